@@ -1,0 +1,201 @@
+//! The grant page: what the daemon allows a program. Written by the daemon, mapped read-only by the client.
+//!
+//! A region's entry reads one 64-bit word ([`Word`]) and nothing else. The masks behind it are for slower
+//! occasions: a forked child takes its own affinity back from [`Masks::own`].
+
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::{MAGIC, MASK_WORDS, VERSION, seq};
+
+/// The grant in one word: DoP, flags, how many of the program's modules have been inspected, epoch.
+///
+/// Zero means *unmanaged*: the program runs as it would without us. A page that was never written is all zero, so
+/// no grant is the safe one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Word(u64);
+
+impl Word {
+    /// The program is to run exactly as without us.
+    pub const UNMANAGED: Word = Word(0);
+
+    const MANAGED: u64 = 1 << 16;
+    const RESIZE: u64 = 1 << 17;
+    const FOLDED: u64 = 1 << 18;
+
+    /// A grant of `dop` contexts (1 to 65,535; 0 is taken for 1).
+    pub fn managed(dop: u16) -> Word {
+        Word(Self::MANAGED | u64::from(dop.max(1)))
+    }
+
+    /// Allows regions of the first `modules` modules that the client met to have smaller teams: their code has
+    /// been inspected and does not depend on the size of a team.
+    pub fn with_resizable(self, modules: u8) -> Word {
+        Word((self.0 & !(0xff << 24)) | Self::RESIZE | (u64::from(modules) << 24))
+    }
+
+    /// Says that the program's affinity is narrower than its own now.
+    pub fn with_folded(self, folded: bool) -> Word {
+        if folded { Word(self.0 | Self::FOLDED) } else { Word(self.0 & !Self::FOLDED) }
+    }
+
+    /// Numbers the grant; the number grows with every change and wraps around.
+    pub fn with_epoch(self, epoch: u32) -> Word {
+        Word((self.0 & 0xffff_ffff) | (u64::from(epoch) << 32))
+    }
+
+    /// Degree of parallelism granted, in contexts; `None` while the program is unmanaged.
+    #[inline(always)]
+    pub fn dop(self) -> Option<u32> {
+        (self.0 & Self::MANAGED != 0).then_some((self.0 & 0xffff) as u32)
+    }
+
+    /// How many of the modules that the client met, in the order it met them, may have their regions resized.
+    #[inline(always)]
+    pub fn resizable_modules(self) -> u32 {
+        if self.0 & Self::RESIZE != 0 { (self.0 >> 24 & 0xff) as u32 } else { 0 }
+    }
+
+    /// Whether the daemon has narrowed the program's affinity.
+    #[inline(always)]
+    pub fn folded(self) -> bool {
+        self.0 & Self::FOLDED != 0
+    }
+
+    /// The grant's number.
+    #[inline(always)]
+    pub fn epoch(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// A set of PUs by operating-system index.
+pub type Mask = [u64; MASK_WORDS];
+
+/// The two affinity masks of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Masks {
+    /// The PUs granted now.
+    pub granted: Mask,
+    /// The affinity that the program would have without us.
+    pub own: Mask,
+}
+
+/// The page itself. All fields belong to the daemon.
+#[repr(C, align(64))]
+pub struct GrantPage {
+    magic: AtomicU32,
+    version: AtomicU32,
+    word: AtomicU64,
+    seq: AtomicU32,
+    _pad: u32,
+    granted: [AtomicU64; MASK_WORDS],
+    own: [AtomicU64; MASK_WORDS],
+}
+
+impl GrantPage {
+    /// Daemon: stamps a zeroed page. Until then a client takes it for foreign.
+    pub fn stamp(&self) {
+        self.version.store(VERSION, Ordering::Relaxed);
+        self.magic.store(MAGIC, Ordering::Release);
+    }
+
+    /// Client: whether the page is one of this version.
+    pub fn is_current(&self) -> bool {
+        self.magic.load(Ordering::Acquire) == MAGIC && self.version.load(Ordering::Relaxed) == VERSION
+    }
+
+    /// Daemon: publishes a grant. The masks come first, so that a client that sees the word finds them.
+    pub fn publish(&self, word: Word, masks: &Masks) {
+        seq::begin(&self.seq);
+        store(&self.granted, &masks.granted);
+        store(&self.own, &masks.own);
+        seq::end(&self.seq);
+        self.word.store(word.0, Ordering::Release);
+    }
+
+    /// Client: the grant as it is now.
+    #[inline(always)]
+    pub fn word(&self) -> Word {
+        Word(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Client: the masks; `None` if the daemon was stopped in the middle of writing them.
+    pub fn masks(&self) -> Option<Masks> {
+        seq::read(&self.seq, || Masks { granted: load(&self.granted), own: load(&self.own) })
+    }
+}
+
+fn store(to: &[AtomicU64; MASK_WORDS], from: &Mask) {
+    for (cell, value) in to.iter().zip(from) {
+        cell.store(*value, Ordering::Relaxed);
+    }
+}
+
+fn load(from: &[AtomicU64; MASK_WORDS]) -> Mask {
+    core::array::from_fn(|i| from[i].load(Ordering::Relaxed))
+}
+
+#[cfg(not(loom))]
+const _: () = {
+    assert!(size_of::<GrantPage>() <= crate::PAGE_BYTES);
+    assert!(core::mem::offset_of!(GrantPage, word) == 8);
+    assert!(core::mem::offset_of!(GrantPage, seq) == 16);
+    assert!(core::mem::offset_of!(GrantPage, granted) == 24);
+    assert!(core::mem::offset_of!(GrantPage, own) == 24 + 8 * MASK_WORDS);
+};
+
+#[cfg(loom)]
+impl Default for GrantPage {
+    fn default() -> Self {
+        GrantPage {
+            magic: AtomicU32::new(0),
+            version: AtomicU32::new(0),
+            word: AtomicU64::new(0),
+            seq: AtomicU32::new(0),
+            _pad: 0,
+            granted: core::array::from_fn(|_| AtomicU64::new(0)),
+            own: core::array::from_fn(|_| AtomicU64::new(0)),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zeroed_page_is_unmanaged_and_foreign() {
+        let page: GrantPage = zeroed();
+        assert!(!page.is_current());
+        assert_eq!(page.word().dop(), None);
+        assert_eq!(page.word().resizable_modules(), 0);
+    }
+
+    #[test]
+    fn a_word_keeps_its_parts_apart() {
+        let word = Word::managed(u16::MAX).with_resizable(255).with_folded(true).with_epoch(u32::MAX);
+        assert_eq!(
+            (word.dop(), word.resizable_modules(), word.folded(), word.epoch()),
+            (Some(65_535), 255, true, u32::MAX)
+        );
+        let word = Word::managed(0).with_epoch(7);
+        assert_eq!(
+            (word.dop(), word.resizable_modules(), word.folded(), word.epoch()),
+            (Some(1), 0, false, 7)
+        );
+    }
+
+    #[test]
+    fn what_was_published_is_read_back() {
+        let page: GrantPage = zeroed();
+        page.stamp();
+        let masks = Masks { granted: [1; MASK_WORDS], own: [3; MASK_WORDS] };
+        page.publish(Word::managed(2), &masks);
+        assert!(page.is_current());
+        assert_eq!(page.masks(), Some(masks));
+    }
+
+    fn zeroed() -> GrantPage {
+        // SAFETY: the page consists of atomics and integers only, for which zero is a value.
+        unsafe { core::mem::zeroed() }
+    }
+}

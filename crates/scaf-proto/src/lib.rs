@@ -1,0 +1,35 @@
+//! What a managed program (the *client*) and the daemon say to each other.
+//!
+//! - [`hello`]: the handshake, one fixed-size packet each way on a `SOCK_SEQPACKET` socket.
+//! - [`grant`]: the *grant page*, written by the daemon and mapped read-only by the client: the DoP and the PUs
+//!   that the program may use now.
+//! - [`report`]: the *report page*, written by the client and mapped read-only by the daemon, which takes every
+//!   value in it for hostile: what the program's parallel regions did.
+//!
+//! Each page has exactly one writing process, so neither side can harm the other. Consistency comes from sequence
+//! counters ([`seq`]): a writer never waits, and a reader that meets a write in progress tries again.
+//!
+//! This crate is `no_std` and has no dependency: the client library lives in other people's processes.
+#![cfg_attr(not(any(test, loom)), no_std)]
+
+pub mod grant;
+pub mod hello;
+pub mod report;
+pub mod seq;
+mod sync;
+
+/// Version of everything in this crate. Two sides of different versions part at the handshake, and the program
+/// runs unmanaged.
+pub const VERSION: u32 = 1;
+
+/// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
+pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");
+
+/// Size of a page shared between daemon and client, in bytes; the same for both pages.
+pub const PAGE_BYTES: usize = 4096;
+
+/// Most hardware contexts (PUs) that a mask in a packet or page can name.
+pub const MAX_PUS: usize = if cfg!(loom) { 64 } else { 1024 }; // one word keeps the model small
+
+/// Words of 64 bits in such a mask.
+pub const MASK_WORDS: usize = MAX_PUS / 64;

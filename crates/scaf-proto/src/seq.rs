@@ -1,0 +1,49 @@
+//! A sequence counter: one writer, any number of readers, nobody waits for a lock.
+//!
+//! The counter is odd while a write is under way. A reader notes the counter, reads, and keeps what it read only
+//! if the counter was even and has not moved. All fields guarded by a counter are themselves atomics read and
+//! written with relaxed ordering, so a torn read is discarded, never undefined.
+
+use crate::sync::{AtomicU32, Ordering, fence};
+
+/// How often a reader tries before it gives up on a writer that is always in the middle of a write (dead, stopped
+/// or hostile).
+pub const READ_TRIES: usize = 64;
+
+/// Begins a write: the counter becomes odd. Only the page's one writer may call this, never nested.
+#[inline(always)]
+pub fn begin(seq: &AtomicU32) {
+    let now = seq.load(Ordering::Relaxed);
+    // A writer that died half way left the counter odd; `| 1` heals it.
+    seq.store(now | 1, Ordering::Relaxed);
+    // The odd value has to be visible before any field changes.
+    fence(Ordering::Release);
+}
+
+/// Ends a write: the counter becomes even, one step further.
+#[inline(always)]
+pub fn end(seq: &AtomicU32) {
+    let now = seq.load(Ordering::Relaxed);
+    seq.store((now | 1).wrapping_add(1), Ordering::Release);
+}
+
+/// Runs `fields` until it saw one consistent state. `None` if the writer was in the middle of a write in each of
+/// [`READ_TRIES`] tries.
+pub fn read<T>(seq: &AtomicU32, mut fields: impl FnMut() -> T) -> Option<T> {
+    for _ in 0..READ_TRIES {
+        let before = seq.load(Ordering::Acquire);
+        if before & 1 == 0 {
+            let value = fields();
+            // What was read above has to be read before the counter is looked at again.
+            fence(Ordering::Acquire);
+            if seq.load(Ordering::Relaxed) == before {
+                return Some(value);
+            }
+        }
+        #[cfg(loom)]
+        loom::thread::yield_now();
+        #[cfg(not(loom))]
+        core::hint::spin_loop();
+    }
+    None
+}

@@ -1,0 +1,76 @@
+//! The page protocol under every interleaving and every reordering that the memory model allows.
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p scaf-proto --test loom --release`.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use scaf_proto::MASK_WORDS;
+use scaf_proto::grant::{GrantPage, Masks, Word};
+use scaf_proto::report::Slot;
+
+/// Loom explores all interleavings up to this many forced switches; two find every torn read of a sequence lock.
+fn model(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(f);
+}
+
+fn masks(value: u64) -> Masks {
+    Masks { granted: [value; MASK_WORDS], own: [value; MASK_WORDS] }
+}
+
+#[test]
+fn a_reader_never_sees_masks_of_two_grants_mixed() {
+    model(|| {
+        let page = Arc::new(GrantPage::default());
+        let writer = {
+            let page = page.clone();
+            thread::spawn(move || page.publish(Word::managed(1), &masks(7)))
+        };
+        if let Some(seen) = page.masks() {
+            assert!(seen == masks(0) || seen == masks(7));
+        }
+        writer.join().unwrap();
+        assert_eq!(page.masks(), Some(masks(7)));
+    });
+}
+
+#[test]
+fn a_reader_never_sees_half_a_region() {
+    model(|| {
+        let slot = Arc::new(Slot::default());
+        let writer = {
+            let slot = slot.clone();
+            thread::spawn(move || {
+                slot.enter(2, 100);
+                slot.leave(150, 90, false);
+            })
+        };
+        if let Some(seen) = slot.model_copy() {
+            match seen.regions {
+                0 => assert_eq!((seen.wall, seen.capacity, seen.useful), (0, 0, 0)),
+                _ => assert_eq!((seen.team, seen.wall, seen.capacity, seen.useful), (0, 50, 100, 90)),
+            }
+            if seen.team != 0 {
+                assert_eq!((seen.team, seen.entered, seen.last_team), (2, 100, 2));
+            }
+        }
+        writer.join().unwrap();
+    });
+}
+
+#[test]
+fn waits_added_by_a_whole_team_are_all_counted() {
+    model(|| {
+        let slot = Arc::new(Slot::default());
+        slot.enter(2, 100);
+        let other = {
+            let slot = slot.clone();
+            thread::spawn(move || slot.add_wait(5))
+        };
+        slot.add_wait(3);
+        other.join().unwrap();
+        slot.leave(150, 90, false);
+        assert_eq!(slot.model_copy().unwrap().useful, 82);
+    });
+}

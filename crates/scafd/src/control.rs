@@ -1,0 +1,122 @@
+//! What the command line asks of the daemon, and the one picture of everything that it gives back.
+//!
+//! A request is one packet of JSON on the daemon's socket; the answer is JSON too, in packets of at most
+//! [`CHUNK_BYTES`] up to the end of file. [`Snapshot`] is the only place where a number on a screen gets its name:
+//! `scaf ps`, `scaf top`, `--json` and the metrics page all show fields of it.
+
+use scaf_policy::PuSet;
+use serde::{Deserialize, Serialize};
+
+/// Most bytes of an answer in one packet; small enough for any socket buffer.
+pub const CHUNK_BYTES: usize = 32 * 1024;
+
+/// What can be asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// The state of everything: [`Reply::Snapshot`].
+    Snapshot,
+    /// Decide by another policy from now on: [`Reply::Policy`]. For root and the daemon's own user only.
+    SetPolicy(String),
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// To [`Request::Snapshot`].
+    Snapshot(Box<Snapshot>),
+    /// To [`Request::SetPolicy`]: the policy in force now.
+    Policy(String),
+    /// What went wrong and what to do about it.
+    Error(String),
+}
+
+/// The state of everything at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Version of the daemon.
+    pub version: String,
+    /// Process id of the daemon.
+    pub pid: u32,
+    /// "system" or "session".
+    pub scope: String,
+    /// When this was taken, in nanoseconds of CLOCK_MONOTONIC.
+    pub now_ns: u64,
+    /// Policy in force.
+    pub policy: String,
+    /// PUs that the daemon may give away, as its affinity and cpuset allow.
+    pub pus: PuSet,
+    /// Contexts that can be given away now: PUs and CPU quota less unmanaged load, at least 1.
+    pub capacity: u32,
+    /// Contexts that unmanaged processes use on these PUs, smoothed.
+    pub unmanaged_load: f64,
+    /// CPU quota of the daemon's cgroup in contexts, where there is one.
+    pub quota: Option<f64>,
+    /// Decisions since the daemon started.
+    pub decisions: u64,
+    /// Managed programs in order of their arrival.
+    pub programs: Vec<Program>,
+}
+
+/// How a program's DoP is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mechanism {
+    /// It runs as without us.
+    Unmanaged,
+    /// Teams have as many threads as granted.
+    Resize,
+    /// The team keeps its size, its CPU affinity is narrower.
+    Fold,
+}
+
+/// One program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Program {
+    /// Number, unique for the life of the daemon.
+    pub id: u64,
+    /// Process id in the daemon's namespace.
+    pub pid: u32,
+    /// User id.
+    pub uid: u32,
+    /// What the user calls it, else its executable's name.
+    pub name: String,
+    /// When it attached, in nanoseconds of CLOCK_MONOTONIC.
+    pub attached_ns: u64,
+    /// How its DoP is carried out now.
+    pub mechanism: Mechanism,
+    /// Why not by resizing, in a sentence; empty where it is resized.
+    pub mechanism_reason: String,
+    /// Contexts granted; `None` while unmanaged.
+    pub dop: Option<u32>,
+    /// When this DoP was granted, in nanoseconds of CLOCK_MONOTONIC.
+    pub granted_ns: u64,
+    /// When this DoP was in effect: its affinity set and, where it is resized, a team of that size or smaller
+    /// running. `None` while that is outstanding.
+    pub effective_ns: Option<u64>,
+    /// PUs granted (its own affinity while unmanaged).
+    pub pus: PuSet,
+    /// Threads of the team that is running or ran last; 0 if unknown.
+    pub team: u32,
+    /// Whether a parallel region is running.
+    pub in_region: bool,
+    /// Team size that it would have without us.
+    pub natural: u32,
+    /// Fewest contexts wanted.
+    pub min: u32,
+    /// Most contexts wanted; 0 for no limit.
+    pub max: u32,
+    /// Weight; 1 is normal.
+    pub weight: f64,
+    /// Efficiency E = S/p, smoothed, 0 to 1; `None` before anything was measured.
+    pub efficiency: Option<f64>,
+    /// Speedup E * p at the DoP in effect.
+    pub speedup: Option<f64>,
+    /// Parallel regions left since it attached.
+    pub regions: u64,
+    /// Regions among them whose team size the program fixed itself.
+    pub promised_regions: u64,
+    /// Why it got this DoP, in a sentence.
+    pub reason: String,
+}
