@@ -1,0 +1,99 @@
+//! What a policy is asked, and what it answers.
+
+use serde::{Deserialize, Serialize};
+
+/// Names one program for as long as the daemon knows it. Lower ids arrived earlier, which breaks ties.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct ProgramId(pub u64);
+
+/// What there is to give away at the moment of a decision.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Machine {
+    /// Hardware contexts that can be given away now: those the daemon may use, less what unmanaged programs
+    /// keep busy. At least 1; 0 is read as 1.
+    pub capacity: u32,
+}
+
+/// One program at the moment of a decision, as the policy sees it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Program {
+    /// Which program.
+    pub id: ProgramId,
+    /// The least number of contexts its user asked for; honoured as far as the capacity permits. 0 means 1.
+    pub min: u32,
+    /// The largest number of contexts its user allows. `u32::MAX` means no limit, 0 is read as 1.
+    pub max: u32,
+    /// How much its contexts count against those of other programs; 1 is normal. Values outside
+    /// 0.001 to 1000 are brought back into that range; NaN, zero and negative values count as 1.
+    pub weight: f64,
+    /// The degree of parallelism it would have if it were alone (OMP_NUM_THREADS, its affinity). A cap: no
+    /// program grows beyond it, since its buffers may be sized by it. At least 1; 0 is read as 1.
+    pub natural: u32,
+    /// The DoP in effect while `efficiency` was measured; 0 while it has none yet.
+    pub dop: u32,
+    /// Its smoothed efficiency S/p at `dop`, 0 to 1; `None` while nothing has been measured at that DoP.
+    pub efficiency: Option<f64>,
+}
+
+impl Program {
+    /// The largest DoP that it can be given: the smaller of `max` and `natural`, at least 1.
+    pub fn cap(&self) -> u32 {
+        self.max.min(self.natural).max(1)
+    }
+
+    /// The DoP that it should not fall below: `min`, but within 1 and [`Program::cap`].
+    pub fn floor(&self) -> u32 {
+        self.min.clamp(1, self.cap())
+    }
+
+    /// `weight` brought into 0.001 to 1000; 1 where it is not a positive finite number.
+    pub fn sane_weight(&self) -> f64 {
+        if self.weight.is_finite() && self.weight > 0.0 {
+            self.weight.clamp(1e-3, 1e3)
+        } else {
+            1.0
+        }
+    }
+}
+
+/// The degree of parallelism that a program is given.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dop {
+    /// Leave the program alone, exactly as without the daemon.
+    Unmanaged,
+    /// That many hardware contexts, at least 1.
+    Contexts(u32),
+}
+
+/// What one program is given, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Share {
+    /// Which program.
+    pub id: ProgramId,
+    /// How many contexts.
+    pub dop: Dop,
+    /// A short sentence with the numbers that led to `dop`, for people.
+    pub reason: String,
+}
+
+/// The answer of a policy: one share for each program.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Allocation {
+    /// In the order of the programs that were given.
+    pub shares: Vec<Share>,
+}
+
+/// Says how many hardware contexts each program gets.
+///
+/// A policy may remember what it saw in earlier calls, but nothing else: no clock, no randomness.
+pub trait Policy: Send {
+    /// The name under which the registry knows it.
+    fn name(&self) -> &'static str;
+
+    /// Divides the machine among `programs`, whose order does not matter to the result.
+    ///
+    /// Every managed program gets at least 1 context and at most its cap. The DoPs add up to the smaller of
+    /// the capacity and the sum of the caps, unless there are more programs than contexts: then each gets 1.
+    fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation;
+}

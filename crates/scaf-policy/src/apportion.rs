@@ -1,0 +1,206 @@
+//! Divides contexts in proportion to claims, within floors and caps, and rounds to whole contexts.
+//!
+//! Every policy that divides a machine ends here: it says in which proportion, this module says how many. A
+//! level is sought at which everyone who is not held by a floor or a cap gets the same number of contexts for
+//! each unit of claim (water-filling), and the real numbers are rounded by largest remainders: down, and then
+//! up where the most was lost (SCAF, section 3.3, after equation 9).
+
+use crate::{Program, ProgramId};
+
+/// What one program claims.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claim {
+    pub id: ProgramId,
+    /// The proportion; positive and finite.
+    pub share: f64,
+    /// At least 1.
+    pub floor: u32,
+    /// At least `floor`.
+    pub cap: u32,
+}
+
+impl Claim {
+    /// The claim of `program` when a unit of its weight is worth `value` (positive, finite).
+    pub fn new(program: &Program, value: f64) -> Claim {
+        Claim {
+            id: program.id,
+            share: program.sane_weight() * value,
+            floor: program.floor(),
+            cap: program.cap(),
+        }
+    }
+}
+
+/// What one program gets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Part {
+    pub contexts: u32,
+    /// The share before rounding, within floor and cap.
+    pub ideal: f64,
+}
+
+impl Part {
+    /// How the number came about: "7.60 rounded to 8", "held at its cap of 4", ...
+    pub fn explain(&self, claim: &Claim) -> String {
+        let Part { contexts, ideal } = *self;
+        if contexts == claim.cap {
+            format!("{contexts}, all that it can use")
+        } else if contexts == claim.floor && ideal <= f64::from(contexts) {
+            format!("{contexts}, its minimum")
+        } else if (ideal - f64::from(contexts)).abs() < 5e-3 {
+            format!("{contexts}")
+        } else {
+            format!("{ideal:.2}, rounded to {contexts}")
+        }
+    }
+}
+
+/// Divides `capacity` contexts (0 counts as 1) among `claims`; the answer is in their order and does not
+/// depend on it. Ties go to the lower id.
+///
+/// The parts add up to the smaller of the capacity and the sum of the caps. Where the floors add up to more
+/// than the capacity they are scaled down, to no less than 1; with more claims than contexts each gets 1.
+pub(crate) fn apportion(capacity: u32, claims: &[Claim]) -> Vec<Part> {
+    let mut order: Vec<usize> = (0..claims.len()).collect();
+    // Sums of floats depend on the order they are taken in, so it has to be always the same.
+    order.sort_by_key(|&i| claims[i].id);
+    let sorted: Vec<Claim> = order.iter().map(|&i| claims[i]).collect();
+    let mut parts = vec![
+        Part {
+            contexts: 1,
+            ideal: 1.0
+        };
+        claims.len()
+    ];
+    for (part, i) in apportion_sorted(u64::from(capacity.max(1)), sorted)
+        .into_iter()
+        .zip(order)
+    {
+        parts[i] = part;
+    }
+    parts
+}
+
+fn apportion_sorted(capacity: u64, mut claims: Vec<Claim>) -> Vec<Part> {
+    let floors: u64 = claims.iter().map(|c| u64::from(c.floor)).sum();
+    if capacity <= claims.len() as u64 {
+        return vec![
+            Part {
+                contexts: 1,
+                ideal: 1.0
+            };
+            claims.len()
+        ];
+    }
+    if floors > capacity {
+        // Everyone keeps 1; what is left is divided as the floors ask for more than that.
+        for claim in &mut claims {
+            claim.cap = claim.floor;
+            claim.share = f64::from(claim.floor - 1).max(f64::MIN_POSITIVE);
+            claim.floor = 0;
+        }
+        for claim in &mut claims {
+            claim.cap -= 1;
+        }
+        let rest = capacity - claims.len() as u64;
+        let ideals = level(rest, &claims);
+        let mut parts = round(rest, &claims, ideals);
+        for part in &mut parts {
+            part.contexts += 1;
+            part.ideal += 1.0;
+        }
+        return parts;
+    }
+    let caps: u64 = claims.iter().map(|c| u64::from(c.cap)).sum();
+    let total = capacity.min(caps);
+    let ideals = level(total, &claims);
+    round(total, &claims, ideals)
+}
+
+/// The real-valued parts: share times a common level, within floor and cap, adding up to `total`, which must
+/// lie between the sum of the floors and that of the caps.
+fn level(total: u64, claims: &[Claim]) -> Vec<f64> {
+    let mut fixed: Vec<Option<f64>> = vec![None; claims.len()];
+    loop {
+        let (mut rest, mut shares) = (total as f64, 0.0);
+        for (claim, fixed) in claims.iter().zip(&fixed) {
+            match fixed {
+                Some(value) => rest -= value,
+                None => shares += claim.share,
+            }
+        }
+        let ideal = |c: &Claim| {
+            if shares > 0.0 {
+                (rest / shares * c.share).max(0.0)
+            } else {
+                0.0
+            }
+        };
+        // Contexts that floors take beyond the level, less those that caps leave: whichever side weighs more
+        // is certain to stay at its bound, the other side may come free again.
+        let mut excess = 0.0;
+        for (claim, _) in claims.iter().zip(&fixed).filter(|(_, f)| f.is_none()) {
+            let x = ideal(claim);
+            excess += x.clamp(f64::from(claim.floor), f64::from(claim.cap)) - x;
+        }
+        let mut held = false;
+        for (claim, fixed) in claims.iter().zip(&mut fixed).filter(|(_, f)| f.is_none()) {
+            let (x, floor, cap) = (ideal(claim), f64::from(claim.floor), f64::from(claim.cap));
+            if x < floor && excess >= 0.0 {
+                (*fixed, held) = (Some(floor), true);
+            } else if x > cap && excess <= 0.0 {
+                (*fixed, held) = (Some(cap), true);
+            }
+        }
+        if !held {
+            return claims
+                .iter()
+                .zip(&fixed)
+                .map(|(c, f)| f.unwrap_or_else(|| ideal(c)))
+                .collect();
+        }
+    }
+}
+
+/// Whole contexts by largest remainders, adding up to `total`.
+fn round(total: u64, claims: &[Claim], ideals: Vec<f64>) -> Vec<Part> {
+    // A remainder within 1e-9 of a whole context is rounding noise of the division, not a remainder.
+    let down = |c: &Claim, x: f64| ((x + 1e-9).floor() as u32).clamp(c.floor, c.cap);
+    let mut parts: Vec<Part> = claims
+        .iter()
+        .zip(ideals)
+        .map(|(c, ideal)| Part {
+            contexts: down(c, ideal),
+            ideal,
+        })
+        .collect();
+    let mut sum: u64 = parts.iter().map(|p| u64::from(p.contexts)).sum();
+    let lost = |p: &Part| ((p.ideal - f64::from(p.contexts)) * 1e9).round() as i64;
+    let mut by_loss: Vec<usize> = (0..parts.len()).collect();
+    by_loss.sort_by_key(|&i| -lost(&parts[i]));
+    while sum < total {
+        let before = sum;
+        for &i in by_loss.iter() {
+            if sum < total && parts[i].contexts < claims[i].cap {
+                parts[i].contexts += 1;
+                sum += 1;
+            }
+        }
+        if sum == before {
+            break;
+        }
+    }
+    while sum > total {
+        let before = sum;
+        for &i in by_loss.iter().rev() {
+            if sum > total && parts[i].contexts > claims[i].floor {
+                parts[i].contexts -= 1;
+                sum -= 1;
+            }
+        }
+        if sum == before {
+            break;
+        }
+    }
+    parts
+}

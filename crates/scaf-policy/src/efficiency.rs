@@ -1,0 +1,169 @@
+//! From what a client measured to one efficiency a program.
+//!
+//! SCAF (section 4.3.2) compares instructions per cycle in a parallel region with those of a serial experiment.
+//! Most machines of our users have no counters, so here the *useful* time takes their place: the time that
+//! threads spend inside the region's function less their waits. Over an interval of wall time dt on p contexts,
+//! the parallel part achieves a speedup of useful/parallel and the serial part one of 1, so that
+//! E = (useful + serial) / (p dt). That is the paper's weighted mean of E_parallel and E_serial = 1/p. It cannot
+//! see threads that slow each other down in the memory system: take it as an upper bound.
+
+/// What one program did in an interval of time. All times are in seconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Interval {
+    /// Wall time of the interval.
+    pub dt_s: f64,
+    /// Mean number of contexts granted in the interval, at least 1.
+    pub p: f64,
+    /// Wall time in parallel regions, at most `dt_s`.
+    pub parallel_s: f64,
+    /// Useful time in parallel regions, summed over threads.
+    pub useful_s: f64,
+}
+
+impl Interval {
+    /// The smallest efficiency given: a program that did nothing is nearly, not exactly, worthless.
+    pub const MIN: f64 = 1e-6;
+
+    /// The efficiency over this interval, above 0 and at most 1.
+    ///
+    /// Every field may come from a hostile client: values out of range are brought into it, values that are
+    /// not finite count as 0 (for `p`: 1). An interval without length says nothing about parallelism, so it is
+    /// taken for a serial one: 1/p.
+    pub fn efficiency(&self) -> f64 {
+        let finite = |v: f64| if v.is_finite() { v.max(0.0) } else { 0.0 };
+        let p = finite(self.p).max(1.0);
+        let dt = finite(self.dt_s);
+        if dt <= 0.0 {
+            return (1.0 / p).clamp(Self::MIN, 1.0);
+        }
+        let parallel = finite(self.parallel_s).min(dt);
+        // No team does more useful work than p contexts hold.
+        let useful = finite(self.useful_s).min(p * parallel);
+        let e = (useful + (dt - parallel)) / (p * dt);
+        if e.is_finite() {
+            e.clamp(Self::MIN, 1.0)
+        } else {
+            Self::MIN
+        }
+    }
+}
+
+/// SCAF's low-pass filter (section 4.3.2): E <- alpha x + (1 - alpha) E with alpha = dt / (RC + dt).
+///
+/// The first value is taken as it is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LowPass {
+    rc_s: f64,
+    value: Option<f64>,
+}
+
+impl LowPass {
+    /// A filter with time constant `rc_s` in seconds; 0, negative or non-finite means no smoothing.
+    pub fn new(rc_s: f64) -> LowPass {
+        LowPass {
+            rc_s: if rc_s.is_finite() { rc_s.max(0.0) } else { 0.0 },
+            value: None,
+        }
+    }
+
+    /// Takes in a value that held for the last `dt_s` seconds; gives the smoothed value.
+    ///
+    /// A non-finite value is left out, as is one that held for no time (unless it is the first); the answer is
+    /// then the old value, or 0 where there is none.
+    pub fn update(&mut self, dt_s: f64, value: f64) -> f64 {
+        if !value.is_finite() {
+            return self.value.unwrap_or(0.0);
+        }
+        let dt = if dt_s.is_finite() { dt_s.max(0.0) } else { 0.0 };
+        let new = match self.value {
+            None => value,
+            Some(old) if dt > 0.0 => {
+                let alpha = dt / (self.rc_s + dt);
+                alpha * value + (1.0 - alpha) * old
+            }
+            Some(old) => old,
+        };
+        self.value = Some(new);
+        new
+    }
+
+    /// The smoothed value; `None` before the first.
+    pub fn value(&self) -> Option<f64> {
+        self.value
+    }
+
+    /// Forgets what it has seen, as when the program's DoP changes and old values no longer speak for it.
+    pub fn reset(&mut self) {
+        self.value = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(dt_s: f64, p: f64, parallel_s: f64, useful_s: f64) -> f64 {
+        Interval {
+            dt_s,
+            p,
+            parallel_s,
+            useful_s,
+        }
+        .efficiency()
+    }
+
+    #[test]
+    fn a_perfect_region_is_1_and_a_serial_interval_is_1_over_p() {
+        assert_eq!(interval(2.0, 4.0, 2.0, 8.0), 1.0);
+        assert_eq!(interval(2.0, 4.0, 0.0, 0.0), 0.25);
+    }
+
+    #[test]
+    fn serial_and_parallel_parts_are_weighted_by_their_time() {
+        // Half the time serial (1/4), half at 3 of 4: (0.25 + 0.75) / 2.
+        assert!((interval(2.0, 4.0, 1.0, 3.0) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn hostile_numbers_give_an_efficiency_all_the_same() {
+        let odd = [
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            -1.0,
+            0.0,
+            1e-308,
+            1.0,
+            1e308,
+        ];
+        for dt in odd {
+            for p in odd {
+                for par in odd {
+                    for useful in odd {
+                        let e = interval(dt, p, par, useful);
+                        assert!(e > 0.0 && e <= 1.0, "{dt} {p} {par} {useful} gave {e}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_filter_forgets_with_its_time_constant() {
+        let mut filter = LowPass::new(1.0);
+        assert_eq!(filter.update(0.25, 1.0), 1.0);
+        assert!((filter.update(1.0, 0.0) - 0.5).abs() < 1e-12);
+        assert!((filter.update(3.0, 0.0) - 0.125).abs() < 1e-12);
+        filter.reset();
+        assert_eq!(filter.value(), None);
+    }
+
+    #[test]
+    fn the_filter_leaves_out_what_is_no_number() {
+        let mut filter = LowPass::new(f64::NAN);
+        assert_eq!(filter.update(1.0, f64::NAN), 0.0);
+        assert_eq!(filter.update(1.0, 0.5), 0.5);
+        assert_eq!(filter.update(f64::NAN, 0.9), 0.5);
+        assert_eq!(filter.update(1.0, f64::INFINITY), 0.5);
+    }
+}

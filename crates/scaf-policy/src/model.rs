@@ -1,0 +1,76 @@
+//! SCAF's speedup model: one number a program, fitted to its latest efficiency.
+//!
+//! S(p) = 1 + C ln p goes through (1, 1) and through the one point that was measured, (p', E p') (SCAF,
+//! section 3.3, equation 2). With a model of that form the sum of speedups is largest where contexts are
+//! divided in proportion to C (equation 9).
+
+/// The logarithmic speedup model of one program.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LogModel {
+    /// Growth of the speedup for each factor e in contexts; positive and finite.
+    pub c: f64,
+}
+
+impl LogModel {
+    /// The smallest C that a fit gives. A program that runs slower in parallel than alone has a negative C,
+    /// with which there is no proportion to speak of; against a perfectly scaling program on 24 contexts
+    /// (C = 7.2), 0.01 is a share of 0.03 contexts, so such a program is left with its floor.
+    pub const MIN_C: f64 = 0.01;
+
+    /// Fits the model to efficiency `e` (0 to 1; values above 1 count as 1) measured at DoP `p`.
+    ///
+    /// `None` where that says nothing: at p = 1 every model gives S = 1, and a non-finite `e` is no measurement.
+    pub fn fit(e: f64, p: u32) -> Option<LogModel> {
+        if p < 2 || !e.is_finite() {
+            return None;
+        }
+        let p = f64::from(p);
+        let c = (e.clamp(0.0, 1.0) * p - 1.0) / p.ln();
+        Some(LogModel {
+            c: c.max(Self::MIN_C),
+        })
+    }
+
+    /// The model's speedup on `p` contexts: 1 at `p` = 1 (and 0), never above `p`.
+    pub fn speedup(&self, p: u32) -> f64 {
+        let p = f64::from(p.max(1));
+        (1.0 + self.c * p.ln()).clamp(1.0, p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_goes_through_the_point_it_was_fitted_to() {
+        let model = LogModel::fit(0.5, 12).unwrap();
+        assert!((model.speedup(12) - 6.0).abs() < 1e-12);
+        assert_eq!(model.speedup(1), 1.0);
+        assert_eq!(model.speedup(0), 1.0);
+    }
+
+    #[test]
+    fn the_paper_s_example_gives_the_paper_s_numbers() {
+        // SCAF, section 3.3: foo at 2/3 on 12 threads, baz at 3/8 on 4.
+        let foo = LogModel::fit(2.0 / 3.0, 12).unwrap();
+        let baz = LogModel::fit(3.0 / 8.0, 4).unwrap();
+        assert!((16.0 * foo.c / (foo.c + baz.c) - 14.18).abs() < 0.01);
+        assert!((foo.speedup(14) - 8.43).abs() < 0.01);
+    }
+
+    #[test]
+    fn one_context_and_numbers_that_are_none_say_nothing() {
+        assert_eq!(LogModel::fit(1.0, 1), None);
+        assert_eq!(LogModel::fit(0.5, 0), None);
+        assert_eq!(LogModel::fit(f64::NAN, 8), None);
+        assert_eq!(LogModel::fit(f64::INFINITY, 8), None);
+    }
+
+    #[test]
+    fn programs_that_lose_by_parallelism_keep_a_small_positive_c() {
+        for e in [-3.0, 0.0, 0.05, 0.125] {
+            assert_eq!(LogModel::fit(e, 8).unwrap().c, LogModel::MIN_C);
+        }
+    }
+}

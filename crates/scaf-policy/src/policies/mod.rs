@@ -1,0 +1,44 @@
+//! The policies, one file each, and the registry that names them.
+
+mod equi;
+mod unmanaged;
+
+use crate::Policy;
+
+/// One policy as the registry knows it.
+pub struct PolicyEntry {
+    /// What users write in the configuration and on the command line.
+    pub name: &'static str,
+    /// One line for lists and help texts.
+    pub description: &'static str,
+    /// Makes one that remembers nothing yet.
+    pub new: fn() -> Box<dyn Policy>,
+}
+
+/// Every policy there is. A new one is a file beside this one and a line here.
+#[rustfmt::skip]
+pub const POLICIES: &[PolicyEntry] = &[
+    PolicyEntry { name: "equi", description: "the same number of contexts for everyone, as far as they can use them", new: || Box::new(equi::Equi) },
+    PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: || Box::new(unmanaged::Unmanaged) },
+];
+
+/// A fresh policy of that name, or `None` where [`POLICIES`] has none.
+pub fn by_name(name: &str) -> Option<Box<dyn Policy>> {
+    POLICIES
+        .iter()
+        .find(|entry| entry.name == name)
+        .map(|entry| (entry.new)())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_policy_is_found_under_the_name_it_gives_itself() {
+        for entry in POLICIES {
+            assert_eq!(by_name(entry.name).unwrap().name(), entry.name);
+        }
+        assert!(by_name("no such policy").is_none());
+    }
+}

@@ -1,0 +1,22 @@
+//! Leaves every program alone: the machine as it was before the daemon, for comparison.
+
+use crate::{Allocation, Dop, Machine, Policy, Program, Share};
+
+pub struct Unmanaged;
+
+impl Policy for Unmanaged {
+    fn name(&self) -> &'static str {
+        "unmanaged"
+    }
+
+    fn allocate(&mut self, _machine: &Machine, programs: &[Program]) -> Allocation {
+        let share = |p: &Program| Share {
+            id: p.id,
+            dop: Dop::Unmanaged,
+            reason: "policy unmanaged: left alone".to_owned(),
+        };
+        Allocation {
+            shares: programs.iter().map(share).collect(),
+        }
+    }
+}
