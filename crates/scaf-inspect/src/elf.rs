@@ -1,0 +1,317 @@
+//! What an ELF file says about itself: what it needs, what it imports, and where its code is.
+//!
+//! Reads only the parts that are asked for, each below a cap, so that a hostile file costs neither memory nor
+//! time. All addresses are the file's own virtual addresses, before any load bias.
+
+use crate::error::Error;
+use object::elf;
+use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _, Sym as _};
+use object::{LittleEndian, Object as _, ObjectSection as _, ObjectSymbol as _, ReadRef};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Executable bytes of one module that are looked at; scikit-learn, xgboost and lightgbm have 0.1 to 12 MB.
+pub(crate) const MAX_TEXT: u64 = 256 << 20;
+/// Bytes of any other section; only .rodata and the exception tables are read.
+const MAX_DATA: u64 = 256 << 20;
+/// Symbols or relocations of one module; libLLVM has 40,000.
+const MAX_ENTRIES: usize = 4_000_000;
+
+/// A stretch of the file at its virtual address.
+pub(crate) struct Piece<'a> {
+    pub name: String,
+    pub address: u64,
+    pub data: &'a [u8],
+}
+
+/// How a module refers to a symbol of another one (or its own, where it may be interposed).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SlotKind {
+    /// A GOT slot: reached by a call through the PLT, or by an instruction that names the slot.
+    Got,
+    /// The address itself stands in data.
+    Data,
+}
+
+/// A place that the dynamic linker fills with a symbol's address.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub address: u64,
+    pub symbol: String,
+    pub kind: SlotKind,
+}
+
+/// The parts of an ELF file that this crate asks about.
+pub(crate) struct Elf<'a> {
+    pub machine_supported: bool,
+    pub has_interpreter: bool,
+    pub has_dynamic: bool,
+    pub dynamic_is_listed: bool,
+    pub has_tls: bool,
+    pub needed: Vec<String>,
+    pub soname: Option<String>,
+    /// Undefined dynamic symbols, and whether the program made their address its own (a canonical PLT entry).
+    pub imports: BTreeMap<String, bool>,
+    /// Functions that other modules can call: name to address.
+    pub exports: BTreeMap<String, u64>,
+    /// Named functions by address, where the file kept its symbol table.
+    pub functions: BTreeMap<u64, String>,
+    pub slots: Vec<Slot>,
+    /// Executable sections.
+    pub text: Vec<Piece<'a>>,
+    /// Loaded read-only or writable data with contents.
+    pub data: Vec<Piece<'a>>,
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+impl<'a> Elf<'a> {
+    /// Reads the tables of the file called `path`.
+    ///
+    /// # Errors
+    /// When it is no 64-bit little-endian ELF file, is damaged, or one of its parts is beyond the caps. A file for another kind of
+    /// machine is no error as long as its header is readable: `machine_supported` is false then and the rest empty.
+    pub fn parse<R: ReadRef<'a>>(file: R, path: &Path) -> Result<Self, Error> {
+        let bad = |e: object::Error| Error::not_elf(path, e);
+        let ident = file
+            .read_bytes_at(0, 16)
+            .map_err(|()| Error::not_elf(path, "shorter than an ELF header"))?;
+        if !ident.starts_with(b"\x7fELF") {
+            return Err(Error::not_elf(path, "no ELF magic"));
+        }
+        let mut facts = Self::empty();
+        if ident[4] != elf::ELFCLASS64.0 || ident[5] != elf::ELFDATA2LSB.0 {
+            return Ok(facts);
+        }
+        let elf_file = ElfFile64::<LittleEndian, R>::parse(file).map_err(bad)?;
+        let endian = LittleEndian;
+        facts.machine_supported = elf_file.elf_header().e_machine(endian) == elf::EM_X86_64;
+        for header in elf_file.elf_program_headers() {
+            match header.p_type(endian) {
+                elf::PT_INTERP => facts.has_interpreter = true,
+                elf::PT_DYNAMIC => facts.has_dynamic = true,
+                elf::PT_TLS => facts.has_tls = true,
+                _ => {}
+            }
+        }
+        facts.read_dynamic(&elf_file, file, path)?;
+        facts.read_symbols(&elf_file, path)?;
+        facts.read_sections(&elf_file, path)?;
+        Ok(facts)
+    }
+
+    fn empty() -> Self {
+        Self {
+            machine_supported: false,
+            has_interpreter: false,
+            has_dynamic: false,
+            dynamic_is_listed: false,
+            has_tls: false,
+            needed: Vec::new(),
+            soname: None,
+            imports: BTreeMap::new(),
+            exports: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            slots: Vec::new(),
+            text: Vec::new(),
+            data: Vec::new(),
+        }
+    }
+
+    fn read_dynamic<R: ReadRef<'a>>(
+        &mut self,
+        elf_file: &ElfFile64<'a, LittleEndian, R>,
+        file: R,
+        path: &Path,
+    ) -> Result<(), Error> {
+        let bad = |e: object::Error| Error::not_elf(path, e);
+        let endian = LittleEndian;
+        let Some((entries, strings)) = elf_file.elf_section_table().dynamic(endian, file).map_err(bad)?
+        else {
+            return Ok(());
+        };
+        self.dynamic_is_listed = true;
+        let strings = elf_file
+            .elf_section_table()
+            .strings(endian, file, strings)
+            .map_err(bad)?;
+        for entry in entries.iter().take(MAX_ENTRIES) {
+            use object::read::elf::Dyn as _;
+            let value = entry.val(endian);
+            let name = || {
+                u32::try_from(value)
+                    .ok()
+                    .and_then(|at| strings.get(at).ok())
+                    .map(text_of)
+            };
+            match entry.tag(endian) {
+                elf::DT_NULL => break,
+                elf::DT_NEEDED => self.needed.extend(name()),
+                elf::DT_SONAME => self.soname = name(),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn read_symbols<R: ReadRef<'a>>(
+        &mut self,
+        elf_file: &ElfFile64<'a, LittleEndian, R>,
+        path: &Path,
+    ) -> Result<(), Error> {
+        let endian = LittleEndian;
+        for symbol in elf_file.dynamic_symbols().take(MAX_ENTRIES) {
+            let Ok(name) = symbol.name_bytes() else { continue };
+            if name.is_empty() {
+                continue;
+            }
+            let raw = symbol.elf_symbol();
+            if raw.st_shndx(endian) == elf::SHN_UNDEF {
+                self.imports.insert(text_of(name), raw.st_value(endian) != 0);
+            } else if matches!(raw.st_type(), elf::STT_FUNC | elf::STT_GNU_IFUNC) {
+                self.exports.insert(text_of(name), raw.st_value(endian));
+                self.functions.insert(raw.st_value(endian), text_of(name));
+            }
+        }
+        for symbol in elf_file.symbols().take(MAX_ENTRIES) {
+            let raw = symbol.elf_symbol();
+            if raw.st_type() == elf::STT_FUNC
+                && raw.st_shndx(endian) != elf::SHN_UNDEF
+                && let Ok(name) = symbol.name_bytes()
+            {
+                self.functions.insert(raw.st_value(endian), text_of(name));
+            }
+        }
+        let Some(relocations) = elf_file.dynamic_relocations() else {
+            return Ok(());
+        };
+        let table = elf_file.elf_dynamic_symbol_table();
+        for (count, (address, relocation)) in relocations.enumerate() {
+            if count >= MAX_ENTRIES {
+                return Err(Error::not_elf(path, "too many relocations"));
+            }
+            let object::RelocationFlags::Elf { r_type, .. } = relocation.flags() else {
+                continue;
+            };
+            if matches!(
+                r_type,
+                elf::R_X86_64_DTPMOD64
+                    | elf::R_X86_64_DTPOFF64
+                    | elf::R_X86_64_TPOFF64
+                    | elf::R_X86_64_TLSDESC
+            ) {
+                // Another module's thread-local variable is as much a threadprivate one as our own.
+                self.has_tls = true;
+            }
+            let object::RelocationTarget::Symbol(index) = relocation.target() else {
+                continue;
+            };
+            let Ok(symbol) = table.symbol(index) else { continue };
+            let Ok(name) = table.symbol_name(endian, symbol) else {
+                continue;
+            };
+            let kind = match r_type {
+                elf::R_X86_64_JUMP_SLOT | elf::R_X86_64_GLOB_DAT => SlotKind::Got,
+                _ => SlotKind::Data,
+            };
+            self.slots.push(Slot {
+                address,
+                symbol: text_of(name),
+                kind,
+            });
+        }
+        Ok(())
+    }
+
+    fn read_sections<R: ReadRef<'a>>(
+        &mut self,
+        elf_file: &ElfFile64<'a, LittleEndian, R>,
+        path: &Path,
+    ) -> Result<(), Error> {
+        let (mut text, mut data) = (0_u64, 0_u64);
+        for section in elf_file.sections() {
+            let object::SectionFlags::Elf { sh_flags, .. } = section.flags() else {
+                continue;
+            };
+            let name = section.name_bytes().map(text_of).unwrap_or_default();
+            let allocated = sh_flags.0 & elf::SHF_ALLOC.0 != 0;
+            if !allocated || section.elf_section_header().sh_type.get(LittleEndian) == elf::SHT_NOBITS {
+                continue;
+            }
+            let executable = sh_flags.0 & elf::SHF_EXECINSTR.0 != 0;
+            let (used, limit) = if executable {
+                (&mut text, MAX_TEXT)
+            } else {
+                (&mut data, MAX_DATA)
+            };
+            *used = used.saturating_add(section.size());
+            if *used > limit {
+                return Err(Error::TooLarge {
+                    path: path.to_owned(),
+                    bytes: *used,
+                    limit,
+                });
+            }
+            let bytes = section.data().map_err(|e| Error::not_elf(path, e))?;
+            let piece = Piece {
+                name,
+                address: section.address(),
+                data: bytes,
+            };
+            if executable {
+                self.text.push(piece)
+            } else {
+                self.data.push(piece)
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts and ends of all functions with unwind information, sorted; empty where the file has no sorted table.
+    ///
+    /// Stripped programs keep this table, which names every function that gcc emitted (LSB, ".eh_frame_hdr").
+    pub fn function_starts(&self) -> Vec<u64> {
+        let Some(header) = self.data.iter().find(|piece| piece.name == ".eh_frame_hdr") else {
+            return Vec::new();
+        };
+        let bytes = header.data;
+        // Version 1, table entries as signed 32-bit offsets from the header: the only form that linkers write.
+        if bytes.len() < 12 || bytes[0] != 1 || bytes[2] != 0x03 || bytes[3] != 0x3b {
+            return Vec::new();
+        }
+        let count = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]) as usize;
+        let mut starts: Vec<u64> = bytes[12..]
+            .chunks_exact(8)
+            .take(count)
+            .map(|entry| {
+                let offset = i32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
+                header.address.wrapping_add_signed(i64::from(offset))
+            })
+            .collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    /// The loaded bytes from `address` to the end of their section.
+    pub fn bytes_at(&self, address: u64) -> Option<&'a [u8]> {
+        self.text
+            .iter()
+            .chain(&self.data)
+            .find_map(|piece| piece.from(address))
+    }
+
+    /// The code from `address` to the end of its section.
+    pub fn code_at(&self, address: u64) -> Option<&'a [u8]> {
+        self.text.iter().find_map(|piece| piece.from(address))
+    }
+}
+
+impl<'a> Piece<'a> {
+    fn from(&self, address: u64) -> Option<&'a [u8]> {
+        let offset = usize::try_from(address.checked_sub(self.address)?).ok()?;
+        self.data.get(offset..).filter(|rest| !rest.is_empty())
+    }
+}

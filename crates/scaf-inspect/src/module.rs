@@ -1,0 +1,159 @@
+//! The facts about one ELF file.
+
+use crate::elf::Elf;
+use crate::error::Error;
+use crate::size_use;
+use object::{ReadCache, ReadRef};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Files beyond this size are not opened further, in bytes.
+pub(crate) const MAX_FILE: u64 = 1 << 30;
+
+/// What a module does with the size of its teams.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SizeUse {
+    /// It never asks for it.
+    None,
+    /// It asks in the loops that gcc itself distributes, or in ways that are as harmless.
+    OwnLoops {
+        /// Calls that ask for the team size or the thread number.
+        sites: usize,
+    },
+    /// What it computes, or where it stores it, depends on the team size.
+    Depends {
+        /// The function, the offset in it, and what it does there.
+        why: String,
+    },
+    /// It asks, and it could not be made out what for. To be treated as [`SizeUse::Depends`].
+    Unknown {
+        /// What stood in the way.
+        why: String,
+    },
+}
+
+impl SizeUse {
+    /// Whether a changed team size is known to be harmless for this module.
+    #[must_use]
+    pub fn is_harmless(&self) -> bool {
+        matches!(self, Self::None | Self::OwnLoops { .. })
+    }
+}
+
+/// What one ELF file says about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModuleFacts {
+    /// The file, as it was named.
+    pub path: PathBuf,
+    /// Its DT_SONAME, where it has one.
+    pub soname: Option<String>,
+    /// Needs no dynamic linker, so that no library can be preloaded into it.
+    pub statically_linked: bool,
+    /// Runs as its owner or group, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which have the same
+    /// effect, are not looked at.
+    pub setuid: bool,
+    /// Its machine code can be analysed: x86-64.
+    pub machine_supported: bool,
+    /// Starts regions through libgomp's interface.
+    pub imports_gomp: bool,
+    /// Starts regions through LLVM's and Intel's interface.
+    pub imports_kmp: bool,
+    /// The libraries that it needs and that make teams: OpenMP runtimes, TBB, OpenBLAS.
+    pub runtimes_needed: Vec<String>,
+    /// Has thread-local variables of its own, or uses another module's: `threadprivate` data are of this kind.
+    pub thread_local: bool,
+    /// What it does with the size of its teams.
+    pub size_use: SizeUse,
+}
+
+impl ModuleFacts {
+    /// Whether this module has any say in whether a process's teams may be resized.
+    pub(crate) fn is_relevant(&self) -> bool {
+        self.imports_gomp || self.size_use != SizeUse::None
+    }
+
+    /// Whether this is an OpenMP runtime itself, which knows team sizes by trade.
+    pub(crate) fn is_runtime(&self) -> bool {
+        let name = |path: &Path| {
+            path.file_name()
+                .map(|n| n.to_string_lossy().into_owned())
+                .unwrap_or_default()
+        };
+        is_openmp_runtime(self.soname.as_deref().unwrap_or_default()) || is_openmp_runtime(&name(&self.path))
+    }
+}
+
+fn is_openmp_runtime(name: &str) -> bool {
+    ["libgomp", "libomp.", "libomp-", "libiomp5", "libscaf."]
+        .iter()
+        .any(|known| name.starts_with(known))
+}
+
+fn makes_teams(name: &str) -> bool {
+    is_openmp_runtime(name)
+        || ["libtbb", "libopenblas", "libscipy_openblas", "libmkl_"]
+            .iter()
+            .any(|known| name.starts_with(known))
+}
+
+/// The facts about the ELF file at `path`.
+///
+/// # Errors
+/// When the file cannot be read, is larger than 1 GiB, or is no intact ELF file.
+pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
+    module_as(path, path)
+}
+
+/// The facts about the file at `open`, told under the name `path`.
+pub(crate) fn module_as(open: &Path, path: &Path) -> Result<ModuleFacts, Error> {
+    let meta = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
+    if !meta.is_file() {
+        // Opening a FIFO would wait for a writer that need never come.
+        return Err(Error::not_elf(path, "not a regular file"));
+    }
+    if meta.len() > MAX_FILE {
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            bytes: meta.len(),
+            limit: MAX_FILE,
+        });
+    }
+    let file = File::open(open).map_err(|e| Error::read(path, e))?;
+    let cache = ReadCache::new(file);
+    let mut facts = facts(&cache, path)?;
+    facts.setuid = meta.mode() & 0o6000 != 0;
+    Ok(facts)
+}
+
+/// The facts about an ELF file that is in memory already; its path is empty and `setuid` false.
+///
+/// # Errors
+/// When the bytes are no intact ELF file.
+pub fn module_from_bytes(bytes: &[u8]) -> Result<ModuleFacts, Error> {
+    facts(bytes, Path::new(""))
+}
+
+fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error> {
+    let elf = Elf::parse(file, path)?;
+    let starts = |prefix: &str| elf.imports.keys().any(|name| name.starts_with(prefix));
+    Ok(ModuleFacts {
+        path: path.to_owned(),
+        soname: elf.soname.clone(),
+        statically_linked: elf.machine_supported && !elf.has_interpreter && !elf.has_dynamic,
+        setuid: false,
+        machine_supported: elf.machine_supported,
+        imports_gomp: starts("GOMP_parallel"),
+        imports_kmp: starts("__kmpc_fork_"),
+        runtimes_needed: elf
+            .needed
+            .iter()
+            .filter(|name| makes_teams(name))
+            .cloned()
+            .collect(),
+        thread_local: elf.has_tls,
+        size_use: size_use::of(&elf),
+    })
+}

@@ -1,0 +1,153 @@
+//! What can be done for a program that is not running yet: the answer of `scaf doctor PROGRAM`.
+
+use crate::error::Error;
+use crate::module::{MAX_FILE, ModuleFacts, module};
+use crate::process::{Resizable, objection};
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes of a script's first line that the kernel looks at (BINPRM_BUF_SIZE).
+const SCRIPT_LINE: u64 = 256;
+
+/// What kind of file a program is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ProgramKind {
+    /// A compiled program or library.
+    Elf {
+        /// What the file says about itself. Libraries that it loads are not included: ask [`crate::process`] when it runs.
+        facts: ModuleFacts,
+    },
+    /// A script: what happens is up to its interpreter and to the libraries that this one loads.
+    Script {
+        /// The interpreter's command line, as the script names it.
+        interpreter: String,
+    },
+}
+
+/// What is known about a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramFacts {
+    /// The kind of file, with its facts.
+    pub program: ProgramKind,
+    /// Whether `scaf run` reaches the program at all: it can be preloaded.
+    pub manageable: bool,
+    /// Whether the team sizes of its own regions may be changed.
+    pub resizable: Resizable,
+    /// The verdict in sentences, most important first.
+    pub verdict: Vec<String>,
+    /// The outlined functions of its parallel regions, by name, where the file kept its symbol table.
+    pub regions: Vec<String>,
+}
+
+/// Inspects the program at `path`.
+///
+/// # Errors
+/// When it cannot be read, or is neither an ELF file nor a script.
+pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
+    if let Some(interpreter) = interpreter(path)? {
+        return Ok(script(path, interpreter));
+    }
+    let facts = module(path)?;
+    let regions = regions(path)?;
+    let manageable = facts.machine_supported && !facts.statically_linked && !facts.setuid;
+    let mut verdict = Vec::new();
+    let name = path.display();
+    if !facts.machine_supported {
+        verdict.push(format!("{name} is not x86-64 code and runs unmanaged."));
+    } else if facts.statically_linked {
+        verdict.push(format!("{name} is statically linked, so nothing can be preloaded: it runs unmanaged. Link it dynamically."));
+    } else if facts.setuid {
+        verdict.push(format!(
+            "{name} is setuid or setgid, so the system ignores preloaded libraries: it runs unmanaged."
+        ));
+    }
+    let resizable = match objection(&facts) {
+        _ if !manageable => Resizable::No {
+            why: "it runs unmanaged".into(),
+        },
+        Some(why) => Resizable::No { why },
+        None => Resizable::Yes,
+    };
+    if manageable {
+        verdict.extend(sentences(&facts, &resizable));
+    }
+    Ok(ProgramFacts {
+        program: ProgramKind::Elf { facts },
+        manageable,
+        resizable,
+        verdict,
+        regions,
+    })
+}
+
+fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
+    let mut said = Vec::new();
+    if facts.imports_gomp {
+        said.push("It starts parallel regions through libgomp.".to_owned());
+        said.push(match resizable {
+            Resizable::Yes => "Its teams may be resized.".to_owned(),
+            Resizable::No { why } => {
+                format!("Its teams keep their size, only their processors change: {why}.")
+            }
+        });
+    }
+    if facts.imports_kmp {
+        said.push(
+            "It starts parallel regions through LLVM's runtime; their teams keep their size.".to_owned(),
+        );
+    }
+    if !facts.imports_gomp && !facts.imports_kmp {
+        said.push(match facts.runtimes_needed.as_slice() {
+            [] => "It starts no parallel regions itself; libraries that it loads may.".to_owned(),
+            needed => format!(
+                "It starts no parallel regions itself, but needs {}.",
+                needed.join(", ")
+            ),
+        });
+    }
+    said
+}
+
+fn script(path: &Path, interpreter: String) -> ProgramFacts {
+    let verdict = vec![format!(
+        "{} is a script for `{interpreter}`: what can be managed shows when that has loaded its libraries.",
+        path.display()
+    )];
+    let resizable = Resizable::No {
+        why: "it is a script, and says nothing about the libraries it loads".into(),
+    };
+    ProgramFacts {
+        program: ProgramKind::Script { interpreter },
+        manageable: true,
+        resizable,
+        verdict,
+        regions: Vec::new(),
+    }
+}
+
+fn interpreter(path: &Path) -> Result<Option<String>, Error> {
+    let failed = |e| Error::read(path, e);
+    let meta = std::fs::metadata(path).map_err(failed)?;
+    if !meta.is_file() || meta.len() > MAX_FILE {
+        return Ok(None);
+    }
+    let mut first = Vec::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(SCRIPT_LINE).read_to_end(&mut first).map_err(failed)?;
+    let Some(rest) = first.strip_prefix(b"#!") else {
+        return Ok(None);
+    };
+    let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Ok(Some(String::from_utf8_lossy(line).trim().to_owned()))
+}
+
+/// Names of outlined functions: gcc calls them `f._omp_fn.0`, clang `f.omp_outlined`.
+fn regions(path: &Path) -> Result<Vec<String>, Error> {
+    let file = std::fs::File::open(path).map_err(|e| Error::read(path, e))?;
+    let cache = object::ReadCache::new(file);
+    let elf = crate::elf::Elf::parse(&cache, path)?;
+    let outlined = |name: &&String| name.contains("._omp_fn.") || name.contains("omp_outlined");
+    Ok(elf.functions.values().filter(outlined).cloned().collect())
+}
