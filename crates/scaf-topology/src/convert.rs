@@ -1,0 +1,48 @@
+//! From hwloc's tree of objects to a row of PUs that each say what they share.
+//!
+//! hwloc leaves a level out where a machine (or a virtual one) does not tell it. A PU without a core is a core of
+//! its own, since nothing says that it shares one; without a cache it shares what its NUMA node shares; without
+//! a package all PUs are in one.
+
+use hwlocality::Topology as Hwloc;
+use hwlocality::object::TopologyObject;
+use hwlocality::object::types::ObjectType;
+use scaf_policy::{Pu, Topology};
+
+/// The PUs in logical order.
+pub(crate) fn convert(hwloc: &Hwloc) -> Topology {
+    let mut pus: Vec<(usize, Pu)> = hwloc
+        .objects_with_type(ObjectType::PU)
+        .filter_map(|pu| Some((pu.logical_index(), describe(hwloc, pu)?)))
+        .collect();
+    pus.sort_by_key(|(logical, _)| *logical);
+    Topology { pus: pus.into_iter().map(|(_, pu)| pu).collect() }
+}
+
+fn describe(hwloc: &Hwloc, pu: &TopologyObject) -> Option<Pu> {
+    let os = u32::try_from(pu.os_index()?).ok()?;
+    let level = |wanted| pu.ancestors().find(|o| o.object_type() == wanted).map(|o| number(o.logical_index()));
+    // A NUMA node is no ancestor of its PUs in hwloc 2; where several are local (HBM beside DRAM), the first counts.
+    let numa = hwloc
+        .objects_with_type(ObjectType::NUMANode)
+        .filter(|node| node.cpuset().is_some_and(|set| set.is_set(cpu_index(os))))
+        .map(|node| number(node.logical_index()))
+        .min()
+        .unwrap_or(0);
+    let cache = pu.ancestors().filter(|o| o.object_type().is_cpu_data_cache()).last();
+    Some(Pu {
+        os,
+        core: level(ObjectType::Core).unwrap_or(number(pu.logical_index())),
+        l3: cache.map_or(numa, |cache| number(cache.logical_index())),
+        numa,
+        package: level(ObjectType::Package).unwrap_or(0),
+    })
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+fn cpu_index(os: u32) -> hwlocality::bitmap::BitmapIndex {
+    (os as usize).try_into().unwrap_or(hwlocality::bitmap::BitmapIndex::MAX)
+}

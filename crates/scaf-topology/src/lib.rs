@@ -1,0 +1,99 @@
+//! The machine's topology as hwloc sees it, as `scaf-policy`'s plain type.
+//!
+//! Daemon, simulator and command line share this one adapter, so that a machine of 24 cores or 1,024 contexts can
+//! be tried anywhere: from a synthetic description or from an XML file that `lstopo` saved.
+//!
+//! Words: a *PU* is a hardware context, known by the operating system's index (what affinity masks count in);
+//! a *logical* index numbers objects such that neighbours share more.
+
+mod convert;
+
+use hwlocality::Topology as Hwloc;
+use hwlocality::topology::builder::BuildFlags;
+use scaf_policy::Topology;
+use std::path::{Path, PathBuf};
+
+/// Where a topology comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The machine that this runs on, PUs that this process may not use included.
+    ThisMachine,
+    /// hwloc's synthetic description, such as `pack:2 l3:1 core:4 pu:2`.
+    Synthetic(String),
+    /// A file that `lstopo machine.xml` saved.
+    Xml(PathBuf),
+}
+
+impl Source {
+    /// What a user typed: the path of a file where it ends in `.xml`, else a synthetic description.
+    pub fn parse(text: &str) -> Source {
+        let path = Path::new(text);
+        if path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("xml")) {
+            Source::Xml(path.to_owned())
+        } else {
+            Source::Synthetic(text.to_owned())
+        }
+    }
+}
+
+/// Why there is no topology.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// hwloc could not make sense of this machine.
+    #[error("cannot read this machine's topology ({reason}); see whether `lstopo` can")]
+    ThisMachine {
+        /// hwloc's words.
+        reason: String,
+    },
+    /// A description that hwloc does not understand.
+    #[error("'{text}' is no topology ({reason}); write one such as 'pack:2 core:4 pu:2' or a file ending in .xml")]
+    Synthetic {
+        /// What was given.
+        text: String,
+        /// hwloc's words.
+        reason: String,
+    },
+    /// A file that is not there or is no topology.
+    #[error("{}: not a topology that hwloc can read ({reason}); save one with `lstopo machine.xml`", path.display())]
+    Xml {
+        /// Which file.
+        path: PathBuf,
+        /// hwloc's words.
+        reason: String,
+    },
+    /// A topology without a single PU.
+    #[error("the topology has no PU")]
+    Empty,
+}
+
+/// Reads a topology: every PU in hwloc's logical order.
+///
+/// # Errors
+/// Where hwloc cannot read the source, or where it has no PU.
+pub fn load(source: &Source) -> Result<Topology, Error> {
+    let builder = Hwloc::builder();
+    let hwloc = match source {
+        Source::ThisMachine => {
+            // PUs outside of our cpuset belong to the picture; whoever asks restricts it to what may be used now.
+            let build = builder.with_flags(BuildFlags::INCLUDE_DISALLOWED).map_err(|e| e.to_string());
+            build
+                .and_then(|b| b.build().map_err(|e| e.to_string()))
+                .map_err(|reason| Error::ThisMachine { reason })?
+        }
+        Source::Synthetic(text) => {
+            let build = builder.from_synthetic(text).map_err(|e| e.to_string());
+            build
+                .and_then(|b| b.build().map_err(|e| e.to_string()))
+                .map_err(|reason| Error::Synthetic { text: text.clone(), reason })?
+        }
+        Source::Xml(path) => {
+            let error = |reason| Error::Xml { path: path.clone(), reason };
+            // hwloc's own error for a missing file is "invalid argument".
+            std::fs::metadata(path).map_err(|e| error(e.to_string()))?;
+            let build = builder.from_xml_file(path).map_err(|e| e.to_string());
+            build.and_then(|b| b.build().map_err(|e| e.to_string())).map_err(error)?
+        }
+    };
+    let topology = convert::convert(&hwloc);
+    if topology.pus.is_empty() { Err(Error::Empty) } else { Ok(topology) }
+}
