@@ -10,6 +10,7 @@
 #include <time.h>
 
 static const char *const CLASS_NAMES[] = {"S", "W", "A", NULL};
+static const struct knob REPEAT = {.least = 1, .most = 1e6, .whole = true};
 static int largest_team;
 
 /* Counts a team by letting each thread add one: asking for the size would make the program look rigid. */
@@ -45,7 +46,7 @@ static void print_help(const struct program *program)
             print_words(stdout, knob->words);
             printf("   %s (default %s)\n", knob->help, knob->words[*knob->choice]);
         } else {
-            printf("N   %s, %g to %g (default %g)\n", knob->help, knob->least, knob->most, *knob->number);
+            printf("N   %s, %.0f to %.0f (default %g)\n", knob->help, knob->least, knob->most, *knob->number);
         }
     }
     printf("  --help   this text\n\nPrints one line of JSON. Exit status: 0 verified, 1 not verified, 2 wrong option.\n");
@@ -66,7 +67,8 @@ static const char *value_of(const char *argument, const char *name)
     return argument + 3 + length;
 }
 
-static int parse_word(const struct program *program, const char *argument, const char *value, const char *const *words)
+static int parse_word(const struct program *program, const char *argument, const char *value,
+                      const char *const *words)
 {
     for (int i = 0; words[i]; i++)
         if (strcmp(words[i], value) == 0)
@@ -74,24 +76,19 @@ static int parse_word(const struct program *program, const char *argument, const
     reject(program, argument, "not one of the accepted words");
 }
 
-static double parse_number(const struct program *program, const char *argument, const char *value, double least, double most)
+static double parse_number(const struct program *program, const char *argument, const char *value,
+                           const struct knob *limits)
 {
     char *end;
     errno = 0;
     double number = strtod(value, &end);
     if (end == value || *end != '\0' || errno != 0)
         reject(program, argument, "not a number");
-    if (!(number >= least && number <= most))
+    if (!(number >= limits->least && number <= limits->most))
         reject(program, argument, "out of range");
-    return number;
-}
-
-static int parse_count(const struct program *program, const char *argument, const char *value)
-{
-    double number = parse_number(program, argument, value, 1, 1e6);
-    if (number != floor(number))
+    if (limits->whole && number != floor(number))
         reject(program, argument, "not a whole number");
-    return (int)number;
+    return number;
 }
 
 /* True if `argument` set one of the program's own knobs. */
@@ -104,7 +101,7 @@ static bool set_knob(const struct program *program, const char *argument)
         if (knob->choice)
             *knob->choice = parse_word(program, argument, value, knob->words);
         else
-            *knob->number = parse_number(program, argument, value, knob->least, knob->most);
+            *knob->number = parse_number(program, argument, value, knob);
         return true;
     }
     return false;
@@ -123,7 +120,7 @@ struct run begin(const struct program *program, int argc, char **argv)
         } else if ((value = value_of(argument, "form"))) {
             run.form = parse_word(program, argument, value, program->forms);
         } else if ((value = value_of(argument, "repeat"))) {
-            run.repeat = parse_count(program, argument, value);
+            run.repeat = (int)parse_number(program, argument, value, &REPEAT);
         } else if (!set_knob(program, argument)) {
             reject(program, argument, "no such option (options are written --name=value)");
         }
@@ -135,8 +132,9 @@ struct run begin(const struct program *program, int argc, char **argv)
 int finish(const struct run *run, const char *format, ...)
 {
     count_team();
-    printf("{\"name\":\"%s\",\"form\":\"%s\",\"class\":\"%s\",\"threads_seen\":%d,\"seconds\":%.6f,\"verified\":%s,\"value\":\"",
-           run->program->name, run->program->forms[run->form], CLASS_NAMES[run->size], largest_team, run->seconds,
+    printf("{\"name\":\"%s\",\"form\":\"%s\",\"class\":\"%s\",", run->program->name,
+           run->program->forms[run->form], CLASS_NAMES[run->size]);
+    printf("\"threads_seen\":%d,\"seconds\":%.6f,\"verified\":%s,\"value\":\"", largest_team, run->seconds,
            run->verified ? "true" : "false");
     va_list values;
     va_start(values, format);

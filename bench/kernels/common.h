@@ -18,6 +18,7 @@ struct knob {
     const char *help;           /* one line, with the unit */
     double *number;             /* where the number goes; its initial value is the default */
     double least, most;         /* the accepted range, both ends included */
+    bool whole;                 /* only whole numbers */
     int *choice;                /* where the index of the chosen word goes */
     const char *const *words;   /* the accepted words, NULL at the end */
 };
