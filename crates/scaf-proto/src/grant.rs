@@ -34,7 +34,11 @@ impl Word {
 
     /// Says that the program's affinity is narrower than its own now.
     pub fn with_folded(self, folded: bool) -> Word {
-        if folded { Word(self.0 | Self::FOLDED) } else { Word(self.0 & !Self::FOLDED) }
+        if folded {
+            Word(self.0 | Self::FOLDED)
+        } else {
+            Word(self.0 & !Self::FOLDED)
+        }
     }
 
     /// Numbers the grant; the number grows with every change and wraps around.
@@ -51,7 +55,11 @@ impl Word {
     /// How many of the modules that the client met, in the order it met them, may have their regions resized.
     #[inline(always)]
     pub fn resizable_modules(self) -> u32 {
-        if self.0 & Self::RESIZE != 0 { (self.0 >> 24 & 0xff) as u32 } else { 0 }
+        if self.0 & Self::RESIZE != 0 {
+            (self.0 >> 24 & 0xff) as u32
+        } else {
+            0
+        }
     }
 
     /// Whether the daemon has narrowed the program's affinity.
@@ -120,7 +128,10 @@ impl GrantPage {
 
     /// Client: the masks; `None` if the daemon was stopped in the middle of writing them.
     pub fn masks(&self) -> Option<Masks> {
-        seq::read(&self.seq, || Masks { granted: load(&self.granted), own: load(&self.own) })
+        seq::read(&self.seq, || Masks {
+            granted: load(&self.granted),
+            own: load(&self.own),
+        })
     }
 }
 
@@ -172,7 +183,10 @@ mod tests {
 
     #[test]
     fn a_word_keeps_its_parts_apart() {
-        let word = Word::managed(u16::MAX).with_resizable(255).with_folded(true).with_epoch(u32::MAX);
+        let word = Word::managed(u16::MAX)
+            .with_resizable(255)
+            .with_folded(true)
+            .with_epoch(u32::MAX);
         assert_eq!(
             (word.dop(), word.resizable_modules(), word.folded(), word.epoch()),
             (Some(65_535), 255, true, u32::MAX)
@@ -188,7 +202,10 @@ mod tests {
     fn what_was_published_is_read_back() {
         let page: GrantPage = zeroed();
         page.stamp();
-        let masks = Masks { granted: [1; MASK_WORDS], own: [3; MASK_WORDS] };
+        let masks = Masks {
+            granted: [1; MASK_WORDS],
+            own: [3; MASK_WORDS],
+        };
         page.publish(Word::managed(2), &masks);
         assert!(page.is_current());
         assert_eq!(page.masks(), Some(masks));

@@ -82,7 +82,8 @@ impl Slot {
         seq::begin(&self.seq);
         self.team.store(team, Ordering::Relaxed);
         self.entered.store(now, Ordering::Relaxed);
-        self.waits_at_entry.store(self.waits.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.waits_at_entry
+            .store(self.waits.load(Ordering::Relaxed), Ordering::Relaxed);
         if self.last_team.load(Ordering::Relaxed) != team {
             self.last_team.store(team, Ordering::Relaxed);
             self.team_since.store(now, Ordering::Relaxed);
@@ -90,14 +91,20 @@ impl Slot {
         seq::end(&self.seq);
     }
 
-    /// Master: that region is left at tick `now`. `inside` is the sum over its threads of the ticks spent in the
-    /// outlined function, waits included; `promised` says that the program had fixed the team's size.
+    /// Master: that region is left at tick `now`, having had `team` threads. `inside` is the sum over them of the
+    /// ticks spent in the outlined function, waits included; `promised` says that the program had fixed the team's
+    /// size.
     #[inline(always)]
-    pub fn leave(&self, now: u64, inside: u64, promised: bool) {
-        let team = self.team.load(Ordering::Relaxed);
+    pub fn leave(&self, now: u64, team: u32, inside: u64, promised: bool) {
+        // The page was exchanged while the region ran: its entry is not on this one.
+        if self.team.load(Ordering::Relaxed) == 0 {
+            return;
+        }
         let wall = now.wrapping_sub(self.entered.load(Ordering::Relaxed));
-        let waited =
-            self.waits.load(Ordering::Relaxed).wrapping_sub(self.waits_at_entry.load(Ordering::Relaxed));
+        let waited = self
+            .waits
+            .load(Ordering::Relaxed)
+            .wrapping_sub(self.waits_at_entry.load(Ordering::Relaxed));
         seq::begin(&self.seq);
         self.team.store(0, Ordering::Relaxed);
         bump(&self.regions, 1);
@@ -136,7 +143,10 @@ impl Slot {
 /// One writer, so a plain load and store instead of a locked addition (1 ns instead of 5).
 #[inline(always)]
 fn bump(counter: &AtomicU64, by: u64) {
-    counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
+    counter.store(
+        counter.load(Ordering::Relaxed).wrapping_add(by),
+        Ordering::Relaxed,
+    );
 }
 
 /// The page itself. All fields belong to the client.
@@ -269,11 +279,14 @@ mod tests {
         slot.enter(4, 1_000);
         slot.add_wait(30);
         slot.add_wait(20);
-        slot.leave(1_100, 400, false);
+        slot.leave(1_100, 4, 400, false);
         slot.enter(4, 2_000);
         let (_, slots) = page.read().unwrap();
         let copy = slots[0].unwrap();
-        assert_eq!((copy.regions, copy.wall, copy.capacity, copy.useful), (1, 100, 400, 350));
+        assert_eq!(
+            (copy.regions, copy.wall, copy.capacity, copy.useful),
+            (1, 100, 400, 350)
+        );
         assert_eq!((copy.team, copy.entered, copy.waits_at_entry), (4, 2_000, 50));
         assert_eq!((copy.last_team, copy.team_since), (4, 1_000));
     }

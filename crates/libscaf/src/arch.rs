@@ -1,0 +1,92 @@
+//! What only the machine can tell: ticks, this thread's state, and who called.
+//!
+//! Stable Rust has no thread-locals without `std`, and `__tls_get_addr` would cost 5 ns a region; the library is
+//! loaded with the program, so its few bytes fit the static TLS block and cost one instruction.
+
+use crate::region::Frame;
+use crate::runtime::Runtime;
+use core::arch::{asm, global_asm, x86_64::_rdtsc};
+
+/// What the library knows of one thread. All zero when the thread starts.
+#[repr(C)]
+pub struct Thread {
+    /// Runtime of the region that the thread is in; null outside.
+    pub runtime: *const Runtime,
+    /// The region itself; null outside, and where it was entered unseen.
+    pub frame: *const Frame,
+    /// Parallel regions around the thread.
+    pub depth: u32,
+    /// Number of the thread's slot as a master, plus one; 0 before its first region, [`NO_SLOT`] where there was
+    /// none left.
+    pub slot: u32,
+    /// Regions that were opened by a `_start` entry point and not yet ended.
+    pub started: u32,
+    _pad: u32,
+    /// Runtimes of the opened regions, outermost first.
+    pub started_in: [*const Runtime; STARTS],
+}
+
+/// Value of [`Thread::slot`] for a master that runs unmeasured.
+pub const NO_SLOT: u32 = u32::MAX;
+
+/// Nested `_start` regions whose runtime is remembered; deeper ones are ended in the outermost one's.
+pub const STARTS: usize = 4;
+
+/// Bytes of [`Thread`] reserved below.
+const THREAD_BYTES: usize = 64;
+const _: () = assert!(size_of::<Thread>() == THREAD_BYTES);
+
+global_asm!(
+    ".section .tbss.scaf_thread,\"awT\",@nobits",
+    ".globl scaf_thread",
+    ".hidden scaf_thread",
+    ".type scaf_thread,@object",
+    ".size scaf_thread,{bytes}",
+    ".p2align 4",
+    "scaf_thread: .zero {bytes}",
+    ".text",
+    bytes = const THREAD_BYTES,
+);
+
+/// This thread's state.
+#[inline(always)]
+pub fn thread() -> *mut Thread {
+    let at: *mut Thread;
+    // SAFETY: reads the thread pointer and a constant of the global offset table.
+    unsafe {
+        asm!(
+            "mov {at}, qword ptr [rip + scaf_thread@gottpoff]",
+            "add {at}, qword ptr fs:[0]",
+            at = out(reg) at,
+            options(pure, nomem, nostack),
+        );
+    }
+    at
+}
+
+/// The time-stamp counter: constant rate, the same on all cores of the machines we run on.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    // SAFETY: every x86-64 has it; a process that was forbidden it by prctl(PR_SET_TSC) is beyond our users.
+    unsafe { _rdtsc() }
+}
+
+/// Defines entry points that need their return address: each passes it on as one more argument. The return address
+/// tells whose call it is where no region does.
+macro_rules! with_return_address {
+    ($($name:ident => $to:path, in $register:literal;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "endbr64",
+                    concat!("mov ", $register, ", qword ptr [rsp]"),
+                    "jmp {to}",
+                    to = sym $to,
+                )
+            }
+        )*
+    };
+}
+pub(crate) use with_return_address;

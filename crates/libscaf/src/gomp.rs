@@ -1,0 +1,168 @@
+//! The port for GCC's libgomp: one entry point a line, each passed on to the runtime that the region's code is
+//! linked with. See libgomp's `libgomp_g.h` for the signatures; the forms differ by the loop that they start.
+#![allow(non_snake_case)]
+
+use crate::region;
+use crate::runtime::{self, Body, Runtime};
+use crate::{arch, promise, waits};
+use core::ffi::{c_int, c_void};
+
+type Long = i64;
+
+/// Regions that run to their end in one call.
+macro_rules! regions {
+    ($($name:ident => $field:ident($($argument:ident: $type:ty),*);)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
+                let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| {
+                    if let Some(real) = runtime.$field {
+                        // SAFETY: the program's own arguments, but for body and team size, which are ours.
+                        unsafe { real(body, data, threads $(, $argument)*) }
+                    }
+                };
+                // SAFETY: the arguments are the program's.
+                unsafe { region::run(body, data, threads, false, call) }
+            }
+        )*
+    };
+}
+
+regions! {
+    GOMP_parallel => parallel(flags: u32);
+    GOMP_parallel_loop_static => loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
+    GOMP_parallel_loop_dynamic => loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
+    GOMP_parallel_loop_guided => loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
+    GOMP_parallel_loop_nonmonotonic_dynamic =>
+        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
+    GOMP_parallel_loop_nonmonotonic_guided =>
+        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
+    GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32);
+    GOMP_parallel_loop_nonmonotonic_runtime =>
+        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32);
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime =>
+        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32);
+    GOMP_parallel_sections => sections(count: u32, flags: u32);
+}
+
+/// Regions opened by one call and ended by [`region::end`]; what gcc emitted before 4.9.
+macro_rules! starts {
+    ($($name:ident => $field:ident($($argument:ident: $type:ty),*);)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
+                let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| {
+                    if let Some(real) = runtime.$field {
+                        // SAFETY: as above.
+                        unsafe { real(body, data, threads $(, $argument)*) }
+                    }
+                };
+                // SAFETY: the arguments are the program's.
+                unsafe { region::start(body, data, threads, call) }
+            }
+        )*
+    };
+}
+
+starts! {
+    GOMP_parallel_start => parallel_start();
+    GOMP_parallel_loop_static_start => loop_static_start(start: Long, end: Long, step: Long, chunk: Long);
+    GOMP_parallel_loop_dynamic_start => loop_dynamic_start(start: Long, end: Long, step: Long, chunk: Long);
+    GOMP_parallel_loop_guided_start => loop_guided_start(start: Long, end: Long, step: Long, chunk: Long);
+    GOMP_parallel_loop_runtime_start => loop_runtime_start(start: Long, end: Long, step: Long);
+    GOMP_parallel_sections_start => sections_start(count: u32);
+}
+
+/// A region with task reductions: the runtime reads the first word of the data, so the frame begins with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn GOMP_parallel_reductions(
+    body: Body,
+    data: *mut c_void,
+    threads: u32,
+    flags: u32,
+) -> u32 {
+    let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| match runtime.reductions {
+        // SAFETY: as above.
+        Some(real) => unsafe { real(body, data, threads, flags) },
+        None => 0,
+    };
+    // SAFETY: the arguments are the program's.
+    unsafe { region::run(body, data, threads, true, call) }
+}
+
+/// A league of teams on the host. It runs its teams one after the other, each with parallel regions of its own, which
+/// are managed; the league itself is only passed on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn GOMP_teams_reg(body: Body, data: *mut c_void, teams: u32, limit: u32, flags: u32) {
+    if let Some(real) = runtime::of(body as usize).and_then(|code| code.runtime.teams_reg) {
+        // SAFETY: the program's own arguments.
+        unsafe { real(body, data, teams, limit, flags) }
+    }
+}
+
+/// A task is passed on; the region's waits may be work from now on. Code of an older compiler passes fewer arguments:
+/// the rest is then whatever lies on the stack, which the runtime doesn't look at.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn GOMP_task(
+    body: Body,
+    data: *mut c_void,
+    copy: *mut c_void,
+    size: Long,
+    alignment: Long,
+    condition: bool,
+    flags: u32,
+    depend: *mut *mut c_void,
+    priority: c_int,
+    detach: *mut c_void,
+) {
+    if let Some(real) = waits::in_tasks(body).and_then(|runtime| runtime.task) {
+        // SAFETY: the program's own arguments.
+        unsafe {
+            real(
+                body, data, copy, size, alignment, condition, flags, depend, priority, detach,
+            )
+        }
+    }
+}
+
+macro_rules! task_loops {
+    ($($name:ident => $field:ident;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(
+                body: Body, data: *mut c_void, copy: *mut c_void, size: Long, alignment: Long, flags: u32,
+                tasks: u64, priority: c_int, start: Long, end: Long, step: Long,
+            ) {
+                if let Some(real) = waits::in_tasks(body).and_then(|runtime| runtime.$field) {
+                    // SAFETY: the program's own arguments.
+                    unsafe {
+                        real(body, data, copy, size, alignment, flags, tasks, priority, start, end, step)
+                    }
+                }
+            }
+        )*
+    };
+}
+
+task_loops! {
+    GOMP_taskloop => taskloop;
+    GOMP_taskloop_ull => taskloop_ull;
+}
+
+arch::with_return_address! {
+    GOMP_parallel_end => region::end, in "rdi";
+    GOMP_barrier => waits::barrier, in "rdi";
+    GOMP_barrier_cancel => waits::barrier_cancel, in "rdi";
+    GOMP_loop_end => waits::loop_end, in "rdi";
+    GOMP_loop_end_cancel => waits::loop_end_cancel, in "rdi";
+    GOMP_sections_end => waits::sections_end, in "rdi";
+    GOMP_sections_end_cancel => waits::sections_end_cancel, in "rdi";
+    omp_get_max_threads => promise::get_max_threads, in "rdi";
+    omp_get_max_threads_ => promise::get_max_threads, in "rdi";
+    omp_set_num_threads => promise::set_num_threads, in "rsi";
+    omp_set_num_threads_ => promise::set_num_threads_fortran, in "rsi";
+    omp_set_num_threads_8_ => promise::set_num_threads_fortran_8, in "rsi";
+    omp_set_dynamic => promise::set_dynamic, in "rsi";
+    omp_set_dynamic_ => promise::set_dynamic_fortran, in "rsi";
+    omp_set_dynamic_8_ => promise::set_dynamic_fortran_8, in "rsi";
+}

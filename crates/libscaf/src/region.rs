@@ -1,0 +1,466 @@
+//! What happens at the entry and the exit of a parallel region.
+//!
+//! Entry: find the region's runtime, read the grant, choose the team size, note the time. The outlined function is
+//! called through [`run_thread`], which takes each thread's time in it. Exit: note the time, add up. In between no
+//! message and no system call.
+//!
+//! The team size is ours to choose only if nobody else has a say ([`Choice`]): the program gave no size (a promise),
+//! the region isn't nested, and the daemon has found that the region's code doesn't depend on its team's size. A team
+//! is never larger than the program's own would be.
+
+use crate::arch::{NO_SLOT, STARTS, Thread, thread, ticks};
+use crate::runtime::{self, Body, Code, Runtime};
+use crate::{client, pages, promise};
+use core::ffi::c_void;
+use core::ptr::null;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use scaf_proto::report::{SLOTS, Slot, fact};
+
+/// What [`run_thread`] is handed instead of the program's own data. Lies on the master's stack: the region's end
+/// waits for all threads.
+#[repr(C)]
+pub struct Frame {
+    /// A copy of the first word of the program's data where the runtime itself reads it (task reductions).
+    first_word: usize,
+    body: Body,
+    data: *mut c_void,
+    runtime: *const Runtime,
+    /// Where the region is reported; null if it is nested or unmeasured.
+    slot: *const Slot,
+    depth: u32,
+    /// Not 0 once a task was created in the region: a wait may then be work.
+    tasks: AtomicU32,
+    /// Threads that have left the function, in the upper 12 bits, and the sum of their ticks in it (52 bits are 20
+    /// days): one atomic addition a thread.
+    inside: AtomicU64,
+}
+
+const ONE_THREAD: u64 = 1 << 52;
+
+impl Frame {
+    const fn new(code_runtime: *const Runtime, body: Body, data: *mut c_void, depth: u32) -> Frame {
+        Frame {
+            first_word: 0,
+            body,
+            data,
+            runtime: code_runtime,
+            slot: null(),
+            depth,
+            tasks: AtomicU32::new(0),
+            inside: AtomicU64::new(0),
+        }
+    }
+
+    /// Threads that have left the outlined function, and the ticks that they spent in it together.
+    fn inside(&self) -> (u32, u64) {
+        let packed = self.inside.load(Ordering::Relaxed);
+        ((packed >> 52) as u32, packed & (ONE_THREAD - 1))
+    }
+
+    /// A thread of the region waited.
+    #[inline(always)]
+    pub fn waited(&self, ticks: u64) {
+        // SAFETY: slots live in the report page, which is never unmapped.
+        if let Some(slot) = unsafe { self.slot.as_ref() }
+            && self.tasks.load(Ordering::Relaxed) == 0
+        {
+            slot.add_wait(ticks);
+        }
+    }
+
+    /// A task is created in the region.
+    #[inline(always)]
+    pub fn has_tasks(&self) {
+        if self.tasks.load(Ordering::Relaxed) == 0 {
+            self.tasks.store(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What was decided about a team.
+#[derive(Clone, Copy)]
+struct Choice {
+    /// To be passed to the runtime: 0 leaves the size to it.
+    pass: u32,
+    /// Threads that the team will have.
+    team: u32,
+    /// The program fixed the size itself.
+    promised: bool,
+}
+
+/// Team size of the program without us, as last reported.
+static NATURAL: AtomicU32 = AtomicU32::new(0);
+/// Slots in use, a bit each.
+static SLOTS_TAKEN: AtomicU32 = AtomicU32::new(0);
+/// Threads in the teams of all masters; kept only while there are several masters.
+static IN_TEAMS: AtomicU32 = AtomicU32::new(0);
+
+/// Runs a region: `call` passes it on, with the body, data and team size that it is handed.
+///
+/// # Safety
+/// `body` and `data` are the program's own; `call` returns when the region has ended.
+#[inline(always)]
+pub unsafe fn run<R: Default>(
+    body: Body,
+    data: *mut c_void,
+    requested: u32,
+    runtime_reads_data: bool,
+    call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
+) -> R {
+    let Some(code) = runtime::of(body as usize) else {
+        return R::default();
+    };
+    let this = thread();
+    // SAFETY: a thread's state is its own, and no reference to it outlives a call into the program.
+    unsafe {
+        if (*this).depth != 0 {
+            return nested(this, code, body, data, requested, runtime_reads_data, call);
+        }
+        let entered = ticks();
+        client::tend(entered, code.runtime);
+        let slot = slot_of(this);
+        let choice = choose(code, requested);
+        let shared = join_teams(choice.team);
+        if let Some(slot) = slot {
+            slot.enter(choice.team, entered);
+        }
+        let mut frame = Frame::new(code.runtime, body, data, 1);
+        frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
+        if runtime_reads_data {
+            frame.first_word = *data.cast::<usize>();
+        }
+        let frame = &raw const frame;
+        (*this).runtime = code.runtime;
+        (*this).frame = frame;
+        (*this).depth = 1;
+        // One thread has nobody to wait for: it needs no measuring, its time in the region is the region's.
+        let alone = choice.pass == 1;
+        let result = if alone {
+            call(code.runtime, body, data, 1)
+        } else {
+            call(code.runtime, run_thread, frame.cast_mut().cast(), choice.pass)
+        };
+        (*this).depth = 0;
+        (*this).frame = null();
+        (*this).runtime = null();
+        let left = ticks();
+        if let Some(slot) = slot {
+            let (threads, inside) = if alone { (1, u64::MAX) } else { (*frame).inside() };
+            leave(slot, &*frame, entered, left, threads, inside, choice.promised);
+        }
+        leave_teams(shared);
+        result
+    }
+}
+
+/// Adds the region up. A team that had tasks may have worked while it waited, within the function or after it: all
+/// its time counts as useful, an upper bound.
+#[inline(always)]
+fn leave(slot: &Slot, frame: &Frame, entered: u64, left: u64, threads: u32, inside: u64, promised: bool) {
+    let all = left.wrapping_sub(entered).wrapping_mul(u64::from(threads));
+    let all_useful = frame.tasks.load(Ordering::Relaxed) != 0 || inside > all;
+    slot.leave(left, threads, if all_useful { all } else { inside }, promised);
+}
+
+/// A region within a region: its team is passed on as it is, and its threads learn which runtime they run in.
+#[cold]
+#[inline(never)]
+unsafe fn nested<R>(
+    this: *mut Thread,
+    code: Code,
+    body: Body,
+    data: *mut c_void,
+    requested: u32,
+    runtime_reads_data: bool,
+    call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
+) -> R {
+    // SAFETY: as in `run`.
+    unsafe {
+        let mut frame = Frame::new(code.runtime, body, data, (*this).depth.saturating_add(1));
+        if runtime_reads_data {
+            frame.first_word = *data.cast::<usize>();
+        }
+        let frame = &raw const frame;
+        call(code.runtime, run_thread, frame.cast_mut().cast(), requested)
+    }
+}
+
+/// What each thread of a team runs in place of the outlined function.
+unsafe extern "C" fn run_thread(frame: *mut c_void) {
+    let this = thread();
+    // SAFETY: the frame outlives the region, and a thread's state is its own.
+    unsafe {
+        let frame = &*frame.cast_const().cast::<Frame>();
+        let before = ((*this).runtime, (*this).frame, (*this).depth);
+        (*this).runtime = frame.runtime;
+        (*this).frame = frame;
+        (*this).depth = frame.depth;
+        let start = ticks();
+        (frame.body)(frame.data);
+        let inside = ticks().wrapping_sub(start) & (ONE_THREAD - 1);
+        ((*this).runtime, (*this).frame, (*this).depth) = before;
+        frame.inside.fetch_add(ONE_THREAD | inside, Ordering::Relaxed);
+    }
+}
+
+/// Chooses the team size of a region that isn't nested.
+#[inline(always)]
+fn choose(code: Code, requested: u32) -> Choice {
+    if requested != 0 {
+        // A team of one is what `if(false)` asks for: no promise, there is just nothing to choose.
+        let promised = requested > 1;
+        if promised {
+            promise::note(fact::NUM_THREADS_CLAUSE);
+        }
+        return Choice {
+            pass: requested,
+            team: requested,
+            promised,
+        };
+    }
+    let natural = natural(code.runtime);
+    let kept = Choice {
+        pass: 0,
+        team: natural,
+        promised: false,
+    };
+    let word = pages::grant().word();
+    let Some(dop) = word.dop() else { return kept };
+    if promise::is_kept() {
+        return Choice {
+            promised: true,
+            ..kept
+        };
+    }
+    if code.module >= word.resizable_modules() {
+        return kept;
+    }
+    let budget = dop.saturating_sub(IN_TEAMS.load(Ordering::Relaxed)).max(1);
+    if budget >= natural {
+        kept
+    } else {
+        Choice {
+            pass: budget,
+            team: budget,
+            promised: false,
+        }
+    }
+}
+
+/// Team size that the program would have without us.
+#[inline(always)]
+pub fn natural(runtime: &Runtime) -> u32 {
+    let Some(max_threads) = runtime.max_threads else {
+        return 1;
+    };
+    // SAFETY: omp_get_max_threads takes nothing.
+    let natural = unsafe { max_threads() }.max(1) as u32;
+    if NATURAL.load(Ordering::Relaxed) != natural {
+        NATURAL.store(natural, Ordering::Relaxed);
+        pages::report().set_natural(natural);
+    }
+    natural
+}
+
+/// Tells a new report page the team size that the program would have without us.
+pub fn report_natural_again() {
+    pages::report().set_natural(NATURAL.load(Ordering::Relaxed));
+}
+
+/// Several masters share the program's one budget: each takes what the others leave. Returns what to give back.
+#[inline(always)]
+fn join_teams(team: u32) -> u32 {
+    let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
+    if taken & taken.wrapping_sub(1) == 0 {
+        return 0;
+    }
+    IN_TEAMS.fetch_add(team, Ordering::Relaxed);
+    team
+}
+
+#[inline(always)]
+fn leave_teams(team: u32) {
+    if team != 0 {
+        IN_TEAMS.fetch_sub(team, Ordering::Relaxed);
+    }
+}
+
+/// The calling master's slot; taken at its first region, given back when its thread ends.
+#[inline(always)]
+unsafe fn slot_of(this: *mut Thread) -> Option<&'static Slot> {
+    // SAFETY: this thread's own state.
+    let slot = unsafe {
+        if (*this).slot == 0 {
+            (*this).slot = take_slot();
+        }
+        (*this).slot
+    };
+    pages::report().slot((slot as usize).wrapping_sub(1))
+}
+
+#[cold]
+fn take_slot() -> u32 {
+    loop {
+        let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
+        let free = taken.trailing_ones();
+        if free as usize >= SLOTS {
+            promise::note(fact::OVERFLOW);
+            return NO_SLOT;
+        }
+        let now = taken | 1 << (free & 31);
+        if SLOTS_TAKEN
+            .compare_exchange(taken, now, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+        {
+            client::when_thread_ends(free + 1);
+            return free + 1;
+        }
+    }
+}
+
+/// Gives a slot back; `slot` is its number plus one.
+pub fn free_slot(slot: u32) {
+    SLOTS_TAKEN.fetch_and(!(1 << (slot.wrapping_sub(1) & 31)), Ordering::Relaxed);
+}
+
+/// After a fork, in the child: only the calling thread is there.
+pub fn after_fork() {
+    // SAFETY: this thread's own state.
+    let slot = unsafe { (*thread()).slot };
+    let mine = if slot == 0 || slot == NO_SLOT {
+        0
+    } else {
+        1 << (slot.wrapping_sub(1) & 31)
+    };
+    SLOTS_TAKEN.store(mine, Ordering::Relaxed);
+    IN_TEAMS.store(0, Ordering::Relaxed);
+    NATURAL.store(0, Ordering::Relaxed);
+}
+
+/// A region opened by an old-style `_start` entry point: the caller runs the body itself, then ends the region.
+///
+/// Its frame can't lie on the stack, and another thread may be in the body after the caller has left it, so there is
+/// one frame a master, in `STARTED`.
+///
+/// # Safety
+/// As for [`run`].
+pub unsafe fn start(
+    body: Body,
+    data: *mut c_void,
+    requested: u32,
+    call: impl Fn(&Runtime, Body, *mut c_void, u32),
+) {
+    let Some(code) = runtime::of(body as usize) else {
+        return;
+    };
+    let this = thread();
+    // SAFETY: as in `run`; a frame is its master's own, and is written between regions only.
+    unsafe {
+        let depth = (*this).started as usize;
+        if let Some(place) = (*this).started_in.get_mut(depth) {
+            *place = code.runtime;
+        }
+        (*this).started = (*this).started.saturating_add(1);
+        if (*this).depth != 0 {
+            (*this).depth = (*this).depth.saturating_add(1);
+            return call(code.runtime, body, data, requested);
+        }
+        let entered = ticks();
+        client::tend(entered, code.runtime);
+        let slot = slot_of(this);
+        let choice = choose(code, requested);
+        (*this).runtime = code.runtime;
+        (*this).depth = 1;
+        let Some(slot) = slot else {
+            return call(code.runtime, body, data, choice.pass);
+        };
+        slot.enter(choice.team, entered);
+        let started = &STARTED[((*this).slot.wrapping_sub(1) as usize) % SLOTS];
+        started
+            .promised
+            .store(u32::from(choice.promised), Ordering::Relaxed);
+        started.shared.store(join_teams(choice.team), Ordering::Relaxed);
+        started.entered.store(entered, Ordering::Relaxed);
+        let frame = started.frame.get();
+        frame.write(Frame {
+            slot,
+            ..Frame::new(code.runtime, body, data, 1)
+        });
+        (*this).frame = frame;
+        call(code.runtime, run_thread, frame.cast(), choice.pass);
+        started.inside_since.store(ticks(), Ordering::Relaxed);
+    }
+}
+
+/// The end of a region opened by [`start`]; `caller` is the return address, for a region that we haven't seen open.
+pub unsafe extern "C" fn end(caller: usize) {
+    let this = thread();
+    // SAFETY: as in `start`.
+    unsafe {
+        let started = (*this).started;
+        if started == 0 {
+            if let Some(end) = runtime::of(caller).and_then(|code| code.runtime.parallel_end) {
+                end();
+            }
+            return;
+        }
+        (*this).started = started - 1;
+        let place = (started as usize - 1).min(STARTS - 1);
+        let runtime = (*this).started_in.get(place).copied().unwrap_or(null());
+        let Some(end) = runtime.as_ref().and_then(|runtime| runtime.parallel_end) else {
+            return;
+        };
+        if (*this).depth > 1 {
+            (*this).depth -= 1;
+            return end();
+        }
+        let done = ticks();
+        end();
+        let left = ticks();
+        if let Some(slot) = slot_of(this) {
+            let mine = &STARTED[((*this).slot.wrapping_sub(1) as usize) % SLOTS];
+            let frame = &*mine.frame.get();
+            let (others, theirs) = frame.inside();
+            let own = done.wrapping_sub(mine.inside_since.load(Ordering::Relaxed));
+            let entered = mine.entered.load(Ordering::Relaxed);
+            let promised = mine.promised.load(Ordering::Relaxed) != 0;
+            leave(
+                slot,
+                frame,
+                entered,
+                left,
+                others + 1,
+                theirs.wrapping_add(own),
+                promised,
+            );
+            leave_teams(mine.shared.load(Ordering::Relaxed));
+        }
+        (*this).depth = 0;
+        (*this).frame = null();
+        (*this).runtime = null();
+    }
+}
+
+struct Started {
+    frame: core::cell::UnsafeCell<Frame>,
+    entered: AtomicU64,
+    inside_since: AtomicU64,
+    promised: AtomicU32,
+    shared: AtomicU32,
+}
+
+// SAFETY: each entry is used by the one master that holds the slot of its number; its team reads the frame while the
+// region runs.
+unsafe impl Sync for Started {}
+
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+
+static STARTED: [Started; SLOTS] = [const {
+    Started {
+        frame: core::cell::UnsafeCell::new(Frame::new(null(), nothing, core::ptr::null_mut(), 1)),
+        entered: AtomicU64::new(0),
+        inside_since: AtomicU64::new(0),
+        promised: AtomicU32::new(0),
+        shared: AtomicU32::new(0),
+    }
+}; SLOTS];

@@ -1,0 +1,388 @@
+//! Which copy of the OpenMP runtime serves which code.
+//!
+//! A process can hold several (Python wheels bring their own), and a region must go to the one that its own code
+//! is linked with: their threads and barriers don't mix. The code is known by an address in it: the outlined
+//! function's for a region (not the return address, for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere.
+//!
+//! From address to runtime: the address's module, then the first `GOMP_parallel` among the libraries that the
+//! module depends on, else the next one after us in the global order; remembered per address. A runtime that was
+//! found is held (dlopen's reference is never given back), so what is remembered of it stays true.
+//!
+//! *Modules* are numbered in the order in which they are met. The daemon allows resizing up to a number; the code
+//! of later ones has not been inspected. Unloading a module makes its number void for ever.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// An outlined function: the body of a region.
+pub type Body = unsafe extern "C" fn(*mut c_void);
+type Long = i64;
+type ParallelLoop = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long, Long, u32);
+type ParallelRuntimeLoop = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long, u32);
+type LoopStart = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long, Long);
+type RuntimeLoopStart = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long);
+type Task = unsafe extern "C" fn(
+    Body,
+    *mut c_void,
+    *mut c_void,
+    Long,
+    Long,
+    bool,
+    u32,
+    *mut *mut c_void,
+    c_int,
+    *mut c_void,
+);
+type TaskLoop =
+    unsafe extern "C" fn(Body, *mut c_void, *mut c_void, Long, Long, u32, u64, c_int, Long, Long, Long);
+
+/// Declares the table of a runtime's entry points and how it is filled.
+macro_rules! runtime {
+    ($($field:ident: $type:ty = $symbol:literal,)*) => {
+        /// The entry points of one copy of the runtime; `None` where the copy is too old to have one, and then no
+        /// code linked with it calls it.
+        pub struct Runtime {
+            $(pub $field: Option<$type>,)*
+        }
+
+        impl Runtime {
+            const EMPTY: Runtime = Runtime { $($field: None,)* };
+
+            /// # Safety
+            /// `library` is a handle from dlopen.
+            unsafe fn load(&mut self, library: *mut c_void) {
+                $(
+                    // SAFETY: a function pointer or null, as Option<fn> has it; the symbol's type is libgomp's ABI.
+                    self.$field = unsafe {
+                        core::mem::transmute::<*mut c_void, Option<$type>>(
+                            libc::dlsym(library, $symbol.as_ptr()))
+                    };
+                )*
+            }
+        }
+    };
+}
+
+runtime! {
+    parallel: unsafe extern "C" fn(Body, *mut c_void, u32, u32) = c"GOMP_parallel",
+    parallel_start: unsafe extern "C" fn(Body, *mut c_void, u32) = c"GOMP_parallel_start",
+    parallel_end: unsafe extern "C" fn() = c"GOMP_parallel_end",
+    loop_static: ParallelLoop = c"GOMP_parallel_loop_static",
+    loop_dynamic: ParallelLoop = c"GOMP_parallel_loop_dynamic",
+    loop_guided: ParallelLoop = c"GOMP_parallel_loop_guided",
+    loop_nonmonotonic_dynamic: ParallelLoop = c"GOMP_parallel_loop_nonmonotonic_dynamic",
+    loop_nonmonotonic_guided: ParallelLoop = c"GOMP_parallel_loop_nonmonotonic_guided",
+    loop_runtime: ParallelRuntimeLoop = c"GOMP_parallel_loop_runtime",
+    loop_nonmonotonic_runtime: ParallelRuntimeLoop = c"GOMP_parallel_loop_nonmonotonic_runtime",
+    loop_maybe_nonmonotonic_runtime: ParallelRuntimeLoop = c"GOMP_parallel_loop_maybe_nonmonotonic_runtime",
+    loop_static_start: LoopStart = c"GOMP_parallel_loop_static_start",
+    loop_dynamic_start: LoopStart = c"GOMP_parallel_loop_dynamic_start",
+    loop_guided_start: LoopStart = c"GOMP_parallel_loop_guided_start",
+    loop_runtime_start: RuntimeLoopStart = c"GOMP_parallel_loop_runtime_start",
+    sections: unsafe extern "C" fn(Body, *mut c_void, u32, u32, u32) = c"GOMP_parallel_sections",
+    sections_start: unsafe extern "C" fn(Body, *mut c_void, u32, u32) = c"GOMP_parallel_sections_start",
+    reductions: unsafe extern "C" fn(Body, *mut c_void, u32, u32) -> u32 = c"GOMP_parallel_reductions",
+    teams_reg: unsafe extern "C" fn(Body, *mut c_void, u32, u32, u32) = c"GOMP_teams_reg",
+    task: Task = c"GOMP_task",
+    taskloop: TaskLoop = c"GOMP_taskloop",
+    taskloop_ull: TaskLoop = c"GOMP_taskloop_ull",
+    barrier: unsafe extern "C" fn() = c"GOMP_barrier",
+    barrier_cancel: unsafe extern "C" fn() -> bool = c"GOMP_barrier_cancel",
+    loop_end: unsafe extern "C" fn() = c"GOMP_loop_end",
+    loop_end_cancel: unsafe extern "C" fn() -> bool = c"GOMP_loop_end_cancel",
+    sections_end: unsafe extern "C" fn() = c"GOMP_sections_end",
+    sections_end_cancel: unsafe extern "C" fn() -> bool = c"GOMP_sections_end_cancel",
+    max_threads: unsafe extern "C" fn() -> c_int = c"omp_get_max_threads",
+    set_num_threads: unsafe extern "C" fn(c_int) = c"omp_set_num_threads",
+    set_dynamic: unsafe extern "C" fn(c_int) = c"omp_set_dynamic",
+}
+
+/// Copies of the runtime that are told apart. A process with more of them is beyond us: the rest is served by the
+/// next one in the global order, as the dynamic linker would without knowing better.
+const RUNTIMES: usize = 32;
+/// Modules that are told apart; the daemon counts them in a byte.
+const MODULES: usize = 255;
+/// Addresses remembered; a power of two. At most three quarters are used.
+const ADDRESSES: usize = 4096;
+
+/// What is known of the code at an address.
+#[derive(Clone, Copy)]
+pub struct Code {
+    /// The runtime that serves it.
+    pub runtime: &'static Runtime,
+    /// Number of its module, from 0; [`MODULES`] if there were too many.
+    pub module: u32,
+}
+
+struct Table(core::cell::UnsafeCell<[Runtime; RUNTIMES]>);
+// SAFETY: an entry is written once, under `LOCK`, before its number is published in `RUNTIME_BASES`.
+unsafe impl Sync for Table {}
+
+static TABLE: Table = Table(core::cell::UnsafeCell::new([Runtime::EMPTY; RUNTIMES]));
+/// The link map of each runtime found; null where the table's entry is free.
+static RUNTIME_MAPS: [AtomicPtr<LinkMap>; RUNTIMES] = [const { AtomicPtr::new(null_mut()) }; RUNTIMES];
+/// The load address of each module met; 0 where its number is void.
+static MODULE_BASES: [AtomicUsize; MODULES] = [const { AtomicUsize::new(0) }; MODULES];
+static MODULES_MET: AtomicU32 = AtomicU32::new(0);
+static KEYS: [AtomicUsize; ADDRESSES] = [const { AtomicUsize::new(0) }; ADDRESSES];
+/// 0 unknown, else `1 | runtime << 8 | module << 16`.
+static VALUES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
+static USED: AtomicUsize = AtomicUsize::new(0);
+/// Guards the rare additions to the first three tables.
+static LOCK: AtomicU32 = AtomicU32::new(0);
+
+/// How many modules with parallel regions have been met.
+pub fn modules_met() -> u32 {
+    MODULES_MET.load(Ordering::Acquire)
+}
+
+/// What is known of the code at `address`; `None` if no runtime can be found for it.
+#[inline(always)]
+pub fn of(address: usize) -> Option<Code> {
+    let at = slot(address);
+    let (Some(key), Some(value)) = (KEYS.get(at), VALUES.get(at)) else {
+        return None;
+    };
+    if key.load(Ordering::Relaxed) == address {
+        let value = value.load(Ordering::Acquire);
+        if value != 0 {
+            return decode(value);
+        }
+    }
+    find(address)
+}
+
+#[inline(always)]
+fn slot(address: usize) -> usize {
+    // Functions are aligned to 16 bytes; the multiplication spreads what is left over the top bits.
+    (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - ADDRESSES.trailing_zeros())
+}
+
+#[inline(always)]
+fn decode(value: u64) -> Option<Code> {
+    let number = (value >> 8 & 0xff) as usize;
+    if number >= RUNTIMES {
+        return None;
+    }
+    // SAFETY: the number was published after its entry was filled, and entries never change again.
+    let runtime = unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) };
+    Some(Code {
+        runtime,
+        module: (value >> 16 & 0xffff) as u32,
+    })
+}
+
+/// Looks further than the first place, then asks the dynamic linker.
+#[cold]
+#[inline(never)]
+fn find(address: usize) -> Option<Code> {
+    let first = slot(address);
+    let mut place = None;
+    for step in 0..16 {
+        let at = (first + step) & (ADDRESSES - 1);
+        let (Some(key), Some(value)) = (KEYS.get(at), VALUES.get(at)) else {
+            break;
+        };
+        let found = key.load(Ordering::Relaxed);
+        if found == address {
+            match value.load(Ordering::Acquire) {
+                0 => {
+                    place = Some(at);
+                    break;
+                }
+                value => return decode(value),
+            }
+        }
+        if found == 0 {
+            place = Some(at);
+            break;
+        }
+    }
+    let value = crate::client::keeping_errno(|| resolve(address))?;
+    if let Some(at) = place
+        && let (Some(key), Some(cell)) = (KEYS.get(at), VALUES.get(at))
+    {
+        let ours = match key.compare_exchange(0, address, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => USED.fetch_add(1, Ordering::Relaxed) < ADDRESSES / 4 * 3,
+            Err(there) => there == address,
+        };
+        if ours {
+            cell.store(value, Ordering::Release);
+        }
+    }
+    decode(value)
+}
+
+#[repr(C)]
+struct LinkMap {
+    base: usize,
+    name: *const c_char,
+    dynamic: *mut c_void,
+    next: *mut LinkMap,
+    previous: *mut LinkMap,
+}
+
+const RTLD_DL_LINKMAP: c_int = 2;
+
+unsafe extern "C" {
+    fn dladdr1(
+        address: *const c_void,
+        info: *mut libc::Dl_info,
+        extra: *mut *mut c_void,
+        flags: c_int,
+    ) -> c_int;
+}
+
+/// The module that `address` lies in.
+fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
+    let mut info = libc::Dl_info {
+        dli_fname: null(),
+        dli_fbase: null_mut(),
+        dli_sname: null(),
+        dli_saddr: null_mut(),
+    };
+    let mut map: *mut c_void = null_mut();
+    // SAFETY: both out-parameters are ours, and RTLD_DL_LINKMAP makes the second a link map.
+    let known = unsafe { dladdr1(address as *const c_void, &mut info, &mut map, RTLD_DL_LINKMAP) };
+    (known != 0 && !map.is_null()).then_some((map.cast(), info.dli_fbase as usize))
+}
+
+fn resolve(address: usize) -> Option<u64> {
+    let parallel = parallel_for(address)?;
+    let (map, _) = module_of(parallel as usize)?;
+    let module = module_of(address).map_or(0, |(_, base)| base);
+    let _locked = lock();
+    let runtime = runtime_number(map)?;
+    Some(1 | (runtime as u64) << 8 | u64::from(module_number(module)) << 16)
+}
+
+/// The `GOMP_parallel` that code at `address` would have called without us.
+fn parallel_for(address: usize) -> Option<*mut c_void> {
+    let name = c"GOMP_parallel";
+    let ours = crate::gomp::GOMP_parallel as *const () as *mut c_void;
+    if let Some((map, _)) = module_of(address) {
+        // SAFETY: the map belongs to a module whose code is running, so it is loaded and has a name (an empty one if
+        // it is the program itself, whose libraries are searched in the global order below).
+        unsafe {
+            let file = (*map).name;
+            if !file.is_null() && *file != 0 {
+                let library = libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+                if !library.is_null() {
+                    let found = libc::dlsym(library, name.as_ptr());
+                    libc::dlclose(library);
+                    if !found.is_null() && found != ours {
+                        return Some(found);
+                    }
+                }
+            }
+        }
+    }
+    // SAFETY: a plain search.
+    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    (!next.is_null() && next != ours).then_some(next)
+}
+
+/// The runtime's number, which it gets here if it is new. Under the lock.
+fn runtime_number(map: *mut LinkMap) -> Option<usize> {
+    for (number, known) in RUNTIME_MAPS.iter().enumerate() {
+        let there = known.load(Ordering::Acquire);
+        if there == map {
+            return Some(number);
+        }
+        if there.is_null() {
+            // SAFETY: the map is a loaded library's. The reference that dlopen takes is kept, so the runtime is
+            // never unloaded while we know its entry points. The entry is free and, under the lock, ours.
+            unsafe {
+                let library = libc::dlopen((*map).name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+                if library.is_null() {
+                    return None;
+                }
+                (*TABLE.0.get().cast::<Runtime>().add(number)).load(library);
+            }
+            known.store(map, Ordering::Release);
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// The module's number, which it gets here if it is new. Under the lock.
+fn module_number(base: usize) -> u32 {
+    let met = MODULES_MET.load(Ordering::Relaxed);
+    for (number, known) in MODULE_BASES.iter().enumerate().take(met as usize) {
+        if known.load(Ordering::Relaxed) == base {
+            return number as u32;
+        }
+    }
+    let Some(free) = MODULE_BASES.get(met as usize) else {
+        return MODULES as u32;
+    };
+    free.store(base, Ordering::Relaxed);
+    MODULES_MET.store(met + 1, Ordering::Release);
+    met
+}
+
+struct Locked;
+
+/// Additions are short and rare, so waiting for another thread's is a spin that yields.
+fn lock() -> Locked {
+    while LOCK
+        .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+        .is_err()
+    {
+        // SAFETY: no arguments.
+        unsafe { libc::sched_yield() };
+    }
+    Locked
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        LOCK.store(0, Ordering::Release);
+    }
+}
+
+/// After a fork, in the child: whoever held the lock isn't there any more.
+pub fn after_fork() {
+    LOCK.store(0, Ordering::Release);
+}
+
+/// The program unloads a library: what we remember of addresses in it may become another library's. Forget all
+/// addresses, and void the numbers of modules that are gone.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
+    type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+    let mut next = NEXT.load(Ordering::Relaxed);
+    if next.is_null() {
+        // SAFETY: a plain search; libc has it.
+        next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr()) };
+        NEXT.store(next, Ordering::Relaxed);
+    }
+    if next.is_null() {
+        return -1;
+    }
+    // SAFETY: libc's dlclose has this type.
+    let result = unsafe { core::mem::transmute::<*mut c_void, Dlclose>(next)(handle) };
+    if modules_met() != 0 {
+        crate::client::keeping_errno(forget_unloaded);
+    }
+    result
+}
+
+fn forget_unloaded() {
+    let mut gone = false;
+    for known in MODULE_BASES.iter().take(modules_met() as usize) {
+        let base = known.load(Ordering::Relaxed);
+        if base != 0 && module_of(base).is_none_or(|(_, now)| now != base) {
+            known.store(0, Ordering::Relaxed);
+            gone = true;
+        }
+    }
+    if gone {
+        for value in &VALUES {
+            value.store(0, Ordering::Release);
+        }
+    }
+}

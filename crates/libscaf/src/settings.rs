@@ -1,0 +1,117 @@
+//! What `scaf run` (or an admin) says by the environment: read once, when the library is loaded, because a program
+//! may change its environment later.
+//!
+//! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
+//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000. A value out of range is ignored: the library can't complain.
+
+use core::cell::UnsafeCell;
+use core::ffi::CStr;
+use scaf_proto::hello::NAME_BYTES;
+
+/// Longest path of a UNIX socket, its final zero included.
+pub const PATH_BYTES: usize = 108;
+
+/// The settings.
+pub struct Settings {
+    /// The socket's path; empty if not given.
+    pub socket: [u8; PATH_BYTES],
+    /// The per-user runtime folder (`XDG_RUNTIME_DIR`); empty if not given.
+    pub runtime_dir: [u8; PATH_BYTES],
+    /// The program's name; empty if not given.
+    pub name: [u8; NAME_BYTES],
+    /// Fewest contexts.
+    pub min: u32,
+    /// Most contexts; 0 for no limit.
+    pub max: u32,
+    /// Weight in thousandths.
+    pub weight_milli: u32,
+    /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
+    pub bound: bool,
+}
+
+struct Once(UnsafeCell<Settings>);
+
+// SAFETY: written by the loader's one thread before the program starts, only read afterwards.
+unsafe impl Sync for Once {}
+
+static SETTINGS: Once = Once(UnsafeCell::new(Settings {
+    socket: [0; PATH_BYTES],
+    runtime_dir: [0; PATH_BYTES],
+    name: [0; NAME_BYTES],
+    min: 1,
+    max: 0,
+    weight_milli: 1_000,
+    bound: false,
+}));
+
+/// The settings as they were when the library was loaded.
+pub fn get() -> &'static Settings {
+    // SAFETY: see `Once`.
+    unsafe { &*SETTINGS.0.get() }
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn(i32, *const *const i8, *const *const i8) = at_load;
+
+/// glibc hands every constructor main's arguments.
+extern "C" fn at_load(_: i32, _: *const *const i8, environment: *const *const i8) {
+    // SAFETY: the loader's environment is an array of C strings that ends with null; no other thread is there yet.
+    unsafe {
+        let settings = &mut *SETTINGS.0.get();
+        let mut at = environment;
+        while !at.is_null() && !(*at).is_null() {
+            read(settings, CStr::from_ptr((*at).cast()).to_bytes());
+            at = at.add(1);
+        }
+        if settings.max != 0 && settings.max < settings.min {
+            settings.max = settings.min;
+        }
+    }
+}
+
+fn read(settings: &mut Settings, entry: &[u8]) {
+    // Nearly every entry ends here: a process without OpenMP pays for nothing else.
+    if !matches!(entry.first(), Some(b'S' | b'O' | b'G' | b'X')) {
+        return;
+    }
+    if let Some(value) = entry.strip_prefix(b"SCAF_SOCKET=") {
+        copy(&mut settings.socket, value);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_NAME=") {
+        copy(&mut settings.name, value);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_MIN=") {
+        settings.min = number(value, 65_535).unwrap_or(1);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_MAX=") {
+        settings.max = number(value, 65_535).unwrap_or(0);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_WEIGHT_MILLI=") {
+        settings.weight_milli = number(value, 1_000_000).unwrap_or(1_000);
+    } else if let Some(value) = entry.strip_prefix(b"XDG_RUNTIME_DIR=") {
+        copy(&mut settings.runtime_dir, value);
+    } else if let Some(value) = entry.strip_prefix(b"OMP_PROC_BIND=") {
+        settings.bound |= !value.eq_ignore_ascii_case(b"false");
+    } else if entry.starts_with(b"GOMP_CPU_AFFINITY=") || entry.starts_with(b"OMP_PLACES=") {
+        settings.bound = true;
+    }
+}
+
+/// Copies `value` with a final zero; leaves `to` alone if it doesn't fit.
+fn copy(to: &mut [u8], value: &[u8]) {
+    if value.len() < to.len() {
+        for (cell, byte) in to.iter_mut().zip(value) {
+            *cell = *byte;
+        }
+    }
+}
+
+/// A decimal number of 1 to `most`.
+fn number(digits: &[u8], most: u32) -> Option<u32> {
+    let mut value: u32 = 0;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u32::from(digit))?;
+    }
+    (1..=most).contains(&value).then_some(value)
+}
