@@ -21,6 +21,7 @@
 
 mod allocation;
 mod apportion;
+mod cycle;
 pub mod efficiency;
 pub mod metrics;
 pub mod model;

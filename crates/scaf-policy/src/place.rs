@@ -1,6 +1,24 @@
-//! Which PUs each program gets.
+//! Which PUs each program gets: disjoint partitions that follow the machine's topology.
+//!
+//! The problem: several programs want so many PUs each. A program runs best on PUs that share caches and memory
+//! with each other and with no other program, and it loses its warm caches when it is moved. So, in this order:
+//!
+//! 1. no PU goes to two programs while there are enough (and `allowed` sets permit);
+//! 2. SMT siblings go to the same program; as long as there are cores to spare, one PU a core is used;
+//! 3. a program's PUs lie close together: same last-level cache, then NUMA node, then package;
+//! 4. as few PUs as possible change hands.
+//!
+//! Two layouts are made and the cheaper one is taken: one that starts from what every program has, one from an
+//! empty machine. The first moves little but falls to pieces as programs come and go; the second repairs that.
+//!
+//! Words: a *want* is a program's order; its *partition* is what it gets; a core is *split* when two programs
+//! have PUs of it; PUs are named by their index in the topology here, by the system's index outside.
+
+mod layout;
 
 use crate::{ProgramId, PuSet, Topology};
+use layout::{Layout, Order};
+use std::collections::BTreeSet;
 
 /// What one program is to be given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -9,29 +27,79 @@ pub struct Want {
     pub id: ProgramId,
     /// How many PUs; 0 is read as 1.
     pub dop: u32,
-    /// The PUs it may run on. Where none of them is in the topology, all of the topology.
+    /// The PUs it may run on. Where none of them is in the topology, it may run on all of the topology.
     pub allowed: PuSet,
     /// The PUs it has now; empty if none.
     pub previous: PuSet,
 }
 
+/// A split core costs about a third of two PUs' work for as long as it lasts; a moved PU costs milliseconds of
+/// cold cache, once. Decisions hold for some hundred milliseconds at least.
+const COST_OF_A_SPLIT_CORE: usize = 8;
+
 /// A partition for each of `wants`, in their order.
+///
+/// Every partition lies in the program's `allowed` set and has min(dop, |allowed|) PUs, at least one. They are
+/// disjoint where the `allowed` sets permit that, which they do when nothing is restricted and the DoPs add up to
+/// no more than there are PUs. Otherwise PUs are shared, as evenly as may be. Where every program already has a
+/// partition that fits, nothing moves. Only a topology without PUs gives empty partitions.
 pub fn place(topology: &Topology, wants: &[Want]) -> Vec<PuSet> {
-    let mut load = vec![0u32; topology.pus.len()];
-    let all = topology.all();
-    let mut sets = Vec::new();
-    for want in wants {
-        let allowed = want.allowed.intersection(&all);
-        let allowed = if allowed.is_empty() { all.clone() } else { allowed };
-        let mut pus: Vec<usize> = (0..load.len())
-            .filter(|&i| allowed.contains(topology.pus[i].os))
-            .collect();
-        pus.sort_by_key(|&i| load[i]);
-        pus.truncate(want.dop.max(1) as usize);
-        for &i in &pus {
-            load[i] += 1;
+    let orders: Vec<Order> = wants.iter().map(|want| Order::new(topology, want)).collect();
+    let previous: Vec<Vec<usize>> = orders.iter().map(|o| o.previous.clone()).collect();
+    let sets = if fits(topology, &orders, &previous) {
+        previous
+    } else {
+        let gradual = Layout::new(topology, &orders, true).partitions();
+        let fresh = Layout::new(topology, &orders, false).partitions();
+        // Where equal: the one that is nearer to what is.
+        if cost(topology, &orders, &fresh) < cost(topology, &orders, &gradual) {
+            fresh
+        } else {
+            gradual
         }
-        sets.push(pus.iter().map(|&i| topology.pus[i].os).collect());
+    };
+    sets.iter()
+        .map(|set| set.iter().map(|&i| topology.pus[i].os).collect())
+        .collect()
+}
+
+/// Whether everybody has the right number of PUs already, and nobody shares one needlessly.
+fn fits(topology: &Topology, orders: &[Order], sets: &[Vec<usize>]) -> bool {
+    if orders
+        .iter()
+        .zip(sets)
+        .any(|(order, set)| set.len() != order.size)
+    {
+        return false;
     }
-    sets
+    let mut load = vec![0usize; topology.pus.len()];
+    sets.iter().flatten().for_each(|&i| load[i] += 1);
+    let (least, most) = (
+        load.iter().min().copied().unwrap_or(0),
+        load.iter().max().copied().unwrap_or(0),
+    );
+    // With more asked for than there is, an even load is the best there can be.
+    most <= 1 || (least >= 1 && most - least <= 1)
+}
+
+/// What is wrong with a layout: split cores, moved PUs, partitions spread over more caches, nodes and packages.
+fn cost(topology: &Topology, orders: &[Order], sets: &[Vec<usize>]) -> usize {
+    let mut tenants = BTreeSet::new();
+    let (mut moved, mut spread) = (0, 0);
+    for (program, (order, set)) in orders.iter().zip(sets).enumerate() {
+        if !order.previous.is_empty() {
+            moved += set.iter().filter(|i| !order.previous.contains(i)).count();
+        }
+        tenants.extend(set.iter().map(|&i| (topology.pus[i].core, program)));
+        let distinct = |level: fn(&crate::Pu) -> u32| {
+            set.iter()
+                .map(|&i| level(&topology.pus[i]))
+                .collect::<BTreeSet<_>>()
+                .len()
+        };
+        spread += distinct(|pu| pu.l3) + distinct(|pu| pu.numa) + distinct(|pu| pu.package);
+    }
+    let cores: BTreeSet<u32> = tenants.iter().map(|&(core, _)| core).collect();
+    let splits = tenants.len() - cores.len();
+    COST_OF_A_SPLIT_CORE * splits + moved + spread
 }

@@ -1,6 +1,11 @@
 //! The policies, one file each, and the registry that names them.
 
+#[cfg(test)]
+mod closed_loop;
 mod equi;
+mod scaf;
+#[cfg(test)]
+mod scaf_tests;
 mod unmanaged;
 
 use crate::Policy;
@@ -18,6 +23,7 @@ pub struct PolicyEntry {
 /// Every policy there is. A new one is a file beside this one and a line here.
 #[rustfmt::skip]
 pub const POLICIES: &[PolicyEntry] = &[
+    PolicyEntry { name: "scaf", description: "contexts in proportion to how well each program scales (SCAF's feedback loop)", new: || Box::new(scaf::Scaf::default()) },
     PolicyEntry { name: "equi", description: "the same number of contexts for everyone, as far as they can use them", new: || Box::new(equi::Equi) },
     PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: || Box::new(unmanaged::Unmanaged) },
 ];

@@ -1,0 +1,130 @@
+//! The scaf policy's decisions, one at a time.
+
+use super::scaf::Scaf;
+use crate::{Dop, Machine, Policy, Program, ProgramId, Share};
+
+/// A program on `dop` contexts with efficiency `e` there.
+fn program(id: u64, dop: u32, e: impl Into<Option<f64>>) -> Program {
+    Program {
+        id: ProgramId(id),
+        min: 1,
+        max: u32::MAX,
+        weight: 1.0,
+        natural: 16,
+        dop,
+        efficiency: e.into(),
+    }
+}
+
+fn shares(policy: &mut Scaf, programs: &[Program]) -> Vec<Share> {
+    policy.allocate(&Machine { capacity: 16 }, programs).shares
+}
+
+fn dops(policy: &mut Scaf, programs: &[Program]) -> Vec<u32> {
+    let dop = |share: Share| match share.dop {
+        Dop::Contexts(dop) => dop,
+        Dop::Unmanaged => unreachable!("this policy manages everyone"),
+    };
+    shares(policy, programs).into_iter().map(dop).collect()
+}
+
+#[test]
+fn the_paper_s_example_is_divided_as_in_the_paper() {
+    let programs = [program(1, 12, 2.0 / 3.0), program(2, 4, 3.0 / 8.0)];
+    assert_eq!(dops(&mut Scaf::default(), &programs), [14, 2]);
+    let reason = &shares(&mut Scaf::default(), &programs)[0].reason;
+    assert_eq!(
+        reason,
+        "C 2.82 of 3.18 (from E 0.67 on 12), of 16 contexts 14.18, rounded to 14"
+    );
+}
+
+#[test]
+fn a_newcomer_gets_an_equal_part_until_it_has_been_measured() {
+    let mut policy = Scaf::default();
+    let old = [program(1, 12, 2.0 / 3.0), program(2, 4, 3.0 / 8.0)];
+    dops(&mut policy, &old);
+    let with_new = [old[0].clone(), old[1].clone(), program(3, 0, None)];
+    assert_eq!(dops(&mut policy, &with_new), [10, 1, 5]);
+    assert!(
+        shares(&mut policy, &with_new)[2]
+            .reason
+            .starts_with("nothing measured yet, an equal part of 16")
+    );
+}
+
+#[test]
+fn what_was_known_of_a_program_holds_while_its_new_dop_is_not_measured() {
+    let mut policy = Scaf::default();
+    dops(&mut policy, &[program(1, 8, 0.9), program(2, 8, 0.2)]);
+    let given = dops(&mut policy, &[program(1, 8, 0.9), program(2, 8, 0.2)]);
+    let settling = [program(1, given[0], None), program(2, given[1], None)];
+    assert_eq!(dops(&mut policy, &settling), given);
+}
+
+#[test]
+fn a_program_that_lost_by_parallelism_keeps_one_context_and_the_rest_is_used() {
+    assert_eq!(
+        dops(&mut Scaf::default(), &[program(1, 8, 0.9), program(2, 8, 0.05)]),
+        [15, 1]
+    );
+}
+
+#[test]
+fn a_program_that_was_serial_when_last_seen_is_looked_at_again() {
+    let mut policy = Scaf::default();
+    let mut programs = vec![program(1, 0, None), program(2, 0, None)];
+    let mut most = 0;
+    for decision in 0..200 {
+        let given = dops(&mut policy, &programs);
+        for (p, dop) in programs.iter_mut().zip(given) {
+            // Program 2 reads its input for the first five seconds, and then scales as well as the other.
+            let serial = p.id == ProgramId(2) && decision < 20;
+            p.efficiency = Some(if serial { 1.0 / f64::from(dop) } else { 0.95 });
+            p.dop = dop;
+        }
+        match decision {
+            10..60 => assert_eq!(programs[1].dop, 1),
+            100.. => most = most.max(programs[1].dop),
+            _ => {}
+        }
+    }
+    assert!((6..=10).contains(&most), "{most}");
+}
+
+#[test]
+fn small_gains_are_left_alone_and_the_reason_says_so() {
+    let programs = [program(1, 9, 0.80), program(2, 7, 0.82)];
+    let mut policy = Scaf::default();
+    assert_eq!(dops(&mut policy, &programs), [9, 7]);
+    let near = [program(1, 9, 0.80), program(2, 7, 0.86)];
+    let shares = shares(&mut policy, &near);
+    assert!(
+        shares[0].reason.starts_with("9 kept: 8 instead would gain"),
+        "{}",
+        shares[0].reason
+    );
+}
+
+#[test]
+fn a_departure_frees_its_contexts_at_once() {
+    let mut policy = Scaf::default();
+    dops(&mut policy, &[program(1, 8, 0.9), program(2, 8, 0.9)]);
+    assert_eq!(dops(&mut policy, &[program(1, 8, 0.9)]), [16]);
+}
+
+#[test]
+fn a_user_s_minimum_and_maximum_hold_against_the_model() {
+    let bounded = [
+        Program {
+            max: 6,
+            ..program(1, 8, 0.95)
+        },
+        Program {
+            min: 4,
+            ..program(2, 8, 0.1)
+        },
+        program(3, 8, 0.5),
+    ];
+    assert_eq!(dops(&mut Scaf::default(), &bounded), [6, 4, 6]);
+}

@@ -1,0 +1,243 @@
+//! What placement promises, on chosen and on random machines.
+
+use proptest::prelude::*;
+use scaf_policy::place::{Want, place};
+use scaf_policy::{ProgramId, Pu, PuSet, Topology};
+use std::collections::BTreeMap;
+
+/// A machine of `packages` with as many nodes, caches, cores and PUs each as said; the system's indexes count
+/// all first PUs of the cores, then all second ones, as Linux does on x86.
+fn machine(packages: u32, numas: u32, l3s: u32, cores: u32, smt: u32) -> Topology {
+    let all_cores = packages * numas * l3s * cores;
+    let pu = |i: u32| {
+        let (core, thread) = (i / smt, i % smt);
+        let l3 = core / cores;
+        Pu {
+            os: thread * all_cores + core,
+            core,
+            l3,
+            numa: l3 / l3s,
+            package: l3 / l3s / numas,
+        }
+    };
+    Topology {
+        pus: (0..all_cores * smt).map(pu).collect(),
+    }
+}
+
+fn set(text: &str) -> PuSet {
+    text.parse().unwrap()
+}
+
+/// Wants of those sizes, with nothing restricted and nothing had before.
+fn wants(topology: &Topology, dops: &[u32]) -> Vec<Want> {
+    let want = |(i, &dop)| Want {
+        id: ProgramId(i as u64),
+        dop,
+        allowed: topology.all(),
+        previous: PuSet::new(),
+    };
+    dops.iter().enumerate().map(want).collect()
+}
+
+fn having(mut wants: Vec<Want>, previous: &[PuSet]) -> Vec<Want> {
+    for (want, previous) in wants.iter_mut().zip(previous) {
+        want.previous = previous.clone();
+    }
+    wants
+}
+
+/// How many cores two programs have PUs of.
+fn split_cores(topology: &Topology, sets: &[PuSet]) -> usize {
+    let mut programs: BTreeMap<u32, std::collections::BTreeSet<usize>> = BTreeMap::new();
+    for pu in &topology.pus {
+        for (i, _) in sets.iter().enumerate().filter(|(_, set)| set.contains(pu.os)) {
+            programs.entry(pu.core).or_default().insert(i);
+        }
+    }
+    programs.values().filter(|p| p.len() > 1).count()
+}
+
+fn domains(topology: &Topology, set: &PuSet, level: impl Fn(&Pu) -> u32) -> usize {
+    let inside = topology.pus.iter().filter(|pu| set.contains(pu.os));
+    inside.map(level).collect::<std::collections::BTreeSet<_>>().len()
+}
+
+#[test]
+fn each_program_gets_a_package_of_its_own_where_it_fits() {
+    let opteron = machine(4, 1, 1, 6, 1);
+    for set in place(&opteron, &wants(&opteron, &[6, 6, 6, 6])) {
+        assert_eq!(domains(&opteron, &set, |pu| pu.package), 1, "{set}");
+    }
+    let sets = place(&opteron, &wants(&opteron, &[12, 6, 4, 2]));
+    let packages: Vec<usize> = sets
+        .iter()
+        .map(|s| domains(&opteron, s, |pu| pu.package))
+        .collect();
+    assert_eq!(packages, [2, 1, 1, 1]);
+}
+
+#[test]
+fn smt_siblings_go_to_one_program() {
+    let laptop = machine(1, 1, 1, 4, 2);
+    assert_eq!(split_cores(&laptop, &place(&laptop, &wants(&laptop, &[4, 4]))), 0);
+    assert_eq!(
+        split_cores(&laptop, &place(&laptop, &wants(&laptop, &[1, 6, 1]))),
+        1,
+        "the two ones share a core"
+    );
+}
+
+#[test]
+fn while_there_are_cores_to_spare_one_pu_a_core_is_used() {
+    let laptop = machine(1, 1, 1, 4, 2);
+    assert_eq!(place(&laptop, &wants(&laptop, &[4])), [set("0-3")]);
+    let two = place(&laptop, &wants(&laptop, &[2, 2]));
+    assert!(
+        two.iter().all(|s| domains(&laptop, s, |pu| pu.core) == 2),
+        "{two:?}"
+    );
+    assert_eq!(split_cores(&laptop, &place(&laptop, &wants(&laptop, &[3, 3]))), 0);
+}
+
+#[test]
+fn a_newcomer_gets_whole_cores_although_the_first_one_had_spread_out() {
+    let laptop = machine(1, 1, 1, 4, 2);
+    let alone = place(&laptop, &wants(&laptop, &[4]));
+    let sets = place(&laptop, &having(wants(&laptop, &[4, 4]), &alone));
+    assert_eq!(split_cores(&laptop, &sets), 0);
+    assert_eq!(
+        sets[0].intersection(&alone[0]).len(),
+        2,
+        "two of its four stay: {sets:?}"
+    );
+}
+
+#[test]
+fn a_program_that_shrinks_stays_and_one_that_grows_keeps_what_it_has() {
+    let opteron = machine(4, 1, 1, 6, 1);
+    let before = place(&opteron, &wants(&opteron, &[12, 12]));
+    let after = place(&opteron, &having(wants(&opteron, &[6, 18]), &before));
+    assert!(after[0].is_subset(&before[0]) && before[1].is_subset(&after[1]));
+    assert_eq!(domains(&opteron, &after[0], |pu| pu.package), 1);
+}
+
+#[test]
+fn programs_make_room_for_one_that_can_only_run_in_few_places() {
+    let small = machine(1, 1, 1, 4, 1);
+    let mut wants = wants(&small, &[2, 1, 1]);
+    wants[1].allowed = set("0");
+    wants[2].allowed = set("0-1");
+    let sets = place(&small, &wants);
+    assert_eq!(sets, [set("2-3"), set("0"), set("1")]);
+}
+
+#[test]
+fn a_program_whose_pus_are_not_there_may_run_anywhere() {
+    let small = machine(1, 1, 1, 2, 1);
+    let mut wants = wants(&small, &[1, 1]);
+    wants[0].allowed = set("7");
+    assert_eq!(place(&small, &wants), [set("0"), set("1")]);
+}
+
+#[test]
+fn more_programs_than_pus_share_evenly_and_stay_where_they_are() {
+    let small = machine(1, 1, 1, 2, 1);
+    let sets = place(&small, &wants(&small, &[1; 5]));
+    let on_0 = sets.iter().filter(|s| s.contains(0)).count();
+    assert!(on_0 == 2 || on_0 == 3, "{sets:?}");
+    assert_eq!(place(&small, &having(wants(&small, &[1; 5]), &sets)), sets);
+}
+
+#[test]
+fn a_machine_without_pus_gives_empty_partitions_and_no_programs_give_none() {
+    let none = Topology::default();
+    assert_eq!(place(&none, &wants(&none, &[3])), [PuSet::new()]);
+    assert!(place(&machine(1, 1, 1, 2, 2), &[]).is_empty());
+}
+
+#[test]
+fn a_thousand_contexts_are_placed() {
+    let big = machine(4, 2, 8, 8, 2);
+    let dops = [300, 200, 124, 100, 100, 100, 50, 50];
+    let sets = place(&big, &wants(&big, &dops));
+    assert_eq!(split_cores(&big, &sets), 0);
+    assert_eq!(sets.iter().map(PuSet::len).sum::<usize>(), 1024);
+}
+
+prop_compose! {
+    fn any_machine()(packages in 1u32..3, numas in 1u32..3, l3s in 1u32..3, cores in 1u32..5, smt in 1u32..4)
+        -> Topology { machine(packages, numas, l3s, cores, smt) }
+}
+
+/// PUs by number, most of them on the machines above, some beyond.
+fn any_set() -> impl Strategy<Value = PuSet> {
+    prop_oneof![
+        Just(PuSet::new()),
+        prop::collection::vec(0u32..110, 1..40).prop_map(PuSet::from_iter)
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_wanted_every_partition_is_allowed_and_of_the_right_size(
+        topology in any_machine(),
+        raw in prop::collection::vec((0u32..40, any_set(), any_set()), 0..9),
+    ) {
+        let wants: Vec<Want> = raw.into_iter().enumerate().map(|(i, (dop, allowed, previous))| {
+            Want { id: ProgramId(i as u64), dop, allowed, previous }
+        }).collect();
+        let sets = place(&topology, &wants);
+        prop_assert_eq!(sets.len(), wants.len());
+        for (want, set) in wants.iter().zip(&sets) {
+            let mut allowed = want.allowed.intersection(&topology.all());
+            if allowed.is_empty() { allowed = topology.all(); }
+            prop_assert!(set.is_subset(&allowed));
+            prop_assert_eq!(set.len(), (want.dop.max(1) as usize).min(allowed.len()));
+        }
+        prop_assert_eq!(place(&topology, &wants), sets);
+    }
+
+    #[test]
+    fn partitions_are_disjoint_while_there_is_enough_and_then_nothing_moves_again(
+        topology in any_machine(),
+        dops in prop::collection::vec(1u32..12, 1..9),
+        previous in prop::collection::vec(any_set(), 9),
+    ) {
+        prop_assume!(dops.iter().sum::<u32>() as usize <= topology.pus.len());
+        let sets = place(&topology, &having(wants(&topology, &dops), &previous));
+        let all = sets.iter().fold(PuSet::new(), |all, set| all.union(set));
+        prop_assert_eq!(all.len(), dops.iter().sum::<u32>() as usize);
+        prop_assert_eq!(place(&topology, &having(wants(&topology, &dops), &sets)), sets);
+    }
+
+    #[test]
+    fn programs_of_whole_cores_split_none(
+        topology in any_machine(),
+        cores in prop::collection::vec(1u32..5, 1..9),
+    ) {
+        let smt = topology.pus.iter().filter(|pu| pu.core == 0).count() as u32;
+        let dops: Vec<u32> = cores.iter().map(|c| c * smt).collect();
+        prop_assume!(dops.iter().sum::<u32>() as usize <= topology.pus.len());
+        prop_assert_eq!(split_cores(&topology, &place(&topology, &wants(&topology, &dops))), 0);
+    }
+
+    #[test]
+    fn with_restrictions_partitions_are_disjoint_wherever_there_is_a_way(
+        homes in prop::collection::vec(0u32..6, 24),
+        extra in prop::collection::vec(any_set(), 6),
+    ) {
+        // Every PU belongs to one of six programs, so that one disjoint layout is known; each may run on more.
+        let topology = machine(2, 1, 2, 3, 2);
+        let own = |i: u32| (0..24u32).filter(|&pu| homes[pu as usize] == i).collect::<PuSet>();
+        let wants: Vec<Want> = (0..6).map(|i| (i, own(i))).filter(|(_, own)| !own.is_empty()).map(|(i, own)| Want {
+            id: ProgramId(u64::from(i)),
+            dop: own.len() as u32,
+            allowed: own.union(&extra[i as usize]),
+            previous: PuSet::new(),
+        }).collect();
+        let sets = place(&topology, &wants);
+        let all = sets.iter().fold(PuSet::new(), |all, set| all.union(set));
+        prop_assert_eq!(all.len(), 24);
+    }
+}
