@@ -1,0 +1,205 @@
+//! What can be typed: the clap definitions, from which help, completions and man pages come as well.
+//!
+//! Defaults and ranges that clap can check are stated here; what a combination of flags means is resolved in the
+//! module that carries the command out.
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Lets several multi-threaded programs share one machine without fighting over it.
+#[derive(Debug, Parser)]
+#[command(name = "scaf", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a program with its share of the machine
+    Run(Run),
+    /// Show the managed programs
+    Ps(Ps),
+    /// Show the policy in force, or decide by another one from now on
+    Policy(Policy),
+    /// Check this machine, and what can be done with a program
+    Doctor(Doctor),
+    /// Print a completion script for a shell
+    Completions {
+        /// Shell to complete in
+        shell: Shell,
+    },
+    /// Write the man pages into a folder
+    #[command(hide = true)]
+    Man {
+        /// Folder, made if missing
+        #[arg(value_hint = ValueHint::DirPath)]
+        dir: PathBuf,
+    },
+}
+
+/// `scaf run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// What to call it [default: the executable's name]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Fewest hardware contexts it is content with
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    pub min: u32,
+    /// Most hardware contexts it shall get [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    pub max: Option<u32>,
+    /// How much it counts against the others, 0.001 to 1000; 1 is normal
+    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
+    pub weight: f64,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+fn weight(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(weight) if (0.001..=1000.0).contains(&weight) => Ok(weight),
+        _ => Err("not a number from 0.001 to 1000".into()),
+    }
+}
+
+/// `scaf ps`.
+#[derive(Debug, Args)]
+pub struct Ps {
+    /// Print the daemon's snapshot as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Say why each program has what it has
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// `scaf policy`.
+#[derive(Debug, Args)]
+pub struct Policy {
+    /// Policy to decide by from now on; needs to be root or the daemon's own user
+    pub name: Option<String>,
+}
+
+/// `scaf doctor`.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Program to look at as well
+    #[arg(value_hint = ValueHint::CommandName)]
+    pub program: Option<OsString>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `scaf bench`.
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// What an empty parallel region and a start cost, plain and managed
+    Overhead(Overhead),
+    /// Every kernel alone on the machine, plain and managed
+    Solo(Solo),
+    /// Several programs at once, under one configuration after another
+    Mix(Mix),
+}
+
+/// Options of every benchmark.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Print JSON on standard output (the table goes to standard error)
+    #[arg(long)]
+    pub json: bool,
+    /// Folder of the built kernels [default: build/kernels beside the bench folder]
+    #[arg(long, value_name = "DIR", env = "SCAF_BENCH_KERNELS", value_hint = ValueHint::DirPath)]
+    pub kernels: Option<PathBuf>,
+}
+
+/// `scaf bench overhead`.
+#[derive(Debug, Args)]
+pub struct Overhead {
+    /// Options of every benchmark.
+    #[command(flatten)]
+    pub common: Common,
+    /// Runs of each kind, interleaved
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+}
+
+/// `scaf bench solo`.
+#[derive(Debug, Args)]
+pub struct Solo {
+    /// Options of every benchmark.
+    #[command(flatten)]
+    pub common: Common,
+    /// Problem size: S, W or A
+    #[arg(long, default_value = "W")]
+    pub class: String,
+    /// Kernels, separated by commas [default: all of them]
+    #[arg(long, value_delimiter = ',')]
+    pub programs: Vec<String>,
+    /// Pairs of runs, plain and managed, in the order ABBA
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+}
+
+/// `scaf bench mix`.
+#[derive(Debug, Args)]
+pub struct Mix {
+    /// The mix, as described in docs/bench.md
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Options of every benchmark.
+    #[command(flatten)]
+    pub common: Common,
+    /// What to compare: unmanaged, passive, dynamic, pinned, or the name of a policy
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "unmanaged,passive,dynamic,pinned,equi,scaf"
+    )]
+    pub configs: Vec<String>,
+    /// Times that everything is measured, interleaved
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+    /// Draw DoPs over time and throughputs into this SVG file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+    /// Python for {python} in commands [default: .venv/bin/python beside the bench folder, else python3]
+    #[arg(long, value_name = "PATH", env = "SCAF_BENCH_PYTHON", value_hint = ValueHint::ExecutablePath)]
+    pub python: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_after_the_program_belong_to_the_program() {
+        let cli = Cli::parse_from(["scaf", "run", "--min", "2", "ls", "--name", "x"]);
+        let Command::Run(run) = cli.command else {
+            panic!("not run")
+        };
+        assert_eq!((run.min, run.name), (2, None));
+        assert_eq!(run.command, ["ls", "--name", "x"]);
+    }
+
+    #[test]
+    fn weights_out_of_range_are_refused() {
+        for text in ["0", "-1", "NaN", "inf", "1001", "x"] {
+            assert!(weight(text).is_err(), "{text}");
+        }
+        assert_eq!(weight("0.5"), Ok(0.5));
+    }
+}

@@ -1,0 +1,214 @@
+//! Finding a daemon and asking it.
+//!
+//! A daemon is its socket: `SCAF_SOCKET` if that is set, else the system-wide one, else the user's session's. A
+//! socket is trusted only if root or the user owns it and listens on it: whoever answers decides how fast the
+//! user's programs run, and a stranger may have put a socket where we look.
+
+use anyhow::{Context, Result, anyhow, bail};
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use scafd::control::{Reply, Request, Snapshot};
+use scafd::paths::{self, Scope};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Environment variable that names a daemon's socket: for us and, set by us, for the client library.
+pub const SOCKET_VARIABLE: &str = "SCAF_SOCKET";
+
+/// Longest that the daemon may take over one packet. It answers within 1 ms; this is for a stopped one.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Why there is no daemon at a socket.
+#[derive(Debug, PartialEq)]
+pub enum Absent {
+    /// Nothing is there, or nobody listens any more.
+    Silent,
+    /// Somebody else's: the user id.
+    Foreign(u32),
+    /// It can't be reached for this reason.
+    Unreachable(String),
+}
+
+/// Where to look for a daemon, in this order.
+pub fn sockets() -> Vec<PathBuf> {
+    match named_socket() {
+        Some(socket) => vec![socket],
+        None => vec![paths::socket(Scope::System), paths::socket(Scope::Session)],
+    }
+}
+
+/// The one socket that the user wants, if any.
+pub fn named_socket() -> Option<PathBuf> {
+    std::env::var_os(SOCKET_VARIABLE)
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
+}
+
+/// The first socket where a daemon answers that is root's or the user's own.
+///
+/// # Errors
+/// What was found instead at each place.
+pub fn find() -> Result<PathBuf, Vec<(PathBuf, Absent)>> {
+    let mut absent = Vec::new();
+    for socket in sockets() {
+        match connect(&socket) {
+            Ok(_) => return Ok(socket),
+            Err(why) => absent.push((socket, why)),
+        }
+    }
+    Err(absent)
+}
+
+/// Connects to a daemon's socket, unless it is a stranger's.
+///
+/// # Errors
+/// Why there is no daemon that we trust.
+pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
+    let owner = match std::fs::symlink_metadata(socket) {
+        Ok(metadata) => metadata.uid(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(Absent::Silent),
+        Err(error) => return Err(Absent::Unreachable(error.to_string())),
+    };
+    trusted(owner)?;
+    let address = SocketAddrUnix::new(socket).map_err(|error| Absent::Unreachable(error.to_string()))?;
+    let connection = open(&address).map_err(|error| match error {
+        Errno::CONNREFUSED | Errno::NOENT => Absent::Silent,
+        other => Absent::Unreachable(other.to_string()),
+    })?;
+    // The owner of the file may have let somebody else listen.
+    let listener = socket_peercred(&connection).map_err(|error| Absent::Unreachable(error.to_string()))?;
+    trusted(listener.uid.as_raw())?;
+    Ok(connection)
+}
+
+fn trusted(uid: u32) -> Result<(), Absent> {
+    if uid == 0 || uid == rustix::process::geteuid().as_raw() {
+        Ok(())
+    } else {
+        Err(Absent::Foreign(uid))
+    }
+}
+
+fn open(address: &SocketAddrUnix) -> Result<OwnedFd, Errno> {
+    let socket = rustix::net::socket_with(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+    set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
+    rustix::net::connect(&socket, address)?;
+    Ok(socket)
+}
+
+/// The sentence for the user about each place without a daemon.
+pub fn explain(absent: &[(PathBuf, Absent)]) -> String {
+    let part = |(socket, why): &(PathBuf, Absent)| match why {
+        Absent::Silent => format!("nobody answers at {}", socket.display()),
+        Absent::Foreign(uid) => format!(
+            "{} belongs to another user ({uid}), so it isn't used",
+            socket.display()
+        ),
+        Absent::Unreachable(why) => format!("{} can't be reached: {why}", socket.display()),
+    };
+    absent.iter().map(part).collect::<Vec<_>>().join("; ")
+}
+
+/// Finds a daemon or says what to do.
+///
+/// # Errors
+/// That there is none and how to start one.
+pub fn require() -> Result<PathBuf> {
+    find().map_err(|absent| {
+        anyhow!(
+            "no daemon is running ({}); `scaf run PROGRAM` starts one, and so does `systemctl start scafd`",
+            explain(&absent)
+        )
+    })
+}
+
+/// Asks the daemon at `socket`.
+///
+/// # Errors
+/// No daemon there that we trust, an answer that can't be understood, or the daemon's own refusal.
+pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
+    let about = || format!("daemon at {}", socket.display());
+    let connection = connect(socket).map_err(|why| anyhow!(explain(&[(socket.to_owned(), why)])))?;
+    let packet = serde_json::to_vec(request).context("request")?;
+    rustix::net::send(&connection, &packet, SendFlags::NOSIGNAL).with_context(about)?;
+    let mut answer = Vec::new();
+    let mut chunk = vec![0; scafd::control::CHUNK_BYTES];
+    loop {
+        let (filled, _) =
+            rustix::net::recv(&connection, &mut chunk[..], RecvFlags::empty()).with_context(about)?;
+        if filled == 0 {
+            break;
+        }
+        answer.extend_from_slice(&chunk[..filled]);
+    }
+    let reply = serde_json::from_slice(&answer)
+        .with_context(|| format!("{} gave an answer of another version; restart it", about()))?;
+    match reply {
+        Reply::Error(message) => bail!("{message}"),
+        reply => Ok(reply),
+    }
+}
+
+/// The state of everything that the daemon at `socket` manages.
+///
+/// # Errors
+/// As [`ask`].
+pub fn snapshot(socket: &Path) -> Result<Snapshot> {
+    match ask(socket, &Request::Snapshot)? {
+        Reply::Snapshot(snapshot) => Ok(*snapshot),
+        other => bail!(
+            "the daemon at {} answered a question not asked: {other:?}",
+            socket.display()
+        ),
+    }
+}
+
+/// A file that comes with the running executable: `name` beside it or in `../lib/scaf`.
+pub fn beside_us(name: &str) -> Option<PathBuf> {
+    let exe = std::env::current_exe().ok()?;
+    let here = exe.parent()?;
+    [here.join(name), here.join("../lib/scaf").join(name)]
+        .into_iter()
+        .find(|path| path.is_file())
+        .and_then(|path| path.canonicalize().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nothing_listens_there_is_no_daemon() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        assert_eq!(connect(&socket).unwrap_err(), Absent::Silent);
+        // A socket file whose listener is gone counts the same.
+        drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+        assert!(matches!(
+            connect(&socket),
+            Err(Absent::Silent | Absent::Unreachable(_))
+        ));
+    }
+
+    #[test]
+    fn a_strangers_socket_is_refused_by_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        std::fs::write(&socket, "").unwrap();
+        if std::os::unix::fs::chown(&socket, Some(54_321), None).is_err() {
+            return; // only root can make the situation
+        }
+        let absent = connect(&socket).unwrap_err();
+        assert_eq!(absent, Absent::Foreign(54_321));
+        assert!(explain(&[(socket, absent)]).contains("another user (54321)"));
+    }
+}

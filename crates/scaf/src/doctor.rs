@@ -1,0 +1,299 @@
+//! `scaf doctor`: what this machine has, what of it scaf uses, and what can be done with a program.
+
+use crate::{cli, daemon, host, launch, output, target};
+use anyhow::{Context, Result};
+use scaf_inspect::{ProgramFacts, Resizable};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Everything found.
+#[derive(Debug, Serialize)]
+struct Findings {
+    version: &'static str,
+    machine: host::Machine,
+    daemon: Option<Daemon>,
+    daemon_missing: Option<String>,
+    library: Option<PathBuf>,
+    library_missing: Option<String>,
+    topology: Option<Shape>,
+    allowed_pus: String,
+    cgroups: host::Cgroups,
+    instruction_counter: bool,
+    instruction_counter_missing: Option<String>,
+    spin_rounds: &'static str,
+    program: Option<Program>,
+}
+
+#[derive(Debug, Serialize)]
+struct Daemon {
+    socket: PathBuf,
+    scope: String,
+    version: String,
+    policy: String,
+    capacity: u32,
+    programs: usize,
+}
+
+/// How many of each the machine has.
+#[derive(Debug, Serialize)]
+struct Shape {
+    packages: usize,
+    numa_nodes: usize,
+    last_level_caches: usize,
+    cores: usize,
+    pus: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Program {
+    path: PathBuf,
+    /// Why the client library can't get in, if it can't.
+    obstacle: Option<String>,
+    facts: ProgramFacts,
+    advice: String,
+}
+
+/// Carries out `scaf doctor`. The exit status is 1 where nothing can be managed.
+///
+/// # Errors
+/// A program that isn't there or can't be read.
+pub fn run(flags: &cli::Doctor) -> Result<ExitCode> {
+    let findings = examine(flags.program.as_deref())?;
+    let text = if flags.json {
+        serde_json::to_string_pretty(&findings)? + "\n"
+    } else {
+        render(&findings)
+    };
+    output::print(&text)?;
+    let able = findings.library.is_some() && findings.program.as_ref().is_none_or(|it| it.obstacle.is_none());
+    Ok(if able {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn examine(program: Option<&OsStr>) -> Result<Findings> {
+    let (daemon, daemon_missing) = split(find_daemon());
+    let (library, library_missing) = split(launch::library());
+    let counter = host::instruction_counter();
+    Ok(Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        machine: host::machine(),
+        daemon,
+        daemon_missing,
+        library,
+        library_missing,
+        topology: scaf_topology::load(&scaf_topology::Source::ThisMachine)
+            .ok()
+            .map(|topology| shape(&topology)),
+        allowed_pus: host::allowed().to_string(),
+        cgroups: host::cgroups(Path::new("/")),
+        instruction_counter: counter.is_ok(),
+        instruction_counter_missing: counter.err().map(|error| error.to_string()),
+        spin_rounds: launch::SPIN_ROUNDS,
+        program: program.map(examine_program).transpose()?,
+    })
+}
+
+fn split<T>(result: Result<T, String>) -> (Option<T>, Option<String>) {
+    match result {
+        Ok(found) => (Some(found), None),
+        Err(why) => (None, Some(why)),
+    }
+}
+
+fn find_daemon() -> Result<Daemon, String> {
+    let socket = daemon::find().map_err(|absent| daemon::explain(&absent))?;
+    let snapshot = daemon::snapshot(&socket).map_err(|error| format!("{error:#}"))?;
+    Ok(Daemon {
+        socket,
+        scope: snapshot.scope,
+        version: snapshot.version,
+        policy: snapshot.policy,
+        capacity: snapshot.capacity,
+        programs: snapshot.programs.len(),
+    })
+}
+
+fn shape(topology: &scaf_policy::Topology) -> Shape {
+    let count =
+        |what: fn(&scaf_policy::Pu) -> u32| topology.pus.iter().map(what).collect::<HashSet<_>>().len();
+    Shape {
+        packages: count(|pu| pu.package),
+        numa_nodes: count(|pu| pu.numa),
+        last_level_caches: count(|pu| pu.l3),
+        cores: count(|pu| pu.core),
+        pus: topology.pus.len(),
+    }
+}
+
+fn examine_program(name: &OsStr) -> Result<Program> {
+    let path = target::resolve(name)?;
+    let facts = scaf_inspect::program(&path).with_context(|| format!("can't inspect {}", path.display()))?;
+    let obstacle = target::obstacle(&path);
+    let advice = match (&obstacle, &facts.resizable) {
+        (Some(_), _) => {
+            "Nothing can be done for it by scaf run; bind it by hand with taskset, or link it dynamically."
+        }
+        (None, Resizable::Yes) => "Run it with: scaf run. Its teams follow the grant exactly.",
+        (None, Resizable::No { .. }) => {
+            "Run it with: scaf run. Its teams keep their size and are folded onto the PUs granted; \
+             a long-spinning wait policy (OMP_WAIT_POLICY=active) would make that slow."
+        }
+    };
+    Ok(Program {
+        path,
+        obstacle,
+        facts,
+        advice: advice.to_owned(),
+    })
+}
+
+fn render(found: &Findings) -> String {
+    let mut text = String::new();
+    let mut line = |what: &str, said: String| {
+        let _ = writeln!(text, "{what:<12} {said}");
+    };
+    line(
+        "machine",
+        format!("{}, Linux {}", found.machine.cpu_model, found.machine.kernel),
+    );
+    line(
+        "topology",
+        found
+            .topology
+            .as_ref()
+            .map_or("unknown to hwloc".into(), |shape| {
+                format!(
+                    "{}, {}, {}, {}, {}",
+                    count(shape.packages, "package"),
+                    count(shape.numa_nodes, "NUMA node"),
+                    count(shape.last_level_caches, "last-level cache"),
+                    count(shape.cores, "core"),
+                    count(shape.pus, "PU"),
+                )
+            }),
+    );
+    line(
+        "allowed",
+        format!("PUs {} ({})", found.allowed_pus, found.machine.pus),
+    );
+    let groups = &found.cgroups;
+    let quota = groups.quota.map_or("no CPU quota".into(), |quota| {
+        format!("CPU quota of {quota:.2} contexts")
+    });
+    line(
+        "cgroups",
+        format!(
+            "{}, controllers: {}; {quota}",
+            groups.version,
+            list(&groups.controllers)
+        ),
+    );
+    line(
+        "counters",
+        match &found.instruction_counter_missing {
+            None => "there; not needed".into(),
+            Some(why) => format!("none, not needed ({why})"),
+        },
+    );
+    line(
+        "library",
+        either(
+            &found.library.as_ref().map(|path| path.display().to_string()),
+            &found.library_missing,
+        ),
+    );
+    line(
+        "spinning",
+        format!(
+            "GOMP_SPINCOUNT={} for managed programs, unless you set it",
+            found.spin_rounds
+        ),
+    );
+    line(
+        "daemon",
+        match (&found.daemon, &found.daemon_missing) {
+            (Some(it), _) => format!(
+                "{} {} at {}: policy {}, capacity {}, {} managed",
+                it.scope,
+                it.version,
+                it.socket.display(),
+                it.policy,
+                it.capacity,
+                count(it.programs, "program")
+            ),
+            (None, why) => format!(
+                "none; scaf run starts one ({})",
+                why.as_deref().unwrap_or("unknown")
+            ),
+        },
+    );
+    if let Some(program) = &found.program {
+        text.push_str(&render_program(program));
+    }
+    text
+}
+
+fn render_program(program: &Program) -> String {
+    let mut text = format!("\n{}\n", program.path.display());
+    if let Some(why) = &program.obstacle {
+        let _ = writeln!(text, "  It runs unmanaged: {why}.");
+    }
+    for sentence in &program.facts.verdict {
+        let _ = writeln!(text, "  {sentence}");
+    }
+    if !program.facts.regions.is_empty() {
+        let _ = writeln!(
+            text,
+            "  Parallel regions in its symbol table: {}.",
+            program.facts.regions.len()
+        );
+    }
+    let _ = writeln!(text, "  {}", program.advice);
+    text
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn list(words: &[String]) -> String {
+    if words.is_empty() {
+        "none".into()
+    } else {
+        words.join(", ")
+    }
+}
+
+fn either(found: &Option<String>, missing: &Option<String>) -> String {
+    found
+        .clone()
+        .or_else(|| missing.clone().map(|why| format!("missing: {why}")))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_is_examined_without_a_daemon_or_counters() {
+        let text = render(&examine(None).unwrap());
+        for part in ["machine", "topology", "counters", "GOMP_SPINCOUNT=1000"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_program_without_regions_of_its_own_can_be_run() {
+        let program = examine_program(OsStr::new("true")).unwrap();
+        assert_eq!(program.obstacle, None);
+        assert!(render_program(&program).contains("scaf run"));
+    }
+}

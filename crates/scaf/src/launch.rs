@@ -1,0 +1,253 @@
+//! `scaf run`: becomes the program, with the client library in it and a daemon to attach to.
+//!
+//! Whatever stands in the way of managing it, the program runs: one line on standard error says that it runs
+//! unmanaged and why, and it then runs exactly as without us.
+
+use crate::{cli, daemon, session, target};
+use anyhow::{Result, bail};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How long libgomp's threads spin before they sleep, in its own unit of loop rounds, for a managed program.
+///
+/// A folded team has fewer contexts than threads, and a spinning thread keeps the one that it waits for from
+/// running. A loop with a barrier each 50 us, two threads folded onto one PU: 8,000 ms with libgomp's default
+/// (300,000 rounds and more), 265 ms with 1,000 rounds, where 206 would be ideal. The price is small: unfolded,
+/// 108 ms against 103.
+pub const SPIN_ROUNDS: &str = "1000";
+
+/// Longest name of a program, in bytes, as the handshake carries it.
+const NAME_BYTES: usize = 63;
+
+/// What the user wants for a program.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// What to call it; `None` for the executable's name.
+    pub name: Option<String>,
+    /// Fewest contexts, at least 1.
+    pub min: u32,
+    /// Most contexts; `None` for no limit.
+    pub max: Option<u32>,
+    /// Weight in thousandths, 1 to 1,000,000.
+    pub weight_milli: u32,
+}
+
+impl Wish {
+    /// What the flags mean.
+    ///
+    /// # Errors
+    /// They contradict each other, or the name can't be carried.
+    pub fn from_flags(flags: &cli::Run) -> Result<Wish> {
+        if let Some(max) = flags.max
+            && max < flags.min
+        {
+            bail!(
+                "--min {} is more than --max {max}; give a --max of at least {}",
+                flags.min,
+                flags.min
+            );
+        }
+        if let Some(name) = &flags.name
+            && (name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control))
+        {
+            bail!("--name takes 1 to {NAME_BYTES} bytes without control characters");
+        }
+        let weight_milli = (flags.weight * 1000.0).round().clamp(1.0, 1_000_000.0) as u32;
+        Ok(Wish {
+            name: flags.name.clone(),
+            min: flags.min,
+            max: flags.max,
+            weight_milli,
+        })
+    }
+}
+
+/// Carries out `scaf run`; returns only if the program can't be started.
+///
+/// # Errors
+/// Contradicting flags, or a program that isn't there or isn't executable ([`target::Unstartable`]).
+pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
+    let wish = Wish::from_flags(flags)?;
+    let [name, arguments @ ..] = flags.command.as_slice() else {
+        bail!("no program given")
+    };
+    let program = target::resolve(name)?;
+    let mut command = Command::new(&program);
+    command.arg0(name).args(arguments);
+    match manage(&program) {
+        Ok((library, socket)) => apply(&mut command, &environment(&wish, &socket, &library)),
+        Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
+    }
+    let error = command.exec();
+    Err(error).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            // The file is there, so it is its interpreter or loader that isn't.
+            anyhow::Error::new(target::Unstartable::NotFound(name.clone())).context(format!(
+                "{}: its interpreter or loader is missing",
+                program.display()
+            ))
+        }
+        _ => anyhow::Error::new(error)
+            .context(target::Unstartable::NotExecutable(program.clone()))
+            .context(format!("can't execute {}", program.display())),
+    })
+}
+
+fn manage(program: &Path) -> Result<(PathBuf, PathBuf), String> {
+    if let Some(why) = target::obstacle(program) {
+        return Err(why);
+    }
+    let library = library()?;
+    Ok((library, session::ensure()?))
+}
+
+/// The client library: `SCAF_LIB`, else `libscaf.so` beside the executable or in `../lib/scaf`.
+///
+/// # Errors
+/// Where it was looked for, or why it can't be preloaded.
+pub fn library() -> Result<PathBuf, String> {
+    let named = std::env::var_os("SCAF_LIB").filter(|path| !path.is_empty());
+    let library = match named {
+        Some(path) => Path::new(&path)
+            .canonicalize()
+            .map_err(|error| format!("SCAF_LIB={}: {error}", path.display()))?,
+        None => daemon::beside_us("libscaf.so").ok_or(
+            "there is no libscaf.so beside scaf or in ../lib/scaf; install it there or set SCAF_LIB",
+        )?,
+    };
+    // The loader splits LD_PRELOAD at these, and knows no way to quote them.
+    if library
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .any(|byte| b" :".contains(byte))
+    {
+        return Err(format!(
+            "LD_PRELOAD can't carry the blank or colon in {}",
+            library.display()
+        ));
+    }
+    Ok(library)
+}
+
+/// A change to an environment: set to a value, or (`None`) taken out.
+pub type Change = (&'static str, Option<OsString>);
+
+/// What the environment of a managed program has to be, against ours.
+pub fn environment(wish: &Wish, socket: &Path, library: &Path) -> Vec<Change> {
+    // Those not given are taken out: a program managed by us may use `scaf run` itself.
+    let mut changes = vec![
+        (
+            "LD_PRELOAD",
+            Some(preload(library, std::env::var_os("LD_PRELOAD").as_deref())),
+        ),
+        (daemon::SOCKET_VARIABLE, Some(socket.into())),
+        ("SCAF_NAME", wish.name.as_ref().map(OsString::from)),
+        ("SCAF_MIN", Some(wish.min.to_string().into())),
+        ("SCAF_MAX", wish.max.map(|max| max.to_string().into())),
+        ("SCAF_WEIGHT_MILLI", Some(wish.weight_milli.to_string().into())),
+    ];
+    let chosen = |name| std::env::var_os(name).is_some();
+    if !chosen("OMP_WAIT_POLICY") && !chosen("GOMP_SPINCOUNT") {
+        changes.push(("GOMP_SPINCOUNT", Some(SPIN_ROUNDS.into())));
+    }
+    changes
+}
+
+/// Applies [`environment`]'s changes to a command.
+pub fn apply(command: &mut Command, changes: &[Change]) {
+    for (name, value) in changes {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+}
+
+/// LD_PRELOAD with the library first, and once.
+fn preload(library: &Path, before: Option<&OsStr>) -> OsString {
+    let mut list = library.as_os_str().to_owned();
+    let others = before
+        .unwrap_or_default()
+        .as_bytes()
+        .split(|byte| b" :".contains(byte));
+    for other in others.filter(|other| !other.is_empty() && *other != library.as_os_str().as_bytes()) {
+        list.push(":");
+        list.push(OsStr::from_bytes(other));
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flags(min: u32, max: Option<u32>, weight: f64) -> cli::Run {
+        cli::Run {
+            name: None,
+            min,
+            max,
+            weight,
+            command: vec!["true".into()],
+        }
+    }
+
+    #[test]
+    fn flags_that_contradict_each_other_are_refused() {
+        let error = Wish::from_flags(&flags(3, Some(2), 1.0)).unwrap_err();
+        assert!(error.to_string().contains("--min 3 is more than --max 2"));
+        assert!(Wish::from_flags(&flags(2, Some(2), 1.0)).is_ok());
+    }
+
+    #[test]
+    fn weights_travel_in_thousandths() {
+        assert_eq!(Wish::from_flags(&flags(1, None, 0.0015)).unwrap().weight_milli, 2);
+        assert_eq!(
+            Wish::from_flags(&flags(1, None, 2.5)).unwrap().weight_milli,
+            2_500
+        );
+    }
+
+    #[test]
+    fn names_that_the_handshake_cant_carry_are_refused() {
+        for name in ["", "a\nb", &"x".repeat(64)] {
+            let flags = cli::Run {
+                name: Some(name.into()),
+                ..flags(1, None, 1.0)
+            };
+            assert!(Wish::from_flags(&flags).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn preloaded_libraries_of_others_are_kept_and_ours_is_there_once() {
+        let ours = Path::new("/l/libscaf.so");
+        assert_eq!(preload(ours, None), "/l/libscaf.so");
+        assert_eq!(
+            preload(ours, Some(OsStr::new("/a.so /b.so"))),
+            "/l/libscaf.so:/a.so:/b.so"
+        );
+        assert_eq!(
+            preload(ours, Some(OsStr::new("/l/libscaf.so:/a.so"))),
+            "/l/libscaf.so:/a.so"
+        );
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_not_inherited() {
+        let wish = Wish {
+            name: None,
+            min: 1,
+            max: None,
+            weight_milli: 1000,
+        };
+        let changes = environment(&wish, Path::new("/s"), Path::new("/l"));
+        for name in ["SCAF_NAME", "SCAF_MAX"] {
+            assert!(changes.contains(&(name, None)), "{name}");
+        }
+        assert!(changes.contains(&("SCAF_SOCKET", Some("/s".into()))));
+    }
+}

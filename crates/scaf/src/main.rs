@@ -1,0 +1,29 @@
+//! The `scaf` command.
+
+use clap::Parser;
+use scaf_cli::{cli, complete, doctor, launch, policy, ps, target};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(cli::Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("scaf: {error:#}");
+            let unstartable = error
+                .chain()
+                .find_map(|cause| cause.downcast_ref::<target::Unstartable>());
+            ExitCode::from(unstartable.map_or(1, target::Unstartable::exit_status))
+        }
+    }
+}
+
+fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        cli::Command::Run(flags) => match launch::run(&flags)? {},
+        cli::Command::Ps(flags) => ps::run(&flags),
+        cli::Command::Policy(flags) => policy::run(&flags),
+        cli::Command::Doctor(flags) => doctor::run(&flags),
+        cli::Command::Completions { shell } => complete::completions(shell),
+        cli::Command::Man { dir } => complete::man(&dir),
+    }
+}

@@ -1,0 +1,240 @@
+//! `scaf ps`: the daemon's snapshot as a table.
+
+use crate::{cli, daemon};
+use anyhow::Result;
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use scafd::control::{Mechanism, Program, Snapshot};
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// Carries out `scaf ps`.
+///
+/// # Errors
+/// No daemon, or one that can't be understood.
+pub fn run(flags: &cli::Ps) -> Result<ExitCode> {
+    let snapshot = daemon::snapshot(&daemon::require()?)?;
+    let text = if flags.json {
+        serde_json::to_string_pretty(&snapshot)? + "\n"
+    } else {
+        render(&snapshot, flags.verbose)
+    };
+    crate::output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The table with its header line; `verbose` adds the reasons.
+pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
+    let mut text = header(snapshot);
+    if snapshot.programs.is_empty() {
+        text.push_str("no managed programs; start one with: scaf run PROGRAM\n");
+        return text;
+    }
+    let mut table = plain_table(&[
+        "NAME",
+        "PID",
+        "MECHANISM",
+        "DOP",
+        "PUS",
+        "EFFICIENCY",
+        "SPEEDUP",
+        "TEAM",
+    ]);
+    for program in &snapshot.programs {
+        table.add_row(row(program));
+    }
+    align_right(&mut table, &[1, 3, 5, 6, 7]);
+    let _ = writeln!(text, "{}", trimmed(&table));
+    if verbose {
+        for program in &snapshot.programs {
+            text.push_str(&reasons(program));
+        }
+    }
+    text
+}
+
+fn header(snapshot: &Snapshot) -> String {
+    let quota = snapshot
+        .quota
+        .map_or_else(|| "none".to_owned(), |quota| format!("{quota:.2}"));
+    format!(
+        "{} daemon {}, pid {}: policy {}, capacity {} of PUs {}, unmanaged load {:.2}, quota {quota}\n",
+        snapshot.scope,
+        snapshot.version,
+        snapshot.pid,
+        snapshot.policy,
+        snapshot.capacity,
+        snapshot.pus,
+        snapshot.unmanaged_load,
+    )
+}
+
+fn row(program: &Program) -> Vec<String> {
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
+    let dop = program.dop.map_or_else(|| "-".to_owned(), |dop| dop.to_string());
+    vec![
+        printable(&program.name),
+        program.pid.to_string(),
+        mechanism(program.mechanism).to_owned(),
+        format!("{dop}/{}", program.natural),
+        program.pus.to_string(),
+        number(program.efficiency),
+        number(program.speedup),
+        program.team.to_string(),
+    ]
+}
+
+fn mechanism(mechanism: Mechanism) -> &'static str {
+    match mechanism {
+        Mechanism::Unmanaged => "unmanaged",
+        Mechanism::Resize => "resize",
+        Mechanism::Fold => "fold",
+    }
+}
+
+fn reasons(program: &Program) -> String {
+    let mut text = format!("\n{} ({})\n", printable(&program.name), program.pid);
+    let mut line = |what: &str, said: &str| {
+        if !said.is_empty() {
+            let _ = writeln!(text, "  {what:<10} {}", printable(said));
+        }
+    };
+    line("allocation", &program.reason);
+    line("mechanism", &program.mechanism_reason);
+    let most = if program.max == 0 {
+        "no limit".to_owned()
+    } else {
+        program.max.to_string()
+    };
+    line(
+        "wish",
+        &format!("min {}, max {most}, weight {}", program.min, program.weight),
+    );
+    line(
+        "regions",
+        &format!(
+            "{}, of which {} fix their team size",
+            program.regions, program.promised_regions
+        ),
+    );
+    if program.effective_ns.is_none() && program.dop.is_some() {
+        line(
+            "effect",
+            "outstanding: the DoP above is granted but not in effect yet",
+        );
+    }
+    text
+}
+
+/// Without control characters: names come from other users' programs, and a terminal obeys what it is sent.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
+}
+
+/// A table of blanks only, for terminals and pipes alike.
+pub fn plain_table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_header(header.iter().map(Cell::new));
+    table
+}
+
+/// Aligns columns of numbers.
+pub fn align_right(table: &mut Table, columns: &[usize]) {
+    for &index in columns {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// The table without blanks at line ends.
+pub fn trimmed(table: &Table) -> String {
+    table
+        .to_string()
+        .lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(programs: Vec<Program>) -> Snapshot {
+        Snapshot {
+            version: "1.2.3".into(),
+            pid: 7,
+            scope: "session".into(),
+            now_ns: 5,
+            policy: "scaf".into(),
+            pus: "0-3".parse().unwrap(),
+            capacity: 3,
+            unmanaged_load: 1.04,
+            quota: None,
+            decisions: 2,
+            programs,
+        }
+    }
+
+    fn program() -> Program {
+        Program {
+            id: 1,
+            pid: 4711,
+            uid: 1000,
+            name: "cg\u{1b}[2J".into(),
+            attached_ns: 0,
+            mechanism: Mechanism::Fold,
+            mechanism_reason: "it asks for the team size".into(),
+            dop: Some(2),
+            granted_ns: 0,
+            effective_ns: None,
+            pus: "0-1".parse().unwrap(),
+            team: 4,
+            in_region: true,
+            natural: 4,
+            min: 1,
+            max: 0,
+            weight: 1.0,
+            efficiency: Some(0.875),
+            speedup: None,
+            regions: 12,
+            promised_regions: 3,
+            reason: "half of the machine".into(),
+        }
+    }
+
+    #[test]
+    fn the_header_says_what_there_is_to_share() {
+        let text = render(&snapshot(vec![]), false);
+        assert!(text.starts_with(
+            "session daemon 1.2.3, pid 7: policy scaf, capacity 3 of PUs 0-3, unmanaged load 1.04, quota none\n"
+        ));
+        assert!(text.contains("scaf run"));
+    }
+
+    #[test]
+    fn a_program_is_a_row_and_unknown_values_are_dashes() {
+        let text = render(&snapshot(vec![program()]), false);
+        let row: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
+        assert_eq!(row, ["cg?[2J", "4711", "fold", "2/4", "0-1", "0.88", "-", "4"]);
+        assert!(!text.contains("half of the machine"));
+    }
+
+    #[test]
+    fn reasons_come_with_verbose() {
+        let text = render(&snapshot(vec![program()]), true);
+        for part in [
+            "half of the machine",
+            "it asks for the team size",
+            "max no limit",
+            "3 fix",
+            "outstanding",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A daemon for `scaf run`: the one that runs, else a fresh one for this user's session.
+//!
+//! The fresh one outlives the program that it was started for: it is its own session leader, holds none of our
+//! files, and is adopted by init at once (we become the program, which must not find an unknown child).
+
+use crate::daemon::{self, Absent};
+use scafd::paths::{self, Scope};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest wait for a fresh daemon to listen. It takes 20 ms; this is for a machine that is drowning.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The socket of a daemon that listens now, starting one if need be.
+///
+/// # Errors
+/// Why there is none, for the user; the program is to run unmanaged then.
+pub fn ensure() -> Result<PathBuf, String> {
+    let absent = match daemon::find() {
+        Ok(socket) => return Ok(socket),
+        Err(absent) => absent,
+    };
+    // A stranger's socket must not be worked around in silence, and a socket named by the user not replaced.
+    let strangers = absent.iter().any(|(_, why)| !matches!(why, Absent::Silent));
+    if strangers || daemon::named_socket().is_some() {
+        return Err(daemon::explain(&absent));
+    }
+    let socket = paths::socket(Scope::Session);
+    let program = daemon::beside_us("scafd")
+        .ok_or("there is no scafd beside scaf or in ../lib/scaf; install it there")?;
+    start(&program, &socket).map_err(|error| format!("can't start {}: {error}", program.display()))?;
+    wait_for(&socket)
+}
+
+/// File beside the socket that the session's daemon complains into.
+const LOG: &str = "scafd.log";
+
+fn start(program: &Path, socket: &Path) -> std::io::Result<()> {
+    let folder = socket.parent().unwrap_or(Path::new("/"));
+    paths::prepare(Scope::Session, folder).map_err(std::io::Error::other)?;
+    let log = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(folder.join(LOG))
+        .map_or_else(|_| Stdio::null(), Stdio::from);
+    let mut command = Command::new(program);
+    command
+        .arg("--session")
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log);
+    // What is meant for the program must not govern the daemon.
+    for name in [
+        "LD_PRELOAD",
+        "SCAF_SOCKET",
+        "SCAF_NAME",
+        "SCAF_MIN",
+        "SCAF_MAX",
+        "SCAF_WEIGHT_MILLI",
+    ] {
+        command.env_remove(name);
+    }
+    // SAFETY: between fork and exec, only async-signal-safe system calls are made and nothing is allocated. The
+    // process that spawn() knows exits here; its child goes on to become the daemon, which no one has to wait for.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::setsid()?;
+            // The pipe by which std reports a failing exec closes itself then, and so does everything else.
+            // It fails before Linux 5.11: a program that leaks its files to children then gets what it asked for.
+            libc::close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC as libc::c_int);
+            match libc::fork() {
+                -1 => Err(std::io::Error::last_os_error()),
+                0 => Ok(()),
+                _ => libc::_exit(0),
+            }
+        });
+    }
+    command.spawn()?.wait()?;
+    Ok(())
+}
+
+fn wait_for(socket: &Path) -> Result<PathBuf, String> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match daemon::connect(socket) {
+            Ok(_) => return Ok(socket.to_owned()),
+            Err(why) if Instant::now() >= deadline => {
+                let log = socket.with_file_name(LOG);
+                return Err(format!(
+                    "the daemon that was started doesn't answer ({}; see {})",
+                    daemon::explain(&[(socket.to_owned(), why)]),
+                    log.display()
+                ));
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
