@@ -17,7 +17,7 @@
 mod layout;
 
 use crate::{ProgramId, PuSet, Topology};
-use layout::{Layout, Order};
+use layout::Layout;
 use std::collections::BTreeSet;
 
 /// What one program is to be given.
@@ -31,6 +31,38 @@ pub struct Want {
     pub allowed: PuSet,
     /// The PUs it has now; empty if none.
     pub previous: PuSet,
+}
+
+/// A want in terms of the topology.
+struct Order {
+    /// How many PUs it gets.
+    size: usize,
+    /// Which it may get, by index in the topology.
+    allowed: Vec<bool>,
+    /// Which it has that it may keep, in the topology's order.
+    previous: Vec<usize>,
+}
+
+impl Order {
+    fn new(topology: &Topology, want: &Want) -> Order {
+        // A PU that is listed twice is taken once.
+        let mut seen = BTreeSet::new();
+        let usable: Vec<bool> = topology.pus.iter().map(|pu| seen.insert(pu.os)).collect();
+        let is_in = |set: &PuSet, i: usize| usable[i] && set.contains(topology.pus[i].os);
+        let mut allowed: Vec<bool> = (0..usable.len()).map(|i| is_in(&want.allowed, i)).collect();
+        if !allowed.contains(&true) {
+            allowed = usable.clone();
+        }
+        let size = (want.dop.max(1) as usize).min(allowed.iter().filter(|&&a| a).count());
+        let previous = (0..usable.len())
+            .filter(|&i| allowed[i] && is_in(&want.previous, i))
+            .collect();
+        Order {
+            size,
+            allowed,
+            previous,
+        }
+    }
 }
 
 /// A split core costs about a third of two PUs' work for as long as it lasts; a moved PU costs milliseconds of

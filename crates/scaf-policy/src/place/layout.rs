@@ -1,53 +1,25 @@
 //! Makes one layout: PU by PU, the largest partitions first, each time the PU that fits best.
 
-use super::Want;
+use super::Order;
 use crate::Topology;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// A want in terms of the topology.
-pub(super) struct Order {
-    /// How many PUs it gets.
-    pub size: usize,
-    /// Which it may get, by index in the topology.
-    pub allowed: Vec<bool>,
-    /// Which it has that it may keep, in the topology's order.
-    pub previous: Vec<usize>,
-}
-
-impl Order {
-    pub fn new(topology: &Topology, want: &Want) -> Order {
-        // A PU that is listed twice is taken once.
-        let mut seen = BTreeSet::new();
-        let usable: Vec<bool> = topology.pus.iter().map(|pu| seen.insert(pu.os)).collect();
-        let is_in = |set: &crate::PuSet, i: usize| usable[i] && set.contains(topology.pus[i].os);
-        let mut allowed: Vec<bool> = (0..usable.len()).map(|i| is_in(&want.allowed, i)).collect();
-        if !allowed.contains(&true) {
-            allowed = usable.clone();
-        }
-        let size = (want.dop.max(1) as usize).min(allowed.iter().filter(|&&a| a).count());
-        let previous = (0..usable.len())
-            .filter(|&i| allowed[i] && is_in(&want.previous, i))
-            .collect();
-        Order {
-            size,
-            allowed,
-            previous,
-        }
-    }
-}
 
 /// A layout in the making.
 pub(super) struct Layout<'a> {
     orders: &'a [Order],
     /// For each PU: its core, cache, node and package, numbered from 0 within their kind.
     levels: Vec<[usize; 4]>,
+    /// How many caches, nodes and packages there are.
+    domains: [usize; 3],
     /// PUs of each core.
     siblings: Vec<Vec<usize>>,
     /// PUs a core, at most.
     smt: usize,
     /// How many programs have each PU.
     load: Vec<usize>,
+    /// Which program has each PU; the latest one where it is shared.
+    owner: Vec<Option<usize>>,
     has: Vec<Vec<usize>>,
 }
 
@@ -75,14 +47,21 @@ impl<'a> Layout<'a> {
         for (pu, level) in levels.iter().enumerate() {
             siblings[level[0]].push(pu);
         }
+        let domains = [1, 2, 3].map(|kind| numbers[kind].len());
         let smt = siblings.iter().map(Vec::len).max().unwrap_or(1);
-        let (load, has) = (vec![0; levels.len()], vec![Vec::new(); orders.len()]);
+        let (load, owner, has) = (
+            vec![0; levels.len()],
+            vec![None; levels.len()],
+            vec![Vec::new(); orders.len()],
+        );
         let mut layout = Layout {
             orders,
             levels,
+            domains,
             siblings,
             smt,
             load,
+            owner,
             has,
         };
 
@@ -119,6 +98,7 @@ impl<'a> Layout<'a> {
     fn give(&mut self, who: usize, pu: usize) {
         self.has[who].push(pu);
         self.load[pu] += 1;
+        self.owner[pu] = Some(who);
     }
 
     /// Gives `who` free PUs out of `from`, the best first, until it has enough or none is left.
@@ -147,7 +127,7 @@ impl<'a> Layout<'a> {
     fn core_rank(&self, who: usize, pu: usize, spare_core: bool) -> u8 {
         let core = &self.siblings[self.levels[pu][0]];
         let untouched = core.iter().all(|&sibling| self.load[sibling] == 0);
-        let own = core.iter().any(|sibling| self.has[who].contains(sibling));
+        let own = core.iter().any(|&sibling| self.owner[sibling] == Some(who));
         match (untouched, own) {
             (true, _) if spare_core => 0,
             (_, true) => 1,
@@ -196,10 +176,10 @@ impl<'a> Layout<'a> {
 
     fn neighbourhood(&self, who: usize, candidates: &[usize]) -> Neighbourhood {
         let count = |pus: &mut dyn Iterator<Item = usize>| {
-            let mut counts: [BTreeMap<usize, usize>; 4] = Default::default();
+            let mut counts = self.domains.map(|domains| vec![0; domains]);
             for pu in pus {
-                for (kind, domain) in self.levels[pu].into_iter().enumerate() {
-                    *counts[kind].entry(domain).or_default() += 1;
+                for (kind, counts) in counts.iter_mut().enumerate() {
+                    counts[self.levels[pu][kind + 1]] += 1;
                 }
             }
             counts
@@ -218,14 +198,10 @@ impl<'a> Layout<'a> {
             // For each PU reached: who would take it. For each program reached: the PU that it would lose.
             let mut taker: Vec<Option<usize>> = vec![None; self.load.len()];
             let mut loses: BTreeMap<usize, usize> = BTreeMap::new();
-            let mut owners: Vec<Option<usize>> = vec![None; self.load.len()];
-            for (program, set) in self.has.iter().enumerate() {
-                set.iter().for_each(|&pu| owners[pu] = Some(program));
-            }
             let mut queue = VecDeque::from([who]);
             let mut end = None;
             'search: while let Some(program) = queue.pop_front() {
-                for (pu, &owner) in owners.iter().enumerate() {
+                for (pu, &owner) in self.owner.iter().enumerate() {
                     if taker[pu].is_some() || !self.orders[program].allowed[pu] {
                         continue;
                     }
@@ -278,10 +254,10 @@ impl<'a> Layout<'a> {
 
 /// What a program has and could have around each PU.
 struct Neighbourhood {
-    /// Its PUs by core, cache, node and package.
-    own: [BTreeMap<usize, usize>; 4],
+    /// Its PUs by cache, node and package.
+    own: [Vec<usize>; 3],
     /// Free PUs that it could take, likewise.
-    free: [BTreeMap<usize, usize>; 4],
+    free: [Vec<usize>; 3],
     missing: usize,
 }
 
@@ -289,11 +265,11 @@ impl Neighbourhood {
     /// How far a PU lies from the rest of the partition; less is better. Among PUs equally near, the part of the
     /// machine that holds what is missing with the least left over; if none does, the one that holds most.
     fn rank(&self, levels: [usize; 4]) -> ([Reverse<usize>; 3], usize, usize) {
-        let near = [1, 2, 3].map(|kind| Reverse(self.own[kind].get(&levels[kind]).copied().unwrap_or(0)));
-        let free = |kind: usize| self.free[kind].get(&levels[kind]).copied().unwrap_or(0);
-        match (1..4).find(|&kind| free(kind) >= self.missing) {
+        let near = [0, 1, 2].map(|kind| Reverse(self.own[kind][levels[kind + 1]]));
+        let free = |kind: usize| self.free[kind][levels[kind + 1]];
+        match (0..3).find(|&kind| free(kind) >= self.missing) {
             Some(kind) => (near, kind, free(kind)),
-            None => (near, 4, usize::MAX - free(3)),
+            None => (near, 3, usize::MAX - free(2)),
         }
     }
 }

@@ -199,7 +199,7 @@ fn three_percent_of_noise_moves_the_published_loop_about_but_hardly_this_one() {
 #[test]
 fn looking_again_at_programs_on_one_context_disturbs_little() {
     let (short, long) = (changes(Scaf::default, 0.0, 60), changes(Scaf::default, 0.0, 660));
-    println!("changes: {short:.2} in 60, {long:.2} in 660");
+    println!("changes without noise: {short:.1} in 60 decisions, {long:.1} in 660");
     assert!(
         long - short < 10.0 * 2.0,
         "two changes for each of ten looks at most"

@@ -25,7 +25,12 @@ impl Policy for Equi {
                 id: p.id,
                 dop: Dop::Contexts(part.contexts),
                 reason: format!(
-                    "equal part of {} contexts among {}: {}",
+                    "{} part of {} contexts among {}: {}",
+                    if p.sane_weight() == 1.0 {
+                        "equal".to_owned()
+                    } else {
+                        format!("weight {}", p.sane_weight())
+                    },
                     machine.capacity,
                     programs.len(),
                     part.explain(claim)

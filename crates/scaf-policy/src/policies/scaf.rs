@@ -45,6 +45,17 @@ struct Known {
     blind: u32,
 }
 
+/// What to do about the allocation that the models ask for.
+enum Verdict {
+    Move,
+    /// It promises no more than that, relatively.
+    Keep {
+        gain: f64,
+    },
+    /// It leads back to where the loop has been; this was the best place.
+    Hold(Visit),
+}
+
 /// All of a decision's inputs but the measurements: capacity, and id, floor, cap and weight of each program.
 type Problem = (u32, Vec<(ProgramId, u32, u32, u64)>);
 
@@ -96,54 +107,66 @@ impl Scaf {
             .collect();
         let parts = apportion(machine.capacity, &claims);
         let target: Vec<u32> = parts.iter().map(|part| part.contexts).collect();
-        let because = |reasons: &dyn Fn(usize) -> String, dops: &[u32]| -> Vec<Share> {
-            let share = |(i, (p, &dop)): (usize, (&&Program, &u32))| Share {
+        let verdict = self.steady(programs, &models, &claims, &target);
+        let share = |i: usize| {
+            let p = programs[i];
+            let (dop, reason) = match &verdict {
+                Verdict::Move => (target[i], self.explain(machine, p, &claims, &parts, i)),
+                Verdict::Keep { gain } => {
+                    let percent = 100.0 * gain;
+                    (
+                        p.dop,
+                        format!(
+                            "{} kept: {} instead would gain {percent:.2}% in all",
+                            p.dop, target[i]
+                        ),
+                    )
+                }
+                Verdict::Hold(Visit { dops, worth, .. }) => (
+                    dops[i],
+                    format!(
+                        "{} held: feedback went in circles, best sum of speedups seen was {worth:.2}",
+                        dops[i]
+                    ),
+                ),
+            };
+            Share {
                 id: p.id,
                 dop: Dop::Contexts(dop),
-                reason: reasons(i),
-            };
-            programs.iter().zip(dops).enumerate().map(share).collect()
+                reason,
+            }
         };
-        let by_model = |i: usize| self.explain(machine, programs[i], &claims[i], &parts[i], &models);
+        (0..programs.len()).map(share).collect()
+    }
 
-        let now: Vec<u32> = programs.iter().map(|p| p.dop).collect();
-        if !in_effect(programs, &claims, &target) {
-            return because(&by_model, &target);
+    /// Whether to follow the models to `target`.
+    fn steady(
+        &mut self,
+        programs: &[&Program],
+        models: &[LogModel],
+        claims: &[Claim],
+        target: &[u32],
+    ) -> Verdict {
+        if !in_effect(programs, claims, target) {
+            return Verdict::Move;
         }
         if self.detect_cycles && programs.iter().all(|p| p.efficiency.is_some_and(f64::is_finite)) {
             self.trail.visit(measured(programs));
         }
-        if self.trail.held().is_none() {
+        let now: Vec<u32> = programs.iter().map(|p| p.dop).collect();
+        if self.trail.held().is_none() && target != now {
             let promise = |dops: &[u32]| -> f64 {
                 let worth = |((p, m), &d): ((&&Program, &LogModel), &u32)| p.sane_weight() * m.speedup(d);
-                programs.iter().zip(&models).zip(dops).map(worth).sum()
+                programs.iter().zip(models).zip(dops).map(worth).sum()
             };
-            let gain = promise(&target) / promise(&now) - 1.0;
-            if target != now && gain <= self.min_gain {
-                let kept = |i: usize| {
-                    format!(
-                        "{} kept: {} instead would gain {:.1}% in all",
-                        now[i],
-                        target[i],
-                        100.0 * gain
-                    )
-                };
-                return because(&kept, &now);
+            let gain = promise(target) / promise(&now) - 1.0;
+            if gain <= self.min_gain {
+                return Verdict::Keep { gain };
             }
         }
-        match self.trail.closes_at(&target).cloned() {
-            Some(held) => {
-                let reason = |i: usize| {
-                    let (dop, worth) = (held.dops[i], held.worth);
-                    format!("{dop} held: feedback went in circles, best sum of speedups seen was {worth:.2}")
-                };
-                because(&reason, &held.dops)
-            }
-            None => because(
-                &|i| self.explain(machine, programs[i], &claims[i], &parts[i], &models),
-                &target,
-            ),
-        }
+        self.trail
+            .closes_at(target)
+            .map_or(Verdict::Move, |held| Verdict::Hold(held.clone()))
     }
 
     /// Takes in who is there and what was measured.
@@ -192,15 +215,16 @@ impl Scaf {
             .collect()
     }
 
+    /// How the models led to the number of the `i`th program.
     fn explain(
         &self,
         machine: &Machine,
         program: &Program,
-        claim: &Claim,
-        part: &Part,
-        models: &[LogModel],
+        claims: &[Claim],
+        parts: &[Part],
+        i: usize,
     ) -> String {
-        let contexts = part.explain(claim);
+        let contexts = parts[i].explain(&claims[i]);
         let Some(Known {
             model: LogModel { c },
             ..
@@ -212,12 +236,18 @@ impl Scaf {
             );
         };
         let source = match program.efficiency {
-            Some(e) if LogModel::fit(e, program.dop).is_some() => format!("E {:.2} on {}", e.clamp(0.0, 1.0), program.dop),
+            Some(e) if LogModel::fit(e, program.dop).is_some() => {
+                format!("E {:.2} on {}", e.clamp(0.0, 1.0), program.dop)
+            }
             _ => "before".to_owned(),
         };
-        let all: f64 = models.iter().map(|m| m.c).sum();
+        let weight = match program.sane_weight() {
+            1.0 => String::new(),
+            weight => format!(" times weight {weight}"),
+        };
+        let all: f64 = claims.iter().map(|claim| claim.share).sum();
         format!(
-            "C {c:.2} of {all:.2} (from {source}), of {} contexts {contexts}",
+            "C {c:.2}{weight} of {all:.2} (from {source}), of {} contexts {contexts}",
             machine.capacity
         )
     }
