@@ -191,8 +191,12 @@ fn changes(new: fn() -> Scaf, noise: f64, decisions: usize) -> f64 {
 #[test]
 fn three_percent_of_noise_moves_the_published_loop_about_but_hardly_this_one() {
     let plain = changes(|| Scaf::steadied_by(-1.0, false), 0.03, DECISIONS);
+    let detection = changes(|| Scaf::steadied_by(-1.0, true), 0.03, DECISIONS);
+    let hysteresis = changes(|| Scaf::steadied_by(0.0025, false), 0.03, DECISIONS);
     let steady = changes(Scaf::default, 0.03, DECISIONS);
-    println!("changes under noise: plain {plain:.1}, steady {steady:.1}");
+    println!(
+        "changes with noise: plain {plain:.1}, detection {detection:.1}, hysteresis {hysteresis:.1}, both {steady:.1}"
+    );
     assert!(plain > 15.0 && steady < 2.0, "{plain} and {steady}");
 }
 
