@@ -49,7 +49,8 @@ static void print_help(const struct program *program)
             printf("N   %s, %.0f to %.0f (default %g)\n", knob->help, knob->least, knob->most, *knob->number);
         }
     }
-    printf("  --help   this text\n\nPrints one line of JSON. Exit status: 0 verified, 1 not verified, 2 wrong option.\n");
+    printf("  --help   this text\n\n"
+           "Prints one line of JSON. Exit status: 0 verified, 1 not verified, 2 wrong option.\n");
 }
 
 static _Noreturn void reject(const struct program *program, const char *argument, const char *why)
@@ -62,9 +63,10 @@ static _Noreturn void reject(const struct program *program, const char *argument
 static const char *value_of(const char *argument, const char *name)
 {
     size_t length = strlen(name);
-    if (strncmp(argument, "--", 2) != 0 || strncmp(argument + 2, name, length) != 0 || argument[2 + length] != '=')
+    if (strncmp(argument, "--", 2) != 0)
         return NULL;
-    return argument + 3 + length;
+    argument += 2;
+    return strncmp(argument, name, length) == 0 && argument[length] == '=' ? argument + length + 1 : NULL;
 }
 
 static int parse_word(const struct program *program, const char *argument, const char *value,

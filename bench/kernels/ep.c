@@ -52,7 +52,8 @@ static void add(struct tally *to, const struct tally *from)
         to->annulus[i] += from->annulus[i];
 }
 
-#pragma omp declare reduction(add_tally : struct tally : add(&omp_out, &omp_in)) initializer(omp_priv = (struct tally){0})
+#pragma omp declare reduction(add_tally : struct tally : add(&omp_out, &omp_in)) \
+    initializer(omp_priv = (struct tally){0})
 
 static struct tally in_one_region(int batches)
 {

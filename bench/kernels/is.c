@@ -9,15 +9,20 @@
 
 enum { RANKINGS = 10, PROBES = 5, LOG_BUCKETS = 10, BUCKETS = 1 << LOG_BUCKETS, BLOCKS = 64 };
 
+/*
+ * NPB's verification: in ranking i, the key at index probe[p] has rank[p] + i + low_drift (the first `low`
+ * probes) or rank[p] - i - high_drift (the others), because each ranking puts in one small and one large key.
+ */
 static const struct {
     int log_keys, log_range;
-    int probe[PROBES], rank[PROBES]; /* NPB's verification: ranks of the keys at these indices, */
-    int low_drift, high_drift;       /* in ranking i low ranks drift by i + low_drift, high ones by -(i + high_drift) */
-    int low;                         /* how many of the probes are low ones */
+    int probe[PROBES], rank[PROBES];
+    int low_drift, high_drift, low;
 } SIZES[] = {
     [CLASS_S] = {16, 11, {48427, 17148, 23627, 62548, 4431}, {0, 18, 346, 64917, 65463}, 0, 0, 3},
-    [CLASS_W] = {20, 16, {357773, 934767, 875723, 898999, 404505}, {1249, 11698, 1039987, 1043896, 1048018}, -2, 0, 2},
-    [CLASS_A] = {23, 19, {2112377, 662041, 5336171, 3642833, 4250760}, {104, 17523, 123928, 8288932, 8388264}, -1, -1, 3},
+    [CLASS_W] = {20, 16, {357773, 934767, 875723, 898999, 404505},
+                 {1249, 11698, 1039987, 1043896, 1048018}, -2, 0, 2},
+    [CLASS_A] = {23, 19, {2112377, 662041, 5336171, 3642833, 4250760},
+                 {104, 17523, 123928, 8288932, 8388264}, -1, -1, 3},
 };
 
 static int keys, range; /* how many keys; keys are 0 to range - 1 */

@@ -28,9 +28,9 @@ static const struct {
     int side, iterations;    /* side: cells, a multiple of ROWS */
     double residual, error;  /* root mean squares after the last iteration, by --form=serial */
 } SIZES[] = {
-    [CLASS_S] = {16, 4, 0.046179140836090461, 0.1943929318959047},
-    [CLASS_W] = {48, 20, 0.0048645352431871966, 0.043246941218216643},
-    [CLASS_A] = {96, 15, 0.0088662157472822398, 0.080479472883811728},
+    [CLASS_S] = {16, 4, 0.046179140836090482, 0.19439293189590467},
+    [CLASS_W] = {48, 20, 0.004864535243187201, 0.043246941218216657},
+    [CLASS_A] = {96, 15, 0.008866215747282245, 0.080479472883811742},
 };
 
 typedef double block[VARS][VARS];
@@ -51,7 +51,8 @@ static inline ptrdiff_t cell(int k, int j, int i)
 static double exact(int m, int k, int j, int i)
 {
     double h = M_PI / (side + 1);
-    return sin(h * k) * sin(h * j) * sin(h * i) * (1 + 0.1 * m) + 0.05 * sin((m + 2) * h * i) * sin(2 * h * j) * sin(h * k);
+    double wide = sin(h * k) * sin(h * j) * sin(h * i), fine = sin(h * k) * sin(2 * h * j) * sin((m + 2) * h * i);
+    return (1 + 0.1 * m) * wide + 0.05 * fine;
 }
 
 /* out -= a in */
@@ -333,7 +334,8 @@ int main(int argc, char **argv)
         solve[run.form](SIZES[run.size].iterations);
         run.seconds += now() - start;
         judge(&residual, &error);
-        run.verified &= close_to(residual, SIZES[run.size].residual, 1e-8) && close_to(error, SIZES[run.size].error, 1e-8);
+        run.verified &= close_to(residual, SIZES[run.size].residual, 1e-8);
+        run.verified &= close_to(error, SIZES[run.size].error, 1e-8);
     }
     return finish(&run, "%.17g %.17g", residual, error);
 }

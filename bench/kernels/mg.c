@@ -22,7 +22,7 @@ static const struct {
     [CLASS_A] = {8, 0.2433365309069e-05},
 };
 
-/* Stencils, by the distance to the neighbour: none, face, edge, corner. A's face weight and S's corner weight are 0. */
+/* Stencils, by distance: the point itself, faces, edges, corners. A's faces and S's corners weigh nothing. */
 static const double A0 = -8.0 / 3, A2 = 1.0 / 6, A3 = 1.0 / 12;
 static const double S0 = -3.0 / 8, S1 = 1.0 / 32, S2 = -1.0 / 64;
 
@@ -102,14 +102,14 @@ static inline void restrict_plane(int n, int k, const double *fine, double *coar
     }
 }
 
-/* Adds `weight` times the sum of four coarse lines to a fine line: at the coarse points, and between them. */
-static inline void spread(int n, const double *a, const double *b, const double *c, const double *d, double weight, double *out)
+/* Adds the mean of four coarse lines to a fine line: at the coarse points, and between them. */
+static inline void spread(int n, const double *a, const double *b, const double *c, const double *d, double *out)
 {
     for (int i = 0; i <= n; i++) {
         double here = a[i] + b[i] + c[i] + d[i];
         double next = a[i + 1] + b[i + 1] + c[i + 1] + d[i + 1];
-        out[2 * i] += weight * here;
-        out[2 * i + 1] += 0.5 * weight * (here + next);
+        out[2 * i] += 0.25 * here;
+        out[2 * i + 1] += 0.125 * (here + next);
     }
 }
 
@@ -118,10 +118,10 @@ static inline void interpolate_plane(int n, int k, const double *coarse, double 
     for (int j = 0; j <= n; j++) {
         const double *same = line(coarse, n, k, j), *north = line(coarse, n, k, j + 1);
         const double *up = line(coarse, n, k + 1, j), *both = line(coarse, n, k + 1, j + 1);
-        spread(n, same, same, same, same, 0.25, line(fine, 2 * n, 2 * k, 2 * j));
-        spread(n, same, north, same, north, 0.25, line(fine, 2 * n, 2 * k, 2 * j + 1));
-        spread(n, same, up, same, up, 0.25, line(fine, 2 * n, 2 * k + 1, 2 * j));
-        spread(n, same, north, up, both, 0.25, line(fine, 2 * n, 2 * k + 1, 2 * j + 1));
+        spread(n, same, same, same, same, line(fine, 2 * n, 2 * k, 2 * j));
+        spread(n, same, north, same, north, line(fine, 2 * n, 2 * k, 2 * j + 1));
+        spread(n, same, up, same, up, line(fine, 2 * n, 2 * k + 1, 2 * j));
+        spread(n, same, north, up, both, line(fine, 2 * n, 2 * k + 1, 2 * j + 1));
     }
 }
 

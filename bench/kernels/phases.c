@@ -129,8 +129,9 @@ int main(int argc, char **argv)
     static const struct knob knobs[] = {
         {.name = "serial-us", .help = "serial work before each region", .number = &serial_us, .most = 1e7},
         {.name = "parallel-us", .help = "work of a region, by one thread", .number = &parallel_us, .most = 1e7},
-        {.name = "imbalance", .help = "0: equal chunks, 1: from nothing to twice the average", .number = &imbalance, .most = 1},
-        {.name = "barriers-per-region", .help = "barriers that cut a region's work in equal parts", .number = &barriers,
+        {.name = "imbalance", .help = "0: equal chunks, 1: from nothing to twice the average", .number = &imbalance,
+         .most = 1},
+        {.name = "barriers-per-region", .help = "barriers, cutting its work in equal parts", .number = &barriers,
          .most = 1000, .whole = true},
         {.name = "chunks", .help = "iterations of each loop", .number = &chunk_count, .least = 1, .most = 65535,
          .whole = true},
