@@ -1,3 +1,20 @@
 //! The scaf daemon: observes programs, decides their shares of the machine and applies them.
+//!
+//! Three modules touch the system: [`observe`] reads it, [`apply`] changes it, [`talk`] talks to clients. The others
+//! are state and arithmetic, but for [`inspect`], which starts helper processes, and [`daemon`], the loop that
+//! calls them all. [`control`] and [`paths`] are shared with the command line.
 
+pub mod apply;
+pub mod cli;
+pub mod config;
 pub mod control;
+pub mod daemon;
+pub mod estimate;
+pub mod inspect;
+pub mod log;
+pub mod observe;
+pub mod paths;
+pub mod registry;
+pub mod talk;
+
+pub use cli::cli;

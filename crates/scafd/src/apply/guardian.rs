@@ -1,0 +1,191 @@
+//! The guardian: a small process that gives programs their affinity back when the daemon is killed.
+//!
+//! It is forked before anything else happens and sleeps in a `read` on a pipe whose other end the daemon holds. When
+//! the daemon dies, of whatever, the read ends. What the daemon has narrowed stands in a table that both share:
+//! an anonymous mapping, so it needs no file and outlives neither of them. After a clean exit the table is empty and
+//! the guardian just ends.
+
+use crate::apply::{mask_words, sweep};
+use crate::observe::{Observer, affinity};
+use scaf_policy::PuSet;
+use scaf_proto::MASK_WORDS;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Programs that can be narrowed at a time: as many as can be attached.
+pub const ENTRIES: usize = crate::talk::MAX_CLIENTS;
+
+/// How many generations of children are given their affinity back.
+const GENERATIONS: u32 = 8;
+
+type SharedMask = [AtomicU64; MASK_WORDS];
+
+/// One narrowed program. `pid` is written last and cleared first; 0 marks a free entry.
+#[repr(C)]
+struct Entry {
+    pid: AtomicU32,
+    starttime: AtomicU64,
+    own: SharedMask,
+    set: SharedMask,
+    /// What was set before: some threads may still have it when the daemon dies between two of them.
+    before: SharedMask,
+}
+
+#[repr(C)]
+struct Table {
+    entries: [Entry; ENTRIES],
+}
+
+/// The daemon's side of the guardian.
+pub struct Guardian {
+    table: &'static Table,
+    places: BTreeMap<u32, usize>,
+    /// Its closing is what the guardian waits for.
+    alive: Option<OwnedFd>,
+    pid: rustix::process::Pid,
+}
+
+impl Guardian {
+    /// Forks the guardian. Has to be called while the process has one thread.
+    ///
+    /// # Errors
+    /// No memory, no process or no file descriptor left.
+    pub fn start() -> io::Result<Guardian> {
+        let table = map_table()?;
+        let (wait, alive) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        // SAFETY: there is one thread, so the child may do whatever the parent may.
+        match unsafe { libc::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            0 => {
+                drop(alive);
+                watch(table, &wait)
+            }
+            pid => {
+                let pid = rustix::process::Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave pid 0"))?;
+                Ok(Guardian { table, places: BTreeMap::new(), alive: Some(alive), pid })
+            }
+        }
+    }
+
+    /// Notes that a process is about to have its affinity set to `set`.
+    pub fn note(&mut self, pid: u32, starttime: u64, own: &PuSet, set: &PuSet) {
+        let known = self.places.get(&pid).copied();
+        let free = || self.table.entries.iter().position(|e| e.pid.load(Ordering::Relaxed) == 0);
+        // There are as many entries as there can be clients, so one is free.
+        let Some(at) = known.or_else(free) else { return };
+        let entry = &self.table.entries[at];
+        if known.is_some() {
+            for (before, set) in entry.before.iter().zip(&entry.set) {
+                before.store(set.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+        } else {
+            store(&entry.before, set);
+        }
+        entry.starttime.store(starttime, Ordering::Relaxed);
+        store(&entry.own, own);
+        store(&entry.set, set);
+        entry.pid.store(pid, Ordering::Release);
+        self.places.insert(pid, at);
+    }
+
+    /// Notes that a process has its own affinity again, or has ended.
+    pub fn clear(&mut self, pid: u32) {
+        if let Some(at) = self.places.remove(&pid) {
+            self.table.entries[at].pid.store(0, Ordering::Release);
+        }
+    }
+}
+
+impl Drop for Guardian {
+    /// Lets the guardian end, and waits until it has. What is noted still, it gives back.
+    fn drop(&mut self) {
+        drop(self.alive.take());
+        let _ = rustix::process::waitpid(Some(self.pid), rustix::process::WaitOptions::empty());
+    }
+}
+
+/// Memory that stays shared over a fork; zeroed, so all entries are free.
+fn map_table() -> io::Result<&'static Table> {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+    // SAFETY: a fresh mapping at an address of the kernel's choice; it is never unmapped.
+    let at = unsafe {
+        mmap_anonymous(
+            std::ptr::null_mut(),
+            size_of::<Table>(),
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED,
+        )?
+    };
+    // SAFETY: the mapping has the table's size and page alignment, and a table consists of atomics, for which zero is
+    // a value.
+    Ok(unsafe { &*at.cast::<Table>() })
+}
+
+/// The guardian itself. Never returns.
+fn watch(table: &Table, wait: &OwnedFd) -> ! {
+    // Signals meant for the daemon's process group or terminal are not for us: we leave when it has left.
+    let _ = rustix::process::setsid();
+    let _ = rustix::process::chdir("/");
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
+        // SAFETY: ignoring a signal installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    let _ = rustix::thread::set_name(c"scafd-guardian");
+    loop {
+        match rustix::io::read(wait, &mut [0u8; 1]) {
+            Err(rustix::io::Errno::INTR) => {}
+            _ => break,
+        }
+    }
+    restore_all(table);
+    // SAFETY: ends the process without running the daemon's exit handlers.
+    unsafe { libc::_exit(0) }
+}
+
+fn restore_all(table: &Table) {
+    let observer = Observer::new(Path::new("/"));
+    let entries: Vec<(u32, &Entry)> = table
+        .entries
+        .iter()
+        .map(|entry| (entry.pid.load(Ordering::Acquire), entry))
+        .filter(|(pid, _)| *pid != 0)
+        .collect();
+    let programs: Vec<u32> = entries.iter().map(|(pid, _)| *pid).collect();
+    for (pid, entry) in entries {
+        let (own, set, before) = (load(&entry.own), load(&entry.set), load(&entry.before));
+        let ours = [&set, &before];
+        // Whatever can't be restored has ended or isn't ours to change.
+        let _ = sweep(&observer, pid, entry.starttime.load(Ordering::Relaxed), &ours, &own);
+        restore_children(&observer, pid, &programs, &ours, &own, GENERATIONS);
+    }
+}
+
+/// Children born with a narrowed affinity have it still, and nobody else knows.
+fn restore_children(observer: &Observer, pid: u32, programs: &[u32], ours: &[&PuSet], own: &PuSet, depth: u32) {
+    for child in observer.process(pid).children() {
+        if programs.contains(&child) {
+            continue;
+        }
+        if affinity(child).is_ok_and(|mask| ours.contains(&&mask))
+            && let Ok(stat) = observer.process(child).stat()
+        {
+            let _ = sweep(observer, child, stat.starttime, ours, own);
+        }
+        if depth > 1 {
+            restore_children(observer, child, programs, ours, own, depth - 1);
+        }
+    }
+}
+
+fn store(to: &SharedMask, set: &PuSet) {
+    for (cell, word) in to.iter().zip(mask_words(set)) {
+        cell.store(word, Ordering::Relaxed);
+    }
+}
+
+fn load(from: &SharedMask) -> PuSet {
+    PuSet::from_words(&std::array::from_fn::<u64, MASK_WORDS, _>(|i| from[i].load(Ordering::Relaxed)))
+}

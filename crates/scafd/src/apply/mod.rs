@@ -1,0 +1,190 @@
+//! Changes the system: the affinity of programs' threads. The only module of the daemon that does, and it has a
+//! dry run that does not.
+//!
+//! A program that is given fewer PUs than it has of its own has all its threads' affinity *narrowed*. Threads that
+//! have bound themselves, so whose mask is neither the program's own nor the one we set, keep it. What was narrowed
+//! stands in the guardian's table first ([`guardian`]), so that it is given back even if we are killed.
+
+pub mod guardian;
+
+use crate::observe::{Observer, affinity};
+use guardian::Guardian;
+use scaf_policy::PuSet;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+/// A program's threads, and the masks that are known to be the program's own or ours.
+#[derive(Clone, Debug)]
+pub struct Target<'a> {
+    /// Process id.
+    pub pid: u32,
+    /// When the process started; a later one with the same id is not touched.
+    pub starttime: u64,
+    /// The affinity that it has without us.
+    pub own: &'a PuSet,
+    /// The affinity that we set last, if any.
+    pub set: Option<&'a PuSet>,
+}
+
+/// Why an affinity was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// The process has ended.
+    #[error("process {0} has ended")]
+    Gone(u32),
+    /// The kernel did not let us.
+    #[error("the affinity of process {pid} cannot be set to {mask}: {source}")]
+    Denied {
+        /// Process id.
+        pid: u32,
+        /// What was to be set.
+        mask: PuSet,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+/// The hands of the daemon.
+pub struct Apply {
+    observer: Observer,
+    /// `None` in a dry run.
+    guardian: Option<Guardian>,
+}
+
+impl Apply {
+    /// Hands that act, and that leave a guardian behind.
+    pub fn new(guardian: Guardian) -> Apply {
+        Apply { observer: Observer::new(Path::new("/")), guardian: Some(guardian) }
+    }
+
+    /// Hands that only pretend.
+    pub fn dry_run() -> Apply {
+        Apply { observer: Observer::new(Path::new("/")), guardian: None }
+    }
+
+    /// Whether this only pretends.
+    pub fn is_dry_run(&self) -> bool {
+        self.guardian.is_none()
+    }
+
+    /// Sets the affinity of all threads to `mask`. Gives the mask as the kernel took it (within the program's
+    /// cpuset).
+    ///
+    /// # Errors
+    /// The process is gone, or the kernel refuses.
+    pub fn narrow(&mut self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
+        let Some(guardian) = &mut self.guardian else { return Ok(mask.clone()) };
+        guardian.note(target.pid, target.starttime, target.own, mask);
+        let known: Vec<&PuSet> = [Some(target.own), target.set].into_iter().flatten().collect();
+        sweep(&self.observer, target.pid, target.starttime, &known, mask)?;
+        let taken = affinity(target.pid).map_err(|_| Trouble::Gone(target.pid))?;
+        if taken != *mask && !known.contains(&&taken) && taken.is_subset(mask) {
+            guardian.note(target.pid, target.starttime, target.own, &taken);
+            return Ok(taken);
+        }
+        Ok(mask.clone())
+    }
+
+    /// Gives all threads the program's own affinity back.
+    ///
+    /// # Errors
+    /// As for [`Apply::narrow`]; the guardian keeps its note then.
+    pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {
+        let Some(guardian) = &mut self.guardian else { return Ok(()) };
+        let result = match target.set {
+            Some(set) => sweep(&self.observer, target.pid, target.starttime, &[set], target.own),
+            None => Ok(()),
+        };
+        if matches!(result, Ok(()) | Err(Trouble::Gone(_))) {
+            guardian.clear(target.pid);
+        }
+        result
+    }
+
+    /// The program's process has ended: there is nothing to give back.
+    pub fn forget(&mut self, pid: u32) {
+        if let Some(guardian) = &mut self.guardian {
+            guardian.clear(pid);
+        }
+    }
+
+    /// Gives a child process that was born with a narrowed affinity its parent's own.
+    pub fn restore_child(&self, pid: u32, set: &PuSet, own: &PuSet) {
+        if self.guardian.is_some()
+            && affinity(pid).is_ok_and(|mask| mask == *set)
+            && let Ok(stat) = self.observer.process(pid).stat()
+        {
+            // A child that has just ended needs nothing.
+            let _ = sweep(&self.observer, pid, stat.starttime, &[set], own);
+        }
+    }
+}
+
+/// Whether some thread of a process has bound itself: its mask is none of `known`.
+///
+/// # Errors
+/// There is no such process.
+pub fn bound_thread(observer: &Observer, pid: u32, known: &[&PuSet]) -> io::Result<Option<(u32, PuSet)>> {
+    for tid in observer.process(pid).threads()? {
+        if let Ok(mask) = affinity(tid)
+            && !known.contains(&&mask)
+        {
+            return Ok(Some((tid, mask)));
+        }
+    }
+    Ok(None)
+}
+
+/// Sets every thread of a process whose mask is one of `known` to `mask`. A thread that is created meanwhile has its
+/// creator's old or new mask, so the list is read until it has nothing new, at most 3 times.
+pub(crate) fn sweep(
+    observer: &Observer,
+    pid: u32,
+    starttime: u64,
+    known: &[&PuSet],
+    mask: &PuSet,
+) -> Result<(), Trouble> {
+    let process = observer.process(pid);
+    if process.stat().map_err(|_| Trouble::Gone(pid))?.starttime != starttime {
+        return Err(Trouble::Gone(pid));
+    }
+    let mut done = BTreeSet::new();
+    for _ in 0..3 {
+        let mut news = false;
+        for tid in process.threads().map_err(|_| Trouble::Gone(pid))? {
+            if !done.insert(tid) {
+                continue;
+            }
+            news = true;
+            let Ok(have) = affinity(tid) else { continue };
+            if have != *mask && known.contains(&&have) {
+                match set_affinity(tid, mask) {
+                    Err(e) if e.raw_os_error() != Some(libc::ESRCH) => {
+                        return Err(Trouble::Denied { pid, mask: mask.clone(), source: e });
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if !news {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Sets one thread's affinity; PUs beyond [`scaf_proto::MAX_PUS`] are left out.
+fn set_affinity(tid: u32, mask: &PuSet) -> io::Result<()> {
+    let words = mask_words(mask);
+    let tid = i32::try_from(tid).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: the kernel reads size_of_val(&words) bytes from it.
+    let rc = unsafe { libc::sched_setaffinity(tid, size_of_val(&words), words.as_ptr().cast()) };
+    if rc < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A set in the form that pages and the kernel have.
+pub fn mask_words(set: &PuSet) -> scaf_proto::grant::Mask {
+    let words = set.words();
+    std::array::from_fn(|i| words.get(i).copied().unwrap_or(0))
+}

@@ -1,0 +1,209 @@
+//! The configuration file: TOML, every key optional, unknown keys refused. Errors name file and line.
+//!
+//! `docs/configuration.md` describes the keys for users.
+
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// What is in force. [`Config::default`] holds where no file says otherwise.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// Policy to decide by; one of [`scaf_policy::POLICIES`].
+    pub policy: String,
+    /// How often efficiencies are taken in and acted on, in hertz, 0.1 to 100.
+    pub rate_hz: f64,
+    /// Seconds without a client after which the daemon ends; 0 for never, `None` for the scope's default.
+    pub idle_exit_s: Option<u64>,
+    /// Time constant of the smoothing of efficiencies and load, in seconds, 0 to 60.
+    pub rc_s: f64,
+    /// Connections that one user may have, 1 to 1,024.
+    pub max_clients_per_uid: u32,
+    /// Contexts that are never given away.
+    pub reserve: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            policy: "scaf".into(),
+            rate_hz: 4.0,
+            idle_exit_s: None,
+            rc_s: 1.0,
+            max_clients_per_uid: 256,
+            reserve: 0,
+        }
+    }
+}
+
+/// What is wrong with a configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A line of it is wrong.
+    #[error("{}:{line}: {why}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong, and what would be right.
+        why: String,
+    },
+}
+
+/// The file as written.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct File {
+    policy: Option<Spanned<String>>,
+    rate_hz: Option<Spanned<f64>>,
+    idle_exit_s: Option<u64>,
+    rc_s: Option<Spanned<f64>>,
+    max_clients_per_uid: Option<Spanned<u32>>,
+    reserve: Option<u32>,
+}
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, is no TOML, or a key or value is wrong; the error names the line.
+    pub fn load(path: &Path) -> Result<Config, Error> {
+        let text = std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        Config::parse(path, &text)
+    }
+
+    /// Reads a file's text; `path` is for error messages only.
+    ///
+    /// # Errors
+    /// As for [`Config::load`], but for reading.
+    pub fn parse(path: &Path, text: &str) -> Result<Config, Error> {
+        let error = |at: usize, why: String| Error::Line {
+            path: path.to_owned(),
+            line: 1 + text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count(),
+            why,
+        };
+        let file: File =
+            toml::from_str(text).map_err(|e| error(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
+        let mut config = Config { idle_exit_s: file.idle_exit_s, ..Config::default() };
+        if let Some(policy) = file.policy {
+            check_policy(policy.get_ref()).map_err(|why| error(policy.span().start, why))?;
+            config.policy = policy.into_inner();
+        }
+        if let Some(rate) = file.rate_hz {
+            config.rate_hz = within(&rate, 0.1, 100.0, "rate_hz").map_err(|(at, why)| error(at, why))?;
+        }
+        if let Some(rc) = file.rc_s {
+            config.rc_s = within(&rc, 0.0, 60.0, "rc_s").map_err(|(at, why)| error(at, why))?;
+        }
+        if let Some(max) = file.max_clients_per_uid {
+            config.max_clients_per_uid =
+                within(&max, 1, 1024, "max_clients_per_uid").map_err(|(at, why)| error(at, why))?;
+        }
+        config.reserve = file.reserve.unwrap_or(config.reserve);
+        Ok(config)
+    }
+}
+
+/// Whether there is a policy of that name.
+///
+/// # Errors
+/// A sentence that lists those that there are.
+pub fn check_policy(name: &str) -> Result<(), String> {
+    let known: Vec<&str> = scaf_policy::POLICIES.iter().map(|entry| entry.name).collect();
+    if known.contains(&name) {
+        Ok(())
+    } else {
+        Err(format!("there is no policy '{name}'; there are {}", known.join(", ")))
+    }
+}
+
+fn within<T: PartialOrd + Copy + std::fmt::Display>(
+    value: &Spanned<T>,
+    low: T,
+    high: T,
+    key: &str,
+) -> Result<T, (usize, String)> {
+    let v = *value.get_ref();
+    // Written so that NaN is out of range.
+    if v >= low && v <= high {
+        Ok(v)
+    } else {
+        Err((value.span().start, format!("{key} is {v}; it has to be within {low} and {high}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, String> {
+        Config::parse(Path::new("/etc/scaf/scafd.toml"), text).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn an_empty_file_says_nothing_new() {
+        assert_eq!(parse("").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn every_key_is_taken_in() {
+        let text = "policy = 'equi'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n";
+        let config = parse(text).unwrap();
+        assert_eq!(
+            config,
+            Config {
+                policy: "equi".into(),
+                rate_hz: 10.0,
+                idle_exit_s: Some(5),
+                rc_s: 0.5,
+                max_clients_per_uid: 3,
+                reserve: 1,
+            }
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_line() {
+        let error = parse("# mine\n\nspeed = 3\n").unwrap_err();
+        assert!(error.starts_with("/etc/scaf/scafd.toml:3: "), "{error}");
+        assert!(error.contains("speed"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_toml_is_named_with_its_line() {
+        assert!(parse("rate_hz = 4\nrc_s = = 1\n").unwrap_err().starts_with("/etc/scaf/scafd.toml:2: "));
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_named_with_its_line_and_the_range() {
+        for (text, range) in [
+            ("\nrate_hz = 0", "0.1 and 100"),
+            ("\nrate_hz = nan", "0.1 and 100"),
+            ("\nrc_s = inf", "0 and 60"),
+            ("\nmax_clients_per_uid = 0", "1 and 1024"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with("/etc/scaf/scafd.toml:2: ") && error.contains(range), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_policy_is_answered_with_those_there_are() {
+        let error = parse("policy = 'best'").unwrap_err();
+        assert!(error.contains("'best'") && error.contains("equi") && error.contains("unmanaged"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        assert!(Config::load(Path::new("/nonexistent")).unwrap_err().to_string().starts_with("/nonexistent: "));
+    }
+}

@@ -1,0 +1,193 @@
+//! Programs come, are inspected, and go.
+
+use super::Daemon;
+use crate::apply::{Target, bound_thread};
+use crate::estimate::Meter;
+use crate::inspect::{Job, Verdict};
+use crate::log::{self, Level};
+use crate::observe::{affinity, clock};
+use crate::registry::{Code, Grant, Program, Wishes};
+use crate::talk::Peer;
+use scaf_policy::efficiency::LowPass;
+use scaf_policy::{ProgramId, PuSet};
+use scaf_proto::hello::{FLAG_BOUND, Hello};
+use std::time::Instant;
+
+/// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from.
+const GENERATIONS: usize = 8;
+
+impl Daemon {
+    /// Registers a program. True if it is one more to decide about.
+    pub(super) fn arrive(&mut self, id: ProgramId, peer: Peer, hello: &Hello) -> bool {
+        match self.admit(id, peer, hello) {
+            Ok(()) => true,
+            Err(e) => {
+                log::line(Level::Warning, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
+                self.parts.talk.refuse(id.0);
+                false
+            }
+        }
+    }
+
+    fn admit(&mut self, id: ProgramId, peer: Peer, hello: &Hello) -> anyhow::Result<()> {
+        anyhow::ensure!(peer.pid != 0, "it lives in a process namespace that this daemon does not see");
+        let process = self.observer.process(peer.pid);
+        let stat = process.stat()?;
+        // A process has one share; whoever connects twice (after an exec, say) means the newer one.
+        if let Some(older) = self.registry.by_pid(peer.pid).map(|p| p.id) {
+            self.parts.talk.close(older.0);
+            self.depart(older);
+        }
+        self.parts.talk.prepare(id.0)?;
+        if self.registry.is_empty() {
+            self.wake();
+        }
+        let (own, set) = self.own_affinity(peer.pid, stat.parent, hello)?;
+        let usable =
+            if self.parts.pretended { self.limits.pus.clone() } else { own.intersection(&self.limits.pus) };
+        let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
+        let now_ns = clock::now_ns();
+        let cpu_ns = clock::cpu_ns(peer.pid).unwrap_or(0);
+        self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
+        self.registry.attach(Program {
+            id,
+            pid: peer.pid,
+            starttime: stat.starttime,
+            uid: peer.uid,
+            gid: peer.gid,
+            name: hello.name().map_or_else(|| process.name(), str::to_owned),
+            attached_ns: now_ns,
+            wishes: Wishes {
+                natural: hello.natural,
+                min: hello.min,
+                max: hello.max,
+                weight: f64::from(hello.weight_milli) / 1000.0,
+            },
+            own,
+            usable,
+            alone,
+            code: Code::Pending,
+            grant: Grant { set, ..Grant::default() },
+            meter: Meter::new(clock::ticks()),
+            seen: None,
+            efficiency: LowPass::new(self.parts.config.rc_s),
+            measured_dop: 0,
+            cpu_ns,
+            threads: stat.threads,
+        });
+        self.newcomers.push(id);
+        self.inspect(id, hello.modules);
+        Ok(())
+    }
+
+    /// The first program after an idle time: nothing from before it counts.
+    fn wake(&mut self) {
+        let now = Instant::now();
+        self.tsc.refine();
+        self.refresh_limits();
+        self.load.reset();
+        self.next_tick = now + self.period();
+        self.next_slow = now + super::tick::SLOW;
+        if let Ok((sample, _)) = self.observer.sample(&self.limits.pus, std::iter::empty()) {
+            self.load.update(sample);
+        }
+    }
+
+    /// A program's own affinity, and the one of ours that it was born with, if any.
+    fn own_affinity(&self, pid: u32, parent: u32, hello: &Hello) -> anyhow::Result<(PuSet, Option<PuSet>)> {
+        let told = PuSet::from_words(&hello.own);
+        let own = if told.is_empty() { affinity(pid)? } else { told };
+        let mut ancestors = vec![parent];
+        while ancestors.len() < GENERATIONS
+            && let Some(&last) = ancestors.last()
+            && let Ok(stat) = self.observer.process(last).stat()
+        {
+            ancestors.push(stat.parent);
+        }
+        Ok(match self.registry.inherited(&ancestors, &own) {
+            Some((parents_own, set)) => (parents_own, Some(set)),
+            None => (own, None),
+        })
+    }
+
+    fn why_alone(&self, pid: u32, hello: &Hello, own: &PuSet, set: Option<&PuSet>, usable: &PuSet) -> Option<String> {
+        if hello.flags & FLAG_BOUND != 0 {
+            return Some("its threads are bound by its own wish (OMP_PROC_BIND or the like)".into());
+        }
+        if usable.is_empty() {
+            let pus = &self.limits.pus;
+            return Some(format!("its affinity {own} has none of the PUs {pus} that can be given away"));
+        }
+        let known: Vec<&PuSet> = [Some(own), set].into_iter().flatten().collect();
+        match bound_thread(&self.observer, pid, &known) {
+            Ok(Some((tid, mask))) if !self.parts.apply.is_dry_run() => {
+                Some(format!("its thread {tid} has an affinity of its own ({mask}, the program {own})"))
+            }
+            _ => None,
+        }
+    }
+
+    fn inspect(&mut self, id: ProgramId, modules: u32) {
+        if let Some(program) = self.registry.get_mut(id) {
+            let modules = u8::try_from(modules).unwrap_or(u8::MAX);
+            self.inspector.ask(Job { id, pid: program.pid, uid: program.uid, gid: program.gid, modules });
+        }
+    }
+
+    pub(super) fn more_modules(&mut self, id: ProgramId, modules: u32) -> bool {
+        self.inspect(id, modules);
+        false
+    }
+
+    /// Takes in a verdict and publishes it at once.
+    pub(super) fn inspected(&mut self, job: &Job, verdict: Verdict) {
+        let Some(program) = self.registry.get_mut(job.id) else { return };
+        program.code =
+            if verdict.resizable { Code::Resizable(job.modules) } else { Code::Fixed(verdict.why) };
+        program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);
+        if self.parts.verbose {
+            let code = &program.code;
+            log::line(Level::Info, format_args!("program {} (process {}): {code:?}", job.id.0, job.pid));
+        }
+        self.publish(job.id);
+    }
+
+    /// Takes a program out and gives it its own affinity back. True if there was one.
+    pub(super) fn depart(&mut self, id: ProgramId) -> bool {
+        self.idle_since = Instant::now();
+        self.newcomers.retain(|newcomer| *newcomer != id);
+        self.inspector.forget(id);
+        let Some(program) = self.registry.detach(id) else { return false };
+        let target = Target {
+            pid: program.pid,
+            starttime: program.starttime,
+            own: &program.own,
+            set: program.grant.set.as_ref(),
+        };
+        if self.parts.apply.restore(&target).is_err() {
+            self.parts.apply.forget(program.pid);
+        }
+        self.load.detach(id, clock::now_ns(), program.contexts());
+        if self.registry.is_empty() {
+            self.load.reset();
+        }
+        true
+    }
+
+    /// Sends newcomers their pages, in which their first grant stands by now.
+    pub(super) fn welcome(&mut self) {
+        for id in std::mem::take(&mut self.newcomers) {
+            if !self.parts.talk.welcome(id.0) {
+                self.depart(id);
+                // Its share is given to the others at the next tick.
+            }
+        }
+    }
+}
+
+/// Age of a process in seconds, given when it started in clock ticks since the machine did.
+fn age_s(starttime: u64) -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let now_s = now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9;
+    (now_s - starttime as f64 / rustix::param::clock_ticks_per_second() as f64).max(0.0)
+}

@@ -1,0 +1,152 @@
+//! Allocate, place, apply and publish.
+//!
+//! Those who lose contexts come first: their smaller grant is published and their affinity narrowed before anybody's
+//! grows, so that at no moment two programs are sent to the same context on purpose.
+
+use super::Daemon;
+use crate::apply::{Target, Trouble, mask_words};
+use crate::log::{self, Level};
+use crate::observe::clock;
+use scaf_policy::place::{Want, place};
+use scaf_policy::{Allocation, Dop, Machine, ProgramId, PuSet};
+use scaf_proto::grant::Masks;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+impl Daemon {
+    /// How many contexts each program gets. Programs that are left alone aren't asked about.
+    pub(super) fn allocate(&mut self) -> Allocation {
+        let requests: Vec<_> =
+            self.registry.iter().filter(|p| p.alone.is_none()).map(|p| p.request()).collect();
+        if requests.is_empty() {
+            return Allocation::default();
+        }
+        self.decisions += 1;
+        let machine = Machine { capacity: self.capacity() };
+        self.parts.policy.allocate(&machine, &requests)
+    }
+
+    /// Which PUs.
+    pub(super) fn place(&mut self, allocation: &Allocation) -> BTreeMap<ProgramId, PuSet> {
+        let wants: Vec<Want> = allocation
+            .shares
+            .iter()
+            .filter_map(|share| {
+                let Dop::Contexts(dop) = share.dop else { return None };
+                let program = self.registry.get_mut(share.id)?;
+                let previous = if program.grant.dop.is_some() { program.grant.pus.clone() } else { PuSet::new() };
+                Some(Want { id: share.id, dop, allowed: program.usable.clone(), previous })
+            })
+            .collect();
+        let sets = place(&self.parts.topology.restrict(&self.limits.pus), &wants);
+        wants.iter().map(|want| want.id).zip(sets).collect()
+    }
+
+    pub(super) fn apply_and_publish(&mut self, allocation: &Allocation, mut places: BTreeMap<ProgramId, PuSet>) {
+        let now_ns = clock::now_ns();
+        let shares: BTreeMap<ProgramId, (Dop, &str)> =
+            allocation.shares.iter().map(|s| (s.id, (s.dop, s.reason.as_str()))).collect();
+        let mut changes: Vec<(bool, ProgramId)> = Vec::new();
+        let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.id).collect();
+        for id in ids {
+            let Some(program) = self.registry.get_mut(id) else { continue };
+            let (dop, pus, reason) = match (shares.get(&id), places.remove(&id)) {
+                (Some((Dop::Contexts(dop), reason)), Some(pus)) => (Some((*dop).max(1)), pus, (*reason).to_owned()),
+                (Some((_, reason)), _) => (None, program.own.clone(), (*reason).to_owned()),
+                (None, _) => (None, program.own.clone(), program.alone.clone().unwrap_or_default()),
+            };
+            let (had, before) = (program.grant.pus.clone(), program.grant.dop);
+            if program.regrant(dop, pus, reason, now_ns) {
+                if before != dop
+                    && let Some(page) = self.parts.talk.pages(id.0).and_then(|pages| pages.read())
+                {
+                    program.meter.restart(clock::ticks(), &page, &self.tsc);
+                    program.cpu_ns = clock::cpu_ns(program.pid).unwrap_or(program.cpu_ns);
+                }
+                let loses = !had.is_subset(&program.grant.pus);
+                changes.push((!loses, id));
+            }
+        }
+        changes.sort();
+        for (_, id) in &changes {
+            self.carry_out(*id);
+        }
+        if !changes.is_empty() {
+            self.watch_until = Instant::now() + Duration::from_millis(500);
+        }
+    }
+
+    /// Publishes a program's grant and sets its affinity.
+    fn carry_out(&mut self, id: ProgramId) {
+        let Some(program) = self.registry.get_mut(id) else { return };
+        let narrow = program.grant.dop.is_some() && program.grant.pus != program.usable;
+        let before = program.grant.set.take();
+        program.grant.set = narrow.then(|| program.grant.pus.clone());
+        if self.parts.verbose {
+            log::line(
+                Level::Info,
+                format_args!(
+                    "program {} (process {}): {} on {}: {}",
+                    id.0,
+                    program.pid,
+                    program.grant.dop.map_or("unmanaged".to_owned(), |dop| format!("DoP {dop}")),
+                    program.grant.pus,
+                    program.grant.reason
+                ),
+            );
+        }
+        self.publish(id);
+        let Some(program) = self.registry.get_mut(id) else { return };
+        let target =
+            Target { pid: program.pid, starttime: program.starttime, own: &program.own, set: before.as_ref() };
+        let result = match &program.grant.set {
+            Some(mask) => self.parts.apply.narrow(&target, mask).map(Some),
+            None => self.parts.apply.restore(&target).map(|()| None),
+        };
+        match result {
+            Ok(set) => {
+                program.grant.set = set;
+                program.threads = self.observer.process(program.pid).stat().map_or(0, |stat| stat.threads);
+                if program.grant.affinity_ns.is_none() {
+                    program.grant.affinity_ns = Some(clock::now_ns());
+                }
+            }
+            // The end of its connection will tell, or its clock at the next tick.
+            Err(Trouble::Gone(_)) => {}
+            Err(trouble) => {
+                log::line(Level::Warning, format_args!("program {} is left alone: {trouble}", id.0));
+                program.grant.set = before;
+                program.alone = Some(trouble.to_string());
+                program.grant.set = self.parts.apply.restore(&target_of(program)).err().and(program.grant.set.take());
+                program.regrant(None, program.own.clone(), trouble.to_string(), clock::now_ns());
+                self.publish(id);
+            }
+        }
+    }
+
+    /// Writes a program's grant page.
+    pub(super) fn publish(&mut self, id: ProgramId) {
+        if let Some(program) = self.registry.get_mut(id)
+            && let Some(pages) = self.parts.talk.pages(id.0)
+        {
+            let masks = Masks { granted: mask_words(&program.grant.pus), own: mask_words(&program.own) };
+            pages.publish(program.word(), &masks);
+        }
+    }
+
+    /// Before the daemon ends: everybody is unmanaged and has the own affinity again.
+    pub(super) fn release_all(&mut self) {
+        let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.id).collect();
+        for id in ids {
+            if let Some(program) = self.registry.get_mut(id) {
+                program.regrant(None, program.own.clone(), "the daemon has ended".into(), clock::now_ns());
+            }
+            self.carry_out(id);
+        }
+    }
+}
+
+/// A program's threads, for [`crate::apply`].
+pub(super) fn target_of(program: &crate::registry::Program) -> Target<'_> {
+    Target { pid: program.pid, starttime: program.starttime, own: &program.own, set: program.grant.set.as_ref() }
+}

@@ -1,0 +1,250 @@
+//! The daemon: one thread, one loop, which is all on this page.
+//!
+//! Whoever comes or goes is acted on at once; efficiencies and load are taken in at every tick (4 a second by
+//! default), and there are no ticks while no program is attached. A pass of the loop is
+//! observe > estimate > allocate > place > apply > publish.
+
+mod arrive;
+mod decide;
+mod tick;
+
+use crate::apply::Apply;
+use crate::config::Config;
+use crate::control::{Reply, Request, Snapshot};
+use crate::inspect::Inspector;
+use crate::log::{self, Level};
+use crate::observe::clock::{Tsc, now_ns};
+use crate::observe::load::Load;
+use crate::observe::{Limits, Observer};
+use crate::paths::Scope;
+use crate::registry::Registry;
+use crate::talk::{Event, Peer, Talk};
+use scaf_policy::{Policy, ProgramId, PuSet, Topology};
+use std::time::{Duration, Instant};
+
+/// Token of the signals' pipe; helpers' pipes have the tokens from [`FIRST_HELPER`] on.
+pub const SIGNALS: u64 = 1;
+/// See [`SIGNALS`].
+pub const FIRST_HELPER: u64 = 2;
+
+/// What a daemon is made of.
+pub struct Parts {
+    /// Whom it serves.
+    pub scope: Scope,
+    /// How it is to behave.
+    pub config: Config,
+    /// How it decides.
+    pub policy: Box<dyn Policy>,
+    /// The machine.
+    pub topology: Topology,
+    /// Whether that is another machine than this one.
+    pub pretended: bool,
+    /// Its hands.
+    pub apply: Apply,
+    /// Its mouth and ears; [`SIGNALS`] is watched already.
+    pub talk: Talk,
+    /// Whether every decision is logged.
+    pub verbose: bool,
+}
+
+/// The daemon.
+pub struct Daemon {
+    parts: Parts,
+    observer: Observer,
+    registry: Registry,
+    inspector: Inspector,
+    limits: Limits,
+    load: Load,
+    tsc: Tsc,
+    decisions: u64,
+    /// Programs that wait for their welcome until the decision about them is made.
+    newcomers: Vec<ProgramId>,
+    next_tick: Instant,
+    next_slow: Instant,
+    /// Until then a new grant's taking effect is looked for more often.
+    watch_until: Instant,
+    idle_since: Instant,
+    stop: bool,
+}
+
+impl Daemon {
+    /// A daemon without programs.
+    pub fn new(parts: Parts) -> Daemon {
+        let now = Instant::now();
+        let mut daemon = Daemon {
+            observer: Observer::new(std::path::Path::new("/")),
+            registry: Registry::default(),
+            inspector: Inspector::new(FIRST_HELPER),
+            limits: Limits::default(),
+            load: Load::new(parts.config.rc_s),
+            tsc: Tsc::measure(),
+            decisions: 0,
+            newcomers: Vec::new(),
+            next_tick: now,
+            next_slow: now,
+            watch_until: now,
+            idle_since: now,
+            stop: false,
+            parts,
+        };
+        daemon.refresh_limits();
+        daemon
+    }
+
+    /// Runs until a signal or idleness ends it, and leaves everything as it was.
+    ///
+    /// # Errors
+    /// The kernel refuses to wait for events; everything is restored then, too.
+    pub fn run(mut self) -> anyhow::Result<()> {
+        let mut result = Ok(());
+        while !self.stop {
+            match self.parts.talk.wait(self.next_wake()) {
+                Ok(events) => self.pass(events),
+                Err(e) => {
+                    result = Err(anyhow::anyhow!("cannot wait for clients: {e}"));
+                    break;
+                }
+            }
+        }
+        self.release_all();
+        result
+    }
+
+    fn pass(&mut self, events: Vec<Event>) {
+        let mut changed = false;
+        for event in events {
+            changed |= self.handle(event);
+        }
+        for (job, verdict) in self.inspector.finished(&self.parts.talk) {
+            self.inspected(&job, verdict);
+        }
+        let tick = !self.registry.is_empty() && Instant::now() >= self.next_tick;
+        if tick {
+            let sample = self.observe();
+            self.estimate(sample);
+        }
+        if tick || changed {
+            let allocation = self.allocate();
+            let places = self.place(&allocation);
+            self.apply_and_publish(&allocation, places);
+            self.welcome();
+        }
+        self.settle();
+        self.stop |= self.idle_deadline().is_some_and(|at| Instant::now() >= at);
+    }
+
+    /// Acts on one event. True if it asks for a decision.
+    fn handle(&mut self, event: Event) -> bool {
+        match event {
+            Event::Attach(id, peer, hello) => self.arrive(ProgramId(id), peer, &hello),
+            Event::MoreModules(id, modules) => self.more_modules(ProgramId(id), modules),
+            Event::Gone(id) => self.depart(ProgramId(id)),
+            Event::Control(id, peer, request) => self.answer(id, peer, request),
+            Event::Ready(SIGNALS) => {
+                self.stop = true;
+                false
+            }
+            Event::Ready(helper) => {
+                self.inspector.ready(helper);
+                false
+            }
+        }
+    }
+
+    fn next_wake(&self) -> Option<Instant> {
+        let attached = !self.registry.is_empty();
+        let watching = attached && Instant::now() < self.watch_until && self.unsettled();
+        [
+            attached.then_some(self.next_tick),
+            watching.then(|| Instant::now() + Duration::from_millis(10)),
+            self.parts.talk.deadline(),
+            self.inspector.deadline(),
+            self.idle_deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn idle_deadline(&self) -> Option<Instant> {
+        let default = match self.parts.scope {
+            Scope::System => 0,
+            Scope::Session => 10,
+        };
+        let seconds = self.parts.config.idle_exit_s.unwrap_or(default);
+        (seconds > 0 && self.parts.talk.clients() == 0).then(|| self.idle_since + Duration::from_secs(seconds))
+    }
+
+    fn answer(&mut self, id: u64, peer: Peer, request: Request) -> bool {
+        self.idle_since = Instant::now();
+        match request {
+            Request::Snapshot => {
+                let snapshot = self.snapshot();
+                self.parts.talk.answer(id, &Reply::Snapshot(Box::new(snapshot)));
+                false
+            }
+            Request::SetPolicy(name) => {
+                let reply = self.set_policy(peer, &name);
+                let changed = matches!(reply, Reply::Policy(_));
+                self.parts.talk.answer(id, &reply);
+                changed
+            }
+        }
+    }
+
+    fn set_policy(&mut self, peer: Peer, name: &str) -> Reply {
+        if peer.uid != 0 && peer.uid != rustix::process::getuid().as_raw() {
+            return Reply::Error("only root and the daemon's own user may change the policy".into());
+        }
+        match scaf_policy::by_name(name) {
+            Some(policy) => {
+                log::line(Level::Info, format_args!("policy {name}, asked for by process {}", peer.pid));
+                self.parts.policy = policy;
+                Reply::Policy(name.to_owned())
+            }
+            None => Reply::Error(crate::config::check_policy(name).err().unwrap_or_default()),
+        }
+    }
+
+    /// The state of everything now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            version: env!("CARGO_PKG_VERSION").into(),
+            pid: std::process::id(),
+            scope: self.parts.scope.name().into(),
+            now_ns: now_ns(),
+            policy: self.parts.policy.name().into(),
+            pus: self.limits.pus.clone(),
+            capacity: self.capacity(),
+            unmanaged_load: self.load.contexts_now(),
+            quota: self.limits.quota,
+            decisions: self.decisions,
+            programs: self.registry.iter().map(|p| p.snapshot()).collect(),
+        }
+    }
+
+    /// Contexts that can be given away now, at least 1.
+    fn capacity(&self) -> u32 {
+        let kept = self.load.taken().saturating_add(self.parts.config.reserve);
+        self.limits.contexts().saturating_sub(kept).max(1)
+    }
+
+    fn refresh_limits(&mut self) {
+        self.limits = if self.parts.pretended {
+            Limits { pus: self.parts.topology.all(), quota: None }
+        } else {
+            // Affinity can't be unreadable for ourselves but on machines beyond MAX_PUS; there, all that we know.
+            let own = crate::observe::affinity(0).unwrap_or_else(|_| self.parts.topology.all());
+            let mut limits = self.observer.limits(&own);
+            let known: PuSet = limits.pus.intersection(&self.parts.topology.all());
+            if !known.is_empty() {
+                limits.pus = known;
+            }
+            limits
+        };
+        let (pus, pretended) = (self.limits.pus.clone(), self.parts.pretended);
+        for program in self.registry.iter_mut() {
+            program.usable = if pretended { pus.clone() } else { program.own.intersection(&pus) };
+        }
+    }
+}

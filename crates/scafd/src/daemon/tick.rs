@@ -1,0 +1,128 @@
+//! What is done at every tick: observe, estimate, and follow grants until they are in effect.
+//!
+//! With 100 programs at 4 ticks a second this may cost 2% of a core, so that per program and tick there is one page
+//! to copy and one clock to read (2 us); what needs /proc is done once a second, or only where a team is larger than
+//! its DoP.
+
+use super::Daemon;
+use super::decide::target_of;
+use crate::apply::Trouble;
+use crate::estimate::Bounds;
+use crate::log::{self, Level};
+use crate::observe::clock;
+use crate::observe::load::Sample;
+use scaf_policy::ProgramId;
+use std::time::{Duration, Instant};
+
+/// How often limits are read again and children looked for.
+pub(super) const SLOW: Duration = Duration::from_secs(1);
+
+/// For how long after a change threads may still appear that were created before it.
+const YOUNG_NS: u64 = 1_000_000_000;
+
+impl Daemon {
+    pub(super) fn period(&self) -> Duration {
+        Duration::from_secs_f64(1.0 / self.parts.config.rate_hz)
+    }
+
+    /// Reads clocks and load, finds out who is gone, and looks after new threads and children.
+    pub(super) fn observe(&mut self) -> Sample {
+        let now = Instant::now();
+        self.next_tick += self.period();
+        if self.next_tick < now {
+            // We were stopped or starved: one tick, not all those that were missed.
+            self.next_tick = now + self.period();
+        }
+        let programs: Vec<(ProgramId, u32)> = self.registry.iter().map(|p| (p.id, p.pid)).collect();
+        let sample = match self.observer.sample(&self.limits.pus, programs.into_iter()) {
+            Ok((sample, gone)) => {
+                for id in gone {
+                    // Its connection lives on in a child, say.
+                    self.parts.talk.close(id.0);
+                    self.depart(id);
+                }
+                if !self.parts.pretended {
+                    self.load.update(sample.clone());
+                }
+                sample
+            }
+            Err(e) => {
+                log::line(Level::Warning, format_args!("/proc/stat: {e}: unmanaged load is unknown"));
+                Sample::default()
+            }
+        };
+        self.follow_threads();
+        if now >= self.next_slow {
+            self.next_slow = now + SLOW;
+            self.tsc.refine();
+            self.refresh_limits();
+            self.free_children();
+        }
+        sample
+    }
+
+    /// Reads the report pages.
+    pub(super) fn estimate(&mut self, sample: Sample) {
+        for program in self.registry.iter_mut() {
+            let cpu_ns = sample.cpu_ns.get(&program.id).copied();
+            let bounds = Bounds {
+                p: f64::from(program.contexts()),
+                cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
+            };
+            program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
+            let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) else { continue };
+            let seen = program.meter.read(clock::ticks(), &page, bounds, &self.tsc);
+            program.measured(seen);
+        }
+    }
+
+    /// Whether some grant is not in effect yet.
+    pub(super) fn unsettled(&self) -> bool {
+        self.registry.iter().any(|p| p.grant.effective_ns.is_none())
+    }
+
+    /// Looks whether grants have come into effect.
+    pub(super) fn settle(&mut self) {
+        let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
+        for program in self.registry.iter_mut().filter(|p| p.grant.effective_ns.is_none()) {
+            if let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) {
+                let look = program.meter.look(ticks, &page);
+                program.seen = Some(look);
+            }
+            let since = program.seen.map_or(ticks, |seen| seen.team_since);
+            program.settle(self.tsc.when(since, ticks, now_ns));
+        }
+    }
+
+    /// Threads that were created just before a change, or by a thread that we leave alone.
+    fn follow_threads(&mut self) {
+        let now_ns = clock::now_ns();
+        for program in self.registry.iter_mut() {
+            let Some(set) = program.grant.set.clone() else { continue };
+            let young = program.grant.affinity_ns.is_some_and(|at| now_ns.saturating_sub(at) < YOUNG_NS);
+            let folded = program.seen.is_some_and(|seen| Some(seen.team) > program.grant.dop);
+            if !young && !folded {
+                continue;
+            }
+            let Ok(stat) = self.observer.process(program.pid).stat() else { continue };
+            if stat.threads != program.threads {
+                program.threads = stat.threads;
+                if let Err(trouble @ Trouble::Denied { .. }) = self.parts.apply.narrow(&target_of(program), &set) {
+                    log::line(Level::Warning, trouble);
+                }
+            }
+        }
+    }
+
+    /// Processes that a narrowed program has forked were born narrow; unless they attach, that isn't meant.
+    fn free_children(&mut self) {
+        for program in self.registry.iter() {
+            let Some(set) = &program.grant.set else { continue };
+            for child in self.observer.process(program.pid).children() {
+                if self.registry.by_pid(child).is_none() {
+                    self.parts.apply.restore_child(child, set, &program.own);
+                }
+            }
+        }
+    }
+}

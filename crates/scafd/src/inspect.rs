@@ -1,0 +1,194 @@
+//! Finds out whether a program's teams may be resized, in a helper process of its own.
+//!
+//! The helper is this same executable, called with `--inspect PID`. It runs as the program's user, without privileges and
+//! within limits of memory and time, because it reads files that the user wrote. It prints one [`Verdict`] as
+//! JSON. Its user can also stop or fool it; that harms only the program that is asked about.
+
+use crate::talk::Talk;
+use scaf_policy::ProgramId;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Helpers at a time; others wait.
+const MOST_AT_A_TIME: usize = 4;
+
+/// Wall time a helper has.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// CPU time a helper has, in seconds.
+const CPU_S: u64 = 10;
+
+/// Memory a helper has, in bytes.
+const MEMORY: u64 = 2 << 30;
+
+/// Longest answer that is read, in bytes.
+const MOST_ANSWER: usize = 16 * 1024;
+
+/// What the helper prints.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Whether teams may be resized.
+    pub resizable: bool,
+    /// Why not, in a sentence.
+    pub why: String,
+}
+
+impl Verdict {
+    fn no(why: impl Into<String>) -> Verdict {
+        Verdict { resizable: false, why: why.into() }
+    }
+}
+
+/// The helper's whole work.
+pub fn helper(pid: u32) -> Verdict {
+    match scaf_inspect::process(pid, Path::new("/proc")) {
+        Ok(facts) => match facts.resizable {
+            scaf_inspect::Resizable::Yes => Verdict { resizable: true, why: String::new() },
+            scaf_inspect::Resizable::No { why } => Verdict::no(why),
+        },
+        Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
+    }
+}
+
+/// What is to be inspected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// Which program.
+    pub id: ProgramId,
+    /// Its process.
+    pub pid: u32,
+    /// Its user.
+    pub uid: u32,
+    /// Its group.
+    pub gid: u32,
+    /// Modules that it had met when this was asked.
+    pub modules: u8,
+}
+
+struct Helper {
+    token: u64,
+    job: Job,
+    child: Child,
+    answer: Vec<u8>,
+    until: Instant,
+}
+
+/// The helpers at work and the jobs that wait.
+pub struct Inspector {
+    helpers: Vec<Helper>,
+    waiting: VecDeque<Job>,
+    next: u64,
+}
+
+impl Inspector {
+    /// Nobody at work; helpers' pipes are watched with tokens from `first_token` on.
+    pub fn new(first_token: u64) -> Inspector {
+        Inspector { helpers: Vec::new(), waiting: VecDeque::new(), next: first_token }
+    }
+
+    /// Asks for an inspection; the verdict comes out of [`Inspector::finished`].
+    pub fn ask(&mut self, job: Job) {
+        self.waiting.retain(|waiting| waiting.id != job.id);
+        self.waiting.push_back(job);
+    }
+
+    /// Forgets a program that left.
+    pub fn forget(&mut self, id: ProgramId) {
+        self.waiting.retain(|job| job.id != id);
+        for helper in self.helpers.iter_mut().filter(|helper| helper.job.id == id) {
+            helper.until = Instant::now();
+        }
+    }
+
+    /// When a helper's time is up.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.helpers.iter().map(|helper| helper.until).min()
+    }
+
+    /// Reads what the helper behind `token` printed. True when it is done.
+    pub fn ready(&mut self, token: u64) -> bool {
+        let Some(helper) = self.helpers.iter_mut().find(|h| h.token == token) else { return false };
+        let mut buffer = [0u8; 4096];
+        let n = helper.child.stdout.as_mut().map_or(0, |out| out.read(&mut buffer).unwrap_or(0));
+        helper.answer.extend_from_slice(&buffer[..n]);
+        if n == 0 || helper.answer.len() > MOST_ANSWER {
+            helper.until = Instant::now();
+        }
+        n == 0
+    }
+
+    /// Starts what waits, ends whose time is up, and gives the verdicts that are known by now.
+    pub fn finished(&mut self, talk: &Talk) -> Vec<(Job, Verdict)> {
+        let now = Instant::now();
+        let mut verdicts = Vec::new();
+        let (done, working) = std::mem::take(&mut self.helpers).into_iter().partition(|h: &Helper| h.until <= now);
+        self.helpers = working;
+        let done: Vec<Helper> = done;
+        for mut helper in done {
+            // It is at its end or over its time; either way it can be killed without loss.
+            let _ = helper.child.kill();
+            let _ = helper.child.wait();
+            let verdict = serde_json::from_slice(&helper.answer)
+                .unwrap_or_else(|_| Verdict::no("the inspection of its code failed or took too long"));
+            verdicts.push((helper.job, verdict));
+        }
+        while self.helpers.len() < MOST_AT_A_TIME
+            && let Some(job) = self.waiting.pop_front()
+        {
+            match start(&job) {
+                Ok(child) => {
+                    let token = self.next;
+                    self.next += 1;
+                    if let Some(out) = &child.stdout
+                        && let Err(e) = talk.watch(out, token)
+                    {
+                        crate::log::line(crate::log::Level::Warning, format_args!("cannot wait for a helper: {e}"));
+                    }
+                    self.helpers.push(Helper { token, job, child, answer: Vec::new(), until: now + PATIENCE });
+                }
+                Err(e) => {
+                    verdicts.push((job, Verdict::no(format!("its code cannot be inspected: no helper process: {e}"))))
+                }
+            }
+        }
+        verdicts
+    }
+}
+
+impl Drop for Inspector {
+    fn drop(&mut self) {
+        for helper in &mut self.helpers {
+            let _ = helper.child.kill();
+            let _ = helper.child.wait();
+        }
+    }
+}
+
+fn start(job: &Job) -> io::Result<Child> {
+    // By this link and not by its path: after an upgrade the path leads to another version, or nowhere.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg("--inspect").arg(job.pid.to_string());
+    command.env_clear().current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    if rustix::process::geteuid().is_root() {
+        // The standard library clears the supplementary groups when root sets the user.
+        command.gid(job.gid).uid(job.uid);
+    }
+    // SAFETY: between fork and exec only system calls are made.
+    unsafe {
+        command.pre_exec(|| {
+            use rustix::process::{Resource, Rlimit, setrlimit};
+            rustix::thread::set_no_new_privs(true)?;
+            setrlimit(Resource::As, Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) })?;
+            setrlimit(Resource::Cpu, Rlimit { current: Some(CPU_S), maximum: Some(CPU_S) })?;
+            setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+            Ok(())
+        });
+    }
+    command.spawn()
+}

@@ -1,0 +1,78 @@
+//! Lines on standard error, with a level.
+//!
+//! Under systemd the level is the number that journald understands, elsewhere it is a word. A line that a client
+//! can cause as often as it likes goes through a [`Limiter`].
+
+use std::fmt::Display;
+use std::io::Write;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How much a line matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// The daemon cannot go on.
+    Error,
+    /// Something is not as it should be.
+    Warning,
+    /// It did what it is there for.
+    Info,
+}
+
+/// Writes one line.
+pub fn line(level: Level, text: impl Display) {
+    static JOURNAL: OnceLock<bool> = OnceLock::new();
+    let journal = *JOURNAL.get_or_init(|| std::env::var_os("JOURNAL_STREAM").is_some());
+    let prefix = match (level, journal) {
+        (Level::Error, true) => "<3>",
+        (Level::Warning, true) => "<4>",
+        (Level::Info, true) => "<6>",
+        (Level::Error, false) => "scafd: error: ",
+        (Level::Warning, false) => "scafd: warning: ",
+        (Level::Info, false) => "scafd: ",
+    };
+    // Whoever closed our standard error doesn't want to know.
+    let _ = writeln!(std::io::stderr().lock(), "{prefix}{text}");
+}
+
+/// Lets one line a second through and counts the others.
+#[derive(Debug, Default)]
+pub struct Limiter {
+    last: Option<Instant>,
+    dropped: u64,
+}
+
+impl Limiter {
+    /// Writes a warning, unless there was one within the last second.
+    pub fn warn(&mut self, text: impl Display) {
+        match self.pass(Instant::now()) {
+            Some(0) => line(Level::Warning, text),
+            Some(dropped) => line(Level::Warning, format_args!("{text} ({dropped} such lines left out before)")),
+            None => {}
+        }
+    }
+
+    fn pass(&mut self, now: Instant) -> Option<u64> {
+        if self.last.is_some_and(|last| now.duration_since(last) < Duration::from_secs(1)) {
+            self.dropped += 1;
+            return None;
+        }
+        self.last = Some(now);
+        Some(std::mem::take(&mut self.dropped))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_a_second_passes_and_the_others_are_counted() {
+        let start = Instant::now();
+        let mut limiter = Limiter::default();
+        assert_eq!(limiter.pass(start), Some(0));
+        assert_eq!(limiter.pass(start + Duration::from_millis(10)), None);
+        assert_eq!(limiter.pass(start + Duration::from_millis(999)), None);
+        assert_eq!(limiter.pass(start + Duration::from_secs(1)), Some(2));
+    }
+}

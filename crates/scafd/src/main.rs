@@ -1,0 +1,101 @@
+//! `scafd`: puts a daemon together from what the command line and the configuration say, and runs it.
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use scafd::apply::{Apply, guardian::Guardian};
+use scafd::cli::Args;
+use scafd::config::{Config, check_policy};
+use scafd::daemon::{Daemon, Parts, SIGNALS};
+use scafd::log::{Level, line};
+use scafd::paths::{self, Scope};
+use scafd::talk::Talk;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    if let Some(pid) = args.inspect {
+        println!("{}", serde_json::to_string(&scafd::inspect::helper(pid)).unwrap_or_default());
+        return ExitCode::SUCCESS;
+    }
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            line(Level::Error, format_args!("{e:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<()> {
+    let scope = if args.system { Scope::System } else { Scope::Session };
+    let config = configuration(args)?;
+    let policy = scaf_policy::by_name(&config.policy).context("the policy has gone")?;
+    // Before there is anything else: a fork takes along whatever there is.
+    let apply = if args.dry_run {
+        Apply::dry_run()
+    } else {
+        Apply::new(Guardian::start().context("cannot start the guardian process")?)
+    };
+    // Signals wait in the pipe from here on; the default action must not meet a daemon that has changed something.
+    let (signals, write) = UnixStream::pair()?;
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
+    }
+    let source = match &args.topology {
+        Some(text) => scaf_topology::Source::parse(text),
+        None => scaf_topology::Source::ThisMachine,
+    };
+    let topology = scaf_topology::load(&source)?;
+    let talk = listen(args, scope, &config)?;
+    talk.watch(&signals, SIGNALS)?;
+    line(Level::Info, format_args!("{} PUs, policy {}, pid {}", topology.pus.len(), config.policy, std::process::id()));
+    Daemon::new(Parts {
+        scope,
+        policy,
+        config,
+        topology,
+        pretended: args.topology.is_some(),
+        apply,
+        talk,
+        verbose: args.verbose,
+    })
+    .run()
+}
+
+/// The configuration file as overruled by the command line.
+fn configuration(args: &Args) -> Result<Config> {
+    let default = Path::new(paths::CONFIG);
+    let mut config = match &args.config {
+        Some(file) => Config::load(file)?,
+        None if default.exists() => Config::load(default)?,
+        None => Config::default(),
+    };
+    if let Some(policy) = &args.policy {
+        check_policy(policy).map_err(anyhow::Error::msg)?;
+        config.policy.clone_from(policy);
+    }
+    if args.idle_exit.is_some() {
+        config.idle_exit_s = args.idle_exit;
+    }
+    Ok(config)
+}
+
+fn listen(args: &Args, scope: Scope, config: &Config) -> Result<Talk> {
+    let path = match &args.socket {
+        Some(path) => path.clone(),
+        None => {
+            let path = paths::socket(scope);
+            let folder = path.parent().context("the socket has no folder")?;
+            paths::prepare(scope, folder)?;
+            path
+        }
+    };
+    let mode = match scope {
+        Scope::System => 0o666,
+        Scope::Session => 0o600,
+    };
+    Ok(Talk::listen(&path, mode, config.max_clients_per_uid)?)
+}

@@ -1,0 +1,116 @@
+//! What control groups allow: the CPU quota and the cpuset of our group and of every group around it, in version 2
+//! and version 1, as `/proc/self/cgroup` and `/proc/self/mountinfo` lead there.
+
+use scaf_policy::PuSet;
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+/// What the groups allow together; `None` where none of them says anything.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Cgroup {
+    /// CPU time per time, in contexts; the least of all levels.
+    pub quota: Option<f64>,
+    /// PUs; those that all levels allow.
+    pub cpuset: Option<PuSet>,
+}
+
+/// A mounted hierarchy and our place in it.
+struct Hierarchy {
+    mount: PathBuf,
+    group: PathBuf,
+}
+
+/// Reads it below `root`. What is missing or unreadable allows everything.
+pub fn read(root: &Path) -> Cgroup {
+    let groups = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mounts = read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+    let mut found = Cgroup::default();
+    if let Some(v2) = hierarchy(&groups, &mounts, "") {
+        for folder in levels(root, &v2) {
+            found.quota = least(found.quota, read_to_string(folder.join("cpu.max")).ok().and_then(|t| cpu_max(&t)));
+            found.restrict(&folder.join("cpuset.cpus.effective"));
+        }
+    }
+    if let Some(v1) = hierarchy(&groups, &mounts, "cpu") {
+        for folder in levels(root, &v1) {
+            let number = |file| read_to_string(folder.join(file)).ok()?.trim().parse::<f64>().ok();
+            let quota = number("cpu.cfs_quota_us").zip(number("cpu.cfs_period_us"));
+            found.quota = least(found.quota, quota.and_then(|(quota, period)| ratio(quota, period)));
+        }
+    }
+    if let Some(v1) = hierarchy(&groups, &mounts, "cpuset") {
+        for folder in levels(root, &v1) {
+            found.restrict(&folder.join("cpuset.effective_cpus"));
+            found.restrict(&folder.join("cpuset.cpus"));
+        }
+    }
+    found
+}
+
+impl Cgroup {
+    fn restrict(&mut self, file: &Path) {
+        let Some(set) = read_to_string(file).ok().and_then(|t| t.trim().parse::<PuSet>().ok()) else { return };
+        // An empty list means "as the level above".
+        if !set.is_empty() {
+            self.cpuset = Some(self.cpuset.as_ref().map_or(set.clone(), |have| have.intersection(&set)));
+        }
+    }
+}
+
+/// The hierarchy of a version-1 controller, or of version 2 where `controller` is empty.
+fn hierarchy(groups: &str, mounts: &str, controller: &str) -> Option<Hierarchy> {
+    let path = groups.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, names, path) = (parts.next()?, parts.next()?, parts.next()?);
+        names.split(',').any(|name| name == controller).then_some(path)
+    })?;
+    // Fields: id, parent, device, root, mount point, options, optional fields, "-", type, source, super options.
+    mounts.lines().find_map(|line| {
+        let (front, back) = line.split_once(" - ")?;
+        let front: Vec<&str> = front.split(' ').collect();
+        let back: Vec<&str> = back.split(' ').collect();
+        let right = match controller {
+            "" => back.first() == Some(&"cgroup2"),
+            name => back.first() == Some(&"cgroup") && back.get(2)?.split(',').any(|option| option == name),
+        };
+        if !right {
+            return None;
+        }
+        let (mounted, mount) = (*front.get(3)?, *front.get(4)?);
+        // In a container the mount shows only the container's own part of the tree; our path may name all of it.
+        let inside = Path::new(path).strip_prefix(mounted).unwrap_or(Path::new(path));
+        let group = inside.components().filter(|c| matches!(c, std::path::Component::Normal(_))).collect();
+        Some(Hierarchy { mount: PathBuf::from(unescape(mount)), group })
+    })
+}
+
+/// The folders from our group up to the mount point. A group that isn't there (it lies outside of a container's
+/// view) leaves the mount point.
+fn levels(root: &Path, hierarchy: &Hierarchy) -> Vec<PathBuf> {
+    let mount = root.join(hierarchy.mount.strip_prefix("/").unwrap_or(&hierarchy.mount));
+    hierarchy.group.ancestors().map(|group| mount.join(group)).filter(|folder| folder.is_dir()).collect()
+}
+
+/// mountinfo writes a blank as \040.
+fn unescape(text: &str) -> String {
+    text.replace("\\040", " ")
+}
+
+/// "max 100000" or "150000 100000".
+fn cpu_max(text: &str) -> Option<f64> {
+    let mut fields = text.split_whitespace();
+    let quota = fields.next()?.parse().ok()?;
+    ratio(quota, fields.next().map_or(Some(100_000.0), |p| p.parse().ok())?)
+}
+
+/// -1 is version 1's word for no limit.
+fn ratio(quota: f64, period: f64) -> Option<f64> {
+    (quota > 0.0 && period > 0.0).then(|| quota / period).filter(|contexts| contexts.is_finite())
+}
+
+fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

@@ -1,0 +1,114 @@
+//! Reads the system: the only module of the daemon that does.
+//!
+//! Files are read below a root folder, which is `/` in the daemon and a folder of files in the tests. What is made
+//! of the numbers is pure and stands in [`load`]; times come from [`clock`].
+
+pub mod cgroup;
+pub mod clock;
+pub mod load;
+pub mod process;
+pub mod stat;
+
+use crate::observe::load::Sample;
+use scaf_policy::{ProgramId, PuSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What the daemon may give away, before unmanaged load is taken off.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Limits {
+    /// PUs that are online and that affinity and cpuset allow.
+    pub pus: PuSet,
+    /// CPU quota of the daemon's cgroup, or of one around it, in contexts.
+    pub quota: Option<f64>,
+}
+
+impl Limits {
+    /// Contexts that can be given away when nothing else runs: whole ones, at least 1.
+    pub fn contexts(&self) -> u32 {
+        let pus = u32::try_from(self.pus.len()).unwrap_or(u32::MAX);
+        let quota = self.quota.map_or(pus, |q| if q.is_finite() { q as u32 } else { pus });
+        pus.min(quota).max(1)
+    }
+}
+
+/// The eyes of the daemon.
+#[derive(Clone, Debug)]
+pub struct Observer {
+    root: PathBuf,
+}
+
+impl Observer {
+    /// Reads below `root`.
+    pub fn new(root: &Path) -> Observer {
+        Observer { root: root.to_owned() }
+    }
+
+    /// What may be given away, given the daemon's own affinity.
+    pub fn limits(&self, affinity: &PuSet) -> Limits {
+        let mut pus = affinity.clone();
+        // Where there is no such file (or nothing in it that we know), it says nothing.
+        if let Ok(online) = self.set("sys/devices/system/cpu/online") {
+            pus = pus.intersection(&online);
+        }
+        let cgroup = cgroup::read(&self.root);
+        if let Some(cpuset) = cgroup.cpuset {
+            let both = pus.intersection(&cpuset);
+            if !both.is_empty() {
+                pus = both;
+            }
+        }
+        Limits { pus, quota: cgroup.quota }
+    }
+
+    /// Time that `pus` were busy since the machine started, in seconds.
+    ///
+    /// # Errors
+    /// `/proc/stat` cannot be read.
+    pub fn busy_s(&self, pus: &PuSet) -> io::Result<f64> {
+        let text = std::fs::read_to_string(self.root.join("proc/stat"))?;
+        Ok(stat::busy_ticks(&text, pus) as f64 / rustix::param::clock_ticks_per_second() as f64)
+    }
+
+    /// One sample for the load model; also says which programs' processes are gone.
+    ///
+    /// # Errors
+    /// As for [`Observer::busy_s`].
+    pub fn sample(
+        &self,
+        pus: &PuSet,
+        programs: impl Iterator<Item = (ProgramId, u32)>,
+    ) -> io::Result<(Sample, Vec<ProgramId>)> {
+        let mut gone = Vec::new();
+        let mut sample = Sample { t_ns: clock::now_ns(), busy_s: self.busy_s(pus)?, ..Sample::default() };
+        for (id, pid) in programs {
+            match clock::cpu_ns(pid) {
+                Some(ns) => drop(sample.cpu_ns.insert(id, ns)),
+                None => gone.push(id),
+            }
+        }
+        Ok((sample, gone))
+    }
+
+    /// The processes.
+    pub fn process(&self, pid: u32) -> process::Process {
+        process::Process::new(&self.root, pid)
+    }
+
+    fn set(&self, file: &str) -> io::Result<PuSet> {
+        let text = std::fs::read_to_string(self.root.join(file))?;
+        text.trim().parse().map_err(|e| io::Error::new(io::ErrorKind::InvalidData, format!("{file}: {e}")))
+    }
+}
+
+/// Affinity of a thread or (by its main thread) of a process; 0 for the calling thread.
+///
+/// # Errors
+/// There is no such thread, or it has PUs beyond [`scaf_proto::MAX_PUS`].
+pub fn affinity(tid: u32) -> io::Result<PuSet> {
+    let mut words = [0u64; scaf_proto::MASK_WORDS];
+    let pid = i32::try_from(tid).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: the kernel writes at most size_of_val(&words) bytes into it.
+    let rc = unsafe { libc::sched_getaffinity(pid, size_of_val(&words), words.as_mut_ptr().cast()) };
+    if rc < 0 { Err(io::Error::last_os_error()) } else { Ok(PuSet::from_words(&words)) }
+}

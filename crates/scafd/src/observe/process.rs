@@ -1,0 +1,104 @@
+//! What `/proc/PID` says about a process.
+
+use std::fs::{read_link, read_to_string};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// One process; nothing is read before it is asked for, and a process may end at any time.
+#[derive(Clone, Debug)]
+pub struct Process {
+    folder: PathBuf,
+    pid: u32,
+}
+
+/// The fields of `/proc/PID/stat` that matter here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stat {
+    /// Process id of the parent.
+    pub parent: u32,
+    /// Number of threads.
+    pub threads: u32,
+    /// When it started, in clock ticks since the machine did: tells a process from a later one with its id.
+    pub starttime: u64,
+}
+
+impl Process {
+    /// The process `pid` as seen below `root`.
+    pub fn new(root: &Path, pid: u32) -> Process {
+        Process { folder: root.join("proc").join(pid.to_string()), pid }
+    }
+
+    /// Reads `/proc/PID/stat`.
+    ///
+    /// # Errors
+    /// There is no such process, or the file is not what it was when this was written.
+    pub fn stat(&self) -> io::Result<Stat> {
+        let text = read_to_string(self.folder.join("stat"))?;
+        parse(&text).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/stat: not understood", self.pid))
+        })
+    }
+
+    /// Ids of its threads.
+    ///
+    /// # Errors
+    /// There is no such process.
+    pub fn threads(&self) -> io::Result<Vec<u32>> {
+        let entries = std::fs::read_dir(self.folder.join("task"))?;
+        Ok(entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok()).collect())
+    }
+
+    /// Processes that its main thread forked, as far as the kernel tells.
+    pub fn children(&self) -> Vec<u32> {
+        let file = self.folder.join("task").join(self.pid.to_string()).join("children");
+        let text = read_to_string(file).unwrap_or_default();
+        text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+    }
+
+    /// Name of its executable, or of its main thread where that can't be read.
+    pub fn name(&self) -> String {
+        let exe = read_link(self.folder.join("exe")).ok();
+        let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        // Of an executable that was replaced while it runs, the link says so.
+        exe.map(|name| name.trim_end_matches(" (deleted)").to_owned())
+            .or_else(|| Some(read_to_string(self.folder.join("comm")).ok()?.trim().to_owned()))
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("process {}", self.pid))
+    }
+}
+
+/// The name in parentheses may contain blanks and parentheses itself; fields count from behind the last one.
+fn parse(text: &str) -> Option<Stat> {
+    let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_whitespace().collect();
+    // man 5 proc counts from 1 and the field behind the parenthesis is the third.
+    let field = |n: usize| fields.get(n - 3);
+    Some(Stat {
+        parent: field(4)?.parse().ok()?,
+        threads: field(20)?.parse().ok()?,
+        starttime: field(22)?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_look_like_fields() {
+        let text = "7 (a) R 1 2 (b) S 42 7 7 0 -1 0 1 2 3 4 5 6 7 8 20 0 9 0 12345 6 7 8";
+        assert_eq!(parse(text), Some(Stat { parent: 42, threads: 9, starttime: 12345 }));
+        assert_eq!(parse("7 (a) R 1"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn this_process_is_there_and_process_0_is_not() {
+        let me = Process::new(Path::new("/"), std::process::id());
+        assert!(me.stat().unwrap().threads >= 1);
+        assert!(me.threads().unwrap().contains(&std::process::id()));
+        assert!(!me.name().is_empty());
+        let none = Process::new(Path::new("/"), 0);
+        assert!(none.stat().is_err() && none.threads().is_err() && none.children().is_empty());
+        assert_eq!(none.name(), "process 0");
+    }
+}

@@ -1,0 +1,143 @@
+//! Where the daemon's socket is, and whether its folder can be trusted. Daemon and command line share this.
+
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The system-wide daemon's socket.
+pub const SYSTEM_SOCKET: &str = "/run/scaf/scafd.sock";
+
+/// Configuration that is read where none is named.
+pub const CONFIG: &str = "/etc/scaf/scafd.toml";
+
+/// Whom a daemon serves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// All users.
+    System,
+    /// One user.
+    Session,
+}
+
+impl Scope {
+    /// "system" or "session", as in [`crate::control::Snapshot::scope`].
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::System => "system",
+            Scope::Session => "session",
+        }
+    }
+}
+
+/// Why a folder is no place for a socket.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It could not be made or looked at.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Somebody else could put a socket there in our place.
+    #[error("{}: {why}; remove it, or name another place with --socket", path.display())]
+    Untrusted {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// Socket of a scope, for the user and environment of this process.
+pub fn socket(scope: Scope) -> PathBuf {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    match scope {
+        Scope::System => PathBuf::from(SYSTEM_SOCKET),
+        Scope::Session => session_socket(runtime, rustix::process::getuid().as_raw()),
+    }
+}
+
+/// A session's socket, given what `XDG_RUNTIME_DIR` says. A relative path there counts as none, as the XDG
+/// specification wants it.
+pub fn session_socket(runtime: Option<PathBuf>, uid: u32) -> PathBuf {
+    let folder = match runtime.filter(|dir| dir.is_absolute()) {
+        Some(dir) => dir.join("scaf"),
+        None => PathBuf::from(format!("/tmp/scaf-{uid}")),
+    };
+    folder.join("scafd.sock")
+}
+
+/// Makes the folder of a socket where it is missing and checks that nobody but its owner can write to it.
+///
+/// # Errors
+/// The folder is a symbolic link, belongs to neither this user nor root, or others can write to it.
+pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
+    let io = |source| Error::Io { path: folder.to_owned(), source };
+    let mode = match scope {
+        Scope::System => 0o755,
+        Scope::Session => 0o700,
+    };
+    match std::fs::DirBuilder::new().mode(mode).create(folder) {
+        Ok(()) => {}
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(e) => return Err(io(e)),
+    }
+    check(folder, rustix::process::getuid().as_raw())
+}
+
+/// Checks a folder that is there; see [`prepare`].
+///
+/// # Errors
+/// As for [`prepare`].
+pub fn check(folder: &Path, uid: u32) -> Result<(), Error> {
+    let meta = std::fs::symlink_metadata(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
+    let untrusted = |why: String| Err(Error::Untrusted { path: folder.to_owned(), why });
+    if meta.file_type().is_symlink() {
+        untrusted("is a symbolic link".into())
+    } else if !meta.is_dir() {
+        untrusted("is not a folder".into())
+    } else if meta.uid() != uid {
+        untrusted(format!("belongs to user {}, not to {uid}", meta.uid()))
+    } else if meta.mode() & 0o022 != 0 {
+        untrusted(format!("others can write to it (mode {:03o})", meta.mode() & 0o777))
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_session_has_its_socket_in_the_runtime_folder_or_in_tmp() {
+        assert_eq!(session_socket(Some("/run/user/7".into()), 7), Path::new("/run/user/7/scaf/scafd.sock"));
+        assert_eq!(session_socket(None, 7), Path::new("/tmp/scaf-7/scafd.sock"));
+        assert_eq!(session_socket(Some("relative".into()), 7), Path::new("/tmp/scaf-7/scafd.sock"));
+    }
+
+    #[test]
+    fn a_folder_is_made_private_and_found_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("scaf");
+        prepare(Scope::Session, &folder).unwrap();
+        prepare(Scope::Session, &folder).unwrap();
+        assert_eq!(std::fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_folder_that_others_control_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let uid = rustix::process::getuid().as_raw();
+        let real = dir.path().join("real");
+        prepare(Scope::Session, &real).unwrap();
+        let link = dir.path().join("link");
+        symlink(&real, &link).unwrap();
+        assert!(prepare(Scope::Session, &link).unwrap_err().to_string().contains("symbolic link"));
+        assert!(check(&real, uid + 1).unwrap_err().to_string().contains("belongs to user"));
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(check(&real, uid).unwrap_err().to_string().contains("mode 777"));
+    }
+}

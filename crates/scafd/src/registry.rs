@@ -1,0 +1,312 @@
+//! The programs that are attached, and what is granted to each. Pure state: nothing here reads or changes the
+//! system, so every rule about who gets what and since when can be tested without any.
+//!
+//! Words: a program's *own* affinity is what it would have without us; its *usable* PUs are those of them that the
+//! daemon may give away. A program is *left alone* when touching it could do harm; it is unmanaged whatever the
+//! policy. A grant is *in effect* once the affinity is set and, where teams are resized, one of that size runs.
+
+use crate::control::{self, Mechanism};
+use crate::estimate::{Meter, Seen};
+use scaf_policy::efficiency::LowPass;
+use scaf_policy::{ProgramId, PuSet};
+use scaf_proto::grant::Word;
+
+/// Whether the program's teams may be resized, as far as its code is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Code {
+    /// Being inspected.
+    Pending,
+    /// Regions of the first so many modules may be resized.
+    Resizable(u8),
+    /// None may be; why.
+    Fixed(String),
+}
+
+/// What a client asked for when it attached.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Wishes {
+    /// Team size without us.
+    pub natural: u32,
+    /// Fewest contexts.
+    pub min: u32,
+    /// Most contexts; 0 for no limit.
+    pub max: u32,
+    /// 1 is normal.
+    pub weight: f64,
+}
+
+/// What a program has now.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Grant {
+    /// Contexts; `None` while unmanaged.
+    pub dop: Option<u32>,
+    /// PUs.
+    pub pus: PuSet,
+    /// Affinity that we have set, where it isn't the program's own.
+    pub set: Option<PuSet>,
+    /// Number of the grant.
+    pub epoch: u32,
+    /// When this DoP was granted, in nanoseconds of CLOCK_MONOTONIC.
+    pub granted_ns: u64,
+    /// When its affinity was set.
+    pub affinity_ns: Option<u64>,
+    /// When it was in effect.
+    pub effective_ns: Option<u64>,
+    /// Whether contexts were added by the latest change.
+    pub grew: bool,
+    /// Promised regions left when it was granted.
+    pub promised: u64,
+    /// Why this DoP.
+    pub reason: String,
+}
+
+/// One program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Number; also that of its connection.
+    pub id: ProgramId,
+    /// Process id.
+    pub pid: u32,
+    /// When the process started, in clock ticks since the machine did.
+    pub starttime: u64,
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+    /// What people call it.
+    pub name: String,
+    /// When it attached, in nanoseconds of CLOCK_MONOTONIC.
+    pub attached_ns: u64,
+    /// What it asked for.
+    pub wishes: Wishes,
+    /// Its own affinity.
+    pub own: PuSet,
+    /// PUs that it can be granted.
+    pub usable: PuSet,
+    /// Why it is left alone.
+    pub alone: Option<String>,
+    /// Whether its teams may be resized.
+    pub code: Code,
+    /// What it has.
+    pub grant: Grant,
+    /// Memory of its report page.
+    pub meter: Meter,
+    /// Latest reading of its report page.
+    pub seen: Option<Seen>,
+    /// Smoothed efficiency and the DoP that it was measured at.
+    pub efficiency: LowPass,
+    /// See `efficiency`; 0 before anything was measured.
+    pub measured_dop: u32,
+    /// Its CPU clock at the latest tick, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Its number of threads when its affinity was set last.
+    pub threads: u32,
+}
+
+impl Program {
+    /// Team size that it would have without us, within what its PUs hold.
+    pub fn natural(&self) -> u32 {
+        let told = self.seen.map_or(0, |seen| seen.natural);
+        let natural = if told > 0 { told } else { self.wishes.natural };
+        natural.min(u32::try_from(self.usable.len()).unwrap_or(u32::MAX)).max(1)
+    }
+
+    /// Contexts that it uses now: its DoP, or without one what it takes.
+    pub fn contexts(&self) -> u32 {
+        self.grant.dop.unwrap_or_else(|| self.natural())
+    }
+
+    /// The word for its grant page.
+    pub fn word(&self) -> Word {
+        let Some(dop) = self.grant.dop else { return Word::UNMANAGED.with_epoch(self.grant.epoch) };
+        let word = Word::managed(u16::try_from(dop).unwrap_or(u16::MAX))
+            .with_folded(self.grant.set.is_some())
+            .with_epoch(self.grant.epoch);
+        match self.code {
+            Code::Resizable(modules) => word.with_resizable(modules),
+            _ => word,
+        }
+    }
+
+    /// The program as a policy sees it.
+    pub fn request(&self) -> scaf_policy::Program {
+        scaf_policy::Program {
+            id: self.id,
+            min: self.wishes.min,
+            max: if self.wishes.max == 0 { u32::MAX } else { self.wishes.max },
+            weight: self.wishes.weight,
+            natural: self.natural(),
+            dop: if self.measured_dop > 0 { self.measured_dop } else { self.grant.dop.unwrap_or(0) },
+            efficiency: self.efficiency.value(),
+        }
+    }
+
+    /// Takes note of a decision. True if DoP or PUs changed, so that it has to be applied.
+    pub fn regrant(&mut self, dop: Option<u32>, pus: PuSet, reason: String, now_ns: u64) -> bool {
+        self.grant.reason = reason;
+        let resized = self.grant.dop != dop || self.grant.epoch == 0;
+        if !resized && self.grant.pus == pus {
+            return false;
+        }
+        if resized {
+            self.grant.grew = self.grant.epoch != 0 && dop.unwrap_or(u32::MAX) > self.grant.dop.unwrap_or(u32::MAX);
+            self.grant.granted_ns = now_ns;
+            self.grant.affinity_ns = None;
+            self.grant.effective_ns = None;
+            self.grant.promised = self.seen.map_or(0, |seen| seen.promised);
+        }
+        self.grant.dop = dop;
+        self.grant.pus = pus;
+        self.grant.epoch = self.grant.epoch.wrapping_add(1).max(1);
+        true
+    }
+
+    /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now.
+    pub fn measured(&mut self, seen: Seen) {
+        self.seen = Some(seen);
+        let dop = self.contexts();
+        if seen.interval.dt_s <= 0.0 {
+            return;
+        }
+        if self.measured_dop != dop {
+            // Until now the policy was given the old DoP's value together with the old DoP.
+            self.efficiency.reset();
+            self.measured_dop = dop;
+        }
+        self.efficiency.update(seen.interval.dt_s, seen.interval.efficiency());
+    }
+
+    /// Finds out whether the grant is in effect by now; `team_since_ns` is when the latest team first had its size.
+    pub fn settle(&mut self, team_since_ns: u64) {
+        let (None, Some(affinity_ns)) = (self.grant.effective_ns, self.grant.affinity_ns) else { return };
+        let Some(dop) = self.grant.dop else {
+            self.grant.effective_ns = Some(affinity_ns);
+            return;
+        };
+        if !matches!(self.code, Code::Resizable(_)) {
+            self.grant.effective_ns = Some(affinity_ns);
+            return;
+        }
+        let Some(seen) = self.seen.filter(|seen| seen.last_team > 0) else { return };
+        let promised = seen.promised > self.grant.promised && seen.last_team > dop;
+        let there = if self.grant.grew {
+            seen.last_team >= dop.min(self.natural())
+        } else {
+            seen.last_team <= dop
+        };
+        if promised {
+            // It keeps its teams, so the affinity is all there is.
+            self.grant.effective_ns = Some(affinity_ns);
+        } else if there {
+            self.grant.effective_ns = Some(affinity_ns.max(team_since_ns));
+        }
+    }
+
+    /// How the DoP is carried out now, and why not by resizing.
+    pub fn mechanism(&self) -> (Mechanism, String) {
+        if let Some(why) = &self.alone {
+            return (Mechanism::Unmanaged, why.clone());
+        }
+        let Some(dop) = self.grant.dop else {
+            return (Mechanism::Unmanaged, "the policy leaves it alone".into());
+        };
+        match &self.code {
+            Code::Pending => (Mechanism::Fold, "its code is being inspected".into()),
+            Code::Fixed(why) => (Mechanism::Fold, why.clone()),
+            Code::Resizable(_) => match self.seen {
+                Some(seen) if seen.team > dop => {
+                    let state = if seen.in_region { "is running" } else { "ran last" };
+                    (Mechanism::Fold, format!("a team of {} {state} that was not resized", seen.team))
+                }
+                _ => (Mechanism::Resize, String::new()),
+            },
+        }
+    }
+
+    /// The program as people see it.
+    pub fn snapshot(&self) -> control::Program {
+        let (mechanism, mechanism_reason) = self.mechanism();
+        let efficiency = self.efficiency.value();
+        control::Program {
+            id: self.id.0,
+            pid: self.pid,
+            uid: self.uid,
+            name: self.name.clone(),
+            attached_ns: self.attached_ns,
+            mechanism,
+            mechanism_reason,
+            dop: self.grant.dop,
+            granted_ns: self.grant.granted_ns,
+            effective_ns: self.grant.effective_ns,
+            pus: self.grant.pus.clone(),
+            team: self.seen.map_or(0, |s| s.team),
+            in_region: self.seen.is_some_and(|s| s.in_region),
+            natural: self.natural(),
+            min: self.wishes.min,
+            max: self.wishes.max,
+            weight: self.wishes.weight,
+            efficiency,
+            speedup: efficiency.map(|e| e * f64::from(self.measured_dop.max(1))),
+            regions: self.seen.map_or(0, |s| s.regions),
+            promised_regions: self.seen.map_or(0, |s| s.promised),
+            reason: self.grant.reason.clone(),
+        }
+    }
+}
+
+/// All programs, in order of their arrival.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    programs: Vec<Program>,
+}
+
+impl Registry {
+    /// Adds a program; numbers grow, so the order is that of arrival.
+    pub fn attach(&mut self, program: Program) {
+        self.programs.push(program);
+    }
+
+    /// Takes a program out.
+    pub fn detach(&mut self, id: ProgramId) -> Option<Program> {
+        let at = self.programs.iter().position(|p| p.id == id)?;
+        Some(self.programs.remove(at))
+    }
+
+    /// The program of that number.
+    pub fn get_mut(&mut self, id: ProgramId) -> Option<&mut Program> {
+        self.programs.iter_mut().find(|p| p.id == id)
+    }
+
+    /// The program of that process.
+    pub fn by_pid(&self, pid: u32) -> Option<&Program> {
+        self.programs.iter().find(|p| p.pid == pid)
+    }
+
+    /// All, in order of arrival.
+    pub fn iter(&self) -> impl Iterator<Item = &Program> {
+        self.programs.iter()
+    }
+
+    /// All, in order of arrival.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Program> {
+        self.programs.iter_mut()
+    }
+
+    /// Whether nobody is attached.
+    pub fn is_empty(&self) -> bool {
+        self.programs.is_empty()
+    }
+
+    /// Own and set affinity of the nearest of `ancestors` whose affinity we have narrowed to exactly `mask`: a child
+    /// of it was born with that mask, and the mask is ours, not its own.
+    pub fn inherited(&self, ancestors: &[u32], mask: &PuSet) -> Option<(PuSet, PuSet)> {
+        ancestors.iter().filter_map(|pid| self.by_pid(*pid)).find_map(|parent| {
+            let set = parent.grant.set.as_ref().filter(|set| *set == mask)?;
+            Some((parent.own.clone(), set.clone()))
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

@@ -1,0 +1,102 @@
+//! The socket's place in the file system: one daemon a place, and no stale sockets.
+//!
+//! A lock file stands beside the socket. Who holds its lock is the daemon; a socket without a locked file is left
+//! over from one that was killed and is replaced.
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open, stat};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// Why there is no socket.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Another daemon serves this place.
+    #[error("{}: already running (pid {pid})", path.display())]
+    Running {
+        /// The socket.
+        path: PathBuf,
+        /// The other daemon's process id, as its lock file says.
+        pid: String,
+    },
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The socket or its lock file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+/// The listening socket and its lock; both files are removed on drop.
+pub struct Listener {
+    /// The socket.
+    pub fd: OwnedFd,
+    path: PathBuf,
+    lock_path: PathBuf,
+    _lock: OwnedFd,
+}
+
+impl Listener {
+    /// Takes the place `path`; the socket gets the permissions `mode`.
+    ///
+    /// # Errors
+    /// Another daemon has it, or a file cannot be made.
+    pub fn new(path: &Path, mode: u32) -> Result<Listener, Error> {
+        let lock_path = path.with_extension("lock");
+        let _lock = lock(&lock_path, path)?;
+        let io = |source: rustix::io::Errno| Error::Io { path: path.to_owned(), source: source.into() };
+        match rustix::fs::unlink(path) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+            Err(e) => return Err(io(e)),
+        }
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let fd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).map_err(io)?;
+        bind(&fd, &SocketAddrUnix::new(path).map_err(io)?).map_err(io)?;
+        rustix::fs::chmod(path, Mode::from_raw_mode(mode)).map_err(io)?;
+        listen(&fd, 128).map_err(io)?;
+        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // The lock is still held, so these are ours. The socket goes first: nobody finds it without a lock.
+        let _ = rustix::fs::unlink(&self.path);
+        let _ = rustix::fs::unlink(&self.lock_path);
+    }
+}
+
+fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
+    let io = |source: rustix::io::Errno| Error::Io { path: lock_path.to_owned(), source: source.into() };
+    loop {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let fd = open(lock_path, flags, Mode::from_raw_mode(0o644)).map_err(io)?;
+        match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let mut pid = [0u8; 16];
+                let n = rustix::io::read(&fd, &mut pid).unwrap_or(0);
+                let pid = String::from_utf8_lossy(&pid[..n]).trim().to_owned();
+                let pid = if pid.is_empty() { "unknown".to_owned() } else { pid };
+                return Err(Error::Running { path: socket.to_owned(), pid });
+            }
+            Err(e) => return Err(io(e)),
+        }
+        // A daemon that was just leaving may have removed the file between our open and our lock; then what we hold
+        // is a file that nobody else will find.
+        let ours = fstat(&fd).map_err(io)?;
+        if stat(lock_path).is_ok_and(|there| (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)) {
+            write_pid(fd.as_fd()).map_err(io)?;
+            return Ok(fd);
+        }
+    }
+}
+
+fn write_pid(fd: impl AsFd) -> rustix::io::Result<()> {
+    rustix::fs::ftruncate(&fd, 0)?;
+    rustix::io::write(&fd, format!("{}\n", std::process::id()).as_bytes())?;
+    Ok(())
+}

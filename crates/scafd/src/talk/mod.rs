@@ -1,0 +1,374 @@
+//! Talks to clients: the only module of the daemon that does.
+//!
+//! One socket serves both kinds of client. A program's first packet is a [`Hello`]; it gets its two pages and keeps the
+//! connection open for as long as it lives, since the end of file is what tells that it is gone. The command line's
+//! first packet is JSON; it gets its answer and the connection is closed. Nothing here blocks: what a client does not
+//! take at once waits in its outbox or, if it isn't a client of ours, is dropped with it.
+
+mod listen;
+mod pages;
+mod peer;
+
+pub use listen::Error as ListenError;
+pub use pages::Pages;
+pub use peer::Peer;
+
+use crate::control::{CHUNK_BYTES, Reply, Request};
+use crate::log::Limiter;
+use listen::Listener;
+use rustix::event::{Timespec, epoll};
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv};
+use scaf_proto::hello::{ATTACH, Hello, Refusal, Welcome};
+use scaf_proto::{MAGIC, VERSION};
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Connections at a time.
+pub const MAX_CLIENTS: usize = 1024;
+
+/// Longest packet taken from a client, in bytes.
+const MAX_PACKET: usize = 4096;
+
+/// How long a connection may stay silent before it has said what it wants, or not take its answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const LISTENER: u64 = u64::MAX;
+/// Set in the tokens of file descriptors that are no clients.
+const WATCHED: u64 = 1 << 63;
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event {
+    /// A program wants to attach.
+    Attach(u64, Peer, Box<Hello>),
+    /// An attached program met further modules: so many altogether.
+    MoreModules(u64, u32),
+    /// The command line asks.
+    Control(u64, Peer, Request),
+    /// A connection ended.
+    Gone(u64),
+    /// A file descriptor given to [`Talk::watch`] is ready.
+    Ready(u64),
+}
+
+#[derive(PartialEq, Debug)]
+enum Stage {
+    /// Has said nothing so far.
+    Silent,
+    /// A program.
+    Attached,
+    /// Waits for the rest of an answer.
+    Asked,
+}
+
+struct Client {
+    fd: OwnedFd,
+    peer: Peer,
+    stage: Stage,
+    since: Instant,
+    pages: Option<Pages>,
+    /// File descriptors for the client, until it is welcomed.
+    fds: Option<[OwnedFd; 2]>,
+    outbox: VecDeque<Vec<u8>>,
+}
+
+/// The daemon's mouth and ears.
+pub struct Talk {
+    epoll: OwnedFd,
+    listener: Listener,
+    clients: BTreeMap<u64, Client>,
+    next: u64,
+    max_per_uid: usize,
+    max_clients: usize,
+    complaints: Limiter,
+}
+
+impl Talk {
+    /// Listens at `path`; the socket gets the permissions `mode`.
+    ///
+    /// # Errors
+    /// Another daemon has that place, or a file cannot be made.
+    pub fn listen(path: &Path, mode: u32, max_per_uid: u32) -> Result<Talk, ListenError> {
+        let listener = Listener::new(path, mode)?;
+        let io = |source: rustix::io::Errno| ListenError::Io { path: path.to_owned(), source: source.into() };
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(io)?;
+        epoll::add(&epoll, &listener.fd, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN).map_err(io)?;
+        Ok(Talk {
+            epoll,
+            listener,
+            clients: BTreeMap::new(),
+            next: 1,
+            max_per_uid: max_per_uid as usize,
+            max_clients: MAX_CLIENTS.min(file_limit().saturating_sub(64)),
+            complaints: Limiter::default(),
+        })
+    }
+
+    /// Connections at this moment.
+    pub fn clients(&self) -> usize {
+        self.clients.len()
+    }
+
+    /// Reports [`Event::Ready`] with `token` (below 2^62) whenever `fd` can be read. It ends by closing `fd`.
+    ///
+    /// # Errors
+    /// `fd` cannot be waited for.
+    pub fn watch(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, fd, epoll::EventData::new_u64(WATCHED | token), epoll::EventFlags::IN)?)
+    }
+
+    /// When the most impatient connection has to be dropped.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.clients.values().filter(|c| c.stage != Stage::Attached).map(|c| c.since + PATIENCE).min()
+    }
+
+    /// Waits for something to happen, at most until `until`.
+    ///
+    /// # Errors
+    /// The kernel refuses to wait.
+    pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
+        let mut ready = Vec::with_capacity(64);
+        let timeout = until.map(|until| {
+            let left = until.saturating_duration_since(Instant::now());
+            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
+        });
+        let spare = rustix::buffer::spare_capacity(&mut ready);
+        match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+        let mut events = Vec::new();
+        for event in &ready {
+            match event.data.u64() {
+                LISTENER => self.accept(),
+                token if token & WATCHED != 0 => events.push(Event::Ready(token & !WATCHED)),
+                id => self.serve(id, &mut events),
+            }
+        }
+        self.drop_impatient(&mut events);
+        Ok(events)
+    }
+
+    fn accept(&mut self) {
+        // A bounded number a round, so that a flood of connections doesn't keep the attached programs waiting.
+        for _ in 0..16 {
+            let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok(fd) => fd,
+                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::CONNABORTED) => return,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(e) => {
+                    self.complaints.warn(format_args!("cannot accept a connection: {e}"));
+                    // The connection stays in the queue and would wake us again at once.
+                    std::thread::sleep(Duration::from_millis(10));
+                    return;
+                }
+            };
+            let Ok(peer) = Peer::of(&fd) else { continue };
+            let of_user = self.clients.values().filter(|c| c.peer.uid == peer.uid).count();
+            if self.clients.len() >= self.max_clients || of_user >= self.max_per_uid {
+                self.complaints.warn(format_args!(
+                    "too many connections: process {} of user {} is turned away ({of_user} of that user, {} altogether)",
+                    peer.pid,
+                    peer.uid,
+                    self.clients.len()
+                ));
+                continue;
+            }
+            let id = self.next;
+            let flags = epoll::EventFlags::IN | epoll::EventFlags::RDHUP;
+            if epoll::add(&self.epoll, &fd, epoll::EventData::new_u64(id), flags).is_ok() {
+                self.next += 1;
+                let since = Instant::now();
+                let client =
+                    Client { fd, peer, stage: Stage::Silent, since, pages: None, fds: None, outbox: VecDeque::new() };
+                self.clients.insert(id, client);
+            }
+        }
+    }
+
+    /// Takes one packet from a client and sends what it is owed. The socket tells again if there is more.
+    fn serve(&mut self, id: u64, events: &mut Vec<Event>) {
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        if client.stage == Stage::Asked {
+            self.flush(id);
+            return;
+        }
+        let mut packet = [0u8; MAX_PACKET];
+        // With TRUNC the length is the packet's, not the buffer's.
+        let length = match recv(&client.fd, &mut packet[..], RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
+            Ok((_, length)) => length,
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => return,
+            Err(_) => 0,
+        };
+        if length == 0 {
+            self.close(id);
+            events.push(Event::Gone(id));
+            return;
+        }
+        match understand(packet.get(..length), &client.stage) {
+            Ok(Packet::Hello(hello)) if hello.kind == ATTACH => {
+                client.stage = Stage::Attached;
+                events.push(Event::Attach(id, client.peer, hello));
+            }
+            Ok(Packet::Hello(hello)) => events.push(Event::MoreModules(id, hello.modules)),
+            Ok(Packet::Request(request)) => {
+                client.stage = Stage::Asked;
+                events.push(Event::Control(id, client.peer, request));
+            }
+            Err(Wrong::Version(version)) => {
+                let peer = client.peer;
+                self.complaints.warn(format_args!(
+                    "process {} speaks version {version}, we speak {VERSION}: it runs unmanaged; restart it and the \
+                     daemon after an upgrade",
+                    peer.pid
+                ));
+                self.refuse(id);
+                events.push(Event::Gone(id));
+            }
+            Err(Wrong::Request(why)) => {
+                client.stage = Stage::Asked;
+                self.answer(id, &Reply::Error(why));
+            }
+            Err(Wrong::Garbage(why)) => {
+                let peer = client.peer;
+                self.complaints.warn(format_args!(
+                    "process {} of user {} sent {why}: connection closed",
+                    peer.pid, peer.uid
+                ));
+                self.close(id);
+                events.push(Event::Gone(id));
+            }
+        }
+    }
+
+    /// Makes the pages of a client that wants to attach.
+    ///
+    /// # Errors
+    /// No memory or no file descriptor left, or the connection has ended.
+    pub fn prepare(&mut self, id: u64) -> io::Result<()> {
+        let client = self.clients.get_mut(&id).ok_or(io::ErrorKind::NotConnected)?;
+        let (pages, fds) = Pages::create()?;
+        client.pages = Some(pages);
+        client.fds = Some(fds);
+        Ok(())
+    }
+
+    /// Sends the welcome with the pages' file descriptors. A client that can't take it is closed; its end of file
+    /// doesn't come any more, so the answer says whether it is still there.
+    pub fn welcome(&mut self, id: u64) -> bool {
+        let Some(client) = self.clients.get_mut(&id) else { return false };
+        let Some(fds) = client.fds.take() else { return false };
+        let welcome = Welcome { magic: MAGIC, version: VERSION, program: id };
+        let sent = peer::send_with_fds(&client.fd, welcome.as_bytes(), &fds).is_ok();
+        if !sent {
+            self.close(id);
+        }
+        sent
+    }
+
+    /// Tells a client that it runs unmanaged, and closes the connection.
+    pub fn refuse(&mut self, id: u64) {
+        if let Some(client) = self.clients.get(&id) {
+            let no = Welcome { magic: MAGIC, version: VERSION, program: 0 };
+            // Whoever doesn't take it runs unmanaged anyway.
+            let _ = rustix::net::send(&client.fd, no.as_bytes(), SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+        }
+        self.close(id);
+    }
+
+    /// The pages of an attached client.
+    pub fn pages(&self, id: u64) -> Option<&Pages> {
+        self.clients.get(&id)?.pages.as_ref()
+    }
+
+    /// Answers a request; the connection is closed when all of it is taken.
+    pub fn answer(&mut self, id: u64, reply: &Reply) {
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        let text = serde_json::to_vec(reply).unwrap_or_default();
+        client.outbox = text.chunks(CHUNK_BYTES).map(<[u8]>::to_vec).collect();
+        client.since = Instant::now();
+        self.flush(id);
+    }
+
+    fn flush(&mut self, id: u64) {
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        while let Some(chunk) = client.outbox.front() {
+            match rustix::net::send(&client.fd, chunk, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+                Ok(_) => drop(client.outbox.pop_front()),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::WOULDBLOCK) => {
+                    // From here on only room for the rest matters.
+                    let flags = epoll::EventFlags::OUT;
+                    let _ = epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), flags);
+                    return;
+                }
+                Err(_) => break,
+            }
+        }
+        self.close(id);
+    }
+
+    /// Closes a connection, if there still is one.
+    pub fn close(&mut self, id: u64) {
+        if let Some(client) = self.clients.remove(&id) {
+            let _ = epoll::delete(&self.epoll, &client.fd);
+        }
+    }
+
+    fn drop_impatient(&mut self, events: &mut Vec<Event>) {
+        let now = Instant::now();
+        if self.deadline().is_none_or(|deadline| deadline > now) {
+            return;
+        }
+        let late = |c: &Client| c.stage != Stage::Attached && c.since + PATIENCE <= now;
+        let late: Vec<u64> = self.clients.iter().filter(|(_, c)| late(c)).map(|(id, _)| *id).collect();
+        for id in late {
+            self.close(id);
+            events.push(Event::Gone(id));
+        }
+    }
+}
+
+enum Packet {
+    Hello(Box<Hello>),
+    Request(Request),
+}
+
+#[derive(Debug)]
+enum Wrong {
+    Garbage(String),
+    Version(u32),
+    Request(String),
+}
+
+/// What a packet means, given what its sender is so far; `None` stands for one that is too long.
+fn understand(packet: Option<&[u8]>, stage: &Stage) -> Result<Packet, Wrong> {
+    let packet = packet.ok_or_else(|| Wrong::Garbage("a packet that is too long".into()))?;
+    if *stage == Stage::Silent && matches!(packet.first(), Some(b'{' | b'"')) {
+        return serde_json::from_slice(packet)
+            .map(Packet::Request)
+            .map_err(|e| Wrong::Request(format!("this request is not understood: {e}")));
+    }
+    let hello = Hello::parse(packet).map_err(|refusal| match refusal {
+        Refusal::Version(version) => Wrong::Version(version),
+        Refusal::Garbage => Wrong::Garbage("a packet that is not understood".into()),
+        Refusal::Range(field) => Wrong::Garbage(format!("a {field} that is out of its range")),
+    })?;
+    match (stage, hello.kind) {
+        (Stage::Silent, ATTACH) => Ok(Packet::Hello(Box::new(hello))),
+        (Stage::Attached, kind) if kind != ATTACH => Ok(Packet::Hello(Box::new(hello))),
+        _ => Err(Wrong::Garbage("a packet out of turn".into())),
+    }
+}
+
+/// Raises the limit of open files as far as it goes; the limit then.
+fn file_limit() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let limit = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
+    limit.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,86 @@
+//! The two shared pages of one client, as sealed memfds: one writer each.
+
+use crate::estimate::Page;
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use scaf_proto::PAGE_BYTES;
+use scaf_proto::grant::{GrantPage, Masks, Word};
+use scaf_proto::report::ReportPage;
+use std::ffi::c_void;
+use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
+
+/// The daemon's mappings of a client's pages.
+pub struct Pages {
+    grant: Mapping,
+    report: Mapping,
+}
+
+impl Pages {
+    /// Makes both pages; the file descriptors, grant first, are for the client.
+    ///
+    /// # Errors
+    /// No memory or no file descriptor left.
+    pub fn create() -> rustix::io::Result<(Pages, [OwnedFd; 2])> {
+        let grant_fd = memfd(c"scaf-grant")?;
+        let grant = Mapping::new(&grant_fd, ProtFlags::READ | ProtFlags::WRITE)?;
+        // Our own writable mapping exists; from here on nobody makes another.
+        let common = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&grant_fd, common | SealFlags::FUTURE_WRITE)?;
+        let report_fd = memfd(c"scaf-report")?;
+        let report = Mapping::new(&report_fd, ProtFlags::READ)?;
+        // The client can't shrink the file under our mapping, which would kill us with SIGBUS.
+        rustix::fs::fcntl_add_seals(&report_fd, common)?;
+        let pages = Pages { grant, report };
+        pages.grant_page().stamp();
+        Ok((pages, [grant_fd, report_fd]))
+    }
+
+    /// Publishes a grant.
+    pub fn publish(&self, word: Word, masks: &Masks) {
+        self.grant_page().publish(word, masks);
+    }
+
+    /// Copies the report page; `None` while the client hasn't stamped it.
+    pub fn read(&self) -> Option<Page> {
+        // SAFETY: the mapping has a page's size and alignment and lives as long as self. The client writes to it at any
+        // time; the page consists of atomics only, for which any bytes are values.
+        unsafe { &*self.report.at.as_ptr().cast::<ReportPage>() }.read()
+    }
+
+    fn grant_page(&self) -> &GrantPage {
+        // SAFETY: as above; here we are the only writer.
+        unsafe { &*self.grant.at.as_ptr().cast::<GrantPage>() }
+    }
+}
+
+/// One page of a file in our address space.
+struct Mapping {
+    at: NonNull<c_void>,
+}
+
+impl Mapping {
+    fn new(fd: &OwnedFd, prot: ProtFlags) -> rustix::io::Result<Mapping> {
+        // SAFETY: a fresh mapping at an address of the kernel's choice.
+        let at = unsafe { mmap(std::ptr::null_mut(), PAGE_BYTES, prot, MapFlags::SHARED, fd, 0)? };
+        NonNull::new(at).map(|at| Mapping { at }).ok_or(rustix::io::Errno::NOMEM)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new` with this size; references into it live no longer than self.
+        let _ = unsafe { munmap(self.at.as_ptr(), PAGE_BYTES) };
+    }
+}
+
+fn memfd(name: &std::ffi::CStr) -> rustix::io::Result<OwnedFd> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    // Kernels before 6.3 don't know NOEXEC_SEAL; there a memfd is executable, which does no harm by itself.
+    let fd = match rustix::fs::memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL) {
+        Err(rustix::io::Errno::INVAL) => rustix::fs::memfd_create(name, flags)?,
+        other => other?,
+    };
+    rustix::fs::ftruncate(&fd, PAGE_BYTES as u64)?;
+    Ok(fd)
+}

@@ -1,0 +1,53 @@
+//! Who is at the other end, and sending file descriptors there.
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+/// Who connected, as the kernel says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Peer {
+    /// Process id in our namespace; 0 if it has none there.
+    pub pid: u32,
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+}
+
+impl Peer {
+    /// Asks the kernel (`SO_PEERCRED`).
+    ///
+    /// # Errors
+    /// It is no socket.
+    pub fn of(fd: &OwnedFd) -> io::Result<Peer> {
+        let mut cred = libc::ucred { pid: 0, uid: 0, gid: 0 };
+        let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+        // Not by rustix: its process ids can't be 0, and a client in another namespace has that one.
+        // SAFETY: the kernel writes at most `length` bytes into `cred`.
+        let rc = unsafe {
+            libc::getsockopt(
+                fd.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_PEERCRED,
+                (&raw mut cred).cast(),
+                &mut length,
+            )
+        };
+        if rc != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Peer { pid: u32::try_from(cred.pid).unwrap_or(0), uid: cred.uid, gid: cred.gid })
+    }
+}
+
+/// Sends one packet with two file descriptors, without waiting.
+pub(super) fn send_with_fds(to: &OwnedFd, bytes: &[u8], fds: &[OwnedFd; 2]) -> rustix::io::Result<()> {
+    let fds = [fds[0].as_fd(), fds[1].as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&fds));
+    sendmsg(to, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
+    Ok(())
+}
