@@ -56,23 +56,18 @@ pub fn tend(now: u64, runtime: &Runtime) {
 fn look(now: u64, runtime: &Runtime) {
     let next = NEXT_LOOK.load(Ordering::Relaxed);
     if next == u64::MAX
-        || NEXT_LOOK
-            .compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed)
-            .is_err()
+        || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
     {
         return;
     }
     let pause = keeping_errno(|| {
+        region::ask_natural(runtime);
         match STATE.load(Ordering::Relaxed) {
             DETACHED => greet(runtime),
             GREETED => take_answer(0),
             _ => check(now >= next, runtime),
         }
-        if STATE.load(Ordering::Relaxed) == GREETED {
-            LATE_TICKS
-        } else {
-            LOOK_TICKS
-        }
+        if STATE.load(Ordering::Relaxed) == GREETED { LATE_TICKS } else { LOOK_TICKS }
     });
     NEXT_LOOK.store(ticks().wrapping_add(pause), Ordering::Release);
 }
@@ -120,9 +115,7 @@ fn connect(parts: &[&[u8]]) -> bool {
     unsafe {
         let mut address: libc::sockaddr_un = zeroed();
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-        let bytes = parts
-            .iter()
-            .flat_map(|part| part.iter().take_while(|byte| **byte != 0));
+        let bytes = parts.iter().flat_map(|part| part.iter().take_while(|byte| **byte != 0));
         let mut room = address.sun_path.iter_mut();
         for byte in bytes {
             match room.next() {
@@ -174,7 +167,7 @@ fn send(kind: u32, runtime: &Runtime) -> bool {
         kind,
         flags: if settings.bound { FLAG_BOUND } else { 0 },
         modules: MODULES_TOLD.load(Ordering::Relaxed),
-        natural: region::natural(runtime).min(65_535),
+        natural: region::ask_natural(runtime).min(65_535),
         min: settings.min,
         max: settings.max,
         weight_milli: settings.weight_milli,
@@ -185,14 +178,8 @@ fn send(kind: u32, runtime: &Runtime) -> bool {
     let bytes = hello.as_bytes();
     let quietly = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     // SAFETY: sends memory of ours.
-    let sent = unsafe {
-        libc::send(
-            SOCKET.load(Ordering::Relaxed),
-            bytes.as_ptr().cast(),
-            bytes.len(),
-            quietly,
-        )
-    };
+    let sent =
+        unsafe { libc::send(SOCKET.load(Ordering::Relaxed), bytes.as_ptr().cast(), bytes.len(), quietly) };
     sent == bytes.len() as isize
 }
 
@@ -221,20 +208,13 @@ fn take_answer(patience_ms: c_int) {
     }
     // SAFETY: plain system calls on memory of ours; `control` is large and aligned enough for two descriptors.
     unsafe {
-        let mut ready = libc::pollfd {
-            fd,
-            events: libc::POLLIN,
-            revents: 0,
-        };
+        let mut ready = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         if libc::poll(&mut ready, 1, patience_ms) <= 0 {
             return;
         }
         let mut answer = [0u8; size_of::<Welcome>()];
         let mut control = [0u64; 8];
-        let mut part = libc::iovec {
-            iov_base: answer.as_mut_ptr().cast(),
-            iov_len: answer.len(),
-        };
+        let mut part = libc::iovec { iov_base: answer.as_mut_ptr().cast(), iov_len: answer.len() };
         let mut message: libc::msghdr = zeroed();
         message.msg_iov = &mut part;
         message.msg_iovlen = 1;

@@ -117,11 +117,7 @@ pub unsafe extern "C" fn GOMP_task(
 ) {
     if let Some(real) = waits::in_tasks(body).and_then(|runtime| runtime.task) {
         // SAFETY: the program's own arguments.
-        unsafe {
-            real(
-                body, data, copy, size, alignment, condition, flags, depend, priority, detach,
-            )
-        }
+        unsafe { real(body, data, copy, size, alignment, condition, flags, depend, priority, detach) }
     }
 }
 

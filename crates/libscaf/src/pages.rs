@@ -37,12 +37,8 @@ pub fn map(grant_fd: i32, report_fd: i32) -> bool {
     // The report page comes first: a grant must not be seen before there is a page to report on.
     // SAFETY: both addresses are our own pages, whole and aligned.
     unsafe {
-        let both = over(
-            &REPORT,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED,
-            report_fd,
-        ) && over(&GRANT, libc::PROT_READ, libc::MAP_SHARED, grant_fd);
+        let both = over(&REPORT, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, report_fd)
+            && over(&GRANT, libc::PROT_READ, libc::MAP_SHARED, grant_fd);
         if !both {
             unmap();
         }
@@ -63,13 +59,6 @@ pub fn unmap() {
 unsafe fn over(page: &Page, access: i32, kind: i32, fd: i32) -> bool {
     // SAFETY: the caller hands in one of our pages, and MAP_FIXED replaces just that.
     unsafe {
-        libc::mmap(
-            page.0.get().cast(),
-            PAGE_BYTES,
-            access,
-            kind | libc::MAP_FIXED,
-            fd,
-            0,
-        ) != libc::MAP_FAILED
+        libc::mmap(page.0.get().cast(), PAGE_BYTES, access, kind | libc::MAP_FIXED, fd, 0) != libc::MAP_FAILED
     }
 }

@@ -73,12 +73,7 @@ pub unsafe extern "C" fn set_num_threads_fortran(threads: *const i32, caller: us
 
 pub unsafe extern "C" fn set_num_threads_fortran_8(threads: *const i64, caller: usize) {
     // SAFETY: Fortran's calling convention. Values out of range are clamped as libgomp does.
-    unsafe {
-        set_num_threads(
-            (*threads).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32,
-            caller,
-        )
-    }
+    unsafe { set_num_threads((*threads).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32, caller) }
 }
 
 pub unsafe extern "C" fn set_dynamic_fortran(dynamic: *const i32, caller: usize) {

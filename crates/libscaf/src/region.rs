@@ -4,6 +4,9 @@
 //! called through [`run_thread`], which takes each thread's time in it. Exit: note the time, add up. In between no
 //! message and no system call.
 //!
+//! Taking each thread's time moves a cache line between cores, 150 ns at two threads. A region known to be short is
+//! therefore sampled: of [`SAMPLE`] runs one is measured, the others count as useful as it was ([`Note`]).
+//!
 //! The team size is ours to choose only if nobody else has a say ([`Choice`]): the program gave no size (a promise),
 //! the region isn't nested, and the daemon has found that the region's code doesn't depend on its team's size. A team
 //! is never larger than the program's own would be.
@@ -28,14 +31,71 @@ pub struct Frame {
     /// Where the region is reported; null if it is nested or unmeasured.
     slot: *const Slot,
     depth: u32,
-    /// Not 0 once a task was created in the region: a wait may then be work.
-    tasks: AtomicU32,
+    /// [`HAS_TASKS`] once a task was created in the region: a wait may then be work. [`HAS_NESTED`] once a region was
+    /// entered within it: its threads have to know that they are in one.
+    seen: AtomicU32,
     /// Threads that have left the function, in the upper 12 bits, and the sum of their ticks in it (52 bits are 20
     /// days): one atomic addition a thread.
     inside: AtomicU64,
 }
 
 const ONE_THREAD: u64 = 1 << 52;
+
+/// Bits of [`Frame::seen`].
+const HAS_TASKS: u32 = 1;
+const HAS_NESTED: u32 = 2;
+
+/// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
+const SHORT_TICKS: u64 = 1 << 15;
+/// One of so many runs of a short region is measured.
+const SAMPLE: u32 = 16;
+/// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left out.
+const STREAK: u64 = 4;
+
+/// What is remembered of a region: the useful share of its latest measured runs (lower 16 bits, smoothed), and how
+/// many of them in a row were short (upper bits).
+struct Note(u64);
+
+impl Note {
+    #[inline(always)]
+    fn of(code: Code) -> Note {
+        Note(code.note.load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    fn is_short(&self) -> bool {
+        self.0 >> 16 >= STREAK
+    }
+
+    /// The useful part of `ticks` spent by the team.
+    #[inline(always)]
+    fn estimate(&self, ticks: u64) -> u64 {
+        // Short by definition, so the product doesn't overflow: 2^48 ticks are a day.
+        ticks.wrapping_mul(self.0 & 0xffff) >> 16
+    }
+
+    #[inline(always)]
+    fn learn(code: Code, wall: u64, useful: u64, threads: u64, plain: bool) {
+        if wall > SHORT_TICKS || !plain {
+            return Note::forget(code);
+        }
+        let Note(before) = Note::of(code);
+        let all = wall.wrapping_mul(threads).max(1);
+        let share = (useful << 16).checked_div(all).unwrap_or(0).min(0xffff);
+        let (streak, share) = match before >> 16 {
+            0 => (1, share),
+            streak => ((streak + 1).min(STREAK), ((before & 0xffff) * 3 + share) / 4),
+        };
+        code.note.store(streak << 16 | share, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn forget(code: Code) {
+        if code.note.load(Ordering::Relaxed) != 0 {
+            code.note.store(0, Ordering::Relaxed);
+        }
+    }
+}
 
 impl Frame {
     const fn new(code_runtime: *const Runtime, body: Body, data: *mut c_void, depth: u32) -> Frame {
@@ -46,7 +106,7 @@ impl Frame {
             runtime: code_runtime,
             slot: null(),
             depth,
-            tasks: AtomicU32::new(0),
+            seen: AtomicU32::new(0),
             inside: AtomicU64::new(0),
         }
     }
@@ -62,7 +122,7 @@ impl Frame {
     pub fn waited(&self, ticks: u64) {
         // SAFETY: slots live in the report page, which is never unmapped.
         if let Some(slot) = unsafe { self.slot.as_ref() }
-            && self.tasks.load(Ordering::Relaxed) == 0
+            && self.seen.load(Ordering::Relaxed) & HAS_TASKS == 0
         {
             slot.add_wait(ticks);
         }
@@ -71,8 +131,8 @@ impl Frame {
     /// A task is created in the region.
     #[inline(always)]
     pub fn has_tasks(&self) {
-        if self.tasks.load(Ordering::Relaxed) == 0 {
-            self.tasks.store(1, Ordering::Relaxed);
+        if self.seen.load(Ordering::Relaxed) & HAS_TASKS == 0 {
+            self.seen.fetch_or(HAS_TASKS, Ordering::Relaxed);
         }
     }
 }
@@ -120,46 +180,97 @@ pub unsafe fn run<R: Default>(
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
         let choice = choose(code, requested);
+        if choice.promised
+            && let Some(slot) = slot
+        {
+            slot.add_promised();
+        }
         let shared = join_teams(choice.team);
         if let Some(slot) = slot {
             slot.enter(choice.team, entered);
         }
-        let mut frame = Frame::new(code.runtime, body, data, 1);
-        frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
-        if runtime_reads_data {
-            frame.first_word = *data.cast::<usize>();
-        }
-        let frame = &raw const frame;
         (*this).runtime = code.runtime;
-        (*this).frame = frame;
         (*this).depth = 1;
-        // One thread has nobody to wait for: it needs no measuring, its time in the region is the region's.
-        let alone = choice.pass == 1;
-        let result = if alone {
-            call(code.runtime, body, data, 1)
+        let result = if choice.team == 1 {
+            // One thread has nobody to wait for: its time in the region is the region's.
+            let result = call(code.runtime, body, data, choice.pass);
+            if let Some(slot) = slot {
+                slot.leave_alone(ticks());
+            }
+            result
         } else {
-            call(code.runtime, run_thread, frame.cast_mut().cast(), choice.pass)
+            let entry = Entry { code, slot, body, data, runtime_reads_data, entered, choice };
+            several(this, &entry, call)
         };
         (*this).depth = 0;
-        (*this).frame = null();
         (*this).runtime = null();
-        let left = ticks();
-        if let Some(slot) = slot {
-            let (threads, inside) = if alone { (1, u64::MAX) } else { (*frame).inside() };
-            leave(slot, &*frame, entered, left, threads, inside, choice.promised);
-        }
         leave_teams(shared);
         result
     }
 }
 
-/// Adds the region up. A team that had tasks may have worked while it waited, within the function or after it: all
-/// its time counts as useful, an upper bound.
+/// A region that is being entered.
+struct Entry {
+    code: Code,
+    slot: Option<&'static Slot>,
+    body: Body,
+    data: *mut c_void,
+    runtime_reads_data: bool,
+    entered: u64,
+    choice: Choice,
+}
+
+/// Runs a region of several threads. Kept out of line: a region of one shall not pay for its registers.
+#[inline(never)]
+unsafe fn several<R>(
+    this: *mut Thread,
+    entry: &Entry,
+    call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
+) -> R {
+    let &Entry { code, slot, body, data, entered, choice, .. } = entry;
+    let note = Note::of(code);
+    // SAFETY: as in `run`; the frame lives until the region has ended.
+    unsafe {
+        (*this).regions = (*this).regions.wrapping_add(1);
+        if note.is_short() && (*this).regions % SAMPLE != 0 {
+            let result = call(code.runtime, body, data, choice.pass);
+            if let Some(slot) = slot {
+                let left = ticks();
+                let wall = left.wrapping_sub(entered);
+                slot.leave(left, choice.team, note.estimate(wall.wrapping_mul(u64::from(choice.team))));
+                if wall > 2 * SHORT_TICKS {
+                    Note::forget(code);
+                }
+            }
+            return result;
+        }
+        let mut frame = Frame::new(code.runtime, body, data, 1);
+        frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
+        if entry.runtime_reads_data {
+            frame.first_word = *data.cast::<usize>();
+        }
+        let frame = &raw const frame;
+        (*this).frame = frame;
+        let result = call(code.runtime, run_thread, frame.cast_mut().cast(), choice.pass);
+        (*this).frame = null();
+        if let Some(slot) = slot {
+            let (threads, inside) = (*frame).inside();
+            let left = ticks();
+            let useful = leave(slot, &*frame, entered, left, threads, inside);
+            let plain = (*frame).seen.load(Ordering::Relaxed) == 0;
+            Note::learn(code, left.wrapping_sub(entered), useful, u64::from(threads), plain);
+        }
+        result
+    }
+}
+
+/// Adds the region up and returns its useful ticks. A team that had tasks may have worked while it waited, within the
+/// function or after it: all its time counts as useful, an upper bound.
 #[inline(always)]
-fn leave(slot: &Slot, frame: &Frame, entered: u64, left: u64, threads: u32, inside: u64, promised: bool) {
+fn leave(slot: &Slot, frame: &Frame, entered: u64, left: u64, threads: u32, inside: u64) -> u64 {
     let all = left.wrapping_sub(entered).wrapping_mul(u64::from(threads));
-    let all_useful = frame.tasks.load(Ordering::Relaxed) != 0 || inside > all;
-    slot.leave(left, threads, if all_useful { all } else { inside }, promised);
+    let all_useful = frame.seen.load(Ordering::Relaxed) & HAS_TASKS != 0 || inside > all;
+    slot.leave(left, threads, if all_useful { all } else { inside })
 }
 
 /// A region within a region: its team is passed on as it is, and its threads learn which runtime they run in.
@@ -176,6 +287,9 @@ unsafe fn nested<R>(
 ) -> R {
     // SAFETY: as in `run`.
     unsafe {
+        if let Some(around) = (*this).frame.as_ref() {
+            around.seen.fetch_or(HAS_NESTED, Ordering::Relaxed);
+        }
         let mut frame = Frame::new(code.runtime, body, data, (*this).depth.saturating_add(1));
         if runtime_reads_data {
             frame.first_word = *data.cast::<usize>();
@@ -212,44 +326,31 @@ fn choose(code: Code, requested: u32) -> Choice {
         if promised {
             promise::note(fact::NUM_THREADS_CLAUSE);
         }
-        return Choice {
-            pass: requested,
-            team: requested,
-            promised,
-        };
+        return Choice { pass: requested, team: requested, promised };
     }
-    let natural = natural(code.runtime);
-    let kept = Choice {
-        pass: 0,
-        team: natural,
-        promised: false,
-    };
+    // As last seen: `client` asks the runtime about once a second. Only a smaller team needs the exact number.
+    let natural = NATURAL.load(Ordering::Relaxed);
+    let kept = Choice { pass: 0, team: natural, promised: false };
     let word = pages::grant().word();
     let Some(dop) = word.dop() else { return kept };
     if promise::is_kept() {
-        return Choice {
-            promised: true,
-            ..kept
-        };
+        return Choice { promised: true, ..kept };
     }
     if code.module >= word.resizable_modules() {
         return kept;
     }
     let budget = dop.saturating_sub(IN_TEAMS.load(Ordering::Relaxed)).max(1);
     if budget >= natural {
-        kept
-    } else {
-        Choice {
-            pass: budget,
-            team: budget,
-            promised: false,
-        }
+        return kept;
     }
+    let natural = ask_natural(code.runtime);
+    let team = budget.min(natural);
+    Choice { pass: if team == natural { 0 } else { team }, team, promised: false }
 }
 
-/// Team size that the program would have without us.
+/// Asks the runtime for the team size that the program would have without us.
 #[inline(always)]
-pub fn natural(runtime: &Runtime) -> u32 {
+pub fn ask_natural(runtime: &Runtime) -> u32 {
     let Some(max_threads) = runtime.max_threads else {
         return 1;
     };
@@ -308,10 +409,7 @@ fn take_slot() -> u32 {
             return NO_SLOT;
         }
         let now = taken | 1 << (free & 31);
-        if SLOTS_TAKEN
-            .compare_exchange(taken, now, Ordering::Relaxed, Ordering::Relaxed)
-            .is_ok()
-        {
+        if SLOTS_TAKEN.compare_exchange(taken, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             client::when_thread_ends(free + 1);
             return free + 1;
         }
@@ -327,11 +425,7 @@ pub fn free_slot(slot: u32) {
 pub fn after_fork() {
     // SAFETY: this thread's own state.
     let slot = unsafe { (*thread()).slot };
-    let mine = if slot == 0 || slot == NO_SLOT {
-        0
-    } else {
-        1 << (slot.wrapping_sub(1) & 31)
-    };
+    let mine = if slot == 0 || slot == NO_SLOT { 0 } else { 1 << (slot.wrapping_sub(1) & 31) };
     SLOTS_TAKEN.store(mine, Ordering::Relaxed);
     IN_TEAMS.store(0, Ordering::Relaxed);
     NATURAL.store(0, Ordering::Relaxed);
@@ -375,17 +469,14 @@ pub unsafe fn start(
             return call(code.runtime, body, data, choice.pass);
         };
         slot.enter(choice.team, entered);
+        if choice.promised {
+            slot.add_promised();
+        }
         let started = &STARTED[((*this).slot.wrapping_sub(1) as usize) % SLOTS];
-        started
-            .promised
-            .store(u32::from(choice.promised), Ordering::Relaxed);
         started.shared.store(join_teams(choice.team), Ordering::Relaxed);
         started.entered.store(entered, Ordering::Relaxed);
         let frame = started.frame.get();
-        frame.write(Frame {
-            slot,
-            ..Frame::new(code.runtime, body, data, 1)
-        });
+        frame.write(Frame { slot, ..Frame::new(code.runtime, body, data, 1) });
         (*this).frame = frame;
         call(code.runtime, run_thread, frame.cast(), choice.pass);
         started.inside_since.store(ticks(), Ordering::Relaxed);
@@ -423,16 +514,7 @@ pub unsafe extern "C" fn end(caller: usize) {
             let (others, theirs) = frame.inside();
             let own = done.wrapping_sub(mine.inside_since.load(Ordering::Relaxed));
             let entered = mine.entered.load(Ordering::Relaxed);
-            let promised = mine.promised.load(Ordering::Relaxed) != 0;
-            leave(
-                slot,
-                frame,
-                entered,
-                left,
-                others + 1,
-                theirs.wrapping_add(own),
-                promised,
-            );
+            leave(slot, frame, entered, left, others + 1, theirs.wrapping_add(own));
             leave_teams(mine.shared.load(Ordering::Relaxed));
         }
         (*this).depth = 0;
@@ -445,7 +527,6 @@ struct Started {
     frame: core::cell::UnsafeCell<Frame>,
     entered: AtomicU64,
     inside_since: AtomicU64,
-    promised: AtomicU32,
     shared: AtomicU32,
 }
 
@@ -460,7 +541,6 @@ static STARTED: [Started; SLOTS] = [const {
         frame: core::cell::UnsafeCell::new(Frame::new(null(), nothing, core::ptr::null_mut(), 1)),
         entered: AtomicU64::new(0),
         inside_since: AtomicU64::new(0),
-        promised: AtomicU32::new(0),
         shared: AtomicU32::new(0),
     }
 }; SLOTS];

@@ -113,6 +113,8 @@ pub struct Code {
     pub runtime: &'static Runtime,
     /// Number of its module, from 0; [`MODULES`] if there were too many.
     pub module: u32,
+    /// What `region` remembers of it.
+    pub note: &'static AtomicU64,
 }
 
 struct Table(core::cell::UnsafeCell<[Runtime; RUNTIMES]>);
@@ -128,6 +130,10 @@ static MODULES_MET: AtomicU32 = AtomicU32::new(0);
 static KEYS: [AtomicUsize; ADDRESSES] = [const { AtomicUsize::new(0) }; ADDRESSES];
 /// 0 unknown, else `1 | runtime << 8 | module << 16`.
 static VALUES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
+/// What `region` remembers of an address.
+static NOTES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
+/// Where it remembers nothing in particular: the note of all addresses that found no place.
+static NO_NOTE: AtomicU64 = AtomicU64::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
 /// Guards the rare additions to the first three tables.
 static LOCK: AtomicU32 = AtomicU32::new(0);
@@ -141,13 +147,13 @@ pub fn modules_met() -> u32 {
 #[inline(always)]
 pub fn of(address: usize) -> Option<Code> {
     let at = slot(address);
-    let (Some(key), Some(value)) = (KEYS.get(at), VALUES.get(at)) else {
+    let (Some(key), Some(value), Some(note)) = (KEYS.get(at), VALUES.get(at), NOTES.get(at)) else {
         return None;
     };
     if key.load(Ordering::Relaxed) == address {
         let value = value.load(Ordering::Acquire);
         if value != 0 {
-            return decode(value);
+            return decode(value, note);
         }
     }
     find(address)
@@ -160,17 +166,14 @@ fn slot(address: usize) -> usize {
 }
 
 #[inline(always)]
-fn decode(value: u64) -> Option<Code> {
+fn decode(value: u64, note: &'static AtomicU64) -> Option<Code> {
     let number = (value >> 8 & 0xff) as usize;
     if number >= RUNTIMES {
         return None;
     }
     // SAFETY: the number was published after its entry was filled, and entries never change again.
     let runtime = unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) };
-    Some(Code {
-        runtime,
-        module: (value >> 16 & 0xffff) as u32,
-    })
+    Some(Code { runtime, module: (value >> 16 & 0xffff) as u32, note })
 }
 
 /// Looks further than the first place, then asks the dynamic linker.
@@ -181,37 +184,35 @@ fn find(address: usize) -> Option<Code> {
     let mut place = None;
     for step in 0..16 {
         let at = (first + step) & (ADDRESSES - 1);
-        let (Some(key), Some(value)) = (KEYS.get(at), VALUES.get(at)) else {
+        let (Some(key), Some(value), Some(note)) = (KEYS.get(at), VALUES.get(at), NOTES.get(at)) else {
             break;
         };
         let found = key.load(Ordering::Relaxed);
         if found == address {
-            match value.load(Ordering::Acquire) {
-                0 => {
-                    place = Some(at);
-                    break;
-                }
-                value => return decode(value),
+            let known = value.load(Ordering::Acquire);
+            if known != 0 {
+                return decode(known, note);
             }
         }
-        if found == 0 {
-            place = Some(at);
+        if found == address || found == 0 {
+            place = Some((key, value, note));
             break;
         }
     }
-    let value = crate::client::keeping_errno(|| resolve(address))?;
-    if let Some(at) = place
-        && let (Some(key), Some(cell)) = (KEYS.get(at), VALUES.get(at))
-    {
-        let ours = match key.compare_exchange(0, address, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => USED.fetch_add(1, Ordering::Relaxed) < ADDRESSES / 4 * 3,
-            Err(there) => there == address,
-        };
-        if ours {
-            cell.store(value, Ordering::Release);
-        }
+    let known = crate::client::keeping_errno(|| resolve(address))?;
+    let Some((key, value, note)) = place else {
+        return decode(known, &NO_NOTE);
+    };
+    let ours = match key.compare_exchange(0, address, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => USED.fetch_add(1, Ordering::Relaxed) < ADDRESSES / 4 * 3,
+        Err(there) => there == address,
+    };
+    if !ours {
+        return decode(known, &NO_NOTE);
     }
-    decode(value)
+    note.store(0, Ordering::Relaxed);
+    value.store(known, Ordering::Release);
+    decode(known, note)
 }
 
 #[repr(C)]
@@ -236,12 +237,8 @@ unsafe extern "C" {
 
 /// The module that `address` lies in.
 fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
-    let mut info = libc::Dl_info {
-        dli_fname: null(),
-        dli_fbase: null_mut(),
-        dli_sname: null(),
-        dli_saddr: null_mut(),
-    };
+    let mut info =
+        libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
     let mut map: *mut c_void = null_mut();
     // SAFETY: both out-parameters are ours, and RTLD_DL_LINKMAP makes the second a link map.
     let known = unsafe { dladdr1(address as *const c_void, &mut info, &mut map, RTLD_DL_LINKMAP) };
@@ -327,10 +324,7 @@ struct Locked;
 
 /// Additions are short and rare, so waiting for another thread's is a spin that yields.
 fn lock() -> Locked {
-    while LOCK
-        .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
-        .is_err()
-    {
+    while LOCK.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
         // SAFETY: no arguments.
         unsafe { libc::sched_yield() };
     }

@@ -34,11 +34,7 @@ impl Word {
 
     /// Says that the program's affinity is narrower than its own now.
     pub fn with_folded(self, folded: bool) -> Word {
-        if folded {
-            Word(self.0 | Self::FOLDED)
-        } else {
-            Word(self.0 & !Self::FOLDED)
-        }
+        if folded { Word(self.0 | Self::FOLDED) } else { Word(self.0 & !Self::FOLDED) }
     }
 
     /// Numbers the grant; the number grows with every change and wraps around.
@@ -55,11 +51,7 @@ impl Word {
     /// How many of the modules that the client met, in the order it met them, may have their regions resized.
     #[inline(always)]
     pub fn resizable_modules(self) -> u32 {
-        if self.0 & Self::RESIZE != 0 {
-            (self.0 >> 24 & 0xff) as u32
-        } else {
-            0
-        }
+        if self.0 & Self::RESIZE != 0 { (self.0 >> 24 & 0xff) as u32 } else { 0 }
     }
 
     /// Whether the daemon has narrowed the program's affinity.
@@ -93,8 +85,7 @@ pub struct GrantPage {
     magic: AtomicU32,
     version: AtomicU32,
     word: AtomicU64,
-    seq: AtomicU32,
-    _pad: u32,
+    seq: AtomicU64,
     granted: [AtomicU64; MASK_WORDS],
     own: [AtomicU64; MASK_WORDS],
 }
@@ -113,10 +104,10 @@ impl GrantPage {
 
     /// Daemon: publishes a grant. The masks come first, so that a client that sees the word finds them.
     pub fn publish(&self, word: Word, masks: &Masks) {
-        seq::begin(&self.seq);
+        let write = seq::begin(&self.seq);
         store(&self.granted, &masks.granted);
         store(&self.own, &masks.own);
-        seq::end(&self.seq);
+        seq::end(&self.seq, write);
         self.word.store(word.0, Ordering::Release);
     }
 
@@ -128,10 +119,7 @@ impl GrantPage {
 
     /// Client: the masks; `None` if the daemon was stopped in the middle of writing them.
     pub fn masks(&self) -> Option<Masks> {
-        seq::read(&self.seq, || Masks {
-            granted: load(&self.granted),
-            own: load(&self.own),
-        })
+        seq::read(&self.seq, || Masks { granted: load(&self.granted), own: load(&self.own) })
     }
 }
 
@@ -161,8 +149,7 @@ impl Default for GrantPage {
             magic: AtomicU32::new(0),
             version: AtomicU32::new(0),
             word: AtomicU64::new(0),
-            seq: AtomicU32::new(0),
-            _pad: 0,
+            seq: AtomicU64::new(0),
             granted: core::array::from_fn(|_| AtomicU64::new(0)),
             own: core::array::from_fn(|_| AtomicU64::new(0)),
         }
@@ -183,10 +170,7 @@ mod tests {
 
     #[test]
     fn a_word_keeps_its_parts_apart() {
-        let word = Word::managed(u16::MAX)
-            .with_resizable(255)
-            .with_folded(true)
-            .with_epoch(u32::MAX);
+        let word = Word::managed(u16::MAX).with_resizable(255).with_folded(true).with_epoch(u32::MAX);
         assert_eq!(
             (word.dop(), word.resizable_modules(), word.folded(), word.epoch()),
             (Some(65_535), 255, true, u32::MAX)
@@ -202,10 +186,7 @@ mod tests {
     fn what_was_published_is_read_back() {
         let page: GrantPage = zeroed();
         page.stamp();
-        let masks = Masks {
-            granted: [1; MASK_WORDS],
-            own: [3; MASK_WORDS],
-        };
+        let masks = Masks { granted: [1; MASK_WORDS], own: [3; MASK_WORDS] };
         page.publish(Word::managed(2), &masks);
         assert!(page.is_current());
         assert_eq!(page.masks(), Some(masks));

@@ -119,9 +119,7 @@ impl Hello {
     /// The user's name for the program; `None` if there is none or it isn't UTF-8.
     pub fn name(&self) -> Option<&str> {
         let end = self.name.iter().position(|b| *b == 0).unwrap_or(NAME_BYTES);
-        core::str::from_utf8(&self.name[..end])
-            .ok()
-            .filter(|name| !name.is_empty())
+        core::str::from_utf8(&self.name[..end]).ok().filter(|name| !name.is_empty())
     }
 }
 
@@ -176,43 +174,18 @@ mod tests {
 
     #[test]
     fn another_version_is_known_as_such_whatever_its_size() {
-        let sent = Hello {
-            version: VERSION + 1,
-            ..hello()
-        };
-        assert_eq!(
-            Hello::parse(&sent.as_bytes()[..12]),
-            Err(Refusal::Version(VERSION + 1))
-        );
+        let sent = Hello { version: VERSION + 1, ..hello() };
+        assert_eq!(Hello::parse(&sent.as_bytes()[..12]), Err(Refusal::Version(VERSION + 1)));
     }
 
     #[test]
     fn fields_out_of_range_are_named() {
         for (bad, field) in [
             (Hello { kind: 9, ..hello() }, "kind"),
-            (
-                Hello {
-                    natural: 0,
-                    ..hello()
-                },
-                "natural",
-            ),
+            (Hello { natural: 0, ..hello() }, "natural"),
             (Hello { min: 0, ..hello() }, "min"),
-            (
-                Hello {
-                    min: 5,
-                    max: 4,
-                    ..hello()
-                },
-                "max",
-            ),
-            (
-                Hello {
-                    weight_milli: 0,
-                    ..hello()
-                },
-                "weight",
-            ),
+            (Hello { min: 5, max: 4, ..hello() }, "max"),
+            (Hello { weight_milli: 0, ..hello() }, "weight"),
         ] {
             assert_eq!(Hello::parse(bad.as_bytes()), Err(Refusal::Range(field)));
         }
@@ -220,11 +193,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_no_welcome() {
-        let yes = Welcome {
-            magic: MAGIC,
-            version: VERSION,
-            program: 1,
-        };
+        let yes = Welcome { magic: MAGIC, version: VERSION, program: 1 };
         assert_eq!(Welcome::parse(yes.as_bytes()), Some(yes));
         assert_eq!(Welcome::parse(Welcome { program: 0, ..yes }.as_bytes()), None);
         assert_eq!(Welcome::parse(&yes.as_bytes()[1..]), None);

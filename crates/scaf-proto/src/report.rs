@@ -29,49 +29,62 @@ pub mod fact {
 }
 
 /// One master's counters.
+///
+/// The program pays for each store that a region makes (its runtime's next atomic operation has to wait for them), so
+/// there are few: one at the entry, four at the exit of a region of one thread, eight of a larger team.
 #[repr(C, align(64))]
 pub struct Slot {
-    seq: AtomicU32,
-    /// Threads of the region that is running; 0 between regions.
-    team: AtomicU32,
-    /// When that region was entered.
+    /// Guards the sums below; a write a region, so it also counts the regions left.
+    seq: AtomicU64,
+    /// When the running region was entered; 0 between regions.
     entered: AtomicU64,
-    /// Regions left so far.
-    regions: AtomicU64,
-    /// Regions among them whose team size was promised by the program.
-    promised: AtomicU64,
-    /// Wall ticks within regions.
+    /// Wall ticks within regions of one thread.
+    alone: AtomicU64,
+    /// Wall ticks within regions of several threads.
     wall: AtomicU64,
-    /// Wall ticks times team size.
+    /// Those, times team size.
     capacity: AtomicU64,
-    /// Ticks that threads spent in the outlined function, less their waits.
+    /// Ticks that the threads of those spent in the outlined function, less their waits.
     useful: AtomicU64,
     /// Ticks that threads waited at barriers and loop ends; many writers.
     waits: AtomicU64,
-    /// `waits` when the running region was entered.
-    waits_at_entry: AtomicU64,
-    /// Team size of the latest region.
-    last_team: AtomicU32,
-    _pad: u32,
-    /// When a region first had that team size.
+    /// `waits` when the latest region was left. Waits belong to regions, so it had that value when the next was
+    /// entered.
+    waits_left: AtomicU64,
+    /// Regions whose team size was promised by the program.
+    promised: AtomicU64,
+    /// When a region first had the team size below.
     team_since: AtomicU64,
+    /// Team size of the latest region.
+    team: AtomicU32,
+    _pad: u32,
     _reserve: [u64; 5],
 }
 
-/// A consistent copy of a [`Slot`]; fields as there.
-#[allow(missing_docs)]
+/// A consistent copy of a [`Slot`], in terms that don't depend on how it is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SlotCopy {
+    /// Threads of the region that is running; 0 between regions.
     pub team: u32,
+    /// When that region was entered.
     pub entered: u64,
+    /// Regions left so far.
     pub regions: u64,
+    /// Regions among them whose team size was promised by the program.
     pub promised: u64,
+    /// Wall ticks within regions.
     pub wall: u64,
+    /// Wall ticks times team size.
     pub capacity: u64,
+    /// Ticks that threads spent in the outlined function, less their waits.
     pub useful: u64,
+    /// Ticks that threads waited at barriers and loop ends, those of the running region included.
     pub waits: u64,
+    /// `waits` when the running region was entered.
     pub waits_at_entry: u64,
+    /// Team size of the latest region.
     pub last_team: u32,
+    /// When a region first had that team size.
     pub team_since: u64,
 }
 
@@ -79,42 +92,53 @@ impl Slot {
     /// Master: a region of `team` threads begins at tick `now`.
     #[inline(always)]
     pub fn enter(&self, team: u32, now: u64) {
-        seq::begin(&self.seq);
-        self.team.store(team, Ordering::Relaxed);
-        self.entered.store(now, Ordering::Relaxed);
-        self.waits_at_entry
-            .store(self.waits.load(Ordering::Relaxed), Ordering::Relaxed);
-        if self.last_team.load(Ordering::Relaxed) != team {
-            self.last_team.store(team, Ordering::Relaxed);
+        if self.team.load(Ordering::Relaxed) != team {
+            self.team.store(team, Ordering::Relaxed);
             self.team_since.store(now, Ordering::Relaxed);
         }
-        seq::end(&self.seq);
+        self.entered.store(now, Ordering::Relaxed);
+    }
+
+    /// Master: that region is left at tick `now`; it had one thread.
+    #[inline(always)]
+    pub fn leave_alone(&self, now: u64) {
+        let entered = self.entered.load(Ordering::Relaxed);
+        // The page was exchanged while the region ran: its entry is not on this one.
+        if entered == 0 {
+            return;
+        }
+        let write = seq::begin(&self.seq);
+        self.entered.store(0, Ordering::Relaxed);
+        bump(&self.alone, now.wrapping_sub(entered));
+        seq::end(&self.seq, write);
     }
 
     /// Master: that region is left at tick `now`, having had `team` threads. `inside` is the sum over them of the
-    /// ticks spent in the outlined function, waits included; `promised` says that the program had fixed the team's
-    /// size.
+    /// ticks spent in the outlined function, waits included. Returns the useful ones among them.
     #[inline(always)]
-    pub fn leave(&self, now: u64, team: u32, inside: u64, promised: bool) {
-        // The page was exchanged while the region ran: its entry is not on this one.
-        if self.team.load(Ordering::Relaxed) == 0 {
-            return;
+    pub fn leave(&self, now: u64, team: u32, inside: u64) -> u64 {
+        let entered = self.entered.load(Ordering::Relaxed);
+        if entered == 0 {
+            return 0;
         }
-        let wall = now.wrapping_sub(self.entered.load(Ordering::Relaxed));
-        let waited = self
-            .waits
-            .load(Ordering::Relaxed)
-            .wrapping_sub(self.waits_at_entry.load(Ordering::Relaxed));
-        seq::begin(&self.seq);
-        self.team.store(0, Ordering::Relaxed);
-        bump(&self.regions, 1);
-        if promised {
-            bump(&self.promised, 1);
-        }
+        let wall = now.wrapping_sub(entered);
+        let waits = self.waits.load(Ordering::Relaxed);
+        let waited = waits.wrapping_sub(self.waits_left.load(Ordering::Relaxed));
+        let write = seq::begin(&self.seq);
+        self.entered.store(0, Ordering::Relaxed);
+        self.waits_left.store(waits, Ordering::Relaxed);
         bump(&self.wall, wall);
         bump(&self.capacity, wall.wrapping_mul(u64::from(team)));
-        bump(&self.useful, inside.saturating_sub(waited));
-        seq::end(&self.seq);
+        let useful = inside.saturating_sub(waited);
+        bump(&self.useful, useful);
+        seq::end(&self.seq, write);
+        useful
+    }
+
+    /// Master: the program fixed the team size of a region itself.
+    #[inline(always)]
+    pub fn add_promised(&self) {
+        bump(&self.promised, 1);
     }
 
     /// Any thread of the master's team: it waited for `ticks` within the region.
@@ -124,18 +148,23 @@ impl Slot {
     }
 
     fn copy(&self) -> Option<SlotCopy> {
-        seq::read(&self.seq, || SlotCopy {
-            team: self.team.load(Ordering::Relaxed),
-            entered: self.entered.load(Ordering::Relaxed),
-            regions: self.regions.load(Ordering::Relaxed),
-            promised: self.promised.load(Ordering::Relaxed),
-            wall: self.wall.load(Ordering::Relaxed),
-            capacity: self.capacity.load(Ordering::Relaxed),
-            useful: self.useful.load(Ordering::Relaxed),
-            waits: self.waits.load(Ordering::Relaxed),
-            waits_at_entry: self.waits_at_entry.load(Ordering::Relaxed),
-            last_team: self.last_team.load(Ordering::Relaxed),
-            team_since: self.team_since.load(Ordering::Relaxed),
+        seq::read(&self.seq, || {
+            let alone = self.alone.load(Ordering::Relaxed);
+            let entered = self.entered.load(Ordering::Relaxed);
+            let last_team = self.team.load(Ordering::Relaxed);
+            SlotCopy {
+                team: if entered == 0 { 0 } else { last_team },
+                entered,
+                regions: seq::writes(&self.seq),
+                promised: self.promised.load(Ordering::Relaxed),
+                wall: self.wall.load(Ordering::Relaxed).wrapping_add(alone),
+                capacity: self.capacity.load(Ordering::Relaxed).wrapping_add(alone),
+                useful: self.useful.load(Ordering::Relaxed).wrapping_add(alone),
+                waits: self.waits.load(Ordering::Relaxed),
+                waits_at_entry: self.waits_left.load(Ordering::Relaxed),
+                last_team,
+                team_since: self.team_since.load(Ordering::Relaxed),
+            }
         })
     }
 }
@@ -143,10 +172,7 @@ impl Slot {
 /// One writer, so a plain load and store instead of a locked addition (1 ns instead of 5).
 #[inline(always)]
 fn bump(counter: &AtomicU64, by: u64) {
-    counter.store(
-        counter.load(Ordering::Relaxed).wrapping_add(by),
-        Ordering::Relaxed,
-    );
+    counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
 /// The page itself. All fields belong to the client.
@@ -223,7 +249,7 @@ const _: () = {
     assert!(size_of::<Slot>() == 128);
     assert!(size_of::<ReportPage>() <= crate::PAGE_BYTES);
     assert!(core::mem::offset_of!(ReportPage, slots) == 64);
-    assert!(core::mem::offset_of!(Slot, waits) == 56);
+    assert!(core::mem::offset_of!(Slot, waits) == 48);
 };
 
 #[cfg(loom)]
@@ -231,19 +257,18 @@ impl Default for Slot {
     fn default() -> Self {
         let word = || AtomicU64::new(0);
         Slot {
-            seq: AtomicU32::new(0),
-            team: AtomicU32::new(0),
+            seq: word(),
             entered: word(),
-            regions: word(),
-            promised: word(),
+            alone: word(),
             wall: word(),
             capacity: word(),
             useful: word(),
             waits: word(),
-            waits_at_entry: word(),
-            last_team: AtomicU32::new(0),
-            _pad: 0,
+            waits_left: word(),
+            promised: word(),
             team_since: word(),
+            team: AtomicU32::new(0),
+            _pad: 0,
             _reserve: [0; 5],
         }
     }
@@ -279,16 +304,16 @@ mod tests {
         slot.enter(4, 1_000);
         slot.add_wait(30);
         slot.add_wait(20);
-        slot.leave(1_100, 4, 400, false);
+        slot.leave(1_100, 4, 400);
+        slot.enter(1, 1_200);
+        slot.leave_alone(1_210);
+        slot.add_promised();
         slot.enter(4, 2_000);
         let (_, slots) = page.read().unwrap();
         let copy = slots[0].unwrap();
-        assert_eq!(
-            (copy.regions, copy.wall, copy.capacity, copy.useful),
-            (1, 100, 400, 350)
-        );
+        assert_eq!((copy.regions, copy.wall, copy.capacity, copy.useful), (2, 110, 410, 360));
         assert_eq!((copy.team, copy.entered, copy.waits_at_entry), (4, 2_000, 50));
-        assert_eq!((copy.last_team, copy.team_since), (4, 1_000));
+        assert_eq!((copy.last_team, copy.team_since, copy.promised), (4, 2_000, 1));
     }
 
     #[test]

@@ -4,32 +4,38 @@
 //! if the counter was even and has not moved. All fields guarded by a counter are themselves atomics read and
 //! written with relaxed ordering, so a torn read is discarded, never undefined.
 
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicU64, Ordering, fence};
 
 /// How often a reader tries before it gives up on a writer that is always in the middle of a write (dead, stopped
 /// or hostile).
 pub const READ_TRIES: usize = 64;
 
-/// Begins a write: the counter becomes odd. Only the page's one writer may call this, never nested.
+/// Begins a write: the counter becomes odd. Only the page's one writer may call this, never nested. Returns what
+/// [`end`] wants.
 #[inline(always)]
-pub fn begin(seq: &AtomicU32) {
-    let now = seq.load(Ordering::Relaxed);
+pub fn begin(seq: &AtomicU64) -> u64 {
     // A writer that died half way left the counter odd; `| 1` heals it.
-    seq.store(now | 1, Ordering::Relaxed);
+    let odd = seq.load(Ordering::Relaxed) | 1;
+    seq.store(odd, Ordering::Relaxed);
     // The odd value has to be visible before any field changes.
     fence(Ordering::Release);
+    odd
 }
 
-/// Ends a write: the counter becomes even, one step further.
+/// Ends the write that [`begin`] began: the counter becomes even, one step further.
 #[inline(always)]
-pub fn end(seq: &AtomicU32) {
-    let now = seq.load(Ordering::Relaxed);
-    seq.store((now | 1).wrapping_add(1), Ordering::Release);
+pub fn end(seq: &AtomicU64, odd: u64) {
+    seq.store(odd.wrapping_add(1), Ordering::Release);
+}
+
+/// How many writes were ended, as far as `seq` says.
+pub fn writes(seq: &AtomicU64) -> u64 {
+    seq.load(Ordering::Relaxed) >> 1
 }
 
 /// Runs `fields` until it saw one consistent state. `None` if the writer was in the middle of a write in each of
 /// [`READ_TRIES`] tries.
-pub fn read<T>(seq: &AtomicU32, mut fields: impl FnMut() -> T) -> Option<T> {
+pub fn read<T>(seq: &AtomicU64, mut fields: impl FnMut() -> T) -> Option<T> {
     for _ in 0..READ_TRIES {
         let before = seq.load(Ordering::Acquire);
         if before & 1 == 0 {

@@ -16,10 +16,7 @@ fn model(f: impl Fn() + Sync + Send + 'static) {
 }
 
 fn masks(value: u64) -> Masks {
-    Masks {
-        granted: [value; MASK_WORDS],
-        own: [value; MASK_WORDS],
-    }
+    Masks { granted: [value; MASK_WORDS], own: [value; MASK_WORDS] }
 }
 
 #[test]
@@ -46,16 +43,13 @@ fn a_reader_never_sees_half_a_region() {
             let slot = slot.clone();
             thread::spawn(move || {
                 slot.enter(2, 100);
-                slot.leave(150, 2, 90, false);
+                slot.leave(150, 2, 90);
             })
         };
         if let Some(seen) = slot.model_copy() {
             match seen.regions {
                 0 => assert_eq!((seen.wall, seen.capacity, seen.useful), (0, 0, 0)),
-                _ => assert_eq!(
-                    (seen.team, seen.wall, seen.capacity, seen.useful),
-                    (0, 50, 100, 90)
-                ),
+                _ => assert_eq!((seen.team, seen.wall, seen.capacity, seen.useful), (0, 50, 100, 90)),
             }
             if seen.team != 0 {
                 assert_eq!((seen.team, seen.entered, seen.last_team), (2, 100, 2));
@@ -76,7 +70,7 @@ fn waits_added_by_a_whole_team_are_all_counted() {
         };
         slot.add_wait(3);
         other.join().unwrap();
-        slot.leave(150, 2, 90, false);
+        slot.leave(150, 2, 90);
         assert_eq!(slot.model_copy().unwrap().useful, 82);
     });
 }
