@@ -1,0 +1,35 @@
+"""What the real programs of the tests and mixes have in common: one fit, timed, and one JSON line about it.
+
+The line has the kernels' keys. `value` is a digest of everything that the fit computed, bit for bit: a managed run has
+to print the one that an unmanaged run with the same team sizes prints. `verified` says that the result is a good one.
+"""
+
+import hashlib
+import json
+import sys
+import time
+
+import numpy as np
+
+
+def data(rows, columns, seed=7):
+    """A regression problem that any of the programs can learn: features, target, two classes."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rows, columns))
+    y = x[:, 0] * 2 + np.sin(3 * x[:, 1]) + x[:, 2] * x[:, 3] + 0.1 * rng.standard_normal(rows)
+    return x, y, (y > 0).astype(np.int32)
+
+
+def main(name, fit):
+    """Times `fit`, which returns the arrays that it computed and whether they are good, and prints the line."""
+    start = time.monotonic()
+    arrays, good = fit()
+    seconds = time.monotonic() - start
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    print(json.dumps({
+        "name": name, "form": "real", "class": "-", "seconds": seconds,
+        "verified": bool(good), "value": digest.hexdigest(),
+    }))
+    sys.exit(0 if good else 1)

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Installs what building, testing and the demo need beyond Rust: Debian packages, and a Python environment in .venv
+# with the real programs. Does nothing where everything is there. Without root or network it says what is missing.
+set -eu
+cd "$(dirname "$0")/.."
+
+fail() {
+    echo "setup: $*" >&2
+    exit 1
+}
+
+if ! command -v cargo >/dev/null; then
+    fail "cargo is missing: install Rust 1.95 or newer (rustup.rs, or your distribution's package)"
+fi
+rust=$(rustc --version | sed 's/^rustc \([0-9]*\)\.\([0-9]*\).*/\1 \2/')
+# shellcheck disable=SC2086 # two numbers
+set -- $rust
+if [ "$1" -eq 1 ] && [ "$2" -lt 95 ]; then
+    fail "Rust 1.$2 is too old: 1.95 or newer is needed (rustup update)"
+fi
+
+# A package and the file by which we know that it is there, whoever installed it.
+missing=""
+while read -r package file; do
+    for candidate in $file; do
+        [ -e "$candidate" ] && continue 2
+    done
+    missing="$missing $package"
+done <<'PACKAGES'
+build-essential /usr/bin/make
+gcc /usr/bin/gcc
+g++ /usr/bin/g++
+gfortran /usr/bin/gfortran
+pkg-config /usr/bin/pkg-config
+libhwloc-dev /usr/include/hwloc.h
+libgomp1 /usr/lib/*/libgomp.so.1
+imagemagick /usr/bin/convert-im6.q16 /usr/bin/magick
+python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
+util-linux /usr/bin/taskset
+procps /usr/bin/pgrep
+PACKAGES
+if [ -n "$missing" ]; then
+    command -v apt-get >/dev/null || fail "these are missing, and there is no apt-get to install them:$missing"
+    [ "$(id -u)" -eq 0 ] || fail "these are missing; install them with: sudo apt-get install$missing"
+    echo "setup: installing$missing"
+    log=$(mktemp)
+    # shellcheck disable=SC2086 # a list of packages
+    if ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $missing; } >"$log" 2>&1
+    then
+        tail -5 "$log" >&2
+        fail "apt-get could not install$missing (is the network reachable?)"
+    fi
+    rm -f "$log"
+fi
+
+stamp=.venv/scaf-requirements
+if ! cmp -s bench/real/requirements.txt "$stamp"; then
+    echo "setup: Python environment with scikit-learn, LightGBM and XGBoost in .venv"
+    python3 -m venv .venv || fail "python3 -m venv failed: install python3-venv"
+    .venv/bin/pip install -q --disable-pip-version-check -r bench/real/requirements.txt ||
+        fail "pip could not install bench/real/requirements.txt (is the network reachable?)"
+    cp bench/real/requirements.txt "$stamp"
+fi

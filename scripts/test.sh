@@ -1,0 +1,32 @@
+#!/bin/sh
+# All tests, in the order of what depends on what. Stops at the first failure.
+set -eu
+cd "$(dirname "$0")/.."
+
+step() {
+    printf '\n== %s\n' "$*"
+}
+
+step "formatting"
+cargo fmt --all --check
+
+step "lints"
+cargo clippy --workspace --all-targets --locked -- -D warnings
+
+step "the policies are pure"
+scripts/purity.sh
+
+step "unit, property and fuzz tests"
+cargo test --workspace --locked --exclude scaf-tests
+
+step "the page protocol under every interleaving"
+RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release --locked -p scaf-proto --test loom
+
+step "kernels: every form at 1 to 4 threads"
+bench/kernels/check.sh
+
+step "end to end: the real daemon, real programs, real faults"
+cargo test --release --locked -p scaf-tests
+
+step "nothing is left behind"
+scripts/leftovers.sh
