@@ -75,9 +75,8 @@ impl<'a> Elf<'a> {
     /// machine is no error as long as its header is readable: `machine_supported` is false then and the rest empty.
     pub fn parse<R: ReadRef<'a>>(file: R, path: &Path) -> Result<Self, Error> {
         let bad = |e: object::Error| Error::not_elf(path, e);
-        let ident = file
-            .read_bytes_at(0, 16)
-            .map_err(|()| Error::not_elf(path, "shorter than an ELF header"))?;
+        let ident =
+            file.read_bytes_at(0, 16).map_err(|()| Error::not_elf(path, "shorter than an ELF header"))?;
         if !ident.starts_with(b"\x7fELF") {
             return Err(Error::not_elf(path, "no ELF magic"));
         }
@@ -133,19 +132,11 @@ impl<'a> Elf<'a> {
             return Ok(());
         };
         self.dynamic_is_listed = true;
-        let strings = elf_file
-            .elf_section_table()
-            .strings(endian, file, strings)
-            .map_err(bad)?;
+        let strings = elf_file.elf_section_table().strings(endian, file, strings).map_err(bad)?;
         for entry in entries.iter().take(MAX_ENTRIES) {
             use object::read::elf::Dyn as _;
             let value = entry.val(endian);
-            let name = || {
-                u32::try_from(value)
-                    .ok()
-                    .and_then(|at| strings.get(at).ok())
-                    .map(text_of)
-            };
+            let name = || u32::try_from(value).ok().and_then(|at| strings.get(at).ok()).map(text_of);
             match entry.tag(endian) {
                 elf::DT_NULL => break,
                 elf::DT_NEEDED => self.needed.extend(name()),
@@ -216,11 +207,7 @@ impl<'a> Elf<'a> {
                 elf::R_X86_64_JUMP_SLOT | elf::R_X86_64_GLOB_DAT => SlotKind::Got,
                 _ => SlotKind::Data,
             };
-            self.slots.push(Slot {
-                address,
-                symbol: text_of(name),
-                kind,
-            });
+            self.slots.push(Slot { address, symbol: text_of(name), kind });
         }
         Ok(())
     }
@@ -241,30 +228,14 @@ impl<'a> Elf<'a> {
                 continue;
             }
             let executable = sh_flags.0 & elf::SHF_EXECINSTR.0 != 0;
-            let (used, limit) = if executable {
-                (&mut text, MAX_TEXT)
-            } else {
-                (&mut data, MAX_DATA)
-            };
+            let (used, limit) = if executable { (&mut text, MAX_TEXT) } else { (&mut data, MAX_DATA) };
             *used = used.saturating_add(section.size());
             if *used > limit {
-                return Err(Error::TooLarge {
-                    path: path.to_owned(),
-                    bytes: *used,
-                    limit,
-                });
+                return Err(Error::TooLarge { path: path.to_owned(), bytes: *used, limit });
             }
             let bytes = section.data().map_err(|e| Error::not_elf(path, e))?;
-            let piece = Piece {
-                name,
-                address: section.address(),
-                data: bytes,
-            };
-            if executable {
-                self.text.push(piece)
-            } else {
-                self.data.push(piece)
-            }
+            let piece = Piece { name, address: section.address(), data: bytes };
+            if executable { self.text.push(piece) } else { self.data.push(piece) }
         }
         Ok(())
     }
@@ -297,10 +268,7 @@ impl<'a> Elf<'a> {
 
     /// The loaded bytes from `address` to the end of their section.
     pub fn bytes_at(&self, address: u64) -> Option<&'a [u8]> {
-        self.text
-            .iter()
-            .chain(&self.data)
-            .find_map(|piece| piece.from(address))
+        self.text.iter().chain(&self.data).find_map(|piece| piece.from(address))
     }
 
     /// The code from `address` to the end of its section.
@@ -310,6 +278,10 @@ impl<'a> Elf<'a> {
 }
 
 impl<'a> Piece<'a> {
+    pub fn covers(&self, address: u64) -> bool {
+        self.from(address).is_some()
+    }
+
     fn from(&self, address: u64) -> Option<&'a [u8]> {
         let offset = usize::try_from(address.checked_sub(self.address)?).ok()?;
         self.data.get(offset..).filter(|rest| !rest.is_empty())

@@ -48,16 +48,10 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn not_elf(path: &Path, detail: impl ToString) -> Self {
-        Self::NotElf {
-            path: path.to_owned(),
-            detail: detail.to_string(),
-        }
+        Self::NotElf { path: path.to_owned(), detail: detail.to_string() }
     }
 
     pub(crate) fn read(path: &Path, source: std::io::Error) -> Self {
-        Self::Read {
-            path: path.to_owned(),
-            source,
-        }
+        Self::Read { path: path.to_owned(), source }
     }
 }

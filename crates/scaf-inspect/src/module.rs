@@ -77,19 +77,14 @@ impl ModuleFacts {
 
     /// Whether this is an OpenMP runtime itself, which knows team sizes by trade.
     pub(crate) fn is_runtime(&self) -> bool {
-        let name = |path: &Path| {
-            path.file_name()
-                .map(|n| n.to_string_lossy().into_owned())
-                .unwrap_or_default()
-        };
+        let name =
+            |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         is_openmp_runtime(self.soname.as_deref().unwrap_or_default()) || is_openmp_runtime(&name(&self.path))
     }
 }
 
 fn is_openmp_runtime(name: &str) -> bool {
-    ["libgomp", "libomp.", "libomp-", "libiomp5", "libscaf."]
-        .iter()
-        .any(|known| name.starts_with(known))
+    ["libgomp", "libomp.", "libomp-", "libiomp5", "libscaf."].iter().any(|known| name.starts_with(known))
 }
 
 fn makes_teams(name: &str) -> bool {
@@ -115,11 +110,7 @@ pub(crate) fn module_as(open: &Path, path: &Path) -> Result<ModuleFacts, Error> 
         return Err(Error::not_elf(path, "not a regular file"));
     }
     if meta.len() > MAX_FILE {
-        return Err(Error::TooLarge {
-            path: path.to_owned(),
-            bytes: meta.len(),
-            limit: MAX_FILE,
-        });
+        return Err(Error::TooLarge { path: path.to_owned(), bytes: meta.len(), limit: MAX_FILE });
     }
     let file = File::open(open).map_err(|e| Error::read(path, e))?;
     let cache = ReadCache::new(file);
@@ -147,12 +138,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         machine_supported: elf.machine_supported,
         imports_gomp: starts("GOMP_parallel"),
         imports_kmp: starts("__kmpc_fork_"),
-        runtimes_needed: elf
-            .needed
-            .iter()
-            .filter(|name| makes_teams(name))
-            .cloned()
-            .collect(),
+        runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
         thread_local: elf.has_tls,
         size_use: size_use::of(&elf),
     })

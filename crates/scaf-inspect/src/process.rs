@@ -54,15 +54,11 @@ struct Mapping {
 /// resizing.
 pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
-    let mut facts = ProcessFacts {
-        modules: Vec::new(),
-        resizable: Resizable::Yes,
-    };
+    let mut facts = ProcessFacts { modules: Vec::new(), resizable: Resizable::Yes };
     let mappings = mappings(pid, &folder.join("maps"))?;
     if mappings.len() > MAX_MODULES {
-        facts.resizable = Resizable::No {
-            why: format!("process {pid} has mapped more than {MAX_MODULES} files of code"),
-        };
+        facts.resizable =
+            Resizable::No { why: format!("process {pid} has mapped more than {MAX_MODULES} files of code") };
         return Ok(facts);
     }
     for mapping in mappings {
@@ -123,20 +119,14 @@ fn inspect(folder: &Path, mapping: &Mapping) -> Result<ModuleFacts, Error> {
 }
 
 fn mappings(pid: u32, maps: &Path) -> Result<Vec<Mapping>, Error> {
-    let failed = |source| Error::Process {
-        pid,
-        path: maps.to_owned(),
-        source,
-    };
+    let failed = |source| Error::Process { pid, path: maps.to_owned(), source };
     let mut reader = BufReader::new(std::fs::File::open(maps).map_err(failed)?);
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     let mut line = Vec::new();
     for _ in 0..MAX_MAPPINGS {
         line.clear();
-        let read = std::io::Read::take(&mut reader, MAX_LINE)
-            .read_until(b'\n', &mut line)
-            .map_err(failed)?;
+        let read = std::io::Read::take(&mut reader, MAX_LINE).read_until(b'\n', &mut line).map_err(failed)?;
         if read == 0 {
             return Ok(found);
         }
@@ -147,11 +137,7 @@ fn mappings(pid: u32, maps: &Path) -> Result<Vec<Mapping>, Error> {
         }
     }
     let source = std::io::Error::other("more mappings than are read");
-    Err(Error::Process {
-        pid,
-        path: maps.to_owned(),
-        source,
-    })
+    Err(Error::Process { pid, path: maps.to_owned(), source })
 }
 
 /// Takes one line of a maps file apart; `None` for what is not executable code from a file.
@@ -174,12 +160,7 @@ fn mapping(line: &[u8]) -> Option<Mapping> {
         Some(name) => (name, true),
         None => (rest, false),
     };
-    Some(Mapping {
-        range,
-        identity,
-        path: PathBuf::from(std::ffi::OsStr::from_bytes(name)),
-        deleted,
-    })
+    Some(Mapping { range, identity, path: PathBuf::from(std::ffi::OsStr::from_bytes(name)), deleted })
 }
 
 #[cfg(test)]
@@ -192,10 +173,7 @@ mod tests {
         let found = mapping(code).unwrap();
         assert_eq!(found.path, Path::new("/usr/lib/lib a.so"));
         assert_eq!((found.range.as_str(), found.deleted), ("7f12-7f34", false));
-        assert_eq!(
-            mapping(b"7f12-7f34 rw-p 00001000 08:01 77   /usr/lib/liba.so\n"),
-            None
-        );
+        assert_eq!(mapping(b"7f12-7f34 rw-p 00001000 08:01 77   /usr/lib/liba.so\n"), None);
         assert_eq!(mapping(b"7f12-7f34 r-xp 00000000 00:00 0    [vdso]\n"), None);
         assert_eq!(mapping(b"\n"), None);
     }
@@ -203,10 +181,7 @@ mod tests {
     #[test]
     fn a_replaced_file_is_opened_through_its_mapping() {
         let found = mapping(b"7f12-7f34 r-xp 00001000 08:01 77 /opt/a.so (deleted)\n").unwrap();
-        assert_eq!(
-            (found.path.as_path(), found.deleted),
-            (Path::new("/opt/a.so"), true)
-        );
+        assert_eq!((found.path.as_path(), found.deleted), (Path::new("/opt/a.so"), true));
     }
 
     #[test]

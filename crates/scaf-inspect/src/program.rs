@@ -64,22 +64,14 @@ pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
         ));
     }
     let resizable = match objection(&facts) {
-        _ if !manageable => Resizable::No {
-            why: "it runs unmanaged".into(),
-        },
+        _ if !manageable => Resizable::No { why: "it runs unmanaged".into() },
         Some(why) => Resizable::No { why },
         None => Resizable::Yes,
     };
     if manageable {
         verdict.extend(sentences(&facts, &resizable));
     }
-    Ok(ProgramFacts {
-        program: ProgramKind::Elf { facts },
-        manageable,
-        resizable,
-        verdict,
-        regions,
-    })
+    Ok(ProgramFacts { program: ProgramKind::Elf { facts }, manageable, resizable, verdict, regions })
 }
 
 fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
@@ -101,10 +93,7 @@ fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
     if !facts.imports_gomp && !facts.imports_kmp {
         said.push(match facts.runtimes_needed.as_slice() {
             [] => "It starts no parallel regions itself; libraries that it loads may.".to_owned(),
-            needed => format!(
-                "It starts no parallel regions itself, but needs {}.",
-                needed.join(", ")
-            ),
+            needed => format!("It starts no parallel regions itself, but needs {}.", needed.join(", ")),
         });
     }
     said
@@ -115,9 +104,8 @@ fn script(path: &Path, interpreter: String) -> ProgramFacts {
         "{} is a script for `{interpreter}`: what can be managed shows when that has loaded its libraries.",
         path.display()
     )];
-    let resizable = Resizable::No {
-        why: "it is a script, and says nothing about the libraries it loads".into(),
-    };
+    let resizable =
+        Resizable::No { why: "it is a script, and says nothing about the libraries it loads".into() };
     ProgramFacts {
         program: ProgramKind::Script { interpreter },
         manageable: true,

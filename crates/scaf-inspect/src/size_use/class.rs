@@ -1,0 +1,192 @@
+//! What a value has to do with the team: the classes that the analysis tells apart, and their arithmetic.
+//!
+//! A value is described by the *set* of classes that it may belong to, because several paths lead to most places in
+//! a program. `schedule(static)` over n iterations is compiled to: quotient and remainder of n by the team size;
+//! one more for the first remainder threads; start = thread number times quotient plus remainder. Such a start is
+//! an ordinary loop index from there on, and free to be used in any way. With a chunk size, thread number times
+//! chunk is stepped by team size times chunk, and becomes an index when it is compared with the loop's bound.
+
+/// A set of classes; never empty for a value that exists.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) struct Classes(u16);
+
+impl Classes {
+    /// Has nothing to do with the team.
+    pub const CLEAN: Self = Self(1);
+    /// The team size as such.
+    pub const TEAM: Self = Self(2);
+    /// The thread number as such.
+    pub const THREAD: Self = Self(4);
+    /// Computed from the thread number: scaled, offset, an element's address.
+    pub const THREAD_PART: Self = Self(8);
+    /// Computed from the team size.
+    pub const TEAM_PART: Self = Self(16);
+    /// Iterations divided by the team size.
+    pub const QUOTIENT: Self = Self(32);
+    /// The remainder of that division.
+    pub const REMAINDER: Self = Self(64);
+    /// Thread number times quotient, and what follows from it: a loop index.
+    pub const START: Self = Self(128);
+    /// A thread number's multiple, stepped by the team size's: a loop index of a chunked loop.
+    pub const STEPPED: Self = Self(256);
+
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub const fn has(self, any: Self) -> bool {
+        self.0 & any.0 != 0
+    }
+
+    pub const fn is_clean(self) -> bool {
+        self.0 == Self::CLEAN.0
+    }
+
+    /// The thread number, or something like it, and not the running index of a chunked loop.
+    pub const fn is_thread(self) -> bool {
+        self.has(THREADS) && !self.has(Self::STEPPED)
+    }
+
+    pub const fn is_team(self) -> bool {
+        self.has(TEAMS)
+    }
+
+    /// Such a value must not get out of the function, nor choose an element in memory.
+    pub const fn is_confined(self) -> bool {
+        self.is_thread() || self.has(TEAMS.or(PARTS))
+    }
+
+    /// As a function's result, this tells its caller. A quotient that is left over on one path only does not.
+    pub const fn is_told(self) -> bool {
+        let index = self.has(Self::START.or(Self::STEPPED));
+        (self.has(THREADS.or(TEAMS)) && !index) || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
+    }
+
+    fn each(self) -> impl Iterator<Item = Self> {
+        (0..9).map(|bit| Self(1 << bit)).filter(move |class| self.has(*class))
+    }
+
+    fn pairs(self, other: Self, combine: impl Fn(Self, Self) -> Self) -> Self {
+        if self.is_clean() && other.is_clean() {
+            return Self::CLEAN;
+        }
+        self.each()
+            .flat_map(|a| other.each().map(move |b| (a, b)))
+            .fold(Self(0), |sum, (a, b)| sum.or(combine(a, b)))
+    }
+
+    /// The class of a multiple, a fraction or some of the bits.
+    pub fn scaled(self) -> Self {
+        self.each().fold(Self(0), |sum, class| {
+            sum.or(match class {
+                Self::THREAD => Self::THREAD_PART,
+                Self::TEAM => Self::TEAM_PART,
+                other => other,
+            })
+        })
+    }
+
+    /// Addition and subtraction, and any other operation in which both operands leave their mark.
+    pub fn plus(self, other: Self) -> Self {
+        self.pairs(other, |a, b| {
+            let both = a.or(b);
+            if a == Self::CLEAN {
+                b
+            } else if b == Self::CLEAN {
+                a
+            } else if both.has(THREADS) {
+                Self::THREAD_PART
+            } else if both.has(TEAMS) {
+                if both.has(Self::STEPPED) { Self::STEPPED } else { Self::TEAM_PART }
+            } else if both.has(Self::STEPPED) {
+                Self::STEPPED
+            } else if both.has(Self::START) {
+                Self::START
+            } else {
+                Self::QUOTIENT
+            }
+        })
+    }
+
+    /// Addition where a thread's multiple may take a step of the team's: the second part says whether that can be the case.
+    pub fn stepped(self, other: Self) -> (Self, bool) {
+        let thread_and_team = |a: Self, b: Self| a.has(THREADS.or(Self::STEPPED)) && b.has(TEAMS);
+        if !thread_and_team(self, other) && !thread_and_team(other, self) {
+            return (self.plus(other), false);
+        }
+        let sum = self.pairs(other, |a, b| {
+            if thread_and_team(a, b) || thread_and_team(b, a) { Self::STEPPED } else { a.plus(b) }
+        });
+        (sum, true)
+    }
+
+    pub fn times(self, other: Self) -> Self {
+        self.pairs(other, |a, b| {
+            let both = a.or(b);
+            if a == Self::CLEAN {
+                b.scaled()
+            } else if b == Self::CLEAN {
+                a.scaled()
+            } else if both.has(THREADS) {
+                if both.has(Self::QUOTIENT) { Self::START } else { Self::THREAD_PART }
+            } else if both.has(TEAMS) {
+                Self::TEAM_PART
+            } else if both.has(Self::STEPPED) {
+                Self::STEPPED
+            } else if both.has(Self::START) {
+                Self::START
+            } else {
+                both
+            }
+        })
+    }
+
+    /// Quotient and remainder.
+    pub fn divided_by(self, divisor: Self) -> (Self, Self) {
+        let quotient = self.pairs(divisor, |a, b| match (a, b) {
+            (Self::CLEAN, b) if b.has(TEAMS) => Self::QUOTIENT,
+            // The thread's share by hand: thread number times iterations, by the team size.
+            (Self::THREAD_PART, b) if b.has(TEAMS) => Self::START,
+            (a, Self::CLEAN) => a.scaled(),
+            (a, b) => a.scaled().plus(b.scaled()),
+        });
+        let remainder = self.pairs(divisor, |a, b| match (a, b) {
+            (Self::CLEAN, b) if b.has(TEAMS) => Self::REMAINDER,
+            (a, Self::CLEAN) => a.scaled(),
+            (a, b) => a.scaled().plus(b.scaled()),
+        });
+        (quotient, remainder)
+    }
+}
+
+const THREADS: Classes = Classes::THREAD.or(Classes::THREAD_PART);
+const TEAMS: Classes = Classes::TEAM.or(Classes::TEAM_PART);
+const PARTS: Classes = Classes::QUOTIENT.or(Classes::REMAINDER);
+
+#[cfg(test)]
+mod tests {
+    use super::Classes as C;
+
+    #[test]
+    fn a_static_loops_start_is_an_ordinary_index() {
+        let (quotient, remainder) = C::CLEAN.divided_by(C::TEAM);
+        let start = C::THREAD.times(quotient).plus(remainder.or(C::CLEAN));
+        assert_eq!(start, C::START);
+        assert!(!start.plus(quotient).is_confined());
+        assert!(quotient.is_confined() && remainder.is_confined());
+    }
+
+    #[test]
+    fn an_element_of_the_threads_own_is_told_from_a_loops_element() {
+        assert!(C::CLEAN.plus(C::THREAD.times(C::CLEAN)).is_confined());
+        assert!(C::START.plus(C::THREAD).is_confined());
+        assert!(C::STEPPED.plus(C::THREAD).is_confined());
+    }
+
+    #[test]
+    fn a_chunked_loops_index_comes_from_steps_of_the_team() {
+        let (stepped, is_step) = C::THREAD_PART.stepped(C::TEAM_PART);
+        assert!(is_step && !stepped.or(C::THREAD_PART).is_confined());
+        assert!(C::TEAM.plus(C::THREAD).is_confined());
+    }
+}

@@ -1,0 +1,172 @@
+//! The functions whose names mean something to the analysis.
+
+/// What a library function tells about the team, or does with what it is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// Returns the team size.
+    TeamSize,
+    /// Returns the thread number.
+    ThreadNumber,
+    /// Tells about the team in a way that is not followed further.
+    Inquiry,
+    /// Anything else.
+    Other,
+}
+
+/// The roles of the functions that a module imports. Fortran adds an underscore to their names.
+pub(super) fn role(name: &str) -> Role {
+    let name = name.strip_suffix("_8_").or_else(|| name.strip_suffix('_')).unwrap_or(name);
+    match name {
+        "omp_get_num_threads" => Role::TeamSize,
+        "omp_get_thread_num" => Role::ThreadNumber,
+        "omp_get_team_size" | "omp_get_ancestor_thread_num" => Role::Inquiry,
+        _ => Role::Other,
+    }
+}
+
+/// How many integer or pointer arguments a well-known function takes; six, as many as there are registers, where it is not known.
+pub(super) fn arguments(name: &str) -> usize {
+    match name {
+        "GOMP_barrier"
+        | "GOMP_atomic_start"
+        | "GOMP_atomic_end"
+        | "GOMP_critical_start"
+        | "GOMP_critical_end"
+        | "GOMP_loop_end"
+        | "GOMP_loop_end_nowait"
+        | "GOMP_single_start"
+        | "GOMP_single_copy_start"
+        | "GOMP_taskwait"
+        | "GOMP_taskyield"
+        | "GOMP_ordered_start"
+        | "GOMP_ordered_end"
+        | "GOMP_sections_next"
+        | "GOMP_sections_end"
+        | "GOMP_sections_end_nowait"
+        | "GOMP_loop_end_cancel"
+        | "GOMP_sections_end_cancel"
+        | "GOMP_taskgroup_start"
+        | "GOMP_taskgroup_end"
+        | "omp_get_wtime"
+        | "omp_get_wtick"
+        | "omp_get_max_threads"
+        | "omp_get_num_procs"
+        | "omp_get_num_threads"
+        | "omp_get_thread_num"
+        | "omp_in_parallel"
+        | "omp_get_level"
+        | "omp_get_dynamic"
+        | "omp_get_thread_limit"
+        | "rand"
+        | "abort"
+        | "__stack_chk_fail"
+        | "__errno_location"
+        | "exp"
+        | "expf"
+        | "exp2"
+        | "exp2f"
+        | "log"
+        | "logf"
+        | "log2"
+        | "log2f"
+        | "log10"
+        | "pow"
+        | "powf"
+        | "sin"
+        | "sinf"
+        | "cos"
+        | "cosf"
+        | "tan"
+        | "tanf"
+        | "sqrt"
+        | "sqrtf"
+        | "fabs"
+        | "floor"
+        | "ceil"
+        | "fmod"
+        | "tanh"
+        | "tanhf"
+        | "atan"
+        | "atan2"
+        | "asin"
+        | "acos"
+        | "erf"
+        | "expm1"
+        | "log1p"
+        | "cbrt"
+        | "hypot"
+        | "fmax"
+        | "fmin"
+        | "lgamma"
+        | "tgamma"
+        | "sinh"
+        | "cosh"
+        | "round"
+        | "rint"
+        | "nearbyint"
+        | "trunc" => 0,
+        "GOMP_critical_name_start"
+        | "GOMP_critical_name_end"
+        | "GOMP_barrier_cancel"
+        | "GOMP_sections_start"
+        | "free"
+        | "malloc"
+        | "omp_set_lock"
+        | "omp_unset_lock"
+        | "exit"
+        | "frexp"
+        | "__cxa_begin_catch"
+        | "_Unwind_Resume"
+        | "strlen"
+        | "_Znwm"
+        | "_Znam"
+        | "_ZdlPv"
+        | "puts"
+        | "rand_r" => 1,
+        "GOMP_loop_dynamic_next"
+        | "GOMP_loop_guided_next"
+        | "GOMP_loop_runtime_next"
+        | "GOMP_loop_nonmonotonic_dynamic_next"
+        | "GOMP_loop_nonmonotonic_guided_next"
+        | "GOMP_loop_maybe_nonmonotonic_runtime_next"
+        | "calloc"
+        | "realloc"
+        | "_ZdlPvm"
+        | "sincos" => 2,
+        "memset" | "memcpy" | "memmove" | "memcmp" => 3,
+        "GOMP_parallel" => 4,
+        _ => 6,
+    }
+}
+
+/// Functions that set or copy a stretch of memory: its length, the third argument, may be a loop's share.
+pub(super) fn fills_memory(name: &str) -> bool {
+    matches!(name, "memset" | "memcpy" | "memmove")
+}
+
+/// Functions that do not come back.
+pub(super) fn never_returns(name: &str) -> bool {
+    matches!(
+        name,
+        "abort"
+            | "exit"
+            | "_exit"
+            | "__stack_chk_fail"
+            | "__assert_fail"
+            | "_Unwind_Resume"
+            | "__cxa_throw"
+            | "__cxa_rethrow"
+            | "_ZSt9terminatev"
+            | "_ZSt17__throw_bad_allocv"
+            | "_ZSt20__throw_length_errorPKc"
+            | "_ZSt16__throw_bad_castv"
+            | "_ZSt24__throw_out_of_range_fmtPKcz"
+            | "_ZSt20__throw_out_of_rangePKc"
+            | "_ZSt28__throw_bad_array_new_lengthv"
+            | "__longjmp_chk"
+            | "longjmp"
+            | "pthread_exit"
+            | "_gfortran_stop_string"
+            | "_gfortran_runtime_error"
+    )
+}

@@ -1,0 +1,207 @@
+//! What is known before an instruction: registers, and the part of the stack that belongs to the function.
+
+use super::class::Classes;
+use std::collections::BTreeMap;
+
+/// Places on the stack that are followed in one function; more and the function counts as not understood.
+const MAX_SLOTS: usize = 4096;
+
+/// A value as far as it is known exactly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Exact {
+    Any,
+    Constant(i64),
+    /// A place in the own frame. Regions are frames at unknown distance: `and rsp, -32` starts a new one.
+    Stack {
+        region: u8,
+        offset: i64,
+    },
+    /// Somewhere in the own frame.
+    SomeStack,
+    /// The function behind a GOT slot, loaded in order to be called.
+    Slot(u64),
+    /// Possibly such a function, possibly something else.
+    SomeSlot,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Value {
+    pub classes: Classes,
+    pub exact: Exact,
+    pub step: Step,
+}
+
+/// The instruction that stepped a thread's multiple by the team's, if this value comes from one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    None,
+    At(u64),
+    Several,
+}
+
+impl Step {
+    pub fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, step) | (step, Self::None) => step,
+            (a, b) if a == b => a,
+            _ => Self::Several,
+        }
+    }
+}
+
+/// What a condition would decide by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Flags {
+    /// Nothing that matters.
+    Free,
+    /// The thread number against something that may be a loop's bound: less and greater are fine, equal is not.
+    Bound,
+    /// The thread number or team size in itself.
+    Number,
+}
+
+impl Value {
+    pub const CLEAN: Self = Self { classes: Classes::CLEAN, exact: Exact::Any, step: Step::None };
+
+    pub fn of(classes: Classes) -> Self {
+        Self { classes, exact: Exact::Any, step: Step::None }
+    }
+
+    pub fn constant(value: i64) -> Self {
+        Self { exact: Exact::Constant(value), ..Self::CLEAN }
+    }
+
+    pub fn is_stack(self) -> bool {
+        matches!(self.exact, Exact::Stack { .. } | Exact::SomeStack)
+    }
+
+    /// A function that tells about the team, by its address.
+    pub fn is_function(self) -> bool {
+        matches!(self.exact, Exact::Slot(_) | Exact::SomeSlot)
+    }
+
+    /// What is left when either value may have come along.
+    pub fn join(self, other: Self) -> Self {
+        let exact = if self.exact == other.exact {
+            self.exact
+        } else if self.is_stack() || other.is_stack() {
+            Exact::SomeStack
+        } else if self.is_function() || other.is_function() {
+            Exact::SomeSlot
+        } else {
+            Exact::Any
+        };
+        Self { classes: self.classes.or(other.classes), exact, step: self.step.join(other.step) }
+    }
+}
+
+/// Where a memory operand points.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    Own { region: u8, offset: i64 },
+    SomewhereOwn,
+    Elsewhere,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct State {
+    pub registers: [Value; 16],
+    /// Registers written on all paths since a call made them undefined: only these can be arguments of the next call.
+    pub defined: u16,
+    /// What the flags tell.
+    pub flags: Flags,
+    /// Four bytes each, by region and offset / 4; what is not listed is clean.
+    slots: BTreeMap<(u8, i64), Classes>,
+}
+
+pub(super) const RAX: usize = 0;
+pub(super) const RCX: usize = 1;
+pub(super) const RDX: usize = 2;
+pub(super) const RSP: usize = 4;
+pub(super) const RBP: usize = 5;
+/// Argument registers in their order.
+pub(super) const ARGUMENTS: [usize; 6] = [7, 6, RDX, RCX, 8, 9];
+/// Registers that a function may change.
+pub(super) const SCRATCH: [usize; 9] = [RAX, RCX, RDX, 6, 7, 8, 9, 10, 11];
+/// Classes of the scratch registers, in their order: what one function hands to another.
+pub(super) type Handed = [Classes; 9];
+
+impl State {
+    pub fn at_entry(handed: &Handed) -> Self {
+        let mut registers = [Value::CLEAN; 16];
+        for (register, classes) in SCRATCH.iter().zip(handed) {
+            registers[*register] = Value::of(*classes);
+        }
+        registers[RSP].exact = Exact::Stack { region: 0, offset: 0 };
+        Self { registers, defined: u16::MAX, flags: Flags::Free, slots: BTreeMap::new() }
+    }
+
+    pub fn handed(&self) -> Handed {
+        SCRATCH.map(|register| self.registers[register].classes)
+    }
+
+    /// Takes in what holds on another path; true if that changed anything.
+    pub fn absorb(&mut self, other: &Self) -> bool {
+        let before = self.clone();
+        for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {
+            *mine = mine.join(*theirs);
+        }
+        self.defined &= other.defined;
+        self.flags = self.flags.max(other.flags);
+        for (slot, classes) in &mut self.slots {
+            *classes = classes.or(other.slots.get(slot).copied().unwrap_or(Classes::CLEAN));
+        }
+        for (slot, classes) in &other.slots {
+            self.slots.entry(*slot).or_insert(classes.or(Classes::CLEAN));
+        }
+        *self != before
+    }
+
+    pub fn is_too_large(&self) -> bool {
+        self.slots.len() > MAX_SLOTS
+    }
+
+    pub fn load(&self, place: Place, size: usize) -> Classes {
+        let all =
+            |classes: Classes, slots: &mut dyn Iterator<Item = Classes>| slots.fold(classes, Classes::or);
+        match place {
+            Place::Elsewhere => Classes::CLEAN,
+            Place::SomewhereOwn => all(Classes::CLEAN, &mut self.slots.values().copied()),
+            Place::Own { region, offset } => {
+                let chunks = chunks(offset, size);
+                let mut listed = self.slots.range((region, *chunks.start())..=(region, *chunks.end()));
+                let first = listed.next().map(|(_, classes)| *classes);
+                let here = first.map(|first| listed.fold(first, |sum, (_, classes)| sum.or(*classes)));
+                // Two names of one place in a realigned frame cannot be matched, so either counts.
+                let mut others = self.slots.iter().filter(|((r, _), _)| *r != region).map(|(_, c)| *c);
+                match others.next() {
+                    None => here.unwrap_or(Classes::CLEAN),
+                    Some(other) => all(here.unwrap_or(Classes::CLEAN).or(other), &mut others),
+                }
+            }
+        }
+    }
+
+    pub fn store(&mut self, region: u8, offset: i64, size: usize, classes: Classes) {
+        for chunk in chunks(offset, size) {
+            let whole = size >= 4;
+            let old = self.slots.get(&(region, chunk)).copied();
+            match (classes.is_clean(), old) {
+                (true, None) => {}
+                (true, Some(_)) if whole => drop(self.slots.remove(&(region, chunk))),
+                (_, Some(old)) if !whole => drop(self.slots.insert((region, chunk), old.or(classes))),
+                _ => drop(self.slots.insert((region, chunk), classes)),
+            }
+        }
+    }
+
+    /// Confined values that lie on the stack from `offset` up: a seventh argument would.
+    pub fn lies_at(&self, region: u8, offset: i64) -> bool {
+        self.slots.get(&(region, offset.div_euclid(4))).is_some_and(|classes| classes.is_confined())
+    }
+}
+
+fn chunks(offset: i64, size: usize) -> std::ops::RangeInclusive<i64> {
+    let last = offset.saturating_add(size.clamp(1, 64) as i64 - 1);
+    offset.div_euclid(4)..=last.div_euclid(4)
+}

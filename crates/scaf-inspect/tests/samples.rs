@@ -1,0 +1,95 @@
+//! Real code by the real compiler: each sample in tests/samples is compiled at every level and judged.
+//!
+//! A sample's name says what is expected. `depends_*` must be refused whatever the compiler made of it, because there
+//! resizing would break the program; `harmless_*` must be let through where people who care for speed compile.
+
+use scaf_inspect::{ModuleFacts, SizeUse, module};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const LEVELS: [&[&str]; 10] = [
+    &["-O0"],
+    &["-Og"],
+    &["-O1"],
+    &["-O2"],
+    &["-O3"],
+    &["-Os"],
+    &["-O2", "-fno-plt"],
+    &["-O3", "-march=haswell", "-fstack-protector-strong"],
+    &["-O2", "-fcf-protection=full", "-fno-omit-frame-pointer"],
+    &["-Ofast", "-s"],
+];
+
+fn samples(kind: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_stem().unwrap().to_str().unwrap().starts_with(kind))
+        .collect();
+    found.sort();
+    assert!(!found.is_empty(), "samples are missing");
+    found
+}
+
+fn compiled(sample: &Path, flags: &[&str], folder: &Path) -> ModuleFacts {
+    let out = folder.join("sample.so");
+    let done = Command::new("gcc")
+        .args(["-fopenmp", "-shared", "-fPIC", "-o"])
+        .arg(&out)
+        .args(flags)
+        .arg(sample)
+        .status()
+        .expect("gcc compiles the samples");
+    assert!(done.success(), "{} {flags:?}", sample.display());
+    module(&out).unwrap()
+}
+
+fn is_let_through(facts: &ModuleFacts) -> bool {
+    facts.size_use.is_harmless() && !facts.thread_local
+}
+
+#[test]
+fn programs_that_depend_on_the_team_size_are_refused_at_every_level() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Vec::new();
+    for sample in samples("depends_") {
+        for flags in LEVELS {
+            let facts = compiled(&sample, flags, folder.path());
+            if is_let_through(&facts) {
+                wrong.push(format!("{} {flags:?}: {:?}", sample.display(), facts.size_use));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "let through:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn loops_of_gccs_own_are_let_through_where_it_optimises() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Vec::new();
+    for sample in samples("harmless_") {
+        for flags in LEVELS {
+            let facts = compiled(&sample, flags, folder.path());
+            let optimises = !matches!(flags[0], "-O0" | "-Og");
+            if !is_let_through(&facts) {
+                println!("{} {flags:?}: {:?}", sample.display(), facts.size_use);
+                if optimises {
+                    wrong.push(format!("{} {flags:?}: {:?}", sample.display(), facts.size_use));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "refused:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_reason_names_the_function_and_what_it_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = samples("depends_stored_size").into_iter().next();
+    let sample = sample.unwrap_or_else(|| unreachable!("the sample is there"));
+    let SizeUse::Depends { why } = compiled(&sample, &["-O2"], folder.path()).size_use else {
+        panic!("the sample depends on its team's size");
+    };
+    assert!(why.starts_with("run._omp_fn.0+0x") && why.contains("stores the team size"), "{why}");
+}

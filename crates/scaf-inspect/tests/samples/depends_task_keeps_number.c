@@ -1,0 +1,11 @@
+#include <omp.h>
+void f(int);
+void run(void)
+{
+#pragma omp parallel
+    {
+        int t = omp_get_thread_num();
+#pragma omp task firstprivate(t)
+        f(t);
+    }
+}
