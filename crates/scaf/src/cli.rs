@@ -28,6 +28,9 @@ pub enum Command {
     Policy(Policy),
     /// Check this machine, and what can be done with a program
     Doctor(Doctor),
+    /// Measure what scaf costs and what it is worth
+    #[command(subcommand)]
+    Bench(Bench),
     /// Print a completion script for a shell
     Completions {
         /// Shell to complete in
@@ -158,11 +161,7 @@ pub struct Mix {
     #[command(flatten)]
     pub common: Common,
     /// What to compare: unmanaged, passive, dynamic, pinned, or the name of a policy
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_value = "unmanaged,passive,dynamic,pinned,equi,scaf"
-    )]
+    #[arg(long, value_delimiter = ',', default_value = "unmanaged,passive,dynamic,pinned,equi,scaf")]
     pub configs: Vec<String>,
     /// Times that everything is measured, interleaved
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -188,9 +187,7 @@ mod tests {
     #[test]
     fn options_after_the_program_belong_to_the_program() {
         let cli = Cli::parse_from(["scaf", "run", "--min", "2", "ls", "--name", "x"]);
-        let Command::Run(run) = cli.command else {
-            panic!("not run")
-        };
+        let Command::Run(run) = cli.command else { panic!("not run") };
         assert_eq!((run.min, run.name), (2, None));
         assert_eq!(run.command, ["ls", "--name", "x"]);
     }

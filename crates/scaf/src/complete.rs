@@ -27,10 +27,7 @@ pub fn man(folder: &Path) -> Result<ExitCode> {
         .with_context(|| format!("can't write man pages into {}", folder.display()))?;
     let path = folder.join("scafd.8");
     let mut page = Vec::new();
-    clap_mangen::Man::new(scafd::cli())
-        .section("8")
-        .render(&mut page)
-        .context("man page of scafd")?;
+    clap_mangen::Man::new(scafd::cli()).section("8").render(&mut page).context("man page of scafd")?;
     std::fs::write(&path, page).with_context(|| format!("can't write {}", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -43,11 +40,7 @@ mod tests {
     fn every_command_has_a_page() {
         let folder = tempfile::tempdir().unwrap();
         man(folder.path()).unwrap();
-        for page in [
-            "scaf.1",
-            "scaf-run.1",
-            "scafd.8",
-        ] {
+        for page in ["scaf.1", "scaf-run.1", "scaf-bench.1", "scaf-bench-mix.1", "scafd.8"] {
             let text = std::fs::read_to_string(folder.path().join(page)).unwrap();
             assert!(text.contains(".TH"), "{page}");
         }

@@ -42,9 +42,7 @@ pub fn sockets() -> Vec<PathBuf> {
 
 /// The one socket that the user wants, if any.
 pub fn named_socket() -> Option<PathBuf> {
-    std::env::var_os(SOCKET_VARIABLE)
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from)
+    std::env::var_os(SOCKET_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 /// The first socket where a daemon answers that is root's or the user's own.
@@ -85,20 +83,12 @@ pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
 }
 
 fn trusted(uid: u32) -> Result<(), Absent> {
-    if uid == 0 || uid == rustix::process::geteuid().as_raw() {
-        Ok(())
-    } else {
-        Err(Absent::Foreign(uid))
-    }
+    if uid == 0 || uid == rustix::process::geteuid().as_raw() { Ok(()) } else { Err(Absent::Foreign(uid)) }
 }
 
 fn open(address: &SocketAddrUnix) -> Result<OwnedFd, Errno> {
-    let socket = rustix::net::socket_with(
-        AddressFamily::UNIX,
-        SocketType::SEQPACKET,
-        SocketFlags::CLOEXEC,
-        None,
-    )?;
+    let socket =
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
     set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
     rustix::net::connect(&socket, address)?;
@@ -109,10 +99,9 @@ fn open(address: &SocketAddrUnix) -> Result<OwnedFd, Errno> {
 pub fn explain(absent: &[(PathBuf, Absent)]) -> String {
     let part = |(socket, why): &(PathBuf, Absent)| match why {
         Absent::Silent => format!("nobody answers at {}", socket.display()),
-        Absent::Foreign(uid) => format!(
-            "{} belongs to another user ({uid}), so it isn't used",
-            socket.display()
-        ),
+        Absent::Foreign(uid) => {
+            format!("{} belongs to another user ({uid}), so it isn't used", socket.display())
+        }
         Absent::Unreachable(why) => format!("{} can't be reached: {why}", socket.display()),
     };
     absent.iter().map(part).collect::<Vec<_>>().join("; ")
@@ -165,10 +154,7 @@ pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
 pub fn snapshot(socket: &Path) -> Result<Snapshot> {
     match ask(socket, &Request::Snapshot)? {
         Reply::Snapshot(snapshot) => Ok(*snapshot),
-        other => bail!(
-            "the daemon at {} answered a question not asked: {other:?}",
-            socket.display()
-        ),
+        other => bail!("the daemon at {} answered a question not asked: {other:?}", socket.display()),
     }
 }
 
@@ -193,10 +179,7 @@ mod tests {
         assert_eq!(connect(&socket).unwrap_err(), Absent::Silent);
         // A socket file whose listener is gone counts the same.
         drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
-        assert!(matches!(
-            connect(&socket),
-            Err(Absent::Silent | Absent::Unreachable(_))
-        ));
+        assert!(matches!(connect(&socket), Err(Absent::Silent | Absent::Unreachable(_))));
     }
 
     #[test]

@@ -63,18 +63,10 @@ struct Program {
 /// A program that isn't there or can't be read.
 pub fn run(flags: &cli::Doctor) -> Result<ExitCode> {
     let findings = examine(flags.program.as_deref())?;
-    let text = if flags.json {
-        serde_json::to_string_pretty(&findings)? + "\n"
-    } else {
-        render(&findings)
-    };
+    let text = if flags.json { serde_json::to_string_pretty(&findings)? + "\n" } else { render(&findings) };
     output::print(&text)?;
     let able = findings.library.is_some() && findings.program.as_ref().is_none_or(|it| it.obstacle.is_none());
-    Ok(if able {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if able { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn examine(program: Option<&OsStr>) -> Result<Findings> {
@@ -146,12 +138,7 @@ fn examine_program(name: &OsStr) -> Result<Program> {
              a long-spinning wait policy (OMP_WAIT_POLICY=active) would make that slow."
         }
     };
-    Ok(Program {
-        path,
-        obstacle,
-        facts,
-        advice: advice.to_owned(),
-    })
+    Ok(Program { path, obstacle, facts, advice: advice.to_owned() })
 }
 
 fn render(found: &Findings) -> String {
@@ -159,42 +146,25 @@ fn render(found: &Findings) -> String {
     let mut line = |what: &str, said: String| {
         let _ = writeln!(text, "{what:<12} {said}");
     };
-    line(
-        "machine",
-        format!("{}, Linux {}", found.machine.cpu_model, found.machine.kernel),
-    );
+    line("machine", format!("{}, Linux {}", found.machine.cpu_model, found.machine.kernel));
     line(
         "topology",
-        found
-            .topology
-            .as_ref()
-            .map_or("unknown to hwloc".into(), |shape| {
-                format!(
-                    "{}, {}, {}, {}, {}",
-                    count(shape.packages, "package"),
-                    count(shape.numa_nodes, "NUMA node"),
-                    count(shape.last_level_caches, "last-level cache"),
-                    count(shape.cores, "core"),
-                    count(shape.pus, "PU"),
-                )
-            }),
+        found.topology.as_ref().map_or("unknown to hwloc".into(), |shape| {
+            format!(
+                "{}, {}, {}, {}, {}",
+                count(shape.packages, "package"),
+                count(shape.numa_nodes, "NUMA node"),
+                count(shape.last_level_caches, "last-level cache"),
+                count(shape.cores, "core"),
+                count(shape.pus, "PU"),
+            )
+        }),
     );
-    line(
-        "allowed",
-        format!("PUs {} ({})", found.allowed_pus, found.machine.pus),
-    );
+    line("allowed", format!("PUs {} ({})", found.allowed_pus, found.machine.pus));
     let groups = &found.cgroups;
-    let quota = groups.quota.map_or("no CPU quota".into(), |quota| {
-        format!("CPU quota of {quota:.2} contexts")
-    });
-    line(
-        "cgroups",
-        format!(
-            "{}, controllers: {}; {quota}",
-            groups.version,
-            list(&groups.controllers)
-        ),
-    );
+    let quota =
+        groups.quota.map_or("no CPU quota".into(), |quota| format!("CPU quota of {quota:.2} contexts"));
+    line("cgroups", format!("{}, controllers: {}; {quota}", groups.version, list(&groups.controllers)));
     line(
         "counters",
         match &found.instruction_counter_missing {
@@ -204,18 +174,9 @@ fn render(found: &Findings) -> String {
     );
     line(
         "library",
-        either(
-            &found.library.as_ref().map(|path| path.display().to_string()),
-            &found.library_missing,
-        ),
+        either(&found.library.as_ref().map(|path| path.display().to_string()), &found.library_missing),
     );
-    line(
-        "spinning",
-        format!(
-            "GOMP_SPINCOUNT={} for managed programs, unless you set it",
-            found.spin_rounds
-        ),
-    );
+    line("spinning", format!("GOMP_SPINCOUNT={} for managed programs, unless you set it", found.spin_rounds));
     line(
         "daemon",
         match (&found.daemon, &found.daemon_missing) {
@@ -228,10 +189,7 @@ fn render(found: &Findings) -> String {
                 it.capacity,
                 count(it.programs, "program")
             ),
-            (None, why) => format!(
-                "none; scaf run starts one ({})",
-                why.as_deref().unwrap_or("unknown")
-            ),
+            (None, why) => format!("none; scaf run starts one ({})", why.as_deref().unwrap_or("unknown")),
         },
     );
     if let Some(program) = &found.program {
@@ -249,11 +207,7 @@ fn render_program(program: &Program) -> String {
         let _ = writeln!(text, "  {sentence}");
     }
     if !program.facts.regions.is_empty() {
-        let _ = writeln!(
-            text,
-            "  Parallel regions in its symbol table: {}.",
-            program.facts.regions.len()
-        );
+        let _ = writeln!(text, "  Parallel regions in its symbol table: {}.", program.facts.regions.len());
     }
     let _ = writeln!(text, "  {}", program.advice);
     text
@@ -264,18 +218,11 @@ fn count(number: usize, what: &str) -> String {
 }
 
 fn list(words: &[String]) -> String {
-    if words.is_empty() {
-        "none".into()
-    } else {
-        words.join(", ")
-    }
+    if words.is_empty() { "none".into() } else { words.join(", ") }
 }
 
 fn either(found: &Option<String>, missing: &Option<String>) -> String {
-    found
-        .clone()
-        .or_else(|| missing.clone().map(|why| format!("missing: {why}")))
-        .unwrap_or_default()
+    found.clone().or_else(|| missing.clone().map(|why| format!("missing: {why}"))).unwrap_or_default()
 }
 
 #[cfg(test)]

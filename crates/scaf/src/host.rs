@@ -29,10 +29,7 @@ pub fn machine() -> Machine {
 pub fn allowed() -> PuSet {
     let set = rustix::thread::sched_getaffinity(None);
     set.map(|set| {
-        (0..rustix::thread::CpuSet::MAX_CPU)
-            .filter(|pu| set.is_set(*pu))
-            .map(|pu| pu as u32)
-            .collect()
+        (0..rustix::thread::CpuSet::MAX_CPU).filter(|pu| set.is_set(*pu)).map(|pu| pu as u32).collect()
     })
     .unwrap_or_default()
 }
@@ -95,14 +92,8 @@ pub fn instruction_counter() -> Result<(), std::io::Error> {
     const CLOSE_ON_EXEC: libc::c_ulong = 8;
     // SAFETY: the kernel reads `size` bytes of the attributes; what comes back is checked before it is closed.
     unsafe {
-        let counter = libc::syscall(
-            libc::SYS_perf_event_open,
-            &raw const attributes,
-            0,
-            -1,
-            -1,
-            CLOSE_ON_EXEC,
-        );
+        let counter =
+            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, 0, -1, -1, CLOSE_ON_EXEC);
         if counter < 0 {
             return Err(std::io::Error::last_os_error());
         }
@@ -145,16 +136,8 @@ pub fn cgroups(root: &Path) -> Cgroups {
         let there = std::fs::read_to_string(top.join("cgroup.controllers")).unwrap_or_default();
         let there: Vec<&str> = there.split_whitespace().collect();
         // v2 has the freezer built in.
-        controllers.extend(
-            wanted
-                .iter()
-                .filter(|name| there.contains(name))
-                .map(|name| (*name).to_owned()),
-        );
-        let own = membership
-            .lines()
-            .find_map(|line| line.strip_prefix("0::"))
-            .unwrap_or("/");
+        controllers.extend(wanted.iter().filter(|name| there.contains(name)).map(|name| (*name).to_owned()));
+        let own = membership.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/");
         quota = smallest(top, own, |folder| {
             let limit = std::fs::read_to_string(folder.join("cpu.max")).ok()?;
             let (quota, period) = limit.trim().split_once(' ')?;
@@ -175,13 +158,8 @@ pub fn cgroups(root: &Path) -> Cgroups {
                         .flatten()
                 });
                 let found = smallest(&top, own.unwrap_or("/"), |folder| {
-                    let number = |file| {
-                        std::fs::read_to_string(folder.join(file))
-                            .ok()?
-                            .trim()
-                            .parse::<f64>()
-                            .ok()
-                    };
+                    let number =
+                        |file| std::fs::read_to_string(folder.join(file)).ok()?.trim().parse::<f64>().ok();
                     let (quota, period) = (number("cpu.cfs_quota_us")?, number("cpu.cfs_period_us")?);
                     (quota > 0.0 && period > 0.0).then(|| quota / period) // -1 is no limit
                 });
@@ -196,21 +174,14 @@ pub fn cgroups(root: &Path) -> Cgroups {
         (false, false) => "none",
     };
     controllers.dedup();
-    Cgroups {
-        version: version.into(),
-        controllers,
-        quota,
-    }
+    Cgroups { version: version.into(), controllers, quota }
 }
 
 /// The smallest limit in the group `own` and those around it. In a container, /proc names a group that is not below
 /// the mount; the mount itself is then the group.
 fn smallest(top: &Path, own: &str, limit: impl Fn(&Path) -> Option<f64>) -> Option<f64> {
     let own = top.join(own.trim_start_matches('/'));
-    own.ancestors()
-        .take_while(|folder| folder.starts_with(top))
-        .filter_map(limit)
-        .reduce(f64::min)
+    own.ancestors().take_while(|folder| folder.starts_with(top)).filter_map(limit).reduce(f64::min)
 }
 
 #[cfg(test)]
@@ -253,10 +224,7 @@ mod tests {
     fn v1_keeps_quota_and_period_apart_and_minus_one_is_none() {
         let files = |quota| {
             host(&[
-                (
-                    "proc/self/mounts",
-                    "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu,cpuacct 0 0\n",
-                ),
+                ("proc/self/mounts", "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu,cpuacct 0 0\n"),
                 ("proc/self/cgroup", "3:cpu,cpuacct:/x\n"),
                 ("sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", quota),
                 ("sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n"),

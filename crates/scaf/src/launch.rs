@@ -44,11 +44,7 @@ impl Wish {
         if let Some(max) = flags.max
             && max < flags.min
         {
-            bail!(
-                "--min {} is more than --max {max}; give a --max of at least {}",
-                flags.min,
-                flags.min
-            );
+            bail!("--min {} is more than --max {max}; give a --max of at least {}", flags.min, flags.min);
         }
         if let Some(name) = &flags.name
             && (name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control))
@@ -56,12 +52,7 @@ impl Wish {
             bail!("--name takes 1 to {NAME_BYTES} bytes without control characters");
         }
         let weight_milli = (flags.weight * 1000.0).round().clamp(1.0, 1_000_000.0) as u32;
-        Ok(Wish {
-            name: flags.name.clone(),
-            min: flags.min,
-            max: flags.max,
-            weight_milli,
-        })
+        Ok(Wish { name: flags.name.clone(), min: flags.min, max: flags.max, weight_milli })
     }
 }
 
@@ -71,24 +62,22 @@ impl Wish {
 /// Contradicting flags, or a program that isn't there or isn't executable ([`target::Unstartable`]).
 pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
     let wish = Wish::from_flags(flags)?;
-    let [name, arguments @ ..] = flags.command.as_slice() else {
-        bail!("no program given")
-    };
+    let [name, arguments @ ..] = flags.command.as_slice() else { bail!("no program given") };
     let program = target::resolve(name)?;
     let mut command = Command::new(&program);
     command.arg0(name).args(arguments);
     match manage(&program) {
-        Ok((library, socket)) => apply(&mut command, &environment(&wish, &socket, &library)),
+        Ok((library, socket)) => {
+            apply(&mut command, &environment(&wish, &socket, &library, &|name| std::env::var_os(name)))
+        }
         Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
     }
     let error = command.exec();
     Err(error).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             // The file is there, so it is its interpreter or loader that isn't.
-            anyhow::Error::new(target::Unstartable::NotFound(name.clone())).context(format!(
-                "{}: its interpreter or loader is missing",
-                program.display()
-            ))
+            anyhow::Error::new(target::Unstartable::NotFound(name.clone()))
+                .context(format!("{}: its interpreter or loader is missing", program.display()))
         }
         _ => anyhow::Error::new(error)
             .context(target::Unstartable::NotExecutable(program.clone()))
@@ -119,16 +108,8 @@ pub fn library() -> Result<PathBuf, String> {
         )?,
     };
     // The loader splits LD_PRELOAD at these, and knows no way to quote them.
-    if library
-        .as_os_str()
-        .as_bytes()
-        .iter()
-        .any(|byte| b" :".contains(byte))
-    {
-        return Err(format!(
-            "LD_PRELOAD can't carry the blank or colon in {}",
-            library.display()
-        ));
+    if library.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte)) {
+        return Err(format!("LD_PRELOAD can't carry the blank or colon in {}", library.display()));
     }
     Ok(library)
 }
@@ -136,21 +117,23 @@ pub fn library() -> Result<PathBuf, String> {
 /// A change to an environment: set to a value, or (`None`) taken out.
 pub type Change = (&'static str, Option<OsString>);
 
-/// What the environment of a managed program has to be, against ours.
-pub fn environment(wish: &Wish, socket: &Path, library: &Path) -> Vec<Change> {
+/// What the environment of a managed program has to be, against the one that `before` looks up.
+pub fn environment(
+    wish: &Wish,
+    socket: &Path,
+    library: &Path,
+    before: &dyn Fn(&str) -> Option<OsString>,
+) -> Vec<Change> {
     // Those not given are taken out: a program managed by us may use `scaf run` itself.
     let mut changes = vec![
-        (
-            "LD_PRELOAD",
-            Some(preload(library, std::env::var_os("LD_PRELOAD").as_deref())),
-        ),
+        ("LD_PRELOAD", Some(preload(library, before("LD_PRELOAD").as_deref()))),
         (daemon::SOCKET_VARIABLE, Some(socket.into())),
         ("SCAF_NAME", wish.name.as_ref().map(OsString::from)),
         ("SCAF_MIN", Some(wish.min.to_string().into())),
         ("SCAF_MAX", wish.max.map(|max| max.to_string().into())),
         ("SCAF_WEIGHT_MILLI", Some(wish.weight_milli.to_string().into())),
     ];
-    let chosen = |name| std::env::var_os(name).is_some();
+    let chosen = |name| before(name).is_some();
     if !chosen("OMP_WAIT_POLICY") && !chosen("GOMP_SPINCOUNT") {
         changes.push(("GOMP_SPINCOUNT", Some(SPIN_ROUNDS.into())));
     }
@@ -170,10 +153,7 @@ pub fn apply(command: &mut Command, changes: &[Change]) {
 /// LD_PRELOAD with the library first, and once.
 fn preload(library: &Path, before: Option<&OsStr>) -> OsString {
     let mut list = library.as_os_str().to_owned();
-    let others = before
-        .unwrap_or_default()
-        .as_bytes()
-        .split(|byte| b" :".contains(byte));
+    let others = before.unwrap_or_default().as_bytes().split(|byte| b" :".contains(byte));
     for other in others.filter(|other| !other.is_empty() && *other != library.as_os_str().as_bytes()) {
         list.push(":");
         list.push(OsStr::from_bytes(other));
@@ -186,13 +166,7 @@ mod tests {
     use super::*;
 
     fn flags(min: u32, max: Option<u32>, weight: f64) -> cli::Run {
-        cli::Run {
-            name: None,
-            min,
-            max,
-            weight,
-            command: vec!["true".into()],
-        }
+        cli::Run { name: None, min, max, weight, command: vec!["true".into()] }
     }
 
     #[test]
@@ -205,19 +179,13 @@ mod tests {
     #[test]
     fn weights_travel_in_thousandths() {
         assert_eq!(Wish::from_flags(&flags(1, None, 0.0015)).unwrap().weight_milli, 2);
-        assert_eq!(
-            Wish::from_flags(&flags(1, None, 2.5)).unwrap().weight_milli,
-            2_500
-        );
+        assert_eq!(Wish::from_flags(&flags(1, None, 2.5)).unwrap().weight_milli, 2_500);
     }
 
     #[test]
     fn names_that_the_handshake_cant_carry_are_refused() {
         for name in ["", "a\nb", &"x".repeat(64)] {
-            let flags = cli::Run {
-                name: Some(name.into()),
-                ..flags(1, None, 1.0)
-            };
+            let flags = cli::Run { name: Some(name.into()), ..flags(1, None, 1.0) };
             assert!(Wish::from_flags(&flags).is_err(), "{name:?}");
         }
     }
@@ -226,28 +194,28 @@ mod tests {
     fn preloaded_libraries_of_others_are_kept_and_ours_is_there_once() {
         let ours = Path::new("/l/libscaf.so");
         assert_eq!(preload(ours, None), "/l/libscaf.so");
-        assert_eq!(
-            preload(ours, Some(OsStr::new("/a.so /b.so"))),
-            "/l/libscaf.so:/a.so:/b.so"
-        );
-        assert_eq!(
-            preload(ours, Some(OsStr::new("/l/libscaf.so:/a.so"))),
-            "/l/libscaf.so:/a.so"
-        );
+        assert_eq!(preload(ours, Some(OsStr::new("/a.so /b.so"))), "/l/libscaf.so:/a.so:/b.so");
+        assert_eq!(preload(ours, Some(OsStr::new("/l/libscaf.so:/a.so"))), "/l/libscaf.so:/a.so");
     }
 
     #[test]
     fn what_was_not_asked_for_is_not_inherited() {
-        let wish = Wish {
-            name: None,
-            min: 1,
-            max: None,
-            weight_milli: 1000,
-        };
-        let changes = environment(&wish, Path::new("/s"), Path::new("/l"));
+        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000 };
+        let changes = environment(&wish, Path::new("/s"), Path::new("/l"), &|_| None);
         for name in ["SCAF_NAME", "SCAF_MAX"] {
             assert!(changes.contains(&(name, None)), "{name}");
         }
         assert!(changes.contains(&("SCAF_SOCKET", Some("/s".into()))));
+    }
+
+    #[test]
+    fn a_user_who_chose_how_to_wait_is_not_overruled() {
+        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000 };
+        let spin = |chosen: &'static str| {
+            let before = move |name: &str| (name == chosen).then(|| OsString::from("x"));
+            let changes = environment(&wish, Path::new("/s"), Path::new("/l"), &before);
+            changes.into_iter().any(|(name, _)| name == "GOMP_SPINCOUNT")
+        };
+        assert!(spin("HOME") && !spin("OMP_WAIT_POLICY") && !spin("GOMP_SPINCOUNT"));
     }
 }

@@ -3,6 +3,7 @@
 //! [`cli`] is what can be typed. Each command is one module that resolves the flags into what is meant and carries
 //! it out; the modules below them ([`daemon`], [`session`], [`target`]) each know one thing about the system.
 
+pub mod bench;
 pub mod cli;
 pub mod complete;
 pub mod daemon;

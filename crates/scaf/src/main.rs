@@ -1,7 +1,7 @@
 //! The `scaf` command.
 
 use clap::Parser;
-use scaf_cli::{cli, complete, doctor, launch, policy, ps, target};
+use scaf_cli::{bench, cli, complete, doctor, launch, policy, ps, target};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -9,9 +9,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("scaf: {error:#}");
-            let unstartable = error
-                .chain()
-                .find_map(|cause| cause.downcast_ref::<target::Unstartable>());
+            let unstartable = error.chain().find_map(|cause| cause.downcast_ref::<target::Unstartable>());
             ExitCode::from(unstartable.map_or(1, target::Unstartable::exit_status))
         }
     }
@@ -23,6 +21,9 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Ps(flags) => ps::run(&flags),
         cli::Command::Policy(flags) => policy::run(&flags),
         cli::Command::Doctor(flags) => doctor::run(&flags),
+        cli::Command::Bench(cli::Bench::Overhead(flags)) => bench::overhead::run(&flags),
+        cli::Command::Bench(cli::Bench::Solo(flags)) => bench::solo::run(&flags),
+        cli::Command::Bench(cli::Bench::Mix(flags)) => bench::mix::run(&flags),
         cli::Command::Completions { shell } => complete::completions(shell),
         cli::Command::Man { dir } => complete::man(&dir),
     }

@@ -15,10 +15,7 @@ pub fn run(flags: &cli::Policy) -> Result<ExitCode> {
         None => daemon::snapshot(&socket)?.policy,
         Some(name) => match daemon::ask(&socket, &Request::SetPolicy(name.clone()))? {
             Reply::Policy(name) => name,
-            other => bail!(
-                "the daemon at {} answered a question not asked: {other:?}",
-                socket.display()
-            ),
+            other => bail!("the daemon at {} answered a question not asked: {other:?}", socket.display()),
         },
     };
     crate::output::print(&format!("{policy}\n"))?;

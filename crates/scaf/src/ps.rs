@@ -29,16 +29,7 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
         text.push_str("no managed programs; start one with: scaf run PROGRAM\n");
         return text;
     }
-    let mut table = plain_table(&[
-        "NAME",
-        "PID",
-        "MECHANISM",
-        "DOP",
-        "PUS",
-        "EFFICIENCY",
-        "SPEEDUP",
-        "TEAM",
-    ]);
+    let mut table = plain_table(&["NAME", "PID", "MECHANISM", "DOP", "PUS", "EFFICIENCY", "SPEEDUP", "TEAM"]);
     for program in &snapshot.programs {
         table.add_row(row(program));
     }
@@ -53,9 +44,7 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
 }
 
 fn header(snapshot: &Snapshot) -> String {
-    let quota = snapshot
-        .quota
-        .map_or_else(|| "none".to_owned(), |quota| format!("{quota:.2}"));
+    let quota = snapshot.quota.map_or_else(|| "none".to_owned(), |quota| format!("{quota:.2}"));
     format!(
         "{} daemon {}, pid {}: policy {}, capacity {} of PUs {}, unmanaged load {:.2}, quota {quota}\n",
         snapshot.scope,
@@ -100,44 +89,27 @@ fn reasons(program: &Program) -> String {
     };
     line("allocation", &program.reason);
     line("mechanism", &program.mechanism_reason);
-    let most = if program.max == 0 {
-        "no limit".to_owned()
-    } else {
-        program.max.to_string()
-    };
-    line(
-        "wish",
-        &format!("min {}, max {most}, weight {}", program.min, program.weight),
-    );
+    let most = if program.max == 0 { "no limit".to_owned() } else { program.max.to_string() };
+    line("wish", &format!("min {}, max {most}, weight {}", program.min, program.weight));
     line(
         "regions",
-        &format!(
-            "{}, of which {} fix their team size",
-            program.regions, program.promised_regions
-        ),
+        &format!("{}, of which {} fix their team size", program.regions, program.promised_regions),
     );
     if program.effective_ns.is_none() && program.dop.is_some() {
-        line(
-            "effect",
-            "outstanding: the DoP above is granted but not in effect yet",
-        );
+        line("effect", "outstanding: the DoP above is granted but not in effect yet");
     }
     text
 }
 
 /// Without control characters: names come from other users' programs, and a terminal obeys what it is sent.
 fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect()
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// A table of blanks only, for terminals and pipes alike.
 pub fn plain_table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_header(header.iter().map(Cell::new));
+    table.load_preset(presets::NOTHING).set_header(header.iter().map(Cell::new));
     table
 }
 
@@ -152,12 +124,7 @@ pub fn align_right(table: &mut Table, columns: &[usize]) {
 
 /// The table without blanks at line ends.
 pub fn trimmed(table: &Table) -> String {
-    table
-        .to_string()
-        .lines()
-        .map(str::trim_end)
-        .collect::<Vec<_>>()
-        .join("\n")
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -227,13 +194,9 @@ mod tests {
     #[test]
     fn reasons_come_with_verbose() {
         let text = render(&snapshot(vec![program()]), true);
-        for part in [
-            "half of the machine",
-            "it asks for the team size",
-            "max no limit",
-            "3 fix",
-            "outstanding",
-        ] {
+        for part in
+            ["half of the machine", "it asks for the team size", "max no limit", "3 fix", "outstanding"]
+        {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

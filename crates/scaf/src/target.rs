@@ -36,19 +36,11 @@ impl fmt::Display for Unstartable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unstartable::NotFound(name) => {
-                let place = if name.as_bytes().contains(&b'/') {
-                    ""
-                } else {
-                    " in the PATH"
-                };
+                let place = if name.as_bytes().contains(&b'/') { "" } else { " in the PATH" };
                 write!(f, "{}: not found{place}", name.display())
             }
             Unstartable::NotExecutable(path) => {
-                write!(
-                    f,
-                    "{}: not executable; allow it with chmod +x if it is a program",
-                    path.display()
-                )
+                write!(f, "{}: not executable; allow it with chmod +x if it is a program", path.display())
             }
         }
     }
@@ -69,9 +61,7 @@ fn resolve_in(name: &OsStr, path: &OsStr) -> Result<PathBuf, Unstartable> {
     let candidates: Vec<PathBuf> = if name.as_bytes().contains(&b'/') {
         vec![name.into()]
     } else {
-        std::env::split_paths(path)
-            .map(|folder| folder.join(name))
-            .collect()
+        std::env::split_paths(path).map(|folder| folder.join(name)).collect()
     };
     let mut refused = None;
     for candidate in candidates {
@@ -134,20 +124,12 @@ fn head(path: &Path) -> std::io::Result<Vec<u8>> {
 
 fn interpreter_of_script(head: &[u8]) -> Option<Vec<String>> {
     let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
-    Some(
-        String::from_utf8_lossy(line)
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect(),
-    )
+    Some(String::from_utf8_lossy(line).split_whitespace().map(str::to_owned).collect())
 }
 
 fn gains_rights(path: &Path) -> Option<String> {
     let file = std::fs::metadata(path).ok()?;
-    let (uid, gid) = (
-        rustix::process::getuid().as_raw(),
-        rustix::process::getgid().as_raw(),
-    );
+    let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     // Mode bits: 0o4000 setuid, 0o2010 setgid (without the group's x it means mandatory locking).
     if file.mode() & 0o4000 != 0 && file.uid() != uid {
         return Some("it is setuid, and the loader preloads nothing into such programs".into());
@@ -171,9 +153,7 @@ fn foreign_binary(path: &Path) -> Option<String> {
         return Some(format!("it isn't a program for {}", std::env::consts::ARCH));
     }
     let segments = header.program_headers(endian, &data).ok()?;
-    let loader = segments
-        .iter()
-        .find_map(|segment| segment.interpreter(endian, &data).ok().flatten());
+    let loader = segments.iter().find_map(|segment| segment.interpreter(endian, &data).ok().flatten());
     match loader {
         None => Some("it is statically linked, so there is no loader to preload the client library".into()),
         Some(loader) if loader.windows(7).any(|part| part == b"ld-musl") => {
@@ -210,14 +190,8 @@ mod tests {
         let wanted = file(&b, "x", b"", 0o755);
         let path = std::env::join_paths([&a, &b]).unwrap();
         assert_eq!(resolve_in(OsStr::new("x"), &path), Ok(wanted));
-        assert_eq!(
-            resolve_in(OsStr::new("y"), &path),
-            Err(Unstartable::NotFound("y".into()))
-        );
-        assert_eq!(
-            resolve_in(OsStr::new(""), &path),
-            Err(Unstartable::NotFound("".into()))
-        );
+        assert_eq!(resolve_in(OsStr::new("y"), &path), Err(Unstartable::NotFound("y".into())));
+        assert_eq!(resolve_in(OsStr::new(""), &path), Err(Unstartable::NotFound("".into())));
     }
 
     #[test]
@@ -233,17 +207,8 @@ mod tests {
     fn an_ordinary_program_has_no_obstacle_and_neither_has_its_script() {
         assert_eq!(obstacle(Path::new("/bin/true")), None);
         let folder = tempfile::tempdir().unwrap();
-        for line in [
-            "#!/bin/sh\n",
-            "#!/usr/bin/env sh\n",
-            "#! /bin/sh -e\n",
-            "no magic\n",
-        ] {
-            assert_eq!(
-                obstacle(&file(folder.path(), "s", line.as_bytes(), 0o755)),
-                None,
-                "{line}"
-            );
+        for line in ["#!/bin/sh\n", "#!/usr/bin/env sh\n", "#! /bin/sh -e\n", "no magic\n"] {
+            assert_eq!(obstacle(&file(folder.path(), "s", line.as_bytes(), 0o755)), None, "{line}");
         }
     }
 

@@ -1,0 +1,296 @@
+//! One run of a program: its own process group, its output in files without names, its end told by a pidfd.
+//!
+//! Dropping a [`Child`] kills the whole group, so no way out of a benchmark leaves a process behind; a benchmark
+//! that is itself killed takes its children with it (PR_SET_PDEATHSIG).
+
+use super::clock;
+use super::interrupt::Interrupt;
+use crate::launch::{self, Change};
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, PidfdFlags, Signal};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// Variables that govern OpenMP or scaf. Every run starts without them, whatever the user's environment has.
+const GOVERNING: [&str; 4] = ["OMP_", "GOMP_", "KMP_", "SCAF_"];
+
+/// Most of a program's output that is read; a result is a line.
+const OUTPUT_BYTES: u64 = 64 << 20;
+
+/// How to start a program.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// The executable.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Changes to the clean environment.
+    pub environment: Vec<Change>,
+    /// PUs to bind it to; `None` for all of ours.
+    pub pus: Option<Vec<u32>>,
+}
+
+impl Recipe {
+    /// The recipe with other environment changes and PUs.
+    pub fn with(&self, environment: Vec<Change>, pus: Option<Vec<u32>>) -> Recipe {
+        Recipe { environment, pus, ..self.clone() }
+    }
+
+    /// The command, without binding and process group.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).stdin(Stdio::null());
+        clean(&mut command);
+        launch::apply(&mut command, &self.environment);
+        command
+    }
+}
+
+/// Takes everything out of a command's environment that governs OpenMP or scaf.
+pub fn clean(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name == "LD_PRELOAD"
+            || GOVERNING.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+        {
+            command.env_remove(name);
+        }
+    }
+}
+
+/// A running program.
+pub struct Child {
+    child: std::process::Child,
+    pidfd: OwnedFd,
+    /// When it was started, in nanoseconds of CLOCK_MONOTONIC.
+    pub started_ns: u64,
+    stdout: File,
+    stderr: File,
+    reaped: bool,
+}
+
+/// A run that came to its end.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// From start to end, in seconds.
+    pub seconds: f64,
+    /// When it ended, in nanoseconds of CLOCK_MONOTONIC.
+    pub ended_ns: u64,
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// How it failed, in a sentence with its last words; `None` if it exited with 0.
+    pub fn failure(&self) -> Option<String> {
+        if self.status.success() {
+            return None;
+        }
+        let how = match self.status.signal() {
+            Some(signal) => format!("was killed by signal {signal}"),
+            None => format!("exited with {}", self.status.code().unwrap_or_default()),
+        };
+        let tail: Vec<&str> = self.stderr.lines().rev().take(5).collect();
+        let words: Vec<&str> = tail.into_iter().rev().collect();
+        Some(if words.is_empty() { how } else { format!("{how}: {}", words.join(" | ")) })
+    }
+}
+
+impl Child {
+    /// Starts a program.
+    ///
+    /// # Errors
+    /// It isn't there, or the system has no room for it.
+    pub fn start(recipe: &Recipe) -> Result<Child> {
+        let (stdout, stderr) = (output()?, output()?);
+        let mut command = recipe.command();
+        command.process_group(0).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
+        let pus = recipe.pus.as_ref().map(|pus| {
+            let mut set = rustix::thread::CpuSet::new();
+            pus.iter().for_each(|pu| set.set(*pu as usize));
+            set
+        });
+        let parent = rustix::process::getpid();
+        // SAFETY: only system calls between fork and exec; nothing is allocated.
+        unsafe {
+            command.pre_exec(move || {
+                rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+                if rustix::process::getppid() != Some(parent) {
+                    libc::_exit(1); // we died before the call above
+                }
+                match &pus {
+                    Some(set) => Ok(rustix::thread::sched_setaffinity(None, set)?),
+                    None => Ok(()),
+                }
+            });
+        }
+        let started_ns = clock::now_ns();
+        let mut child =
+            command.spawn().with_context(|| format!("can't start {}", recipe.program.display()))?;
+        let pid = Pid::from_raw(child.id() as i32).context("process id")?;
+        let pidfd = match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(pidfd) => pidfd,
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(std::io::Error::from(error)).context("pidfd_open");
+            }
+        };
+        Ok(Child { child, pidfd, started_ns, stdout, stderr, reaped: false })
+    }
+
+    /// Becomes readable at its end.
+    pub fn end(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Seconds since its start.
+    pub fn age(&self) -> f64 {
+        clock::seconds(self.started_ns, clock::now_ns())
+    }
+
+    /// How it ended; `None` while it runs. What it left in its process group is killed.
+    ///
+    /// # Errors
+    /// Its output can't be read.
+    pub fn ended(&mut self) -> Result<Option<Outcome>> {
+        let ended_ns = clock::now_ns();
+        let Some(status) = self.child.try_wait()? else { return Ok(None) };
+        self.kill_group();
+        self.reaped = true;
+        Ok(Some(Outcome {
+            seconds: clock::seconds(self.started_ns, ended_ns),
+            ended_ns,
+            status,
+            stdout: content(&mut self.stdout)?,
+            stderr: content(&mut self.stderr)?,
+        }))
+    }
+
+    /// Waits for its end; `None` if it was killed because it took longer than `cap_s`.
+    ///
+    /// # Errors
+    /// The user interrupts, or as for [`Child::ended`].
+    pub fn wait(mut self, cap_s: f64, interrupt: &Interrupt) -> Result<Option<Outcome>> {
+        loop {
+            if let Some(outcome) = self.ended()? {
+                return Ok(Some(outcome));
+            }
+            let left = cap_s - self.age();
+            if left <= 0.0 {
+                return Ok(None);
+            }
+            interrupt.wait(&[self.end()], Duration::from_secs_f64(left))?;
+        }
+    }
+
+    fn kill_group(&self) {
+        if let Some(group) = Pid::from_raw(self.child.id() as i32) {
+            let _ = rustix::process::kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill_group();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Runs a program to its successful end.
+///
+/// # Errors
+/// It fails, takes longer than `cap_s`, or the user interrupts.
+pub fn run(recipe: &Recipe, cap_s: f64, interrupt: &Interrupt) -> Result<Outcome> {
+    let program = recipe.program.display();
+    let Some(outcome) = Child::start(recipe)?.wait(cap_s, interrupt)? else {
+        bail!(
+            "{program} took more than {cap_s} s alone on the machine; give it a smaller size or a longer cap_s"
+        );
+    };
+    match outcome.failure() {
+        None => Ok(outcome),
+        Some(how) => bail!("{program} {how}"),
+    }
+}
+
+/// A file for a program's output. It has no name, so nothing is left behind, and no pipe that a program could wait at.
+fn output() -> Result<File> {
+    tempfile::tempfile().context("temporary file for a program's output")
+}
+
+fn content(file: &mut File) -> Result<String> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut bytes = Vec::new();
+    file.take(OUTPUT_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Recipe {
+        Recipe {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            environment: vec![],
+            pus: None,
+        }
+    }
+
+    #[test]
+    fn a_run_is_timed_and_its_output_kept() {
+        let interrupt = Interrupt::install().unwrap();
+        let outcome = run(&shell("echo out; echo err >&2; sleep 0.05"), 5.0, &interrupt).unwrap();
+        assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("out\n", "err\n"));
+        assert!((0.05..2.0).contains(&outcome.seconds), "{}", outcome.seconds);
+    }
+
+    #[test]
+    fn a_failure_is_told_with_the_last_words() {
+        let interrupt = Interrupt::install().unwrap();
+        let error = run(&shell("echo bad luck >&2; exit 3"), 5.0, &interrupt).unwrap_err();
+        assert!(error.to_string().contains("exited with 3: bad luck"), "{error}");
+    }
+
+    #[test]
+    fn a_run_that_takes_too_long_is_killed_with_what_it_started() {
+        let interrupt = Interrupt::install().unwrap();
+        let mark = format!("{}.5", 70_000 + std::process::id());
+        let child = Child::start(&shell(&format!("sleep {mark} & sleep {mark}"))).unwrap();
+        assert!(child.wait(0.1, &interrupt).unwrap().is_none());
+        let left = std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+            let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let state = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            !state.contains(") Z") && words == format!("sleep\0{mark}\0").into_bytes()
+        });
+        assert!(!left);
+    }
+
+    #[test]
+    fn a_run_can_be_bound_to_pus() {
+        let interrupt = Interrupt::install().unwrap();
+        let pu = crate::host::allowed().iter().next().unwrap();
+        let recipe = shell("grep Cpus_allowed_list /proc/self/status").with(vec![], Some(vec![pu]));
+        let outcome = run(&recipe, 5.0, &interrupt).unwrap();
+        assert_eq!(outcome.stdout.split_whitespace().last(), Some(pu.to_string().as_str()));
+    }
+}

@@ -1,0 +1,60 @@
+//! Ctrl-C and the like, as something that a waiting benchmark is woken by.
+//!
+//! The handler does nothing but write a byte into a pipe. Whoever waits sees it, returns an error, and everything on
+//! the way out (children, private daemon, temporary folder) is cleaned up by being dropped.
+
+use anyhow::{Context, Result, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// Signals of a user who wants this to end.
+pub struct Interrupt {
+    reader: UnixStream,
+}
+
+impl Interrupt {
+    /// Takes over SIGINT, SIGTERM and SIGHUP.
+    ///
+    /// # Errors
+    /// The system has no file descriptors left.
+    pub fn install() -> Result<Interrupt> {
+        let (reader, writer) = UnixStream::pair().context("pipe for signals")?;
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let writer = writer.try_clone().context("pipe for signals")?;
+            signal_hook::low_level::pipe::register(signal, writer).context("signal handler")?;
+        }
+        Ok(Interrupt { reader })
+    }
+
+    /// Waits until one of `files` has something to say, or for `limit`.
+    ///
+    /// # Errors
+    /// The user wants this to end.
+    pub fn wait(&self, files: &[BorrowedFd<'_>], limit: Duration) -> Result<()> {
+        let mut polled: Vec<PollFd<'_>> =
+            files.iter().map(|file| PollFd::from_borrowed_fd(*file, PollFlags::IN)).collect();
+        polled.push(PollFd::new(&self.reader, PollFlags::IN));
+        let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: i64::from(limit.subsec_nanos()) };
+        match poll(&mut polled, Some(&limit)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(std::io::Error::from(error)).context("poll"),
+        }
+        self.check()
+    }
+
+    /// Whether the user wants this to end.
+    ///
+    /// # Errors
+    /// He does.
+    pub fn check(&self) -> Result<()> {
+        let mut seen = [PollFd::from_borrowed_fd(self.reader.as_fd(), PollFlags::IN)];
+        match poll(&mut seen, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+            Ok(0) | Err(_) => Ok(()),
+            Ok(_) => bail!(std::io::Error::new(ErrorKind::Interrupted, "interrupted")),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The line of JSON that a kernel prints.
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+/// What a kernel says about its run.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Line {
+    /// Seconds of its timed part.
+    #[serde(default)]
+    pub seconds: f64,
+    /// Whether its result is right.
+    pub verified: bool,
+    /// Its result, in digits that are the same for every team size where the program allows.
+    #[serde(default)]
+    pub value: String,
+}
+
+/// The last line of a program's output that isn't empty.
+///
+/// # Errors
+/// It isn't such JSON.
+pub fn line(stdout: &str) -> Result<Line> {
+    let last = stdout.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    serde_json::from_str(last).with_context(|| format!("no result in the last line of the output: '{last}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_counts_and_more_keys_are_fine() {
+        let out = "hello\n{\"name\":\"ep\",\"seconds\":1.5,\"verified\":true,\"value\":\"x\"}\n\n";
+        assert_eq!(line(out).unwrap(), Line { seconds: 1.5, verified: true, value: "x".into() });
+    }
+
+    #[test]
+    fn output_without_a_result_is_refused() {
+        assert!(line("").is_err());
+        assert!(line("{\"seconds\":1}").is_err());
+    }
+}

@@ -1,0 +1,236 @@
+//! A mix's picture: a bar of STP for each configuration, and for each managed one the DoP of every program over time.
+//!
+//! Colours are Okabe and Ito's, which people of every colour vision tell apart.
+
+use super::super::clock;
+use super::Trace;
+use super::file::MixFile;
+use super::report::ConfigReport;
+use anyhow::{Result, anyhow};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+const BLUE: RGBColor = RGBColor(0, 114, 178);
+const GREY: RGBColor = RGBColor(150, 150, 150);
+const PALETTE: [RGBColor; 7] = [
+    BLUE,
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(213, 94, 0),
+    RGBColor(60, 60, 60),
+];
+
+/// Pixels.
+const WIDTH: u32 = 960;
+const BARS_HEIGHT: u32 = 340;
+const TRACE_HEIGHT: u32 = 260;
+const FONT: &str = "sans-serif";
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// The picture as SVG.
+///
+/// # Errors
+/// The drawing library's.
+pub fn draw(mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32) -> Result<String> {
+    let mut picture = String::new();
+    {
+        let height = BARS_HEIGHT + TRACE_HEIGHT * traces.len() as u32;
+        let root = SVGBackend::with_string(&mut picture, (WIDTH, height)).into_drawing_area();
+        paint(&root, mix, configs, traces, pus).map_err(|error| anyhow!("can't draw the plot: {error}"))?;
+    }
+    Ok(picture)
+}
+
+fn paint(
+    root: &Area<'_>,
+    mix: &MixFile,
+    configs: &[ConfigReport],
+    traces: &[Trace],
+    pus: u32,
+) -> Result<(), Box<dyn std::error::Error>> {
+    root.fill(&WHITE)?;
+    let (top, rest) = root.split_vertically(BARS_HEIGHT);
+    bars(&top, mix, configs)?;
+    // One time axis for all, so that the panels can be compared.
+    let end = traces.iter().map(length).fold(0.1, f64::max);
+    for (area, trace) in rest.split_evenly((traces.len().max(1), 1)).iter().zip(traces) {
+        lines(area, mix, trace, end, pus)?;
+    }
+    root.present()?;
+    Ok(())
+}
+
+/// Bars of the medians with whiskers from the smallest to the largest.
+fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Result<(), Box<dyn std::error::Error>> {
+    let most = configs.iter().map(|config| config.stp_max).fold(0.5, f64::max) * 1.15;
+    let mut chart = ChartBuilder::on(area)
+        .margin(14)
+        .caption(format!("{}: system throughput", mix.name), (FONT, 19))
+        .x_label_area_size(34)
+        .y_label_area_size(58)
+        .build_cartesian_2d((0..configs.len()).into_segmented(), 0.0..most)?;
+    let name = |at: &SegmentValue<usize>| match at {
+        SegmentValue::CenterOf(index) => {
+            configs.get(*index).map_or(String::new(), |config| config.name.clone())
+        }
+        _ => String::new(),
+    };
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(BLACK.mix(0.12))
+        .x_labels(configs.len() + 1)
+        .x_label_formatter(&name)
+        .y_desc("STP (sum of speedups)")
+        .label_style((FONT, 14))
+        .axis_desc_style((FONT, 14))
+        .draw()?;
+    for (index, config) in configs.iter().enumerate() {
+        let colour = if config.managed { BLUE } else { GREY };
+        let mut bar = Rectangle::new(
+            [(SegmentValue::Exact(index), 0.0), (SegmentValue::Exact(index + 1), config.stp)],
+            colour.filled(),
+        );
+        bar.set_margin(0, 0, 26, 26);
+        let middle = SegmentValue::CenterOf(index);
+        let whisker = ErrorBar::new_vertical(
+            middle.clone(),
+            config.stp_min,
+            config.stp,
+            config.stp_max,
+            BLACK.stroke_width(1),
+            12,
+        );
+        let label = EmptyElement::at((middle, config.stp_max))
+            + Text::new(format!("{:.2}", config.stp), (-14, -18), (FONT, 14));
+        chart.draw_series([bar])?;
+        chart.draw_series([whisker])?;
+        chart.draw_series([label])?;
+    }
+    Ok(())
+}
+
+/// Step lines of the DoP granted.
+fn lines(
+    area: &Area<'_>,
+    mix: &MixFile,
+    trace: &Trace,
+    end: f64,
+    pus: u32,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let most = f64::from(pus) + 0.5;
+    let mut chart = ChartBuilder::on(area)
+        .margin(14)
+        .caption(format!("{}: degree of parallelism over time", trace.config), (FONT, 17))
+        .x_label_area_size(42)
+        .y_label_area_size(58)
+        .build_cartesian_2d(0.0..end, 0.0..most)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(BLACK.mix(0.12))
+        .y_labels(pus.min(8) as usize + 1)
+        .y_label_formatter(&|dop| format!("{dop:.0}"))
+        .x_label_formatter(&|time| format!("{time:.1}"))
+        .x_desc("time (s)")
+        .y_desc("threads")
+        .label_style((FONT, 14))
+        .axis_desc_style((FONT, 14))
+        .draw()?;
+    for (index, program) in mix.programs.iter().enumerate() {
+        let colour = PALETTE[index % PALETTE.len()];
+        // Equal DoPs are drawn a little apart, so that both can be seen.
+        let apart = (index as f64 - (mix.programs.len() as f64 - 1.0) / 2.0) * most * 0.015;
+        for (run, steps) in steps(trace, &program.name, apart).into_iter().enumerate() {
+            let series = chart.draw_series(LineSeries::new(steps, colour.stroke_width(2)))?;
+            if run == 0 {
+                series
+                    .label(program.name.clone())
+                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(2)));
+            }
+        }
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(BLACK.mix(0.3))
+        .label_font((FONT, 14))
+        .draw()?;
+    Ok(())
+}
+
+/// Seconds that a trace lasts.
+fn length(trace: &Trace) -> f64 {
+    trace.samples.last().map_or(0.0, |sample| clock::seconds(trace.start_ns, sample.now_ns))
+}
+
+/// One line for each run of a program: a step where the DoP changed, at the moment it was granted.
+fn steps(trace: &Trace, name: &str, apart: f64) -> Vec<Vec<(f64, f64)>> {
+    let mut lines: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut run = None;
+    for sample in &trace.samples {
+        let Some((point, dop)) = sample.program(name).and_then(|point| Some((point, point.dop?))) else {
+            run = None;
+            continue;
+        };
+        let dop = f64::from(dop) + apart;
+        let now = clock::seconds(trace.start_ns, sample.now_ns);
+        match lines.last_mut() {
+            Some(line) if run == Some(point.id) => {
+                if let Some(&(_, before)) = line.last()
+                    && before != dop
+                {
+                    let granted = clock::seconds(trace.start_ns, point.granted_ns).min(now);
+                    line.push((granted, before));
+                    line.push((granted, dop));
+                }
+                line.push((now, dop));
+            }
+            _ => {
+                let granted = clock::seconds(trace.start_ns, point.granted_ns).min(now);
+                lines.push(vec![(granted, dop), (now, dop)]);
+            }
+        }
+        run = Some(point.id);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sampler::{Point, Sample};
+    use super::*;
+
+    fn sample(now_s: f64, id: u64, dop: Option<u32>, granted_s: f64) -> Sample {
+        let ns = |s: f64| (s * 1e9) as u64;
+        let point = Point {
+            id,
+            name: "a".into(),
+            dop,
+            attached_ns: 0,
+            granted_ns: ns(granted_s),
+            effective_ns: None,
+        };
+        Sample { now_ns: ns(now_s), programs: vec![point] }
+    }
+
+    #[test]
+    fn a_line_steps_where_the_grant_changed_and_breaks_between_runs() {
+        let samples = vec![
+            sample(1.0, 1, Some(4), 0.5),
+            sample(2.0, 1, Some(2), 1.5),
+            sample(3.0, 1, None, 1.5),
+            sample(4.0, 2, Some(2), 3.5),
+        ];
+        let trace = Trace { config: "equi".into(), start_ns: 0, samples };
+        let lines = steps(&trace, "a", 0.0);
+        assert_eq!(lines[0], [(0.5, 4.0), (1.0, 4.0), (1.5, 4.0), (1.5, 2.0), (2.0, 2.0)]);
+        assert_eq!(lines[1], [(3.5, 2.0), (4.0, 2.0)]);
+        assert!(steps(&trace, "b", 0.0).is_empty());
+    }
+}

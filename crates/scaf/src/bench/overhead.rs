@@ -1,0 +1,162 @@
+//! `scaf bench overhead`: what an empty parallel region and a program's start cost, plain and managed.
+
+use super::child::{self, Recipe};
+use super::folders::Folders;
+use super::interrupt::Interrupt;
+use super::private::Private;
+use super::progress::Progress;
+use super::stats::median;
+use super::{Header, publish};
+use crate::launch::{self, Change};
+use crate::{cli, host, ps};
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// The kernel that measures an empty region.
+pub const PROBE: &str = "empty";
+
+/// Longest time of one run of it, in seconds; it takes about one.
+const CAP_S: f64 = 120.0;
+
+/// Starts of `/bin/true` of each kind. A start takes half a millisecond and scatters by a tenth of that, so that the
+/// median of 400 is good to a few microseconds.
+const STARTS: usize = 400;
+
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    header: Header,
+    threads: Vec<Row>,
+    startup_plain_us: f64,
+    startup_managed_us: f64,
+    startup_added_us: f64,
+}
+
+#[derive(Serialize)]
+struct Row {
+    threads: u32,
+    plain_ns: f64,
+    managed_ns: f64,
+    added_ns: f64,
+    /// Plain, with the spin count of a managed program: what of the difference is due to that.
+    plain_same_spin_ns: f64,
+}
+
+#[derive(Deserialize)]
+struct Probe {
+    threads: u32,
+    ns: f64,
+}
+
+/// Carries out `scaf bench overhead`.
+///
+/// # Errors
+/// The probe isn't built or fails, no daemon, or an interrupt.
+pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
+    let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
+    let probe = Recipe { program: folders.kernel(PROBE)?, arguments: vec![], environment: vec![], pus: None };
+    let interrupt = Interrupt::install()?;
+    let private = Private::start("scaf", &interrupt)?;
+    let all = host::machine().pus;
+    let sizes = if all > 1 { vec![1, all] } else { vec![1] };
+    let progress = Progress::new(sizes.len() * flags.repetitions as usize * 3 + 1);
+    let mut rows = Vec::new();
+    for threads in sizes {
+        rows.push(regions(threads, &probe, flags.repetitions, &private, &interrupt, &progress)?);
+    }
+    progress.at("starts");
+    let (startup_plain_us, startup_managed_us) = starts(&private.environment("true"), &interrupt)?;
+    drop(progress);
+    let report = Report {
+        header: Header::new(flags.repetitions),
+        threads: rows,
+        startup_plain_us,
+        startup_managed_us,
+        startup_added_us: startup_managed_us - startup_plain_us,
+    };
+    publish(flags.common.json, &table(&report), &report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn regions(
+    threads: u32,
+    probe: &Recipe,
+    repetitions: u32,
+    private: &Private,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<Row> {
+    let size: Change = ("OMP_NUM_THREADS", Some(threads.to_string().into()));
+    let spin: Change = ("GOMP_SPINCOUNT", Some(launch::SPIN_ROUNDS.into()));
+    let managed = [private.environment(PROBE), vec![size.clone()]].concat();
+    let kinds = [vec![size.clone()], managed, vec![size, spin]];
+    let mut found: [Vec<f64>; 3] = Default::default();
+    progress.at(format!("empty regions, threads: {threads}"));
+    for repetition in 0..repetitions {
+        let order = if repetition % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] };
+        for kind in order {
+            let outcome = child::run(&probe.with(kinds[kind].clone(), None), CAP_S, interrupt)?;
+            let line: Probe = serde_json::from_str(outcome.stdout.trim()).with_context(|| {
+                format!("{} printed '{}'", probe.program.display(), outcome.stdout.trim())
+            })?;
+            anyhow::ensure!(
+                line.threads == threads,
+                "{PROBE} ran with {} threads, not {threads}",
+                line.threads
+            );
+            found[kind].push(line.ns);
+            progress.step();
+        }
+    }
+    let of = |kind: usize| median(&found[kind]).context("no runs");
+    let (plain_ns, managed_ns) = (of(0)?, of(1)?);
+    Ok(Row { threads, plain_ns, managed_ns, added_ns: managed_ns - plain_ns, plain_same_spin_ns: of(2)? })
+}
+
+/// Median microseconds from posix_spawn to the end of `/bin/true`, plain and managed.
+fn starts(managed: &[Change], interrupt: &Interrupt) -> Result<(f64, f64)> {
+    // Without a closure to run between fork and exec, std starts by posix_spawn, as shells and daemons do.
+    let mut commands = [Vec::new(), managed.to_vec()].map(|changes| {
+        let mut command = Command::new("/bin/true");
+        child::clean(&mut command);
+        launch::apply(&mut command, &changes);
+        command.stdin(Stdio::null());
+        command
+    });
+    let mut found: [Vec<f64>; 2] = Default::default();
+    for turn in 0..STARTS {
+        interrupt.check()?;
+        let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
+        for kind in order {
+            let start = Instant::now();
+            commands[kind].status().context("/bin/true")?;
+            found[kind].push(start.elapsed().as_secs_f64() * 1e6);
+        }
+    }
+    Ok((median(&found[0]).context("no starts")?, median(&found[1]).context("no starts")?))
+}
+
+fn table(report: &Report) -> String {
+    let mut table =
+        ps::plain_table(&["THREADS", "PLAIN NS", "MANAGED NS", "ADDED NS", "PLAIN, SAME SPIN NS"]);
+    for row in &report.threads {
+        let ns = |value: f64| format!("{value:.1}");
+        table.add_row([
+            row.threads.to_string(),
+            ns(row.plain_ns),
+            ns(row.managed_ns),
+            ns(row.added_ns),
+            ns(row.plain_same_spin_ns),
+        ]);
+    }
+    ps::align_right(&mut table, &[0, 1, 2, 3, 4]);
+    format!(
+        "{}\na start of /bin/true: {:.1} us plain, {:.1} us managed, {:.1} us added\n",
+        ps::trimmed(&table),
+        report.startup_plain_us,
+        report.startup_managed_us,
+        report.startup_added_us
+    )
+}

@@ -1,0 +1,83 @@
+//! A daemon of a benchmark's own: its own socket in its own folder, a chosen policy, no configuration file, and gone
+//! with its folder when dropped.
+
+use super::child::{Child, Recipe};
+use super::interrupt::Interrupt;
+use crate::daemon;
+use crate::launch::{self, Change, Wish};
+use anyhow::{Context, Result, anyhow, bail};
+use rustix::process::{Pid, Signal};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Longest wait for it to listen; it takes 20 ms.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A running private daemon.
+pub struct Private {
+    // In this order: the daemon has to be gone before its folder goes.
+    daemon: Child,
+    folder: tempfile::TempDir,
+    library: PathBuf,
+}
+
+impl Private {
+    /// Starts one that decides by `policy`.
+    ///
+    /// # Errors
+    /// scafd or the client library isn't beside us, or the daemon doesn't come up.
+    pub fn start(policy: &str, interrupt: &Interrupt) -> Result<Private> {
+        let library = launch::library().map_err(|why| anyhow!(why))?;
+        let program = daemon::beside_us("scafd")
+            .context("there is no scafd beside scaf or in ../lib/scaf; build it")?;
+        let folder = tempfile::Builder::new().prefix("scaf-bench-").tempdir().context("temporary folder")?;
+        let socket = folder.path().join("scafd.sock");
+        let arguments =
+            ["--session", "--idle-exit", "0", "--config", "/dev/null", "--policy", policy, "--socket"];
+        let arguments = arguments.iter().map(Into::into).chain([socket.clone().into_os_string()]).collect();
+        let daemon = Child::start(&Recipe { program, arguments, environment: vec![], pus: None })?;
+        let mut private = Private { daemon, folder, library };
+        private.wait_until_it_listens(&socket, interrupt)?;
+        Ok(private)
+    }
+
+    fn wait_until_it_listens(&mut self, socket: &Path, interrupt: &Interrupt) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while daemon::connect(socket).is_err() {
+            if let Some(outcome) = self.daemon.ended()? {
+                let how = outcome.failure().unwrap_or_else(|| "ended at once".into());
+                bail!("the private daemon {how}");
+            }
+            if Instant::now() > deadline {
+                bail!("the private daemon doesn't listen at {} after {PATIENCE:?}", socket.display());
+            }
+            interrupt.wait(&[], Duration::from_millis(2))?;
+        }
+        Ok(())
+    }
+
+    /// Its socket.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("scafd.sock")
+    }
+
+    /// The environment of a program that it manages under `name`: what `scaf run` makes of a clean one.
+    pub fn environment(&self, name: &str) -> Vec<Change> {
+        let wish = Wish { name: Some(name.to_owned()), min: 1, max: None, weight_milli: 1000 };
+        launch::environment(&wish, &self.socket(), &self.library, &|_| None)
+    }
+}
+
+impl Drop for Private {
+    /// Asks it to leave, so that what it does on the way out is part of every benchmark; dropping the child then
+    /// kills one that doesn't.
+    fn drop(&mut self) {
+        if let Some(pid) = Pid::from_raw(self.daemon.pid() as i32) {
+            let _ = rustix::process::kill_process(pid, Signal::TERM);
+        }
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < deadline && matches!(self.daemon.ended(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! `scaf bench solo`: what being managed costs a program that is alone on the machine.
+
+use super::child::{self, Recipe};
+use super::folders::Folders;
+use super::interrupt::Interrupt;
+use super::private::Private;
+use super::progress::Progress;
+use super::stats::median;
+use super::{Header, kernel, publish};
+use crate::launch::Change;
+use crate::{cli, ps};
+use anyhow::{Context, Result, bail};
+use scaf_policy::metrics::geomean;
+use serde::Serialize;
+use std::process::ExitCode;
+
+/// Longest time of a kernel, in seconds.
+const CAP_S: f64 = 600.0;
+
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    header: Header,
+    class: String,
+    programs: Vec<Program>,
+    geomean_ratio: f64,
+    worst_ratio: f64,
+}
+
+#[derive(Serialize)]
+struct Program {
+    name: String,
+    plain_s: f64,
+    managed_s: f64,
+    ratio: f64,
+    verified: bool,
+    same_value: bool,
+}
+
+/// Carries out `scaf bench solo`. The exit status is 1 if a result was wrong.
+///
+/// # Errors
+/// Kernels that aren't built or fail, no daemon, or an interrupt.
+pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
+    let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
+    let names = if flags.programs.is_empty() { all(&folders)? } else { flags.programs.clone() };
+    let recipes =
+        names.iter().map(|name| recipe(&folders, name, &flags.class)).collect::<Result<Vec<_>>>()?;
+    let interrupt = Interrupt::install()?;
+    let private = Private::start("scaf", &interrupt)?;
+    let progress = Progress::new(names.len() * flags.repetitions as usize * 2);
+    let mut programs = Vec::new();
+    for (name, recipe) in names.iter().zip(&recipes) {
+        progress.at(name);
+        programs.push(compare(name, recipe, flags.repetitions, &private, &interrupt, &progress)?);
+    }
+    drop(progress);
+    let ratios: Vec<f64> = programs.iter().map(|program| program.ratio).collect();
+    let report = Report {
+        header: Header::new(flags.repetitions),
+        class: flags.class.clone(),
+        geomean_ratio: geomean(&ratios),
+        worst_ratio: ratios.iter().copied().fold(0.0, f64::max),
+        programs,
+    };
+    publish(flags.common.json, &table(&report), &report)?;
+    let right = report.programs.iter().all(|program| program.verified);
+    Ok(if right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Every kernel there is: an executable with a source of its name.
+fn all(folders: &Folders) -> Result<Vec<String>> {
+    let sources = folders.bench.join("kernels");
+    let entries = std::fs::read_dir(&folders.kernels).with_context(|| {
+        format!("{} isn't there; build the kernels: make -C {}", folders.kernels.display(), sources.display())
+    })?;
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        // The probe of `bench overhead` is no program to be timed.
+        .filter(|name| name != super::overhead::PROBE && sources.join(format!("{name}.c")).is_file())
+        .collect();
+    names.sort();
+    if names.is_empty() {
+        bail!("no kernels in {}; build them: make -C {}", folders.kernels.display(), sources.display());
+    }
+    Ok(names)
+}
+
+fn recipe(folders: &Folders, name: &str, class: &str) -> Result<Recipe> {
+    let program = folders.kernel(name)?;
+    Ok(Recipe { program, arguments: vec![format!("--class={class}").into()], environment: vec![], pus: None })
+}
+
+fn compare(
+    name: &str,
+    recipe: &Recipe,
+    repetitions: u32,
+    private: &Private,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<Program> {
+    let environments: [Vec<Change>; 2] = [vec![], private.environment(name)];
+    let mut lines: [Vec<kernel::Line>; 2] = [vec![], vec![]];
+    for repetition in 0..repetitions {
+        // ABBA: a machine that speeds up or slows down steadily favours neither.
+        let order = if repetition % 2 == 0 { [0, 1] } else { [1, 0] };
+        for kind in order {
+            let outcome = child::run(&recipe.with(environments[kind].clone(), None), CAP_S, interrupt)?;
+            lines[kind]
+                .push(kernel::line(&outcome.stdout).with_context(|| recipe.program.display().to_string())?);
+            progress.step();
+        }
+    }
+    let seconds = |kind: usize| {
+        let all: Vec<f64> = lines[kind].iter().map(|line| line.seconds).collect();
+        median(&all).context("no runs")
+    };
+    let (plain_s, managed_s) = (seconds(0)?, seconds(1)?);
+    let every = || lines.iter().flatten();
+    Ok(Program {
+        name: name.to_owned(),
+        plain_s,
+        managed_s,
+        ratio: managed_s / plain_s,
+        verified: every().all(|line| line.verified),
+        same_value: every().all(|line| line.value == lines[0][0].value),
+    })
+}
+
+fn table(report: &Report) -> String {
+    let mut table = ps::plain_table(&["PROGRAM", "PLAIN S", "MANAGED S", "RATIO", "VERIFIED"]);
+    for it in &report.programs {
+        table.add_row([
+            it.name.clone(),
+            format!("{:.3}", it.plain_s),
+            format!("{:.3}", it.managed_s),
+            format!("{:.4}", it.ratio),
+            if it.verified { "yes" } else { "NO" }.to_owned(),
+        ]);
+    }
+    ps::align_right(&mut table, &[1, 2, 3]);
+    format!(
+        "{}\ngeometric mean {:.4}, worst {:.4} (managed/plain; medians of {} runs each, class {})\n",
+        ps::trimmed(&table),
+        report.geomean_ratio,
+        report.worst_ratio,
+        report.header.repetitions,
+        report.class
+    )
+}
