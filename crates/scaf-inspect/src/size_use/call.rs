@@ -30,7 +30,7 @@ impl Walk<'_, '_, '_> {
             Role::Inquiry | Role::Other => Classes::CLEAN,
         };
         self.state.registers[RAX] = Value::of(answer);
-        self.state.defined |= 1 << RAX | 1 << RDX;
+        self.state.defined |= 1 << RAX;
         !never_returns(name)
     }
 
@@ -39,6 +39,10 @@ impl Walk<'_, '_, '_> {
         let mut taken = 0;
         for register in ARGUMENTS.iter().take(arguments(name)) {
             if self.state.defined & 1 << register == 0 {
+                if *register == RDX {
+                    // May be the second half of what the last call returned.
+                    continue;
+                }
                 break;
             }
             taken += 1;

@@ -52,8 +52,11 @@ impl Classes {
     }
 
     /// Such a value must not get out of the function, nor choose an element in memory.
+    ///
+    /// A chunked loop's index is the thread's multiple on the first round and a stepped one on all others. Either
+    /// alone is no index: people lay out tables as `table[bin * team size + thread number]`.
     pub const fn is_confined(self) -> bool {
-        self.is_thread() || self.has(TEAMS.or(PARTS))
+        self.has(THREADS) != self.has(Self::STEPPED) || self.has(TEAMS.or(PARTS))
     }
 
     /// As a function's result, this tells its caller. A quotient that is left over on one path only does not.
@@ -118,6 +121,18 @@ impl Classes {
             if thread_and_team(a, b) || thread_and_team(b, a) { Self::STEPPED } else { a.plus(b) }
         });
         (sum, true)
+    }
+
+    /// Subtraction: a stepped multiple less the multiple is the step; the distance of two indexes is a length.
+    pub fn minus(self, other: Self) -> Self {
+        let is_index = |value: Self| value.has(THREADS) && value.has(Self::STEPPED) && !value.is_confined();
+        if is_index(self) && is_index(other) {
+            return Self::CLEAN;
+        }
+        self.pairs(
+            other,
+            |a, b| if a == Self::STEPPED && b.has(THREADS) { Self::TEAM_PART } else { a.plus(b) },
+        )
     }
 
     pub fn times(self, other: Self) -> Self {
@@ -186,7 +201,8 @@ mod tests {
     #[test]
     fn a_chunked_loops_index_comes_from_steps_of_the_team() {
         let (stepped, is_step) = C::THREAD_PART.stepped(C::TEAM_PART);
-        assert!(is_step && !stepped.or(C::THREAD_PART).is_confined());
+        assert!(is_step && stepped.is_confined() && !stepped.or(C::THREAD_PART).is_confined());
+        assert_eq!(stepped.minus(C::THREAD_PART), C::TEAM_PART);
         assert!(C::TEAM.plus(C::THREAD).is_confined());
     }
 }

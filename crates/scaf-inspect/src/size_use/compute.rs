@@ -170,8 +170,15 @@ impl Walk<'_, '_, '_> {
             _ if a.is_stack() || b.is_stack() => Exact::SomeStack,
             _ => Exact::Any,
         };
-        let (classes, step) =
-            if minus { (a.classes.plus(b.classes), a.step.join(b.step)) } else { self.stepped(i, a, b) };
+        let (classes, step) = if minus {
+            if let (Step::At(step), true) = (a.step, b.classes.is_thread()) {
+                // gcc finds the distance of two chunks this way.
+                self.frame.bounded_steps.insert(step);
+            }
+            (a.classes.minus(b.classes), Step::None)
+        } else {
+            self.stepped(i, a, b)
+        };
         self.write(i, 0, Value { classes, exact, step });
     }
 

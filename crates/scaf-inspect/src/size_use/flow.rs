@@ -17,6 +17,8 @@ const MAX_STEPS: u64 = 8_000_000;
 const MAX_BLOCK: usize = 2048;
 /// Calls within calls that are followed.
 const MAX_DEPTH: usize = 6;
+/// Rounds in which a function's states are sharpened; one for each level of nested loops, and one to confirm.
+const MAX_ROUNDS: usize = 24;
 /// Blocks of one function; the largest that gcc made of scikit-learn has 3,000.
 const MAX_BLOCKS: usize = 20_000;
 
@@ -61,7 +63,7 @@ pub(super) struct Analysis<'c, 'e> {
 pub(super) struct Frame {
     pub entry: u64,
     pub states: BTreeMap<u64, State>,
-    blocks: HashMap<u64, Rc<[Instruction]>>,
+    blocks: BTreeMap<u64, Rc<[Instruction]>>,
     /// Possible jump tables of switches: address, and whether their entries are absolute.
     pub tables: BTreeSet<(u64, bool)>,
     pub regions: HashMap<u64, u8>,
@@ -179,7 +181,15 @@ impl<'c, 'e> Analysis<'c, 'e> {
             for target in next {
                 let grown = match frame.states.get_mut(&target) {
                     Some(known) => known.absorb(&after),
-                    None => frame.states.insert(target, after.clone()).is_none(),
+                    None => {
+                        // Blocks that ran through this place end here from now on, and bring what they know.
+                        let near = target.saturating_sub(MAX_BLOCK as u64 * 15)..target;
+                        let through = |(_, block): &(&u64, &Rc<[Instruction]>)| {
+                            block.last().is_some_and(|last| last.ip() >= target)
+                        };
+                        work.extend(frame.blocks.range(near).filter(through).map(|(start, _)| *start));
+                        frame.states.insert(target, after.clone()).is_none()
+                    }
                 };
                 if grown {
                     work.insert(target);
@@ -189,6 +199,8 @@ impl<'c, 'e> Analysis<'c, 'e> {
                 return Err(Finding::unknown(function, "is too large to be followed"));
             }
         }
+        self.sharpen(&mut frame, handed)?;
+        frame.returned = None;
         for (block, state) in frame.states.clone() {
             let (_, next) = self.walk(&mut frame, block, state, true)?;
             frame.edges.insert(block, next);
@@ -198,6 +210,30 @@ impl<'c, 'e> Analysis<'c, 'e> {
             Some(finding) => Err(finding),
             None => Ok(frame.returned),
         }
+    }
+
+    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it passed for the thread's
+    /// own. What is left is kept only if it confirms itself.
+    fn sharpen(&mut self, frame: &mut Frame, handed: &Handed) -> Result<(), Finding> {
+        let settled = frame.states.clone();
+        for _ in 0..MAX_ROUNDS {
+            let mut sharper = BTreeMap::from([(frame.entry, State::at_entry(handed))]);
+            for (block, state) in frame.states.clone() {
+                let (after, next) = self.walk(frame, block, state, false)?;
+                for target in next {
+                    match sharper.get_mut(&target) {
+                        Some(known) => drop(known.absorb(&after)),
+                        None => drop(sharper.insert(target, after.clone())),
+                    }
+                }
+            }
+            if sharper == frame.states {
+                return Ok(());
+            }
+            frame.states = sharper;
+        }
+        frame.states = settled;
+        Ok(())
     }
 
     /// Steps through one block; returns what holds after it, and the blocks that may follow.
