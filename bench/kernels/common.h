@@ -3,7 +3,7 @@
  *
  * Nothing here or in the kernels asks for the size of its team (no omp_get_num_threads, no threadprivate,
  * no num_threads clause), because scaf doesn't resize a program whose results could depend on that size.
- * The only exception is `lu --form=rigid`, which is there to be such a program.
+ * The only exception is `lu_rigid`, which is there to be such a program.
  */
 #ifndef KERNELS_COMMON_H
 #define KERNELS_COMMON_H

@@ -7,8 +7,9 @@
  *
  * Forms:
  *   loops   a parallel region for each sweep; a flag for each BLOCK of rows, so any team size is right
- *   rigid   one region, a flag for each THREAD: the only code here that asks for its number and team size
  *   serial  plain loops, no flags: where the reference values come from
+ *   rigid   one region, a flag for each THREAD: the only code here that asks for its number and team size, so it
+ *           is a program of its own, lu_rigid (-DLU_RIGID): one such region keeps scaf from resizing any other
  *
  * Words: a sweep updates cells in order of plane k, row j, column i ("lower") or against it ("upper"). A cell
  * needs its neighbours in the planes, rows and columns before it. Progress is counted in planes, over all
@@ -17,7 +18,9 @@
 #include "common.h"
 
 #include <math.h>
+#ifdef LU_RIGID
 #include <omp.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +137,44 @@ static inline void post(struct flag *flag, long planes)
     __atomic_store_n(&flag->planes_done, planes, __ATOMIC_RELEASE);
 }
 
+#ifdef LU_RIGID
+
+/* Rows are dealt out by thread number, and a thread waits for the thread before (lower) or after it (upper). */
+static void solve_rigid(int iterations)
+{
+    struct flag *flags = must_alloc((size_t)omp_get_max_threads(), sizeof *flags);
+#pragma omp parallel
+    {
+        int me = omp_get_thread_num(), team = omp_get_num_threads();
+        int first = side * me / team + 1, last = side * (me + 1) / team;
+        for (int it = 0; it < iterations; it++) {
+#pragma omp for schedule(static)
+            for (int k = 1; k <= side; k++)
+                residual_plane(k);
+            for (int k = 1; k <= side; k++) {
+                if (me > 0)
+                    wait_for(&flags[me - 1], 2L * it * side + k);
+                lower_rows(k, first, last);
+                post(&flags[me], 2L * it * side + k);
+            }
+#pragma omp barrier
+            for (int done = 1; done <= side; done++) {
+                if (me < team - 1)
+                    wait_for(&flags[me + 1], (2L * it + 1) * side + done);
+                upper_rows(side + 1 - done, first, last);
+                post(&flags[me], (2L * it + 1) * side + done);
+            }
+#pragma omp barrier
+#pragma omp for schedule(static)
+            for (int k = 1; k <= side; k++)
+                update_plane(k);
+        }
+    }
+    free(flags);
+}
+
+#else
+
 /*
  * Static loops of equal length give a block to the same thread in every plane, and a thread its blocks in
  * order, so the block before is either the same thread's or being worked on: no deadlock, at any team size.
@@ -183,40 +224,6 @@ static void solve_loops(int iterations)
     free(flags);
 }
 
-/* Rows are dealt out by thread number, and a thread waits for the thread before (lower) or after it (upper). */
-static void solve_rigid(int iterations)
-{
-    struct flag *flags = must_alloc((size_t)omp_get_max_threads(), sizeof *flags);
-#pragma omp parallel
-    {
-        int me = omp_get_thread_num(), team = omp_get_num_threads();
-        int first = side * me / team + 1, last = side * (me + 1) / team;
-        for (int it = 0; it < iterations; it++) {
-#pragma omp for schedule(static)
-            for (int k = 1; k <= side; k++)
-                residual_plane(k);
-            for (int k = 1; k <= side; k++) {
-                if (me > 0)
-                    wait_for(&flags[me - 1], 2L * it * side + k);
-                lower_rows(k, first, last);
-                post(&flags[me], 2L * it * side + k);
-            }
-#pragma omp barrier
-            for (int done = 1; done <= side; done++) {
-                if (me < team - 1)
-                    wait_for(&flags[me + 1], (2L * it + 1) * side + done);
-                upper_rows(side + 1 - done, first, last);
-                post(&flags[me], (2L * it + 1) * side + done);
-            }
-#pragma omp barrier
-#pragma omp for schedule(static)
-            for (int k = 1; k <= side; k++)
-                update_plane(k);
-        }
-    }
-    free(flags);
-}
-
 static void solve_serial(int iterations)
 {
     for (int it = 0; it < iterations; it++) {
@@ -230,6 +237,8 @@ static void solve_serial(int iterations)
             update_plane(k);
     }
 }
+
+#endif
 
 /* Gauss-Jordan without pivoting: `diagonal` is diagonally dominant. */
 static void invert_diagonal(void)
@@ -311,9 +320,15 @@ static void judge(double *residual, double *error)
 
 int main(int argc, char **argv)
 {
-    static const char *const forms[] = {"loops", "rigid", "serial", NULL};
+#ifdef LU_RIGID
+    static const char *const forms[] = {"rigid", NULL};
+    static const struct program program = {"lu_rigid", "lu with a flag for each thread", forms, NULL};
+    static void (*const solve[])(int) = {solve_rigid};
+#else
+    static const char *const forms[] = {"loops", "serial", NULL};
     static const struct program program = {"lu", "pipelined SSOR sweeps; threads spin on flags", forms, NULL};
-    static void (*const solve[])(int) = {solve_loops, solve_rigid, solve_serial};
+    static void (*const solve[])(int) = {solve_loops, solve_serial};
+#endif
     struct run run = begin(&program, argc, argv);
     side = SIZES[run.size].side;
     blocks = side / ROWS;
