@@ -123,7 +123,8 @@ impl Meter {
         // A slot that is being written is as it was.
         let copies = || page.1.iter().zip(&self.accounts).map(|(new, old)| new.unwrap_or(old.copy));
         let running = copies().map(|c| c.team.min(MOST_THREADS)).fold(0, u32::saturating_add).min(MOST_THREADS);
-        let latest = copies().max_by_key(|c| c.entered.min(now)).unwrap_or_default();
+        // `entered` is 0 between regions.
+        let latest = copies().max_by_key(|c| (c.entered.min(now), c.team_since.min(now))).unwrap_or_default();
         let last_team = latest.last_team.min(MOST_THREADS);
         let natural = page.0.natural;
         Seen {
@@ -148,7 +149,6 @@ impl Account {
         let (wall, useful) = totals(copy, now, attached);
         let grows = copy.regions >= last.regions
             && copy.promised >= last.promised
-            && copy.promised <= copy.regions
             && copy.wall >= last.wall
             && copy.useful >= last.useful
             && copy.waits >= last.waits;

@@ -97,7 +97,7 @@ fn counters_that_run_backwards_or_too_fast_count_for_nothing() {
         SlotCopy { regions: 8, ..slot },
         SlotCopy { wall: 0, ..slot },
         SlotCopy { wall: u64::MAX, ..slot },
-        SlotCopy { promised: 10, ..slot },
+        SlotCopy { waits: 0, useful: 0, ..slot },
         SlotCopy { team: 4, entered: u64::MAX, ..slot },
         SlotCopy { team: u32::MAX, ..slot },
     ] {

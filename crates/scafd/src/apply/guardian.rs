@@ -165,7 +165,7 @@ fn restore_all(table: &Table) {
 
 /// Children born with a narrowed affinity have it still, and nobody else knows.
 fn restore_children(observer: &Observer, pid: u32, programs: &[u32], ours: &[&PuSet], own: &PuSet, depth: u32) {
-    for child in observer.process(pid).children() {
+    for child in observer.process(pid).children(usize::MAX) {
         if programs.contains(&child) {
             continue;
         }

@@ -115,9 +115,6 @@ impl Daemon {
         for event in events {
             changed |= self.handle(event);
         }
-        for (job, verdict) in self.inspector.finished(&self.parts.talk) {
-            self.inspected(&job, verdict);
-        }
         let tick = !self.registry.is_empty() && Instant::now() >= self.next_tick;
         if tick {
             let sample = self.observe();
@@ -128,6 +125,10 @@ impl Daemon {
             let places = self.place(&allocation);
             self.apply_and_publish(&allocation, places);
             self.welcome();
+        }
+        // After the welcome: starting a helper takes 1 ms, and the client waits for 2.
+        for (job, verdict) in self.inspector.finished(&self.parts.talk) {
+            self.inspected(&job, verdict);
         }
         self.settle();
         self.stop |= self.idle_deadline().is_some_and(|at| Instant::now() >= at);

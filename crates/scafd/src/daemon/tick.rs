@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// How often limits are read again and children looked for.
 pub(super) const SLOW: Duration = Duration::from_secs(1);
 
+/// Threads of a program that are asked for children, once a second at 6 us each.
+const FORKERS: usize = 16;
+
 /// For how long after a change threads may still appear that were created before it.
 const YOUNG_NS: u64 = 1_000_000_000;
 
@@ -118,7 +121,7 @@ impl Daemon {
     fn free_children(&mut self) {
         for program in self.registry.iter() {
             let Some(set) = &program.grant.set else { continue };
-            for child in self.observer.process(program.pid).children() {
+            for child in self.observer.process(program.pid).children(FORKERS) {
                 if self.registry.by_pid(child).is_none() {
                     self.parts.apply.restore_child(child, set, &program.own);
                 }

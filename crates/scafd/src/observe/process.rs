@@ -48,11 +48,16 @@ impl Process {
         Ok(entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok()).collect())
     }
 
-    /// Processes that its main thread forked, as far as the kernel tells.
-    pub fn children(&self) -> Vec<u32> {
-        let file = self.folder.join("task").join(self.pid.to_string()).join("children");
-        let text = read_to_string(file).unwrap_or_default();
-        text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+    /// Processes that its threads forked, looking at its first `most` threads.
+    pub fn children(&self, most: usize) -> Vec<u32> {
+        // The kernel lists a child with the thread that forked it.
+        let mut children = Vec::new();
+        for thread in self.threads().unwrap_or_default().into_iter().take(most) {
+            let file = self.folder.join("task").join(thread.to_string()).join("children");
+            let text = read_to_string(file).unwrap_or_default();
+            children.extend(text.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+        }
+        children
     }
 
     /// Name of its executable, or of its main thread where that can't be read.
@@ -98,7 +103,7 @@ mod tests {
         assert!(me.threads().unwrap().contains(&std::process::id()));
         assert!(!me.name().is_empty());
         let none = Process::new(Path::new("/"), 0);
-        assert!(none.stat().is_err() && none.threads().is_err() && none.children().is_empty());
+        assert!(none.stat().is_err() && none.threads().is_err() && none.children(9).is_empty());
         assert_eq!(none.name(), "process 0");
     }
 }

@@ -1,0 +1,304 @@
+//! The real daemon with programs that are processes of their own.
+
+mod support;
+
+use scafd::control::{Mechanism, Reply, Request};
+use support::{Client, Daemon, alive, connect, kill, stderr, two_pus, until};
+
+/// No test: what the programs of the tests run.
+#[test]
+fn a_client_process() {
+    support::client::main();
+}
+
+#[test]
+fn a_program_alone_gets_what_it_can_use() {
+    let daemon = Daemon::pretending(8);
+    let mut a = Client::attach(&daemon, 6);
+    assert_eq!(a.dop(), Some(6));
+    let program = daemon.program(a.pid()).unwrap();
+    assert_eq!((program.dop, program.natural, program.pus.len()), (Some(6), 6, 6));
+    assert!(!program.reason.is_empty());
+}
+
+#[test]
+fn the_grant_stands_on_the_page_before_the_welcome() {
+    let daemon = Daemon::pretending(4);
+    for _ in 0..5 {
+        assert_eq!(Client::attach(&daemon, 4).dop(), Some(4));
+        until("its share to be free", || daemon.snapshot().programs.is_empty().then_some(()));
+    }
+}
+
+#[test]
+fn two_programs_share_and_the_one_left_gets_everything() {
+    let daemon = Daemon::pretending(4);
+    let mut a = Client::attach(&daemon, 4);
+    let mut b = Client::attach(&daemon, 4);
+    assert_eq!((a.dop(), b.dop()), (Some(2), Some(2)));
+    let programs = daemon.snapshot().programs;
+    assert!(programs[0].pus.intersection(&programs[1].pus).is_empty(), "{programs:?}");
+    b.kill();
+    a.wait_for_dop(Some(4));
+}
+
+#[test]
+fn affinities_are_narrowed_and_given_back() {
+    let daemon = Daemon::on_two_pus();
+    if two_pus().len() < 2 {
+        return;
+    }
+    let a = Client::attach(&daemon, 2);
+    let own = scafd::observe::affinity(0).unwrap();
+    let mut b = Client::attach(&daemon, 2);
+    until("one PU each", || (a.affinity().len() == 1 && b.affinity().len() == 1).then_some(()));
+    assert_ne!(a.affinity(), b.affinity());
+    assert_eq!(b.tell("folded"), "true");
+    // Its other thread as well.
+    let threads = scafd::observe::Observer::new("/".as_ref()).process(a.pid()).threads().unwrap();
+    assert!(threads.len() >= 2);
+    for thread in threads {
+        assert_eq!(scafd::observe::affinity(thread).unwrap(), a.affinity());
+    }
+    daemon.signal(libc::SIGTERM);
+    until("their own affinities", || (a.affinity() == own && b.affinity() == own).then_some(()));
+    b.wait_for_dop(None);
+}
+
+#[test]
+fn a_killed_daemon_leaves_no_narrow_program_and_no_guardian() {
+    let mut daemon = Daemon::on_two_pus();
+    if two_pus().len() < 2 {
+        return;
+    }
+    let own = scafd::observe::affinity(0).unwrap();
+    let mut a = Client::attach(&daemon, 2);
+    let b = Client::attach(&daemon, 2);
+    until("one PU each", || (a.affinity().len() == 1 && b.affinity().len() == 1).then_some(()));
+    let child: u32 = a.tell("spawn").parse().unwrap();
+    let guardian = daemon.children();
+    assert!(!guardian.is_empty());
+    daemon.signal(libc::SIGKILL);
+    daemon.wait();
+    until("the guardian's work", || (a.affinity() == own && b.affinity() == own).then_some(()));
+    until("the child's own affinity", || (scafd::observe::affinity(child).unwrap() == own).then_some(()));
+    until("the guardian's end", || guardian.iter().all(|pid| !alive(*pid)).then_some(()));
+    kill(child, libc::SIGKILL);
+    // And the next one takes the place over.
+    let next = Daemon::command(&daemon.socket, &["--policy", "equi"]).spawn().unwrap();
+    daemon.child = next;
+    until("a new daemon", || connect(&daemon.socket));
+}
+
+#[test]
+fn a_narrow_programs_child_that_does_not_attach_is_set_free() {
+    let daemon = Daemon::on_two_pus();
+    if two_pus().len() < 2 {
+        return;
+    }
+    let own = scafd::observe::affinity(0).unwrap();
+    let mut a = Client::attach(&daemon, 2);
+    let _b = Client::attach(&daemon, 2);
+    until("one PU", || (a.affinity().len() == 1).then_some(()));
+    let child: u32 = a.tell("spawn").parse().unwrap();
+    until("the child's own affinity", || (scafd::observe::affinity(child).unwrap() == own).then_some(()));
+    kill(child, libc::SIGKILL);
+}
+
+#[test]
+fn sigterm_leaves_nothing_behind() {
+    let mut daemon = Daemon::on_two_pus();
+    let mut a = Client::attach(&daemon, 2);
+    let children = daemon.children();
+    daemon.signal(libc::SIGTERM);
+    assert!(daemon.wait().success());
+    assert_eq!(a.dop(), None);
+    assert_eq!(std::fs::read_dir(daemon.dir.path()).unwrap().count(), 0);
+    assert!(children.iter().all(|pid| !alive(*pid)));
+}
+
+#[test]
+fn a_second_daemon_is_refused_with_the_firsts_pid() {
+    let daemon = Daemon::pretending(2);
+    let mut second = Daemon::command(&daemon.socket, &["--dry-run", "--policy", "equi"]).spawn().unwrap();
+    let status = until("the second one's end", || second.try_wait().unwrap());
+    assert_eq!(status.code(), Some(1));
+    let text = stderr(&mut second);
+    assert!(text.contains(&format!("already running (pid {})", daemon.pid())), "{text}");
+    // And the first one still answers.
+    assert_eq!(daemon.snapshot().pid, daemon.pid());
+}
+
+#[test]
+fn garbage_is_answered_by_closing_the_connection() {
+    let daemon = Daemon::pretending(2);
+    let mut a = Client::attach(&daemon, 2);
+    let huge = vec![b'x'; 10_000];
+    for garbage in [&b"\0"[..], b"SCAF", &huge, b"GET / HTTP/1.1\r\n\r\n"] {
+        let socket = connect(&daemon.socket).unwrap();
+        rustix::net::send(&socket, garbage, rustix::net::SendFlags::NOSIGNAL).unwrap();
+        let (welcome, n, fds) = support::client::receive(&socket);
+        assert!(welcome.is_none() && n == 0 && fds.is_empty());
+    }
+    assert_eq!(a.dop(), Some(2));
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    let daemon = Daemon::pretending(2);
+    let socket = connect(&daemon.socket).unwrap();
+    let hello = support::client::hello(0);
+    rustix::net::send(&socket, hello.as_bytes(), rustix::net::SendFlags::NOSIGNAL).unwrap();
+    assert_eq!(support::client::receive(&socket).1, 0);
+}
+
+#[test]
+fn another_version_is_told_ours_and_gets_no_pages() {
+    let daemon = Daemon::pretending(2);
+    let socket = connect(&daemon.socket).unwrap();
+    let hello = scaf_proto::hello::Hello { version: 99, ..support::client::hello(2) };
+    rustix::net::send(&socket, hello.as_bytes(), rustix::net::SendFlags::NOSIGNAL).unwrap();
+    let (welcome, n, fds) = support::client::receive(&socket);
+    assert!(welcome.is_none() && n == size_of::<scaf_proto::hello::Welcome>() && fds.is_empty());
+    assert!(daemon.snapshot().programs.is_empty());
+}
+
+#[test]
+fn a_garbled_report_page_harms_nobody() {
+    let daemon = Daemon::pretending(4);
+    let mut bad = Client::attach(&daemon, 4);
+    let mut good = Client::attach(&daemon, 4);
+    let mut decisions = daemon.snapshot().decisions;
+    for byte in [255, 127, 1, 254, 0] {
+        bad.tell(&format!("garble {byte}"));
+        decisions = until("a few ticks", || {
+            let now = daemon.snapshot().decisions;
+            (now > decisions + 2).then_some(now)
+        });
+        for program in daemon.snapshot().programs {
+            assert!(program.efficiency.is_none_or(|e| e > 0.0 && e <= 1.0), "{program:?}");
+            assert!(program.dop.is_some_and(|dop| (1..=3).contains(&dop)), "{program:?}");
+        }
+    }
+    assert_eq!(good.dop(), Some(2));
+}
+
+#[test]
+fn a_client_can_change_neither_its_grant_nor_the_pages_size() {
+    let daemon = Daemon::pretending(2);
+    assert_eq!(Client::attach(&daemon, 2).tell("overwrite"), "false");
+}
+
+#[test]
+fn the_verdict_about_a_program_comes_with_its_grant() {
+    let daemon = Daemon::pretending(2);
+    let mut a = Client::attach(&daemon, 2);
+    // The test binary has no OpenMP in it, so nothing stands against resizing.
+    until("a verdict", || {
+        let program = daemon.program(a.pid()).unwrap();
+        (!program.mechanism_reason.contains("being inspected")).then_some(())
+    });
+    let program = daemon.program(a.pid()).unwrap();
+    let resizable = a.tell("resizable");
+    assert_eq!(resizable == "1", program.mechanism == Mechanism::Resize, "{program:?}");
+    if resizable == "1" {
+        a.tell("more 3");
+        until("another verdict", || (a.tell("resizable") == "3").then_some(()));
+    }
+}
+
+#[test]
+fn a_running_team_is_seen_and_a_larger_one_is_folded() {
+    let daemon = Daemon::pretending(4);
+    let mut a = Client::attach(&daemon, 4);
+    let _b = Client::attach(&daemon, 4);
+    a.tell("enter 4");
+    let program = until("its team", || daemon.program(a.pid()).filter(|p| p.in_region));
+    assert_eq!((program.team, program.dop, program.mechanism), (4, Some(2), Mechanism::Fold));
+    a.tell("leave 4");
+    until("its end", || daemon.program(a.pid()).filter(|p| !p.in_region && p.regions == 1));
+}
+
+#[test]
+fn a_program_that_binds_its_threads_is_left_alone() {
+    let daemon = Daemon::pretending(4);
+    let mut a = Client::with(&daemon, &[("NATURAL", "4"), ("FLAGS", "1")]);
+    assert_eq!(a.dop(), None);
+    let program = daemon.program(a.pid()).unwrap();
+    assert_eq!(program.mechanism, Mechanism::Unmanaged);
+    assert!(program.mechanism_reason.contains("OMP_PROC_BIND"), "{}", program.mechanism_reason);
+    assert_eq!(Client::attach(&daemon, 4).dop(), Some(4));
+}
+
+#[test]
+fn the_users_maximum_is_kept() {
+    let daemon = Daemon::pretending(8);
+    assert_eq!(Client::with(&daemon, &[("NATURAL", "8"), ("MAX", "3")]).dop(), Some(3));
+}
+
+#[test]
+fn the_policy_can_be_changed_and_unknown_ones_are_answered_with_the_known() {
+    let daemon = Daemon::pretending(4);
+    let mut a = Client::attach(&daemon, 4);
+    assert_eq!(a.dop(), Some(4));
+    let reply = daemon.ask(&Request::SetPolicy("unmanaged".into()));
+    assert_eq!(reply, Reply::Policy("unmanaged".into()));
+    a.wait_for_dop(None);
+    let Reply::Error(why) = daemon.ask(&Request::SetPolicy("best".into())) else { panic!("no error") };
+    assert!(why.contains("equi"), "{why}");
+    let Reply::Error(why) = daemon.ask_raw(b"{\"nonsense\": 1}") else { panic!("no error") };
+    assert!(why.contains("not understood"), "{why}");
+    assert_eq!(daemon.snapshot().policy, "unmanaged");
+}
+
+#[test]
+fn a_stopped_client_holds_nobody_up() {
+    let daemon = Daemon::pretending(4);
+    let stopped = Client::attach(&daemon, 4);
+    kill(stopped.pid(), libc::SIGSTOP);
+    let mut a = Client::attach(&daemon, 4);
+    assert_eq!(a.dop(), Some(2));
+    kill(stopped.pid(), libc::SIGCONT);
+}
+
+#[test]
+fn more_programs_than_contexts_get_one_each() {
+    let daemon = Daemon::pretending(2);
+    let mut clients: Vec<Client> = (0..5).map(|_| Client::attach(&daemon, 2)).collect();
+    assert!(clients.iter_mut().all(|client| client.dop() == Some(1)));
+    assert_eq!(daemon.snapshot().programs.len(), 5);
+}
+
+#[test]
+fn a_user_has_a_limited_number_of_connections() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("scafd.toml");
+    std::fs::write(&file, "max_clients_per_uid = 3\npolicy = 'equi'\n").unwrap();
+    let daemon = Daemon::start(&["--dry-run", "--config", file.to_str().unwrap()]);
+    until("earlier connections to be gone", || {
+        let held: Vec<_> = (0..3).filter_map(|_| connect(&daemon.socket)).collect();
+        let more = connect(&daemon.socket)?;
+        let closed = support::client::receive(&more).1 == 0;
+        drop(held);
+        closed.then_some(())
+    });
+}
+
+#[test]
+fn a_session_without_clients_ends() {
+    let mut daemon = Daemon::start(&["--policy", "equi", "--idle-exit", "1"]);
+    assert!(daemon.wait().success());
+    assert_eq!(std::fs::read_dir(daemon.dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_wrong_configuration_is_refused_with_file_and_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("scafd.toml");
+    std::fs::write(&file, "# mine\nspeed = 9\n").unwrap();
+    let mut child =
+        Daemon::command(&dir.path().join("s.sock"), &["--config", file.to_str().unwrap()]).spawn().unwrap();
+    assert_eq!(until("its end", || child.try_wait().unwrap()).code(), Some(1));
+    let text = stderr(&mut child);
+    assert!(text.contains(&format!("{}:2: ", file.display())), "{text}");
+}

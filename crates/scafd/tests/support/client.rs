@@ -1,0 +1,150 @@
+//! A program without OpenMP: it attaches, maps its pages and does what it is told.
+
+use scaf_proto::grant::GrantPage;
+use scaf_proto::hello::{ATTACH, Hello, MORE_MODULES, NAME_BYTES, Welcome};
+use scaf_proto::report::ReportPage;
+use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
+use std::io::{BufRead, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+fn setting(key: &str) -> Option<String> {
+    std::env::var(format!("SCAFD_TEST_{key}")).ok()
+}
+
+fn number(key: &str, default: u32) -> u32 {
+    setting(key).map_or(default, |v| v.parse().unwrap())
+}
+
+fn say(verb: &str, text: impl std::fmt::Display) {
+    println!("@{verb}:{text}");
+    std::io::stdout().flush().unwrap();
+}
+
+/// What a well-behaved client says first.
+pub fn hello(natural: u32) -> Hello {
+    Hello {
+        magic: MAGIC,
+        version: VERSION,
+        kind: ATTACH,
+        flags: 0,
+        modules: 1,
+        natural,
+        min: 1,
+        max: 0,
+        weight_milli: 1000,
+        reserved: 0,
+        own: [0; MASK_WORDS],
+        name: [0; NAME_BYTES],
+    }
+}
+
+/// Receives a welcome and the file descriptors that come with it.
+pub fn receive(socket: &OwnedFd) -> (Option<Welcome>, usize, Vec<OwnedFd>) {
+    use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+    let mut bytes = [0u8; 64];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let n = recvmsg(socket, &mut [std::io::IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)
+        .unwrap()
+        .bytes;
+    let fds = control
+        .drain()
+        .filter_map(|m| match m {
+            RecvAncillaryMessage::ScmRights(fds) => Some(fds),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    (Welcome::parse(&bytes[..n]), n, fds)
+}
+
+/// Maps a page as a client would.
+pub fn map<T>(fd: &OwnedFd, writable: bool) -> rustix::io::Result<&'static T> {
+    use rustix::mm::{MapFlags, ProtFlags, mmap};
+    let prot = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+    // SAFETY: a fresh mapping of a file of this size; it is never unmapped, and T consists of atomics.
+    unsafe {
+        let at = mmap(std::ptr::null_mut(), PAGE_BYTES, prot, MapFlags::SHARED, fd, 0)?;
+        Ok(&*at.cast::<T>())
+    }
+}
+
+/// The process. Returns at once when it isn't meant to be one.
+pub fn main() {
+    let Some(path) = setting("SOCKET") else { return };
+    let socket = super::connect(path.as_ref()).unwrap();
+    let mut hello = hello(number("NATURAL", 2));
+    hello.flags = number("FLAGS", 0);
+    hello.max = number("MAX", 0);
+    if let Some(own) = setting("OWN") {
+        let own: scaf_policy::PuSet = own.parse().unwrap();
+        hello.own[..own.words().len()].copy_from_slice(own.words());
+    }
+    // A second thread, so that there is more than one affinity to change.
+    std::thread::spawn(|| {
+        loop {
+            std::thread::sleep(std::time::Duration::from_secs(600));
+        }
+    });
+    rustix::net::send(&socket, hello.as_bytes(), rustix::net::SendFlags::NOSIGNAL).unwrap();
+    let (welcome, _, fds) = receive(&socket);
+    let Some(welcome) = welcome else {
+        say("ready", "refused");
+        return;
+    };
+    let grant: &GrantPage = map(&fds[0], false).unwrap();
+    let report: &ReportPage = map(&fds[1], true).unwrap();
+    report.stamp();
+    say("ready", welcome.program);
+    for line in std::io::stdin().lock().lines() {
+        let line = line.unwrap();
+        let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        match verb {
+            "dop" => say(verb, grant.word().dop().map_or("none".into(), |d| d.to_string())),
+            "resizable" => say(verb, grant.word().resizable_modules()),
+            "folded" => say(verb, grant.word().folded()),
+            "enter" => {
+                report.slot(0).unwrap().enter(rest.parse().unwrap(), scafd::observe::clock::ticks());
+                say(verb, "");
+            }
+            "leave" => {
+                report.slot(0).unwrap().leave(scafd::observe::clock::ticks(), rest.parse().unwrap(), 0);
+                say(verb, "");
+            }
+            "garble" => {
+                let byte: u8 = rest.parse().unwrap();
+                let page: *mut u8 = (&raw const *report).cast_mut().cast();
+                // SAFETY: the page is mapped writable and consists of atomics; magic and version stay.
+                unsafe { std::ptr::write_bytes(page.add(8), byte, PAGE_BYTES - 8) };
+                say(verb, "");
+            }
+            "more" => {
+                let more = Hello { kind: MORE_MODULES, modules: rest.parse().unwrap(), ..hello };
+                rustix::net::send(&socket, more.as_bytes(), rustix::net::SendFlags::NOSIGNAL).unwrap();
+                say(verb, "");
+            }
+            "overwrite" => {
+                // Whatever a client tries with the pages' files has to fail.
+                let writable = map::<GrantPage>(&fds[0], true).is_ok();
+                let written = rustix::io::pwrite(&fds[0], b"x", 0).is_ok();
+                let shrunk = fds.iter().any(|fd| rustix::fs::ftruncate(fd, 0).is_ok());
+                say(verb, writable || written || shrunk);
+            }
+            "spawn" => {
+                let child = std::process::Command::new("sleep")
+                    .arg("120")
+                    .stdout(std::process::Stdio::null())
+                    .stderr(std::process::Stdio::null())
+                    .spawn()
+                    .unwrap();
+                say(verb, child.id());
+            }
+            "thread" => {
+                std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_secs(600)));
+                say(verb, "");
+            }
+            other => panic!("what is {other}?"),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! A daemon on a socket of its own, and programs that are processes of their own (the daemon knows a program by its
+//! process, so one test process can't be two of them).
+//!
+//! A program is this same test binary, told by the environment to run [`client::main`]; the test talks to it over its
+//! standard input and output, a line each way.
+
+#![allow(dead_code)] // each test binary uses a part of it
+
+pub mod client;
+
+use scaf_policy::PuSet;
+use scafd::control::{Program, Reply, Request, Snapshot};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long anything may take on a machine that is busy with other things.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Asks until the answer is there.
+pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(start.elapsed() < DEADLINE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The first two PUs that this process may use.
+pub fn two_pus() -> PuSet {
+    scafd::observe::affinity(0).unwrap().iter().take(2).collect()
+}
+
+/// A running daemon.
+pub struct Daemon {
+    pub child: Child,
+    pub socket: PathBuf,
+    pub dir: tempfile::TempDir,
+}
+
+impl Daemon {
+    /// Decides for a pretended machine of that many cores, so that numbers don't depend on this one's load.
+    pub fn pretending(cores: u32) -> Daemon {
+        Daemon::start(&["--dry-run", "--topology", &format!("core:{cores} pu:1"), "--policy", "equi"])
+    }
+
+    /// Really sets affinities, on two PUs of this machine at most.
+    pub fn on_two_pus() -> Daemon {
+        Daemon::start(&["--policy", "equi"])
+    }
+
+    pub fn start(args: &[&str]) -> Daemon {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("scafd.sock");
+        let mut child = Daemon::command(&socket, args).spawn().unwrap();
+        until("the daemon's socket", || {
+            assert!(child.try_wait().unwrap().is_none(), "the daemon ended: {}", stderr(&mut child));
+            connect(&socket)
+        });
+        Daemon { child, socket, dir }
+    }
+
+    pub fn command(socket: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_scafd"));
+        command.args(["--session", "--socket"]).arg(socket);
+        if !args.contains(&"--idle-exit") {
+            command.args(["--idle-exit", "0"]);
+        }
+        command.args(args);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut words = two_pus().words().to_vec();
+        words.resize(scaf_proto::MASK_WORDS, 0);
+        // SAFETY: between fork and exec only one system call is made.
+        unsafe {
+            command.pre_exec(move || {
+                let size = size_of_val(words.as_slice());
+                match libc::sched_setaffinity(0, size, words.as_ptr().cast()) {
+                    0 => Ok(()),
+                    _ => Err(std::io::Error::last_os_error()),
+                }
+            });
+        }
+        command
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks as the command line does.
+    pub fn ask(&self, request: &Request) -> Reply {
+        self.ask_raw(&serde_json::to_vec(request).unwrap())
+    }
+
+    pub fn ask_raw(&self, request: &[u8]) -> Reply {
+        let socket = connect(&self.socket).expect("the daemon doesn't listen");
+        rustix::net::send(&socket, request, rustix::net::SendFlags::NOSIGNAL).unwrap();
+        let mut answer = Vec::new();
+        let mut chunk = vec![0u8; 1 << 16];
+        loop {
+            let (_, n) = rustix::net::recv(&socket, &mut chunk[..], rustix::net::RecvFlags::empty()).unwrap();
+            if n == 0 {
+                return serde_json::from_slice(&answer).unwrap();
+            }
+            answer.extend_from_slice(&chunk[..n]);
+        }
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        match self.ask(&Request::Snapshot) {
+            Reply::Snapshot(snapshot) => *snapshot,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn program(&self, pid: u32) -> Option<Program> {
+        self.snapshot().programs.into_iter().find(|p| p.pid == pid)
+    }
+
+    pub fn signal(&self, signal: i32) {
+        kill(self.pid(), signal);
+    }
+
+    pub fn wait(&mut self) -> ExitStatus {
+        until("the daemon's end", || self.child.try_wait().unwrap())
+    }
+
+    /// Process ids of the daemon's children.
+    pub fn children(&self) -> Vec<u32> {
+        scafd::observe::Observer::new(Path::new("/")).process(self.pid()).children(9)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        if self.child.try_wait().unwrap().is_none() {
+            self.signal(libc::SIGTERM);
+            self.wait();
+        }
+    }
+}
+
+pub fn stderr(child: &mut Child) -> String {
+    let mut text = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+pub fn kill(pid: u32, signal: i32) {
+    // SAFETY: signals a process that the test started.
+    unsafe { libc::kill(pid as i32, signal) };
+}
+
+/// Whether a process is there and no zombie.
+pub fn alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rfind(')').is_some_and(|at| !stat[at..].starts_with(") Z"))
+}
+
+pub fn connect(path: &Path) -> Option<OwnedFd> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+    let fd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
+    connect(&fd, &SocketAddrUnix::new(path).unwrap()).ok()?;
+    Some(fd)
+}
+
+/// A program, as seen from the test.
+pub struct Client {
+    pub child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Client {
+    /// Starts a program that attaches with a team size of `natural`.
+    pub fn attach(daemon: &Daemon, natural: u32) -> Client {
+        Client::with(daemon, &[("NATURAL", &natural.to_string())])
+    }
+
+    /// Starts a program with settings for [`client::main`].
+    pub fn with(daemon: &Daemon, settings: &[(&str, &str)]) -> Client {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        // The name of the test that is no test; see there.
+        command.args(["--exact", "a_client_process", "--nocapture"]);
+        command.env("SCAFD_TEST_SOCKET", &daemon.socket);
+        command.envs(settings.iter().map(|(key, value)| (format!("SCAFD_TEST_{key}"), value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut client = Client { child, to, from };
+        client.answer("ready");
+        client
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a line and gives the answer.
+    pub fn tell(&mut self, command: &str) -> String {
+        writeln!(self.to, "{command}").unwrap();
+        let verb = command.split(' ').next().unwrap();
+        self.answer(verb)
+    }
+
+    /// The test harness prints lines of its own; ours begin with a sign and the word asked for.
+    fn answer(&mut self, verb: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(self.from.read_line(&mut line).unwrap() > 0, "the client has ended");
+            if let Some(at) = line.find(&format!("@{verb}:")) {
+                return line[at + verb.len() + 2..].trim().to_owned();
+            }
+        }
+    }
+
+    /// DoP on the program's own grant page; `None` if unmanaged.
+    pub fn dop(&mut self) -> Option<u32> {
+        self.tell("dop").parse().ok()
+    }
+
+    pub fn wait_for_dop(&mut self, dop: Option<u32>) {
+        until(&format!("a DoP of {dop:?}"), || (self.dop() == dop).then_some(()));
+    }
+
+    pub fn affinity(&self) -> PuSet {
+        scafd::observe::affinity(self.pid()).unwrap()
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
