@@ -24,7 +24,7 @@ fn intact() -> &'static [u8] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn flipped_bits_are_survived(flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8_u8), 1..12)) {

@@ -5,7 +5,7 @@
 
 use super::class::Classes;
 use super::code::Code;
-use super::state::{Handed, State};
+use super::state::{Handed, State, Value};
 use super::step::Walk;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -17,8 +17,6 @@ const MAX_STEPS: u64 = 8_000_000;
 const MAX_BLOCK: usize = 2048;
 /// Calls within calls that are followed.
 const MAX_DEPTH: usize = 6;
-/// Rounds in which a function's states are sharpened; one for each level of nested loops, and one to confirm.
-const MAX_ROUNDS: usize = 24;
 /// Blocks of one function; the largest that gcc made of scikit-learn has 3,000.
 const MAX_BLOCKS: usize = 20_000;
 
@@ -64,6 +62,8 @@ pub(super) struct Frame {
     pub entry: u64,
     pub states: BTreeMap<u64, State>,
     blocks: BTreeMap<u64, Rc<[Instruction]>>,
+    /// Where blocks are known to begin.
+    cuts: BTreeSet<u64>,
     /// Possible jump tables of switches: address, and whether their entries are absolute.
     pub tables: BTreeSet<(u64, bool)>,
     pub regions: HashMap<u64, u8>,
@@ -168,37 +168,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
 
     fn follow(&mut self, function: u64, handed: &Handed) -> Summary {
         let mut frame = Frame { entry: function, ..Frame::default() };
-        frame.states.insert(function, State::at_entry(handed));
-        let mut work = BTreeSet::from([function]);
-        while let Some(block) = work.pop_first() {
-            let Some(state) = frame.states.get(&block).cloned() else { continue };
-            let tables = frame.tables.len();
-            let (after, next) = self.walk(&mut frame, block, state, false)?;
-            if frame.tables.len() != tables {
-                // A jump through a table may have been met before the table itself.
-                work.extend(frame.states.keys());
-            }
-            for target in next {
-                let grown = match frame.states.get_mut(&target) {
-                    Some(known) => known.absorb(&after),
-                    None => {
-                        // Blocks that ran through this place end here from now on, and bring what they know.
-                        let near = target.saturating_sub(MAX_BLOCK as u64 * 15)..target;
-                        let through = |(_, block): &(&u64, &Rc<[Instruction]>)| {
-                            block.last().is_some_and(|last| last.ip() >= target)
-                        };
-                        work.extend(frame.blocks.range(near).filter(through).map(|(start, _)| *start));
-                        frame.states.insert(target, after.clone()).is_none()
-                    }
-                };
-                if grown {
-                    work.insert(target);
-                }
-            }
-            if frame.states.len() > MAX_BLOCKS || after.is_too_large() {
-                return Err(Finding::unknown(function, "is too large to be followed"));
-            }
-        }
+        self.settle(&mut frame, handed, &BTreeMap::new())?;
         self.sharpen(&mut frame, handed)?;
         frame.returned = None;
         for (block, state) in frame.states.clone() {
@@ -212,27 +182,75 @@ impl<'c, 'e> Analysis<'c, 'e> {
         }
     }
 
-    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it passed for the thread's
-    /// own. What is left is kept only if it confirms itself.
-    fn sharpen(&mut self, frame: &mut Frame, handed: &Handed) -> Result<(), Finding> {
-        let settled = frame.states.clone();
-        for _ in 0..MAX_ROUNDS {
-            let mut sharper = BTreeMap::from([(frame.entry, State::at_entry(handed))]);
-            for (block, state) in frame.states.clone() {
-                let (after, next) = self.walk(frame, block, state, false)?;
-                for target in next {
-                    match sharper.get_mut(&target) {
-                        Some(known) => drop(known.absorb(&after)),
-                        None => drop(sharper.insert(target, after.clone())),
+    /// Walks until nothing new is learnt. `hints` tell which values will turn out to be stepped.
+    fn settle(
+        &mut self,
+        frame: &mut Frame,
+        handed: &Handed,
+        hints: &BTreeMap<u64, State>,
+    ) -> Result<(), Finding> {
+        frame.states = BTreeMap::from([(frame.entry, State::at_entry(handed))]);
+        frame.cuts.insert(frame.entry);
+        let mut work = BTreeSet::from([frame.entry]);
+        while let Some(block) = work.pop_first() {
+            let Some(state) = frame.states.get(&block).cloned() else { continue };
+            let tables = frame.tables.len();
+            let (after, next) = self.walk(frame, block, state, false)?;
+            if frame.tables.len() != tables {
+                // A jump through a table may have been met before the table itself.
+                work.extend(frame.states.keys());
+            }
+            for target in next {
+                let mut after = after.clone();
+                if let Some(hint) = hints.get(&target) {
+                    after.expect(hint);
+                }
+                let grown = match frame.states.get_mut(&target) {
+                    Some(known) => known.absorb(&after),
+                    None => {
+                        frame.cuts.insert(target);
+                        // Blocks that ran through this place end here from now on, and bring what they know.
+                        let near = target.saturating_sub(MAX_BLOCK as u64 * 15)..target;
+                        let through = |(_, block): &(&u64, &Rc<[Instruction]>)| {
+                            block.last().is_some_and(|last| last.ip() >= target)
+                        };
+                        work.extend(frame.blocks.range(near).filter(through).map(|(start, _)| *start));
+                        frame.states.insert(target, after).is_none()
                     }
+                };
+                if grown {
+                    work.insert(target);
                 }
             }
-            if sharper == frame.states {
-                return Ok(());
+            if frame.states.len() > MAX_BLOCKS || after.is_too_large() {
+                return Err(Finding::unknown(frame.entry, "is too large to be followed"));
             }
-            frame.states = sharper;
         }
-        frame.states = settled;
+        Ok(())
+    }
+
+    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it passed for the thread's
+    /// own, and so did what was computed from it. What is left is kept only if it confirms itself without hints.
+    fn sharpen(&mut self, frame: &mut Frame, handed: &Handed) -> Result<(), Finding> {
+        let settled = frame.states.clone();
+        let is_stepped = |value: &Value| value.classes.has(Classes::STEPPED);
+        if !settled.values().any(|state| state.registers.iter().any(is_stepped)) {
+            return Ok(());
+        }
+        self.settle(frame, handed, &settled)?;
+        let mut confirmed = BTreeMap::from([(frame.entry, State::at_entry(handed))]);
+        for (block, state) in frame.states.clone() {
+            let (after, next) = self.walk(frame, block, state, false)?;
+            for target in next {
+                match confirmed.get_mut(&target) {
+                    Some(known) => drop(known.absorb(&after)),
+                    None => drop(confirmed.insert(target, after.clone())),
+                }
+            }
+        }
+        if confirmed != frame.states {
+            frame.states = settled;
+        }
         Ok(())
     }
 
@@ -254,7 +272,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
         };
         let mut walk = Walk { analysis: self, frame, state, block, judging };
         for (at, instruction) in instructions.iter().enumerate() {
-            if at > 0 && walk.frame.states.contains_key(&instruction.ip()) {
+            if at > 0 && walk.frame.cuts.contains(&instruction.ip()) {
                 return Ok((walk.state, vec![instruction.ip()]));
             }
             walk.analysis.steps += 1;

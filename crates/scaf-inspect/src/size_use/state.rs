@@ -157,6 +157,15 @@ impl State {
         *self != before
     }
 
+    /// Takes for stepped what will turn out to be.
+    pub fn expect(&mut self, hint: &Self) {
+        for (mine, theirs) in self.registers.iter_mut().zip(&hint.registers) {
+            if mine.classes.is_thread() && theirs.classes.has(Classes::STEPPED) {
+                mine.classes = mine.classes.or(Classes::STEPPED);
+            }
+        }
+    }
+
     pub fn is_too_large(&self) -> bool {
         self.slots.len() > MAX_SLOTS
     }
