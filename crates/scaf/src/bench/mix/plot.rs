@@ -26,6 +26,7 @@ const PALETTE: [RGBColor; 7] = [
 const WIDTH: u32 = 960;
 const BARS_HEIGHT: u32 = 340;
 const TRACE_HEIGHT: u32 = 260;
+const LEGEND_WIDTH: u32 = 150;
 const FONT: &str = "sans-serif";
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -71,7 +72,7 @@ fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Result<(), 
         .caption(format!("{}: system throughput", mix.name), (FONT, 19))
         .x_label_area_size(34)
         .y_label_area_size(58)
-        .build_cartesian_2d((0..configs.len()).into_segmented(), 0.0..most)?;
+        .build_cartesian_2d((0..configs.len().saturating_sub(1)).into_segmented(), 0.0..most)?;
     let name = |at: &SegmentValue<usize>| match at {
         SegmentValue::CenterOf(index) => {
             configs.get(*index).map_or(String::new(), |config| config.name.clone())
@@ -89,27 +90,24 @@ fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Result<(), 
         .label_style((FONT, 14))
         .axis_desc_style((FONT, 14))
         .draw()?;
+    // Bars fill their slots to three fifths, but two alone don't become walls.
+    let slot = WIDTH as usize / configs.len().max(1);
+    let margin = ((slot - (slot * 3 / 5).min(110)) / 2) as u32;
     for (index, config) in configs.iter().enumerate() {
         let colour = if config.managed { BLUE } else { GREY };
-        let mut bar = Rectangle::new(
-            [(SegmentValue::Exact(index), 0.0), (SegmentValue::Exact(index + 1), config.stp)],
-            colour.filled(),
-        );
-        bar.set_margin(0, 0, 26, 26);
-        let middle = SegmentValue::CenterOf(index);
-        let whisker = ErrorBar::new_vertical(
-            middle.clone(),
-            config.stp_min,
-            config.stp,
-            config.stp_max,
-            BLACK.stroke_width(1),
-            12,
-        );
-        let label = EmptyElement::at((middle, config.stp_max))
-            + Text::new(format!("{:.2}", config.stp), (-14, -18), (FONT, 14));
+        let right =
+            if index + 1 < configs.len() { SegmentValue::Exact(index + 1) } else { SegmentValue::Last };
+        let corners = [(SegmentValue::Exact(index), 0.0), (right, config.stp)];
+        let mut bar = Rectangle::new(corners, colour.filled());
+        bar.set_margin(0, 0, margin, margin);
         chart.draw_series([bar])?;
-        chart.draw_series([whisker])?;
-        chart.draw_series([label])?;
+        let at = |stp: f64| (SegmentValue::CenterOf(index), stp);
+        chart.draw_series([PathElement::new([at(config.stp_min), at(config.stp_max)], BLACK)])?;
+        for end in [config.stp_min, config.stp_max] {
+            chart.draw_series([EmptyElement::at(at(end)) + PathElement::new([(-7, 0), (7, 0)], BLACK)])?;
+        }
+        let label = Text::new(format!("{:.2}", config.stp), (-14, -19), (FONT, 14));
+        chart.draw_series([EmptyElement::at(at(config.stp_max)) + label])?;
     }
     Ok(())
 }
@@ -123,7 +121,8 @@ fn lines(
     pus: u32,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let most = f64::from(pus) + 0.5;
-    let mut chart = ChartBuilder::on(area)
+    let (area, legend) = area.split_horizontally(WIDTH - LEGEND_WIDTH);
+    let mut chart = ChartBuilder::on(&area)
         .margin(14)
         .caption(format!("{}: degree of parallelism over time", trace.config), (FONT, 17))
         .x_label_area_size(42)
@@ -145,22 +144,13 @@ fn lines(
         let colour = PALETTE[index % PALETTE.len()];
         // Equal DoPs are drawn a little apart, so that both can be seen.
         let apart = (index as f64 - (mix.programs.len() as f64 - 1.0) / 2.0) * most * 0.015;
-        for (run, steps) in steps(trace, &program.name, apart).into_iter().enumerate() {
-            let series = chart.draw_series(LineSeries::new(steps, colour.stroke_width(2)))?;
-            if run == 0 {
-                series
-                    .label(program.name.clone())
-                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(2)));
-            }
+        for steps in steps(trace, &program.name, apart) {
+            chart.draw_series(LineSeries::new(steps, colour.stroke_width(2)))?;
         }
+        let y = 48 + 20 * index as i32;
+        legend.draw(&PathElement::new([(4, y), (26, y)], colour.stroke_width(3)))?;
+        legend.draw(&Text::new(program.name.clone(), (32, y - 7), (FONT, 14)))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(BLACK.mix(0.3))
-        .label_font((FONT, 14))
-        .draw()?;
     Ok(())
 }
 
