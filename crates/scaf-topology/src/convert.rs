@@ -21,7 +21,8 @@ pub(crate) fn convert(hwloc: &Hwloc) -> Topology {
 
 fn describe(hwloc: &Hwloc, pu: &TopologyObject) -> Option<Pu> {
     let os = u32::try_from(pu.os_index()?).ok()?;
-    let level = |wanted| pu.ancestors().find(|o| o.object_type() == wanted).map(|o| number(o.logical_index()));
+    let level =
+        |wanted| pu.ancestors().find(|o| o.object_type() == wanted).map(|o| number(o.logical_index()));
     // A NUMA node is no ancestor of its PUs in hwloc 2; where several are local (HBM beside DRAM), the first counts.
     let numa = hwloc
         .objects_with_type(ObjectType::NUMANode)

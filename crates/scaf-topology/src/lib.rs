@@ -46,7 +46,9 @@ pub enum Error {
         reason: String,
     },
     /// A description that hwloc does not understand.
-    #[error("'{text}' is no topology ({reason}); write one such as 'pack:2 core:4 pu:2' or a file ending in .xml")]
+    #[error(
+        "'{text}' is no topology ({reason}); write one such as 'pack:2 core:4 pu:2' or a file ending in .xml"
+    )]
     Synthetic {
         /// What was given.
         text: String,

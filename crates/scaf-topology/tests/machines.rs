@@ -9,17 +9,16 @@ fn synthetic(text: &str) -> Topology {
 
 /// Each PU as os/core/l3/numa/package.
 fn row(topology: &Topology) -> Vec<String> {
-    topology
-        .pus
-        .iter()
-        .map(|p| format!("{}/{}/{}/{}/{}", p.os, p.core, p.l3, p.numa, p.package))
-        .collect()
+    topology.pus.iter().map(|p| format!("{}/{}/{}/{}/{}", p.os, p.core, p.l3, p.numa, p.package)).collect()
 }
 
 #[test]
 fn a_line_describes_two_packages_with_smt() {
     let topology = synthetic("pack:2 l3:1 core:2 pu:2");
-    assert_eq!(row(&topology).join(" "), "0/0/0/0/0 1/0/0/0/0 2/1/0/0/0 3/1/0/0/0 4/2/1/0/1 5/2/1/0/1 6/3/1/0/1 7/3/1/0/1");
+    assert_eq!(
+        row(&topology).join(" "),
+        "0/0/0/0/0 1/0/0/0/0 2/1/0/0/0 3/1/0/0/0 4/2/1/0/1 5/2/1/0/1 6/3/1/0/1 7/3/1/0/1"
+    );
 }
 
 #[test]
@@ -40,7 +39,10 @@ fn a_pu_without_core_is_a_core_of_its_own() {
 
 #[test]
 fn without_l3_the_outermost_cache_counts() {
-    assert_eq!(row(&synthetic("l2:2 l1d:2 core:1 pu:1")), ["0/0/0/0/0", "1/1/0/0/0", "2/2/1/0/0", "3/3/1/0/0"]);
+    assert_eq!(
+        row(&synthetic("l2:2 l1d:2 core:1 pu:1")),
+        ["0/0/0/0/0", "1/1/0/0/0", "2/2/1/0/0", "3/3/1/0/0"]
+    );
 }
 
 #[test]
@@ -48,7 +50,8 @@ fn a_saved_machine_keeps_its_operating_system_numbers() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/two-packages-interleaved.xml");
     let topology = load(&Source::parse(file)).unwrap();
     assert_eq!(topology.pus.len(), 16);
-    let pus = |package| topology.pus.iter().filter(|p| p.package == package).map(|p| p.os).collect::<Vec<_>>();
+    let pus =
+        |package| topology.pus.iter().filter(|p| p.package == package).map(|p| p.os).collect::<Vec<_>>();
     assert_eq!(pus(0), [0, 2, 4, 6, 8, 10, 12, 14]);
     assert_eq!(pus(1), [1, 3, 5, 7, 9, 11, 13, 15]);
 }
@@ -72,6 +75,7 @@ fn what_cannot_be_read_is_named() {
     assert!(matches!(error, Error::Synthetic { .. }) && error.to_string().contains("core:many"), "{error}");
     let error = load(&Source::parse("/nonexistent/m.xml")).unwrap_err();
     assert!(error.to_string().starts_with("/nonexistent/m.xml: "), "{error}");
-    let error = load(&Source::parse(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/broken.xml"))).unwrap_err();
+    let error =
+        load(&Source::parse(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/broken.xml"))).unwrap_err();
     assert!(error.to_string().contains("broken.xml"), "{error}");
 }

@@ -77,7 +77,8 @@ impl Config {
     /// # Errors
     /// It cannot be read, is no TOML, or a key or value is wrong; the error names the line.
     pub fn load(path: &Path) -> Result<Config, Error> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let text =
+            std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
         Config::parse(path, &text)
     }
 
@@ -91,8 +92,8 @@ impl Config {
             line: 1 + text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count(),
             why,
         };
-        let file: File =
-            toml::from_str(text).map_err(|e| error(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
+        let file: File = toml::from_str(text)
+            .map_err(|e| error(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
         let mut config = Config { idle_exit_s: file.idle_exit_s, ..Config::default() };
         if let Some(policy) = file.policy {
             check_policy(policy.get_ref()).map_err(|why| error(policy.span().start, why))?;
@@ -204,6 +205,8 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_named() {
-        assert!(Config::load(Path::new("/nonexistent")).unwrap_err().to_string().starts_with("/nonexistent: "));
+        assert!(
+            Config::load(Path::new("/nonexistent")).unwrap_err().to_string().starts_with("/nonexistent: ")
+        );
     }
 }

@@ -78,13 +78,7 @@ impl Meter {
     }
 
     /// Takes in a reading made at tick `now`.
-    pub fn read(
-        &mut self,
-        now: u64,
-        page: &Page,
-        bounds: Bounds,
-        tsc: &Tsc,
-    ) -> Seen {
+    pub fn read(&mut self, now: u64, page: &Page, bounds: Bounds, tsc: &Tsc) -> Seen {
         let (mut wall, mut useful, mut hostile) = (0u64, 0u64, 0);
         for (account, copy) in self.accounts.iter_mut().zip(&page.1) {
             // A slot in the middle of a write is read next time, for both intervals.
@@ -122,7 +116,8 @@ impl Meter {
     pub fn look(&self, now: u64, page: &Page) -> Seen {
         // A slot that is being written is as it was.
         let copies = || page.1.iter().zip(&self.accounts).map(|(new, old)| new.unwrap_or(old.copy));
-        let running = copies().map(|c| c.team.min(MOST_THREADS)).fold(0, u32::saturating_add).min(MOST_THREADS);
+        let running =
+            copies().map(|c| c.team.min(MOST_THREADS)).fold(0, u32::saturating_add).min(MOST_THREADS);
         // `entered` is 0 between regions.
         let latest = copies().max_by_key(|c| (c.entered.min(now), c.team_since.min(now))).unwrap_or_default();
         let last_team = latest.last_team.min(MOST_THREADS);

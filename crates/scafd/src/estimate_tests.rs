@@ -21,9 +21,14 @@ fn close(a: f64, b: f64) -> bool {
 #[test]
 fn regions_that_were_left_count_with_their_wall_and_useful_time() {
     let mut meter = Meter::new(10 * S);
-    let slot = SlotCopy { regions: 5, wall: S / 2, useful: S, last_team: 4, entered: 10 * S, ..Default::default() };
+    let slot =
+        SlotCopy { regions: 5, wall: S / 2, useful: S, last_team: 4, entered: 10 * S, ..Default::default() };
     let seen = meter.read(11 * S, &page(slot), on(4.0), &TSC());
-    assert!(close(seen.interval.parallel_s, 0.5) && close(seen.interval.useful_s, 1.0) && close(seen.interval.dt_s, 1.0));
+    assert!(
+        close(seen.interval.parallel_s, 0.5)
+            && close(seen.interval.useful_s, 1.0)
+            && close(seen.interval.dt_s, 1.0)
+    );
     assert_eq!((seen.regions, seen.team, seen.in_region, seen.hostile), (5, 4, false, 0));
     let seen = meter.read(12 * S, &page(slot), on(4.0), &TSC());
     assert_eq!((seen.interval.parallel_s, seen.interval.useful_s), (0.0, 0.0));
@@ -43,8 +48,14 @@ fn a_region_in_flight_counts_so_far() {
 #[test]
 fn waits_within_a_region_in_flight_are_not_useful() {
     let mut meter = Meter::new(0);
-    let slot =
-        SlotCopy { team: 2, entered: 0, waits: 5 * S + S / 2, waits_at_entry: 5 * S, last_team: 2, ..Default::default() };
+    let slot = SlotCopy {
+        team: 2,
+        entered: 0,
+        waits: 5 * S + S / 2,
+        waits_at_entry: 5 * S,
+        last_team: 2,
+        ..Default::default()
+    };
     assert!(close(meter.read(S, &page(slot), on(2.0), &TSC()).interval.useful_s, 1.5));
 }
 
@@ -103,7 +114,11 @@ fn counters_that_run_backwards_or_too_fast_count_for_nothing() {
     ] {
         let mut meter = meter.clone();
         let seen = meter.read(2 * S, &page(bad), on(2.0), &TSC());
-        assert_eq!((seen.hostile, seen.interval.parallel_s, seen.interval.useful_s), (1, 0.0, 0.0), "{bad:?}");
+        assert_eq!(
+            (seen.hostile, seen.interval.parallel_s, seen.interval.useful_s),
+            (1, 0.0, 0.0),
+            "{bad:?}"
+        );
         // And it can go on honestly from there.
         let seen = meter.read(3 * S, &page(bad), on(2.0), &TSC());
         assert!(seen.interval.parallel_s <= 1.0);
@@ -123,7 +138,10 @@ fn any_slot() -> impl Strategy<Value = SlotCopy> {
     let word = || prop_oneof![Just(0), Just(u64::MAX), any::<u64>(), 0..3 * S];
     let small = || prop_oneof![Just(0), Just(u32::MAX), any::<u32>(), 0u32..9];
     ((small(), word(), word(), word(), word()), (word(), word(), word(), small(), word())).prop_map(
-        |((team, entered, regions, promised, wall), (useful, waits, waits_at_entry, last_team, team_since))| SlotCopy {
+        |(
+            (team, entered, regions, promised, wall),
+            (useful, waits, waits_at_entry, last_team, team_since),
+        )| SlotCopy {
             team,
             entered,
             regions,

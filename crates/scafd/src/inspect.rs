@@ -126,7 +126,8 @@ impl Inspector {
     pub fn finished(&mut self, talk: &Talk) -> Vec<(Job, Verdict)> {
         let now = Instant::now();
         let mut verdicts = Vec::new();
-        let (done, working) = std::mem::take(&mut self.helpers).into_iter().partition(|h: &Helper| h.until <= now);
+        let (done, working) =
+            std::mem::take(&mut self.helpers).into_iter().partition(|h: &Helper| h.until <= now);
         self.helpers = working;
         let done: Vec<Helper> = done;
         for mut helper in done {
@@ -147,13 +148,23 @@ impl Inspector {
                     if let Some(out) = &child.stdout
                         && let Err(e) = talk.watch(out, token)
                     {
-                        crate::log::line(crate::log::Level::Warning, format_args!("cannot wait for a helper: {e}"));
+                        crate::log::line(
+                            crate::log::Level::Warning,
+                            format_args!("cannot wait for a helper: {e}"),
+                        );
                     }
-                    self.helpers.push(Helper { token, job, child, answer: Vec::new(), until: now + PATIENCE });
+                    self.helpers.push(Helper {
+                        token,
+                        job,
+                        child,
+                        answer: Vec::new(),
+                        until: now + PATIENCE,
+                    });
                 }
-                Err(e) => {
-                    verdicts.push((job, Verdict::no(format!("its code cannot be inspected: no helper process: {e}"))))
-                }
+                Err(e) => verdicts.push((
+                    job,
+                    Verdict::no(format!("its code cannot be inspected: no helper process: {e}")),
+                )),
             }
         }
         verdicts

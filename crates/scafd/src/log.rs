@@ -47,7 +47,9 @@ impl Limiter {
     pub fn warn(&mut self, text: impl Display) {
         match self.pass(Instant::now()) {
             Some(0) => line(Level::Warning, text),
-            Some(dropped) => line(Level::Warning, format_args!("{text} ({dropped} such lines left out before)")),
+            Some(dropped) => {
+                line(Level::Warning, format_args!("{text} ({dropped} such lines left out before)"))
+            }
             None => {}
         }
     }

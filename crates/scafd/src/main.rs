@@ -51,7 +51,10 @@ fn run(args: &Args) -> Result<()> {
     let topology = scaf_topology::load(&source)?;
     let talk = listen(args, scope, &config)?;
     talk.watch(&signals, SIGNALS)?;
-    line(Level::Info, format_args!("{} PUs, policy {}, pid {}", topology.pus.len(), config.policy, std::process::id()));
+    line(
+        Level::Info,
+        format_args!("{} PUs, policy {}, pid {}", topology.pus.len(), config.policy, std::process::id()),
+    );
     Daemon::new(Parts {
         scope,
         policy,

@@ -91,7 +91,8 @@ pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
 /// # Errors
 /// As for [`prepare`].
 pub fn check(folder: &Path, uid: u32) -> Result<(), Error> {
-    let meta = std::fs::symlink_metadata(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
+    let meta =
+        std::fs::symlink_metadata(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
     let untrusted = |why: String| Err(Error::Untrusted { path: folder.to_owned(), why });
     if meta.file_type().is_symlink() {
         untrusted("is a symbolic link".into())

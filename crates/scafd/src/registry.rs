@@ -149,7 +149,8 @@ impl Program {
             return false;
         }
         if resized {
-            self.grant.grew = self.grant.epoch != 0 && dop.unwrap_or(u32::MAX) > self.grant.dop.unwrap_or(u32::MAX);
+            self.grant.grew =
+                self.grant.epoch != 0 && dop.unwrap_or(u32::MAX) > self.grant.dop.unwrap_or(u32::MAX);
             self.grant.granted_ns = now_ns;
             self.grant.affinity_ns = None;
             self.grant.effective_ns = None;
@@ -189,11 +190,8 @@ impl Program {
         }
         let Some(seen) = self.seen.filter(|seen| seen.last_team > 0) else { return };
         let promised = seen.promised > self.grant.promised && seen.last_team > dop;
-        let there = if self.grant.grew {
-            seen.last_team >= dop.min(self.natural())
-        } else {
-            seen.last_team <= dop
-        };
+        let there =
+            if self.grant.grew { seen.last_team >= dop.min(self.natural()) } else { seen.last_team <= dop };
         if promised {
             // It keeps its teams, so the affinity is all there is.
             self.grant.effective_ns = Some(affinity_ns);

@@ -1,1 +1,179 @@
 use super::*;
+use scaf_policy::efficiency::Interval;
+
+fn set(text: &str) -> PuSet {
+    text.parse().unwrap()
+}
+
+fn program(id: u64) -> Program {
+    Program {
+        id: ProgramId(id),
+        pid: 1000 + id as u32,
+        starttime: 0,
+        uid: 0,
+        gid: 0,
+        name: "p".into(),
+        attached_ns: 0,
+        wishes: Wishes { natural: 8, min: 1, max: 0, weight: 1.0 },
+        own: set("0-7"),
+        usable: set("0-3"),
+        alone: None,
+        code: Code::Pending,
+        grant: Grant::default(),
+        meter: Meter::new(0),
+        seen: None,
+        efficiency: LowPass::new(1.0),
+        measured_dop: 0,
+        cpu_ns: 0,
+        threads: 1,
+    }
+}
+
+fn seen(team: u32, promised: u64) -> Seen {
+    Seen {
+        interval: Interval { dt_s: 1.0, p: 2.0, parallel_s: 1.0, useful_s: 1.0 },
+        team,
+        in_region: true,
+        last_team: team,
+        team_since: 0,
+        regions: 9,
+        promised,
+        natural: 0,
+        hostile: 0,
+    }
+}
+
+fn grant(p: &mut Program, dop: u32, at_ns: u64) {
+    assert!(p.regrant(Some(dop), (0..dop).collect(), "so".into(), at_ns));
+    p.grant.affinity_ns = Some(at_ns + 1);
+}
+
+#[test]
+fn a_program_is_no_wider_than_its_usable_pus() {
+    let mut p = program(1);
+    assert_eq!(p.natural(), 4);
+    p.seen = Some(Seen { natural: 2, ..seen(0, 0) });
+    assert_eq!(p.natural(), 2);
+    p.usable = PuSet::new();
+    assert_eq!(p.natural(), 1);
+}
+
+#[test]
+fn no_limit_is_no_limit_for_the_policy() {
+    assert_eq!(program(1).request().max, u32::MAX);
+}
+
+#[test]
+fn the_first_decision_is_a_change_and_the_same_again_is_none() {
+    let mut p = program(1);
+    grant(&mut p, 2, 10);
+    let epoch = p.grant.epoch;
+    assert!(!p.regrant(Some(2), set("0-1"), "other words".into(), 20));
+    assert_eq!((p.grant.epoch, p.grant.granted_ns, p.grant.reason.as_str()), (epoch, 10, "other words"));
+    assert!(p.regrant(Some(2), set("2-3"), "moved".into(), 30));
+    assert_eq!((p.grant.epoch, p.grant.granted_ns), (epoch + 1, 10));
+}
+
+#[test]
+fn the_word_says_what_is_granted_and_nothing_while_unmanaged() {
+    let mut p = program(1);
+    assert_eq!(p.word().dop(), None);
+    grant(&mut p, 3, 10);
+    assert_eq!((p.word().dop(), p.word().resizable_modules(), p.word().folded()), (Some(3), 0, false));
+    p.code = Code::Resizable(2);
+    p.grant.set = Some(set("0-2"));
+    assert_eq!((p.word().resizable_modules(), p.word().folded()), (2, true));
+    p.regrant(None, set("0-7"), "policy".into(), 20);
+    assert_eq!((p.word().dop(), p.word().resizable_modules()), (None, 0));
+}
+
+#[test]
+fn an_efficiency_keeps_the_dop_that_it_was_measured_at() {
+    let mut p = program(1);
+    grant(&mut p, 2, 10);
+    p.measured(seen(2, 0));
+    assert_eq!((p.request().dop, p.request().efficiency), (2, Some(0.5)));
+    grant(&mut p, 4, 20);
+    assert_eq!((p.request().dop, p.request().efficiency), (2, Some(0.5)));
+    p.measured(Seen { interval: Interval { p: 4.0, ..seen(4, 0).interval }, ..seen(4, 0) });
+    assert_eq!((p.request().dop, p.request().efficiency), (4, Some(0.25)));
+    assert_eq!(p.snapshot().speedup, Some(1.0));
+}
+
+#[test]
+fn a_fixed_program_has_its_grant_with_its_affinity() {
+    let mut p = program(1);
+    p.code = Code::Fixed("why".into());
+    grant(&mut p, 2, 10);
+    p.settle(99);
+    assert_eq!(p.grant.effective_ns, Some(11));
+    assert_eq!(p.mechanism(), (Mechanism::Fold, "why".into()));
+}
+
+#[test]
+fn a_resized_program_has_a_smaller_grant_with_its_first_smaller_team() {
+    let mut p = program(1);
+    p.code = Code::Resizable(1);
+    grant(&mut p, 4, 10);
+    p.settle(50);
+    assert_eq!(p.grant.effective_ns, None);
+    p.seen = Some(seen(4, 0));
+    p.settle(50);
+    assert_eq!(p.grant.effective_ns, Some(50));
+    grant(&mut p, 2, 100);
+    p.settle(50);
+    assert_eq!(p.grant.effective_ns, None);
+    assert_eq!(p.mechanism().0, Mechanism::Fold);
+    p.seen = Some(seen(2, 0));
+    p.settle(150);
+    assert_eq!((p.grant.effective_ns, p.mechanism().0), (Some(150), Mechanism::Resize));
+}
+
+#[test]
+fn a_larger_grant_is_in_effect_with_the_first_larger_team() {
+    let mut p = program(1);
+    p.code = Code::Resizable(1);
+    grant(&mut p, 2, 10);
+    p.seen = Some(seen(2, 0));
+    grant(&mut p, 4, 100);
+    p.settle(50);
+    assert_eq!(p.grant.effective_ns, None);
+    p.seen = Some(seen(4, 0));
+    p.settle(160);
+    assert_eq!(p.grant.effective_ns, Some(160));
+}
+
+#[test]
+fn a_program_that_promises_its_teams_has_its_grant_with_its_affinity() {
+    let mut p = program(1);
+    p.code = Code::Resizable(1);
+    grant(&mut p, 2, 10);
+    p.seen = Some(seen(4, 3));
+    p.settle(50);
+    assert_eq!(p.grant.effective_ns, Some(11));
+}
+
+#[test]
+fn a_program_that_is_left_alone_says_why() {
+    let mut p = program(1);
+    p.alone = Some("it is bound".into());
+    p.regrant(None, p.own.clone(), "it is bound".into(), 10);
+    assert_eq!(p.snapshot().mechanism_reason, "it is bound");
+    assert_eq!(p.snapshot().dop, None);
+}
+
+#[test]
+fn an_affinity_of_ours_is_recognised_in_children() {
+    let mut registry = Registry::default();
+    let mut parent = program(1);
+    parent.grant.set = Some(set("1"));
+    registry.attach(parent);
+    registry.attach(program(2));
+    assert_eq!(registry.inherited(&[7, 1001], &set("1")), Some((set("0-7"), set("1"))));
+    assert_eq!(registry.inherited(&[7, 1001], &set("2")), None);
+    assert_eq!(registry.inherited(&[1002], &set("1")), None);
+    assert_eq!(registry.detach(ProgramId(1)).unwrap().pid, 1001);
+    assert!(
+        registry.detach(ProgramId(1)).is_none() && registry.by_pid(1001).is_none() && !registry.is_empty()
+    );
+}

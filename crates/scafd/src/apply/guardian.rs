@@ -64,7 +64,8 @@ impl Guardian {
                 watch(table, &wait)
             }
             pid => {
-                let pid = rustix::process::Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave pid 0"))?;
+                let pid =
+                    rustix::process::Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave pid 0"))?;
                 Ok(Guardian { table, places: BTreeMap::new(), alive: Some(alive), pid })
             }
         }
@@ -134,12 +135,7 @@ fn watch(table: &Table, wait: &OwnedFd) -> ! {
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
     let _ = rustix::thread::set_name(c"scafd-guardian");
-    loop {
-        match rustix::io::read(wait, &mut [0u8; 1]) {
-            Err(rustix::io::Errno::INTR) => {}
-            _ => break,
-        }
-    }
+    while matches!(rustix::io::read(wait, &mut [0u8; 1]), Err(rustix::io::Errno::INTR)) {}
     restore_all(table);
     // SAFETY: ends the process without running the daemon's exit handlers.
     unsafe { libc::_exit(0) }
@@ -164,7 +160,14 @@ fn restore_all(table: &Table) {
 }
 
 /// Children born with a narrowed affinity have it still, and nobody else knows.
-fn restore_children(observer: &Observer, pid: u32, programs: &[u32], ours: &[&PuSet], own: &PuSet, depth: u32) {
+fn restore_children(
+    observer: &Observer,
+    pid: u32,
+    programs: &[u32],
+    ours: &[&PuSet],
+    own: &PuSet,
+    depth: u32,
+) {
     for child in observer.process(pid).children(usize::MAX) {
         if programs.contains(&child) {
             continue;

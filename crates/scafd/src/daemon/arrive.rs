@@ -110,7 +110,14 @@ impl Daemon {
         })
     }
 
-    fn why_alone(&self, pid: u32, hello: &Hello, own: &PuSet, set: Option<&PuSet>, usable: &PuSet) -> Option<String> {
+    fn why_alone(
+        &self,
+        pid: u32,
+        hello: &Hello,
+        own: &PuSet,
+        set: Option<&PuSet>,
+        usable: &PuSet,
+    ) -> Option<String> {
         if hello.flags & FLAG_BOUND != 0 {
             return Some("its threads are bound by its own wish (OMP_PROC_BIND or the like)".into());
         }

@@ -34,7 +34,8 @@ impl Daemon {
             .filter_map(|share| {
                 let Dop::Contexts(dop) = share.dop else { return None };
                 let program = self.registry.get_mut(share.id)?;
-                let previous = if program.grant.dop.is_some() { program.grant.pus.clone() } else { PuSet::new() };
+                let previous =
+                    if program.grant.dop.is_some() { program.grant.pus.clone() } else { PuSet::new() };
                 Some(Want { id: share.id, dop, allowed: program.usable.clone(), previous })
             })
             .collect();
@@ -42,7 +43,11 @@ impl Daemon {
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
 
-    pub(super) fn apply_and_publish(&mut self, allocation: &Allocation, mut places: BTreeMap<ProgramId, PuSet>) {
+    pub(super) fn apply_and_publish(
+        &mut self,
+        allocation: &Allocation,
+        mut places: BTreeMap<ProgramId, PuSet>,
+    ) {
         let now_ns = clock::now_ns();
         let shares: BTreeMap<ProgramId, (Dop, &str)> =
             allocation.shares.iter().map(|s| (s.id, (s.dop, s.reason.as_str()))).collect();
@@ -51,7 +56,9 @@ impl Daemon {
         for id in ids {
             let Some(program) = self.registry.get_mut(id) else { continue };
             let (dop, pus, reason) = match (shares.get(&id), places.remove(&id)) {
-                (Some((Dop::Contexts(dop), reason)), Some(pus)) => (Some((*dop).max(1)), pus, (*reason).to_owned()),
+                (Some((Dop::Contexts(dop), reason)), Some(pus)) => {
+                    (Some((*dop).max(1)), pus, (*reason).to_owned())
+                }
                 (Some((_, reason)), _) => (None, program.own.clone(), (*reason).to_owned()),
                 (None, _) => (None, program.own.clone(), program.alone.clone().unwrap_or_default()),
             };
@@ -97,8 +104,12 @@ impl Daemon {
         }
         self.publish(id);
         let Some(program) = self.registry.get_mut(id) else { return };
-        let target =
-            Target { pid: program.pid, starttime: program.starttime, own: &program.own, set: before.as_ref() };
+        let target = Target {
+            pid: program.pid,
+            starttime: program.starttime,
+            own: &program.own,
+            set: before.as_ref(),
+        };
         let result = match &program.grant.set {
             Some(mask) => self.parts.apply.narrow(&target, mask).map(Some),
             None => self.parts.apply.restore(&target).map(|()| None),
@@ -117,7 +128,8 @@ impl Daemon {
                 log::line(Level::Warning, format_args!("program {} is left alone: {trouble}", id.0));
                 program.grant.set = before;
                 program.alone = Some(trouble.to_string());
-                program.grant.set = self.parts.apply.restore(&target_of(program)).err().and(program.grant.set.take());
+                program.grant.set =
+                    self.parts.apply.restore(&target_of(program)).err().and(program.grant.set.take());
                 program.regrant(None, program.own.clone(), trouble.to_string(), clock::now_ns());
                 self.publish(id);
             }
@@ -148,5 +160,10 @@ impl Daemon {
 
 /// A program's threads, for [`crate::apply`].
 pub(super) fn target_of(program: &crate::registry::Program) -> Target<'_> {
-    Target { pid: program.pid, starttime: program.starttime, own: &program.own, set: program.grant.set.as_ref() }
+    Target {
+        pid: program.pid,
+        starttime: program.starttime,
+        own: &program.own,
+        set: program.grant.set.as_ref(),
+    }
 }

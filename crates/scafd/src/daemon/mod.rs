@@ -173,7 +173,8 @@ impl Daemon {
             Scope::Session => 10,
         };
         let seconds = self.parts.config.idle_exit_s.unwrap_or(default);
-        (seconds > 0 && self.parts.talk.clients() == 0).then(|| self.idle_since + Duration::from_secs(seconds))
+        (seconds > 0 && self.parts.talk.clients() == 0)
+            .then(|| self.idle_since + Duration::from_secs(seconds))
     }
 
     fn answer(&mut self, id: u64, peer: Peer, request: Request) -> bool {

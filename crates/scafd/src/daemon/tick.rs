@@ -73,7 +73,9 @@ impl Daemon {
                 cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
             };
             program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
-            let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) else { continue };
+            let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) else {
+                continue;
+            };
             let seen = program.meter.read(clock::ticks(), &page, bounds, &self.tsc);
             program.measured(seen);
         }
@@ -110,7 +112,9 @@ impl Daemon {
             let Ok(stat) = self.observer.process(program.pid).stat() else { continue };
             if stat.threads != program.threads {
                 program.threads = stat.threads;
-                if let Err(trouble @ Trouble::Denied { .. }) = self.parts.apply.narrow(&target_of(program), &set) {
+                if let Err(trouble @ Trouble::Denied { .. }) =
+                    self.parts.apply.narrow(&target_of(program), &set)
+                {
                     log::line(Level::Warning, trouble);
                 }
             }

@@ -27,7 +27,8 @@ pub fn read(root: &Path) -> Cgroup {
     let mut found = Cgroup::default();
     if let Some(v2) = hierarchy(&groups, &mounts, "") {
         for folder in levels(root, &v2) {
-            found.quota = least(found.quota, read_to_string(folder.join("cpu.max")).ok().and_then(|t| cpu_max(&t)));
+            found.quota =
+                least(found.quota, read_to_string(folder.join("cpu.max")).ok().and_then(|t| cpu_max(&t)));
             found.restrict(&folder.join("cpuset.cpus.effective"));
         }
     }
@@ -49,7 +50,9 @@ pub fn read(root: &Path) -> Cgroup {
 
 impl Cgroup {
     fn restrict(&mut self, file: &Path) {
-        let Some(set) = read_to_string(file).ok().and_then(|t| t.trim().parse::<PuSet>().ok()) else { return };
+        let Some(set) = read_to_string(file).ok().and_then(|t| t.trim().parse::<PuSet>().ok()) else {
+            return;
+        };
         // An empty list means "as the level above".
         if !set.is_empty() {
             self.cpuset = Some(self.cpuset.as_ref().map_or(set.clone(), |have| have.intersection(&set)));

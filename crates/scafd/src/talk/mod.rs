@@ -95,7 +95,8 @@ impl Talk {
         let listener = Listener::new(path, mode)?;
         let io = |source: rustix::io::Errno| ListenError::Io { path: path.to_owned(), source: source.into() };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(io)?;
-        epoll::add(&epoll, &listener.fd, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN).map_err(io)?;
+        epoll::add(&epoll, &listener.fd, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)
+            .map_err(io)?;
         Ok(Talk {
             epoll,
             listener,
@@ -182,8 +183,15 @@ impl Talk {
             if epoll::add(&self.epoll, &fd, epoll::EventData::new_u64(id), flags).is_ok() {
                 self.next += 1;
                 let since = Instant::now();
-                let client =
-                    Client { fd, peer, stage: Stage::Silent, since, pages: None, fds: None, outbox: VecDeque::new() };
+                let client = Client {
+                    fd,
+                    peer,
+                    stage: Stage::Silent,
+                    since,
+                    pages: None,
+                    fds: None,
+                    outbox: VecDeque::new(),
+                };
                 self.clients.insert(id, client);
             }
         }

@@ -45,9 +45,10 @@ pub fn receive(socket: &OwnedFd) -> (Option<Welcome>, usize, Vec<OwnedFd>) {
     let mut bytes = [0u8; 64];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let n = recvmsg(socket, &mut [std::io::IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)
-        .unwrap()
-        .bytes;
+    let n =
+        recvmsg(socket, &mut [std::io::IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)
+            .unwrap()
+            .bytes;
     let fds = control
         .drain()
         .filter_map(|m| match m {

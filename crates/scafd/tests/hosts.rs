@@ -1,0 +1,69 @@
+//! Machines as folders of files below `tests/hosts`: what the daemon may give away there. A further machine is a further
+//! folder, with what is to come out in its file `expected`.
+
+use proptest::prelude::*;
+use scaf_policy::PuSet;
+use scafd::observe::Observer;
+use std::path::{Path, PathBuf};
+
+fn hosts() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts");
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn every_saved_machine_gives_what_it_should() {
+    let hosts = hosts();
+    assert!(hosts.len() >= 9);
+    for host in hosts {
+        let text = std::fs::read_to_string(host.join("expected")).unwrap();
+        let expected = |key: &str| {
+            text.lines()
+                .find_map(|line| line.strip_prefix(key))
+                .unwrap_or_else(|| panic!("{host:?}: {key}"))
+                .trim()
+        };
+        let affinity: PuSet = expected("affinity").parse().unwrap();
+        let limits = Observer::new(&host).limits(&affinity);
+        assert_eq!(limits.pus.to_string(), expected("pus"), "{host:?}");
+        assert_eq!(limits.quota.map_or("none".into(), |q| q.to_string()), expected("quota"), "{host:?}");
+        assert_eq!(limits.contexts().to_string(), expected("contexts"), "{host:?}");
+    }
+}
+
+#[test]
+fn where_there_is_nothing_to_read_the_affinity_is_all_there_is() {
+    let empty = tempfile::tempdir().unwrap();
+    let observer = Observer::new(empty.path());
+    let limits = observer.limits(&"0-3".parse().unwrap());
+    assert_eq!((limits.pus.to_string().as_str(), limits.quota, limits.contexts()), ("0-3", None, 4));
+    assert!(observer.busy_s(&limits.pus).is_err());
+}
+
+#[test]
+fn this_machine_gives_us_at_least_one_context() {
+    let affinity = scafd::observe::affinity(0).unwrap();
+    let limits = Observer::new(Path::new("/")).limits(&affinity);
+    assert!(limits.pus.is_subset(&affinity) && limits.contexts() >= 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn whatever_the_files_say_there_is_at_least_one_context(
+        cgroup in "([0-9]:[a-z,]{0,9}:/[a-z/.]{0,9}\n){0,3}",
+        mountinfo in "([0-9a-z/: ]{0,30} - cgroup2? [a-z, ]{0,12}\n){0,3}",
+        cpu_max in "[-0-9maxe. ]{0,12}",
+    ) {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc/self")).unwrap();
+        std::fs::write(root.path().join("proc/self/cgroup"), cgroup + "0::/\n").unwrap();
+        let mounted = mountinfo + "35 24 0:30 / /cg rw - cgroup2 cgroup2 rw\n";
+        std::fs::write(root.path().join("proc/self/mountinfo"), mounted).unwrap();
+        std::fs::create_dir_all(root.path().join("cg")).unwrap();
+        std::fs::write(root.path().join("cg/cpu.max"), cpu_max).unwrap();
+        let limits = Observer::new(root.path()).limits(&"0-3".parse().unwrap());
+        prop_assert!((1..=4).contains(&limits.contexts()));
+        prop_assert!(!limits.pus.is_empty());
+    }
+}
