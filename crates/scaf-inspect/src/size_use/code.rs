@@ -3,7 +3,8 @@
 use super::names::{Role, role};
 use crate::elf::{Elf, SlotKind};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// What a call or jump leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,7 @@ pub(super) struct Code<'e> {
     starts: Vec<u64>,
     slots: HashMap<u64, &'e str>,
     stubs: HashMap<u64, &'e str>,
+    handed_on: OnceCell<HashSet<u64>>,
 }
 
 impl<'e> Code<'e> {
@@ -53,7 +55,7 @@ impl<'e> Code<'e> {
                 }
             }
         }
-        Self { elf, starts: elf.function_starts(), slots, stubs }
+        Self { elf, starts: elf.function_starts(), slots, stubs, handed_on: OnceCell::new() }
     }
 
     pub fn knows_functions(&self) -> bool {
@@ -170,13 +172,15 @@ impl<'e> Code<'e> {
         };
         let mut decoder = Decoder::with_ip(64, bytes, start, DecoderOptions::NONE);
         let mut instruction = Instruction::default();
+        let mut rest = spots;
         while decoder.can_decode() && decoder.ip() <= last {
             decoder.decode_out(&mut instruction);
             if instruction.is_invalid() {
                 return Err(format!("{} cannot be decoded", self.describe(instruction.ip())));
             }
-            let touches = |spot: &u64| (instruction.ip()..instruction.next_ip()).contains(spot);
-            if !spots.iter().any(touches) {
+            let passed = rest.partition_point(|spot| *spot < instruction.next_ip());
+            rest = &rest[passed..];
+            if passed == 0 {
                 continue;
             }
             let memory = instruction.is_ip_rel_memory_operand()
@@ -224,10 +228,24 @@ impl<'e> Code<'e> {
 
     /// Whether `function` is handed to another one as its first argument, as gcc hands outlined functions to GOMP_parallel.
     pub fn is_handed_on(&self, function: u64) -> bool {
-        self.spots(&BTreeSet::from([function])).iter().any(|spot| {
-            let code = spot.checked_sub(3).and_then(|at| self.elf.code_at(at));
-            code.is_some_and(|code| code.starts_with(&[0x48, 0x8d, 0x3d]))
-        })
+        // One search for all of them: there may be thousands, in megabytes of code.
+        self.handed_on.get_or_init(|| self.find_handed_on()).contains(&function)
+    }
+
+    fn find_handed_on(&self) -> HashSet<u64> {
+        const LEA_RDI: [u8; 3] = [0x48, 0x8d, 0x3d];
+        let mut found = HashSet::new();
+        for piece in &self.elf.text {
+            for (at, bytes) in
+                piece.data.windows(7).enumerate().filter(|(_, bytes)| bytes.starts_with(&LEA_RDI))
+            {
+                let target = relative(piece.address.wrapping_add(at as u64 + 7), &bytes[3..]);
+                if self.is_start(target) {
+                    found.insert(target);
+                }
+            }
+        }
+        found
     }
 
     pub fn is_exported(&self, function: u64) -> bool {

@@ -17,6 +17,8 @@ const MAX_STEPS: u64 = 8_000_000;
 const MAX_BLOCK: usize = 2048;
 /// Calls within calls that are followed.
 const MAX_DEPTH: usize = 6;
+/// Data mentioned by one function, any of which may be a switch's table.
+const MAX_TABLES: usize = 1000;
 /// Blocks of one function; the largest that gcc made of scikit-learn has 3,000.
 const MAX_BLOCKS: usize = 20_000;
 
@@ -52,7 +54,7 @@ pub(super) struct Analysis<'c, 'e> {
     /// Addresses of instructions that were judged.
     pub judged: HashSet<u64>,
     summaries: HashMap<(u64, Handed), Summary>,
-    steps: u64,
+    pub steps: u64,
     depth: usize,
 }
 
@@ -270,6 +272,10 @@ impl<'c, 'e> Analysis<'c, 'e> {
                 decoded
             }
         };
+        self.steps += 1 + state.weight();
+        if frame.tables.len() > MAX_TABLES {
+            return Err(Finding::unknown(frame.entry, "has more switches than are followed"));
+        }
         let mut walk = Walk { analysis: self, frame, state, block, judging };
         for (at, instruction) in instructions.iter().enumerate() {
             if at > 0 && walk.frame.cuts.contains(&instruction.ip()) {

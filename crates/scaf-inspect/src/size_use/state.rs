@@ -4,7 +4,7 @@ use super::class::Classes;
 use std::collections::BTreeMap;
 
 /// Places on the stack that are followed in one function; more and the function counts as not understood.
-const MAX_SLOTS: usize = 4096;
+const MAX_SLOTS: usize = 256;
 
 /// A value as far as it is known exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,6 +168,11 @@ impl State {
 
     pub fn is_too_large(&self) -> bool {
         self.slots.len() > MAX_SLOTS
+    }
+
+    /// What a copy of this state costs, in instructions stepped over.
+    pub fn weight(&self) -> u64 {
+        self.slots.len() as u64 / 4
     }
 
     pub fn load(&self, place: Place, size: usize) -> Classes {

@@ -121,6 +121,8 @@ impl<'e> Walk<'_, '_, 'e> {
         let mut targets: Vec<u64> = Vec::new();
         for (table, absolute) in &self.frame.tables {
             targets.extend(code.jump_table(*table, *absolute, range));
+            // Reading the table costs time as well.
+            self.analysis.steps += 1 + targets.len() as u64 / 4;
         }
         targets.sort_unstable();
         targets.dedup();

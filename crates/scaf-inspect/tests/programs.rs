@@ -1,0 +1,88 @@
+//! What `scaf doctor PROGRAM` is told about whole programs, and what a running one is judged by.
+
+use scaf_inspect::{Error, ProgramKind, Resizable, module, process, program};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn built(folder: &Path, source: &str, flags: &[&str]) -> PathBuf {
+    let (code, out) = (folder.join("program.c"), folder.join("program"));
+    std::fs::write(&code, source).unwrap();
+    let done =
+        Command::new("gcc").arg("-fopenmp").arg("-o").arg(&out).arg(&code).args(flags).status().unwrap();
+    assert!(done.success());
+    out
+}
+
+const LOOP: &str = r#"
+#include <stdio.h>
+int main(void)
+{
+    static double a[1000];
+#pragma omp parallel for
+    for (int i = 0; i < 1000; i++) a[i] = i;
+    puts("ready");
+    fflush(stdout);
+    return getchar() == (int)a[1];
+}
+"#;
+
+#[test]
+fn a_program_with_gccs_loops_may_be_resized_and_names_its_regions() {
+    let folder = tempfile::tempdir().unwrap();
+    let facts = program(&built(folder.path(), LOOP, &["-O2"])).unwrap();
+    assert_eq!(facts.resizable, Resizable::Yes);
+    assert!(facts.manageable);
+    assert_eq!(facts.regions, ["main._omp_fn.0"]);
+}
+
+#[test]
+fn a_static_program_runs_unmanaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = built(folder.path(), "int main(void) { return 0; }", &["-static"]);
+    let facts = program(&out).unwrap();
+    assert!(!facts.manageable && facts.verdict[0].contains("statically linked"), "{facts:?}");
+}
+
+#[test]
+fn a_setuid_program_runs_unmanaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = built(folder.path(), LOOP, &["-O2"]);
+    std::fs::set_permissions(&out, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    let facts = program(&out).unwrap();
+    assert!(!facts.manageable && matches!(facts.resizable, Resizable::No { .. }), "{facts:?}");
+}
+
+#[test]
+fn a_script_is_told_by_its_interpreter() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("train.py");
+    std::fs::write(&script, "#!/usr/bin/env python3\nprint()\n").unwrap();
+    let facts = program(&script).unwrap();
+    assert_eq!(facts.program, ProgramKind::Script { interpreter: "/usr/bin/env python3".into() });
+}
+
+#[test]
+fn a_missing_file_is_named_and_a_folder_is_no_program() {
+    let error = program(Path::new("/nowhere/at/all")).unwrap_err();
+    assert!(matches!(error, Error::Read { .. }) && error.to_string().contains("/nowhere/at/all"));
+    assert!(matches!(module(Path::new("/")), Err(Error::NotElf { .. })));
+}
+
+#[test]
+fn a_running_program_is_judged_by_the_modules_that_use_openmp() {
+    let folder = tempfile::tempdir().unwrap();
+    let depends = LOOP.replace("a[i] = i;", "a[i] = i;\n    extern int omp_get_max_threads(void), omp_get_thread_num(void);\n    double *b = a;\n#pragma omp parallel\n    b[omp_get_thread_num()] = 1;");
+    for (source, expected) in [(LOOP, true), (depends.as_str(), false)] {
+        let out = built(folder.path(), source, &["-O2"]);
+        let mut child = Command::new(&out).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let facts = process(child.id(), Path::new("/proc")).unwrap();
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert_eq!(facts.resizable == Resizable::Yes, expected, "{facts:?}");
+        assert_eq!(facts.modules.len(), 1, "{facts:?}");
+    }
+}
