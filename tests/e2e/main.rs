@@ -1,0 +1,23 @@
+//! End to end: the real daemon, real programs, real faults. What each test is about is its name.
+//!
+//! Every test lives in a [`support::House`] of its own: a folder, a daemon on a socket in it, and programs that are
+//! started through `scaf run`. One house is open at a time: the daemon takes other tests' programs for unmanaged
+//! load. No test asserts a time; what takes time is waited for.
+//!
+//! The programs are the kernels (build/kernels), the real ones in bench/real, and small ones in tests/programs,
+//! each of which is made for a few tests and compiled when they need it.
+
+mod affinity;
+mod bystanders;
+mod entry_points;
+mod fakes;
+mod faults;
+mod kernels;
+mod libraries;
+mod masters;
+mod processes;
+mod promises;
+mod real;
+mod resize;
+mod run;
+mod support;

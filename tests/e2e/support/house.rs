@@ -1,0 +1,209 @@
+//! A house: a folder with a daemon of its own, closed when the test ends. Nothing may be left then.
+
+use super::{Start, compiled, cpu_list, released, wait_for};
+use scafd::control::Snapshot;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// In the environment of everything that is started in a house; the value is its folder.
+const MARK: &str = "SCAF_TEST_HOUSE";
+
+/// Held by the open house.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A folder, a daemon, programs.
+pub struct House {
+    daemon: Option<Child>,
+    policy: String,
+    folder: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl House {
+    /// A house whose daemon decides by `policy` about the first two PUs that this test may use.
+    pub fn open(policy: &str) -> House {
+        let mut house = House::without_daemon(policy);
+        house.start_daemon();
+        house
+    }
+
+    /// A house whose daemon is yet to come, or never comes.
+    pub fn without_daemon(policy: &str) -> House {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        stay_on(&two_pus());
+        let folder = tempfile::Builder::new().prefix("scaf-house-").tempdir().expect("temporary folder");
+        House { daemon: None, policy: policy.to_owned(), folder, _turn: turn }
+    }
+
+    /// The house's folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The daemon's socket.
+    pub fn socket(&self) -> PathBuf {
+        self.folder().join("scafd.sock")
+    }
+
+    /// The daemon's process id.
+    pub fn daemon(&self) -> u32 {
+        self.daemon.as_ref().map(Child::id).expect("this house has no daemon")
+    }
+
+    /// Starts the daemon and waits until it answers.
+    pub fn start_daemon(&mut self) {
+        let log = std::fs::File::options().create(true).append(true).open(self.folder().join("scafd.log"));
+        let mut command = self.command(&released("scafd"));
+        command.args(["--session", "--idle-exit", "0", "--verbose", "--policy", &self.policy, "--socket"]);
+        command.arg(self.socket()).stderr(log.expect("the daemon's log"));
+        self.daemon = Some(command.spawn().expect("starting scafd"));
+        wait_for("the daemon answers", || self.ask());
+    }
+
+    /// Sends the daemon a signal that ends it, and waits for the end.
+    pub fn end_daemon(&mut self, signal: i32) {
+        let Some(mut daemon) = self.daemon.take() else { return };
+        send(daemon.id(), signal);
+        send(daemon.id(), libc::SIGCONT);
+        wait_for("the daemon ends", || daemon.try_wait().ok().flatten());
+    }
+
+    /// Sends the daemon a signal that doesn't end it.
+    pub fn signal_daemon(&self, signal: i32) {
+        send(self.daemon(), signal);
+    }
+
+    fn ask(&self) -> Option<Snapshot> {
+        let mut command = self.command(&released("scaf"));
+        let output = command.args(["ps", "--json"]).env("SCAF_SOCKET", self.socket()).output().ok()?;
+        serde_json::from_slice(&output.stdout).ok()
+    }
+
+    /// What the daemon says of itself and its programs.
+    pub fn snapshot(&self) -> Snapshot {
+        self.ask().expect("the daemon doesn't answer `scaf ps --json`")
+    }
+
+    /// Waits until `look` finds something in the daemon's snapshot.
+    pub fn until<T>(&self, what: &str, mut look: impl FnMut(&Snapshot) -> Option<T>) -> T {
+        let mut last = None;
+        let deadline = Instant::now() + super::PATIENCE;
+        while Instant::now() < deadline {
+            let now = self.ask();
+            if let Some(found) = now.as_ref().and_then(&mut look) {
+                return found;
+            }
+            last = now.or(last);
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        panic!("waited in vain: {what}; the daemon's last word: {last:#?}\n{}", self.log())
+    }
+
+    /// What the daemon wrote.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder().join("scafd.log")).unwrap_or_default()
+    }
+
+    /// A small program (tests/programs), to be started through `scaf run`.
+    pub fn program(&self, name: &str) -> Start<'_> {
+        self.at(&compiled(name))
+    }
+
+    /// Any program, to be started through `scaf run`.
+    pub fn at(&self, program: &Path) -> Start<'_> {
+        Start::new(self, program)
+    }
+
+    /// A command in an environment that says nothing about OpenMP or scaf.
+    pub(super) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        for (name, _) in std::env::vars_os() {
+            let name_bytes = name.as_encoded_bytes();
+            if ["OMP_", "GOMP_", "SCAF_", "LD_PRELOAD"].iter().any(|start| name_bytes.starts_with(start.as_bytes())) {
+                command.env_remove(&name);
+            }
+        }
+        command.env("XDG_RUNTIME_DIR", self.folder()).env(MARK, self.folder());
+        // Each in a group of its own, so that forked children are found by it; and nothing outlives the tests.
+        command.stdin(Stdio::null()).process_group(0);
+        // SAFETY: one system call between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                Ok(())
+            });
+        }
+        command
+    }
+
+    /// Processes that were started in this house.
+    fn inhabitants(&self) -> Vec<u32> {
+        let mark = format!("{MARK}={}", self.folder().display());
+        let lives_here = |pid: &u32| {
+            std::fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|all| all.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes()))
+        };
+        let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(lives_here).collect()
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            send(daemon.id(), libc::SIGCONT);
+            send(daemon.id(), libc::SIGTERM);
+            let deadline = Instant::now() + super::PATIENCE;
+            while matches!(daemon.try_wait(), Ok(None)) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        // A guardian or a child that was just told may need a moment.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !self.inhabitants().is_empty() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let left = self.inhabitants();
+        let names: Vec<_> = left.iter().map(|pid| std::fs::read_to_string(format!("/proc/{pid}/comm"))).collect();
+        for pid in &left {
+            send(*pid, libc::SIGKILL);
+        }
+        if std::thread::panicking() {
+            eprintln!("the daemon said:\n{}", self.log());
+        } else {
+            assert!(left.is_empty(), "left behind: {left:?} {names:?}");
+            assert!(!self.socket().exists(), "left behind: the daemon's socket");
+        }
+    }
+}
+
+/// Sends a signal to one process.
+pub fn send(pid: u32, signal: i32) {
+    let pid = i32::try_from(pid).expect("a process id");
+    // SAFETY: a plain system call; a process that is gone already is no harm.
+    unsafe { libc::kill(pid, signal) };
+}
+
+/// The first two PUs that this process may use. Asked of its first thread, which no test changes.
+fn two_pus() -> Vec<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").expect("/proc/self/status");
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or_default();
+    let pus: Vec<u32> = cpu_list(list.trim()).into_iter().take(2).collect();
+    assert_eq!(pus.len(), 2, "these tests need two PUs, and may use {list}");
+    pus
+}
+
+/// Has this thread and what it starts stay on these PUs.
+fn stay_on(pus: &[u32]) {
+    // SAFETY: the set is ours, and CPU_SET checks its bounds.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        for pu in pus {
+            libc::CPU_SET(*pu as usize, &mut set);
+        }
+        assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &set), 0, "affinity {pus:?}");
+    }
+}

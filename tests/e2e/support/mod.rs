@@ -1,0 +1,53 @@
+//! What all tests use: a house with a daemon, programs that are compiled, started and asked, and waiting.
+
+mod build;
+mod house;
+mod program;
+
+pub use build::{compiled, kernel, library_folder, released, root};
+pub use house::House;
+pub use program::{Done, Running, Start};
+
+use std::time::{Duration, Instant};
+
+/// Longest wait for anything: generous, for machines that are busy with something else.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until `look` finds something.
+///
+/// # Panics
+/// After [`PATIENCE`], saying what was waited for.
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "waited {PATIENCE:?} in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether we may do what only root may. Tests of what takes root pass without it: there is no such situation then.
+pub fn root_user() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// The CPUs that a thread or process may use, as `Cpus_allowed_list` has them, in single numbers.
+pub fn cpus_of(pid: u32) -> Option<Vec<u32>> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    Some(cpu_list(list.trim()))
+}
+
+/// Reads lists like `0-3,7`.
+pub fn cpu_list(list: &str) -> Vec<u32> {
+    let number = |text: &str| text.parse::<u32>().unwrap_or_else(|e| panic!("{list}: {e}"));
+    list.split(',')
+        .filter(|part| !part.is_empty())
+        .flat_map(|part| match part.split_once('-') {
+            Some((first, last)) => number(first)..=number(last),
+            None => number(part)..=number(part),
+        })
+        .collect()
+}

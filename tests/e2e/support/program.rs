@@ -1,0 +1,265 @@
+//! A program in a house: how it is started, what the daemon says of it while it runs, what it said in the end.
+//!
+//! Our small programs run rounds until their standard input ends, then print lines of `key=value`. So a test waits
+//! for what it wants to see, ends the program, and looks at what it computed.
+
+use super::house::send;
+use super::{House, PATIENCE, released};
+use scafd::control::{Mechanism, Program};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// How the program meets the client library.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Run,
+    Preload,
+    Unmanaged,
+}
+
+/// A program that is about to be started.
+pub struct Start<'h> {
+    house: &'h House,
+    way: Way,
+    program: PathBuf,
+    options: Vec<OsString>,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    before: Vec<OsString>,
+}
+
+impl<'h> Start<'h> {
+    pub(super) fn new(house: &'h House, program: &Path) -> Start<'h> {
+        Start {
+            house,
+            way: Way::Run,
+            program: program.to_owned(),
+            options: Vec::new(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+
+    /// An option of `scaf run`.
+    pub fn option(mut self, name: &str, value: impl ToString) -> Self {
+        self.options.extend([name.into(), value.to_string().into()]);
+        self
+    }
+
+    /// Arguments of the program.
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
+        self
+    }
+
+    /// A variable of its environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.environment.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// `OMP_NUM_THREADS`.
+    pub fn threads(self, threads: u32) -> Self {
+        self.env("OMP_NUM_THREADS", threads.to_string())
+    }
+
+    /// A command that starts the command line that follows it, as `taskset -c 0` does.
+    pub fn under(mut self, command: &[&str]) -> Self {
+        self.before.extend(command.iter().map(OsString::from));
+        self
+    }
+
+    /// Without us.
+    pub fn unmanaged(mut self) -> Self {
+        self.way = Way::Unmanaged;
+        self
+    }
+
+    /// With the client library, but without `scaf run`: whatever listens at the house's socket is not looked at.
+    pub fn preloaded(mut self) -> Self {
+        self.way = Way::Preload;
+        self
+    }
+
+    fn command(&self) -> Command {
+        let mut words: Vec<OsString> = self.before.clone();
+        if self.way == Way::Run {
+            words.extend([released("scaf").into(), "run".into()]);
+            words.extend(self.options.iter().cloned());
+            words.push("--".into());
+        }
+        words.push(self.program.clone().into());
+        words.extend(self.arguments.iter().cloned());
+        let mut command = self.house.command(Path::new(&words[0]));
+        command.args(&words[1..]);
+        if self.way != Way::Unmanaged {
+            command.env("SCAF_SOCKET", self.house.socket());
+        }
+        if self.way == Way::Preload {
+            command.env("LD_PRELOAD", released("libscaf.so"));
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Starts it; it runs until it is told to end, or ends by itself.
+    pub fn start(self) -> Running<'h> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let place = |kind| self.house.folder().join(format!("{number}.{kind}"));
+        let (out, err) = (place("out"), place("err"));
+        let file = |path: &Path| File::create(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let mut command = self.command();
+        command.stdin(Stdio::piped()).stdout(file(&out)).stderr(file(&err));
+        let mut child = command.spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        let input = child.stdin.take();
+        Running { house: self.house, child, input, out, err, ended: false }
+    }
+
+    /// Starts it and waits for its end; it finds its standard input ended.
+    pub fn run(self) -> Done {
+        self.start().finish()
+    }
+}
+
+/// A program that runs.
+pub struct Running<'h> {
+    house: &'h House,
+    child: Child,
+    input: Option<ChildStdin>,
+    out: PathBuf,
+    err: PathBuf,
+    ended: bool,
+}
+
+impl Running<'_> {
+    /// Its process id, which is `scaf run`'s: that becomes the program.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What the daemon says of it now.
+    pub fn seen(&self) -> Option<Program> {
+        self.house.snapshot().programs.into_iter().find(|program| program.pid == self.pid())
+    }
+
+    /// Waits until the daemon says something of it.
+    pub fn until(&self, what: &str, look: impl Fn(&Program) -> bool) -> Program {
+        let what = format!("{what}; it wrote: {}{}", read(&self.out), read(&self.err));
+        self.house.until(&what, |snapshot| {
+            snapshot.programs.iter().find(|program| program.pid == self.pid() && look(program)).cloned()
+        })
+    }
+
+    /// Waits until its teams have `team` threads by resizing.
+    pub fn until_resized_to(&self, team: u32) -> Program {
+        self.until(&format!("a team of {team} by resizing"), |program| {
+            program.mechanism == Mechanism::Resize && program.team == team && program.dop == Some(team)
+        })
+    }
+
+    /// Waits until it is folded onto one PU.
+    pub fn until_folded(&self) -> Program {
+        self.until("one PU by folding", |program| {
+            program.mechanism == Mechanism::Fold && program.dop == Some(1) && program.effective_ns.is_some()
+        })
+    }
+
+    /// What it has printed so far.
+    pub fn printed(&self) -> String {
+        read(&self.out)
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: i32) {
+        send(self.pid(), signal);
+    }
+
+    /// Ends its input without waiting.
+    pub fn tell_to_end(&mut self) {
+        self.input = None;
+    }
+
+    /// Ends its input and waits for its end.
+    pub fn finish(mut self) -> Done {
+        self.input = None;
+        let deadline = Instant::now() + 2 * PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("waiting for a program") {
+                break status;
+            }
+            assert!(Instant::now() < deadline, "it doesn't end; it wrote: {}{}", read(&self.out), read(&self.err));
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        self.ended = true;
+        Done { status, out: read(&self.out), err: read(&self.err) }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            send(self.child.id(), libc::SIGKILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+fn read(path: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Done {
+    status: ExitStatus,
+    /// What it printed.
+    pub out: String,
+    /// What it complained.
+    pub err: String,
+}
+
+impl Done {
+    /// Its exit status; `None` if a signal ended it.
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// The signal that ended it.
+    pub fn ended_by(&self) -> Option<i32> {
+        self.status.signal()
+    }
+
+    /// Itself, if it ended well and complained of nothing.
+    #[track_caller]
+    pub fn well(self) -> Done {
+        assert!(self.status.success() && self.err.is_empty(), "{self:#?}");
+        self
+    }
+
+    /// The value of the line `key=value`.
+    #[track_caller]
+    pub fn text(&self, key: &str) -> &str {
+        let find = |line: &&str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with('='));
+        let line = self.out.lines().find(find).unwrap_or_else(|| panic!("no {key}: {self:#?}"));
+        &line[key.len() + 1..]
+    }
+
+    /// That, as a number.
+    #[track_caller]
+    pub fn number(&self, key: &str) -> i64 {
+        self.text(key).parse().unwrap_or_else(|e| panic!("{key}: {e}: {self:#?}"))
+    }
+
+    /// The line of JSON that kernels and real programs print.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(self.out.trim()).unwrap_or_else(|e| panic!("{e}: {self:#?}"))
+    }
+}

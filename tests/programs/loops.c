@@ -1,0 +1,30 @@
+/* build: gcc -O2 -fopenmp */
+/* One region after another, about 0.2 ms each, whose teams may be resized. The sum is the same for every team. */
+#include "test.h"
+
+int main(void)
+{
+    long rounds = 0, wrong = 0, expected = 0, largest = 0, last = 0;
+    do {
+        long sum = 0, team = 0;
+#pragma omp parallel reduction(+ : team)
+        {
+            team = 1;
+#pragma omp for reduction(+ : sum)
+            for (int i = 0; i < 64; i++)
+                sum += work(500, i);
+        }
+        if (!rounds)
+            expected = sum;
+        wrong += sum != expected;
+        last = team;
+        largest = team > largest ? team : largest;
+        rounds++;
+    } while (going());
+    say("sum", expected);
+    say("rounds", rounds);
+    say("wrong", wrong);
+    say("largest", largest);
+    say("last", last);
+    return wrong != 0;
+}
