@@ -9,6 +9,9 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("scaf: {error:#}");
+            if error.chain().any(bench::is_interrupt) {
+                return ExitCode::from(128 + 2); // as shells say it of SIGINT
+            }
             let unstartable = error.chain().find_map(|cause| cause.downcast_ref::<target::Unstartable>());
             ExitCode::from(unstartable.map_or(1, target::Unstartable::exit_status))
         }

@@ -58,3 +58,8 @@ impl Interrupt {
         }
     }
 }
+
+/// Whether this is the error of a user who wanted to end.
+pub fn is_interrupt(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::Interrupted)
+}

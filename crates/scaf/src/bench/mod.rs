@@ -22,6 +22,8 @@ use crate::output;
 use anyhow::Result;
 use serde::Serialize;
 
+pub use interrupt::is_interrupt;
+
 /// What every JSON object has, so that results of different days and machines can be compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Header {

@@ -67,7 +67,7 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
         rows.push(regions(threads, &probe, flags.repetitions, &private, &interrupt, &progress)?);
     }
     progress.at("starts");
-    let (startup_plain_us, startup_managed_us) = starts(&private.environment("true"), &interrupt)?;
+    let (startup_plain_us, startup_managed_us) = starts(&private.environment("true", 1), &interrupt)?;
     drop(progress);
     let report = Report {
         header: Header::new(flags.repetitions),
@@ -90,7 +90,8 @@ fn regions(
 ) -> Result<Row> {
     let size: Change = ("OMP_NUM_THREADS", Some(threads.to_string().into()));
     let spin: Change = ("GOMP_SPINCOUNT", Some(launch::SPIN_ROUNDS.into()));
-    let managed = [private.environment(PROBE), vec![size.clone()]].concat();
+    // With its whole team as the minimum, so that a busy machine doesn't make the managed team smaller.
+    let managed = [private.environment(PROBE, threads), vec![size.clone()]].concat();
     let kinds = [vec![size.clone()], managed, vec![size, spin]];
     let mut found: [Vec<f64>; 3] = Default::default();
     progress.at(format!("empty regions, threads: {threads}"));
@@ -103,7 +104,7 @@ fn regions(
             })?;
             anyhow::ensure!(
                 line.threads == threads,
-                "{PROBE} ran with {} threads, not {threads}",
+                "{PROBE} ran with {} threads, not {threads}; the machine is too busy to measure on",
                 line.threads
             );
             found[kind].push(line.ns);

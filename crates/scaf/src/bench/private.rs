@@ -61,9 +61,9 @@ impl Private {
         self.folder.path().join("scafd.sock")
     }
 
-    /// The environment of a program that it manages under `name`: what `scaf run` makes of a clean one.
-    pub fn environment(&self, name: &str) -> Vec<Change> {
-        let wish = Wish { name: Some(name.to_owned()), min: 1, max: None, weight_milli: 1000 };
+    /// The environment of a program that it manages under `name`: what `scaf run --min MIN` makes of a clean one.
+    pub fn environment(&self, name: &str, min: u32) -> Vec<Change> {
+        let wish = Wish { name: Some(name.to_owned()), min, max: None, weight_milli: 1000 };
         launch::environment(&wish, &self.socket(), &self.library, &|_| None)
     }
 }

@@ -100,7 +100,7 @@ fn compare(
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Program> {
-    let environments: [Vec<Change>; 2] = [vec![], private.environment(name)];
+    let environments: [Vec<Change>; 2] = [vec![], private.environment(name, 1)];
     let mut lines: [Vec<kernel::Line>; 2] = [vec![], vec![]];
     for repetition in 0..repetitions {
         // ABBA: a machine that speeds up or slows down steadily favours neither.

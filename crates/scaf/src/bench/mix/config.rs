@@ -76,7 +76,9 @@ impl Config {
                 let part = part(pus, index, count);
                 (vec![("OMP_NUM_THREADS", Some(part.len().to_string().into()))], Some(part))
             }
-            Config::Managed(_) => (daemon.map(|daemon| daemon.environment(name)).unwrap_or_default(), None),
+            Config::Managed(_) => {
+                (daemon.map(|daemon| daemon.environment(name, 1)).unwrap_or_default(), None)
+            }
         }
     }
 }
