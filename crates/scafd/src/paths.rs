@@ -71,7 +71,7 @@ pub fn session_socket(runtime: Option<PathBuf>, uid: u32) -> PathBuf {
 /// Makes the folder of a socket where it is missing and checks that nobody but its owner can write to it.
 ///
 /// # Errors
-/// The folder is a symbolic link, belongs to neither this user nor root, or others can write to it.
+/// The folder is a symbolic link, belongs to another user, or others can write to it.
 pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
     let io = |source| Error::Io { path: folder.to_owned(), source };
     let mode = match scope {

@@ -101,6 +101,8 @@ pub struct Program {
     pub cpu_ns: u64,
     /// Its number of threads when its affinity was set last.
     pub threads: u32,
+    /// Modules with parallel regions that it had met when it was inspected last.
+    pub modules: u32,
 }
 
 impl Program {

@@ -26,6 +26,7 @@ fn program(id: u64) -> Program {
         measured_dop: 0,
         cpu_ns: 0,
         threads: 1,
+        modules: 1,
     }
 }
 

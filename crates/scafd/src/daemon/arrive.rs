@@ -19,6 +19,7 @@ const GENERATIONS: usize = 8;
 impl Daemon {
     /// Registers a program. True if it is one more to decide about.
     pub(super) fn arrive(&mut self, id: ProgramId, peer: Peer, hello: &Hello) -> bool {
+        self.idle_since = Instant::now();
         match self.admit(id, peer, hello) {
             Ok(()) => true,
             Err(e) => {
@@ -48,7 +49,9 @@ impl Daemon {
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
         let now_ns = clock::now_ns();
         let cpu_ns = clock::cpu_ns(peer.pid).unwrap_or(0);
-        self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
+        if alone.is_none() {
+            self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
+        }
         self.registry.attach(Program {
             id,
             pid: peer.pid,
@@ -74,6 +77,7 @@ impl Daemon {
             measured_dop: 0,
             cpu_ns,
             threads: stat.threads,
+            modules: hello.modules,
         });
         self.newcomers.push(id);
         self.inspect(id, hello.modules);
@@ -122,8 +126,7 @@ impl Daemon {
             return Some("its threads are bound by its own wish (OMP_PROC_BIND or the like)".into());
         }
         if usable.is_empty() {
-            let pus = &self.limits.pus;
-            return Some(format!("its affinity {own} has none of the PUs {pus} that can be given away"));
+            return Some(super::no_pus(own, &self.limits.pus));
         }
         let known: Vec<&PuSet> = [Some(own), set].into_iter().flatten().collect();
         match bound_thread(&self.observer, pid, &known) {
@@ -141,8 +144,16 @@ impl Daemon {
         }
     }
 
+    /// Has a program inspected again that met further modules. Their number only grows, and 255 are all that the grant
+    /// has room for, so that a client can't keep the helpers busy.
     pub(super) fn more_modules(&mut self, id: ProgramId, modules: u32) -> bool {
-        self.inspect(id, modules);
+        let most = u32::from(u8::MAX);
+        if let Some(program) = self.registry.get_mut(id)
+            && program.modules < modules.min(most)
+        {
+            program.modules = modules;
+            self.inspect(id, modules);
+        }
         false
     }
 

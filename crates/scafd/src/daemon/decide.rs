@@ -126,10 +126,18 @@ impl Daemon {
             Err(Trouble::Gone(_)) => {}
             Err(trouble) => {
                 log::line(Level::Warning, format_args!("program {} is left alone: {trouble}", id.0));
-                program.grant.set = before;
+                // Some of its threads may have the new mask by now, some the one before.
+                for set in [before, program.grant.set.take()].iter().flatten() {
+                    let target = Target {
+                        pid: program.pid,
+                        starttime: program.starttime,
+                        own: &program.own,
+                        set: Some(set),
+                    };
+                    // What can't be given back was said already, and the guardian keeps its note.
+                    let _ = self.parts.apply.restore(&target);
+                }
                 program.alone = Some(trouble.to_string());
-                program.grant.set =
-                    self.parts.apply.restore(&target_of(program)).err().and(program.grant.set.take());
                 program.regrant(None, program.own.clone(), trouble.to_string(), clock::now_ns());
                 self.publish(id);
             }

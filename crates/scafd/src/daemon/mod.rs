@@ -247,6 +247,14 @@ impl Daemon {
         let (pus, pretended) = (self.limits.pus.clone(), self.parts.pretended);
         for program in self.registry.iter_mut() {
             program.usable = if pretended { pus.clone() } else { program.own.intersection(&pus) };
+            if program.usable.is_empty() && program.alone.is_none() {
+                program.alone = Some(no_pus(&program.own, &pus));
+            }
         }
     }
+}
+
+/// Why a program with the affinity `own` can't be given any of `pus`.
+fn no_pus(own: &PuSet, pus: &PuSet) -> String {
+    format!("its affinity {own} has none of the PUs {pus} that can be given away")
 }

@@ -45,7 +45,12 @@ impl Daemon {
                     self.depart(id);
                 }
                 if !self.parts.pretended {
-                    self.load.update(sample.clone());
+                    let mut managed = sample.clone();
+                    for program in self.registry.iter().filter(|p| p.alone.is_some()) {
+                        // Nobody sizes it, so what it uses is not there to be given away.
+                        managed.cpu_ns.remove(&program.id);
+                    }
+                    self.load.update(managed);
                 }
                 sample
             }

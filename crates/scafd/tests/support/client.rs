@@ -98,6 +98,7 @@ pub fn main() {
     let report: &ReportPage = map(&fds[1], true).unwrap();
     report.stamp();
     say("ready", welcome.program);
+    let mut children: Vec<std::process::Child> = Vec::new();
     for line in std::io::stdin().lock().lines() {
         let line = line.unwrap();
         let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
@@ -140,6 +141,7 @@ pub fn main() {
                     .spawn()
                     .unwrap();
                 say(verb, child.id());
+                children.push(child);
             }
             "thread" => {
                 std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_secs(600)));
@@ -147,5 +149,9 @@ pub fn main() {
             }
             other => panic!("what is {other}?"),
         }
+    }
+    for mut child in children {
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }
