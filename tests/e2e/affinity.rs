@@ -1,1 +1,56 @@
-//! To come.
+//! A program's own affinity is the limit of what it can be granted, and threads that are bound stay where they are.
+
+use crate::support::{House, cpus_of, wait_for};
+use scafd::control::Mechanism;
+
+#[test]
+fn a_program_is_never_placed_outside_its_own_affinity() {
+    let house = House::open("equi");
+    let free = house.program("loops").start();
+    free.until("it is attached", |program| program.dop.is_some());
+    let all = house.snapshot().pus;
+    let second = all.iter().nth(1).expect("two PUs").to_string();
+    let bound = house.program("loops").under(&["taskset", "-c", &second]).start();
+    let seen = bound.until("it is attached", |program| program.dop == Some(1) && program.regions > 100);
+    assert_eq!((seen.pus.to_string(), seen.natural), (second.clone(), 1));
+    let elsewhere =
+        free.until("it makes room", |program| program.dop == Some(1) && program.effective_ns.is_some());
+    assert_ne!(elsewhere.pus.to_string(), second);
+    assert_eq!(cpus_of(bound.pid()).map(|cpus| cpus.len()), Some(1));
+    free.finish().well();
+    bound.until("more rounds", |program| program.regions > seen.regions + 1000);
+    assert_eq!(bound.seen().map(|program| program.pus.to_string()), Some(second));
+    bound.finish().well();
+}
+
+#[test]
+fn threads_that_the_user_bound_are_left_alone() {
+    let house = House::open("equi");
+    for (variable, value) in
+        [("OMP_PROC_BIND", "true"), ("OMP_PLACES", "cores"), ("GOMP_CPU_AFFINITY", "0-1")]
+    {
+        let program = house.program("loops").env(variable, value).option("--max", 1).start();
+        let seen = program.until("it is attached", |program| program.regions > 100);
+        assert_eq!((seen.mechanism, seen.dop), (Mechanism::Unmanaged, None), "{variable}");
+        assert!(seen.mechanism_reason.contains("bound"), "{seen:?}");
+        assert_eq!(program.finish().number("last"), 2, "{variable}");
+    }
+}
+
+#[test]
+fn a_program_that_binds_itself_is_left_alone() {
+    let house = House::open("equi");
+    let pus: Vec<String> = house.snapshot().pus.iter().map(|pu| pu.to_string()).collect();
+    let program = house.program("loops").start();
+    program.until("it is attached", |program| program.dop.is_some());
+    // Somebody moves it by hand, to where it was not put.
+    let moved = house.at("/usr/bin/taskset".as_ref()).unmanaged();
+    let pid = program.pid().to_string();
+    moved.args(["-a", "-c", "-p", &pus[1], &pid]).run();
+    wait_for("it has moved", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
+    let guest = house.program("loops").start();
+    guest.until("it is attached", |program| program.regions > 100);
+    assert_eq!(cpus_of(program.pid()).map(|cpus| cpus[0].to_string()), Some(pus[1].clone()));
+    guest.finish().well();
+    program.finish().well();
+}

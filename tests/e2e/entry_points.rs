@@ -1,1 +1,116 @@
-//! To come.
+//! Every way into a parallel region that gcc knows, under grants of one and of two PUs.
+
+use crate::support::House;
+
+/// The lines of constructs.c: name, rounds with a wrong result, largest team, last team.
+fn constructs(done: &crate::support::Done) -> Vec<(&str, [i64; 3])> {
+    let numbers = |words: &str| -> Option<[i64; 3]> {
+        let numbers: Vec<i64> = words.split(' ').filter_map(|word| word.parse().ok()).collect();
+        numbers.try_into().ok()
+    };
+    let lines = done.out.lines().filter_map(|line| line.strip_prefix("construct="));
+    lines
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(name, rest)| Some((name, numbers(rest)?)))
+        .collect()
+}
+
+#[test]
+fn every_construct_is_right_with_the_team_cut_to_one() {
+    let house = House::open("equi");
+    let program = house.program("constructs").threads(3).option("--max", 1).start();
+    let seen = program.until_resized_to(1);
+    program.until("more rounds", |program| program.regions > seen.regions + 1000);
+    let done = program.finish().well();
+    let constructs = constructs(&done);
+    assert_eq!(constructs.len(), 26);
+    for (name, [wrong, largest, last]) in constructs {
+        assert!(
+            wrong == 0 && largest <= 3 && last <= 1,
+            "{name}: {wrong} wrong, teams {largest}, then {last}"
+        );
+    }
+}
+
+#[test]
+fn every_construct_is_right_with_the_team_cut_to_two() {
+    let house = House::open("equi");
+    let program = house.program("constructs").threads(4).start();
+    let seen = program.until("it is attached", |program| program.dop.is_some());
+    program.until("more rounds", |program| program.regions > seen.regions + 5000);
+    let done = program.finish().well();
+    for (name, [wrong, largest, last]) in constructs(&done) {
+        assert!(
+            wrong == 0 && largest <= 4 && last <= 2,
+            "{name}: {wrong} wrong, teams {largest}, then {last}"
+        );
+    }
+}
+
+#[test]
+fn every_construct_is_right_while_grants_come_and_go() {
+    let house = House::open("equi");
+    let program = house.program("constructs").start();
+    for _ in 0..10 {
+        program.until("it is attached", |program| program.dop.is_some());
+        let guest = house.program("loops").start();
+        guest.until("it is attached", |guest| guest.regions > 100);
+        guest.finish().well();
+    }
+    for (name, [wrong, largest, _]) in constructs(&program.finish().well()) {
+        assert!(wrong == 0 && largest <= 2, "{name}: {wrong} wrong, teams {largest}");
+    }
+}
+
+/// Runs a program with a grant of `max` PUs and looks that all its rounds were right.
+fn is_right(name: &str, max: u32, variable: (&str, &str)) -> crate::support::Done {
+    let house = House::open("equi");
+    let program = house.program(name).threads(2).env(variable.0, variable.1).option("--max", max).start();
+    let seen = program.until("its code has been inspected", |program| {
+        program.dop.is_some() && program.mechanism_reason != "its code is being inspected"
+    });
+    program.until("more rounds", |program| program.regions > seen.regions + 1000);
+    let done = program.finish().well();
+    assert_eq!(done.number("wrong"), 0);
+    done
+}
+
+#[test]
+fn the_old_start_entry_points_are_right() {
+    for max in [1, 2] {
+        let done = is_right("starts", max, ("OMP_DYNAMIC", "false"));
+        assert!(done.number("largest") <= 2, "{done:#?}");
+    }
+}
+
+#[test]
+fn cancelled_constructs_are_right() {
+    for max in [1, 2] {
+        is_right("cancel", max, ("OMP_CANCELLATION", "true"));
+    }
+}
+
+#[test]
+fn nested_regions_are_right() {
+    for max in [1, 2] {
+        is_right("nested", max, ("OMP_MAX_ACTIVE_LEVELS", "2"));
+    }
+}
+
+#[test]
+fn a_league_of_teams_is_right() {
+    for max in [1, 2] {
+        is_right("teams", max, ("OMP_DYNAMIC", "false"));
+    }
+}
+
+#[test]
+fn errno_is_what_it_was_before_a_region() {
+    let house = House::open("equi");
+    let program = house.program("errno").start();
+    program.until("some rounds", |program| program.regions > 1000);
+    assert_eq!(program.finish().well().number("changed"), 0);
+    let program = house.program("errno").start();
+    house.program("loops").run().well();
+    program.finish().well();
+}

@@ -1,1 +1,116 @@
-//! To come.
+//! The daemon dies, stops, comes back, comes late; programs die. Nobody else is harmed.
+
+use crate::support::{House, cpus_of, kernel, wait_for};
+
+#[test]
+fn a_killed_daemon_harms_nobody_and_affinities_are_given_back() {
+    let house = House::open("equi");
+    let socket = house.socket();
+    {
+        let rigid = house.program("promises").args(["clause"]).threads(3).start();
+        let other = house.program("loops").start();
+        rigid.until_folded();
+        other.until_resized_to(1);
+        crate::support::kill(house.daemon());
+        for pid in [rigid.pid(), other.pid()] {
+            wait_for("both PUs again", || cpus_of(pid).filter(|cpus| cpus.len() == 2));
+        }
+        rigid.finish().well();
+        let other = other.finish().well();
+        assert_eq!(other.number("wrong"), 0);
+    }
+    // The socket that is left behind by a killed daemon hinders neither programs nor the next daemon.
+    assert!(socket.exists());
+    house.program("loops").preloaded().run().well();
+    house.end_daemon(libc::SIGKILL);
+    house.start_daemon();
+    house.program("loops").run().well();
+}
+
+#[test]
+fn a_program_without_a_daemon_has_its_own_teams_again() {
+    let house = House::open("equi");
+    let program = house.program("loops").option("--max", 1).start();
+    program.until_resized_to(1);
+    crate::support::kill(house.daemon());
+    wait_for("both PUs again", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 2));
+    // It looks for the daemon about once a second.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert_eq!(program.finish().well().number("last"), 2);
+}
+
+#[test]
+fn programs_are_attached_again_when_a_daemon_is_back() {
+    for signal in [libc::SIGKILL, libc::SIGTERM] {
+        let house = House::open("equi");
+        let words = ["--class=W", "--repeat=100000"];
+        let program = house.at(&kernel("cg")).args(words).option("--max", 1).start();
+        let first = program.until_resized_to(1);
+        house.end_daemon(signal);
+        house.start_daemon();
+        let again = program.until_resized_to(1);
+        assert!(again.attached_ns > first.attached_ns);
+    }
+}
+
+#[test]
+fn a_stopped_daemon_holds_nobody_up() {
+    let house = House::open("equi");
+    let running = house.program("loops").option("--max", 1).start();
+    running.until_resized_to(1);
+    house.signal_daemon(libc::SIGSTOP);
+    // Through `scaf run` and without it: the socket takes connections, but nobody answers.
+    assert_eq!(house.program("loops").run().well().number("wrong"), 0);
+    assert_eq!(house.program("loops").preloaded().run().well().number("wrong"), 0);
+    assert_eq!(running.finish().well().number("last"), 1);
+    let late = house.program("loops").start();
+    house.signal_daemon(libc::SIGCONT);
+    late.until("its answer came late, and was taken", |program| program.regions > 100);
+    late.finish().well();
+}
+
+#[test]
+fn a_daemon_may_come_late() {
+    let house = House::without_daemon("equi");
+    let program = house.program("loops").preloaded().start();
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    house.start_daemon();
+    let pid = program.pid();
+    house.until("it is attached", |snapshot| {
+        snapshot.programs.iter().any(|program| program.pid == pid && program.regions > 100).then_some(())
+    });
+    assert_eq!(program.finish().well().number("wrong"), 0);
+}
+
+#[test]
+fn the_share_of_a_program_that_is_killed_in_a_region_is_free() {
+    let house = House::open("equi");
+    let long = ["--class=S", "--iterations=1", "--parallel-us=10000000", "--chunks=8", "--repeat=100"];
+    let long = house.at(&kernel("phases")).args(long).start();
+    long.until("it is in its long region", |program| program.in_region);
+    let other = house.program("loops").start();
+    other.until_resized_to(1);
+    long.signal(libc::SIGKILL);
+    assert_eq!(long.finish_by_itself().ended_by(), Some(libc::SIGKILL));
+    other.until_resized_to(2);
+    other.finish().well();
+}
+
+#[test]
+fn many_programs_that_come_and_go_leave_nothing_behind() {
+    let house = House::open("scaf");
+    for _ in 0..5 {
+        let programs: Vec<_> = (0..6).map(|_| house.program("loops").start()).collect();
+        for (number, program) in programs.into_iter().enumerate() {
+            if number % 2 == 0 {
+                program.signal(libc::SIGKILL);
+                program.finish();
+            } else {
+                program.finish().well();
+            }
+        }
+    }
+    house.until("nobody is left", |snapshot| snapshot.programs.is_empty().then_some(()));
+    let files = std::fs::read_dir(format!("/proc/{}/fd", house.daemon())).map_or(0, Iterator::count);
+    assert!(files < 24, "the daemon has {files} files open");
+}

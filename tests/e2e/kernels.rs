@@ -1,1 +1,101 @@
-//! To come.
+//! The kernels compute what they compute without us: every form, teams of 2 and 4, alone and beside a copy.
+
+use crate::support::{Done, House, kernel};
+
+/// Has each form verify under both policies, alone and two at once. `repeat` makes a run last about 0.2 s, so that
+/// grants change within it. Where the kernel's value is the same whatever the team, it must be so for us too.
+fn computes_the_same(name: &str, forms: &[&str], repeat: u32, deterministic: bool) {
+    for policy in ["equi", "scaf"] {
+        let house = House::open(policy);
+        for form in forms {
+            let words = ["--class=S".to_owned(), format!("--form={form}"), format!("--repeat={repeat}")];
+            let start = |threads| house.at(&kernel(name)).args(&words).threads(threads);
+            let expected = start(2).unmanaged().run().well().json();
+            let check = |done: Done, threads: u64| {
+                let got = done.well().json();
+                assert_eq!(got["verified"], true, "{got}");
+                assert!(got["threads_seen"].as_u64() <= Some(threads), "{got}");
+                if deterministic {
+                    assert_eq!(got["value"], expected["value"], "{got}");
+                }
+            };
+            for threads in [2, 4] {
+                check(start(threads).run(), u64::from(threads));
+                let (a, b) = (start(threads).start(), start(threads).start());
+                check(a.finish(), u64::from(threads));
+                check(b.finish(), u64::from(threads));
+            }
+        }
+    }
+}
+
+#[test]
+fn ep_computes_the_same() {
+    computes_the_same("ep", &["loops", "region"], 1, false);
+}
+
+#[test]
+fn cg_computes_the_same() {
+    computes_the_same("cg", &["loops", "region"], 10, false);
+}
+
+#[test]
+fn mg_computes_the_same() {
+    computes_the_same("mg", &["loops", "region"], 100, false);
+}
+
+#[test]
+fn ft_computes_the_same() {
+    computes_the_same("ft", &["loops", "region"], 5, false);
+}
+
+#[test]
+fn is_computes_the_same() {
+    computes_the_same("is", &["loops"], 40, true);
+}
+
+/// Its threads spin on flags by themselves, and wait for whole time slices where they are folded: one repeat.
+#[test]
+fn lu_computes_the_same() {
+    computes_the_same("lu", &["loops", "rigid", "serial"], 1, true);
+}
+
+#[test]
+fn sort_computes_the_same() {
+    computes_the_same("sort", &["tasks"], 15, true);
+}
+
+#[test]
+fn sparselu_computes_the_same() {
+    computes_the_same("sparselu", &["tasks"], 200, true);
+}
+
+#[test]
+fn fib_computes_the_same() {
+    computes_the_same("fib", &["tasks"], 100, true);
+}
+
+#[test]
+fn triad_computes_the_same() {
+    computes_the_same("triad", &["loops"], 20, true);
+}
+
+#[test]
+fn phases_computes_the_same() {
+    computes_the_same("phases", &["loops"], 8, true);
+}
+
+#[test]
+fn the_kernels_are_resized_but_for_the_one_that_asks_for_its_team() {
+    let house = House::open("equi");
+    for (name, form) in
+        [("cg", "loops"), ("cg", "region"), ("is", "loops"), ("phases", "loops"), ("sort", "tasks")]
+    {
+        let words = ["--class=W".to_owned(), format!("--form={form}"), "--repeat=100000".to_owned()];
+        house.at(&kernel(name)).args(words).option("--max", 1).start().until_resized_to(1);
+    }
+    let rigid = ["--class=W", "--form=rigid", "--repeat=100000"];
+    let rigid = house.at(&kernel("lu")).args(rigid).option("--max", 1).start();
+    let seen = rigid.until_folded();
+    assert!(seen.mechanism_reason.contains("/lu: "), "{seen:?}");
+}

@@ -1,1 +1,84 @@
-//! To come.
+//! Libraries that come and go, and several copies of the runtime in one process.
+
+use crate::support::{House, compiled, library_folder, root};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn libraries_may_be_closed_and_others_loaded_in_their_place() {
+    let house = House::open("equi");
+    let libraries = [compiled("libregion_a"), compiled("libregion_b")];
+    let program = house.program("loads").args(&libraries).option("--max", 1).start();
+    program.until("many rounds", |program| program.regions > 1000);
+    let done = program.finish().well();
+    let expected = house.program("loads").args(&libraries).unmanaged().run().well();
+    assert_eq!(done.out.lines().nth(0), expected.out.lines().nth(0));
+    assert_eq!(done.out.lines().nth(1), expected.out.lines().nth(1));
+}
+
+/// The system's runtime under another name, and a library linked with it.
+fn another_runtime() -> PathBuf {
+    let printed = Command::new("gcc").arg("-print-file-name=libgomp.so.1").output().expect("gcc");
+    let original = String::from_utf8_lossy(&printed.stdout).trim().to_owned();
+    let mut bytes = std::fs::read(&original).unwrap_or_else(|e| panic!("{original}: {e}"));
+    let (old, new) = (b"libgomp.so.1\0", b"libgomp.so.9\0");
+    let places: Vec<usize> =
+        (0..bytes.len() - old.len()).filter(|at| bytes[*at..].starts_with(old)).collect();
+    assert!(!places.is_empty(), "{original} has another name");
+    for at in places {
+        bytes[at..at + new.len()].copy_from_slice(new);
+    }
+    let copy = library_folder().join("libgomp.so.9");
+    std::fs::write(&copy, bytes).unwrap_or_else(|e| panic!("{}: {e}", copy.display()));
+    let library = library_folder().join("libregion_c.so");
+    let object = library_folder().join("libregion_c.o");
+    let source = root().join("tests/programs/libregion_c.c");
+    gcc(&[
+        Path::new("-O2"),
+        Path::new("-fPIC"),
+        Path::new("-fopenmp"),
+        Path::new("-c"),
+        &source,
+        Path::new("-o"),
+        &object,
+    ]);
+    let rpath = PathBuf::from(format!("-Wl,-rpath,{}", library_folder().display()));
+    gcc(&[Path::new("-shared"), &object, &copy, &rpath, Path::new("-o"), &library]);
+    library
+}
+
+fn gcc(words: &[&Path]) {
+    let status = Command::new("gcc").args(words).status().expect("gcc");
+    assert!(status.success(), "gcc {words:?}");
+}
+
+#[test]
+fn two_copies_of_the_runtime_live_side_by_side() {
+    let house = House::open("equi");
+    let words = [Path::new("keep").to_owned(), compiled("libregion_b"), another_runtime()];
+    let expected = house.program("loads").args(&words).threads(2).unmanaged().run().well();
+    let program = house.program("loads").args(&words).threads(2).start();
+    program.until("many rounds", |program| program.regions > 1000);
+    let maps = std::fs::read_to_string(format!("/proc/{}/maps", program.pid())).unwrap_or_default();
+    assert!(maps.contains("libgomp.so.9") && maps.contains("libgomp.so.1"), "{maps}");
+    let guest = house.program("loops").start();
+    guest.until_resized_to(1);
+    program.until_resized_to(1);
+    guest.finish().well();
+    let done = program.finish().well();
+    let results = |done: &crate::support::Done| -> Vec<String> {
+        done.out.lines().filter(|line| line.starts_with("result=")).map(str::to_owned).collect()
+    };
+    assert_eq!(results(&done), results(&expected));
+    assert_eq!(done.number("wrong"), 0);
+}
+
+#[test]
+fn calls_that_the_compiler_made_jumps_reach_the_runtime() {
+    let house = House::open("equi");
+    let library = [compiled("libtail")];
+    let expected = house.program("jumps").args(&library).threads(2).unmanaged().run().well();
+    assert_eq!((expected.number("at_first"), expected.number("then"), expected.number("team")), (2, 3, 3));
+    let done = house.program("jumps").args(&library).threads(2).run().well();
+    assert_eq!(done.out, expected.out);
+}

@@ -1,1 +1,41 @@
-//! To come.
+//! Programs with several masters: their threads enter regions of their own, side by side.
+
+use crate::support::House;
+
+#[test]
+fn three_masters_share_one_budget() {
+    let house = House::open("equi");
+    let program = house.program("masters").args(["at-once", "3"]).option("--max", 2).start();
+    let seen = program.until_resized_to(1);
+    program.until("several windows", |program| program.regions > seen.regions + 10_000);
+    let done = program.finish().well();
+    // Each master has itself at least, and the grant is of 2 at most.
+    assert!(done.number("peak") <= 4, "{done:#?}");
+}
+
+#[test]
+fn masters_with_a_grant_of_one_are_alone_in_their_teams() {
+    let house = House::open("equi");
+    let program = house.program("masters").args(["at-once", "3"]).option("--max", 1).start();
+    let seen = program.until_resized_to(1);
+    program.until("several windows", |program| program.regions > seen.regions + 10_000);
+    let done = program.finish().well();
+    assert!(done.number("peak") <= 3, "{done:#?}");
+}
+
+#[test]
+fn a_hundred_masters_one_after_the_other_are_right() {
+    let house = House::open("equi");
+    let program = house.program("masters").args(["one-by-one"]).option("--max", 1).start();
+    program.until_resized_to(1);
+    let done = program.finish().well();
+    assert!(done.number("rounds") >= 100);
+}
+
+#[test]
+fn more_masters_than_can_be_measured_are_right() {
+    let house = House::open("equi");
+    let program = house.program("masters").args(["at-once", "40"]).option("--max", 1).start();
+    program.until("many regions", |program| program.regions > 5_000);
+    program.finish().well();
+}

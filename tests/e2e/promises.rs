@@ -1,1 +1,67 @@
-//! To come.
+//! Programs that fix the size of their teams, or count on it, always get it: they are folded, whatever the grant.
+
+use crate::support::House;
+
+/// Runs a program with a grant of one PU and a team of 3 of its own; returns what it said in the end.
+fn folded(name: &str, argument: &str) -> crate::support::Done {
+    let house = House::open("equi");
+    let program = house.program(name).args([argument]).threads(3).option("--max", 1).start();
+    let seen = program.until_folded();
+    assert!(!seen.mechanism_reason.is_empty());
+    program.until("a thousand folded rounds", |program| program.regions > seen.regions + 1000);
+    let done = program.finish();
+    assert_eq!(done.number("smallest"), 3, "{done:#?}");
+    done.well()
+}
+
+#[test]
+fn a_num_threads_clause_is_kept() {
+    folded("promises", "clause");
+}
+
+#[test]
+fn omp_set_num_threads_is_kept() {
+    folded("set_only", "set");
+}
+
+#[test]
+fn omp_set_dynamic_off_is_kept() {
+    folded("set_only", "dynamic");
+}
+
+#[test]
+fn omp_set_num_threads_in_fortran_is_kept() {
+    folded("fortran", "set");
+}
+
+#[test]
+fn omp_set_dynamic_off_in_fortran_is_kept() {
+    folded("fortran", "dynamic");
+}
+
+#[test]
+fn eight_byte_integers_of_fortran_are_understood() {
+    folded("fortran_8", "set");
+    folded("fortran_8", "dynamic");
+}
+
+#[test]
+fn threadprivate_data_keep_their_team() {
+    folded("promises", "private");
+}
+
+#[test]
+fn a_program_that_divides_work_by_the_team_size_keeps_its_team() {
+    folded("promises", "size");
+}
+
+#[test]
+fn a_clause_binds_its_own_region_only() {
+    let house = House::open("equi");
+    let program = house.program("clause_only").option("--max", 1).start();
+    let seen = program.until_resized_to(1);
+    let seen = program.until("more rounds", |program| program.regions > seen.regions + 1000);
+    assert!(seen.promised_regions > 0);
+    let done = program.finish().well();
+    assert_eq!((done.number("smallest"), done.number("free_last")), (3, 1));
+}

@@ -1,1 +1,147 @@
-//! To come.
+//! `scaf run`: becomes the program, whatever it is, and gets out of its way.
+
+use crate::support::{House, compiled, released, root_user};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+fn script(house: &House, text: &str, mode: u32) -> PathBuf {
+    let path = house.folder().join("script");
+    std::fs::write(&path, text).expect("writing a script");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("chmod");
+    path
+}
+
+#[test]
+fn what_is_not_there_or_not_executable_ends_as_in_a_shell() {
+    let house = House::open("equi");
+    let done = house.at(Path::new("no-such-program")).run();
+    assert_eq!(done.code(), Some(127));
+    assert!(done.err.contains("no-such-program: not found"), "{done:?}");
+    let done = house.at(&script(&house, "#!/bin/sh\n", 0o644)).run();
+    assert_eq!(done.code(), Some(126));
+    assert!(done.err.contains("not executable"), "{done:?}");
+    let done = house.at(&script(&house, "#!/no/such/interpreter\n", 0o755)).run();
+    assert_eq!(done.code(), Some(127));
+    assert!(done.err.contains("interpreter"), "{done:?}");
+}
+
+#[test]
+fn contradictions_are_named() {
+    let house = House::open("equi");
+    let done = house.at(Path::new("true")).option("--min", 3).option("--max", 2).run();
+    assert_eq!(done.code(), Some(1));
+    assert!(done.err.contains("--min 3 is more than --max 2"), "{done:?}");
+    assert_eq!(house.at(Path::new("true")).option("--weight", 0).run().code(), Some(2));
+}
+
+#[test]
+fn a_static_program_runs_with_one_line_of_warning() {
+    let house = House::open("equi");
+    let done = house.program("static").threads(2).run();
+    assert_eq!((done.code(), done.number("team")), (Some(5), 2));
+    assert!(done.err.lines().count() == 1 && done.err.contains("statically linked"), "{done:?}");
+}
+
+#[test]
+fn a_setuid_program_runs_with_one_line_of_warning() {
+    if !root_user() {
+        return; // only root can make the situation
+    }
+    let house = House::open("equi");
+    let copy = house.folder().join("other-users");
+    std::fs::copy(compiled("loops"), &copy).expect("copying a program");
+    std::os::unix::fs::chown(&copy, Some(65_534), None).expect("chown");
+    std::fs::set_permissions(&copy, PermissionsExt::from_mode(0o4755)).expect("chmod");
+    let done = house.at(&copy).run();
+    assert_eq!((done.code(), done.number("wrong")), (Some(0), 0));
+    assert!(done.err.lines().count() == 1 && done.err.contains("setuid"), "{done:?}");
+}
+
+#[test]
+fn scripts_and_small_programs_run() {
+    let house = House::open("equi");
+    assert_eq!(house.at(Path::new("/bin/true")).run().well().out, "");
+    let with_shebang = script(&house, "#!/bin/sh\necho \"$0 $1\"; exit 3\n", 0o755);
+    let done = house.at(&with_shebang).args(["one"]).run();
+    assert_eq!((done.code(), done.out), (Some(3), format!("{} one\n", with_shebang.display())));
+    let program = compiled("loops");
+    let starts = script(&house, &format!("#!/usr/bin/env bash\n'{}'\n", program.display()), 0o755);
+    assert_eq!(house.at(&starts).run().well().number("wrong"), 0);
+}
+
+#[test]
+fn what_a_script_starts_is_managed() {
+    let house = House::open("equi");
+    let line = format!("#!/bin/sh\n'{}'\n:\n", compiled("loops").display());
+    let program = house.at(&script(&house, &line, 0o755)).option("--max", 1).start();
+    let child = house.until("its child is attached", |snapshot| {
+        snapshot.programs.iter().find(|program| program.team == 1 && program.regions > 100).cloned()
+    });
+    assert_ne!(child.pid, program.pid());
+    assert_eq!(program.finish().well().number("last"), 1);
+}
+
+#[test]
+fn exit_codes_and_signals_pass_through() {
+    let house = House::open("equi");
+    for code in [0, 1, 42, 255] {
+        let done = house.at(Path::new("sh")).args(["-c", &format!("exit {code}")]).run();
+        assert_eq!(done.code(), Some(code));
+    }
+    for signal in [libc::SIGTERM, libc::SIGKILL, libc::SIGINT] {
+        let program = house.program("loops").start();
+        program.until("it is attached", |_| true);
+        program.signal(signal);
+        assert_eq!(program.finish_by_itself().ended_by(), Some(signal));
+    }
+}
+
+/// The environment that a program sees, given some variables.
+fn environment(house: &House, before: &[(&str, &str)]) -> Vec<String> {
+    let mut start = house.at(Path::new("env"));
+    for (name, value) in before {
+        start = start.env(name, value);
+    }
+    start.run().well().out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_environment_says_how_to_wait_unless_the_user_did() {
+    let house = House::open("equi");
+    let has = |lines: &[String], line: &str| lines.iter().any(|found| found == line);
+    assert!(has(&environment(&house, &[]), "GOMP_SPINCOUNT=1000"));
+    let chosen = environment(&house, &[("OMP_WAIT_POLICY", "active")]);
+    assert!(has(&chosen, "OMP_WAIT_POLICY=active"));
+    assert!(!chosen.iter().any(|line| line.starts_with("GOMP_SPINCOUNT=")));
+    assert!(has(&environment(&house, &[("GOMP_SPINCOUNT", "5")]), "GOMP_SPINCOUNT=5"));
+}
+
+#[test]
+fn libraries_that_are_preloaded_already_stay_so() {
+    let house = House::open("equi");
+    let ours = released("libscaf.so").canonicalize().expect("libscaf.so");
+    let line = |others: &str| format!("LD_PRELOAD={}{others}", ours.display());
+    assert!(environment(&house, &[]).contains(&line("")));
+    let other = compiled("libtail");
+    let other = other.to_str().expect("a plain path");
+    assert!(environment(&house, &[("LD_PRELOAD", other)]).contains(&line(&format!(":{other}"))));
+}
+
+#[test]
+fn scaf_run_starts_a_daemon_where_there_is_none_and_it_leaves_when_idle() {
+    let house = House::without_daemon("equi");
+    // No socket is named here: it is found, or made, in the user's runtime folder.
+    let program = house.program("loops").env("SCAF_SOCKET", "").start();
+    let socket = house.folder().join("scaf/scafd.sock");
+    let ask = || {
+        let scaf =
+            house.at(&released("scaf")).unmanaged().env("SCAF_SOCKET", &socket).args(["ps", "--json"]).run();
+        serde_json::from_str::<scafd::control::Snapshot>(&scaf.out).ok()
+    };
+    let daemon = crate::support::wait_for("the program is attached to the new daemon", || {
+        ask().filter(|snapshot| snapshot.programs.iter().any(|found| found.pid == program.pid()))
+    });
+    assert_eq!(daemon.scope, "session");
+    program.finish().well();
+    crate::support::wait_for("the daemon leaves", || (!socket.exists()).then_some(()));
+}

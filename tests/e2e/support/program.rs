@@ -181,20 +181,25 @@ impl Running<'_> {
         send(self.pid(), signal);
     }
 
-    /// Ends its input without waiting.
-    pub fn tell_to_end(&mut self) {
-        self.input = None;
-    }
-
     /// Ends its input and waits for its end.
     pub fn finish(mut self) -> Done {
         self.input = None;
+        self.finish_by_itself()
+    }
+
+    /// Waits for its end.
+    pub fn finish_by_itself(mut self) -> Done {
         let deadline = Instant::now() + 2 * PATIENCE;
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("waiting for a program") {
                 break status;
             }
-            assert!(Instant::now() < deadline, "it doesn't end; it wrote: {}{}", read(&self.out), read(&self.err));
+            assert!(
+                Instant::now() < deadline,
+                "it doesn't end; it wrote: {}{}",
+                read(&self.out),
+                read(&self.err)
+            );
             std::thread::sleep(Duration::from_millis(5));
         };
         self.ended = true;

@@ -1,0 +1,23 @@
+/* build: gcc -O2 -fopenmp */
+/* One region with a num_threads clause, one without: the first keeps its team, whatever becomes of the second. */
+#include "test.h"
+
+int main(void)
+{
+    long rounds = 0, smallest = 1000, free_last = 0;
+    do {
+        long team = 0;
+#pragma omp parallel num_threads(3) reduction(+ : team)
+        team = 1;
+        smallest = team < smallest ? team : smallest;
+        team = 0;
+#pragma omp parallel reduction(+ : team)
+        team = 1;
+        free_last = team;
+        rounds++;
+    } while (going());
+    say("rounds", rounds);
+    say("smallest", smallest);
+    say("free_last", free_last);
+    return 0;
+}

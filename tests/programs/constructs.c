@@ -1,0 +1,292 @@
+/* build: gcc -O2 -fopenmp */
+/*
+ * Every construct by which gcc 12 enters or divides a region, one after another, while going. For each: how often its
+ * result was wrong, and the largest team of all rounds and of the last one. A loop counts the threads that got any
+ * iteration, which may be fewer than the team has.
+ */
+#include "test.h"
+
+#define N 500
+static const long SUM = (long)N * (N - 1) / 2;
+
+#define LOOP(name, clause)                                                                                             \
+    static long name(long *team)                                                                                       \
+    {                                                                                                                  \
+        long sum = 0, threads = 0;                                                                                     \
+        _Pragma(clause) for (long i = 0; i < N; i++)                                                                   \
+        {                                                                                                              \
+            threads = 1;                                                                                               \
+            sum += i;                                                                                                  \
+        }                                                                                                              \
+        *team = threads;                                                                                               \
+        return sum;                                                                                                    \
+    }
+
+LOOP(loop_static, "omp parallel for reduction(+ : sum, threads) schedule(static)")
+LOOP(loop_static_chunks, "omp parallel for reduction(+ : sum, threads) schedule(static, 7)")
+LOOP(loop_dynamic, "omp parallel for reduction(+ : sum, threads) schedule(dynamic)")
+LOOP(loop_dynamic_monotonic, "omp parallel for reduction(+ : sum, threads) schedule(monotonic : dynamic, 3)")
+LOOP(loop_dynamic_nonmonotonic, "omp parallel for reduction(+ : sum, threads) schedule(nonmonotonic : dynamic, 3)")
+LOOP(loop_guided, "omp parallel for reduction(+ : sum, threads) schedule(guided)")
+LOOP(loop_guided_monotonic, "omp parallel for reduction(+ : sum, threads) schedule(monotonic : guided)")
+LOOP(loop_guided_nonmonotonic, "omp parallel for reduction(+ : sum, threads) schedule(nonmonotonic : guided, 2)")
+LOOP(loop_runtime, "omp parallel for reduction(+ : sum, threads) schedule(runtime)")
+LOOP(loop_runtime_monotonic, "omp parallel for reduction(+ : sum, threads) schedule(monotonic : runtime)")
+LOOP(loop_runtime_nonmonotonic, "omp parallel for reduction(+ : sum, threads) schedule(nonmonotonic : runtime)")
+LOOP(loop_simd, "omp parallel for simd reduction(+ : sum, threads)")
+
+static long plain(long *team)
+{
+    long threads = 0;
+#pragma omp parallel
+    {
+#pragma omp atomic
+        threads++;
+    }
+    *team = threads;
+    return SUM;
+}
+
+static long loop_ordered(long *team)
+{
+    long sum = 0, threads = 0, next = 0, wrong = 0;
+#pragma omp parallel for ordered schedule(dynamic) reduction(+ : sum, threads, wrong)
+    for (long i = 0; i < N; i++) {
+        threads = 1;
+        sum += i;
+#pragma omp ordered
+        wrong += next++ != i;
+    }
+    *team = threads;
+    return sum + wrong;
+}
+
+static long loop_unsigned_long_long(long *team)
+{
+    long sum = 0, threads = 0;
+#pragma omp parallel for schedule(dynamic, 5) reduction(+ : sum, threads)
+    for (unsigned long long i = 0; i < N; i++) {
+        threads = 1;
+        sum += (long)i;
+    }
+    *team = threads;
+    return sum;
+}
+
+static long loops_without_wait(long *team)
+{
+    long sum = 0, threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    {
+        threads = 1;
+#pragma omp for schedule(dynamic) nowait reduction(+ : sum)
+        for (long i = 0; i < N / 2; i++)
+            sum += i;
+#pragma omp for schedule(guided) reduction(+ : sum)
+        for (long i = N / 2; i < N; i++)
+            sum += i;
+    }
+    *team = threads;
+    return sum;
+}
+
+static long sections_combined(long *team)
+{
+    long sum = 0;
+#pragma omp parallel sections reduction(+ : sum)
+    {
+#pragma omp section
+        sum += SUM / 3;
+#pragma omp section
+        sum += SUM / 3;
+#pragma omp section
+        sum += SUM - 2 * (SUM / 3);
+    }
+    *team = 1;
+    return sum;
+}
+
+static long sections_within(long *team)
+{
+    long sum = 0, threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    {
+        threads = 1;
+#pragma omp sections reduction(+ : sum)
+        {
+#pragma omp section
+            sum += SUM / 2;
+#pragma omp section
+            sum += SUM - SUM / 2;
+        }
+    }
+    *team = threads;
+    return sum;
+}
+
+static long task_reduction(long *team)
+{
+    long sum = 0, threads = 0;
+#pragma omp parallel reduction(task, + : sum) reduction(+ : threads)
+    {
+        threads = 1;
+#pragma omp single
+        for (long i = 0; i < N; i++) {
+#pragma omp task in_reduction(+ : sum)
+            sum += i;
+        }
+    }
+    *team = threads;
+    return sum;
+}
+
+static long task_loop(long *team)
+{
+    long sum = 0, threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    {
+        threads = 1;
+#pragma omp single
+#pragma omp taskloop grainsize(9) reduction(+ : sum)
+        for (long i = 0; i < N; i++)
+            sum += i;
+    }
+    *team = threads;
+    return sum;
+}
+
+static long task_loop_unsigned_long_long(long *team)
+{
+    long sum = 0, threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    {
+        threads = 1;
+#pragma omp single
+#pragma omp taskloop num_tasks(11)
+        for (unsigned long long i = 0; i < N; i++) {
+#pragma omp atomic
+            sum += (long)i;
+        }
+    }
+    *team = threads;
+    return sum;
+}
+
+static long tasks_with_dependences(long *team)
+{
+    long sum = 0, threads = 0, baton = 0;
+#pragma omp parallel reduction(+ : threads)
+    {
+        threads = 1;
+#pragma omp single
+        {
+            for (long i = 0; i < N; i++) {
+#pragma omp task depend(inout : baton)
+                if (baton++ == i)
+                    sum += i;
+            }
+#pragma omp taskwait
+        }
+    }
+    *team = threads;
+    return sum;
+}
+
+static long singles(long *team)
+{
+    long sum = 0, threads = 0, mine;
+#pragma omp parallel private(mine) reduction(+ : threads)
+    {
+        threads = 1;
+        for (int round = 0; round < 4; round++) {
+#pragma omp single copyprivate(mine)
+            mine = SUM / 4;
+#pragma omp barrier
+#pragma omp single
+            sum += round ? mine : SUM - 3 * mine;
+        }
+    }
+    *team = threads;
+    return sum;
+}
+
+static long phase[2];
+
+static __attribute__((noinline)) void cross_over(int from)
+{
+    /* Orphaned: the barrier is not in the region's own function. */
+#pragma omp barrier
+#pragma omp single
+    phase[!from] = phase[from] + SUM / 2;
+#pragma omp barrier
+}
+
+static long orphaned_barriers(long *team)
+{
+    long threads = 0;
+    phase[0] = phase[1] = 0;
+#pragma omp parallel reduction(+ : threads)
+    {
+        threads = 1;
+        cross_over(0);
+        cross_over(1);
+    }
+    *team = threads;
+    return phase[0] + SUM % 2;
+}
+
+static long locks(long *team)
+{
+    long sum = 0, threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    {
+        threads = 1;
+#pragma omp for schedule(static)
+        for (long i = 0; i < N; i++) {
+#pragma omp critical
+            sum += i;
+        }
+    }
+    *team = threads;
+    return sum;
+}
+
+static long not_parallel(long *team)
+{
+    long threads = 0;
+#pragma omp parallel if (threads != 0)
+    threads++;
+    *team = threads;
+    return SUM;
+}
+
+static const struct {
+    const char *name;
+    long (*run)(long *team);
+} CONSTRUCTS[] = {
+#define C(name) {#name, name}
+    C(plain), C(loop_static), C(loop_static_chunks), C(loop_dynamic), C(loop_dynamic_monotonic),
+    C(loop_dynamic_nonmonotonic), C(loop_guided), C(loop_guided_monotonic), C(loop_guided_nonmonotonic),
+    C(loop_runtime), C(loop_runtime_monotonic), C(loop_runtime_nonmonotonic), C(loop_simd), C(loop_ordered),
+    C(loop_unsigned_long_long), C(loops_without_wait), C(sections_combined), C(sections_within), C(task_reduction),
+    C(task_loop), C(task_loop_unsigned_long_long), C(tasks_with_dependences), C(singles), C(orphaned_barriers),
+    C(locks), C(not_parallel),
+};
+#define COUNT (sizeof CONSTRUCTS / sizeof *CONSTRUCTS)
+
+int main(void)
+{
+    static long wrong[COUNT], largest[COUNT], last[COUNT];
+    long rounds = 0;
+    do {
+        for (size_t i = 0; i < COUNT; i++) {
+            wrong[i] += CONSTRUCTS[i].run(&last[i]) != SUM;
+            largest[i] = last[i] > largest[i] ? last[i] : largest[i];
+        }
+        rounds++;
+    } while (going());
+    say("rounds", rounds);
+    for (size_t i = 0; i < COUNT; i++)
+        printf("construct=%s %ld %ld %ld\n", CONSTRUCTS[i].name, wrong[i], largest[i], last[i]);
+    return 0;
+}
