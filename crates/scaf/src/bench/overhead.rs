@@ -61,16 +61,18 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
     let probe = Recipe { program: folders.kernel(PROBE)?, arguments: vec![], environment: vec![], pus: None };
     let interrupt = Interrupt::install()?;
-    let private = Private::start("scaf", &interrupt)?;
+    drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
     let all = host::machine().pus;
     let sizes = if all > 1 { vec![1, all] } else { vec![1] };
     let progress = Progress::new(sizes.len() * flags.repetitions as usize * 3 + 1);
     let mut rows = Vec::new();
     for threads in sizes {
-        rows.push(regions(threads, &probe, flags.repetitions, &private, &interrupt, &progress)?);
+        rows.push(regions(threads, &probe, flags.repetitions, &interrupt, &progress)?);
     }
     progress.at("starts");
+    let private = Private::start("scaf", &interrupt)?;
     let (startup_plain_us, startup_managed_us) = starts(&private.environment("true", 1), &interrupt)?;
+    drop(private);
     drop(progress);
     let report = Report {
         header: Header::new(flags.repetitions),
@@ -83,25 +85,25 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Which of the kinds of runs is managed.
+const MANAGED: usize = 1;
+
 fn regions(
     threads: u32,
     probe: &Recipe,
     repetitions: u32,
-    private: &Private,
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Row> {
     let size: Change = ("OMP_NUM_THREADS", Some(threads.to_string().into()));
     let spin: Change = ("GOMP_SPINCOUNT", Some(launch::SPIN_ROUNDS.into()));
-    // With its whole team as the minimum, so that a busy machine doesn't make the managed team smaller.
-    let managed = [private.environment(PROBE, threads), vec![size.clone()]].concat();
-    let kinds = [vec![size.clone()], managed, vec![size, spin]];
+    let kinds = [vec![size.clone()], vec![size.clone()], vec![size, spin]];
     let mut found: [Vec<f64>; 3] = Default::default();
     progress.at(format!("empty regions, threads: {threads}"));
     for repetition in 0..repetitions {
         let order = if repetition % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] };
         for kind in order {
-            let line = attempt(threads, &probe.with(kinds[kind].clone(), None), interrupt)?;
+            let line = attempt(threads, &probe.with(kinds[kind].clone(), None), kind == MANAGED, interrupt)?;
             found[kind].push(line.ns);
             progress.step();
         }
@@ -112,10 +114,14 @@ fn regions(
 }
 
 /// A run of the probe with the team that it is to have. A machine that is busy for a moment makes managed teams smaller.
-fn attempt(threads: u32, probe: &Recipe, interrupt: &Interrupt) -> Result<Probe> {
+fn attempt(threads: u32, probe: &Recipe, managed: bool, interrupt: &Interrupt) -> Result<Probe> {
     let mut seen = 0;
     for _ in 0..ATTEMPTS {
-        let outcome = child::run(probe, CAP_S, interrupt)?;
+        // A daemon that has seen the plain run before would take it for load that goes on for a while.
+        let private = if managed { Some(Private::start("scaf", interrupt)?) } else { None };
+        let mut recipe = probe.clone();
+        recipe.environment.extend(private.iter().flat_map(|private| private.environment(PROBE, threads)));
+        let outcome = child::run(&recipe, CAP_S, interrupt)?;
         let line: Probe = serde_json::from_str(outcome.stdout.trim())
             .with_context(|| format!("{} printed '{}'", probe.program.display(), outcome.stdout.trim()))?;
         if line.threads == threads {
