@@ -277,12 +277,19 @@ mod tests {
         let mark = format!("{}.5", 70_000 + std::process::id());
         let child = Child::start(&shell(&format!("sleep {mark} & sleep {mark}"))).unwrap();
         assert!(child.wait(0.1, &interrupt).unwrap().is_none());
-        let left = std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-            let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            let state = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            !state.contains(") Z") && words == format!("sleep\0{mark}\0").into_bytes()
-        });
-        assert!(!left);
+        let alive = || {
+            std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+                let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                let state = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+                !state.contains(") Z") && words == format!("sleep\0{mark}\0").into_bytes()
+            })
+        };
+        // A killed process takes a moment to die.
+        let deadline = std::time::Instant::now() + Duration::from_secs(10);
+        while alive() {
+            assert!(std::time::Instant::now() < deadline, "what it started lives on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]
