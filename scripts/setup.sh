@@ -33,6 +33,7 @@ g++ /usr/bin/g++
 gfortran /usr/bin/gfortran
 pkg-config /usr/bin/pkg-config
 libhwloc-dev /usr/include/hwloc.h
+libudev-dev /usr/include/libudev.h
 libgomp1 /usr/lib/*/libgomp.so.1
 imagemagick /usr/bin/convert-im6.q16 /usr/bin/magick
 python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py

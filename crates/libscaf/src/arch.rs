@@ -21,7 +21,7 @@ pub struct Thread {
     pub slot: u32,
     /// Regions that were opened by a `_start` entry point and not yet ended.
     pub started: u32,
-    /// Regions entered as a master, modulo 2^32.
+    /// Short regions entered as a master, modulo 2^32.
     pub regions: u32,
     /// Runtimes of the opened regions, outermost first.
     pub started_in: [*const Runtime; STARTS],

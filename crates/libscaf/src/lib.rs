@@ -7,6 +7,7 @@
 //! Where to look:
 //! - [`gomp`]: the runtime port for GCC's libgomp, a table of entry points;
 //! - [`region`]: what happens at the entry and the exit of a parallel region;
+//! - [`sampling`]: which runs of a short region are measured;
 //! - [`waits`]: barriers and loop ends, whose time is no useful work;
 //! - [`promise`]: calls by which a program fixes its team sizes, which are then kept;
 //! - [`runtime`]: which copy of the runtime serves which code;
@@ -30,6 +31,7 @@ mod pages;
 mod promise;
 mod region;
 mod runtime;
+mod sampling;
 mod settings;
 mod waits;
 

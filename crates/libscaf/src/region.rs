@@ -4,8 +4,8 @@
 //! called through [`run_thread`], which takes each thread's time in it. Exit: note the time, add up. In between no
 //! message and no system call.
 //!
-//! Taking each thread's time moves a cache line between cores, 150 ns at two threads. A region known to be short is
-//! therefore sampled: of [`SAMPLE`] runs one is measured, the others count as useful as it was ([`Note`]).
+//! Taking each thread's time moves a cache line between cores, 150 ns at two threads. Regions known to be short are
+//! therefore sampled ([`crate::sampling`]).
 //!
 //! The team size is ours to choose only if nobody else has a say ([`Choice`]): the program gave no size (a promise),
 //! the region isn't nested, and the daemon has found that the region's code doesn't depend on its team's size. A team
@@ -13,6 +13,7 @@
 
 use crate::arch::{NO_SLOT, STARTS, Thread, thread, ticks};
 use crate::runtime::{self, Body, Code, Runtime};
+use crate::sampling::Note;
 use crate::{client, pages, promise};
 use core::ffi::c_void;
 use core::ptr::null;
@@ -44,58 +45,6 @@ const ONE_THREAD: u64 = 1 << 52;
 /// Bits of [`Frame::seen`].
 const HAS_TASKS: u32 = 1;
 const HAS_NESTED: u32 = 2;
-
-/// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
-const SHORT_TICKS: u64 = 1 << 15;
-/// One of so many runs of a short region is measured.
-const SAMPLE: u32 = 16;
-/// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left out.
-const STREAK: u64 = 4;
-
-/// What is remembered of a region: the useful share of its latest measured runs (lower 16 bits, smoothed), and how
-/// many of them in a row were short (upper bits).
-struct Note(u64);
-
-impl Note {
-    #[inline(always)]
-    fn of(code: Code) -> Note {
-        Note(code.note.load(Ordering::Relaxed))
-    }
-
-    #[inline(always)]
-    fn is_short(&self) -> bool {
-        self.0 >> 16 >= STREAK
-    }
-
-    /// The useful part of `ticks` spent by the team.
-    #[inline(always)]
-    fn estimate(&self, ticks: u64) -> u64 {
-        // Short by definition, so the product doesn't overflow: 2^48 ticks are a day.
-        ticks.wrapping_mul(self.0 & 0xffff) >> 16
-    }
-
-    #[inline(always)]
-    fn learn(code: Code, wall: u64, useful: u64, threads: u64, plain: bool) {
-        if wall > SHORT_TICKS || !plain {
-            return Note::forget(code);
-        }
-        let Note(before) = Note::of(code);
-        let all = wall.wrapping_mul(threads).max(1);
-        let share = (useful << 16).checked_div(all).unwrap_or(0).min(0xffff);
-        let (streak, share) = match before >> 16 {
-            0 => (1, share),
-            streak => ((streak + 1).min(STREAK), ((before & 0xffff) * 3 + share) / 4),
-        };
-        code.note.store(streak << 16 | share, Ordering::Relaxed);
-    }
-
-    #[inline(always)]
-    fn forget(code: Code) {
-        if code.note.load(Ordering::Relaxed) != 0 {
-            code.note.store(0, Ordering::Relaxed);
-        }
-    }
-}
 
 impl Frame {
     const fn new(code_runtime: *const Runtime, body: Body, data: *mut c_void, depth: u32) -> Frame {
@@ -193,9 +142,15 @@ pub unsafe fn run<R: Default>(
         (*this).depth = 1;
         let result = if choice.team == 1 {
             // One thread has nobody to wait for: its time in the region is the region's.
+            let sampled = Note::of(code).alone(this);
             let result = call(code.runtime, body, data, choice.pass);
             if let Some(slot) = slot {
-                slot.leave_alone(ticks());
+                let wall = sampled.unwrap_or_else(|| {
+                    let wall = ticks().wrapping_sub(entered);
+                    Note::learn_alone(code, wall);
+                    wall
+                });
+                slot.leave_alone(wall);
             }
             result
         } else {
@@ -228,19 +183,15 @@ unsafe fn several<R>(
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
     let &Entry { code, slot, body, data, entered, choice, .. } = entry;
-    let note = Note::of(code);
     // SAFETY: as in `run`; the frame lives until the region has ended.
     unsafe {
-        (*this).regions = (*this).regions.wrapping_add(1);
-        if note.is_short() && (*this).regions % SAMPLE != 0 {
+        if let Some(share) = Note::of(code).team(this) {
             let result = call(code.runtime, body, data, choice.pass);
             if let Some(slot) = slot {
                 let left = ticks();
                 let wall = left.wrapping_sub(entered);
-                slot.leave(left, choice.team, note.estimate(wall.wrapping_mul(u64::from(choice.team))));
-                if wall > 2 * SHORT_TICKS {
-                    Note::forget(code);
-                }
+                slot.leave(left, choice.team, share.of(wall.wrapping_mul(u64::from(choice.team))));
+                Note::check(code, wall);
             }
             return result;
         }
@@ -258,7 +209,8 @@ unsafe fn several<R>(
             let left = ticks();
             let useful = leave(slot, &*frame, entered, left, threads, inside);
             let plain = (*frame).seen.load(Ordering::Relaxed) == 0;
-            Note::learn(code, left.wrapping_sub(entered), useful, u64::from(threads), plain);
+            let wall = left.wrapping_sub(entered);
+            Note::learn_team(code, wall, useful, u64::from(threads), plain);
         }
         result
     }

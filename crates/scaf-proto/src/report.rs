@@ -99,17 +99,16 @@ impl Slot {
         self.entered.store(now, Ordering::Relaxed);
     }
 
-    /// Master: that region is left at tick `now`; it had one thread.
+    /// Master: that region is left after `wall` ticks; it had one thread.
     #[inline(always)]
-    pub fn leave_alone(&self, now: u64) {
-        let entered = self.entered.load(Ordering::Relaxed);
+    pub fn leave_alone(&self, wall: u64) {
         // The page was exchanged while the region ran: its entry is not on this one.
-        if entered == 0 {
+        if self.entered.load(Ordering::Relaxed) == 0 {
             return;
         }
         let write = seq::begin(&self.seq);
         self.entered.store(0, Ordering::Relaxed);
-        bump(&self.alone, now.wrapping_sub(entered));
+        bump(&self.alone, wall);
         seq::end(&self.seq, write);
     }
 
@@ -306,7 +305,7 @@ mod tests {
         slot.add_wait(20);
         slot.leave(1_100, 4, 400);
         slot.enter(1, 1_200);
-        slot.leave_alone(1_210);
+        slot.leave_alone(10);
         slot.add_promised();
         slot.enter(4, 2_000);
         let (_, slots) = page.read().unwrap();

@@ -1,0 +1,121 @@
+//! Which runs of a short region are measured, and what the others count for.
+//!
+//! Measuring costs 10 ns a time stamp, and 150 ns for each thread's time at two threads: a cache line moves between
+//! cores. That is nothing for a region of 20 us and a lot for one of 0.3 us. So a region that has been short several
+//! times in a row is *sampled*: of [`SAMPLE`] runs one is measured, and the others count as that one did. What is
+//! remembered of a region is its [`Note`], one word.
+
+use crate::arch::Thread;
+use crate::runtime::Code;
+use core::sync::atomic::Ordering;
+
+/// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
+const SHORT_TICKS: u64 = 1 << 15;
+/// One of so many runs of a short region is measured.
+const SAMPLE: u32 = 16;
+/// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left out.
+const STREAK: u64 = 4;
+
+/// Lower 16 bits: the useful share of a team's time. Next 16: wall ticks with one thread. Then 8 bits each: how many
+/// measured runs in a row were short, with several threads and with one. Shares and ticks are smoothed.
+pub struct Note(u64);
+
+/// The useful share of a team's time, in 65,536ths.
+pub struct Share(u64);
+
+impl Share {
+    /// The useful part of `ticks` spent by a team.
+    #[inline(always)]
+    pub fn of(&self, ticks: u64) -> u64 {
+        // Only a region that was short a moment ago is estimated, so the product doesn't overflow: 2^48 ticks are a
+        // day.
+        ticks.wrapping_mul(self.0) >> 16
+    }
+}
+
+impl Note {
+    /// What is remembered of a region.
+    #[inline(always)]
+    pub fn of(code: Code) -> Note {
+        Note(code.note.load(Ordering::Relaxed))
+    }
+
+    /// The share that this run of several threads is to count for, if it is one that isn't measured.
+    #[inline(always)]
+    pub fn team(&self, this: *mut Thread) -> Option<Share> {
+        (self.team_streak() >= STREAK && left_out(this)).then_some(Share(self.0 & 0xffff))
+    }
+
+    /// The ticks that this run of one thread is to count for, if it is one that isn't measured.
+    #[inline(always)]
+    pub fn alone(&self, this: *mut Thread) -> Option<u64> {
+        (self.alone_streak() >= STREAK && left_out(this)).then_some(self.0 >> 16 & 0xffff)
+    }
+
+    fn team_streak(&self) -> u64 {
+        self.0 >> 32 & 0xff
+    }
+
+    fn alone_streak(&self) -> u64 {
+        self.0 >> 40 & 0xff
+    }
+
+    /// A run of `threads` was measured; `plain` says that it had no tasks and no nested regions.
+    #[inline(always)]
+    pub fn learn_team(code: Code, wall: u64, useful: u64, threads: u64, plain: bool) {
+        if wall > SHORT_TICKS || !plain {
+            return Note::forget(code);
+        }
+        let note = Note::of(code);
+        let all = wall.wrapping_mul(threads).max(1);
+        let share = (useful << 16).checked_div(all).unwrap_or(0).min(0xffff);
+        let streak = note.team_streak();
+        let share = smooth(streak, note.0 & 0xffff, share);
+        let rest = note.0 & !0xff_0000_ffff;
+        code.note.store(rest | (streak + 1).min(STREAK) << 32 | share, Ordering::Relaxed);
+    }
+
+    /// A run of one thread was measured.
+    #[inline(always)]
+    pub fn learn_alone(code: Code, wall: u64) {
+        if wall > SHORT_TICKS {
+            return Note::forget(code);
+        }
+        let note = Note::of(code);
+        let streak = note.alone_streak();
+        let wall = smooth(streak, note.0 >> 16 & 0xffff, wall);
+        let rest = note.0 & !0xff00_ffff_0000;
+        code.note.store(rest | (streak + 1).min(STREAK) << 40 | wall << 16, Ordering::Relaxed);
+    }
+
+    /// A run of several threads that wasn't measured took `wall` ticks: was that short?
+    #[inline(always)]
+    pub fn check(code: Code, wall: u64) {
+        if wall > 2 * SHORT_TICKS {
+            Note::forget(code);
+        }
+    }
+
+    #[inline(always)]
+    fn forget(code: Code) {
+        if code.note.load(Ordering::Relaxed) != 0 {
+            code.note.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Three parts of what was, one of what is; just what is at first.
+#[inline(always)]
+fn smooth(streak: u64, was: u64, is: u64) -> u64 {
+    if streak == 0 { is } else { (was * 3 + is) / 4 }
+}
+
+/// Whether this run of a short region is one that isn't measured.
+#[inline(always)]
+fn left_out(this: *mut Thread) -> bool {
+    // SAFETY: the calling thread's own state.
+    unsafe {
+        (*this).regions = (*this).regions.wrapping_add(1);
+        (*this).regions % SAMPLE != 0
+    }
+}
