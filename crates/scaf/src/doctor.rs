@@ -24,7 +24,8 @@ struct Findings {
     cgroups: host::Cgroups,
     instruction_counter: bool,
     instruction_counter_missing: Option<String>,
-    spin_rounds: &'static str,
+    spin_resized: &'static str,
+    spin_folded: &'static str,
     program: Option<Program>,
 }
 
@@ -87,7 +88,8 @@ fn examine(program: Option<&OsStr>) -> Result<Findings> {
         cgroups: host::cgroups(Path::new("/")),
         instruction_counter: counter.is_ok(),
         instruction_counter_missing: counter.err().map(|error| error.to_string()),
-        spin_rounds: launch::SPIN_ROUNDS,
+        spin_resized: launch::SPIN_RESIZED,
+        spin_folded: launch::SPIN_FOLDED,
         program: program.map(examine_program).transpose()?,
     })
 }
@@ -176,7 +178,13 @@ fn render(found: &Findings) -> String {
         "library",
         either(&found.library.as_ref().map(|path| path.display().to_string()), &found.library_missing),
     );
-    line("spinning", format!("GOMP_SPINCOUNT={} for managed programs, unless you set it", found.spin_rounds));
+    line(
+        "spinning",
+        format!(
+            "GOMP_SPINCOUNT={} for programs that can be resized, {} for others, unless you set it",
+            found.spin_resized, found.spin_folded
+        ),
+    );
     line(
         "daemon",
         match (&found.daemon, &found.daemon_missing) {

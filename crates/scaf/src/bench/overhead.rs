@@ -71,7 +71,8 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     }
     progress.at("starts");
     let private = Private::start("scaf", &interrupt)?;
-    let (startup_plain_us, startup_managed_us) = starts(&private.environment("true", 1), &interrupt)?;
+    let (startup_plain_us, startup_managed_us) =
+        starts(&private.environment("/bin/true".as_ref(), "true", 1), &interrupt)?;
     drop(private);
     drop(progress);
     let report = Report {
@@ -96,7 +97,7 @@ fn regions(
     progress: &Progress,
 ) -> Result<Row> {
     let size: Change = ("OMP_NUM_THREADS", Some(threads.to_string().into()));
-    let spin: Change = ("GOMP_SPINCOUNT", Some(launch::SPIN_ROUNDS.into()));
+    let spin: Change = ("GOMP_SPINCOUNT", Some(launch::SPIN_RESIZED.into()));
     let kinds = [vec![size.clone()], vec![size.clone()], vec![size, spin]];
     let mut found: [Vec<f64>; 3] = Default::default();
     progress.at(format!("empty regions, threads: {threads}"));
@@ -120,7 +121,9 @@ fn attempt(threads: u32, probe: &Recipe, managed: bool, interrupt: &Interrupt) -
         // A daemon that has seen the plain run before would take it for load that goes on for a while.
         let private = if managed { Some(Private::start("scaf", interrupt)?) } else { None };
         let mut recipe = probe.clone();
-        recipe.environment.extend(private.iter().flat_map(|private| private.environment(PROBE, threads)));
+        recipe
+            .environment
+            .extend(private.iter().flat_map(|private| private.environment(&probe.program, PROBE, threads)));
         let outcome = child::run(&recipe, CAP_S, interrupt)?;
         let line: Probe = serde_json::from_str(outcome.stdout.trim())
             .with_context(|| format!("{} printed '{}'", probe.program.display(), outcome.stdout.trim()))?;

@@ -5,6 +5,7 @@ use super::super::private::Private;
 use crate::launch::Change;
 use anyhow::{Result, bail};
 use std::fmt;
+use std::path::Path;
 
 /// A way of running several programs at once.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +64,7 @@ impl Config {
     /// Environment and binding of program number `index` of `count`, called `name`, on the machine of `pus`.
     pub fn setting(
         &self,
-        name: &str,
+        (name, program): (&str, &Path),
         (index, count): (usize, usize),
         pus: &[u32],
         daemon: Option<&Private>,
@@ -77,7 +78,7 @@ impl Config {
                 (vec![("OMP_NUM_THREADS", Some(part.len().to_string().into()))], Some(part))
             }
             Config::Managed(_) => {
-                (daemon.map(|daemon| daemon.environment(name, 1)).unwrap_or_default(), None)
+                (daemon.map(|daemon| daemon.environment(program, name, 1)).unwrap_or_default(), None)
             }
         }
     }
