@@ -105,6 +105,9 @@ pub struct Program {
     pub modules: u32,
 }
 
+/// A region that runs on for so long after a change isn't waited for.
+const LONG_REGION_NS: u64 = 100_000_000;
+
 impl Program {
     /// Team size that it would have without us, within what its PUs hold.
     pub fn natural(&self) -> u32 {
@@ -179,8 +182,10 @@ impl Program {
         self.efficiency.update(seen.interval.dt_s, seen.interval.efficiency());
     }
 
-    /// Finds out whether the grant is in effect by now; `team_since_ns` is when the latest team first had its size.
-    pub fn settle(&mut self, team_since_ns: u64) {
+    /// Finds out whether the grant is in effect at `now_ns`; `team_since_ns` is when the latest team first had its
+    /// size. A region caught by a smaller grant is folded, which is in effect with the affinity; only if it soon ends
+    /// does the smaller team count that follows it.
+    pub fn settle(&mut self, team_since_ns: u64, now_ns: u64) {
         let (None, Some(affinity_ns)) = (self.grant.effective_ns, self.grant.affinity_ns) else { return };
         let Some(dop) = self.grant.dop else {
             self.grant.effective_ns = Some(affinity_ns);
@@ -194,8 +199,12 @@ impl Program {
         let promised = seen.promised > self.grant.promised && seen.last_team > dop;
         let there =
             if self.grant.grew { seen.last_team >= dop.min(self.natural()) } else { seen.last_team <= dop };
-        if promised {
-            // It keeps its teams, so the affinity is all there is.
+        let caught = seen.in_region
+            && !self.grant.grew
+            && seen.last_team > dop
+            && now_ns.saturating_sub(affinity_ns) > LONG_REGION_NS;
+        if promised || caught {
+            // It keeps its team, so the affinity is all there is.
             self.grant.effective_ns = Some(affinity_ns);
         } else if there {
             self.grant.effective_ns = Some(affinity_ns.max(team_since_ns));

@@ -106,7 +106,7 @@ fn a_fixed_program_has_its_grant_with_its_affinity() {
     let mut p = program(1);
     p.code = Code::Fixed("why".into());
     grant(&mut p, 2, 10);
-    p.settle(99);
+    p.settle(99, 200);
     assert_eq!(p.grant.effective_ns, Some(11));
     assert_eq!(p.mechanism(), (Mechanism::Fold, "why".into()));
 }
@@ -116,18 +116,31 @@ fn a_resized_program_has_a_smaller_grant_with_its_first_smaller_team() {
     let mut p = program(1);
     p.code = Code::Resizable(1);
     grant(&mut p, 4, 10);
-    p.settle(50);
+    p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, None);
     p.seen = Some(seen(4, 0));
-    p.settle(50);
+    p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, Some(50));
     grant(&mut p, 2, 100);
-    p.settle(50);
+    p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, None);
     assert_eq!(p.mechanism().0, Mechanism::Fold);
     p.seen = Some(seen(2, 0));
-    p.settle(150);
+    p.settle(150, 200);
     assert_eq!((p.grant.effective_ns, p.mechanism().0), (Some(150), Mechanism::Resize));
+}
+
+#[test]
+fn a_long_region_has_a_smaller_grant_with_its_affinity() {
+    let mut p = program(1);
+    p.code = Code::Resizable(1);
+    grant(&mut p, 4, 10);
+    p.seen = Some(Seen { in_region: true, ..seen(4, 0) });
+    grant(&mut p, 2, 100);
+    p.settle(50, 100 + LONG_REGION_NS);
+    assert_eq!(p.grant.effective_ns, None);
+    p.settle(50, 102 + LONG_REGION_NS);
+    assert_eq!((p.grant.effective_ns, p.mechanism().0), (Some(101), Mechanism::Fold));
 }
 
 #[test]
@@ -137,10 +150,10 @@ fn a_larger_grant_is_in_effect_with_the_first_larger_team() {
     grant(&mut p, 2, 10);
     p.seen = Some(seen(2, 0));
     grant(&mut p, 4, 100);
-    p.settle(50);
+    p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, None);
     p.seen = Some(seen(4, 0));
-    p.settle(160);
+    p.settle(160, 200);
     assert_eq!(p.grant.effective_ns, Some(160));
 }
 
@@ -150,7 +163,7 @@ fn a_program_that_promises_its_teams_has_its_grant_with_its_affinity() {
     p.code = Code::Resizable(1);
     grant(&mut p, 2, 10);
     p.seen = Some(seen(4, 3));
-    p.settle(50);
+    p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, Some(11));
 }
 

@@ -100,7 +100,7 @@ impl Daemon {
                 program.seen = Some(look);
             }
             let since = program.seen.map_or(ticks, |seen| seen.team_since);
-            program.settle(self.tsc.when(since, ticks, now_ns));
+            program.settle(self.tsc.when(since, ticks, now_ns), now_ns);
         }
     }
 
