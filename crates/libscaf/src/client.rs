@@ -234,8 +234,15 @@ fn take_answer(patience_ms: c_int) {
             let count =
                 ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize) / size_of::<c_int>();
             let data = libc::CMSG_DATA(header).cast::<c_int>();
-            for (number, file) in files.iter_mut().enumerate().take(count) {
-                *file = data.add(number).read_unaligned();
+            // More than two come from no daemon of ours; all there is room for would be 12.
+            for number in 0..count.min(12) {
+                let file = data.add(number).read_unaligned();
+                match files.get_mut(number) {
+                    Some(place) => *place = file,
+                    None => {
+                        libc::close(file);
+                    }
+                }
             }
         }
         let [grant, report] = files;
