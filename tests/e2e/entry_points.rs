@@ -1,6 +1,7 @@
 //! Every way into a parallel region that gcc knows, under grants of one and of two PUs.
 
 use crate::support::House;
+use scafd::control::Mechanism;
 
 /// The lines of constructs.c: name, rounds with a wrong result, largest team, last team.
 fn constructs(done: &crate::support::Done) -> Vec<(&str, [i64; 3])> {
@@ -23,7 +24,7 @@ fn every_construct_is_right_with_the_team_cut_to_one() {
     program.until("more rounds", |program| program.regions > seen.regions + 1000);
     let done = program.finish().well();
     let constructs = constructs(&done);
-    assert_eq!(constructs.len(), 26);
+    assert_eq!(constructs.len(), 24);
     for (name, [wrong, largest, last]) in constructs {
         assert!(
             wrong == 0 && largest <= 3 && last <= 1,
@@ -36,7 +37,8 @@ fn every_construct_is_right_with_the_team_cut_to_one() {
 fn every_construct_is_right_with_the_team_cut_to_two() {
     let house = House::open("equi");
     let program = house.program("constructs").threads(4).start();
-    let seen = program.until("it is attached", |program| program.dop.is_some());
+    let seen = program
+        .until("teams of two at most", |program| program.mechanism == Mechanism::Resize && program.team <= 2);
     program.until("more rounds", |program| program.regions > seen.regions + 5000);
     let done = program.finish().well();
     for (name, [wrong, largest, last]) in constructs(&done) {
@@ -87,6 +89,13 @@ fn the_old_start_entry_points_are_right() {
 fn cancelled_constructs_are_right() {
     for max in [1, 2] {
         is_right("cancel", max, ("OMP_CANCELLATION", "true"));
+    }
+}
+
+#[test]
+fn reductions_over_tasks_are_right() {
+    for max in [1, 2] {
+        is_right("task_reductions", max, ("OMP_DYNAMIC", "false"));
     }
 }
 

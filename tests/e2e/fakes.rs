@@ -18,6 +18,15 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// What a fake answers to whoever connects; `None` says nothing.
 type Answer = Option<(Vec<u8>, fn() -> Vec<OwnedFd>)>;
 
+/// Ends the server, also when a test fails.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Runs a program beside a server that gives everyone the same answer, until it was asked three times.
 fn beside(answer: Answer) -> Done {
     let house = House::without_daemon("equi");
@@ -25,15 +34,14 @@ fn beside(answer: Answer) -> Done {
     let (asked, enough) = (AtomicU32::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| serve(&listener, answer.as_ref(), &asked, &enough));
+        let _ends = Ends(&enough);
         let program = house.program("files").preloaded().threads(2).start();
         wait_for("it asked three times", || (asked.load(Ordering::Relaxed) >= 3).then_some(()));
-        let done = program.finish();
-        enough.store(true, Ordering::Relaxed);
-        done
+        program.finish()
     })
 }
 
-/// The same with a server that is never asked again, because it doesn't answer at all.
+/// A server's socket.
 fn listening(path: &Path) -> OwnedFd {
     let listener = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).expect("socket");
     bind(&listener, &SocketAddrUnix::new(path).expect("path")).expect("bind");
@@ -183,11 +191,11 @@ fn another_users_socket_is_not_used() {
     let answer: Answer = Some((welcome(VERSION), page));
     std::thread::scope(|scope| {
         scope.spawn(|| serve(&listener, answer.as_ref(), &asked, &enough));
+        let _ends = Ends(&enough);
         let program = house.program("files").preloaded().threads(2).start();
         wait_for("it came by", || (asked.load(Ordering::Relaxed) >= 1).then_some(()));
         is_unharmed(program.finish());
         let run = house.program("loops").run();
-        enough.store(true, Ordering::Relaxed);
         assert!(run.err.contains("another user"), "{run:#?}");
         assert_eq!(run.code(), Some(0));
     });

@@ -23,7 +23,7 @@ static const long SUM = (long)N * (N - 1) / 2;
     }
 
 LOOP(loop_static, "omp parallel for reduction(+ : sum, threads) schedule(static)")
-LOOP(loop_static_chunks, "omp parallel for reduction(+ : sum, threads) schedule(static, 7)")
+LOOP(loop_static_chunks, "omp parallel for reduction(+ : sum, threads) schedule(static, 8)")
 LOOP(loop_dynamic, "omp parallel for reduction(+ : sum, threads) schedule(dynamic)")
 LOOP(loop_dynamic_monotonic, "omp parallel for reduction(+ : sum, threads) schedule(monotonic : dynamic, 3)")
 LOOP(loop_dynamic_nonmonotonic, "omp parallel for reduction(+ : sum, threads) schedule(nonmonotonic : dynamic, 3)")
@@ -33,7 +33,6 @@ LOOP(loop_guided_nonmonotonic, "omp parallel for reduction(+ : sum, threads) sch
 LOOP(loop_runtime, "omp parallel for reduction(+ : sum, threads) schedule(runtime)")
 LOOP(loop_runtime_monotonic, "omp parallel for reduction(+ : sum, threads) schedule(monotonic : runtime)")
 LOOP(loop_runtime_nonmonotonic, "omp parallel for reduction(+ : sum, threads) schedule(nonmonotonic : runtime)")
-LOOP(loop_simd, "omp parallel for simd reduction(+ : sum, threads)")
 
 static long plain(long *team)
 {
@@ -45,6 +44,16 @@ static long plain(long *team)
     }
     *team = threads;
     return SUM;
+}
+
+static long loop_simd(long *team)
+{
+    long sum = 0;
+#pragma omp parallel for simd reduction(+ : sum)
+    for (long i = 0; i < N; i++)
+        sum += i;
+    *team = 1;
+    return sum;
 }
 
 static long loop_ordered(long *team)
@@ -119,37 +128,6 @@ static long sections_within(long *team)
 #pragma omp section
             sum += SUM - SUM / 2;
         }
-    }
-    *team = threads;
-    return sum;
-}
-
-static long task_reduction(long *team)
-{
-    long sum = 0, threads = 0;
-#pragma omp parallel reduction(task, + : sum) reduction(+ : threads)
-    {
-        threads = 1;
-#pragma omp single
-        for (long i = 0; i < N; i++) {
-#pragma omp task in_reduction(+ : sum)
-            sum += i;
-        }
-    }
-    *team = threads;
-    return sum;
-}
-
-static long task_loop(long *team)
-{
-    long sum = 0, threads = 0;
-#pragma omp parallel reduction(+ : threads)
-    {
-        threads = 1;
-#pragma omp single
-#pragma omp taskloop grainsize(9) reduction(+ : sum)
-        for (long i = 0; i < N; i++)
-            sum += i;
     }
     *team = threads;
     return sum;
@@ -268,8 +246,8 @@ static const struct {
     C(plain), C(loop_static), C(loop_static_chunks), C(loop_dynamic), C(loop_dynamic_monotonic),
     C(loop_dynamic_nonmonotonic), C(loop_guided), C(loop_guided_monotonic), C(loop_guided_nonmonotonic),
     C(loop_runtime), C(loop_runtime_monotonic), C(loop_runtime_nonmonotonic), C(loop_simd), C(loop_ordered),
-    C(loop_unsigned_long_long), C(loops_without_wait), C(sections_combined), C(sections_within), C(task_reduction),
-    C(task_loop), C(task_loop_unsigned_long_long), C(tasks_with_dependences), C(singles), C(orphaned_barriers),
+    C(loop_unsigned_long_long), C(loops_without_wait), C(sections_combined), C(sections_within),
+    C(task_loop_unsigned_long_long), C(tasks_with_dependences), C(singles), C(orphaned_barriers),
     C(locks), C(not_parallel),
 };
 #define COUNT (sizeof CONSTRUCTS / sizeof *CONSTRUCTS)

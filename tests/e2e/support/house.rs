@@ -92,7 +92,7 @@ impl House {
     pub fn until<T>(&self, what: &str, mut look: impl FnMut(&Snapshot) -> Option<T>) -> T {
         let mut last = None;
         let mut deadline = Instant::now() + super::PATIENCE;
-        let last_deadline = deadline + 3 * super::PATIENCE;
+        let last_deadline = deadline + 4 * super::PATIENCE;
         while Instant::now() < deadline {
             let now = self.ask();
             // Somebody else needs the machine, and the daemon rightly gives away less of it: that doesn't count.
@@ -138,10 +138,12 @@ impl House {
         command.env("XDG_RUNTIME_DIR", self.folder()).env(MARK, self.folder());
         // Each in a group of its own, so that forked children are found by it; and nothing outlives the tests.
         command.stdin(Stdio::null()).process_group(0);
-        // SAFETY: one system call between fork and exec.
+        // SAFETY: two system calls between fork and exec.
         unsafe {
             command.pre_exec(|| {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                // Whatever our own parent left open.
+                libc::close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC as libc::c_int);
                 Ok(())
             });
         }

@@ -11,7 +11,7 @@ pub use program::{Done, Running, Start};
 use std::time::{Duration, Instant};
 
 /// Longest wait for anything: generous, for machines that are busy with something else.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Waits until `look` finds something.
 ///
