@@ -116,6 +116,6 @@ fn left_out(this: *mut Thread) -> bool {
     // SAFETY: the calling thread's own state.
     unsafe {
         (*this).regions = (*this).regions.wrapping_add(1);
-        (*this).regions % SAMPLE != 0
+        !(*this).regions.is_multiple_of(SAMPLE)
     }
 }
