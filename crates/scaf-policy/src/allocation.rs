@@ -48,11 +48,7 @@ impl Program {
 
     /// `weight` brought into 0.001 to 1000; 1 where it is not a positive finite number.
     pub fn sane_weight(&self) -> f64 {
-        if self.weight.is_finite() && self.weight > 0.0 {
-            self.weight.clamp(1e-3, 1e3)
-        } else {
-            1.0
-        }
+        if self.weight.is_finite() && self.weight > 0.0 { self.weight.clamp(1e-3, 1e3) } else { 1.0 }
     }
 }
 

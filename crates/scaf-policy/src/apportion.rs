@@ -65,17 +65,8 @@ pub(crate) fn apportion(capacity: u32, claims: &[Claim]) -> Vec<Part> {
     // Sums of floats depend on the order they are taken in, so it has to be always the same.
     order.sort_by_key(|&i| claims[i].id);
     let sorted: Vec<Claim> = order.iter().map(|&i| claims[i]).collect();
-    let mut parts = vec![
-        Part {
-            contexts: 1,
-            ideal: 1.0
-        };
-        claims.len()
-    ];
-    for (part, i) in apportion_sorted(u64::from(capacity.max(1)), sorted)
-        .into_iter()
-        .zip(order)
-    {
+    let mut parts = vec![Part { contexts: 1, ideal: 1.0 }; claims.len()];
+    for (part, i) in apportion_sorted(u64::from(capacity.max(1)), sorted).into_iter().zip(order) {
         parts[i] = part;
     }
     parts
@@ -84,13 +75,7 @@ pub(crate) fn apportion(capacity: u32, claims: &[Claim]) -> Vec<Part> {
 fn apportion_sorted(capacity: u64, mut claims: Vec<Claim>) -> Vec<Part> {
     let floors: u64 = claims.iter().map(|c| u64::from(c.floor)).sum();
     if capacity <= claims.len() as u64 {
-        return vec![
-            Part {
-                contexts: 1,
-                ideal: 1.0
-            };
-            claims.len()
-        ];
+        return vec![Part { contexts: 1, ideal: 1.0 }; claims.len()];
     }
     if floors > capacity {
         // Everyone keeps 1; what is left is divided as the floors ask for more than that.
@@ -130,11 +115,7 @@ fn level(total: u64, claims: &[Claim]) -> Vec<f64> {
             }
         }
         let ideal = |c: &Claim| {
-            if shares > 0.0 {
-                (rest / shares * c.share).max(0.0)
-            } else {
-                0.0
-            }
+            if shares > 0.0 { (rest / shares * c.share).max(0.0) } else { 0.0 }
         };
         // Contexts that floors take beyond the level, less those that caps leave: whichever side weighs more
         // is certain to stay at its bound, the other side may come free again.
@@ -153,11 +134,7 @@ fn level(total: u64, claims: &[Claim]) -> Vec<f64> {
             }
         }
         if !held {
-            return claims
-                .iter()
-                .zip(&fixed)
-                .map(|(c, f)| f.unwrap_or_else(|| ideal(c)))
-                .collect();
+            return claims.iter().zip(&fixed).map(|(c, f)| f.unwrap_or_else(|| ideal(c))).collect();
         }
     }
 }
@@ -166,14 +143,8 @@ fn level(total: u64, claims: &[Claim]) -> Vec<f64> {
 fn round(total: u64, claims: &[Claim], ideals: Vec<f64>) -> Vec<Part> {
     // A remainder within 1e-9 of a whole context is rounding noise of the division, not a remainder.
     let down = |c: &Claim, x: f64| ((x + 1e-9).floor() as u32).clamp(c.floor, c.cap);
-    let mut parts: Vec<Part> = claims
-        .iter()
-        .zip(ideals)
-        .map(|(c, ideal)| Part {
-            contexts: down(c, ideal),
-            ideal,
-        })
-        .collect();
+    let mut parts: Vec<Part> =
+        claims.iter().zip(ideals).map(|(c, ideal)| Part { contexts: down(c, ideal), ideal }).collect();
     let mut sum: u64 = parts.iter().map(|p| u64::from(p.contexts)).sum();
     let lost = |p: &Part| ((p.ideal - f64::from(p.contexts)) * 1e9).round() as i64;
     let mut by_loss: Vec<usize> = (0..parts.len()).collect();

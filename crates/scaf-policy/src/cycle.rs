@@ -75,11 +75,7 @@ impl Trail {
                 return None;
             }
             // The later of equals: less to change.
-            self.held = self
-                .visits
-                .iter()
-                .max_by(|a, b| a.worth.total_cmp(&b.worth))
-                .cloned();
+            self.held = self.visits.iter().max_by(|a, b| a.worth.total_cmp(&b.worth)).cloned();
         }
         self.held.as_ref()
     }
@@ -101,11 +97,7 @@ mod tests {
     use super::*;
 
     fn visit(dops: &[u32], worth: f64) -> Visit {
-        Visit {
-            dops: dops.to_vec(),
-            efficiencies: vec![0.5; dops.len()],
-            worth,
-        }
+        Visit { dops: dops.to_vec(), efficiencies: vec![0.5; dops.len()], worth }
     }
 
     #[test]
@@ -126,11 +118,7 @@ mod tests {
         trail.visit(visit(&[2, 4], 3.0));
         trail.visit(visit(&[3, 3], 2.0));
         assert_eq!(trail.closes_at(&[1, 5]).unwrap().dops, [2, 4]);
-        assert_eq!(
-            trail.closes_at(&[6, 0]).unwrap().dops,
-            [2, 4],
-            "and keeps holding it"
-        );
+        assert_eq!(trail.closes_at(&[6, 0]).unwrap().dops, [2, 4], "and keeps holding it");
     }
 
     #[test]
@@ -139,15 +127,9 @@ mod tests {
         trail.visit(visit(&[1, 5], 2.0));
         trail.visit(visit(&[2, 4], 1.0));
         trail.closes_at(&[1, 5]);
-        let at = |e: [f64; 2]| Visit {
-            efficiencies: e.to_vec(),
-            ..visit(&[1, 5], 2.0)
-        };
+        let at = |e: [f64; 2]| Visit { efficiencies: e.to_vec(), ..visit(&[1, 5], 2.0) };
         trail.visit(at([0.1, 0.54]));
-        assert!(
-            trail.held().is_some(),
-            "0.54 is within a tenth of 0.5, and one context says nothing"
-        );
+        assert!(trail.held().is_some(), "0.54 is within a tenth of 0.5, and one context says nothing");
         trail.visit(at([0.5, 0.44]));
         assert!(trail.held().is_none());
     }

@@ -40,11 +40,7 @@ impl Interval {
         // No team does more useful work than p contexts hold.
         let useful = finite(self.useful_s).min(p * parallel);
         let e = (useful + (dt - parallel)) / (p * dt);
-        if e.is_finite() {
-            e.clamp(Self::MIN, 1.0)
-        } else {
-            Self::MIN
-        }
+        if e.is_finite() { e.clamp(Self::MIN, 1.0) } else { Self::MIN }
     }
 }
 
@@ -60,10 +56,7 @@ pub struct LowPass {
 impl LowPass {
     /// A filter with time constant `rc_s` in seconds; 0, negative or non-finite means no smoothing.
     pub fn new(rc_s: f64) -> LowPass {
-        LowPass {
-            rc_s: if rc_s.is_finite() { rc_s.max(0.0) } else { 0.0 },
-            value: None,
-        }
+        LowPass { rc_s: if rc_s.is_finite() { rc_s.max(0.0) } else { 0.0 }, value: None }
     }
 
     /// Takes in a value that held for the last `dt_s` seconds; gives the smoothed value.
@@ -103,13 +96,7 @@ mod tests {
     use super::*;
 
     fn interval(dt_s: f64, p: f64, parallel_s: f64, useful_s: f64) -> f64 {
-        Interval {
-            dt_s,
-            p,
-            parallel_s,
-            useful_s,
-        }
-        .efficiency()
+        Interval { dt_s, p, parallel_s, useful_s }.efficiency()
     }
 
     #[test]
@@ -126,16 +113,7 @@ mod tests {
 
     #[test]
     fn hostile_numbers_give_an_efficiency_all_the_same() {
-        let odd = [
-            f64::NAN,
-            f64::INFINITY,
-            f64::NEG_INFINITY,
-            -1.0,
-            0.0,
-            1e-308,
-            1.0,
-            1e308,
-        ];
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1e-308, 1.0, 1e308];
         for dt in odd {
             for p in odd {
                 for par in odd {

@@ -31,11 +31,7 @@ pub fn fairness(slowdowns: &[f64]) -> f64 {
 
 /// The geometric mean, as ratios are averaged.
 pub fn geomean(ratios: &[f64]) -> f64 {
-    if sane(ratios).next().is_none() {
-        0.0
-    } else {
-        mean(sane(ratios).map(f64::ln)).exp()
-    }
+    if sane(ratios).next().is_none() { 0.0 } else { mean(sane(ratios).map(f64::ln)).exp() }
 }
 
 #[cfg(test)]

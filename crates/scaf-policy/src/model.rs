@@ -26,9 +26,7 @@ impl LogModel {
         }
         let p = f64::from(p);
         let c = (e.clamp(0.0, 1.0) * p - 1.0) / p.ln();
-        Some(LogModel {
-            c: c.max(Self::MIN_C),
-        })
+        Some(LogModel { c: c.max(Self::MIN_C) })
     }
 
     /// The model's speedup on `p` contexts: 1 at `p` = 1 (and 0), never above `p`.

@@ -54,14 +54,8 @@ impl Order {
             allowed = usable.clone();
         }
         let size = (want.dop.max(1) as usize).min(allowed.iter().filter(|&&a| a).count());
-        let previous = (0..usable.len())
-            .filter(|&i| allowed[i] && is_in(&want.previous, i))
-            .collect();
-        Order {
-            size,
-            allowed,
-            previous,
-        }
+        let previous = (0..usable.len()).filter(|&i| allowed[i] && is_in(&want.previous, i)).collect();
+        Order { size, allowed, previous }
     }
 }
 
@@ -84,32 +78,19 @@ pub fn place(topology: &Topology, wants: &[Want]) -> Vec<PuSet> {
         let gradual = Layout::new(topology, &orders, true).partitions();
         let fresh = Layout::new(topology, &orders, false).partitions();
         // Where equal: the one that is nearer to what is.
-        if cost(topology, &orders, &fresh) < cost(topology, &orders, &gradual) {
-            fresh
-        } else {
-            gradual
-        }
+        if cost(topology, &orders, &fresh) < cost(topology, &orders, &gradual) { fresh } else { gradual }
     };
-    sets.iter()
-        .map(|set| set.iter().map(|&i| topology.pus[i].os).collect())
-        .collect()
+    sets.iter().map(|set| set.iter().map(|&i| topology.pus[i].os).collect()).collect()
 }
 
 /// Whether everybody has the right number of PUs already, and nobody shares one needlessly.
 fn fits(topology: &Topology, orders: &[Order], sets: &[Vec<usize>]) -> bool {
-    if orders
-        .iter()
-        .zip(sets)
-        .any(|(order, set)| set.len() != order.size)
-    {
+    if orders.iter().zip(sets).any(|(order, set)| set.len() != order.size) {
         return false;
     }
     let mut load = vec![0usize; topology.pus.len()];
     sets.iter().flatten().for_each(|&i| load[i] += 1);
-    let (least, most) = (
-        load.iter().min().copied().unwrap_or(0),
-        load.iter().max().copied().unwrap_or(0),
-    );
+    let (least, most) = (load.iter().min().copied().unwrap_or(0), load.iter().max().copied().unwrap_or(0));
     // With more asked for than there is, an even load is the best there can be.
     most <= 1 || (least >= 1 && most - least <= 1)
 }
@@ -124,10 +105,7 @@ fn cost(topology: &Topology, orders: &[Order], sets: &[Vec<usize>]) -> usize {
         }
         tenants.extend(set.iter().map(|&i| (topology.pus[i].core, program)));
         let distinct = |level: fn(&crate::Pu) -> u32| {
-            set.iter()
-                .map(|&i| level(&topology.pus[i]))
-                .collect::<BTreeSet<_>>()
-                .len()
+            set.iter().map(|&i| level(&topology.pus[i])).collect::<BTreeSet<_>>().len()
         };
         spread += distinct(|pu| pu.l3) + distinct(|pu| pu.numa) + distinct(|pu| pu.package);
     }

@@ -51,9 +51,7 @@ impl PuSet {
 
     /// Whether the PU is in the set.
     pub fn contains(&self, pu: u32) -> bool {
-        self.words
-            .get(pu as usize / 64)
-            .is_some_and(|w| w >> (pu % 64) & 1 == 1)
+        self.words.get(pu as usize / 64).is_some_and(|w| w >> (pu % 64) & 1 == 1)
     }
 
     /// How many PUs are in the set.
@@ -102,9 +100,7 @@ impl PuSet {
 
     /// The inverse of [`PuSet::words`]; bits at or above [`PuSet::LIMIT`] are dropped.
     pub fn from_words(words: &[u64]) -> PuSet {
-        let mut set = PuSet {
-            words: words[..words.len().min(Self::LIMIT as usize / 64)].to_vec(),
-        };
+        let mut set = PuSet { words: words[..words.len().min(Self::LIMIT as usize / 64)].to_vec() };
         set.trim();
         set
     }
@@ -112,9 +108,7 @@ impl PuSet {
     fn merge(&self, other: &PuSet, f: impl Fn(u64, u64) -> u64) -> PuSet {
         let word = |set: &PuSet, i: usize| set.words.get(i).copied().unwrap_or(0);
         let n = self.words.len().max(other.words.len());
-        let mut set = PuSet {
-            words: (0..n).map(|i| f(word(self, i), word(other, i))).collect(),
-        };
+        let mut set = PuSet { words: (0..n).map(|i| f(word(self, i), word(other, i))).collect() };
         set.trim();
         set
     }
@@ -191,16 +185,9 @@ impl FromStr for PuSet {
             return Ok(set);
         }
         for part in text.split(',') {
-            let error = || ParsePuSetError {
-                part: part.trim().to_owned(),
-            };
-            let number = |t: &str| {
-                t.trim()
-                    .parse::<u32>()
-                    .ok()
-                    .filter(|&n| n < Self::LIMIT)
-                    .ok_or_else(error)
-            };
+            let error = || ParsePuSetError { part: part.trim().to_owned() };
+            let number =
+                |t: &str| t.trim().parse::<u32>().ok().filter(|&n| n < Self::LIMIT).ok_or_else(error);
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (number(first)?, number(last)?);
             if first > last {
@@ -222,9 +209,7 @@ impl Serialize for PuSet {
 
 impl<'de> Deserialize<'de> for PuSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PuSet, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(D::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -249,13 +234,7 @@ mod tests {
         for text in ["a", "3-1", "1,,2", "-1", "1-", "0-4294967295", "70000"] {
             assert!(text.parse::<PuSet>().is_err(), "{text}");
         }
-        assert!(
-            "0,x-3"
-                .parse::<PuSet>()
-                .unwrap_err()
-                .to_string()
-                .contains("'x-3'")
-        );
+        assert!("0,x-3".parse::<PuSet>().unwrap_err().to_string().contains("'x-3'"));
     }
 
     #[test]

@@ -34,13 +34,6 @@ impl Topology {
 
     /// This topology with only the PUs in `keep`; the logical ids stay as they are.
     pub fn restrict(&self, keep: &PuSet) -> Topology {
-        Topology {
-            pus: self
-                .pus
-                .iter()
-                .filter(|pu| keep.contains(pu.os))
-                .copied()
-                .collect(),
-        }
+        Topology { pus: self.pus.iter().filter(|pu| keep.contains(pu.os)).copied().collect() }
     }
 }

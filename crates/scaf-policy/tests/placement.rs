@@ -12,17 +12,9 @@ fn machine(packages: u32, numas: u32, l3s: u32, cores: u32, smt: u32) -> Topolog
     let pu = |i: u32| {
         let (core, thread) = (i / smt, i % smt);
         let l3 = core / cores;
-        Pu {
-            os: thread * all_cores + core,
-            core,
-            l3,
-            numa: l3 / l3s,
-            package: l3 / l3s / numas,
-        }
+        Pu { os: thread * all_cores + core, core, l3, numa: l3 / l3s, package: l3 / l3s / numas }
     };
-    Topology {
-        pus: (0..all_cores * smt).map(pu).collect(),
-    }
+    Topology { pus: (0..all_cores * smt).map(pu).collect() }
 }
 
 fn set(text: &str) -> PuSet {
@@ -31,12 +23,8 @@ fn set(text: &str) -> PuSet {
 
 /// Wants of those sizes, with nothing restricted and nothing had before.
 fn wants(topology: &Topology, dops: &[u32]) -> Vec<Want> {
-    let want = |(i, &dop)| Want {
-        id: ProgramId(i as u64),
-        dop,
-        allowed: topology.all(),
-        previous: PuSet::new(),
-    };
+    let want =
+        |(i, &dop)| Want { id: ProgramId(i as u64), dop, allowed: topology.all(), previous: PuSet::new() };
     dops.iter().enumerate().map(want).collect()
 }
 
@@ -70,10 +58,7 @@ fn each_program_gets_a_package_of_its_own_where_it_fits() {
         assert_eq!(domains(&opteron, &set, |pu| pu.package), 1, "{set}");
     }
     let sets = place(&opteron, &wants(&opteron, &[12, 6, 4, 2]));
-    let packages: Vec<usize> = sets
-        .iter()
-        .map(|s| domains(&opteron, s, |pu| pu.package))
-        .collect();
+    let packages: Vec<usize> = sets.iter().map(|s| domains(&opteron, s, |pu| pu.package)).collect();
     assert_eq!(packages, [2, 1, 1, 1]);
 }
 
@@ -93,10 +78,7 @@ fn while_there_are_cores_to_spare_one_pu_a_core_is_used() {
     let laptop = machine(1, 1, 1, 4, 2);
     assert_eq!(place(&laptop, &wants(&laptop, &[4])), [set("0-3")]);
     let two = place(&laptop, &wants(&laptop, &[2, 2]));
-    assert!(
-        two.iter().all(|s| domains(&laptop, s, |pu| pu.core) == 2),
-        "{two:?}"
-    );
+    assert!(two.iter().all(|s| domains(&laptop, s, |pu| pu.core) == 2), "{two:?}");
     assert_eq!(split_cores(&laptop, &place(&laptop, &wants(&laptop, &[3, 3]))), 0);
 }
 
@@ -106,11 +88,7 @@ fn a_newcomer_gets_whole_cores_although_the_first_one_had_spread_out() {
     let alone = place(&laptop, &wants(&laptop, &[4]));
     let sets = place(&laptop, &having(wants(&laptop, &[4, 4]), &alone));
     assert_eq!(split_cores(&laptop, &sets), 0);
-    assert_eq!(
-        sets[0].intersection(&alone[0]).len(),
-        2,
-        "two of its four stay: {sets:?}"
-    );
+    assert_eq!(sets[0].intersection(&alone[0]).len(), 2, "two of its four stay: {sets:?}");
 }
 
 #[test]
@@ -172,10 +150,7 @@ prop_compose! {
 
 /// PUs by number, most of them on the machines above, some beyond.
 fn any_set() -> impl Strategy<Value = PuSet> {
-    prop_oneof![
-        Just(PuSet::new()),
-        prop::collection::vec(0u32..110, 1..40).prop_map(PuSet::from_iter)
-    ]
+    prop_oneof![Just(PuSet::new()), prop::collection::vec(0u32..110, 1..40).prop_map(PuSet::from_iter)]
 }
 
 proptest! {

@@ -35,10 +35,7 @@ prop_compose! {
 }
 
 fn managing() -> impl Iterator<Item = Box<dyn Policy>> {
-    POLICIES
-        .iter()
-        .filter(|entry| entry.name != "unmanaged")
-        .map(|entry| (entry.new)())
+    POLICIES.iter().filter(|entry| entry.name != "unmanaged").map(|entry| (entry.new)())
 }
 
 fn dops(allocation: &Allocation) -> Vec<u32> {
@@ -65,11 +62,7 @@ fn check(
     prop_assert_eq!(sum, expected, "{}: {:?}", name, dops);
     for ((p, share), &dop) in programs.iter().zip(&allocation.shares).zip(&dops) {
         prop_assert_eq!(p.id, share.id);
-        prop_assert!(
-            !share.reason.is_empty() && share.reason.len() < 160,
-            "{}",
-            share.reason
-        );
+        prop_assert!(!share.reason.is_empty() && share.reason.len() < 160, "{}", share.reason);
         prop_assert!(dop >= 1 && dop <= p.cap(), "{}: {} of {:?}", name, dop, p);
         if floors <= capacity {
             prop_assert!(dop >= p.floor(), "{}: {} of {:?}", name, dop, p);
@@ -166,17 +159,8 @@ proptest! {
 
 #[test]
 fn unmanaged_manages_nobody() {
-    let program = Program {
-        id: ProgramId(1),
-        min: 2,
-        max: 3,
-        weight: 1.0,
-        natural: 4,
-        dop: 2,
-        efficiency: Some(0.5),
-    };
-    let allocation = by_name("unmanaged")
-        .unwrap()
-        .allocate(&Machine { capacity: 4 }, &[program]);
+    let program =
+        Program { id: ProgramId(1), min: 2, max: 3, weight: 1.0, natural: 4, dop: 2, efficiency: Some(0.5) };
+    let allocation = by_name("unmanaged").unwrap().allocate(&Machine { capacity: 4 }, &[program]);
     assert_eq!(allocation.shares[0].dop, Dop::Unmanaged);
 }

@@ -34,14 +34,7 @@ impl<'a> Layout<'a> {
         let levels: Vec<[usize; 4]> = topology
             .pus
             .iter()
-            .map(|pu| {
-                [
-                    number(0, pu.core),
-                    number(1, pu.l3),
-                    number(2, pu.numa),
-                    number(3, pu.package),
-                ]
-            })
+            .map(|pu| [number(0, pu.core), number(1, pu.l3), number(2, pu.numa), number(3, pu.package)])
             .collect();
         let mut siblings = vec![Vec::new(); numbers[0].len()];
         for (pu, level) in levels.iter().enumerate() {
@@ -49,21 +42,9 @@ impl<'a> Layout<'a> {
         }
         let domains = [1, 2, 3].map(|kind| numbers[kind].len());
         let smt = siblings.iter().map(Vec::len).max().unwrap_or(1);
-        let (load, owner, has) = (
-            vec![0; levels.len()],
-            vec![None; levels.len()],
-            vec![Vec::new(); orders.len()],
-        );
-        let mut layout = Layout {
-            orders,
-            levels,
-            domains,
-            siblings,
-            smt,
-            load,
-            owner,
-            has,
-        };
+        let (load, owner, has) =
+            (vec![0; levels.len()], vec![None; levels.len()], vec![Vec::new(); orders.len()]);
+        let mut layout = Layout { orders, levels, domains, siblings, smt, load, owner, has };
 
         // Large partitions have the fewest places where they fit, so they go first.
         let mut turns: Vec<usize> = (0..orders.len()).collect();
@@ -103,20 +84,15 @@ impl<'a> Layout<'a> {
 
     /// Gives `who` free PUs out of `from`, the best first, until it has enough or none is left.
     fn fill(&mut self, who: usize, from: impl Fn(usize) -> bool) {
-        let candidates: Vec<usize> = (0..self.load.len())
-            .filter(|&pu| self.orders[who].allowed[pu] && from(pu))
-            .collect();
+        let candidates: Vec<usize> =
+            (0..self.load.len()).filter(|&pu| self.orders[who].allowed[pu] && from(pu)).collect();
         while self.missing(who) > 0 {
             let spare_core = self.can_open_a_core(who);
             let near = self.neighbourhood(who, &candidates);
             let free = candidates.iter().copied().filter(|&pu| self.load[pu] == 0);
-            let Some(best) = free.min_by_key(|&pu| {
-                (
-                    self.core_rank(who, pu, spare_core),
-                    near.rank(self.levels[pu]),
-                    pu,
-                )
-            }) else {
+            let Some(best) =
+                free.min_by_key(|&pu| (self.core_rank(who, pu, spare_core), near.rank(self.levels[pu]), pu))
+            else {
                 return;
             };
             self.give(who, best);
@@ -148,29 +124,18 @@ impl<'a> Layout<'a> {
         if self.smt == 1 {
             return true;
         }
-        let untouched = self
-            .siblings
-            .iter()
-            .filter(|core| core.iter().all(|&sibling| self.load[sibling] == 0))
-            .count();
+        let untouched =
+            self.siblings.iter().filter(|core| core.iter().all(|&sibling| self.load[sibling] == 0)).count();
         let needed = |other: usize| {
             let extra = usize::from(other == who);
             let held: BTreeSet<usize> = self.has[other].iter().map(|&pu| self.levels[pu][0]).collect();
-            let room: usize = held
-                .iter()
-                .flat_map(|&core| &self.siblings[core])
-                .filter(|&&pu| self.load[pu] == 0)
-                .count();
+            let room: usize =
+                held.iter().flat_map(|&core| &self.siblings[core]).filter(|&&pu| self.load[pu] == 0).count();
             // The core to be opened brings its other PUs as room.
             let room = room + extra * (self.smt - 1);
-            (self.missing(other) - extra)
-                .saturating_sub(room)
-                .div_ceil(self.smt)
+            (self.missing(other) - extra).saturating_sub(room).div_ceil(self.smt)
         };
-        let needed: usize = (0..self.orders.len())
-            .filter(|&other| self.missing(other) > 0)
-            .map(needed)
-            .sum();
+        let needed: usize = (0..self.orders.len()).filter(|&other| self.missing(other) > 0).map(needed).sum();
         untouched > needed
     }
 
@@ -238,14 +203,8 @@ impl<'a> Layout<'a> {
             let near = self.neighbourhood(who, &[]);
             let order = &self.orders[who];
             let open = (0..self.load.len()).filter(|&pu| order.allowed[pu] && !self.has[who].contains(&pu));
-            let rank = |&pu: &usize| {
-                (
-                    self.load[pu],
-                    !order.previous.contains(&pu),
-                    near.rank(self.levels[pu]),
-                    pu,
-                )
-            };
+            let rank =
+                |&pu: &usize| (self.load[pu], !order.previous.contains(&pu), near.rank(self.levels[pu]), pu);
             let Some(best) = open.min_by_key(rank) else { return };
             self.give(who, best);
         }

@@ -19,10 +19,8 @@ fn curves() -> Vec<Curve> {
     let rows = TABLE.lines().filter(|row| row.contains(",traditional,"));
     rows.map(|row| {
         let speedups = row.split(',').skip(2).map(|s| s.parse::<f64>().unwrap());
-        let points: Vec<(f64, f64)> = [1.0, 2.0, 3.0, 6.0, 12.0, 24.0]
-            .into_iter()
-            .zip([1.0].into_iter().chain(speedups))
-            .collect();
+        let points: Vec<(f64, f64)> =
+            [1.0, 2.0, 3.0, 6.0, 12.0, 24.0].into_iter().zip([1.0].into_iter().chain(speedups)).collect();
         assert_eq!(points.len(), 6, "{row}");
         let mut curve = [0.0; CONTEXTS + 1];
         for (p, s) in curve.iter_mut().enumerate().skip(1) {
@@ -52,11 +50,7 @@ fn best(mix: &[Curve]) -> f64 {
     let mut most = vec![f64::NEG_INFINITY; CONTEXTS + 1];
     most[0] = 0.0;
     for curve in mix {
-        let with = |p: usize| {
-            (1..=p)
-                .map(|q| most[p - q] + curve[q])
-                .fold(f64::NEG_INFINITY, f64::max)
-        };
+        let with = |p: usize| (1..=p).map(|q| most[p - q] + curve[q]).fold(f64::NEG_INFINITY, f64::max);
         most = (0..=CONTEXTS).map(with).collect();
     }
     most[CONTEXTS]
@@ -84,9 +78,7 @@ fn run(
     let mut decision = || {
         let allocation = policy.allocate(&Machine { capacity: natural }, &programs);
         for ((program, share), curve) in programs.iter_mut().zip(&allocation.shares).zip(mix) {
-            let Dop::Contexts(dop) = share.dop else {
-                unreachable!()
-            };
+            let Dop::Contexts(dop) = share.dop else { unreachable!() };
             program.dop = dop;
             program.efficiency = Some(curve[dop as usize] / f64::from(dop) * factor());
         }
@@ -109,12 +101,7 @@ struct Outcome {
 }
 
 fn outcome(new: fn() -> Box<dyn Policy>) -> Outcome {
-    let mut outcome = Outcome {
-        restless: 0,
-        of_best: 0.0,
-        worst: 100.0,
-        settled_after: 0,
-    };
+    let mut outcome = Outcome { restless: 0, of_best: 0.0, worst: 100.0, settled_after: 0 };
     let mixes = mixes();
     for mix in &mixes {
         let trace = run(&mut *new(), mix, DECISIONS, &mut || 1.0);
@@ -166,10 +153,7 @@ fn the_policy_as_it_is_comes_to_rest_within_a_second_in_every_mix() {
     let outcome = outcome(|| Box::new(Scaf::default()));
     println!("scaf: {outcome:?}");
     assert_eq!(outcome.restless, 0);
-    assert!(
-        outcome.settled_after <= 4 && outcome.of_best > 87.5,
-        "{outcome:?}"
-    );
+    assert!(outcome.settled_after <= 4 && outcome.of_best > 87.5, "{outcome:?}");
 }
 
 /// Changes a mix in `decisions` decisions, each efficiency off by up to `noise` of itself.
@@ -178,9 +162,7 @@ fn changes(new: fn() -> Scaf, noise: f64, decisions: usize) -> f64 {
     let count = |(i, mix): (usize, &Vec<Curve>)| {
         let mut state = i as u64 + 1;
         let trace = run(&mut new(), mix, decisions, &mut || {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             1.0 + noise * ((state >> 33) as f64 / 2f64.powi(30) - 1.0)
         });
         trace.windows(2).filter(|w| w[0] != w[1]).count()
@@ -204,10 +186,7 @@ fn three_percent_of_noise_moves_the_published_loop_about_but_hardly_this_one() {
 fn looking_again_at_programs_on_one_context_disturbs_little() {
     let (short, long) = (changes(Scaf::default, 0.0, 60), changes(Scaf::default, 0.0, 660));
     println!("changes without noise: {short:.1} in 60 decisions, {long:.1} in 660");
-    assert!(
-        long - short < 10.0 * 2.0,
-        "two changes for each of ten looks at most"
-    );
+    assert!(long - short < 10.0 * 2.0, "two changes for each of ten looks at most");
 }
 
 #[test]

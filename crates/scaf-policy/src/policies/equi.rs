@@ -77,28 +77,19 @@ mod tests {
 
     #[test]
     fn what_one_cannot_use_goes_to_the_others() {
-        let small = Program {
-            natural: 2,
-            ..program(1)
-        };
+        let small = Program { natural: 2, ..program(1) };
         assert_eq!(dops(24, &[small, program(2), program(3)]), [2, 11, 11]);
     }
 
     #[test]
     fn weights_divide_in_proportion() {
-        let heavy = Program {
-            weight: 3.0,
-            ..program(1)
-        };
+        let heavy = Program { weight: 3.0, ..program(1) };
         assert_eq!(dops(24, &[heavy, program(2)]), [18, 6]);
     }
 
     #[test]
     fn a_minimum_is_taken_from_the_others_and_scaled_down_where_the_machine_is_too_small() {
-        let greedy = |id| Program {
-            min: 20,
-            ..program(id)
-        };
+        let greedy = |id| Program { min: 20, ..program(id) };
         assert_eq!(dops(24, &[greedy(1), program(2), program(3)]), [20, 2, 2]);
         assert_eq!(dops(24, &[greedy(1), greedy(2), program(3)]), [12, 11, 1]);
     }

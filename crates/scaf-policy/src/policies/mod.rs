@@ -30,10 +30,7 @@ pub const POLICIES: &[PolicyEntry] = &[
 
 /// A fresh policy of that name, or `None` where [`POLICIES`] has none.
 pub fn by_name(name: &str) -> Option<Box<dyn Policy>> {
-    POLICIES
-        .iter()
-        .find(|entry| entry.name == name)
-        .map(|entry| (entry.new)())
+    POLICIES.iter().find(|entry| entry.name == name).map(|entry| (entry.new)())
 }
 
 #[cfg(test)]

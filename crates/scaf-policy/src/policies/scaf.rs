@@ -79,9 +79,7 @@ impl Policy for Scaf {
         for (share, i) in self.decide(machine, &sorted).into_iter().zip(order) {
             shares[i] = Some(share);
         }
-        Allocation {
-            shares: shares.into_iter().flatten().collect(),
-        }
+        Allocation { shares: shares.into_iter().flatten().collect() }
     }
 }
 
@@ -100,11 +98,7 @@ impl Scaf {
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
         self.learn(machine, programs);
         let models = self.models(programs);
-        let claims: Vec<Claim> = programs
-            .iter()
-            .zip(&models)
-            .map(|(p, m)| Claim::new(p, m.c))
-            .collect();
+        let claims: Vec<Claim> = programs.iter().zip(&models).map(|(p, m)| Claim::new(p, m.c)).collect();
         let parts = apportion(machine.capacity, &claims);
         let target: Vec<u32> = parts.iter().map(|part| part.contexts).collect();
         let verdict = self.steady(programs, &models, &claims, &target);
@@ -114,13 +108,7 @@ impl Scaf {
                 Verdict::Move => (target[i], self.explain(machine, p, &claims, &parts, i)),
                 Verdict::Keep { gain } => {
                     let percent = 100.0 * gain;
-                    (
-                        p.dop,
-                        format!(
-                            "{} kept: {} instead would gain {percent:.2}% in all",
-                            p.dop, target[i]
-                        ),
-                    )
+                    (p.dop, format!("{} kept: {} instead would gain {percent:.2}% in all", p.dop, target[i]))
                 }
                 Verdict::Hold(Visit { dops, worth, .. }) => (
                     dops[i],
@@ -130,11 +118,7 @@ impl Scaf {
                     ),
                 ),
             };
-            Share {
-                id: p.id,
-                dop: Dop::Contexts(dop),
-                reason,
-            }
+            Share { id: p.id, dop: Dop::Contexts(dop), reason }
         };
         (0..programs.len()).map(share).collect()
     }
@@ -164,9 +148,7 @@ impl Scaf {
                 return Verdict::Keep { gain };
             }
         }
-        self.trail
-            .closes_at(target)
-            .map_or(Verdict::Move, |held| Verdict::Hold(held.clone()))
+        self.trail.closes_at(target).map_or(Verdict::Move, |held| Verdict::Hold(held.clone()))
     }
 
     /// Takes in who is there and what was measured.
@@ -206,13 +188,8 @@ impl Scaf {
                 weights += p.sane_weight();
             }
         }
-        let mean = LogModel {
-            c: if weights > 0.0 { sum / weights } else { 1.0 },
-        };
-        programs
-            .iter()
-            .map(|p| self.known.get(&p.id).map_or(mean, |known| known.model))
-            .collect()
+        let mean = LogModel { c: if weights > 0.0 { sum / weights } else { 1.0 } };
+        programs.iter().map(|p| self.known.get(&p.id).map_or(mean, |known| known.model)).collect()
     }
 
     /// How the models led to the number of the `i`th program.
@@ -225,15 +202,8 @@ impl Scaf {
         i: usize,
     ) -> String {
         let contexts = parts[i].explain(&claims[i]);
-        let Some(Known {
-            model: LogModel { c },
-            ..
-        }) = self.known.get(&program.id)
-        else {
-            return format!(
-                "nothing measured yet, an equal part of {}: {contexts}",
-                machine.capacity
-            );
+        let Some(Known { model: LogModel { c }, .. }) = self.known.get(&program.id) else {
+            return format!("nothing measured yet, an equal part of {}: {contexts}", machine.capacity);
         };
         let source = match program.efficiency {
             Some(e) if LogModel::fit(e, program.dop).is_some() => {
@@ -246,10 +216,7 @@ impl Scaf {
             weight => format!(" times weight {weight}"),
         };
         let all: f64 = claims.iter().map(|claim| claim.share).sum();
-        format!(
-            "C {c:.2}{weight} of {all:.2} (from {source}), of {} contexts {contexts}",
-            machine.capacity
-        )
+        format!("C {c:.2}{weight} of {all:.2} (from {source}), of {} contexts {contexts}", machine.capacity)
     }
 }
 
@@ -258,25 +225,17 @@ impl Scaf {
 fn in_effect(programs: &[&Program], claims: &[Claim], target: &[u32]) -> bool {
     let sum = |dops: &mut dyn Iterator<Item = u32>| dops.map(u64::from).sum::<u64>();
     sum(&mut programs.iter().map(|p| p.dop)) == sum(&mut target.iter().copied())
-        && programs
-            .iter()
-            .zip(claims)
-            .zip(target)
-            .all(|((p, claim), &target)| {
-                // Where the floors do not fit, nobody can be asked to have its own.
-                p.dop >= claim.floor.min(target) && p.dop <= claim.cap
-            })
+        && programs.iter().zip(claims).zip(target).all(|((p, claim), &target)| {
+            // Where the floors do not fit, nobody can be asked to have its own.
+            p.dop >= claim.floor.min(target) && p.dop <= claim.cap
+        })
 }
 
 /// What the programs achieve where they are.
 fn measured(programs: &[&Program]) -> Visit {
     let efficiency = |p: &&Program| p.efficiency.unwrap_or(0.0).clamp(0.0, 1.0);
     let speedup = |p: &&Program| {
-        if p.dop == 1 {
-            1.0
-        } else {
-            efficiency(p) * f64::from(p.dop)
-        }
+        if p.dop == 1 { 1.0 } else { efficiency(p) * f64::from(p.dop) }
     };
     Visit {
         dops: programs.iter().map(|p| p.dop).collect(),

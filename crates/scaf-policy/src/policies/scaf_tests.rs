@@ -5,15 +5,7 @@ use crate::{Dop, Machine, Policy, Program, ProgramId, Share};
 
 /// A program on `dop` contexts with efficiency `e` there.
 fn program(id: u64, dop: u32, e: impl Into<Option<f64>>) -> Program {
-    Program {
-        id: ProgramId(id),
-        min: 1,
-        max: u32::MAX,
-        weight: 1.0,
-        natural: 16,
-        dop,
-        efficiency: e.into(),
-    }
+    Program { id: ProgramId(id), min: 1, max: u32::MAX, weight: 1.0, natural: 16, dop, efficiency: e.into() }
 }
 
 fn shares(policy: &mut Scaf, programs: &[Program]) -> Vec<Share> {
@@ -33,10 +25,7 @@ fn the_paper_s_example_is_divided_as_in_the_paper() {
     let programs = [program(1, 12, 2.0 / 3.0), program(2, 4, 3.0 / 8.0)];
     assert_eq!(dops(&mut Scaf::default(), &programs), [14, 2]);
     let reason = &shares(&mut Scaf::default(), &programs)[0].reason;
-    assert_eq!(
-        reason,
-        "C 2.82 of 3.18 (from E 0.67 on 12), of 16 contexts 14.18, rounded to 14"
-    );
+    assert_eq!(reason, "C 2.82 of 3.18 (from E 0.67 on 12), of 16 contexts 14.18, rounded to 14");
 }
 
 #[test]
@@ -47,9 +36,7 @@ fn a_newcomer_gets_an_equal_part_until_it_has_been_measured() {
     let with_new = [old[0].clone(), old[1].clone(), program(3, 0, None)];
     assert_eq!(dops(&mut policy, &with_new), [10, 1, 5]);
     assert!(
-        shares(&mut policy, &with_new)[2]
-            .reason
-            .starts_with("nothing measured yet, an equal part of 16")
+        shares(&mut policy, &with_new)[2].reason.starts_with("nothing measured yet, an equal part of 16")
     );
 }
 
@@ -64,10 +51,7 @@ fn what_was_known_of_a_program_holds_while_its_new_dop_is_not_measured() {
 
 #[test]
 fn a_program_that_lost_by_parallelism_keeps_one_context_and_the_rest_is_used() {
-    assert_eq!(
-        dops(&mut Scaf::default(), &[program(1, 8, 0.9), program(2, 8, 0.05)]),
-        [15, 1]
-    );
+    assert_eq!(dops(&mut Scaf::default(), &[program(1, 8, 0.9), program(2, 8, 0.05)]), [15, 1]);
 }
 
 #[test]
@@ -99,11 +83,7 @@ fn small_gains_are_left_alone_and_the_reason_says_so() {
     assert_eq!(dops(&mut policy, &programs), [9, 7]);
     let near = [program(1, 9, 0.80), program(2, 7, 0.86)];
     let shares = shares(&mut policy, &near);
-    assert!(
-        shares[0].reason.starts_with("9 kept: 8 instead would gain"),
-        "{}",
-        shares[0].reason
-    );
+    assert!(shares[0].reason.starts_with("9 kept: 8 instead would gain"), "{}", shares[0].reason);
 }
 
 #[test]
@@ -116,14 +96,8 @@ fn a_departure_frees_its_contexts_at_once() {
 #[test]
 fn a_user_s_minimum_and_maximum_hold_against_the_model() {
     let bounded = [
-        Program {
-            max: 6,
-            ..program(1, 8, 0.95)
-        },
-        Program {
-            min: 4,
-            ..program(2, 8, 0.1)
-        },
+        Program { max: 6, ..program(1, 8, 0.95) },
+        Program { min: 4, ..program(2, 8, 0.1) },
         program(3, 8, 0.5),
     ];
     assert_eq!(dops(&mut Scaf::default(), &bounded), [6, 4, 6]);
