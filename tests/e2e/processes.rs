@@ -2,11 +2,19 @@
 
 use crate::support::{House, Running, cpus_of, root_user, wait_for};
 
-/// A program on one PU, which is about to act.
+/// A program on one PU.
 fn narrowed<'h>(house: &'h House, how: &str) -> Running<'h> {
-    let program = house.program("processes").args([how]).option("--max", 1).start();
+    let program = house.program("processes").args([how]).option("--max", 1);
+    // In a forked child, libgomp waits for ever for the threads of its parent's teams: there must be none.
+    let program = if how.starts_with("fork") { program.threads(1) } else { program }.start();
     program.until("one PU", |program| program.dop == Some(1) && program.effective_ns.is_some());
     wait_for("its affinity", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
+    program
+}
+
+/// The same, and it has been told to act.
+fn acting<'h>(house: &'h House, how: &str) -> Running<'h> {
+    let program = narrowed(house, how);
     program.signal(libc::SIGUSR1);
     program
 }
@@ -28,7 +36,7 @@ fn until_it_has_both_pus(pid: u32) {
 #[test]
 fn a_forked_child_is_a_program_of_its_own_on_its_own_affinity() {
     let house = House::open("equi");
-    let program = narrowed(&house, "fork");
+    let program = acting(&house, "fork");
     let child = told(&program, "child");
     assert_eq!(told(&program, "child_cpus"), 2);
     house.until("parent and child are both there", |snapshot| {
@@ -43,7 +51,7 @@ fn a_forked_child_is_a_program_of_its_own_on_its_own_affinity() {
 #[test]
 fn a_parents_death_is_noticed_while_its_children_live() {
     let house = House::open("equi");
-    let program = narrowed(&house, "fork-twice");
+    let program = acting(&house, "fork-twice");
     let child = told(&program, "child");
     house.until("all three are there", |snapshot| (snapshot.programs.len() == 3).then_some(()));
     let parent = program.pid();
@@ -61,6 +69,7 @@ fn a_program_that_becomes_another_one_is_attached_again_and_its_affinity_is_not_
     let house = House::open("equi");
     let program = narrowed(&house, "exec");
     let first = program.seen().map_or(0, |program| program.id);
+    program.signal(libc::SIGUSR1);
     let again = program.until("it is attached anew", |program| program.id > first && program.dop == Some(1));
     assert_eq!(again.pid, program.pid());
     wait_for("it is narrowed again", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
@@ -73,7 +82,7 @@ fn a_program_that_becomes_another_one_is_attached_again_and_its_affinity_is_not_
 #[test]
 fn a_program_that_becomes_one_without_openmp_has_its_affinity_back() {
     let house = House::open("equi");
-    let program = narrowed(&house, "exec-sleep");
+    let program = acting(&house, "exec-sleep");
     until_it_has_both_pus(program.pid());
     house.until("nobody is attached", |snapshot| snapshot.programs.is_empty().then_some(()));
     program.signal(libc::SIGTERM);
@@ -83,7 +92,7 @@ fn a_program_that_becomes_one_without_openmp_has_its_affinity_back() {
 #[test]
 fn spawned_programs_have_the_original_affinity() {
     let house = House::open("equi");
-    let program = narrowed(&house, "spawn");
+    let program = acting(&house, "spawn");
     let children = [told(&program, "child"), told(&program, "second")];
     children.into_iter().for_each(until_it_has_both_pus);
     assert_eq!(cpus_of(program.pid()).map(|cpus| cpus.len()), Some(1));
@@ -94,7 +103,7 @@ fn spawned_programs_have_the_original_affinity() {
 #[test]
 fn what_a_spawned_shell_starts_has_the_original_affinity() {
     let house = House::open("equi");
-    let program = narrowed(&house, "spawn-by-shell");
+    let program = acting(&house, "spawn-by-shell");
     let (shell, child) = (told(&program, "shell"), told(&program, "child"));
     until_it_has_both_pus(shell);
     until_it_has_both_pus(child);
@@ -108,7 +117,7 @@ fn a_program_that_gives_up_its_rights_stays_attached() {
         return; // only root can give up being root
     }
     let house = House::open("equi");
-    let program = narrowed(&house, "setuid");
+    let program = acting(&house, "setuid");
     told(&program, "acted");
     let seen = program.seen().expect("it is attached");
     program.until("more rounds", |program| program.id == seen.id && program.regions > seen.regions + 1000);
