@@ -19,7 +19,11 @@ static inline int going(void)
     if (first)
         alarm(120);
     first = 0;
-    return poll(&input, 1, 0) == 0;
+    int ready;
+    while ((ready = poll(&input, 1, 0)) < 0) {
+        /* A signal came in between. */
+    }
+    return ready == 0;
 }
 
 static inline void say(const char *key, long value)

@@ -5,8 +5,8 @@
 //! function's for a region (not the return address, for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere.
 //!
 //! From address to runtime: the address's module, then the first `GOMP_parallel` among the libraries that the
-//! module depends on, else the next one after us in the global order; remembered per address. A runtime that was
-//! found is held (dlopen's reference is never given back), so what is remembered of it stays true.
+//! module depends on, else the next one after us in the global order, and that is remembered per address; else any.
+//! A runtime that was found is held (dlopen's reference is never given back), so what is remembered of it stays true.
 //!
 //! *Modules* are numbered in the order in which they are met. The daemon allows resizing up to a number; the code
 //! of later ones has not been inspected. Unloading a module makes its number void for ever.
@@ -199,7 +199,9 @@ fn find(address: usize) -> Option<Code> {
             break;
         }
     }
-    let known = crate::client::keeping_errno(|| resolve(address))?;
+    let Some(known) = crate::client::keeping_errno(|| resolve(address)) else {
+        return decode(crate::client::keeping_errno(guess)?, &NO_NOTE);
+    };
     let Some((key, value, note)) = place else {
         return decode(known, &NO_NOTE);
     };
@@ -278,6 +280,45 @@ fn parallel_for(address: usize) -> Option<*mut c_void> {
     // SAFETY: a plain search.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     (!next.is_null() && next != ours).then_some(next)
+}
+
+/// For a call that the compiler made a jump, so that its return address lies in a module that knows no runtime: no
+/// region's code, for that is linked with its own. Not remembered and not numbered, for that module has no regions.
+fn guess() -> Option<u64> {
+    let (map, _) = module_of(some_runtime()? as usize)?;
+    let _locked = lock();
+    Some(1 | (runtime_number(map)? as u64) << 8 | (MODULES as u64) << 16)
+}
+
+/// The `GOMP_parallel` of the first loaded library that is called libgomp something: where nothing tells whose call it
+/// is, nearly every process has just one.
+fn some_runtime() -> Option<*mut c_void> {
+    unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+        // SAFETY: glibc hands in a loaded library's name, and our own out-parameter.
+        unsafe {
+            let name = (*about).dlpi_name;
+            if name.is_null() || libc::strstr(name, c"/libgomp".as_ptr()).is_null() {
+                return 0;
+            }
+            *found.cast::<*const c_char>() = name;
+        }
+        1
+    }
+    let mut name: *const c_char = null();
+    // SAFETY: plain searches; a library that the program is calling into isn't unloaded meanwhile.
+    unsafe {
+        libc::dl_iterate_phdr(Some(look), (&raw mut name).cast());
+        if name.is_null() {
+            return None;
+        }
+        let library = libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if library.is_null() {
+            return None;
+        }
+        let found = libc::dlsym(library, c"GOMP_parallel".as_ptr());
+        libc::dlclose(library);
+        (!found.is_null()).then_some(found)
+    }
 }
 
 /// The runtime's number, which it gets here if it is new. Under the lock.
