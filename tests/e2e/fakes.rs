@@ -15,8 +15,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// What a fake answers to whoever connects; `None` says nothing.
-type Answer = Option<(Vec<u8>, fn() -> Vec<OwnedFd>)>;
+/// What a fake answers to whoever connects: bytes, and files with them.
+type Answer = (Vec<u8>, fn() -> Vec<OwnedFd>);
 
 /// Ends the server, also when a test fails.
 struct Ends<'a>(&'a AtomicBool);
@@ -28,12 +28,12 @@ impl Drop for Ends<'_> {
 }
 
 /// Runs a program beside a server that gives everyone the same answer, until it was asked three times.
-fn beside(answer: Answer) -> Done {
+fn beside(answer: &Answer) -> Done {
     let house = House::without_daemon("equi");
     let listener = listening(&house.socket());
     let (asked, enough) = (AtomicU32::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        scope.spawn(|| serve(&listener, answer.as_ref(), &asked, &enough));
+        scope.spawn(|| serve(&listener, answer, &asked, &enough));
         let _ends = Ends(&enough);
         let program = house.program("files").preloaded().threads(2).start();
         wait_for("it asked three times", || (asked.load(Ordering::Relaxed) >= 3).then_some(()));
@@ -49,12 +49,7 @@ fn listening(path: &Path) -> OwnedFd {
     listener
 }
 
-fn serve(
-    listener: &OwnedFd,
-    answer: Option<&(Vec<u8>, fn() -> Vec<OwnedFd>)>,
-    asked: &AtomicU32,
-    enough: &AtomicBool,
-) {
+fn serve(listener: &OwnedFd, (bytes, files): &Answer, asked: &AtomicU32, enough: &AtomicBool) {
     let mut guests = Vec::new();
     let tenth = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     while !enough.load(Ordering::Relaxed) {
@@ -64,17 +59,15 @@ fn serve(
         }
         let guest = accept(listener).expect("accept");
         asked.fetch_add(1, Ordering::Relaxed);
-        if let Some((bytes, files)) = answer {
-            let files = files();
-            let files: Vec<_> = files.iter().map(AsFd::as_fd).collect();
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(16))];
-            let mut control = SendAncillaryBuffer::new(&mut space);
-            if !files.is_empty() {
-                control.push(SendAncillaryMessage::ScmRights(&files));
-            }
-            // The guest may have hung up.
-            let _ = sendmsg(&guest, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL);
+        let files = files();
+        let files: Vec<_> = files.iter().map(AsFd::as_fd).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(16))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !files.is_empty() {
+            control.push(SendAncillaryMessage::ScmRights(&files));
         }
+        // The guest may have hung up.
+        let _ = sendmsg(&guest, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL);
         guests.push(guest);
     }
 }
@@ -104,57 +97,57 @@ fn no_files() -> Vec<OwnedFd> {
 
 #[test]
 fn a_daemon_of_another_version_is_declined() {
-    is_unharmed(beside(Some((welcome(99), no_files))));
+    is_unharmed(beside(&(welcome(99), no_files)));
 }
 
 #[test]
 fn a_refusal_is_taken() {
     let refusal = Welcome { magic: MAGIC, version: VERSION, program: 0 };
-    is_unharmed(beside(Some((refusal.as_bytes().to_vec(), no_files))));
+    is_unharmed(beside(&(refusal.as_bytes().to_vec(), no_files)));
 }
 
 #[test]
 fn garbage_is_declined() {
-    is_unharmed(beside(Some((vec![0xa5; 7], no_files))));
-    is_unharmed(beside(Some((vec![0xa5; 60_000], no_files))));
+    is_unharmed(beside(&(vec![0xa5; 7], no_files)));
+    is_unharmed(beside(&(vec![0xa5; 60_000], no_files)));
 }
 
 #[test]
 fn a_welcome_without_pages_is_declined() {
-    is_unharmed(beside(Some((welcome(VERSION), no_files))));
+    is_unharmed(beside(&(welcome(VERSION), no_files)));
 }
 
 #[test]
 fn pages_that_could_be_cut_short_are_declined() {
-    is_unharmed(beside(Some((welcome(VERSION), || {
+    is_unharmed(beside(&(welcome(VERSION), || {
         vec![page(PAGE_BYTES, SealFlags::empty()), page(PAGE_BYTES, SealFlags::empty())]
-    }))));
+    })));
 }
 
 #[test]
 fn pages_that_are_too_short_are_declined() {
-    is_unharmed(beside(Some((welcome(VERSION), || {
+    is_unharmed(beside(&(welcome(VERSION), || {
         vec![page(PAGE_BYTES - 1, SealFlags::SHRINK), page(PAGE_BYTES - 1, SealFlags::SHRINK)]
-    }))));
+    })));
 }
 
 #[test]
 fn pages_without_a_stamp_are_declined() {
-    is_unharmed(beside(Some((welcome(VERSION), || {
+    is_unharmed(beside(&(welcome(VERSION), || {
         vec![page(PAGE_BYTES, SealFlags::SHRINK), page(PAGE_BYTES, SealFlags::SHRINK)]
-    }))));
+    })));
 }
 
 #[test]
 fn one_page_is_not_enough() {
-    is_unharmed(beside(Some((welcome(VERSION), || vec![page(PAGE_BYTES, SealFlags::SHRINK)]))));
+    is_unharmed(beside(&(welcome(VERSION), || vec![page(PAGE_BYTES, SealFlags::SHRINK)])));
 }
 
 #[test]
 fn files_that_are_no_pages_are_declined_and_closed_however_many() {
-    is_unharmed(beside(Some((welcome(VERSION), || {
+    is_unharmed(beside(&(welcome(VERSION), || {
         (0..9).map(|_| std::fs::File::open("/dev/null").expect("/dev/null").into()).collect()
-    }))));
+    })));
 }
 
 #[test]
@@ -188,9 +181,9 @@ fn another_users_socket_is_not_used() {
     let listener = listener.join().expect("listening as nobody");
     let (asked, enough) = (AtomicU32::new(0), AtomicBool::new(false));
     let page = || vec![page(PAGE_BYTES, SealFlags::SHRINK), page(PAGE_BYTES, SealFlags::SHRINK)];
-    let answer: Answer = Some((welcome(VERSION), page));
+    let answer: Answer = (welcome(VERSION), page);
     std::thread::scope(|scope| {
-        scope.spawn(|| serve(&listener, answer.as_ref(), &asked, &enough));
+        scope.spawn(|| serve(&listener, &answer, &asked, &enough));
         let _ends = Ends(&enough);
         let program = house.program("files").preloaded().threads(2).start();
         wait_for("it came by", || (asked.load(Ordering::Relaxed) >= 1).then_some(()));

@@ -1,8 +1,12 @@
 //! Libraries that come and go, and several copies of the runtime in one process.
 
-use crate::support::{House, compiled, library_folder, root};
+use crate::support::{Done, House, compiled, library_folder, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+fn results(done: &Done) -> Vec<&str> {
+    done.out.lines().filter(|line| line.starts_with("result=")).collect()
+}
 
 #[test]
 fn libraries_may_be_closed_and_others_loaded_in_their_place() {
@@ -12,8 +16,7 @@ fn libraries_may_be_closed_and_others_loaded_in_their_place() {
     program.until("many rounds", |program| program.regions > 1000);
     let done = program.finish().well();
     let expected = house.program("loads").args(&libraries).threads(1).unmanaged().run().well();
-    assert_eq!(done.out.lines().nth(0), expected.out.lines().nth(0));
-    assert_eq!(done.out.lines().nth(1), expected.out.lines().nth(1));
+    assert_eq!(results(&done), results(&expected));
 }
 
 /// The system's runtime under another name, and a library linked with it.
@@ -66,9 +69,6 @@ fn two_copies_of_the_runtime_live_side_by_side() {
     program.until_resized_to(1);
     guest.finish().well();
     let done = program.finish().well();
-    let results = |done: &crate::support::Done| -> Vec<String> {
-        done.out.lines().filter(|line| line.starts_with("result=")).map(str::to_owned).collect()
-    };
     assert_eq!(results(&done), results(&expected));
     assert_eq!(done.number("wrong"), 0);
 }

@@ -6,7 +6,9 @@ use crate::support::House;
 fn three_masters_share_one_budget() {
     let house = House::open("equi");
     let program = house.program("masters").args(["at-once", "3"]).option("--max", 2).start();
-    let seen = program.until_resized_to(1);
+    let seen = program.until("its code is known", |program| {
+        program.dop.is_some() && program.mechanism_reason != "its code is being inspected"
+    });
     program.until("several windows", |program| program.regions > seen.regions + 10_000);
     let done = program.finish().well();
     // Each master has itself at least, and the grant is of 2 at most.
@@ -17,7 +19,10 @@ fn three_masters_share_one_budget() {
 fn masters_with_a_grant_of_one_are_alone_in_their_teams() {
     let house = House::open("equi");
     let program = house.program("masters").args(["at-once", "3"]).option("--max", 1).start();
-    let seen = program.until_resized_to(1);
+    // What is said of the team is the sum over all masters; here, the size of each counts.
+    let seen = program.until("its code is known", |program| {
+        program.dop == Some(1) && program.mechanism_reason != "its code is being inspected"
+    });
     program.until("several windows", |program| program.regions > seen.regions + 10_000);
     let done = program.finish().well();
     assert!(done.number("peak") <= 3, "{done:#?}");
