@@ -13,7 +13,7 @@
 
 use crate::arch::{NO_SLOT, STARTS, Thread, thread, ticks};
 use crate::runtime::{self, Body, Code, Runtime};
-use crate::sampling::Note;
+use crate::sampling::{self, Note};
 use crate::{client, pages, promise};
 use core::ffi::c_void;
 use core::ptr::null;
@@ -125,6 +125,18 @@ pub unsafe fn run<R: Default>(
         if (*this).depth != 0 {
             return nested(this, code, body, data, requested, runtime_reads_data, call);
         }
+        let note = Note::of(code);
+        if note.is_short_alone() && one_master() {
+            let choice = choose(code, requested);
+            if choice.team == 1 && sampling::is_left_out(this) {
+                (*this).runtime = code.runtime;
+                (*this).depth = 1;
+                let result = call(code.runtime, body, data, choice.pass);
+                (*this).depth = 0;
+                (*this).runtime = null();
+                return result;
+            }
+        }
         let entered = ticks();
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
@@ -142,15 +154,12 @@ pub unsafe fn run<R: Default>(
         (*this).depth = 1;
         let result = if choice.team == 1 {
             // One thread has nobody to wait for: its time in the region is the region's.
-            let sampled = Note::of(code).alone(this);
             let result = call(code.runtime, body, data, choice.pass);
             if let Some(slot) = slot {
-                let wall = sampled.unwrap_or_else(|| {
-                    let wall = ticks().wrapping_sub(entered);
-                    Note::learn_alone(code, wall);
-                    wall
-                });
-                slot.leave_alone(wall);
+                let wall = ticks().wrapping_sub(entered);
+                let (others, theirs) = note.left_out_alone();
+                slot.leave_alone(wall.wrapping_add(theirs), others);
+                Note::learn_alone(code, wall);
             }
             result
         } else {
@@ -320,11 +329,17 @@ pub fn report_natural_again() {
     pages::report().set_natural(NATURAL.load(Ordering::Relaxed));
 }
 
+/// Whether the program has one master, as far as slots tell.
+#[inline(always)]
+fn one_master() -> bool {
+    let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
+    taken & taken.wrapping_sub(1) == 0
+}
+
 /// Several masters share the program's one budget: each takes what the others leave. Returns what to give back.
 #[inline(always)]
 fn join_teams(team: u32) -> u32 {
-    let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
-    if taken & taken.wrapping_sub(1) == 0 {
+    if one_master() {
         return 0;
     }
     IN_TEAMS.fetch_add(team, Ordering::Relaxed);

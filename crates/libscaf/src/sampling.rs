@@ -4,6 +4,9 @@
 //! cores. That is nothing for a region of 20 us and a lot for one of 0.3 us. So a region that has been short several
 //! times in a row is *sampled*: of [`SAMPLE`] runs one is measured, and the others count as that one did. What is
 //! remembered of a region is its [`Note`], one word.
+//!
+//! A run with several threads still has its time stamps taken, because the region may have become a long one. With one
+//! thread that can wait for the next measured run: its time counts as one context's use, in a region or not.
 
 use crate::arch::Thread;
 use crate::runtime::Code;
@@ -43,13 +46,20 @@ impl Note {
     /// The share that this run of several threads is to count for, if it is one that isn't measured.
     #[inline(always)]
     pub fn team(&self, this: *mut Thread) -> Option<Share> {
-        (self.team_streak() >= STREAK && left_out(this)).then_some(Share(self.0 & 0xffff))
+        (self.team_streak() >= STREAK && is_left_out(this)).then_some(Share(self.0 & 0xffff))
     }
 
-    /// The ticks that this run of one thread is to count for, if it is one that isn't measured.
+    /// Whether runs of one thread are left out.
     #[inline(always)]
-    pub fn alone(&self, this: *mut Thread) -> Option<u64> {
-        (self.alone_streak() >= STREAK && left_out(this)).then_some(self.0 >> 16 & 0xffff)
+    pub fn is_short_alone(&self) -> bool {
+        self.alone_streak() >= STREAK
+    }
+
+    /// How many runs of one thread are left out for each that is measured, and their ticks together.
+    #[inline(always)]
+    pub fn left_out_alone(&self) -> (u64, u64) {
+        let others = if self.is_short_alone() { u64::from(SAMPLE) - 1 } else { 0 };
+        (others, others * (self.0 >> 16 & 0xffff))
     }
 
     fn team_streak(&self) -> u64 {
@@ -112,7 +122,7 @@ fn smooth(streak: u64, was: u64, is: u64) -> u64 {
 
 /// Whether this run of a short region is one that isn't measured.
 #[inline(always)]
-fn left_out(this: *mut Thread) -> bool {
+pub fn is_left_out(this: *mut Thread) -> bool {
     // SAFETY: the calling thread's own state.
     unsafe {
         (*this).regions = (*this).regions.wrapping_add(1);

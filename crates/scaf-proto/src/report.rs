@@ -31,10 +31,10 @@ pub mod fact {
 /// One master's counters.
 ///
 /// The program pays for each store that a region makes (its runtime's next atomic operation has to wait for them), so
-/// there are few: one at the entry, four at the exit of a region of one thread, eight of a larger team.
+/// there are few, and short regions of one thread are reported sixteen at a time.
 #[repr(C, align(64))]
 pub struct Slot {
-    /// Guards the sums below; a write a region, so it also counts the regions left.
+    /// Guards the sums below; a write a region, so it also counts the regions reported.
     seq: AtomicU64,
     /// When the running region was entered; 0 between regions.
     entered: AtomicU64,
@@ -55,10 +55,12 @@ pub struct Slot {
     promised: AtomicU64,
     /// When a region first had the team size below.
     team_since: AtomicU64,
+    /// Regions of one thread that were not reported one by one.
+    others: AtomicU64,
     /// Team size of the latest region.
     team: AtomicU32,
     _pad: u32,
-    _reserve: [u64; 5],
+    _reserve: [u64; 4],
 }
 
 /// A consistent copy of a [`Slot`], in terms that don't depend on how it is kept.
@@ -99,9 +101,10 @@ impl Slot {
         self.entered.store(now, Ordering::Relaxed);
     }
 
-    /// Master: that region is left after `wall` ticks; it had one thread.
+    /// Master: that region is left; it had one thread. `others` regions like it were not reported since; `wall` is the
+    /// ticks of all.
     #[inline(always)]
-    pub fn leave_alone(&self, wall: u64) {
+    pub fn leave_alone(&self, wall: u64, others: u64) {
         // The page was exchanged while the region ran: its entry is not on this one.
         if self.entered.load(Ordering::Relaxed) == 0 {
             return;
@@ -109,6 +112,7 @@ impl Slot {
         let write = seq::begin(&self.seq);
         self.entered.store(0, Ordering::Relaxed);
         bump(&self.alone, wall);
+        bump(&self.others, others);
         seq::end(&self.seq, write);
     }
 
@@ -154,7 +158,7 @@ impl Slot {
             SlotCopy {
                 team: if entered == 0 { 0 } else { last_team },
                 entered,
-                regions: seq::writes(&self.seq),
+                regions: seq::writes(&self.seq).wrapping_add(self.others.load(Ordering::Relaxed)),
                 promised: self.promised.load(Ordering::Relaxed),
                 wall: self.wall.load(Ordering::Relaxed).wrapping_add(alone),
                 capacity: self.capacity.load(Ordering::Relaxed).wrapping_add(alone),
@@ -266,9 +270,10 @@ impl Default for Slot {
             waits_left: word(),
             promised: word(),
             team_since: word(),
+            others: word(),
             team: AtomicU32::new(0),
             _pad: 0,
-            _reserve: [0; 5],
+            _reserve: [0; 4],
         }
     }
 }
@@ -305,7 +310,7 @@ mod tests {
         slot.add_wait(20);
         slot.leave(1_100, 4, 400);
         slot.enter(1, 1_200);
-        slot.leave_alone(10);
+        slot.leave_alone(10, 0);
         slot.add_promised();
         slot.enter(4, 2_000);
         let (_, slots) = page.read().unwrap();
