@@ -25,13 +25,16 @@ pub struct Thread {
     pub regions: u32,
     /// Runtimes of the opened regions, outermost first.
     pub started_in: [*const Runtime; STARTS],
+    /// 1 in a region whose team has one thread because of us.
+    pub shrunk: u32,
+    _pad: u32,
 }
 
 /// Value of [`Thread::slot`] for a master that runs unmeasured.
 pub const NO_SLOT: u32 = u32::MAX;
 
 /// Nested `_start` regions whose runtime is remembered; deeper ones are ended in the outermost one's.
-pub const STARTS: usize = 4;
+pub const STARTS: usize = 3;
 
 /// Bytes of [`Thread`] reserved below.
 const THREAD_BYTES: usize = 64;

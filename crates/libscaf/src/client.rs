@@ -44,8 +44,12 @@ static OWN: [AtomicU64; MASK_WORDS] = [const { AtomicU64::new(0) }; MASK_WORDS];
 /// Called at the entry of each region that isn't nested, at tick `now`.
 #[inline(always)]
 pub fn tend(now: u64, runtime: &Runtime) {
-    if now >= NEXT_LOOK.load(Ordering::Relaxed)
+    let next = NEXT_LOOK.load(Ordering::Relaxed);
+    // A counter that was set back (a machine that was moved or slept) must not keep us from looking.
+    if now >= next
+        || next.wrapping_sub(now) > 2 * LOOK_TICKS
         || runtime::modules_met() != MODULES_TOLD.load(Ordering::Relaxed)
+        || runtime::NEWS.load(Ordering::Relaxed) != 0
     {
         look(now, runtime);
     }
@@ -62,6 +66,7 @@ fn look(now: u64, runtime: &Runtime) {
     }
     let pause = keeping_errno(|| {
         region::ask_natural(runtime);
+        runtime::take_news();
         match STATE.load(Ordering::Relaxed) {
             DETACHED => greet(runtime),
             GREETED => take_answer(0),
@@ -185,7 +190,8 @@ fn send(kind: u32, runtime: &Runtime) -> bool {
 
 /// The process's own affinity: as it is while nobody has narrowed it, as it was then afterwards.
 fn own_affinity() -> [u64; MASK_WORDS] {
-    if !pages::grant().word().folded() && OWN[0].load(Ordering::Relaxed) == 0 {
+    static KNOWN: AtomicU32 = AtomicU32::new(0);
+    if KNOWN.swap(1, Ordering::Relaxed) == 0 {
         let mut now = [0u64; MASK_WORDS];
         // SAFETY: fills memory of ours; the process's number names its first thread.
         unsafe { libc::sched_getaffinity(libc::getpid(), size_of_val(&now), now.as_mut_ptr().cast()) };
@@ -294,11 +300,11 @@ fn is_ours(fd: c_int) -> bool {
 /// While attached: tells of new modules, and looks whether the daemon is still there if it is `time` for that.
 fn check(time: bool, runtime: &Runtime) {
     let met = runtime::modules_met();
-    if met != MODULES_TOLD.load(Ordering::Relaxed) {
-        MODULES_TOLD.store(met, Ordering::Relaxed);
+    let told = MODULES_TOLD.swap(met, Ordering::Relaxed);
+    if met != told {
         pages::report().set_modules(met);
-        if is_ours(SOCKET.load(Ordering::Relaxed)) {
-            send(MORE_MODULES, runtime);
+        if is_ours(SOCKET.load(Ordering::Relaxed)) && !send(MORE_MODULES, runtime) {
+            MODULES_TOLD.store(told, Ordering::Relaxed);
         }
     }
     if !time {
@@ -333,10 +339,19 @@ fn hang_up() {
 /// After a fork, in the child: it is a program of its own, on its own affinity, and attaches at its first region.
 pub fn after_fork() {
     let word = pages::grant().word();
-    if STATE.load(Ordering::Relaxed) == ATTACHED && word.folded() {
-        let own = own_affinity();
-        // SAFETY: reads memory of ours; an empty mask is refused by the kernel.
-        unsafe { libc::sched_setaffinity(0, size_of_val(&own), own.as_ptr().cast()) };
+    if STATE.load(Ordering::Relaxed) == ATTACHED
+        && word.folded()
+        && let Some(masks) = pages::grant().masks()
+    {
+        let mut now = [0u64; MASK_WORDS];
+        // SAFETY: fills and reads memory of ours; an empty mask is refused by the kernel.
+        unsafe {
+            libc::sched_getaffinity(0, size_of_val(&now), now.as_mut_ptr().cast());
+            // A thread that had bound itself elsewhere has a child that stays there.
+            if now == masks.granted {
+                libc::sched_setaffinity(0, size_of_val(&masks.own), masks.own.as_ptr().cast());
+            }
+        }
     }
     pages::unmap();
     hang_up();

@@ -2,7 +2,7 @@
 //! linked with. See libgomp's `libgomp_g.h` for the signatures; the forms differ by the loop that they start.
 #![allow(non_snake_case)]
 
-use crate::region;
+use crate::region::{self, Kind};
 use crate::runtime::{self, Body, Runtime};
 use crate::{arch, promise, waits};
 use core::ffi::{c_int, c_void};
@@ -11,7 +11,7 @@ type Long = i64;
 
 /// Regions that run to their end in one call.
 macro_rules! regions {
-    ($($name:ident => $field:ident($($argument:ident: $type:ty),*);)*) => {
+    ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:ident;)*) => {
         $(
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
@@ -22,32 +22,32 @@ macro_rules! regions {
                     }
                 };
                 // SAFETY: the arguments are the program's.
-                unsafe { region::run(body, data, threads, false, call) }
+                unsafe { region::run(body, data, threads, Kind::$kind, call) }
             }
         )*
     };
 }
 
 regions! {
-    GOMP_parallel => parallel(flags: u32);
-    GOMP_parallel_loop_static => loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
-    GOMP_parallel_loop_dynamic => loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
-    GOMP_parallel_loop_guided => loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
+    GOMP_parallel => parallel(flags: u32), Plain;
+    GOMP_parallel_loop_static => loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
+    GOMP_parallel_loop_dynamic => loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
+    GOMP_parallel_loop_guided => loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
     GOMP_parallel_loop_nonmonotonic_dynamic =>
-        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
+        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
     GOMP_parallel_loop_nonmonotonic_guided =>
-        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32);
-    GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32);
+        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
+    GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32), Plain;
     GOMP_parallel_loop_nonmonotonic_runtime =>
-        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32);
+        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Plain;
     GOMP_parallel_loop_maybe_nonmonotonic_runtime =>
-        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32);
-    GOMP_parallel_sections => sections(count: u32, flags: u32);
+        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Plain;
+    GOMP_parallel_sections => sections(count: u32, flags: u32), Sections;
 }
 
 /// Regions opened by one call and ended by [`region::end`]; what gcc emitted before 4.9.
 macro_rules! starts {
-    ($($name:ident => $field:ident($($argument:ident: $type:ty),*);)*) => {
+    ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:ident;)*) => {
         $(
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
@@ -58,19 +58,19 @@ macro_rules! starts {
                     }
                 };
                 // SAFETY: the arguments are the program's.
-                unsafe { region::start(body, data, threads, call) }
+                unsafe { region::start(body, data, threads, Kind::$kind, call) }
             }
         )*
     };
 }
 
 starts! {
-    GOMP_parallel_start => parallel_start();
-    GOMP_parallel_loop_static_start => loop_static_start(start: Long, end: Long, step: Long, chunk: Long);
-    GOMP_parallel_loop_dynamic_start => loop_dynamic_start(start: Long, end: Long, step: Long, chunk: Long);
-    GOMP_parallel_loop_guided_start => loop_guided_start(start: Long, end: Long, step: Long, chunk: Long);
-    GOMP_parallel_loop_runtime_start => loop_runtime_start(start: Long, end: Long, step: Long);
-    GOMP_parallel_sections_start => sections_start(count: u32);
+    GOMP_parallel_start => parallel_start(), Plain;
+    GOMP_parallel_loop_static_start => loop_static_start(start: Long, end: Long, step: Long, chunk: Long), Plain;
+    GOMP_parallel_loop_dynamic_start => loop_dynamic_start(start: Long, end: Long, step: Long, chunk: Long), Plain;
+    GOMP_parallel_loop_guided_start => loop_guided_start(start: Long, end: Long, step: Long, chunk: Long), Plain;
+    GOMP_parallel_loop_runtime_start => loop_runtime_start(start: Long, end: Long, step: Long), Plain;
+    GOMP_parallel_sections_start => sections_start(count: u32), Sections;
 }
 
 /// A region with task reductions: the runtime reads the first word of the data, so the frame begins with it.
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn GOMP_parallel_reductions(
         None => 0,
     };
     // SAFETY: the arguments are the program's.
-    unsafe { region::run(body, data, threads, true, call) }
+    unsafe { region::run(body, data, threads, Kind::Reductions, call) }
 }
 
 /// A league of teams on the host. It runs its teams one after the other, each with parallel regions of its own, which
@@ -155,6 +155,8 @@ arch::with_return_address! {
     GOMP_sections_end_cancel => waits::sections_end_cancel, in "rdi";
     omp_get_max_threads => promise::get_max_threads, in "rdi";
     omp_get_max_threads_ => promise::get_max_threads, in "rdi";
+    omp_get_num_procs => promise::get_num_procs, in "rdi";
+    omp_get_num_procs_ => promise::get_num_procs, in "rdi";
     omp_set_num_threads => promise::set_num_threads, in "rsi";
     omp_set_num_threads_ => promise::set_num_threads_fortran, in "rsi";
     omp_set_num_threads_8_ => promise::set_num_threads_fortran_8, in "rsi";

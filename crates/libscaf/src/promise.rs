@@ -65,6 +65,16 @@ pub unsafe extern "C" fn get_max_threads(caller: usize) -> c_int {
     }
 }
 
+/// The processors of the program's own affinity: the runtime would count those that it is folded onto just now.
+pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {
+    let grant = pages::grant();
+    match grant.word().folded().then(|| grant.masks()).flatten() {
+        Some(masks) => masks.own.iter().map(|word| word.count_ones()).sum::<u32>().max(1) as c_int,
+        // SAFETY: no arguments.
+        None => runtime_of(caller).and_then(|runtime| runtime.num_procs).map_or(1, |real| unsafe { real() }),
+    }
+}
+
 /// Fortran passes arguments by address, as 4-byte or 8-byte integers.
 pub unsafe extern "C" fn set_num_threads_fortran(threads: *const i32, caller: usize) {
     // SAFETY: Fortran's calling convention.

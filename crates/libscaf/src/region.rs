@@ -95,6 +95,19 @@ struct Choice {
     team: u32,
     /// The program fixed the size itself.
     promised: bool,
+    /// 1 if the team has one thread because of us.
+    shrunk: u32,
+}
+
+/// What sets a region apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing.
+    Plain,
+    /// Task reductions: the runtime itself reads the first word of the program's data.
+    Reductions,
+    /// Sections, which may wait for each other: a smaller team might never get to the one that is waited for.
+    Sections,
 }
 
 /// Team size of the program without us, as last reported.
@@ -113,24 +126,28 @@ pub unsafe fn run<R: Default>(
     body: Body,
     data: *mut c_void,
     requested: u32,
-    runtime_reads_data: bool,
+    kind: Kind,
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
     let Some(code) = runtime::of(body as usize) else {
+        // There is no runtime to pass it to, or it is one too many: one thread is a team, too.
+        // SAFETY: the program's own function and data.
+        unsafe { body(data) };
         return R::default();
     };
     let this = thread();
     // SAFETY: a thread's state is its own, and no reference to it outlives a call into the program.
     unsafe {
         if (*this).depth != 0 {
-            return nested(this, code, body, data, requested, runtime_reads_data, call);
+            return nested(this, code, body, data, requested, kind, call);
         }
         let note = Note::of(code);
         if note.is_short_alone() && one_master() {
-            let choice = choose(code, requested);
+            let choice = choose(code, requested, kind);
             if choice.team == 1 && sampling::is_left_out(this) {
                 (*this).runtime = code.runtime;
                 (*this).depth = 1;
+                (*this).shrunk = choice.shrunk;
                 let result = call(code.runtime, body, data, choice.pass);
                 (*this).depth = 0;
                 (*this).runtime = null();
@@ -140,7 +157,7 @@ pub unsafe fn run<R: Default>(
         let entered = ticks();
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
-        let choice = choose(code, requested);
+        let choice = choose(code, requested, kind);
         if choice.promised
             && let Some(slot) = slot
         {
@@ -152,6 +169,7 @@ pub unsafe fn run<R: Default>(
         }
         (*this).runtime = code.runtime;
         (*this).depth = 1;
+        (*this).shrunk = choice.shrunk;
         let result = if choice.team == 1 {
             // One thread has nobody to wait for: its time in the region is the region's.
             let result = call(code.runtime, body, data, choice.pass);
@@ -163,7 +181,7 @@ pub unsafe fn run<R: Default>(
             }
             result
         } else {
-            let entry = Entry { code, slot, body, data, runtime_reads_data, entered, choice };
+            let entry = Entry { code, slot, body, data, kind, entered, choice };
             several(this, &entry, call)
         };
         (*this).depth = 0;
@@ -179,7 +197,7 @@ struct Entry {
     slot: Option<&'static Slot>,
     body: Body,
     data: *mut c_void,
-    runtime_reads_data: bool,
+    kind: Kind,
     entered: u64,
     choice: Choice,
 }
@@ -206,7 +224,7 @@ unsafe fn several<R>(
         }
         let mut frame = Frame::new(code.runtime, body, data, 1);
         frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
-        if entry.runtime_reads_data {
+        if entry.kind == Kind::Reductions {
             frame.first_word = *data.cast::<usize>();
         }
         let frame = &raw const frame;
@@ -243,20 +261,32 @@ unsafe fn nested<R>(
     body: Body,
     data: *mut c_void,
     requested: u32,
-    runtime_reads_data: bool,
+    kind: Kind,
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
     // SAFETY: as in `run`.
     unsafe {
+        let requested = inner_request(this, code, requested);
         if let Some(around) = (*this).frame.as_ref() {
             around.seen.fetch_or(HAS_NESTED, Ordering::Relaxed);
         }
         let mut frame = Frame::new(code.runtime, body, data, (*this).depth.saturating_add(1));
-        if runtime_reads_data {
+        if kind == Kind::Reductions {
             frame.first_word = *data.cast::<usize>();
         }
         let frame = &raw const frame;
         call(code.runtime, run_thread, frame.cast_mut().cast(), requested)
+    }
+}
+
+/// The team size to ask for within a region. The runtime doesn't count a team of one as a region: where it has one
+/// thread because of us, there would have been a larger team around this region without us, and with nesting switched
+/// off, as it is by default, this one would have had one thread.
+unsafe fn inner_request(this: *mut Thread, code: Code, requested: u32) -> u32 {
+    // SAFETY: this thread's own state; omp_get_max_active_levels takes nothing.
+    unsafe {
+        let one_level = || code.runtime.max_active_levels.is_none_or(|levels| levels() <= 1);
+        if (*this).shrunk != 0 && one_level() { 1 } else { requested }
     }
 }
 
@@ -280,24 +310,27 @@ unsafe extern "C" fn run_thread(frame: *mut c_void) {
 
 /// Chooses the team size of a region that isn't nested.
 #[inline(always)]
-fn choose(code: Code, requested: u32) -> Choice {
+fn choose(code: Code, requested: u32, kind: Kind) -> Choice {
     if requested != 0 {
         // A team of one is what `if(false)` asks for: no promise, there is just nothing to choose.
         let promised = requested > 1;
         if promised {
             promise::note(fact::NUM_THREADS_CLAUSE);
         }
-        return Choice { pass: requested, team: requested, promised };
+        return Choice { pass: requested, team: requested, promised, shrunk: 0 };
     }
     // As last seen: `client` asks the runtime about once a second. Only a smaller team needs the exact number.
     let natural = NATURAL.load(Ordering::Relaxed);
-    let kept = Choice { pass: 0, team: natural, promised: false };
+    let kept = Choice { pass: 0, team: natural, promised: false, shrunk: 0 };
     let word = pages::grant().word();
     let Some(dop) = word.dop() else { return kept };
     if promise::is_kept() {
         return Choice { promised: true, ..kept };
     }
-    if code.module >= word.resizable_modules() {
+    let inspected = runtime::is_numbered(code.module)
+        && runtime::modules_met() <= word.resizable_modules()
+        && runtime::NEWS.load(Ordering::Relaxed) == 0;
+    if !inspected || kind == Kind::Sections {
         return kept;
     }
     let budget = dop.saturating_sub(IN_TEAMS.load(Ordering::Relaxed)).max(1);
@@ -306,7 +339,10 @@ fn choose(code: Code, requested: u32) -> Choice {
     }
     let natural = ask_natural(code.runtime);
     let team = budget.min(natural);
-    Choice { pass: if team == natural { 0 } else { team }, team, promised: false }
+    if team == natural {
+        return Choice { pass: 0, team, promised: false, shrunk: 0 };
+    }
+    Choice { pass: team, team, promised: false, shrunk: u32::from(team == 1) }
 }
 
 /// Asks the runtime for the team size that the program would have without us.
@@ -317,7 +353,12 @@ pub fn ask_natural(runtime: &Runtime) -> u32 {
     };
     // SAFETY: omp_get_max_threads takes nothing.
     let natural = unsafe { max_threads() }.max(1) as u32;
-    if NATURAL.load(Ordering::Relaxed) != natural {
+    let before = NATURAL.load(Ordering::Relaxed);
+    if before != natural {
+        if before != 0 {
+            // The program set it in a way that we haven't seen, say through a handle of the runtime's file.
+            promise::note(fact::SET_NUM_THREADS);
+        }
         NATURAL.store(natural, Ordering::Relaxed);
         pages::report().set_natural(natural);
     }
@@ -409,6 +450,7 @@ pub unsafe fn start(
     body: Body,
     data: *mut c_void,
     requested: u32,
+    kind: Kind,
     call: impl Fn(&Runtime, Body, *mut c_void, u32),
 ) {
     let Some(code) = runtime::of(body as usize) else {
@@ -424,14 +466,15 @@ pub unsafe fn start(
         (*this).started = (*this).started.saturating_add(1);
         if (*this).depth != 0 {
             (*this).depth = (*this).depth.saturating_add(1);
-            return call(code.runtime, body, data, requested);
+            return call(code.runtime, body, data, inner_request(this, code, requested));
         }
         let entered = ticks();
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
-        let choice = choose(code, requested);
+        let choice = choose(code, requested, kind);
         (*this).runtime = code.runtime;
         (*this).depth = 1;
+        (*this).shrunk = choice.shrunk;
         let Some(slot) = slot else {
             return call(code.runtime, body, data, choice.pass);
         };

@@ -8,8 +8,10 @@
 //! module depends on, else the next one after us in the global order, and that is remembered per address; else any.
 //! A runtime that was found is held (dlopen's reference is never given back), so what is remembered of it stays true.
 //!
-//! *Modules* are numbered in the order in which they are met. The daemon allows resizing up to a number; the code
-//! of later ones has not been inspected. Unloading a module makes its number void for ever.
+//! *Modules* with regions are numbered in the order in which they are met. The daemon has inspected everything that
+//! was loaded when it was told of so many of them; while there are more, nothing is resized. A library that is loaded
+//! without us knowing what it has ([`NEWS`]) takes a number too, because an inspected region may call into it.
+//! Unloading a module makes its number void for ever.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{null, null_mut};
@@ -96,10 +98,11 @@ runtime! {
     max_threads: unsafe extern "C" fn() -> c_int = c"omp_get_max_threads",
     set_num_threads: unsafe extern "C" fn(c_int) = c"omp_set_num_threads",
     set_dynamic: unsafe extern "C" fn(c_int) = c"omp_set_dynamic",
+    num_procs: unsafe extern "C" fn() -> c_int = c"omp_get_num_procs",
+    max_active_levels: unsafe extern "C" fn() -> c_int = c"omp_get_max_active_levels",
 }
 
-/// Copies of the runtime that are told apart. A process with more of them is beyond us: the rest is served by the
-/// next one in the global order, as the dynamic linker would without knowing better.
+/// Copies of the runtime that are told apart. In a process with more of them, the rest's regions run on one thread.
 const RUNTIMES: usize = 32;
 /// Modules that are told apart; the daemon counts them in a byte.
 const MODULES: usize = 255;
@@ -127,6 +130,10 @@ static RUNTIME_MAPS: [AtomicPtr<LinkMap>; RUNTIMES] = [const { AtomicPtr::new(nu
 /// The load address of each module met; 0 where its number is void.
 static MODULE_BASES: [AtomicUsize; MODULES] = [const { AtomicUsize::new(0) }; MODULES];
 static MODULES_MET: AtomicU32 = AtomicU32::new(0);
+/// 1 after the program asked for a library to be loaded, until [`take_news`].
+pub static NEWS: AtomicU32 = AtomicU32::new(0);
+/// How many libraries the dynamic linker had loaded by the last [`take_news`].
+static LOADS: AtomicU64 = AtomicU64::new(0);
 static KEYS: [AtomicUsize; ADDRESSES] = [const { AtomicUsize::new(0) }; ADDRESSES];
 /// 0 unknown, else `1 | runtime << 8 | module << 16`.
 static VALUES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
@@ -250,10 +257,11 @@ fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
 fn resolve(address: usize) -> Option<u64> {
     let parallel = parallel_for(address)?;
     let (map, _) = module_of(parallel as usize)?;
-    let module = module_of(address).map_or(0, |(_, base)| base);
-    let _locked = lock();
+    let module = module_of(address).map(|(_, base)| base);
     let runtime = runtime_number(map)?;
-    Some(1 | (runtime as u64) << 8 | u64::from(module_number(module)) << 16)
+    // Code in no module (made at run time) can't be inspected.
+    let module = module.map_or(MODULES as u32, module_number);
+    Some(1 | (runtime as u64) << 8 | u64::from(module) << 16)
 }
 
 /// The `GOMP_parallel` that code at `address` would have called without us.
@@ -286,7 +294,6 @@ fn parallel_for(address: usize) -> Option<*mut c_void> {
 /// region's code, for that is linked with its own. Not remembered and not numbered, for that module has no regions.
 fn guess() -> Option<u64> {
     let (map, _) = module_of(some_runtime()? as usize)?;
-    let _locked = lock();
     Some(1 | (runtime_number(map)? as u64) << 8 | (MODULES as u64) << 16)
 }
 
@@ -321,34 +328,42 @@ fn some_runtime() -> Option<*mut c_void> {
     }
 }
 
-/// The runtime's number, which it gets here if it is new. Under the lock.
+/// The runtime's number, which it gets here if it is new.
 fn runtime_number(map: *mut LinkMap) -> Option<usize> {
-    for (number, known) in RUNTIME_MAPS.iter().enumerate() {
-        let there = known.load(Ordering::Acquire);
-        if there == map {
-            return Some(number);
-        }
-        if there.is_null() {
-            // SAFETY: the map is a loaded library's. The reference that dlopen takes is kept, so the runtime is
-            // never unloaded while we know its entry points. The entry is free and, under the lock, ours.
-            unsafe {
-                let library = libc::dlopen((*map).name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-                if library.is_null() {
-                    return None;
-                }
-                (*TABLE.0.get().cast::<Runtime>().add(number)).load(library);
-            }
-            known.store(map, Ordering::Release);
-            return Some(number);
-        }
+    let known = || RUNTIME_MAPS.iter().position(|known| known.load(Ordering::Acquire) == map);
+    if let Some(number) = known() {
+        return Some(number);
     }
-    None
+    // The dynamic linker has a lock of its own, under which a library's constructor may come here: it is asked before
+    // ours is taken.
+    let mut runtime = Runtime::EMPTY;
+    // SAFETY: the map is a loaded library's. The reference that dlopen takes is kept, so the runtime is never
+    // unloaded while we know its entry points.
+    unsafe {
+        let library = libc::dlopen((*map).name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if library.is_null() {
+            return None;
+        }
+        runtime.load(library);
+    }
+    let _locked = lock();
+    if let Some(number) = known() {
+        return Some(number);
+    }
+    let number = RUNTIME_MAPS.iter().position(|known| known.load(Ordering::Acquire).is_null())?;
+    // SAFETY: the entry is free and, under the lock, ours.
+    unsafe { TABLE.0.get().cast::<Runtime>().add(number).write(runtime) };
+    if let Some(free) = RUNTIME_MAPS.get(number) {
+        free.store(map, Ordering::Release);
+    }
+    Some(number)
 }
 
-/// The module's number, which it gets here if it is new. Under the lock.
+/// The module's number, which it gets here if it is new.
 fn module_number(base: usize) -> u32 {
+    let _locked = lock();
     let met = MODULES_MET.load(Ordering::Relaxed);
-    for (number, known) in MODULE_BASES.iter().enumerate().take(met as usize) {
+    for (number, known) in MODULE_BASES.iter().enumerate().take(met.min(MODULES as u32) as usize) {
         if known.load(Ordering::Relaxed) == base {
             return number as u32;
         }
@@ -359,6 +374,67 @@ fn module_number(base: usize) -> u32 {
     free.store(base, Ordering::Relaxed);
     MODULES_MET.store(met + 1, Ordering::Release);
     met
+}
+
+/// Whether a module of this number can ever be resized.
+#[inline(always)]
+pub fn is_numbered(module: u32) -> bool {
+    module < MODULES as u32
+}
+
+/// Looks whether libraries were loaded since the last time; if so they take a number, void from the start.
+pub fn take_news() {
+    unsafe extern "C" fn count(about: *mut libc::dl_phdr_info, _: usize, loads: *mut c_void) -> c_int {
+        // SAFETY: glibc hands in its own structure, and our own out-parameter.
+        unsafe { *loads.cast::<u64>() = (*about).dlpi_adds };
+        1
+    }
+    NEWS.store(0, Ordering::Relaxed);
+    let mut loads = 0u64;
+    // SAFETY: `count` has the type that is wanted.
+    unsafe { libc::dl_iterate_phdr(Some(count), (&raw mut loads).cast()) };
+    let before = LOADS.swap(loads, Ordering::Relaxed);
+    if before != 0 && before != loads {
+        let _locked = lock();
+        let met = MODULES_MET.load(Ordering::Relaxed);
+        // At the end of numbers nothing is resized any more: see `region::choose`.
+        MODULES_MET.store(met.saturating_add(1), Ordering::Release);
+    }
+}
+
+/// The program loads a library. Only noted: a jump, so that libc still sees who asks.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dlopen() {
+    core::arch::naked_asm!(
+        "endbr64",
+        "mov dword ptr [rip + {news}], 1",
+        "mov rax, qword ptr [rip + {real}]",
+        "test rax, rax",
+        "jz 2f",
+        "jmp rax",
+        "2:",
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "call {find}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "jmp rax",
+        news = sym NEWS,
+        real = sym DLOPEN,
+        find = sym find_dlopen,
+    )
+}
+
+static DLOPEN: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+
+unsafe extern "C" fn find_dlopen() -> *mut c_void {
+    // SAFETY: a plain search; libc has it.
+    let real = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlopen".as_ptr()) };
+    DLOPEN.store(real, Ordering::Relaxed);
+    real
 }
 
 struct Locked;
