@@ -7,6 +7,7 @@
 
 use crate::control::{self, Mechanism};
 use crate::estimate::{Meter, Seen};
+use crate::paths::Scope;
 use scaf_policy::efficiency::LowPass;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::grant::Word;
@@ -33,6 +34,20 @@ pub struct Wishes {
     pub max: u32,
     /// 1 is normal.
     pub weight: f64,
+}
+
+impl Wishes {
+    /// What the user may wish. A daemon for all users lets nobody but root put a program before those of others; to
+    /// stand back (a smaller weight, a maximum) is free.
+    #[must_use]
+    pub fn permitted(self, scope: Scope, uid: u32) -> Wishes {
+        match scope {
+            Scope::System if uid != 0 => {
+                Wishes { min: self.min.min(1), weight: self.weight.min(1.0), ..self }
+            }
+            _ => self,
+        }
+    }
 }
 
 /// What a program has now.

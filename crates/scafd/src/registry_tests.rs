@@ -191,3 +191,14 @@ fn an_affinity_of_ours_is_recognised_in_children() {
         registry.detach(ProgramId(1)).is_none() && registry.by_pid(1001).is_none() && !registry.is_empty()
     );
 }
+
+#[test]
+fn only_root_may_put_a_program_before_other_users() {
+    let greedy = Wishes { natural: 8, min: 4, max: 6, weight: 100.0 };
+    let plain = Wishes { natural: 8, min: 1, max: 6, weight: 1.0 };
+    assert_eq!(greedy.clone().permitted(Scope::System, 1000), plain);
+    assert_eq!(greedy.clone().permitted(Scope::System, 0), greedy);
+    assert_eq!(greedy.clone().permitted(Scope::Session, 1000), greedy);
+    let modest = Wishes { min: 1, max: 2, weight: 0.5, ..greedy };
+    assert_eq!(modest.clone().permitted(Scope::System, 1000), modest);
+}

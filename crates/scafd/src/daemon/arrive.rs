@@ -34,6 +34,7 @@ impl Daemon {
         anyhow::ensure!(peer.pid != 0, "it lives in a process namespace that this daemon does not see");
         let process = self.observer.process(peer.pid);
         let stat = process.stat()?;
+        check_identity(&peer, stat.starttime, process.uid()?)?;
         // A process has one share; whoever connects twice (after an exec, say) means the newer one.
         if let Some(older) = self.registry.by_pid(peer.pid).map(|p| p.id) {
             self.parts.talk.close(older.0);
@@ -65,7 +66,8 @@ impl Daemon {
                 min: hello.min,
                 max: hello.max,
                 weight: f64::from(hello.weight_milli) / 1000.0,
-            },
+            }
+            .permitted(self.parts.scope, peer.uid),
             own,
             usable,
             alone,
@@ -203,9 +205,49 @@ impl Daemon {
     }
 }
 
+/// Whether the process that has the peer's id now is the one that connected. Up to 10 s lie between the two, in which
+/// that one may have ended and another been given its id: somebody else's, even, for which the peer may not speak.
+fn check_identity(peer: &Peer, starttime: u64, uid: u32) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        starttime <= peer.accepted,
+        "the process that connected has ended, and its id is another's now"
+    );
+    anyhow::ensure!(
+        uid == peer.uid,
+        "user {} connected, but the process runs as user {uid} now; start it as the user that it is to run as",
+        peer.uid
+    );
+    Ok(())
+}
+
 /// Age of a process in seconds, given when it started in clock ticks since the machine did.
 fn age_s(starttime: u64) -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let now_s = now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9;
     (now_s - starttime as f64 / rustix::param::clock_ticks_per_second() as f64).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_process_and_another_users_are_not_the_one_that_connected() {
+        let peer = Peer { pid: 7, uid: 1000, gid: 1000, accepted: 500 };
+        assert!(check_identity(&peer, 499, 1000).is_ok());
+        // Started and connected within one tick of 10 ms.
+        assert!(check_identity(&peer, 500, 1000).is_ok());
+        assert!(check_identity(&peer, 501, 1000).unwrap_err().to_string().contains("has ended"));
+        for uid in [0, 1001] {
+            assert!(check_identity(&peer, 499, uid).unwrap_err().to_string().contains("user 1000"));
+        }
+    }
+
+    #[test]
+    fn this_process_is_the_one_that_connects_from_here() {
+        let (a, _b) = std::os::unix::net::UnixStream::pair().unwrap();
+        let peer = Peer::of(&a.into()).unwrap();
+        let process = crate::observe::process::Process::new(std::path::Path::new("/"), peer.pid);
+        check_identity(&peer, process.stat().unwrap().starttime, process.uid().unwrap()).unwrap();
+    }
 }

@@ -19,6 +19,14 @@ pub fn cpu_ns(pid: u32) -> Option<u64> {
     (rc == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
+/// Clock ticks since the machine started, as `/proc/PID/stat` counts them for the start of a process: whole ones, and
+/// with the time that the machine slept.
+pub fn boot_ticks() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let hz = rustix::param::clock_ticks_per_second();
+    t.tv_sec as u64 * hz + t.tv_nsec as u64 / (1_000_000_000 / hz.max(1))
+}
+
 /// The time-stamp counter now.
 #[cfg(target_arch = "x86_64")]
 pub fn ticks() -> u64 {

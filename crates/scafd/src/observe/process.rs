@@ -2,6 +2,7 @@
 
 use std::fs::{read_link, read_to_string};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// One process; nothing is read before it is asked for, and a process may end at any time.
@@ -37,6 +38,15 @@ impl Process {
         parse(&text).ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/stat: not understood", self.pid))
         })
+    }
+
+    /// Its effective user.
+    ///
+    /// # Errors
+    /// There is no such process.
+    pub fn uid(&self) -> io::Result<u32> {
+        // The folder itself belongs to the effective user even where the files in it are root's (man 5 proc).
+        Ok(std::fs::metadata(&self.folder)?.uid())
     }
 
     /// Ids of its threads.
@@ -102,8 +112,14 @@ mod tests {
         assert!(me.stat().unwrap().threads >= 1);
         assert!(me.threads().unwrap().contains(&std::process::id()));
         assert!(!me.name().is_empty());
+        assert_eq!(me.uid().unwrap(), rustix::process::geteuid().as_raw());
         let none = Process::new(Path::new("/"), 0);
-        assert!(none.stat().is_err() && none.threads().is_err() && none.children(9).is_empty());
+        assert!(
+            none.stat().is_err()
+                && none.uid().is_err()
+                && none.threads().is_err()
+                && none.children(9).is_empty()
+        );
         assert_eq!(none.name(), "process 0");
     }
 }

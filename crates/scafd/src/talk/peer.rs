@@ -1,5 +1,6 @@
 //! Who is at the other end, and sending file descriptors there.
 
+use crate::observe::clock;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -14,10 +15,13 @@ pub struct Peer {
     pub uid: u32,
     /// Group id.
     pub gid: u32,
+    /// When its connection was accepted, in clock ticks since the machine started. A process that started later is not
+    /// the one that connected, whatever its id.
+    pub accepted: u64,
 }
 
 impl Peer {
-    /// Asks the kernel (`SO_PEERCRED`).
+    /// Asks the kernel (`SO_PEERCRED`). To be called right after the accept, whose time it notes.
     ///
     /// # Errors
     /// It is no socket.
@@ -38,7 +42,12 @@ impl Peer {
         if rc != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Peer { pid: u32::try_from(cred.pid).unwrap_or(0), uid: cred.uid, gid: cred.gid })
+        Ok(Peer {
+            pid: u32::try_from(cred.pid).unwrap_or(0),
+            uid: cred.uid,
+            gid: cred.gid,
+            accepted: clock::boot_ticks(),
+        })
     }
 }
 
