@@ -2,19 +2,24 @@
 //!
 //! The helper is this same executable, called with `--inspect PID`. It runs as the program's user, without privileges and
 //! within limits of memory and time, because it reads files that the user wrote. It prints one [`Verdict`] as
-//! JSON. Its user can also stop or fool it; that harms only the program that is asked about.
+//! JSON. Its user can also stop or fool it, or keep it from ending; that harms only this user's programs, since each user
+//! has one helper at a time and nothing here waits for any.
+
+mod dying;
+mod queue;
 
 use crate::talk::Talk;
+use dying::Dying;
+use queue::Queue;
 use scaf_policy::ProgramId;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Helpers at a time; others wait.
+/// Helpers at a time, each for another user; others wait.
 const MOST_AT_A_TIME: usize = 4;
 
 /// Wall time a helper has.
@@ -81,40 +86,51 @@ struct Helper {
 /// The helpers at work and the jobs that wait.
 pub struct Inspector {
     helpers: Vec<Helper>,
-    waiting: VecDeque<Job>,
+    waiting: Queue,
+    dying: Dying,
     next: u64,
 }
 
 impl Inspector {
     /// Nobody at work; helpers' pipes are watched with tokens from `first_token` on.
     pub fn new(first_token: u64) -> Inspector {
-        Inspector { helpers: Vec::new(), waiting: VecDeque::new(), next: first_token }
+        Inspector {
+            helpers: Vec::new(),
+            waiting: Queue::default(),
+            dying: Dying::default(),
+            next: first_token,
+        }
     }
 
     /// Asks for an inspection; the verdict comes out of [`Inspector::finished`].
     pub fn ask(&mut self, job: Job) {
-        self.waiting.retain(|waiting| waiting.id != job.id);
-        self.waiting.push_back(job);
+        self.waiting.push(job);
     }
 
     /// Forgets a program that left.
     pub fn forget(&mut self, id: ProgramId) {
-        self.waiting.retain(|job| job.id != id);
+        self.waiting.forget(id);
         for helper in self.helpers.iter_mut().filter(|helper| helper.job.id == id) {
             helper.until = Instant::now();
         }
     }
 
-    /// When a helper's time is up.
+    /// When a helper's time is up, or one that was killed is to be looked at.
     pub fn deadline(&self) -> Option<Instant> {
-        self.helpers.iter().map(|helper| helper.until).min()
+        self.helpers.iter().map(|helper| helper.until).chain(self.dying.deadline()).min()
     }
 
     /// Reads what the helper behind `token` printed. True when it is done.
     pub fn ready(&mut self, token: u64) -> bool {
         let Some(helper) = self.helpers.iter_mut().find(|h| h.token == token) else { return false };
         let mut buffer = [0u8; 4096];
-        let n = helper.child.stdout.as_mut().map_or(0, |out| out.read(&mut buffer).unwrap_or(0));
+        let n = match helper.child.stdout.as_mut().map(|out| out.read(&mut buffer)) {
+            Some(Ok(n)) => n,
+            Some(Err(e)) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                return false;
+            }
+            _ => 0,
+        };
         helper.answer.extend_from_slice(&buffer[..n]);
         if n == 0 || helper.answer.len() > MOST_ANSWER {
             helper.until = Instant::now();
@@ -125,21 +141,23 @@ impl Inspector {
     /// Starts what waits, ends whose time is up, and gives the verdicts that are known by now.
     pub fn finished(&mut self, talk: &Talk) -> Vec<(Job, Verdict)> {
         let now = Instant::now();
+        self.dying.reap(now);
         let mut verdicts = Vec::new();
         let (done, working) =
             std::mem::take(&mut self.helpers).into_iter().partition(|h: &Helper| h.until <= now);
         self.helpers = working;
         let done: Vec<Helper> = done;
-        for mut helper in done {
+        for helper in done {
             // It is at its end or over its time; either way it can be killed without loss.
-            let _ = helper.child.kill();
-            let _ = helper.child.wait();
+            self.dying.kill(helper.job.uid, helper.child, now);
             let verdict = serde_json::from_slice(&helper.answer)
                 .unwrap_or_else(|_| Verdict::no("the inspection of its code failed or took too long"));
             verdicts.push((helper.job, verdict));
         }
         while self.helpers.len() < MOST_AT_A_TIME
-            && let Some(job) = self.waiting.pop_front()
+            && let Some(job) = self
+                .waiting
+                .pop(|uid| self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.uid == uid))
         {
             match start(&job) {
                 Ok(child) => {
@@ -173,9 +191,9 @@ impl Inspector {
 
 impl Drop for Inspector {
     fn drop(&mut self) {
-        for helper in &mut self.helpers {
-            let _ = helper.child.kill();
-            let _ = helper.child.wait();
+        let now = Instant::now();
+        for helper in self.helpers.drain(..) {
+            self.dying.kill(helper.job.uid, helper.child, now);
         }
     }
 }
@@ -201,5 +219,13 @@ fn start(job: &Job) -> io::Result<Child> {
             Ok(())
         });
     }
-    command.spawn()
+    let mut child = command.spawn()?;
+    if let Some(out) = &child.stdout
+        && let Err(e) = rustix::io::ioctl_fionbio(out, true)
+    {
+        let _ = child.kill();
+        let _ = child.try_wait();
+        return Err(e.into());
+    }
+    Ok(child)
 }
