@@ -45,6 +45,17 @@ struct Mapping {
     deleted: bool,
 }
 
+/// Executable memory.
+#[derive(Debug, PartialEq, Eq)]
+enum Mapped {
+    File(Mapping),
+    /// Not from a file that could be read: just-in-time compilers make such code. Where it lies.
+    Homeless(String),
+}
+
+/// Code that the kernel itself lends to every process.
+const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
+
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
 ///
 /// Call it again when the process has loaded further libraries.
@@ -55,7 +66,12 @@ struct Mapping {
 pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
     let mut facts = ProcessFacts { modules: Vec::new(), resizable: Resizable::Yes };
-    let mappings = mappings(pid, &folder.join("maps"))?;
+    let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
+    if let Some(place) = homeless {
+        facts.refuse(format!(
+            "process {pid} runs code that stands in no file and cannot be judged, in {place}"
+        ));
+    }
     if mappings.len() > MAX_MODULES {
         facts.resizable =
             Resizable::No { why: format!("process {pid} has mapped more than {MAX_MODULES} files of code") };
@@ -118,34 +134,42 @@ fn inspect(folder: &Path, mapping: &Mapping) -> Result<ModuleFacts, Error> {
         .or_else(|_| module_as(&mapping.path, &mapping.path))
 }
 
-fn mappings(pid: u32, maps: &Path) -> Result<Vec<Mapping>, Error> {
+/// The files with code, and where there is code without a file.
+fn mappings(pid: u32, maps: &Path) -> Result<(Vec<Mapping>, Option<String>), Error> {
     let failed = |source| Error::Process { pid, path: maps.to_owned(), source };
     let mut reader = BufReader::new(std::fs::File::open(maps).map_err(failed)?);
     let mut seen = HashSet::new();
     let mut found = Vec::new();
+    let mut homeless = None;
     let mut line = Vec::new();
     for _ in 0..MAX_MAPPINGS {
         line.clear();
         let read = std::io::Read::take(&mut reader, MAX_LINE).read_until(b'\n', &mut line).map_err(failed)?;
         if read == 0 {
-            return Ok(found);
+            return Ok((found, homeless));
         }
-        if let Some(mapping) = mapping(&line)
-            && seen.insert((mapping.identity.clone(), mapping.path.clone()))
-        {
-            found.push(mapping);
+        match mapping(&line) {
+            Some(Mapped::File(mapping)) if seen.insert((mapping.identity.clone(), mapping.path.clone())) => {
+                found.push(mapping);
+            }
+            Some(Mapped::Homeless(place)) => drop(homeless.get_or_insert(place)),
+            Some(Mapped::File(_)) | None => {}
         }
     }
     let source = std::io::Error::other("more mappings than are read");
     Err(Error::Process { pid, path: maps.to_owned(), source })
 }
 
-/// Takes one line of a maps file apart; `None` for what is not executable code from a file.
-fn mapping(line: &[u8]) -> Option<Mapping> {
+/// Takes one line of a maps file apart; `None` for what is not executable.
+fn mapping(line: &[u8]) -> Option<Mapped> {
     use std::os::unix::ffi::OsStrExt;
     let mut rest = line.trim_ascii_end();
     let mut column = || {
-        let end = rest.iter().position(|byte| *byte == b' ')?;
+        if rest.is_empty() {
+            return None;
+        }
+        // The inode comes last where there is no path.
+        let end = rest.iter().position(|byte| *byte == b' ').unwrap_or(rest.len());
         let word = String::from_utf8_lossy(&rest[..end]).into_owned();
         rest = rest[end..].trim_ascii_start();
         Some(word)
@@ -153,14 +177,19 @@ fn mapping(line: &[u8]) -> Option<Mapping> {
     let (range, access) = (column()?, column()?);
     let _offset = column()?;
     let identity = (column()?, column()?);
-    if !access.contains('x') || !rest.starts_with(b"/") || rest.starts_with(b"/memfd:") {
+    if !access.contains('x') || KERNELS_OWN.contains(&rest) {
         return None;
+    }
+    if !rest.starts_with(b"/") || rest.starts_with(b"/memfd:") {
+        let name = if rest.is_empty() { "anonymous memory".into() } else { String::from_utf8_lossy(rest) };
+        return Some(Mapped::Homeless(format!("{name} at {range}")));
     }
     let (name, deleted) = match rest.strip_suffix(b" (deleted)") {
         Some(name) => (name, true),
         None => (rest, false),
     };
-    Some(Mapping { range, identity, path: PathBuf::from(std::ffi::OsStr::from_bytes(name)), deleted })
+    let path = PathBuf::from(std::ffi::OsStr::from_bytes(name));
+    Some(Mapped::File(Mapping { range, identity, path, deleted }))
 }
 
 #[cfg(test)]
@@ -170,17 +199,29 @@ mod tests {
     #[test]
     fn only_code_from_files_is_looked_at() {
         let code = b"7f12-7f34 r-xp 00001000 08:01 77   /usr/lib/lib a.so\n";
-        let found = mapping(code).unwrap();
+        let Some(Mapped::File(found)) = mapping(code) else { panic!("code from a file") };
         assert_eq!(found.path, Path::new("/usr/lib/lib a.so"));
         assert_eq!((found.range.as_str(), found.deleted), ("7f12-7f34", false));
         assert_eq!(mapping(b"7f12-7f34 rw-p 00001000 08:01 77   /usr/lib/liba.so\n"), None);
         assert_eq!(mapping(b"7f12-7f34 r-xp 00000000 00:00 0    [vdso]\n"), None);
+        assert_eq!(mapping(b"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0    [vsyscall]\n"), None);
         assert_eq!(mapping(b"\n"), None);
     }
 
     #[test]
+    fn code_without_a_file_is_noticed_and_data_without_one_is_not() {
+        let homeless = |line: &[u8]| matches!(mapping(line), Some(Mapped::Homeless(_)));
+        assert!(homeless(b"7f12-7f34 rwxp 00000000 00:00 0 \n"));
+        assert!(homeless(b"7f12-7f34 r-xp 00000000 00:00 0 [anon:jit]\n"));
+        assert!(homeless(b"7f12-7f34 r-xs 00000000 00:01 9 /memfd:jit (deleted)\n"));
+        assert!(!homeless(b"7f12-7f34 rw-p 00000000 00:00 0 \n"));
+        assert!(!homeless(b"7f12-7f34 rw-s 00000000 00:01 9 /memfd:scaf-report (deleted)\n"));
+    }
+
+    #[test]
     fn a_replaced_file_is_opened_through_its_mapping() {
-        let found = mapping(b"7f12-7f34 r-xp 00001000 08:01 77 /opt/a.so (deleted)\n").unwrap();
+        let line = b"7f12-7f34 r-xp 00001000 08:01 77 /opt/a.so (deleted)\n";
+        let Some(Mapped::File(found)) = mapping(line) else { panic!("code from a file") };
         assert_eq!((found.path.as_path(), found.deleted), (Path::new("/opt/a.so"), true));
     }
 

@@ -27,7 +27,7 @@ impl Walk<'_, '_, '_> {
         let answer = match role(name) {
             Role::TeamSize => Classes::TEAM,
             Role::ThreadNumber => Classes::THREAD,
-            Role::Inquiry | Role::Other => Classes::CLEAN,
+            Role::Inquiry | Role::Sections | Role::Other => Classes::CLEAN,
         };
         self.state.registers[RAX] = Value::of(answer);
         self.state.defined |= 1 << RAX;

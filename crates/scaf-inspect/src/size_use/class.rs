@@ -29,6 +29,9 @@ impl Classes {
     pub const START: Self = Self(128);
     /// A thread number's multiple, stepped by the team size's: a loop index of a chunked loop.
     pub const STEPPED: Self = Self(256);
+    /// A mark beside the classes, which leaves their arithmetic alone: the thread number has been added to or cut short,
+    /// so that nought is another thread than the first.
+    pub const SHIFTED: Self = Self(512);
 
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -65,6 +68,15 @@ impl Classes {
         (self.has(THREADS.or(TEAMS)) && !index) || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
     }
 
+    const fn mark(self) -> Self {
+        Self(self.0 & Self::SHIFTED.0)
+    }
+
+    /// The same after an addition or a cut.
+    pub const fn shifted(self) -> Self {
+        if self.has(Self::THREAD) { self.or(Self::SHIFTED) } else { self }
+    }
+
     fn each(self) -> impl Iterator<Item = Self> {
         (0..9).map(|bit| Self(1 << bit)).filter(move |class| self.has(*class))
     }
@@ -75,12 +87,12 @@ impl Classes {
         }
         self.each()
             .flat_map(|a| other.each().map(move |b| (a, b)))
-            .fold(Self(0), |sum, (a, b)| sum.or(combine(a, b)))
+            .fold(self.or(other).mark(), |sum, (a, b)| sum.or(combine(a, b)))
     }
 
     /// The class of a multiple, a fraction or some of the bits.
     pub fn scaled(self) -> Self {
-        self.each().fold(Self(0), |sum, class| {
+        self.each().fold(self.mark(), |sum, class| {
             sum.or(match class {
                 Self::THREAD => Self::THREAD_PART,
                 Self::TEAM => Self::TEAM_PART,

@@ -3,7 +3,9 @@
 use super::class::Classes;
 use super::state::{Exact, Flags, Place, RAX, RBP, RCX, RDX, RSP, Step, Value};
 use super::step::{ESCAPES, STORED, Walk};
-use iced_x86::{ConditionCode, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{
+    ConditionCode, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
+};
 
 impl Walk<'_, '_, '_> {
     /// Carries out one instruction that neither jumps nor calls.
@@ -63,8 +65,13 @@ impl Walk<'_, '_, '_> {
         let equal = matches!(i.condition_code(), ConditionCode::e | ConditionCode::ne);
         match self.state.flags {
             Flags::Bound if equal => self.find(i, "asks for one certain thread other than the first", false),
+            Flags::Share if equal => self.find(i, "asks for one certain thread other than the first", false),
             Flags::Number => self.find(i, "decides by its thread number or the team size", false),
-            Flags::Free | Flags::Bound => {}
+            // Branches are judged by what they skip.
+            Flags::First if i.flow_control() != FlowControl::ConditionalBranch => {
+                self.find(i, "computes with whether it is the first thread", false);
+            }
+            Flags::Free | Flags::Bound | Flags::Share | Flags::First => {}
         }
     }
 
@@ -128,6 +135,9 @@ impl Walk<'_, '_, '_> {
             }
             (classes, step) = self.stepped(i, base, index);
         }
+        if i.memory_displacement64() != 0 || (base.is_some() && index.is_some()) {
+            classes = classes.shifted();
+        }
         let exact = match place {
             Place::Own { region, offset } => Exact::Stack { region, offset },
             Place::SomewhereOwn => Exact::SomeStack,
@@ -179,6 +189,8 @@ impl Walk<'_, '_, '_> {
         } else {
             self.stepped(i, a, b)
         };
+        let unchanged = b.exact == Exact::Constant(0);
+        let classes = if unchanged { classes } else { classes.shifted() };
         self.write(i, 0, Value { classes, exact, step });
     }
 
@@ -212,7 +224,7 @@ impl Walk<'_, '_, '_> {
         }
         let classes = match i.mnemonic() {
             Mnemonic::Or if is_same_register(i) => a.classes,
-            Mnemonic::Adc | Mnemonic::Sbb => a.classes.plus(b.classes),
+            Mnemonic::Adc | Mnemonic::Sbb => a.classes.plus(b.classes).shifted(),
             _ => a.classes.scaled().plus(b.classes.scaled()),
         };
         let exact = if a.is_stack() || b.is_stack() { Exact::SomeStack } else { Exact::Any };
@@ -251,7 +263,9 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// A thread may ask whether it is the first, or the last, or compare itself with the loop's remainder.
+    /// A thread may ask whether it is the first, or compare itself with the loop's remainder.
+    ///
+    /// Not whether it is the last one, nor for the team's size: of a team of one, the first is the last.
     fn compare(&mut self, i: &Instruction, a: Value, b: Value) {
         self.state.flags = Flags::Free;
         for (x, y) in [(a, b), (b, a)] {
@@ -264,15 +278,27 @@ impl Walk<'_, '_, '_> {
                     self.frame.bounded_steps.insert(step);
                 }
             }
-            let related = !y.classes.is_clean();
-            if x.classes.is_thread() && !related && y.exact != Exact::Constant(0) {
-                self.state.flags = Flags::Bound;
-                if self.judging {
-                    self.frame.bounded.push(i.ip());
+            if x.classes.is_thread() && !y.classes.is_clean() {
+                let remainder = y.classes.has(Classes::REMAINDER) && !y.classes.is_team();
+                if remainder && !y.classes.is_thread() {
+                    self.state.flags = Flags::Share;
+                } else {
+                    self.find(i, "compares its thread number with the team size or the like", false);
+                }
+            } else if x.classes.is_thread() {
+                // A thread number less one may be nought as well.
+                let itself = !x.classes.has(Classes::THREAD_PART.or(Classes::SHIFTED));
+                if itself && y.exact == Exact::Constant(0) {
+                    self.state.flags = Flags::First;
+                } else {
+                    self.state.flags = Flags::Bound;
+                    if self.judging {
+                        self.frame.bounded.push(i.ip());
+                    }
                 }
             }
-            if x.classes.is_team() && !related && !matches!(y.exact, Exact::Constant(0 | 1)) {
-                self.find(i, "compares the team size with something else than one", false);
+            if x.classes.is_team() {
+                self.find(i, "compares the team size", false);
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use super::class::Classes;
 use super::code::Code;
+use super::first::{First, SPLITS};
 use super::state::{Handed, State, Value};
 use super::step::Walk;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
@@ -63,7 +64,7 @@ pub(super) struct Analysis<'c, 'e> {
 pub(super) struct Frame {
     pub entry: u64,
     pub states: BTreeMap<u64, State>,
-    blocks: BTreeMap<u64, Rc<[Instruction]>>,
+    pub blocks: BTreeMap<u64, Rc<[Instruction]>>,
     /// Where blocks are known to begin.
     cuts: BTreeSet<u64>,
     /// Possible jump tables of switches: address, and whether their entries are absolute.
@@ -72,6 +73,10 @@ pub(super) struct Frame {
     pub returned: Option<Handed>,
     // From here on: learnt in the final pass.
     pub edges: BTreeMap<u64, Vec<u64>>,
+    /// Blocks that may leave the function other than by a call that never returns.
+    pub leaving: BTreeSet<u64>,
+    /// Branches that ask whether this is the first thread.
+    pub firsts: Vec<First>,
     pub finding: Option<Finding>,
     /// Places of the own frame whose address is taken: anything from there up may be reached from elsewhere.
     pub taken: Vec<(u8, i64)>,
@@ -120,6 +125,9 @@ impl Frame {
                 address,
                 "computes with thread number and team size what no loop of gcc's does",
             ));
+        }
+        for address in self.splits() {
+            self.find(Finding::depends(address, SPLITS));
         }
         if self.steps.is_empty() {
             for address in std::mem::take(&mut self.bounded) {
@@ -289,12 +297,18 @@ impl<'c, 'e> Analysis<'c, 'e> {
                 walk.analysis.judged.insert(instruction.ip());
             }
             if let Some(next) = walk.step(instruction) {
+                if judging && next.is_empty() && !ends_the_thread(instruction) {
+                    walk.frame.leaving.insert(block);
+                }
                 return Ok((walk.state, next));
             }
         }
         let after = instructions.last().map_or(block, Instruction::next_ip);
-        let next = if walk.analysis.code.is_start(after) { Vec::new() } else { vec![after] };
-        Ok((walk.state, next))
+        if walk.analysis.code.is_start(after) {
+            walk.frame.leaving.insert(block);
+            return Ok((walk.state, Vec::new()));
+        }
+        Ok((walk.state, vec![after]))
     }
 
     fn decode(&self, block: u64) -> Result<Rc<[Instruction]>, Finding> {
@@ -326,6 +340,12 @@ impl<'c, 'e> Analysis<'c, 'e> {
             || self.tellers.contains(&function)
             || handed.iter().any(|classes| classes.is_confined())
     }
+}
+
+/// Whether a path that ends here ends with a call that never returns, or with a trap.
+fn ends_the_thread(last: &Instruction) -> bool {
+    use FlowControl as F;
+    matches!(last.flow_control(), F::Call | F::IndirectCall | F::Interrupt | F::Exception)
 }
 
 /// Nothing about the team in any register.

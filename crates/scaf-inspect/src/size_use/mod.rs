@@ -5,12 +5,13 @@
 //! the iterations by the size and multiply with the number; what results is a loop index and free to go. Anything
 //! else that gets out - stored, passed on, returned, used to choose an element - depends on the size.
 //!
-//! Not seen: code reached only by exceptions, and flags that are computed from a comparison.
+//! Not seen: code reached only by exceptions, and variables that only code of the first thread sets.
 
 mod call;
 mod class;
 mod code;
 mod compute;
+mod first;
 mod flow;
 mod names;
 mod state;
@@ -55,8 +56,12 @@ fn judge(elf: &Elf<'_>) -> Result<SizeUse, SizeUse> {
         return Err(unknown("its machine code is not x86-64, the only kind that is understood"));
     }
     for (name, address_taken) in asked {
-        if role(name) == Role::Inquiry {
-            return Err(depends(format!("it asks {name}")));
+        match role(name) {
+            Role::Inquiry => return Err(depends(format!("it asks {name}"))),
+            Role::Sections => {
+                return Err(depends(format!("its sections may wait for each other, as {name} is called")));
+            }
+            _ => {}
         }
         if *address_taken {
             return Err(depends(format!("it takes the address of {name}")));

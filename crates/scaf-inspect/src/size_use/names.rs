@@ -9,6 +9,8 @@ pub(super) enum Role {
     ThreadNumber,
     /// Tells about the team in a way that is not followed further.
     Inquiry,
+    /// Deals out sections, one of which may wait for what another one does.
+    Sections,
     /// Anything else.
     Other,
 }
@@ -20,6 +22,9 @@ pub(super) fn role(name: &str) -> Role {
         "omp_get_num_threads" => Role::TeamSize,
         "omp_get_thread_num" => Role::ThreadNumber,
         "omp_get_team_size" | "omp_get_ancestor_thread_num" => Role::Inquiry,
+        // A region with a team of one is not active.
+        "omp_in_parallel" | "omp_get_active_level" => Role::Inquiry,
+        "GOMP_sections_start" | "GOMP_sections2_start" => Role::Sections,
         _ => Role::Other,
     }
 }
@@ -169,4 +174,22 @@ pub(super) fn never_returns(name: &str) -> bool {
             | "_gfortran_stop_string"
             | "_gfortran_runtime_error"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Role, role};
+
+    #[test]
+    fn fortrans_names_mean_the_same() {
+        assert_eq!(role("omp_get_num_threads_"), Role::TeamSize);
+        assert_eq!(role("omp_get_thread_num_"), Role::ThreadNumber);
+        for name in
+            ["omp_in_parallel", "omp_get_active_level", "omp_get_team_size", "omp_get_ancestor_thread_num"]
+        {
+            assert_eq!(role(name), Role::Inquiry);
+            assert_eq!(role(&format!("{name}_")), Role::Inquiry);
+        }
+        assert_eq!(role("omp_get_team_size_8_"), Role::Inquiry);
+    }
 }

@@ -50,14 +50,29 @@ impl Step {
 }
 
 /// What a condition would decide by.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Flags {
     /// Nothing that matters.
     Free,
     /// The thread number against something that may be a loop's bound: less and greater are fine, equal is not.
     Bound,
+    /// The thread number against nought.
+    First,
+    /// The thread number against what a division by the team size leaves over.
+    Share,
     /// The thread number or team size in itself.
     Number,
+}
+
+impl Flags {
+    /// What is left when either comparison may have been the last.
+    pub fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Free, flags) | (flags, Self::Free) => flags,
+            (a, b) if a == b => a,
+            _ => Self::Number,
+        }
+    }
 }
 
 impl Value {
@@ -147,7 +162,7 @@ impl State {
             *mine = mine.join(*theirs);
         }
         self.defined &= other.defined;
-        self.flags = self.flags.max(other.flags);
+        self.flags = self.flags.join(other.flags);
         for (slot, classes) in &mut self.slots {
             *classes = classes.or(other.slots.get(slot).copied().unwrap_or(Classes::CLEAN));
         }

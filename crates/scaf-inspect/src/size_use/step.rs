@@ -2,9 +2,10 @@
 
 use super::class::Classes;
 use super::code::Callee;
+use super::first::{First, SPLITS};
 use super::flow::{Analysis, Finding, Frame};
-use super::state::{Exact, Place, RAX, RSP, State, Value};
-use iced_x86::{FlowControl, Instruction, OpKind, Register};
+use super::state::{Exact, Flags, Place, RAX, RSP, State, Value};
+use iced_x86::{ConditionCode, FlowControl, Instruction, OpKind, Register};
 
 pub(super) const STORED: &str = "stores the team size or thread number, or what it computed from them";
 const INDEXED: &str = "chooses an element in memory by its thread number or the team size";
@@ -53,11 +54,15 @@ impl<'e> Walk<'_, '_, 'e> {
 
     fn branch(&mut self, i: &Instruction) -> Vec<u64> {
         self.condition(i);
+        if self.judging && self.state.flags == Flags::First {
+            self.first(i);
+        }
         let mut next = vec![i.next_ip()];
         match self.analysis.code.target(i) {
             Callee::Local(target) => next.push(target),
             callee => {
                 // A conditional jump to another module's function is a call in tail position.
+                self.frame.leaving.insert(self.block);
                 let before = self.state.clone();
                 if self.call(i, &callee) {
                     self.give_back(i);
@@ -66,6 +71,23 @@ impl<'e> Walk<'_, '_, 'e> {
             }
         }
         next
+    }
+
+    /// Remembers a branch that asks for the first thread; the zero flag alone tells, whatever the operands' order.
+    fn first(&mut self, i: &Instruction) {
+        let (taken, next) = match self.analysis.code.target(i) {
+            Callee::Local(target) => (target, i.next_ip()),
+            _ => return self.find(i, SPLITS, false),
+        };
+        let (first, other) = match i.condition_code() {
+            ConditionCode::e => (taken, next),
+            ConditionCode::ne => (next, taken),
+            // A number is never negative: not above nought is nought. Compilers put the constant last.
+            ConditionCode::le | ConditionCode::be => (taken, next),
+            ConditionCode::g | ConditionCode::a => (next, taken),
+            _ => return self.find(i, SPLITS, false),
+        };
+        self.frame.firsts.push(First { at: i.ip(), block: self.block, first, other });
     }
 
     /// Gives back what the function leaves in the scratch registers.
@@ -172,7 +194,12 @@ impl<'e> Walk<'_, '_, 'e> {
     pub(super) fn read(&mut self, i: &Instruction, operand: u32) -> Value {
         match i.op_kind(operand) {
             OpKind::Register => {
-                Self::register(i.op_register(operand)).map_or(Value::CLEAN, |r| self.state.registers[r])
+                let register = i.op_register(operand);
+                let mut value = Self::register(register).map_or(Value::CLEAN, |r| self.state.registers[r]);
+                if register.size() < 4 {
+                    value.classes = value.classes.shifted();
+                }
+                value
             }
             OpKind::Memory => {
                 let place = self.place(i);
@@ -181,7 +208,9 @@ impl<'e> Walk<'_, '_, 'e> {
                 {
                     return Value { exact: Exact::Slot(i.ip_rel_memory_address()), ..Value::CLEAN };
                 }
-                Value::of(self.state.load(place, i.memory_size().size()))
+                let size = i.memory_size().size();
+                let classes = self.state.load(place, size);
+                Value::of(if size < 4 { classes.shifted() } else { classes })
             }
             OpKind::Immediate8
             | OpKind::Immediate16

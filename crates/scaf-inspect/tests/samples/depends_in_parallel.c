@@ -1,0 +1,10 @@
+#include <omp.h>
+void inner(double *a)
+{
+    if (omp_in_parallel()) a[0] = 1;
+}
+void run(double *a)
+{
+#pragma omp parallel
+    inner(a);
+}
