@@ -149,6 +149,9 @@ pub struct Solo {
     /// Pairs of runs, plain and managed, in the order ABBA
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,
+    /// How long a run shall take at least, in seconds: kernels repeat their timed section until then
+    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    pub seconds: f64,
 }
 
 /// `scaf bench mix`.

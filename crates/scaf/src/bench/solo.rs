@@ -51,7 +51,8 @@ pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
     let mut programs = Vec::new();
     for (name, recipe) in names.iter().zip(&recipes) {
         progress.at(name);
-        programs.push(compare(name, recipe, flags.repetitions, &interrupt, &progress)?);
+        let recipe = lengthened(recipe, flags.seconds, &interrupt)?;
+        programs.push(compare(name, &recipe, flags.repetitions, &interrupt, &progress)?);
     }
     drop(progress);
     let ratios: Vec<f64> = programs.iter().map(|program| program.ratio).collect();
@@ -89,6 +90,16 @@ fn all(folders: &Folders) -> Result<Vec<String>> {
 fn recipe(folders: &Folders, name: &str, class: &str) -> Result<Recipe> {
     let program = folders.kernel(name)?;
     Ok(Recipe { program, arguments: vec![format!("--class={class}").into()], environment: vec![], pus: None })
+}
+
+/// The recipe with as many repeats as make a run last for `seconds`: a start (attaching, the inspection of the code)
+/// costs the same 10 to 20 ms of one core whatever follows, and is not what this is about.
+fn lengthened(recipe: &Recipe, seconds: f64, interrupt: &Interrupt) -> Result<Recipe> {
+    let once = kernel::line(&child::run(recipe, CAP_S, interrupt)?.stdout)?.seconds;
+    let repeats = (seconds / once.max(1e-4)).ceil().clamp(1.0, 100_000.0) as u32;
+    let mut longer = recipe.clone();
+    longer.arguments.push(format!("--repeat={repeats}").into());
+    Ok(longer)
 }
 
 fn compare(
