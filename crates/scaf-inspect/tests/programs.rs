@@ -86,3 +86,28 @@ fn a_running_program_is_judged_by_the_modules_that_use_openmp() {
         assert_eq!(facts.modules.len(), 1, "{facts:?}");
     }
 }
+
+#[test]
+fn a_program_that_makes_code_while_it_runs_keeps_its_team_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mapped = |access: &str| {
+        let map = format!(
+            "extern void *mmap(void *, unsigned long, int, int, int, long);\n    \
+             if (mmap(0, 4096, {access}, 0x22, -1, 0) == (void *)-1) return 2;\n    puts(\"ready\");"
+        );
+        LOOP.replace("puts(\"ready\");", &map)
+    };
+    for (access, expected) in [("1 | 2", true), ("1 | 4", false)] {
+        let out = built(folder.path(), &mapped(access), &["-O2"]);
+        let mut child = Command::new(&out).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let facts = process(child.id(), Path::new("/proc")).unwrap();
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert_eq!(facts.resizable == Resizable::Yes, expected, "{facts:?}");
+        if let Resizable::No { why } = facts.resizable {
+            assert!(why.contains(&child.id().to_string()) && why.contains("anonymous memory"), "{why}");
+        }
+    }
+}
