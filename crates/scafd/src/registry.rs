@@ -59,6 +59,11 @@ pub struct Grant {
     pub pus: PuSet,
     /// Affinity that we have set, where it isn't the program's own.
     pub set: Option<PuSet>,
+    /// This and the ones that we had set before, the latest last: a thread that was created while the others were being
+    /// moved may have any of them. See [`Grant::remember`].
+    pub masks: Vec<PuSet>,
+    /// When its affinity was changed last.
+    pub moved_ns: Option<u64>,
     /// Number of the grant.
     pub epoch: u32,
     /// When this DoP was granted, in nanoseconds of CLOCK_MONOTONIC.
@@ -73,6 +78,20 @@ pub struct Grant {
     pub promised: u64,
     /// Why this DoP.
     pub reason: String,
+}
+
+/// Affinities of ours that are remembered for each program. Every change moves the threads that have any of them, so a
+/// thread would have to be missed as often to be lost.
+pub const MASKS: usize = 8;
+
+impl Grant {
+    /// Takes note of an affinity that is about to be set.
+    pub fn remember(&mut self, mask: &PuSet) {
+        self.masks.retain(|known| known != mask);
+        self.masks.push(mask.clone());
+        let surplus = self.masks.len().saturating_sub(MASKS);
+        self.masks.drain(..surplus);
+    }
 }
 
 /// One program.
@@ -321,11 +340,11 @@ impl Registry {
         self.programs.is_empty()
     }
 
-    /// Own and set affinity of the nearest of `ancestors` whose affinity we have narrowed to exactly `mask`: a child
-    /// of it was born with that mask, and the mask is ours, not its own.
+    /// Own and set affinity of the nearest of `ancestors` whose affinity we have at some time narrowed to exactly `mask`: a
+    /// child of it was born with that mask, and the mask is ours, not its own.
     pub fn inherited(&self, ancestors: &[u32], mask: &PuSet) -> Option<(PuSet, PuSet)> {
         ancestors.iter().filter_map(|pid| self.by_pid(*pid)).find_map(|parent| {
-            let set = parent.grant.set.as_ref().filter(|set| *set == mask)?;
+            let set = parent.grant.masks.iter().find(|set| *set == mask)?;
             Some((parent.own.clone(), set.clone()))
         })
     }

@@ -180,7 +180,8 @@ fn a_program_that_is_left_alone_says_why() {
 fn an_affinity_of_ours_is_recognised_in_children() {
     let mut registry = Registry::default();
     let mut parent = program(1);
-    parent.grant.set = Some(set("1"));
+    parent.grant.remember(&set("1"));
+    parent.grant.remember(&set("3"));
     registry.attach(parent);
     registry.attach(program(2));
     assert_eq!(registry.inherited(&[7, 1001], &set("1")), Some((set("0-7"), set("1"))));
@@ -201,4 +202,18 @@ fn only_root_may_put_a_program_before_other_users() {
     assert_eq!(greedy.clone().permitted(Scope::Session, 1000), greedy);
     let modest = Wishes { min: 1, max: 2, weight: 0.5, ..greedy };
     assert_eq!(modest.clone().permitted(Scope::System, 1000), modest);
+}
+
+#[test]
+fn the_latest_affinities_are_remembered_each_once() {
+    let mut grant = Grant::default();
+    for text in ["0", "1", "0"] {
+        grant.remember(&set(text));
+    }
+    assert_eq!(grant.masks, [set("1"), set("0")]);
+    for pu in 2..40 {
+        grant.remember(&set(&pu.to_string()));
+    }
+    assert_eq!(grant.masks.len(), MASKS);
+    assert_eq!(grant.masks.last(), Some(&set("39")));
 }

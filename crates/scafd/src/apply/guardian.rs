@@ -18,6 +18,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Programs that can be narrowed at a time: as many as can be attached.
 pub const ENTRIES: usize = crate::talk::MAX_CLIENTS;
 
+/// Masks in an entry: those that are remembered, the one that is being set, and what the kernel made of it.
+const SLOTS: usize = crate::registry::MASKS + 2;
+
 /// How many generations of children are given their affinity back.
 const GENERATIONS: u32 = 8;
 
@@ -29,9 +32,9 @@ struct Entry {
     pid: AtomicU32,
     starttime: AtomicU64,
     own: SharedMask,
-    set: SharedMask,
-    /// What was set before: some threads may still have it when the daemon dies between two of them.
-    before: SharedMask,
+    /// What was set, now and before: some threads may have any of them when the daemon dies. Free ones are empty, which
+    /// no thread's mask is.
+    ours: [SharedMask; SLOTS],
 }
 
 #[repr(C)]
@@ -71,25 +74,47 @@ impl Guardian {
         }
     }
 
-    /// Notes that a process is about to have its affinity set to `set`.
-    pub fn note(&mut self, pid: u32, starttime: u64, own: &PuSet, set: &PuSet) {
-        let known = self.places.get(&pid).copied();
-        let free = || self.table.entries.iter().position(|e| e.pid.load(Ordering::Relaxed) == 0);
-        // There are as many entries as there can be clients, so one is free.
-        let Some(at) = known.or_else(free) else { return };
-        let entry = &self.table.entries[at];
-        if known.is_some() {
-            for (before, set) in entry.before.iter().zip(&entry.set) {
-                before.store(set.load(Ordering::Relaxed), Ordering::Relaxed);
-            }
-        } else {
-            store(&entry.before, set);
+    /// Notes that the threads of a process have or are about to have one of `masks`, at most [`SLOTS`] of them.
+    pub fn note(&mut self, pid: u32, starttime: u64, own: &PuSet, masks: &[&PuSet]) {
+        let same = |at: &usize| self.table.entries[*at].starttime.load(Ordering::Relaxed) == starttime;
+        let known = self.places.get(&pid).copied().filter(same);
+        if known.is_none() {
+            // Of an earlier process with its id.
+            self.clear(pid);
         }
-        entry.starttime.store(starttime, Ordering::Relaxed);
-        store(&entry.own, own);
-        store(&entry.set, set);
+        let Some(at) = known.or_else(|| self.free()) else { return };
+        let entry = &self.table.entries[at];
+        if known.is_none() {
+            entry.ours.iter().for_each(|slot| store(slot, &PuSet::new()));
+            entry.starttime.store(starttime, Ordering::Relaxed);
+            store(&entry.own, own);
+        }
+        let wanted = |slot: &&SharedMask| masks.contains(&&load(slot));
+        for mask in masks {
+            if !entry.ours.iter().any(|slot| load(slot) == **mask)
+                && let Some(slot) = entry.ours.iter().find(|slot| !wanted(slot))
+            {
+                store(slot, mask);
+            }
+        }
         entry.pid.store(pid, Ordering::Release);
         self.places.insert(pid, at);
+    }
+
+    /// A free entry. There are as many as there can be clients; only notes about programs that have left and could not
+    /// be restored can use them up, and of those the ones that have ended since need theirs no more.
+    fn free(&mut self) -> Option<usize> {
+        let free = |e: &Entry| e.pid.load(Ordering::Relaxed) == 0;
+        if !self.table.entries.iter().any(free) {
+            let observer = Observer::new(Path::new("/"));
+            let ended = |(pid, at): (&u32, &usize)| {
+                let starttime = self.table.entries[*at].starttime.load(Ordering::Relaxed);
+                observer.process(*pid).stat().map_or(true, |stat| stat.starttime != starttime).then_some(*pid)
+            };
+            let ended: Vec<u32> = self.places.iter().filter_map(ended).collect();
+            ended.into_iter().for_each(|pid| self.clear(pid));
+        }
+        self.table.entries.iter().position(free)
     }
 
     /// Notes that a process has its own affinity again, or has ended.
@@ -151,8 +176,9 @@ fn restore_all(table: &Table) {
         .collect();
     let programs: Vec<u32> = entries.iter().map(|(pid, _)| *pid).collect();
     for (pid, entry) in entries {
-        let (own, set, before) = (load(&entry.own), load(&entry.set), load(&entry.before));
-        let ours = [&set, &before];
+        let own = load(&entry.own);
+        let masks: Vec<PuSet> = entry.ours.iter().map(load).filter(|mask| !mask.is_empty()).collect();
+        let ours: Vec<&PuSet> = masks.iter().collect();
         // Whatever can't be restored has ended or isn't ours to change.
         let _ = sweep(&observer, pid, entry.starttime.load(Ordering::Relaxed), &ours, &own);
         restore_children(&observer, pid, &programs, &ours, &own, GENERATIONS);

@@ -23,8 +23,8 @@ pub struct Target<'a> {
     pub starttime: u64,
     /// The affinity that it has without us.
     pub own: &'a PuSet,
-    /// The affinity that we set last, if any.
-    pub set: Option<&'a PuSet>,
+    /// The affinities that we have set, as far as they are remembered; some threads may have any of them.
+    pub masks: &'a [PuSet],
 }
 
 /// Why an affinity was not changed.
@@ -75,15 +75,20 @@ impl Apply {
     /// The process is gone, or the kernel refuses.
     pub fn narrow(&mut self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
         let Some(guardian) = &mut self.guardian else { return Ok(mask.clone()) };
-        guardian.note(target.pid, target.starttime, target.own, mask);
-        let known: Vec<&PuSet> = [Some(target.own), target.set].into_iter().flatten().collect();
-        sweep(&self.observer, target.pid, target.starttime, &known, mask)?;
-        let taken = affinity(target.pid).map_err(|_| Trouble::Gone(target.pid))?;
-        if taken != *mask && !known.contains(&&taken) && taken.is_subset(mask) {
-            guardian.note(target.pid, target.starttime, target.own, &taken);
-            return Ok(taken);
+        let mut ours: Vec<&PuSet> = target.masks.iter().filter(|known| *known != mask).collect();
+        ours.push(mask);
+        guardian.note(target.pid, target.starttime, target.own, &ours);
+        let known: Vec<&PuSet> = std::iter::once(target.own).chain(target.masks).collect();
+        match sweep(&self.observer, target.pid, target.starttime, &known, mask)? {
+            Some(taken) if taken != *mask => {
+                if !ours.contains(&&taken) {
+                    ours.push(&taken);
+                    guardian.note(target.pid, target.starttime, target.own, &ours);
+                }
+                Ok(taken)
+            }
+            _ => Ok(mask.clone()),
         }
-        Ok(mask.clone())
     }
 
     /// Gives all threads the program's own affinity back.
@@ -92,9 +97,11 @@ impl Apply {
     /// As for [`Apply::narrow`]; the guardian keeps its note then.
     pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {
         let Some(guardian) = &mut self.guardian else { return Ok(()) };
-        let result = match target.set {
-            Some(set) => sweep(&self.observer, target.pid, target.starttime, &[set], target.own),
-            None => Ok(()),
+        let known: Vec<&PuSet> = target.masks.iter().collect();
+        let result = if known.is_empty() {
+            Ok(())
+        } else {
+            sweep(&self.observer, target.pid, target.starttime, &known, target.own).map(drop)
         };
         if matches!(result, Ok(()) | Err(Trouble::Gone(_))) {
             guardian.clear(target.pid);
@@ -102,21 +109,15 @@ impl Apply {
         result
     }
 
-    /// The program's process has ended: there is nothing to give back.
-    pub fn forget(&mut self, pid: u32) {
-        if let Some(guardian) = &mut self.guardian {
-            guardian.clear(pid);
-        }
-    }
-
     /// Gives a child process that was born with a narrowed affinity its parent's own.
-    pub fn restore_child(&self, pid: u32, set: &PuSet, own: &PuSet) {
+    pub fn restore_child(&self, pid: u32, masks: &[PuSet], own: &PuSet) {
         if self.guardian.is_some()
-            && affinity(pid).is_ok_and(|mask| mask == *set)
+            && affinity(pid).is_ok_and(|mask| mask != *own && masks.contains(&mask))
             && let Ok(stat) = self.observer.process(pid).stat()
         {
             // A child that has just ended needs nothing.
-            let _ = sweep(&self.observer, pid, stat.starttime, &[set], own);
+            let known: Vec<&PuSet> = masks.iter().collect();
+            let _ = sweep(&self.observer, pid, stat.starttime, &known, own);
         }
     }
 }
@@ -138,18 +139,22 @@ pub fn bound_thread(observer: &Observer, pid: u32, known: &[&PuSet]) -> io::Resu
 
 /// Sets every thread of a process whose mask is one of `known` to `mask`. A thread that is created meanwhile has its
 /// creator's old or new mask, so the list is read until it has nothing new, at most 3 times.
+///
+/// Gives the mask as the kernel took it for the first thread that was set (within its cpuset), if any was. Not
+/// the main thread's: that one may have bound itself.
 pub(crate) fn sweep(
     observer: &Observer,
     pid: u32,
     starttime: u64,
     known: &[&PuSet],
     mask: &PuSet,
-) -> Result<(), Trouble> {
+) -> Result<Option<PuSet>, Trouble> {
     let process = observer.process(pid);
     if process.stat().map_err(|_| Trouble::Gone(pid))?.starttime != starttime {
         return Err(Trouble::Gone(pid));
     }
     let mut done = BTreeSet::new();
+    let mut taken = None;
     for _ in 0..3 {
         let mut news = false;
         for tid in process.threads().map_err(|_| Trouble::Gone(pid))? {
@@ -163,6 +168,9 @@ pub(crate) fn sweep(
                     Err(e) if e.raw_os_error() != Some(libc::ESRCH) => {
                         return Err(Trouble::Denied { pid, mask: mask.clone(), source: e });
                     }
+                    Ok(()) if taken.is_none() => {
+                        taken = affinity(tid).ok().filter(|taken| taken.is_subset(mask));
+                    }
                     _ => {}
                 }
             }
@@ -171,7 +179,7 @@ pub(crate) fn sweep(
             break;
         }
     }
-    Ok(())
+    Ok(taken)
 }
 
 /// Sets one thread's affinity; PUs beyond [`scaf_proto::MAX_PUS`] are left out.

@@ -1,7 +1,8 @@
 //! Programs come, are inspected, and go.
 
 use super::Daemon;
-use crate::apply::{Target, bound_thread};
+use super::decide::target_of;
+use crate::apply::{Trouble, bound_thread};
 use crate::estimate::Meter;
 use crate::inspect::{Job, Verdict};
 use crate::log::{self, Level};
@@ -72,7 +73,7 @@ impl Daemon {
             usable,
             alone,
             code: Code::Pending,
-            grant: Grant { set, ..Grant::default() },
+            grant: Grant { masks: set.iter().cloned().collect(), set, ..Grant::default() },
             meter: Meter::new(clock::ticks()),
             seen: None,
             efficiency: LowPass::new(self.parts.config.rc_s),
@@ -178,14 +179,9 @@ impl Daemon {
         self.newcomers.retain(|newcomer| *newcomer != id);
         self.inspector.forget(id);
         let Some(program) = self.registry.detach(id) else { return false };
-        let target = Target {
-            pid: program.pid,
-            starttime: program.starttime,
-            own: &program.own,
-            set: program.grant.set.as_ref(),
-        };
-        if self.parts.apply.restore(&target).is_err() {
-            self.parts.apply.forget(program.pid);
+        if let Err(trouble @ Trouble::Denied { .. }) = self.parts.apply.restore(&target_of(&program)) {
+            // The guardian keeps its note and tries again when the daemon ends.
+            log::line(Level::Warning, format_args!("program {} stays narrow: {trouble}", id.0));
         }
         self.load.detach(id, clock::now_ns(), program.contexts());
         if self.registry.is_empty() {

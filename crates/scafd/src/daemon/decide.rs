@@ -87,8 +87,11 @@ impl Daemon {
     fn carry_out(&mut self, id: ProgramId) {
         let Some(program) = self.registry.get_mut(id) else { return };
         let narrow = program.grant.dop.is_some() && program.grant.pus != program.usable;
-        let before = program.grant.set.take();
         program.grant.set = narrow.then(|| program.grant.pus.clone());
+        if let Some(mask) = &program.grant.set {
+            // Before the sweep, so that what it leaves half done is known as ours.
+            program.grant.remember(&mask.clone());
+        }
         if self.parts.verbose {
             log::line(
                 Level::Info,
@@ -104,20 +107,21 @@ impl Daemon {
         }
         self.publish(id);
         let Some(program) = self.registry.get_mut(id) else { return };
-        let target = Target {
-            pid: program.pid,
-            starttime: program.starttime,
-            own: &program.own,
-            set: before.as_ref(),
-        };
+        let target = target_of(program);
         let result = match &program.grant.set {
             Some(mask) => self.parts.apply.narrow(&target, mask).map(Some),
             None => self.parts.apply.restore(&target).map(|()| None),
         };
         match result {
             Ok(set) => {
+                if let Some(mask) = &set {
+                    program.grant.remember(mask);
+                }
                 program.grant.set = set;
-                program.threads = self.observer.process(program.pid).stat().map_or(0, |stat| stat.threads);
+                program.grant.moved_ns = Some(clock::now_ns());
+                // A thread that was being created meanwhile is counted before it is listed, so the next tick looks at
+                // them all once more, whatever their number.
+                program.threads = 0;
                 if program.grant.affinity_ns.is_none() {
                     program.grant.affinity_ns = Some(clock::now_ns());
                 }
@@ -127,16 +131,9 @@ impl Daemon {
             Err(trouble) => {
                 log::line(Level::Warning, format_args!("program {} is left alone: {trouble}", id.0));
                 // Some of its threads may have the new mask by now, some the one before.
-                for set in [before, program.grant.set.take()].iter().flatten() {
-                    let target = Target {
-                        pid: program.pid,
-                        starttime: program.starttime,
-                        own: &program.own,
-                        set: Some(set),
-                    };
-                    // What can't be given back was said already, and the guardian keeps its note.
-                    let _ = self.parts.apply.restore(&target);
-                }
+                program.grant.set = None;
+                // What can't be given back was said already, and the guardian keeps its note.
+                let _ = self.parts.apply.restore(&target_of(program));
                 program.alone = Some(trouble.to_string());
                 program.regrant(None, program.own.clone(), trouble.to_string(), clock::now_ns());
                 self.publish(id);
@@ -168,10 +165,5 @@ impl Daemon {
 
 /// A program's threads, for [`crate::apply`].
 pub(super) fn target_of(program: &crate::registry::Program) -> Target<'_> {
-    Target {
-        pid: program.pid,
-        starttime: program.starttime,
-        own: &program.own,
-        set: program.grant.set.as_ref(),
-    }
+    Target { pid: program.pid, starttime: program.starttime, own: &program.own, masks: &program.grant.masks }
 }

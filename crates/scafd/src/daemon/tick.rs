@@ -108,18 +108,24 @@ impl Daemon {
     fn follow_threads(&mut self) {
         let now_ns = clock::now_ns();
         for program in self.registry.iter_mut() {
-            let Some(set) = program.grant.set.clone() else { continue };
-            let young = program.grant.affinity_ns.is_some_and(|at| now_ns.saturating_sub(at) < YOUNG_NS);
-            let folded = program.seen.is_some_and(|seen| Some(seen.team) > program.grant.dop);
+            if program.grant.masks.is_empty() {
+                continue;
+            }
+            let young = program.grant.moved_ns.is_some_and(|at| now_ns.saturating_sub(at) < YOUNG_NS);
+            let folded = program.grant.set.is_some()
+                && program.seen.is_some_and(|seen| Some(seen.team) > program.grant.dop);
             if !young && !folded {
                 continue;
             }
             let Ok(stat) = self.observer.process(program.pid).stat() else { continue };
             if stat.threads != program.threads {
                 program.threads = stat.threads;
-                if let Err(trouble @ Trouble::Denied { .. }) =
-                    self.parts.apply.narrow(&target_of(program), &set)
-                {
+                let target = target_of(program);
+                let result = match &program.grant.set {
+                    Some(set) => self.parts.apply.narrow(&target, set).map(drop),
+                    None => self.parts.apply.restore(&target),
+                };
+                if let Err(trouble @ Trouble::Denied { .. }) = result {
                     log::line(Level::Warning, trouble);
                 }
             }
@@ -128,11 +134,16 @@ impl Daemon {
 
     /// Processes that a narrowed program has forked were born narrow; unless they attach, that isn't meant.
     fn free_children(&mut self) {
+        let now_ns = clock::now_ns();
         for program in self.registry.iter() {
-            let Some(set) = &program.grant.set else { continue };
+            // A child may have been born just before its parent was given everything back.
+            let lately = program.grant.moved_ns.is_some_and(|at| now_ns.saturating_sub(at) < 2 * YOUNG_NS);
+            if program.grant.masks.is_empty() || (program.grant.set.is_none() && !lately) {
+                continue;
+            }
             for child in self.observer.process(program.pid).children(FORKERS) {
                 if self.registry.by_pid(child).is_none() {
-                    self.parts.apply.restore_child(child, set, &program.own);
+                    self.parts.apply.restore_child(child, &program.grant.masks, &program.own);
                 }
             }
         }
