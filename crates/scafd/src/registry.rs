@@ -119,6 +119,8 @@ pub struct Program {
     pub usable: PuSet,
     /// Why it is left alone.
     pub alone: Option<String>,
+    /// Whether that is only because none of its PUs can be given away now, and so may change.
+    pub stranded: bool,
     /// Whether its teams may be resized.
     pub code: Code,
     /// What it has.

@@ -18,6 +18,7 @@ fn program(id: u64) -> Program {
         own: set("0-7"),
         usable: set("0-3"),
         alone: None,
+        stranded: false,
         code: Code::Pending,
         grant: Grant::default(),
         meter: Meter::new(0),

@@ -74,7 +74,8 @@ impl Guardian {
         }
     }
 
-    /// Notes that the threads of a process have or are about to have one of `masks`, at most [`SLOTS`] of them.
+    /// Notes that the threads of a process have or are about to have one of `masks`, of which there are at most two more than
+    /// [`crate::registry::MASKS`].
     pub fn note(&mut self, pid: u32, starttime: u64, own: &PuSet, masks: &[&PuSet]) {
         let same = |at: &usize| self.table.entries[*at].starttime.load(Ordering::Relaxed) == starttime;
         let known = self.places.get(&pid).copied().filter(same);

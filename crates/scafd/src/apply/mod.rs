@@ -196,3 +196,49 @@ pub fn mask_words(set: &PuSet) -> scaf_proto::grant::Mask {
     let words = set.words();
     std::array::from_fn(|i| words.get(i).copied().unwrap_or(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_sweep_moves_threads_with_any_known_mask_and_tells_what_the_kernel_took_for_them() {
+        let all = affinity(0).unwrap();
+        let pus: Vec<u32> = all.iter().collect();
+        let [first, .., last] = pus[..] else { return };
+        let only = |pu: u32| -> PuSet { pu.to_string().parse().unwrap() };
+        // One thread missed by an earlier change of ours, and one that has bound itself elsewhere.
+        let spawn = |mask: PuSet| {
+            let (tell, told) = channel();
+            let (end, ended) = channel::<()>();
+            let thread = std::thread::spawn(move || {
+                let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+                set_affinity(tid, &mask).unwrap();
+                tell.send(tid).unwrap();
+                let _ = ended.recv();
+            });
+            (told.recv().unwrap(), end, thread)
+        };
+        let missed = spawn(only(last));
+        let bound = spawn(only(first));
+        let observer = Observer::new(Path::new("/"));
+        let pid = std::process::id();
+        let starttime = observer.process(pid).stat().unwrap().starttime;
+        let older: PuSet = "1001".parse().unwrap();
+        // PU 1000 isn't there, so the kernel takes less.
+        let wanted: PuSet = format!("{first},1000").parse().unwrap();
+        let taken = sweep(&observer, pid, starttime, &[&older, &only(last)], &wanted).unwrap();
+        assert_eq!(taken, Some(only(first)));
+        assert_eq!(affinity(missed.0).unwrap(), only(first));
+        let back = sweep(&observer, pid, starttime, &[&older], &all).unwrap();
+        assert_eq!((back, affinity(bound.0).unwrap()), (None, only(first)));
+        assert_eq!(affinity(0).unwrap(), all);
+        let gone = sweep(&observer, pid, starttime + 1, &[&only(first)], &all);
+        assert!(matches!(gone, Err(Trouble::Gone(_))) && affinity(missed.0).unwrap() == only(first));
+        for (_, end, thread) in [missed, bound] {
+            drop(end);
+            thread.join().unwrap();
+        }
+    }
+}

@@ -6,7 +6,7 @@ use crate::apply::{Trouble, bound_thread};
 use crate::estimate::Meter;
 use crate::inspect::{Job, Verdict};
 use crate::log::{self, Level};
-use crate::observe::{affinity, clock};
+use crate::observe::{Observer, affinity, clock};
 use crate::registry::{Code, Grant, Program, Wishes};
 use crate::talk::Peer;
 use scaf_policy::efficiency::LowPass;
@@ -49,6 +49,7 @@ impl Daemon {
         let usable =
             if self.parts.pretended { self.limits.pus.clone() } else { own.intersection(&self.limits.pus) };
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
+        let (bound, usable_is_empty) = (hello.flags & FLAG_BOUND != 0, usable.is_empty());
         let now_ns = clock::now_ns();
         let cpu_ns = clock::cpu_ns(peer.pid).unwrap_or(0);
         if alone.is_none() {
@@ -71,6 +72,7 @@ impl Daemon {
             .permitted(self.parts.scope, peer.uid),
             own,
             usable,
+            stranded: alone.is_some() && usable_is_empty && !bound,
             alone,
             code: Code::Pending,
             grant: Grant { masks: set.iter().cloned().collect(), set, ..Grant::default() },
@@ -132,12 +134,7 @@ impl Daemon {
             return Some(super::no_pus(own, &self.limits.pus));
         }
         let known: Vec<&PuSet> = [Some(own), set].into_iter().flatten().collect();
-        match bound_thread(&self.observer, pid, &known) {
-            Ok(Some((tid, mask))) if !self.parts.apply.is_dry_run() => {
-                Some(format!("its thread {tid} has an affinity of its own ({mask}, the program {own})"))
-            }
-            _ => None,
-        }
+        if self.parts.apply.is_dry_run() { None } else { why_bound(&self.observer, pid, own, &known) }
     }
 
     fn inspect(&mut self, id: ProgramId, modules: u32) {
@@ -199,6 +196,12 @@ impl Daemon {
             }
         }
     }
+}
+
+/// Why a program some of whose threads have none of the `known` affinities is left alone; `None` if all have.
+pub(super) fn why_bound(observer: &Observer, pid: u32, own: &PuSet, known: &[&PuSet]) -> Option<String> {
+    let (tid, mask) = bound_thread(observer, pid, known).ok()??;
+    Some(format!("its thread {tid} has an affinity of its own ({mask}, the program {own})"))
 }
 
 /// Whether the process that has the peer's id now is the one that connected. Up to 10 s lie between the two, in which

@@ -245,10 +245,19 @@ impl Daemon {
             limits
         };
         let (pus, pretended) = (self.limits.pus.clone(), self.parts.pretended);
+        let dry_run = self.parts.apply.is_dry_run();
         for program in self.registry.iter_mut() {
             program.usable = if pretended { pus.clone() } else { program.own.intersection(&pus) };
             if program.usable.is_empty() && program.alone.is_none() {
                 program.alone = Some(no_pus(&program.own, &pus));
+                program.stranded = true;
+            } else if program.stranded && !program.usable.is_empty() {
+                program.stranded = false;
+                // It may have bound its threads meanwhile, or before it attached.
+                let known: Vec<&PuSet> = std::iter::once(&program.own).chain(&program.grant.masks).collect();
+                program.alone = (!dry_run)
+                    .then(|| arrive::why_bound(&self.observer, program.pid, &program.own, &known))
+                    .flatten();
             }
         }
     }
