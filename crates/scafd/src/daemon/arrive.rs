@@ -14,8 +14,9 @@ use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_BOUND, Hello};
 use std::time::Instant;
 
-/// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from.
-const GENERATIONS: usize = 8;
+/// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from, and how
+/// far down a program's descendants are freed of it.
+pub(super) const GENERATIONS: usize = 8;
 
 impl Daemon {
     /// Registers a program. True if it is one more to decide about.

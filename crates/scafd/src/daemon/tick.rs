@@ -5,6 +5,7 @@
 //! its DoP.
 
 use super::Daemon;
+use super::arrive::GENERATIONS;
 use super::decide::target_of;
 use crate::apply::Trouble;
 use crate::estimate::Bounds;
@@ -19,6 +20,9 @@ pub(super) const SLOW: Duration = Duration::from_secs(1);
 
 /// Threads of a program that are asked for children, once a second at 6 us each.
 const FORKERS: usize = 16;
+
+/// Processes of one generation that are looked at: a program with more children isn't worth a tick's time.
+const MOST_CHILDREN: usize = 64;
 
 /// For how long after a change threads may still appear that were created before it.
 const YOUNG_NS: u64 = 1_000_000_000;
@@ -141,9 +145,17 @@ impl Daemon {
             if program.grant.masks.is_empty() || (program.grant.set.is_none() && !lately) {
                 continue;
             }
-            for child in self.observer.process(program.pid).children(FORKERS) {
-                if self.registry.by_pid(child).is_none() {
-                    self.parts.apply.restore_child(child, &program.grant.masks, &program.own);
+            // A shell may have forked on before it was freed itself, so grandchildren are looked at too.
+            let mut family = vec![program.pid];
+            for _ in 0..GENERATIONS {
+                family = family
+                    .iter()
+                    .flat_map(|parent| self.observer.process(*parent).children(FORKERS))
+                    .filter(|child| self.registry.by_pid(*child).is_none())
+                    .take(MOST_CHILDREN)
+                    .collect();
+                for child in &family {
+                    self.parts.apply.restore_child(*child, &program.grant.masks, &program.own);
                 }
             }
         }
