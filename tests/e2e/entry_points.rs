@@ -1,7 +1,6 @@
 //! Every way into a parallel region that gcc knows, under grants of one and of two PUs.
 
 use crate::support::House;
-use scafd::control::Mechanism;
 
 /// The lines of constructs.c: name, rounds with a wrong result, largest team, last team.
 fn constructs(done: &crate::support::Done) -> Vec<(&str, [i64; 3])> {
@@ -20,11 +19,11 @@ fn constructs(done: &crate::support::Done) -> Vec<(&str, [i64; 3])> {
 fn every_construct_is_right_with_the_team_cut_to_one() {
     let house = House::open("equi");
     let program = house.program("constructs").threads(3).option("--max", 1).start();
-    let seen = program.until_resized_to(1);
+    let seen = program.until_inspected();
     program.until("more rounds", |program| program.regions > seen.regions + 1000);
     let done = program.finish().well();
     let constructs = constructs(&done);
-    assert_eq!(constructs.len(), 24);
+    assert_eq!(constructs.len(), 23);
     for (name, [wrong, largest, last]) in constructs {
         assert!(
             wrong == 0 && largest <= 3 && last <= 1,
@@ -37,8 +36,7 @@ fn every_construct_is_right_with_the_team_cut_to_one() {
 fn every_construct_is_right_with_the_team_cut_to_two() {
     let house = House::open("equi");
     let program = house.program("constructs").threads(4).start();
-    let seen = program
-        .until("teams of two at most", |program| program.mechanism == Mechanism::Resize && program.team <= 2);
+    let seen = program.until_inspected();
     program.until("more rounds", |program| program.regions > seen.regions + 5000);
     let done = program.finish().well();
     for (name, [wrong, largest, last]) in constructs(&done) {
@@ -68,13 +66,22 @@ fn every_construct_is_right_while_grants_come_and_go() {
 fn is_right(name: &str, max: u32, variable: (&str, &str)) -> crate::support::Done {
     let house = House::open("equi");
     let program = house.program(name).threads(2).env(variable.0, variable.1).option("--max", max).start();
-    let seen = program.until("its code has been inspected", |program| {
-        program.dop.is_some() && program.mechanism_reason != "its code is being inspected"
-    });
+    let seen = program.until_inspected();
     program.until("more rounds", |program| program.regions > seen.regions + 1000);
     let done = program.finish().well();
     assert_eq!(done.number("wrong"), 0);
     done
+}
+
+#[test]
+fn sections_that_wait_for_each_other_keep_their_team() {
+    let house = House::open("equi");
+    for form in ["combined", "within"] {
+        let program = house.program("sections").args([form]).threads(2).option("--max", 1).start();
+        let seen = program.until_inspected();
+        program.until("more rounds", |program| program.regions > seen.regions + 100);
+        assert!(program.finish().well().number("rounds") > 100);
+    }
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn a_program_that_divides_work_by_the_team_size_keeps_its_team() {
 fn a_clause_binds_its_own_region_only() {
     let house = House::open("equi");
     let program = house.program("clause_only").option("--max", 1).start();
-    let seen = program.until_resized_to(1);
+    let seen = program.until_inspected();
     let seen = program.until("more rounds", |program| program.regions > seen.regions + 1000);
     assert!(seen.promised_regions > 0);
     let done = program.finish().well();

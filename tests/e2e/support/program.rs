@@ -164,6 +164,13 @@ impl Running<'_> {
         })
     }
 
+    /// Waits until the daemon knows what may be done to it.
+    pub fn until_inspected(&self) -> Program {
+        self.until("its code has been inspected", |program| {
+            program.dop.is_some() && program.mechanism_reason != "its code is being inspected"
+        })
+    }
+
     /// Waits until it is folded onto one PU.
     pub fn until_folded(&self) -> Program {
         self.until("one PU by folding", |program| {
