@@ -100,16 +100,20 @@ static long loops_without_wait(long *team)
     return sum;
 }
 
+/* Without a reduction: with one, gcc makes it sections within a region. */
 static long sections_combined(long *team)
 {
     long sum = 0;
-#pragma omp parallel sections reduction(+ : sum)
+#pragma omp parallel sections
     {
 #pragma omp section
+#pragma omp atomic
         sum += SUM / 3;
 #pragma omp section
+#pragma omp atomic
         sum += SUM / 3;
 #pragma omp section
+#pragma omp atomic
         sum += SUM - 2 * (SUM / 3);
     }
     *team = 1;
