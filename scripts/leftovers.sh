@@ -7,8 +7,9 @@ fail() {
     exit 1
 }
 
-if pgrep -x scafd >/dev/null; then
-    fail "a daemon: $(pgrep -ax scafd)"
+# One that has ended and waits for init to take note of it is gone.
+if pgrep -x -r R,S,D,T,t scafd >/dev/null; then
+    fail "a daemon: $(pgrep -a -x -r R,S,D,T,t scafd)"
 fi
 sockets=$(grep -o '@\?[^ ]*scafd\.sock' /proc/net/unix | sort -u || true)
 [ -z "$sockets" ] || fail "sockets: $sockets"
