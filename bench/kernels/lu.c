@@ -3,7 +3,8 @@
  *
  * It's not NPB's LU: the 5x5 blocks are constants, so the reference values are our own. What it shares is
  * what matters to a scheduler: a wavefront handed from thread to thread many times a millisecond, by plain
- * busy loops that no runtime sees. A thread that waits for one without a processor burns its whole slice.
+ * busy loops that no runtime sees. As there, a plane is handed on only when the one before has been taken, so
+ * neighbours wait for each other both ways. A thread that waits for one without a processor burns its slice.
  *
  * Forms:
  *   loops   a parallel region for each sweep; a flag for each BLOCK of rows, so any team size is right
@@ -154,6 +155,8 @@ static void solve_rigid(int iterations)
             for (int k = 1; k <= side; k++) {
                 if (me > 0)
                     wait_for(&flags[me - 1], 2L * it * side + k);
+                if (me < team - 1)
+                    wait_for(&flags[me + 1], 2L * it * side + k - 1);
                 lower_rows(k, first, last);
                 post(&flags[me], 2L * it * side + k);
             }
@@ -161,6 +164,8 @@ static void solve_rigid(int iterations)
             for (int done = 1; done <= side; done++) {
                 if (me < team - 1)
                     wait_for(&flags[me + 1], (2L * it + 1) * side + done);
+                if (me > 0)
+                    wait_for(&flags[me - 1], (2L * it + 1) * side + done - 1);
                 upper_rows(side + 1 - done, first, last);
                 post(&flags[me], (2L * it + 1) * side + done);
             }
@@ -177,7 +182,8 @@ static void solve_rigid(int iterations)
 
 /*
  * Static loops of equal length give a block to the same thread in every plane, and a thread its blocks in
- * order, so the block before is either the same thread's or being worked on: no deadlock, at any team size.
+ * order, so the block before is either the same thread's or being worked on, and so is the block after in
+ * the plane before: no deadlock, at any team size.
  */
 static void lower_sweep(struct flag *flags, long before)
 {
@@ -187,6 +193,8 @@ static void lower_sweep(struct flag *flags, long before)
         for (int b = 0; b < blocks; b++) {
             if (b > 0)
                 wait_for(&flags[b - 1], before + k);
+            if (b < blocks - 1)
+                wait_for(&flags[b + 1], before + k - 1);
             lower_rows(k, b * ROWS + 1, b * ROWS + ROWS);
             post(&flags[b], before + k);
         }
@@ -202,6 +210,8 @@ static void upper_sweep(struct flag *flags, long before)
             int b = blocks - 1 - turn;
             if (turn > 0)
                 wait_for(&flags[b + 1], before + done);
+            if (b > 0)
+                wait_for(&flags[b - 1], before + done - 1);
             upper_rows(side + 1 - done, b * ROWS + 1, b * ROWS + ROWS);
             post(&flags[b], before + done);
         }
