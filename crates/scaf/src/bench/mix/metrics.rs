@@ -82,6 +82,8 @@ pub struct ProgramResult {
 pub struct ConfigResult {
     /// System throughput.
     pub stp: Spread,
+    /// System throughput of each repetition.
+    pub stps: Vec<f64>,
     /// Average normalised turnaround time; `None` if a program failed in every repetition.
     pub antt: Option<f64>,
     /// Seconds to the last program's first end.
@@ -101,10 +103,18 @@ pub fn config_result(alone: &[Alone], repetitions: &[(Vec<Tally>, f64)]) -> Opti
     });
     Some(ConfigResult {
         stp: stats::spread(&stps)?,
+        stps,
         antt: median(&antts),
         makespan_s: median(&makespans)?,
         programs: programs.collect(),
     })
+}
+
+/// How many times another configuration's system throughput: the ratio in each repetition, then the median. A machine
+/// whose speed drifts between repetitions moves both, so this tells smaller differences than two medians do.
+pub fn stp_ratio(result: &ConfigResult, reference: &ConfigResult) -> Option<f64> {
+    let pairs = result.stps.iter().zip(&reference.stps).filter(|(_, reference)| **reference > 0.0);
+    median(&pairs.map(|(stp, reference)| stp / reference).collect::<Vec<_>>())
 }
 
 fn speedups(alone: &[Alone], tallies: &[Tally]) -> Vec<f64> {
@@ -191,5 +201,15 @@ mod tests {
         assert_eq!(result.makespan_s, 4.0);
         assert_eq!(result.programs[1].corun_s, Some(3.0));
         assert_eq!(config_result(&ALONE, &[]), None);
+    }
+
+    #[test]
+    fn configurations_are_compared_within_each_repetition() {
+        let of = |times: [f64; 3]| {
+            config_result(&ALONE[..1], &times.map(|time| (vec![took(time)], time))).unwrap()
+        };
+        // The machine is twice as slow in the second repetition, for both.
+        assert_eq!(stp_ratio(&of([2.0, 4.0, 3.0]), &of([1.0, 2.0, 3.0])), Some(0.5));
+        assert_eq!(stp_ratio(&of([2.0; 3]), &ConfigResult { stps: vec![0.0; 3], ..of([1.0; 3]) }), None);
     }
 }

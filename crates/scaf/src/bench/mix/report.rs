@@ -5,7 +5,7 @@ use super::super::stats::median;
 use super::config::Config;
 use super::file::MixFile;
 use super::late::Late;
-use super::metrics::{Alone, ConfigResult};
+use super::metrics::{Alone, ConfigResult, stp_ratio};
 use crate::ps;
 use serde::Serialize;
 
@@ -35,6 +35,9 @@ pub struct ConfigReport {
     pub stp_min: f64,
     /// Largest over the repetitions.
     pub stp_max: f64,
+    /// Against the machine split by hand, if that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stp_vs_pinned_ratio: Option<f64>,
     antt: Option<f64>,
     makespan_s: f64,
     programs: Vec<ProgramReport>,
@@ -79,6 +82,8 @@ impl Report {
         alone: &[Alone],
         results: &[(Config, ConfigResult, Vec<Late>)],
     ) -> Report {
+        let pinned =
+            results.iter().find(|(config, ..)| *config == Config::Pinned).map(|(_, result, _)| result);
         let lates: Vec<Late> = results.iter().flat_map(|(_, _, lates)| lates.clone()).collect();
         Report {
             header: Header::new(repetitions),
@@ -87,7 +92,7 @@ impl Report {
             tags: mix.tags.clone(),
             configs: results
                 .iter()
-                .map(|(config, result, lates)| config_report(mix, alone, config, result, lates))
+                .map(|(config, result, lates)| config_report(mix, alone, config, result, pinned, lates))
                 .collect(),
             late: LateReport::over(&lates),
         }
@@ -105,8 +110,17 @@ impl Report {
 
     /// For people.
     pub fn table(&self) -> String {
-        let mut table =
-            ps::plain_table(&["CONFIG", "STP", "MIN", "MAX", "ANTT", "MAKESPAN S", "SPEEDUPS (COMPLETIONS)"]);
+        let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.2}"));
+        let mut table = ps::plain_table(&[
+            "CONFIG",
+            "STP",
+            "MIN",
+            "MAX",
+            "/PINNED",
+            "ANTT",
+            "MAKESPAN S",
+            "SPEEDUPS (COMPLETIONS)",
+        ]);
         for config in &self.configs {
             let programs: Vec<String> = config.programs.iter().map(ProgramReport::words).collect();
             table.add_row([
@@ -114,12 +128,13 @@ impl Report {
                 format!("{:.2}", config.stp),
                 format!("{:.2}", config.stp_min),
                 format!("{:.2}", config.stp_max),
-                config.antt.map_or_else(|| "-".into(), |antt| format!("{antt:.2}")),
+                number(config.stp_vs_pinned_ratio),
+                number(config.antt),
                 format!("{:.2}", config.makespan_s),
                 programs.join(", "),
             ]);
         }
-        ps::align_right(&mut table, &[1, 2, 3, 4, 5]);
+        ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6]);
         let mut text = format!("{}: {}\n{}\n", self.mix, self.description, ps::trimmed(&table));
         if let Some(late) = &self.late {
             let ms = |value: Option<f64>| {
@@ -144,6 +159,7 @@ fn config_report(
     alone: &[Alone],
     config: &Config,
     result: &ConfigResult,
+    pinned: Option<&ConfigResult>,
     lates: &[Late],
 ) -> ConfigReport {
     let programs =
@@ -164,6 +180,7 @@ fn config_report(
         stp: result.stp.median,
         stp_min: result.stp.min,
         stp_max: result.stp.max,
+        stp_vs_pinned_ratio: pinned.and_then(|pinned| stp_ratio(result, pinned)),
         antt: result.antt,
         makespan_s: result.makespan_s,
         programs: programs.collect(),
