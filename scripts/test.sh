@@ -19,8 +19,9 @@ scripts/purity.sh
 step "unit, property and fuzz tests"
 cargo test --workspace --locked --exclude scaf-tests
 
-step "the page protocol under every interleaving"
-RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release --locked -p scaf-proto --test loom
+step "shared pages, barrier and parking under every interleaving"
+RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
+    cargo test --release --locked -p scaf-proto -p scaf-team --test loom
 
 step "kernels: every form at 1 to 4 threads"
 bench/kernels/check.sh

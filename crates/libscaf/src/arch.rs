@@ -27,8 +27,15 @@ pub struct Thread {
     pub started_in: [*const Runtime; STARTS],
     /// 1 in a region whose team has one thread because of us.
     pub shrunk: u32,
-    _pad: u32,
+    /// The thread's number in the region's team; [`NO_INDEX`] until asked for.
+    pub index: u32,
+    /// Loops of the region whose end it has reached.
+    pub loops: u32,
+    _pad: [u32; 3],
 }
+
+/// Value of [`Thread::index`] before the runtime was asked.
+pub const NO_INDEX: u32 = u32::MAX;
 
 /// Value of [`Thread::slot`] for a master that runs unmeasured.
 pub const NO_SLOT: u32 = u32::MAX;
@@ -37,7 +44,7 @@ pub const NO_SLOT: u32 = u32::MAX;
 pub const STARTS: usize = 3;
 
 /// Bytes of [`Thread`] reserved below.
-const THREAD_BYTES: usize = 64;
+const THREAD_BYTES: usize = 80;
 const _: () = assert!(size_of::<Thread>() == THREAD_BYTES);
 
 global_asm!(

@@ -206,6 +206,11 @@ fn own_affinity() -> [u64; MASK_WORDS] {
     own
 }
 
+/// PUs that the process has of its own.
+pub fn own_pus() -> u32 {
+    own_affinity().iter().map(|word| word.count_ones()).sum()
+}
+
 /// Takes the daemon's answer, waiting for it up to `patience_ms`.
 fn take_answer(patience_ms: c_int) {
     let fd = SOCKET.load(Ordering::Relaxed);

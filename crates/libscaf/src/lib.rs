@@ -7,12 +7,15 @@
 //! Where to look:
 //! - [`gomp`]: the runtime port for GCC's libgomp, a table of entry points;
 //! - [`region`]: what happens at the entry and the exit of a parallel region;
-//! - [`sampling`]: which runs of a short region are measured;
-//! - [`waits`]: barriers and loop ends, whose time is no useful work;
+//! - [`sampling`]: what is remembered of a region, and which of its runs are measured;
+//! - [`waits`]: barriers, and ends and chunks of loops, where threads wait as the grant has it;
 //! - [`promise`]: calls by which a program fixes its team sizes, which are then kept;
 //! - [`runtime`]: which copy of the runtime serves which code;
 //! - [`client`], [`settings`], [`pages`], [`fork`]: attaching, and staying out of the way of fork, exec and threads;
+//! - [`futex`]: sleeping and waking;
 //! - [`arch`]: the time-stamp counter, thread-local storage and return addresses.
+//!
+//! What can be decided and tested apart from any process, such as the size of a team and its barrier, is `scaf-team`.
 //!
 //! Rules of this crate: it lives in other people's processes. It never aborts, prints, blocks for longer than
 //! [`client::PATIENCE_MS`], allocates, or changes `errno`; no dependency but libc; no code that can panic, which the
@@ -26,6 +29,7 @@ compile_error!("libscaf runs on x86-64 Linux so far; a port needs arch.rs and a 
 mod arch;
 mod client;
 mod fork;
+mod futex;
 mod gomp;
 mod pages;
 mod promise;

@@ -7,18 +7,22 @@
 //! Taking each thread's time moves a cache line between cores, 150 ns at two threads. Regions known to be short are
 //! therefore sampled ([`crate::sampling`]).
 //!
-//! The team size is ours to choose only if nobody else has a say ([`Choice`]): the program gave no size (a promise),
-//! the region isn't nested, and the daemon has found that the region's code doesn't depend on its team's size. A team
-//! is never larger than the program's own would be.
+//! The team size is chosen by [`scaf_team::choice`]; here are the facts that it is chosen by. Regions within regions are
+//! passed on as they are.
 
-use crate::arch::{NO_SLOT, STARTS, Thread, thread, ticks};
+use crate::arch::{NO_INDEX, NO_SLOT, STARTS, Thread, thread, ticks};
+use crate::futex::Futex;
 use crate::runtime::{self, Body, Code, Runtime};
 use crate::sampling::{self, Note};
-use crate::{client, pages, promise};
+use crate::{client, pages, promise, settings};
+use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::report::{SLOTS, Slot, fact};
+use scaf_team::barrier::Barrier;
+use scaf_team::choice::{self, Choice, Facts};
+use scaf_team::gate::Gate;
 
 /// What [`run_thread`] is handed instead of the program's own data. Lies on the master's stack: the region's end
 /// waits for all threads.
@@ -38,6 +42,14 @@ pub struct Frame {
     /// Threads that have left the function, in the upper 12 bits, and the sum of their ticks in it (52 bits are 20
     /// days): one atomic addition a thread.
     inside: AtomicU64,
+    /// Whether barriers and ends of loops are ours.
+    pub takes_over: bool,
+    /// Threads of the team, as the runtime says; 0 until somebody had to know.
+    team: AtomicU32,
+    /// The team's barrier, if it is ours.
+    pub barrier: Barrier,
+    /// Where threads of dynamic loops are parked.
+    pub gate: Gate,
 }
 
 const ONE_THREAD: u64 = 1 << 52;
@@ -57,7 +69,24 @@ impl Frame {
             depth,
             seen: AtomicU32::new(0),
             inside: AtomicU64::new(0),
+            takes_over: false,
+            team: AtomicU32::new(0),
+            barrier: Barrier::new(),
+            gate: Gate::new(),
         }
+    }
+
+    /// Threads of the team.
+    #[inline(always)]
+    pub fn team(&self, runtime: &Runtime) -> u32 {
+        let known = self.team.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        // SAFETY: omp_get_num_threads takes nothing.
+        let team = runtime.num_threads.map_or(1, |num_threads| unsafe { num_threads() }).max(1) as u32;
+        self.team.store(team, Ordering::Relaxed);
+        team
     }
 
     /// Threads that have left the outlined function, and the ticks that they spent in it together.
@@ -77,26 +106,20 @@ impl Frame {
         }
     }
 
-    /// A task is created in the region.
+    /// A task is created in the region. Barriers are the runtime's from now on: it runs tasks there.
     #[inline(always)]
     pub fn has_tasks(&self) {
         if self.seen.load(Ordering::Relaxed) & HAS_TASKS == 0 {
             self.seen.fetch_or(HAS_TASKS, Ordering::Relaxed);
+            self.barrier.hand_over(&Futex);
         }
     }
-}
 
-/// What was decided about a team.
-#[derive(Clone, Copy)]
-struct Choice {
-    /// To be passed to the runtime: 0 leaves the size to it.
-    pass: u32,
-    /// Threads that the team will have.
-    team: u32,
-    /// The program fixed the size itself.
-    promised: bool,
-    /// 1 if the team has one thread because of us.
-    shrunk: u32,
+    /// The region is being cancelled, perhaps: its waits are the runtime's from now on.
+    pub fn is_cancelled(&self) {
+        self.barrier.hand_over(&Futex);
+        self.gate.close_down(&Futex);
+    }
 }
 
 /// What sets a region apart.
@@ -143,11 +166,11 @@ pub unsafe fn run<R: Default>(
         }
         let note = Note::of(code);
         if note.is_short_alone() && one_master() {
-            let choice = choose(code, requested, kind);
+            let choice = choose(code, &note, requested, kind);
             if choice.team == 1 && sampling::is_left_out(this) {
                 (*this).runtime = code.runtime;
                 (*this).depth = 1;
-                (*this).shrunk = choice.shrunk;
+                (*this).shrunk = u32::from(choice.shrunk);
                 let result = call(code.runtime, body, data, choice.pass);
                 (*this).depth = 0;
                 (*this).runtime = null();
@@ -157,7 +180,7 @@ pub unsafe fn run<R: Default>(
         let entered = ticks();
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
-        let choice = choose(code, requested, kind);
+        let choice = choose(code, &note, requested, kind);
         if choice.promised
             && let Some(slot) = slot
         {
@@ -169,7 +192,7 @@ pub unsafe fn run<R: Default>(
         }
         (*this).runtime = code.runtime;
         (*this).depth = 1;
-        (*this).shrunk = choice.shrunk;
+        (*this).shrunk = u32::from(choice.shrunk);
         let result = if choice.team == 1 {
             // One thread has nobody to wait for: its time in the region is the region's.
             let result = call(code.runtime, body, data, choice.pass);
@@ -224,6 +247,7 @@ unsafe fn several<R>(
         }
         let mut frame = Frame::new(code.runtime, body, data, 1);
         frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
+        frame.takes_over = settings::get().spin.is_some() && code.runtime.is_complete();
         if entry.kind == Kind::Reductions {
             frame.first_word = *data.cast::<usize>();
         }
@@ -297,52 +321,46 @@ unsafe extern "C" fn run_thread(frame: *mut c_void) {
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
         let before = ((*this).runtime, (*this).frame, (*this).depth);
+        let counts = ((*this).index, (*this).loops);
         (*this).runtime = frame.runtime;
         (*this).frame = frame;
         (*this).depth = frame.depth;
+        ((*this).index, (*this).loops) = (NO_INDEX, 0);
         let start = ticks();
         (frame.body)(frame.data);
         let inside = ticks().wrapping_sub(start) & (ONE_THREAD - 1);
         ((*this).runtime, (*this).frame, (*this).depth) = before;
+        ((*this).index, (*this).loops) = counts;
         frame.inside.fetch_add(ONE_THREAD | inside, Ordering::Relaxed);
     }
 }
 
 /// Chooses the team size of a region that isn't nested.
 #[inline(always)]
-fn choose(code: Code, requested: u32, kind: Kind) -> Choice {
-    if requested != 0 {
-        // A team of one is what `if(false)` asks for: no promise, there is just nothing to choose.
-        let promised = requested > 1;
-        if promised {
-            promise::note(fact::NUM_THREADS_CLAUSE);
-        }
-        return Choice { pass: requested, team: requested, promised, shrunk: 0 };
-    }
-    // As last seen: `client` asks the runtime about once a second. Only a smaller team needs the exact number.
-    let natural = NATURAL.load(Ordering::Relaxed);
-    let kept = Choice { pass: 0, team: natural, promised: false, shrunk: 0 };
+fn choose(code: Code, note: &Note, requested: u32, kind: Kind) -> Choice {
     let word = pages::grant().word();
-    let Some(dop) = word.dop() else { return kept };
-    if promise::is_kept() {
-        return Choice { promised: true, ..kept };
-    }
-    let inspected = runtime::is_numbered(code.module)
+    let resizable = runtime::is_numbered(code.module)
         && runtime::modules_met() <= word.resizable_modules()
-        && runtime::NEWS.load(Ordering::Relaxed) == 0;
-    if !inspected || kind == Kind::Sections {
-        return kept;
+        && runtime::NEWS.load(Ordering::Relaxed) == 0
+        && kind != Kind::Sections;
+    let mut facts = Facts {
+        requested,
+        // As last seen: `client` asks the runtime about once a second. Only a smaller team needs the exact number.
+        natural: NATURAL.load(Ordering::Relaxed),
+        budget: word.dop().map(|dop| dop.saturating_sub(IN_TEAMS.load(Ordering::Relaxed))),
+        kept: promise::is_kept(),
+        resizable,
+        length: note.length(),
+        only_master: one_master(),
+    };
+    let choice = choice::choose(&facts);
+    if requested > 1 {
+        promise::note(fact::NUM_THREADS_CLAUSE);
+    } else if requested == 0 && choice.pass != 0 {
+        facts.natural = ask_natural(code.runtime);
+        return choice::choose(&facts);
     }
-    let budget = dop.saturating_sub(IN_TEAMS.load(Ordering::Relaxed)).max(1);
-    if budget >= natural {
-        return kept;
-    }
-    let natural = ask_natural(code.runtime);
-    let team = budget.min(natural);
-    if team == natural {
-        return Choice { pass: 0, team, promised: false, shrunk: 0 };
-    }
-    Choice { pass: team, team, promised: false, shrunk: u32::from(team == 1) }
+    choice
 }
 
 /// Asks the runtime for the team size that the program would have without us.
@@ -375,6 +393,12 @@ pub fn report_natural_again() {
 fn one_master() -> bool {
     let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
     taken & taken.wrapping_sub(1) == 0
+}
+
+/// Threads in the teams of all masters, while there are several.
+#[inline(always)]
+pub fn in_teams() -> u32 {
+    IN_TEAMS.load(Ordering::Relaxed)
 }
 
 /// Several masters share the program's one budget: each takes what the others leave. Returns what to give back.
@@ -471,10 +495,10 @@ pub unsafe fn start(
         let entered = ticks();
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
-        let choice = choose(code, requested, kind);
+        let choice = choose(code, &Note::of(code), requested, kind);
         (*this).runtime = code.runtime;
         (*this).depth = 1;
-        (*this).shrunk = choice.shrunk;
+        (*this).shrunk = u32::from(choice.shrunk);
         let Some(slot) = slot else {
             return call(code.runtime, body, data, choice.pass);
         };
@@ -485,6 +509,7 @@ pub unsafe fn start(
         let started = &STARTED[((*this).slot.wrapping_sub(1) as usize) % SLOTS];
         started.shared.store(join_teams(choice.team), Ordering::Relaxed);
         started.entered.store(entered, Ordering::Relaxed);
+        *started.note.get() = code.note;
         let frame = started.frame.get();
         frame.write(Frame { slot, ..Frame::new(code.runtime, body, data, 1) });
         (*this).frame = frame;
@@ -525,6 +550,7 @@ pub unsafe extern "C" fn end(caller: usize) {
             let own = done.wrapping_sub(mine.inside_since.load(Ordering::Relaxed));
             let entered = mine.entered.load(Ordering::Relaxed);
             leave(slot, frame, entered, left, others + 1, theirs.wrapping_add(own));
+            Note::learn_length(*mine.note.get(), left.wrapping_sub(entered));
             leave_teams(mine.shared.load(Ordering::Relaxed));
         }
         (*this).depth = 0;
@@ -534,7 +560,8 @@ pub unsafe extern "C" fn end(caller: usize) {
 }
 
 struct Started {
-    frame: core::cell::UnsafeCell<Frame>,
+    frame: UnsafeCell<Frame>,
+    note: UnsafeCell<&'static AtomicU64>,
     entered: AtomicU64,
     inside_since: AtomicU64,
     shared: AtomicU32,
@@ -546,9 +573,12 @@ unsafe impl Sync for Started {}
 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
 
+static NO_NOTE: AtomicU64 = AtomicU64::new(0);
+
 static STARTED: [Started; SLOTS] = [const {
     Started {
-        frame: core::cell::UnsafeCell::new(Frame::new(null(), nothing, core::ptr::null_mut(), 1)),
+        frame: UnsafeCell::new(Frame::new(null(), nothing, core::ptr::null_mut(), 1)),
+        note: UnsafeCell::new(&NO_NOTE),
         entered: AtomicU64::new(0),
         inside_since: AtomicU64::new(0),
         shared: AtomicU32::new(0),

@@ -36,6 +36,10 @@ type Task = unsafe extern "C" fn(
     c_int,
     *mut c_void,
 );
+/// The next chunk of a loop; the pointers are to `long`s or to `unsigned long long`s.
+type Next = unsafe extern "C" fn(*mut c_void, *mut c_void) -> bool;
+/// Passed on as it came, whatever its arguments.
+type Whatever = unsafe extern "C" fn();
 type TaskLoop =
     unsafe extern "C" fn(Body, *mut c_void, *mut c_void, Long, Long, u32, u64, c_int, Long, Long, Long);
 
@@ -95,11 +99,46 @@ runtime! {
     loop_end_cancel: unsafe extern "C" fn() -> bool = c"GOMP_loop_end_cancel",
     sections_end: unsafe extern "C" fn() = c"GOMP_sections_end",
     sections_end_cancel: unsafe extern "C" fn() -> bool = c"GOMP_sections_end_cancel",
+    loop_end_nowait: unsafe extern "C" fn() = c"GOMP_loop_end_nowait",
+    sections_end_nowait: unsafe extern "C" fn() = c"GOMP_sections_end_nowait",
+    loop_dynamic_next: Next = c"GOMP_loop_dynamic_next",
+    loop_guided_next: Next = c"GOMP_loop_guided_next",
+    loop_runtime_next: Next = c"GOMP_loop_runtime_next",
+    loop_nonmonotonic_dynamic_next: Next = c"GOMP_loop_nonmonotonic_dynamic_next",
+    loop_nonmonotonic_guided_next: Next = c"GOMP_loop_nonmonotonic_guided_next",
+    loop_nonmonotonic_runtime_next: Next = c"GOMP_loop_nonmonotonic_runtime_next",
+    loop_maybe_nonmonotonic_runtime_next: Next = c"GOMP_loop_maybe_nonmonotonic_runtime_next",
+    loop_ull_dynamic_next: Next = c"GOMP_loop_ull_dynamic_next",
+    loop_ull_guided_next: Next = c"GOMP_loop_ull_guided_next",
+    loop_ull_runtime_next: Next = c"GOMP_loop_ull_runtime_next",
+    loop_ull_nonmonotonic_dynamic_next: Next = c"GOMP_loop_ull_nonmonotonic_dynamic_next",
+    loop_ull_nonmonotonic_guided_next: Next = c"GOMP_loop_ull_nonmonotonic_guided_next",
+    loop_ull_nonmonotonic_runtime_next: Next = c"GOMP_loop_ull_nonmonotonic_runtime_next",
+    loop_ull_maybe_nonmonotonic_runtime_next: Next = c"GOMP_loop_ull_maybe_nonmonotonic_runtime_next",
+    cancel: unsafe extern "C" fn(c_int, bool) -> bool = c"GOMP_cancel",
+    target: Whatever = c"GOMP_target_ext",
+    target_update: Whatever = c"GOMP_target_update_ext",
+    target_enter_exit_data: Whatever = c"GOMP_target_enter_exit_data",
+    taskwait_depend_nowait: Whatever = c"GOMP_taskwait_depend_nowait",
+    num_threads: unsafe extern "C" fn() -> c_int = c"omp_get_num_threads",
+    thread_num: unsafe extern "C" fn() -> c_int = c"omp_get_thread_num",
     max_threads: unsafe extern "C" fn() -> c_int = c"omp_get_max_threads",
     set_num_threads: unsafe extern "C" fn(c_int) = c"omp_set_num_threads",
     set_dynamic: unsafe extern "C" fn(c_int) = c"omp_set_dynamic",
     num_procs: unsafe extern "C" fn() -> c_int = c"omp_get_num_procs",
     max_active_levels: unsafe extern "C" fn() -> c_int = c"omp_get_max_active_levels",
+}
+
+impl Runtime {
+    /// Whether it has all that is needed to take its barriers and ends of loops over.
+    #[inline(always)]
+    pub fn is_complete(&self) -> bool {
+        self.barrier.is_some()
+            && self.loop_end_nowait.is_some()
+            && self.sections_end_nowait.is_some()
+            && self.num_threads.is_some()
+            && self.thread_num.is_some()
+    }
 }
 
 /// Copies of the runtime that are told apart. In a process with more of them, the rest's regions run on one thread.

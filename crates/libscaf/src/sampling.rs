@@ -1,4 +1,4 @@
-//! Which runs of a short region are measured, and what the others count for.
+//! What is remembered of a region: how long it is, which of its runs are measured, and what the others count for.
 //!
 //! Measuring costs 10 ns a time stamp, and 150 ns for each thread's time at two threads: a cache line moves between
 //! cores. That is nothing for a region of 20 us and a lot for one of 0.3 us. So a region that has been short several
@@ -10,18 +10,27 @@
 
 use crate::arch::Thread;
 use crate::runtime::Code;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
+use scaf_team::choice::Length;
 
 /// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
 const SHORT_TICKS: u64 = 1 << 15;
+/// Regions from this long on (70 to 130 ms) are long: the grant may well change meanwhile.
+const LONG_TICKS: u64 = 1 << 28;
 /// One of so many runs of a short region is measured.
 const SAMPLE: u32 = 16;
 /// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left out.
 const STREAK: u64 = 4;
 
 /// Lower 16 bits: the useful share of a team's time. Next 16: wall ticks with one thread. Then 8 bits each: how many
-/// measured runs in a row were short, with several threads and with one. Shares and ticks are smoothed.
+/// measured runs in a row were short, with several threads and with one. Shares and ticks are smoothed. Then
+/// [`LENGTH`].
 pub struct Note(u64);
+
+/// Bits of a note: 0 if the region hasn't run yet, else [`NOT_LONG`] or [`LONG`], as its latest measured run was.
+const LENGTH: u64 = 3 << 48;
+const NOT_LONG: u64 = 1 << 48;
+const LONG: u64 = 2 << 48;
 
 /// The useful share of a team's time, in 65,536ths.
 pub struct Share(u64);
@@ -62,6 +71,25 @@ impl Note {
         (others, others * (self.0 >> 16 & 0xffff))
     }
 
+    /// How long the region takes.
+    #[inline(always)]
+    pub fn length(&self) -> Length {
+        match self.0 & LENGTH {
+            0 => Length::Unknown,
+            LONG => Length::Long,
+            _ => Length::Short,
+        }
+    }
+
+    /// A run took `wall` ticks of which nothing else is known.
+    #[inline(always)]
+    pub fn learn_length(note: &AtomicU64, wall: u64) {
+        let length = if wall >= LONG_TICKS { LONG } else { NOT_LONG };
+        if note.load(Ordering::Relaxed) != length {
+            note.store(length, Ordering::Relaxed);
+        }
+    }
+
     fn team_streak(&self) -> u64 {
         self.0 >> 32 & 0xff
     }
@@ -74,14 +102,14 @@ impl Note {
     #[inline(always)]
     pub fn learn_team(code: Code, wall: u64, useful: u64, threads: u64, plain: bool) {
         if wall > SHORT_TICKS || !plain {
-            return Note::forget(code);
+            return Note::learn_length(code.note, wall);
         }
         let note = Note::of(code);
         let all = wall.wrapping_mul(threads).max(1);
         let share = (useful << 16).checked_div(all).unwrap_or(0).min(0xffff);
         let streak = note.team_streak();
         let share = smooth(streak, note.0 & 0xffff, share);
-        let rest = note.0 & !0xff_0000_ffff;
+        let rest = note.0 & !(LENGTH | 0xff_0000_ffff) | NOT_LONG;
         code.note.store(rest | (streak + 1).min(STREAK) << 32 | share, Ordering::Relaxed);
     }
 
@@ -89,12 +117,12 @@ impl Note {
     #[inline(always)]
     pub fn learn_alone(code: Code, wall: u64) {
         if wall > SHORT_TICKS {
-            return Note::forget(code);
+            return Note::learn_length(code.note, wall);
         }
         let note = Note::of(code);
         let streak = note.alone_streak();
         let wall = smooth(streak, note.0 >> 16 & 0xffff, wall);
-        let rest = note.0 & !0xff00_ffff_0000;
+        let rest = note.0 & !(LENGTH | 0xff00_ffff_0000) | NOT_LONG;
         code.note.store(rest | (streak + 1).min(STREAK) << 40 | wall << 16, Ordering::Relaxed);
     }
 
@@ -102,14 +130,7 @@ impl Note {
     #[inline(always)]
     pub fn check(code: Code, wall: u64) {
         if wall > 2 * SHORT_TICKS {
-            Note::forget(code);
-        }
-    }
-
-    #[inline(always)]
-    fn forget(code: Code) {
-        if code.note.load(Ordering::Relaxed) != 0 {
-            code.note.store(0, Ordering::Relaxed);
+            Note::learn_length(code.note, wall);
         }
     }
 }

@@ -2,7 +2,8 @@
 //! may change its environment later.
 //!
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
-//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000. A value out of range is ignored: the library can't complain.
+//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_SPIN` rounds, 0 to 2^32 - 1. A value out of range is ignored:
+//! the library can't complain.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -27,6 +28,9 @@ pub struct Settings {
     pub weight_milli: u32,
     /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
     pub bound: bool,
+    /// Rounds that a thread spins at a barrier while every thread of its team has a context; `None` leaves all waits to
+    /// the runtime.
+    pub spin: Option<u32>,
 }
 
 struct Once(UnsafeCell<Settings>);
@@ -42,6 +46,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     max: 0,
     weight_milli: 1_000,
     bound: false,
+    spin: None,
 }));
 
 /// The settings as they were when the library was loaded.
@@ -85,6 +90,8 @@ fn read(settings: &mut Settings, entry: &[u8]) {
         settings.max = number(value, 65_535).unwrap_or(0);
     } else if let Some(value) = entry.strip_prefix(b"SCAF_WEIGHT_MILLI=") {
         settings.weight_milli = number(value, 1_000_000).unwrap_or(1_000);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_SPIN=") {
+        settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
     } else if let Some(value) = entry.strip_prefix(b"XDG_RUNTIME_DIR=") {
         copy(&mut settings.runtime_dir, value);
     } else if let Some(value) = entry.strip_prefix(b"OMP_PROC_BIND=") {

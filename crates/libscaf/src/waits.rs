@@ -1,21 +1,128 @@
-//! Barriers and ends of loops and sections: the time that a thread spends in them is no useful work.
+//! Barriers, and the ends and chunks of loops and sections: where a team's threads wait for each other, and so where the
+//! grant can be followed in the middle of a region.
 //!
 //! They are called within a region, whose runtime the thread knows; outside of one, or in a thread of a team that we
-//! haven't opened, the caller's address tells. The end of the region itself is a wait too: it is what lies between a
-//! thread's leaving the outlined function and the region's end, so nothing has to be done for it.
+//! haven't opened, the caller's address tells. Where the region's waits are ours ([`Frame::takes_over`]), a barrier is
+//! `scaf_team`'s: threads spin as long as the runtime would while all have a context, and sleep at once while the
+//! program is folded. The end of a loop is the runtime's end without a wait, then such a barrier. The threads of a
+//! dynamic loop are parked between chunks.
+//!
+//! What tasks and cancellation need of a barrier only the runtime can do, so either leaves the rest of the region to it.
+//!
+//! The time that a thread waits is no useful work. The end of the region itself is a wait too: it is what lies between
+//! a thread's leaving the outlined function and the region's end, so nothing has to be done for it.
 
-use crate::arch::{Thread, thread, ticks};
+use crate::arch::{NO_INDEX, Thread, thread, ticks};
+use crate::futex::Futex;
+use crate::region::{self, Frame};
 use crate::runtime::{self, Body, Runtime};
+use crate::{client, pages, settings};
+use core::ffi::{c_int, c_void};
+use scaf_team::barrier::Passed;
 
-macro_rules! waits {
-    ($($name:ident $(-> $result:ty)?;)*) => {
+/// Rounds that a thread spins where the program itself has more threads than PUs; libgomp's number.
+const SPIN_CROWDED: u32 = 100;
+
+/// Waits at the region's barrier, which is ours or, where it is not or not any more, `real`.
+#[inline(always)]
+unsafe fn meet(frame: &Frame, runtime: &Runtime, real: unsafe extern "C" fn()) {
+    let since = ticks();
+    let team = frame.team(runtime);
+    // SAFETY: the runtime's own entry point.
+    if !frame.takes_over || frame.barrier.wait(team, &Futex, patience(team)) == Passed::HandedOver {
+        unsafe { real() };
+    }
+    frame.waited(ticks().wrapping_sub(since));
+}
+
+/// Whether to spin for one more round, at each call.
+#[inline(always)]
+fn patience(team: u32) -> impl FnMut() -> bool {
+    let mut left = None;
+    move || {
+        let first = || {
+            let spin = settings::get().spin.unwrap_or(0);
+            if team > client::own_pus() { spin.min(SPIN_CROWDED) } else { spin }
+        };
+        let now = left.unwrap_or_else(first);
+        left = Some(now.saturating_sub(1));
+        core::hint::spin_loop();
+        now != 0 && !is_crowded(team)
+    }
+}
+
+/// Whether the program's threads have fewer contexts than they are.
+#[inline(always)]
+fn is_crowded(team: u32) -> bool {
+    let word = pages::grant().word();
+    word.folded() && word.dop().is_some_and(|dop| team.max(region::in_teams()) > dop)
+}
+
+pub unsafe extern "C" fn barrier(caller: usize) {
+    let this = thread();
+    // SAFETY: this thread's own state, and the runtime's own entry point.
+    unsafe {
+        let Some(runtime) = runtime_of(this, caller) else { return };
+        let Some(real) = runtime.barrier else { return };
+        match (*this).frame.as_ref() {
+            Some(frame) => meet(frame, runtime, real),
+            None => real(),
+        }
+    }
+}
+
+/// Ends that are followed by a barrier.
+macro_rules! ends {
+    ($($name:ident, without: $nowait:ident, loops: $loops:literal;)*) => {
         $(
-            pub unsafe extern "C" fn $name(caller: usize) $(-> $result)? {
+            pub unsafe extern "C" fn $name(caller: usize) {
                 let this = thread();
-                // SAFETY: this thread's own state, and the runtime's own entry point.
+                // SAFETY: this thread's own state, and the runtime's own entry points.
                 unsafe {
+                    let Some(runtime) = runtime_of(this, caller) else { return };
+                    (*this).loops = (*this).loops.wrapping_add($loops);
+                    let Some(real) = runtime.$name else { return };
+                    let Some(frame) = (*this).frame.as_ref() else { return real() };
+                    match (frame.takes_over, runtime.$nowait, runtime.barrier) {
+                        (true, Some(end), Some(barrier)) => {
+                            end();
+                            meet(frame, runtime, barrier);
+                        }
+                        _ => meet(frame, runtime, real),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+ends! {
+    loop_end, without: loop_end_nowait, loops: 1;
+    sections_end, without: sections_end_nowait, loops: 0;
+}
+
+pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
+    let this = thread();
+    // SAFETY: this thread's own state, and the runtime's own entry point.
+    unsafe {
+        (*this).loops = (*this).loops.wrapping_add(1);
+        if let Some(real) = runtime_of(this, caller).and_then(|runtime| runtime.loop_end_nowait) {
+            real();
+        }
+    }
+}
+
+/// Waits that cancellation may end: always the runtime's.
+macro_rules! cancellable {
+    ($($name:ident, loops: $loops:literal;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(caller: usize) -> bool {
+                let this = thread();
+                // SAFETY: as above.
+                unsafe {
+                    (*this).loops = (*this).loops.wrapping_add($loops);
                     let Some(real) = runtime_of(this, caller).and_then(|runtime| runtime.$name) else {
-                        return Default::default();
+                        return false;
                     };
                     let Some(frame) = (*this).frame.as_ref() else { return real() };
                     let since = ticks();
@@ -28,15 +135,140 @@ macro_rules! waits {
     };
 }
 
-waits! {
-    barrier;
-    barrier_cancel -> bool;
-    loop_end;
-    loop_end_cancel -> bool;
-    sections_end;
-    sections_end_cancel -> bool;
+cancellable! {
+    barrier_cancel, loops: 0;
+    loop_end_cancel, loops: 1;
+    sections_end_cancel, loops: 0;
 }
 
+/// Asks for a loop's next chunk.
+macro_rules! chunks {
+    ($($name:ident)*) => {
+        $(
+            pub unsafe extern "C" fn $name(first: *mut c_void, end: *mut c_void, caller: usize) -> bool {
+                let this = thread();
+                // SAFETY: this thread's own state; the program's own arguments.
+                unsafe {
+                    let Some(runtime) = runtime_of(this, caller) else { return false };
+                    let Some(real) = runtime.$name else { return false };
+                    let Some(frame) = (*this).frame.as_ref().filter(|frame| frame.takes_over) else {
+                        return real(first, end);
+                    };
+                    let index = index(this, runtime);
+                    if !frame.gate.lets_through(index, dop(), &Futex) {
+                        park(this, frame, index);
+                    }
+                    let more = real(first, end);
+                    if !more {
+                        frame.gate.exhausted((*this).loops, &Futex);
+                    }
+                    more
+                }
+            }
+        )*
+    };
+}
+
+chunks! {
+    loop_dynamic_next loop_guided_next loop_runtime_next
+    loop_nonmonotonic_dynamic_next loop_nonmonotonic_guided_next loop_nonmonotonic_runtime_next
+    loop_maybe_nonmonotonic_runtime_next
+    loop_ull_dynamic_next loop_ull_guided_next loop_ull_runtime_next
+    loop_ull_nonmonotonic_dynamic_next loop_ull_nonmonotonic_guided_next loop_ull_nonmonotonic_runtime_next
+    loop_ull_maybe_nonmonotonic_runtime_next
+}
+
+#[inline(always)]
+fn dop() -> u32 {
+    pages::grant().word().dop().unwrap_or(u32::MAX)
+}
+
+#[inline(always)]
+unsafe fn index(this: *mut Thread, runtime: &Runtime) -> u32 {
+    // SAFETY: this thread's own state; omp_get_thread_num takes nothing.
+    unsafe {
+        if (*this).index == NO_INDEX {
+            (*this).index = runtime.thread_num.map_or(0, |number| number()).max(0) as u32;
+        }
+        (*this).index
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn park(this: *mut Thread, frame: &Frame, index: u32) {
+    let since = ticks();
+    // SAFETY: this thread's own state.
+    frame.gate.park(index, unsafe { (*this).loops }, &Futex, dop);
+    frame.waited(ticks().wrapping_sub(since));
+}
+
+pub unsafe extern "C" fn cancel(which: c_int, really: bool, caller: usize) -> bool {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        if let Some(frame) = (*this).frame.as_ref() {
+            frame.is_cancelled();
+        }
+        runtime_of(this, caller).and_then(|runtime| runtime.cancel).is_some_and(|real| real(which, really))
+    }
+}
+
+/// Calls that may create tasks within the runtime. Each is noted, and then jumped to as it came.
+macro_rules! creators {
+    ($($name:ident: $find:ident => $field:ident;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "endbr64",
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "sub rsp, 8",
+                    "mov rdi, qword ptr [rsp + 56]",
+                    "call {find}",
+                    "add rsp, 8",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    "jmp rax",
+                    find = sym $find,
+                )
+            }
+
+            unsafe extern "C" fn $find(caller: usize) -> usize {
+                let this = thread();
+                // SAFETY: this thread's own state.
+                unsafe {
+                    if let Some(frame) = (*this).frame.as_ref() {
+                        frame.has_tasks();
+                    }
+                    let real = runtime_of(this, caller).and_then(|runtime| runtime.$field);
+                    real.unwrap_or(nothing) as usize
+                }
+            }
+        )*
+    };
+}
+
+creators! {
+    GOMP_target_ext: find_target => target;
+    GOMP_target_update_ext: find_target_update => target_update;
+    GOMP_target_enter_exit_data: find_target_enter_exit_data => target_enter_exit_data;
+    GOMP_taskwait_depend_nowait: find_taskwait_depend_nowait => taskwait_depend_nowait;
+}
+
+unsafe extern "C" fn nothing() {}
+
+#[inline(always)]
 unsafe fn runtime_of(this: *mut Thread, caller: usize) -> Option<&'static Runtime> {
     // SAFETY: this thread's own state; runtimes live for ever.
     match unsafe { (*this).runtime.as_ref() } {

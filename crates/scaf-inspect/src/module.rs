@@ -3,14 +3,20 @@
 use crate::elf::Elf;
 use crate::error::Error;
 use crate::size_use;
+use memchr::memmem;
 use object::{ReadCache, ReadRef};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Files beyond this size are not opened further, in bytes.
 pub(crate) const MAX_FILE: u64 = 1 << 30;
+
+/// Files up to this size are read at once instead of piece by piece, in bytes: thousands of small reads of a C library's
+/// tables took longer than everything else.
+const READ_AT_ONCE: u64 = 64 << 20;
 
 /// What a module does with the size of its teams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,10 +83,13 @@ impl ModuleFacts {
 
     /// Whether this is an OpenMP runtime itself, which knows team sizes by trade.
     pub(crate) fn is_runtime(&self) -> bool {
-        let name =
-            |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        is_openmp_runtime(self.soname.as_deref().unwrap_or_default()) || is_openmp_runtime(&name(&self.path))
+        is_openmp_runtime(self.soname.as_deref().unwrap_or_default()) || is_runtimes_file(&self.path)
     }
+}
+
+/// Whether a file is an OpenMP runtime by its name.
+pub(crate) fn is_runtimes_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| is_openmp_runtime(&name.to_string_lossy()))
 }
 
 fn is_openmp_runtime(name: &str) -> bool {
@@ -104,19 +113,63 @@ pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
 
 /// The facts about the file at `open`, told under the name `path`.
 pub(crate) fn module_as(open: &Path, path: &Path) -> Result<ModuleFacts, Error> {
-    let meta = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
-    if !meta.is_file() {
-        // Opening a FIFO would wait for a writer that need never come.
-        return Err(Error::not_elf(path, "not a regular file"));
+    Contents::read(open, path)?.facts(path)
+}
+
+/// The same, but `None` for a file in which no name of OpenMP stands, so that it has no say in the size of teams.
+pub(crate) fn relevant_module_as(open: &Path, path: &Path) -> Result<Option<ModuleFacts>, Error> {
+    let contents = Contents::read(open, path)?;
+    if contents.is_irrelevant() { Ok(None) } else { contents.facts(path).map(Some) }
+}
+
+/// A file that may be a module.
+struct Contents {
+    mode: u32,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    All(Vec<u8>),
+    Piecewise(ReadCache<File>),
+}
+
+impl Contents {
+    fn read(open: &Path, path: &Path) -> Result<Contents, Error> {
+        let meta = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
+        if !meta.is_file() {
+            // Opening a FIFO would wait for a writer that need never come.
+            return Err(Error::not_elf(path, "not a regular file"));
+        }
+        if meta.len() > MAX_FILE {
+            return Err(Error::TooLarge { path: path.to_owned(), bytes: meta.len(), limit: MAX_FILE });
+        }
+        let file = File::open(open).map_err(|e| Error::read(path, e))?;
+        let bytes = if meta.len() <= READ_AT_ONCE {
+            let mut bytes = Vec::with_capacity(meta.len() as usize);
+            file.take(READ_AT_ONCE).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
+            Bytes::All(bytes)
+        } else {
+            Bytes::Piecewise(ReadCache::new(file))
+        };
+        Ok(Contents { mode: meta.mode(), bytes })
     }
-    if meta.len() > MAX_FILE {
-        return Err(Error::TooLarge { path: path.to_owned(), bytes: meta.len(), limit: MAX_FILE });
+
+    fn facts(&self, path: &Path) -> Result<ModuleFacts, Error> {
+        let facts = match &self.bytes {
+            Bytes::All(bytes) => facts(bytes.as_slice(), path)?,
+            Bytes::Piecewise(cache) => facts(cache, path)?,
+        };
+        Ok(ModuleFacts { setuid: self.mode & 0o6000 != 0, ..facts })
     }
-    let file = File::open(open).map_err(|e| Error::read(path, e))?;
-    let cache = ReadCache::new(file);
-    let mut facts = facts(&cache, path)?;
-    facts.setuid = meta.mode() & 0o6000 != 0;
-    Ok(facts)
+
+    /// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name what it
+    /// calls.
+    fn is_irrelevant(&self) -> bool {
+        let Bytes::All(bytes) = &self.bytes else { return false };
+        let names = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
+        bytes.starts_with(b"\x7fELF")
+            && names.iter().all(|name| memmem::find(bytes, name.as_bytes()).is_none())
+    }
 }
 
 /// The facts about an ELF file that is in memory already; its path is empty and `setuid` false.

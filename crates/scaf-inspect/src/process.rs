@@ -1,7 +1,7 @@
 //! The verdict about a running process: all the modules that it has mapped, taken together.
 
 use crate::error::Error;
-use crate::module::{ModuleFacts, SizeUse, module_as};
+use crate::module::{ModuleFacts, SizeUse, is_runtimes_file, relevant_module_as};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
@@ -77,9 +77,10 @@ pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
             Resizable::No { why: format!("process {pid} has mapped more than {MAX_MODULES} files of code") };
         return Ok(facts);
     }
-    for mapping in mappings {
-        let module = match inspect(&folder, &mapping) {
-            Ok(module) => module,
+    for mapping in mappings.iter().filter(|mapping| !is_runtimes_file(&mapping.path)) {
+        let module = match inspect(&folder, mapping) {
+            Ok(Some(module)) => module,
+            Ok(None) => continue,
             Err(error) => {
                 facts.refuse(error.to_string());
                 continue;
@@ -119,19 +120,19 @@ pub(crate) fn objection(module: &ModuleFacts) -> Option<String> {
     None
 }
 
-fn inspect(folder: &Path, mapping: &Mapping) -> Result<ModuleFacts, Error> {
+fn inspect(folder: &Path, mapping: &Mapping) -> Result<Option<ModuleFacts>, Error> {
     let link = folder.join("map_files").join(&mapping.range);
     if mapping.deleted {
-        return module_as(&link, &mapping.path);
+        return relevant_module_as(&link, &mapping.path);
     }
     // Through the process's own root: a container's /usr/lib is not ours.
     let rooted = match mapping.path.strip_prefix("/") {
         Ok(relative) => folder.join("root").join(relative),
         Err(_) => mapping.path.clone(),
     };
-    module_as(&rooted, &mapping.path)
-        .or_else(|_| module_as(&link, &mapping.path))
-        .or_else(|_| module_as(&mapping.path, &mapping.path))
+    relevant_module_as(&rooted, &mapping.path)
+        .or_else(|_| relevant_module_as(&link, &mapping.path))
+        .or_else(|_| relevant_module_as(&mapping.path, &mapping.path))
 }
 
 /// The files with code, and where there is code without a file.

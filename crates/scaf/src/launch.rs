@@ -25,6 +25,10 @@ pub const SPIN_FOLDED: &str = "1000";
 /// The same for a program that can be resized: it is folded only until the region ends that a change caught it in.
 pub const SPIN_RESIZED: &str = "10000";
 
+/// How long they spin in the waits that the library takes over, where it sees at each round whether the program is folded,
+/// and then they sleep at once: libgomp's own default.
+const SPIN_UNFOLDED: &str = "300000";
+
 /// The spin count that suits a program, as far as its file tells.
 fn spin_rounds(program: &Path) -> &'static str {
     match scaf_inspect::program(program) {
@@ -153,10 +157,14 @@ pub fn environment(
         ("SCAF_MAX", wish.max.map(|max| max.to_string().into())),
         ("SCAF_WEIGHT_MILLI", Some(wish.weight_milli.to_string().into())),
     ];
-    let chosen = |name| before(name).is_some();
-    if !chosen("OMP_WAIT_POLICY") && !chosen("GOMP_SPINCOUNT") {
+    // A spin count that another `scaf run` around us has set is no user's choice. Where users have chosen how to wait, all
+    // waits are left to the runtime.
+    let chosen = before("OMP_WAIT_POLICY").is_some()
+        || (before("GOMP_SPINCOUNT").is_some() && before("SCAF_SPIN").is_none());
+    if !chosen {
         changes.push(("GOMP_SPINCOUNT", Some(spin_rounds(program).into())));
     }
+    changes.push(("SCAF_SPIN", (!chosen).then(|| SPIN_UNFOLDED.into())));
     changes
 }
 
@@ -234,8 +242,11 @@ mod tests {
         let spin = |chosen: &'static str| {
             let before = move |name: &str| (name == chosen).then(|| OsString::from("x"));
             let changes = environment(&wish, Path::new("/p"), Path::new("/s"), Path::new("/l"), &before);
-            changes.into_iter().any(|(name, _)| name == "GOMP_SPINCOUNT")
+            let has = |wanted| changes.iter().any(|(name, value)| *name == wanted && value.is_some());
+            assert_eq!(has("GOMP_SPINCOUNT"), has("SCAF_SPIN"), "{chosen}");
+            has("SCAF_SPIN")
         };
         assert!(spin("HOME") && !spin("OMP_WAIT_POLICY") && !spin("GOMP_SPINCOUNT"));
+        assert!(spin("SCAF_SPIN"), "set by a scaf run around this one");
     }
 }

@@ -1,0 +1,175 @@
+//! A team's barrier, taken over from the runtime so that its waits can follow the fold.
+//!
+//! The runtime's own barrier spins for a number of rounds that is fixed when the program starts. Spinning is right while
+//! every thread has a context and ruinous while not, and that changes in the middle of a region. So threads wait here,
+//! where each round asks anew.
+//!
+//! The runtime's barrier does more than wait: it runs the tasks that are left, and a cancelled region leaves it. Where any
+//! of this may be needed, the barrier is *handed over*: from then on, for the rest of the region, all threads use the
+//! runtime's. Handing over in the middle of a wait is safe because it is done by a thread of the team that has not arrived
+//! (it creates a task, say), so that this barrier can't be complete, and those that wait all go on to the runtime's.
+
+use crate::Sleep;
+use crate::sync::{AtomicU32, Ordering, in_order};
+
+/// Where a barrier was passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Passed {
+    /// Here: all threads of the team have arrived.
+    Here,
+    /// Not at all: it was handed over, and the thread has to wait at the runtime's barrier.
+    HandedOver,
+}
+
+const HANDED_OVER: u32 = 1;
+const ONE_STEP: u32 = 2;
+
+/// A cache line of its own: threads that arrive must not slow down those that look at the word.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Line(AtomicU32);
+
+/// The barrier of a region's team.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Barrier {
+    /// Threads that have arrived at the barrier that is next to be passed.
+    arrived: Line,
+    /// Barriers passed so far, times two, and [`HANDED_OVER`]. What threads wait on.
+    word: AtomicU32,
+    /// Threads that sleep or are about to.
+    asleep: AtomicU32,
+}
+
+impl Barrier {
+    /// A barrier that nobody has arrived at.
+    #[cfg(not(loom))]
+    pub const fn new() -> Barrier {
+        Barrier { arrived: Line(AtomicU32::new(0)), word: AtomicU32::new(0), asleep: AtomicU32::new(0) }
+    }
+
+    /// A barrier that nobody has arrived at.
+    #[cfg(loom)]
+    pub fn new() -> Barrier {
+        Barrier { arrived: Line(AtomicU32::new(0)), word: AtomicU32::new(0), asleep: AtomicU32::new(0) }
+    }
+
+    /// Waits until all of `team` threads have arrived. `spins` is asked in each round whether to look once more or to
+    /// sleep.
+    ///
+    /// What a thread did before it arrived is seen by all threads after they have passed.
+    #[inline]
+    pub fn wait(&self, team: u32, sleep: &impl Sleep, mut spins: impl FnMut() -> bool) -> Passed {
+        let word = self.word.load(Ordering::Acquire);
+        if word & HANDED_OVER != 0 {
+            return Passed::HandedOver;
+        }
+        if self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= team {
+            self.arrived.0.store(0, Ordering::Relaxed);
+            self.step(ONE_STEP, sleep);
+            return Passed::Here;
+        }
+        loop {
+            let now = self.word.load(Ordering::Acquire);
+            if now != word {
+                // It may have been passed first and handed over later, for the next one.
+                return if now & !HANDED_OVER == word { Passed::HandedOver } else { Passed::Here };
+            }
+            if !spins() {
+                self.asleep.fetch_add(1, Ordering::SeqCst);
+                in_order();
+                sleep.sleep(&self.word, word, 0);
+                self.asleep.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Leaves this and all later barriers of the region to the runtime. Only for a thread of the team, which has not
+    /// arrived while it calls this.
+    pub fn hand_over(&self, sleep: &impl Sleep) {
+        if self.word.load(Ordering::Relaxed) & HANDED_OVER == 0 {
+            self.word.fetch_or(HANDED_OVER, Ordering::SeqCst);
+            self.wake(sleep);
+        }
+    }
+
+    /// Whether it was handed over.
+    pub fn is_handed_over(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & HANDED_OVER != 0
+    }
+
+    fn step(&self, by: u32, sleep: &impl Sleep) {
+        self.word.fetch_add(by, Ordering::SeqCst);
+        self.wake(sleep);
+    }
+
+    /// The word was changed before. Either we see here that a thread is about to sleep, or it sees the changed word.
+    fn wake(&self, sleep: &impl Sleep) {
+        in_order();
+        if self.asleep.load(Ordering::SeqCst) != 0 {
+            sleep.wake_all(&self.word);
+        }
+    }
+}
+
+impl Default for Barrier {
+    fn default() -> Self {
+        Barrier::new()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::testing::Parking;
+    use std::sync::atomic::{AtomicBool, AtomicU64};
+
+    /// Threads step together through many barriers, some of them spinning and some sleeping, and always find what the
+    /// others did before.
+    #[test]
+    fn nobody_is_early() {
+        const TEAM: u32 = 4;
+        const STEPS: u64 = 20_000;
+        let (barrier, parking) = (Barrier::new(), Parking::default());
+        let done: Vec<AtomicU64> = (0..TEAM).map(|_| AtomicU64::new(0)).collect();
+        std::thread::scope(|scope| {
+            for me in 0..TEAM as usize {
+                let (barrier, parking, done) = (&barrier, &parking, &done);
+                scope.spawn(move || {
+                    for step in 1..=STEPS {
+                        done[me].store(step, Ordering::Relaxed);
+                        let mut rounds = (step + me as u64) % 3 * 50;
+                        let passed = barrier.wait(TEAM, parking, || {
+                            rounds = rounds.saturating_sub(1);
+                            rounds > 0
+                        });
+                        assert_eq!(passed, Passed::Here);
+                        for other in done {
+                            let at = other.load(Ordering::Relaxed);
+                            assert!(at == step || at == step + 1, "{at} at {step}");
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_barrier_that_was_handed_over_stays_so() {
+        let (barrier, parking) = (Barrier::new(), Parking::default());
+        let (waiting, went_on) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                waiting.store(true, Ordering::Release);
+                assert_eq!(barrier.wait(2, &parking, || false), Passed::HandedOver);
+                went_on.store(true, Ordering::Release);
+            });
+            while !waiting.load(Ordering::Acquire) {}
+            assert!(!went_on.load(Ordering::Acquire));
+            barrier.hand_over(&parking);
+        });
+        assert!(barrier.is_handed_over());
+        assert_eq!(barrier.wait(1, &parking, || true), Passed::HandedOver);
+    }
+}

@@ -1,0 +1,160 @@
+//! How large a region's team is, and so which mechanism carries out the grant: one pure function of what is known.
+//!
+//! | the region | its team | the DoP is followed by |
+//! |---|---|---|
+//! | has its size from the program (a promise) | as promised | folding |
+//! | depends on its team's size, or hasn't been inspected | as without us | folding |
+//! | is long, or not known yet | as without us (*wide*) | folding, so that it grows in mid-region, too |
+//! | is known to be short | as large as granted | resizing, at the next region |
+//!
+//! Folding is done by the daemon, by affinity. Teams of dynamic loops are parked besides ([`crate::gate`]).
+
+/// How long a region takes, as learned from its latest run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Length {
+    /// It hasn't run yet.
+    Unknown,
+    /// Over before a change of the grant matters.
+    Short,
+    /// A change of the grant is likely to come in the middle of it.
+    Long,
+}
+
+/// What is known when a region that isn't nested is entered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Facts {
+    /// Team size by a `num_threads` clause; 0 without one.
+    pub requested: u32,
+    /// Team size that the runtime would choose.
+    pub natural: u32,
+    /// Contexts that the grant leaves for this region; `None` while the program is unmanaged.
+    pub budget: Option<u32>,
+    /// The program has fixed its team sizes for good (`omp_set_num_threads`, say).
+    pub kept: bool,
+    /// The region's code was found not to depend on its team's size.
+    pub resizable: bool,
+    /// How long it takes.
+    pub length: Length,
+    /// No other master has a team: a wide one is then the program's only one.
+    pub only_master: bool,
+}
+
+/// What was decided about a team.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// To be passed to the runtime: 0 leaves the size to it.
+    pub pass: u32,
+    /// Threads that the team will have.
+    pub team: u32,
+    /// The program fixed the size itself.
+    pub promised: bool,
+    /// The team has one thread because of us.
+    pub shrunk: bool,
+}
+
+/// Chooses the team size.
+#[inline(always)]
+pub fn choose(facts: &Facts) -> Choice {
+    if facts.requested != 0 {
+        // A team of one is what `if(false)` asks for: no promise, there is just nothing to choose.
+        let promised = facts.requested > 1;
+        return Choice { pass: facts.requested, team: facts.requested, promised, shrunk: false };
+    }
+    let whole = Choice { pass: 0, team: facts.natural, promised: false, shrunk: false };
+    let Some(budget) = facts.budget else { return whole };
+    if facts.kept {
+        return Choice { promised: true, ..whole };
+    }
+    let wide = facts.length != Length::Short && facts.only_master;
+    let team = if budget == 0 { 1 } else { budget };
+    if !facts.resizable || wide || team >= facts.natural {
+        return whole;
+    }
+    Choice { pass: team, team, promised: false, shrunk: team == 1 }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SHORT: Facts = Facts {
+        requested: 0,
+        natural: 8,
+        budget: Some(3),
+        kept: false,
+        resizable: true,
+        length: Length::Short,
+        only_master: true,
+    };
+
+    #[test]
+    fn each_kind_of_region_has_its_mechanism() {
+        let whole = Choice { pass: 0, team: 8, promised: false, shrunk: false };
+        let table = [
+            ("short", SHORT, Choice { pass: 3, team: 3, ..whole }),
+            (
+                "short, one context",
+                Facts { budget: Some(1), ..SHORT },
+                Choice { pass: 1, team: 1, shrunk: true, ..whole },
+            ),
+            (
+                "nothing left",
+                Facts { budget: Some(0), ..SHORT },
+                Choice { pass: 1, team: 1, shrunk: true, ..whole },
+            ),
+            ("enough", Facts { budget: Some(8), ..SHORT }, whole),
+            ("more than enough", Facts { budget: Some(9), ..SHORT }, whole),
+            ("unmanaged", Facts { budget: None, ..SHORT }, whole),
+            ("unknown", Facts { length: Length::Unknown, ..SHORT }, whole),
+            ("long", Facts { length: Length::Long, ..SHORT }, whole),
+            (
+                "long, beside another master's",
+                Facts { length: Length::Long, only_master: false, ..SHORT },
+                Choice { pass: 3, team: 3, ..whole },
+            ),
+            ("size-dependent", Facts { resizable: false, ..SHORT }, whole),
+            ("omp_set_num_threads", Facts { kept: true, ..SHORT }, Choice { promised: true, ..whole }),
+            (
+                "num_threads(4)",
+                Facts { requested: 4, ..SHORT },
+                Choice { pass: 4, team: 4, promised: true, ..whole },
+            ),
+            ("if(false)", Facts { requested: 1, ..SHORT }, Choice { pass: 1, team: 1, ..whole }),
+        ];
+        for (name, facts, choice) in table {
+            assert_eq!(choose(&facts), choice, "{name}");
+        }
+    }
+
+    prop_compose! {
+        fn facts()(
+            requested in 0u32..4,
+            natural in 1u32..9,
+            budget in proptest::option::of(0u32..12),
+            kept in any::<bool>(),
+            resizable in any::<bool>(),
+            length in prop_oneof![Just(Length::Unknown), Just(Length::Short), Just(Length::Long)],
+            only_master in any::<bool>(),
+        ) -> Facts {
+            Facts { requested, natural, budget, kept, resizable, length, only_master }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_team_is_empty_larger_than_natural_or_against_a_promise(facts in facts()) {
+            let choice = choose(&facts);
+            prop_assert!(choice.team >= 1);
+            if facts.requested > 0 {
+                prop_assert_eq!((choice.team, choice.pass), (facts.requested, facts.requested));
+            } else {
+                prop_assert!(choice.team <= facts.natural);
+                prop_assert_eq!(choice.pass == 0, choice.team == facts.natural);
+                if facts.kept || !facts.resizable || facts.budget.is_none() {
+                    prop_assert_eq!(choice.team, facts.natural);
+                }
+            }
+        }
+    }
+}

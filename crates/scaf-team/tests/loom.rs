@@ -1,0 +1,112 @@
+//! Every interleaving, model-checked: the barrier and the gate with a futex made of a lock.
+#![cfg(loom)]
+
+use loom::sync::atomic::{AtomicU32, Ordering};
+use loom::sync::{Arc, Condvar, Mutex};
+use loom::thread;
+use scaf_team::Sleep;
+use scaf_team::barrier::{Barrier, Passed};
+use scaf_team::gate::Gate;
+
+/// A futex that never gives up: a wake-up that is missed is a deadlock, which loom reports.
+struct Futex {
+    lock: Mutex<()>,
+    woken: Condvar,
+}
+
+impl Futex {
+    fn new() -> Futex {
+        Futex { lock: Mutex::new(()), woken: Condvar::new() }
+    }
+}
+
+impl Sleep for Futex {
+    fn sleep(&self, word: &AtomicU32, value: u32, _: u32) -> bool {
+        let lock = self.lock.lock().unwrap();
+        // As the kernel does: the value is read under the lock that a waker takes.
+        if word.load(Ordering::SeqCst) == value {
+            drop(self.woken.wait(lock).unwrap());
+        }
+        false
+    }
+
+    fn wake_all(&self, _: &AtomicU32) {
+        let _lock = self.lock.lock().unwrap();
+        self.woken.notify_all();
+    }
+}
+
+/// A closure that says once to look again, then to sleep.
+fn once() -> impl FnMut() -> bool {
+    let mut first = true;
+    move || {
+        thread::yield_now();
+        std::mem::replace(&mut first, false)
+    }
+}
+
+#[test]
+fn two_threads_pass_two_barriers_together() {
+    // All interleavings take minutes (and pass); those with at most three preemptions take a second.
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let shared = Arc::new((Barrier::new(), Futex::new(), [AtomicU32::new(0), AtomicU32::new(0)]));
+        let run = |me: usize, shared: Arc<(Barrier, Futex, [AtomicU32; 2])>| {
+            let (barrier, futex, done) = &*shared;
+            for step in 1..=2 {
+                done[me].store(step, Ordering::Relaxed);
+                assert_eq!(barrier.wait(2, futex, || false), Passed::Here);
+                assert!(done[1 - me].load(Ordering::Relaxed) >= step);
+            }
+        };
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || run(1, other));
+        run(0, shared);
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_barrier_is_handed_over_to_those_who_wait_and_those_who_come() {
+    loom::model(|| {
+        let shared = Arc::new((Barrier::new(), Futex::new()));
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            // Passes the first with the creator of the task, and meets the second as it is handed over.
+            assert_eq!(other.0.wait(2, &other.1, || false), Passed::Here);
+            assert_eq!(other.0.wait(2, &other.1, once()), Passed::HandedOver);
+        });
+        assert_eq!(shared.0.wait(2, &shared.1, || false), Passed::Here);
+        shared.0.hand_over(&shared.1);
+        assert_eq!(shared.0.wait(2, &shared.1, || false), Passed::HandedOver);
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_parked_thread_is_woken_when_the_loop_is_exhausted() {
+    loom::model(|| {
+        let shared = Arc::new((Gate::new(), Futex::new()));
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || other.0.park(1, 0, &other.1, || 1));
+        assert!(shared.0.lets_through(0, 1, &shared.1));
+        shared.0.exhausted(0, &shared.1);
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_parked_thread_is_woken_when_the_grant_grows() {
+    loom::model(|| {
+        let shared = Arc::new((Gate::new(), Futex::new(), AtomicU32::new(1)));
+        let dop = |shared: &(Gate, Futex, AtomicU32)| shared.2.load(Ordering::SeqCst);
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || other.0.park(1, 0, &other.1, || dop(&other)));
+        shared.2.store(2, Ordering::SeqCst);
+        // A chunk that begins after the change, and the end of the loop, which no parked thread may miss either.
+        assert!(shared.0.lets_through(0, dop(&shared), &shared.1));
+        shared.0.exhausted(0, &shared.1);
+        thread.join().unwrap();
+    });
+}
