@@ -9,6 +9,7 @@
 
 mod affinity;
 mod bystanders;
+mod chaos;
 mod entry_points;
 mod fakes;
 mod faults;

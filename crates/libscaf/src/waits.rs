@@ -30,6 +30,7 @@ unsafe fn meet(frame: &Frame, runtime: &Runtime, real: unsafe extern "C" fn()) {
     let team = frame.team(runtime);
     // SAFETY: the runtime's own entry point.
     if !frame.takes_over || frame.barrier.wait(team, &Futex, patience(team)) == Passed::HandedOver {
+        // SAFETY: as above.
         unsafe { real() };
     }
     frame.waited(ticks().wrapping_sub(since));

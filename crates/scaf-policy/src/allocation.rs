@@ -92,4 +92,14 @@ pub trait Policy: Send {
     /// Every managed program gets at least 1 context and at most its cap. The DoPs add up to the smaller of
     /// the capacity and the sum of the caps, unless there are more programs than contexts: then each gets 1.
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation;
+
+    /// How often it wants to decide, in hertz, where it can't do with the daemon's setting.
+    fn rate_hz(&self) -> Option<f64> {
+        None
+    }
+
+    /// A seed, where PUs are to be chosen without any thought ([`crate::place::scatter`]).
+    fn scatter(&mut self) -> Option<u64> {
+        None
+    }
 }

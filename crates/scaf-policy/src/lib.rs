@@ -21,6 +21,7 @@
 
 mod allocation;
 mod apportion;
+mod chaos;
 mod cycle;
 pub mod efficiency;
 pub mod metrics;
@@ -31,6 +32,6 @@ mod puset;
 mod topology;
 
 pub use allocation::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
-pub use policies::{POLICIES, PolicyEntry, by_name};
+pub use policies::{POLICIES, PolicyEntry, by_name, chaos};
 pub use puset::{ParsePuSetError, PuSet};
 pub use topology::{Pu, Topology};

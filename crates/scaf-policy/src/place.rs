@@ -16,6 +16,7 @@
 
 mod layout;
 
+use crate::chaos::Stream;
 use crate::{ProgramId, PuSet, Topology};
 use layout::Layout;
 use std::collections::BTreeSet;
@@ -31,6 +32,21 @@ pub struct Want {
     pub allowed: PuSet,
     /// The PUs it has now; empty if none.
     pub previous: PuSet,
+}
+
+/// PUs chosen without any thought: for each want as many of those that it may run on, whoever else has them.
+pub fn scatter(topology: &Topology, wants: &[Want], seed: u64) -> Vec<PuSet> {
+    let mut stream = Stream::new(seed);
+    let scattered = |want: &Want| {
+        let order = Order::new(topology, want);
+        let mut left: Vec<usize> = (0..topology.pus.len()).filter(|&i| order.allowed[i]).collect();
+        let mut taken = PuSet::new();
+        for _ in 0..order.size {
+            taken.insert(topology.pus[left.swap_remove(stream.below(left.len() as u32) as usize)].os);
+        }
+        taken
+    };
+    wants.iter().map(scattered).collect()
 }
 
 /// A want in terms of the topology.

@@ -1,7 +1,7 @@
 //! What every managing policy promises, whatever it is given and whatever it was given before.
 
 use proptest::prelude::*;
-use scaf_policy::{Allocation, Dop, Machine, POLICIES, Policy, Program, ProgramId, by_name};
+use scaf_policy::{Allocation, Dop, Machine, POLICIES, Policy, PolicyEntry, Program, ProgramId, by_name};
 
 /// Numbers as a broken or hostile client may send them.
 fn any_float() -> impl Strategy<Value = f64> {
@@ -34,8 +34,13 @@ prop_compose! {
     }
 }
 
+/// All but chaos, of which nothing is to be expected.
+fn orderly() -> impl Iterator<Item = &'static PolicyEntry> {
+    POLICIES.iter().filter(|entry| entry.name != "chaos")
+}
+
 fn managing() -> impl Iterator<Item = Box<dyn Policy>> {
-    POLICIES.iter().filter(|entry| entry.name != "unmanaged").map(|entry| (entry.new)())
+    orderly().filter(|entry| entry.name != "unmanaged").map(|entry| (entry.new)())
 }
 
 fn dops(allocation: &Allocation) -> Vec<u32> {
@@ -112,7 +117,7 @@ proptest! {
         programs in any_programs(),
         turn in 0usize..12,
     ) {
-        for entry in POLICIES {
+        for entry in orderly() {
             let mut turned = programs.clone();
             turned.reverse();
             let middle = turn.min(turned.len());
@@ -130,7 +135,7 @@ proptest! {
         capacity in 1u32..80,
         history in prop::collection::vec(any_programs(), 1..5),
     ) {
-        for entry in POLICIES {
+        for entry in orderly() {
             let mut policy = (entry.new)();
             for programs in &history {
                 let first = policy.allocate(&Machine { capacity }, programs);
@@ -163,4 +168,19 @@ fn unmanaged_manages_nobody() {
         Program { id: ProgramId(1), min: 2, max: 3, weight: 1.0, natural: 4, dop: 2, efficiency: Some(0.5) };
     let allocation = by_name("unmanaged").unwrap().allocate(&Machine { capacity: 4 }, &[program]);
     assert_eq!(allocation.shares[0].dop, Dop::Unmanaged);
+}
+
+proptest! {
+    #[test]
+    fn chaos_exceeds_no_cap(capacity in 0u32..80, programs in any_programs(), seed in any::<u64>()) {
+        let mut chaos = scaf_policy::chaos(seed);
+        for _ in 0..20 {
+            let shares = chaos.allocate(&Machine { capacity }, &programs).shares;
+            prop_assert_eq!(shares.len(), programs.len());
+            for (program, share) in programs.iter().zip(shares) {
+                prop_assert_eq!(program.id, share.id);
+                prop_assert!(!matches!(share.dop, Dop::Contexts(dop) if dop == 0 || dop > program.cap()));
+            }
+        }
+    }
 }

@@ -26,6 +26,10 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     pub policy: Option<String>,
 
+    /// What the policy 'chaos' draws its numbers from.
+    #[arg(long, value_name = "N", requires = "policy")]
+    pub seed: Option<u64>,
+
     /// Listen here instead.
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,

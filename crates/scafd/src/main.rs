@@ -32,7 +32,11 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<()> {
     let scope = if args.system { Scope::System } else { Scope::Session };
     let config = configuration(args)?;
-    let policy = scaf_policy::by_name(&config.policy).context("the policy has gone")?;
+    let policy = match args.seed {
+        Some(seed) if config.policy == "chaos" => scaf_policy::chaos(seed),
+        Some(_) => anyhow::bail!("--seed is for the policy 'chaos'; '{}' has no use for it", config.policy),
+        None => scaf_policy::by_name(&config.policy).context("the policy has gone")?,
+    };
     // Before there is anything else: a fork takes along whatever there is.
     let apply = if args.dry_run {
         Apply::dry_run()

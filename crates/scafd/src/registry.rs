@@ -261,7 +261,8 @@ impl Program {
             Code::Resizable(_) => match self.seen {
                 Some(seen) if seen.team > dop => {
                     let state = if seen.in_region { "is running" } else { "ran last" };
-                    (Mechanism::Fold, format!("a team of {} {state} that was not resized", seen.team))
+                    let why = "it began before the grant, or is a long region, which stays whole";
+                    (Mechanism::Fold, format!("a team of {} {state} that was not resized: {why}", seen.team))
                 }
                 _ => (Mechanism::Resize, String::new()),
             },

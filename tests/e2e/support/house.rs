@@ -18,7 +18,7 @@ static TURN: Mutex<()> = Mutex::new(());
 /// A folder, a daemon, programs.
 pub struct House {
     daemon: RefCell<Option<Child>>,
-    policy: String,
+    policy: Vec<String>,
     folder: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
 }
@@ -31,12 +31,25 @@ impl House {
         house
     }
 
+    /// A house whose daemon has no sense at all. It isn't verbose, for it decides a thousand times a second.
+    pub fn chaos(seed: u64) -> House {
+        let mut house = House::without_daemon("chaos");
+        house.policy[1] = format!("--seed={seed}");
+        house.start_daemon();
+        house
+    }
+
     /// A house whose daemon is yet to come, or never comes.
     pub fn without_daemon(policy: &str) -> House {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         stay_on(&two_pus());
         let folder = tempfile::Builder::new().prefix("scaf-house-").tempdir().expect("temporary folder");
-        House { daemon: RefCell::new(None), policy: policy.to_owned(), folder, _turn: turn }
+        House {
+            daemon: RefCell::new(None),
+            policy: vec![policy.to_owned(), "--verbose".into()],
+            folder,
+            _turn: turn,
+        }
     }
 
     /// The house's folder.
@@ -58,8 +71,8 @@ impl House {
     pub fn start_daemon(&self) {
         let log = std::fs::File::options().create(true).append(true).open(self.folder().join("scafd.log"));
         let mut command = self.command(&released("scafd"));
-        command.args(["--session", "--idle-exit", "0", "--verbose", "--policy", &self.policy, "--socket"]);
-        command.arg(self.socket()).stderr(log.expect("the daemon's log"));
+        command.args(["--session", "--idle-exit", "0", "--socket"]).arg(self.socket()).arg("--policy");
+        command.args(&self.policy).stderr(log.expect("the daemon's log"));
         *self.daemon.borrow_mut() = Some(command.spawn().expect("starting scafd"));
         wait_for("the daemon answers", || self.ask());
     }

@@ -1,5 +1,6 @@
 //! The policies, one file each, and the registry that names them.
 
+mod chaos;
 #[cfg(test)]
 mod closed_loop;
 mod equi;
@@ -25,8 +26,14 @@ pub struct PolicyEntry {
 pub const POLICIES: &[PolicyEntry] = &[
     PolicyEntry { name: "scaf", description: "contexts in proportion to how well each program scales (SCAF's feedback loop)", new: || Box::new(scaf::Scaf::default()) },
     PolicyEntry { name: "equi", description: "the same number of contexts for everyone, as far as they can use them", new: || Box::new(equi::Equi) },
+    PolicyEntry { name: "chaos", description: "any number at any moment: for tests of scaf itself", new: || Box::new(chaos::Chaos::new(0)) },
     PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: || Box::new(unmanaged::Unmanaged) },
 ];
+
+/// The policy `chaos`, of a seed.
+pub fn chaos(seed: u64) -> Box<dyn Policy> {
+    Box::new(chaos::Chaos::new(seed))
+}
 
 /// A fresh policy of that name, or `None` where [`POLICIES`] has none.
 pub fn by_name(name: &str) -> Option<Box<dyn Policy>> {

@@ -7,7 +7,7 @@ use super::Daemon;
 use crate::apply::{Target, Trouble, mask_words};
 use crate::log::{self, Level};
 use crate::observe::clock;
-use scaf_policy::place::{Want, place};
+use scaf_policy::place::{Want, place, scatter};
 use scaf_policy::{Allocation, Dop, Machine, ProgramId, PuSet};
 use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
@@ -39,7 +39,11 @@ impl Daemon {
                 Some(Want { id: share.id, dop, allowed: program.usable.clone(), previous })
             })
             .collect();
-        let sets = place(&self.parts.topology.restrict(&self.limits.pus), &wants);
+        let topology = self.parts.topology.restrict(&self.limits.pus);
+        let sets = match self.parts.policy.scatter() {
+            Some(seed) => scatter(&topology, &wants, seed),
+            None => place(&topology, &wants),
+        };
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
 

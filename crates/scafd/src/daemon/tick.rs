@@ -29,7 +29,7 @@ const YOUNG_NS: u64 = 1_000_000_000;
 
 impl Daemon {
     pub(super) fn period(&self) -> Duration {
-        Duration::from_secs_f64(1.0 / self.parts.config.rate_hz)
+        Duration::from_secs_f64(1.0 / self.parts.policy.rate_hz().unwrap_or(self.parts.config.rate_hz))
     }
 
     /// Reads clocks and load, finds out who is gone, and looks after new threads and children.

@@ -1,0 +1,89 @@
+//! Chaos: any DoP, on any PUs, at any moment. For tests: a program has to compute under it what it computes alone.
+//!
+//! It heeds caps, because no program may ever exceed its own team size, and nothing else: floors, weights and the
+//! machine's capacity are ignored, and programs are put on top of each other. Now and then it leaves a program alone.
+
+use crate::chaos::Stream;
+use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
+use std::collections::BTreeMap;
+
+/// Decisions a second.
+const RATE_HZ: f64 = 1_000.0;
+
+/// See the module.
+pub struct Chaos {
+    stream: Stream,
+    last: BTreeMap<ProgramId, Dop>,
+}
+
+impl Chaos {
+    /// Chaos that can be repeated, as far as the programs can.
+    pub fn new(seed: u64) -> Chaos {
+        Chaos { stream: Stream::new(seed), last: BTreeMap::new() }
+    }
+
+    fn next(&mut self, program: &Program) -> Dop {
+        match self.last.get(&program.id) {
+            // Moments are as random as numbers.
+            Some(dop) if !self.stream.one_in(3) => *dop,
+            _ if self.stream.one_in(16) => Dop::Unmanaged,
+            _ => Dop::Contexts(1 + self.stream.below(program.cap())),
+        }
+    }
+}
+
+impl Policy for Chaos {
+    fn name(&self) -> &'static str {
+        "chaos"
+    }
+
+    fn allocate(&mut self, _: &Machine, programs: &[Program]) -> Allocation {
+        self.last.retain(|id, _| programs.iter().any(|program| program.id == *id));
+        let shares = programs.iter().map(|program| {
+            let dop = self.next(program);
+            self.last.insert(program.id, dop);
+            Share { id: program.id, dop, reason: "chaos".into() }
+        });
+        Allocation { shares: shares.collect() }
+    }
+
+    fn rate_hz(&self) -> Option<f64> {
+        Some(RATE_HZ)
+    }
+
+    fn scatter(&mut self) -> Option<u64> {
+        Some(self.stream.next())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_dop_comes_about_and_none_beyond_the_cap() {
+        let program = |id, natural| Program {
+            id: ProgramId(id),
+            min: 3,
+            max: u32::MAX,
+            weight: 1.0,
+            natural,
+            dop: 0,
+            efficiency: None,
+        };
+        let programs = [program(1, 4), program(2, 1)];
+        let mut chaos = Chaos::new(1);
+        let mut seen = [BTreeSet::new(), BTreeSet::new()];
+        for _ in 0..2_000 {
+            let shares = chaos.allocate(&Machine { capacity: 1 }, &programs).shares;
+            for (seen, share) in seen.iter_mut().zip(shares) {
+                seen.insert(match share.dop {
+                    Dop::Contexts(dop) => dop,
+                    Dop::Unmanaged => 0,
+                });
+            }
+        }
+        assert_eq!(seen, [BTreeSet::from([0, 1, 2, 3, 4]), BTreeSet::from([0, 1])]);
+    }
+}
