@@ -17,6 +17,7 @@ use crate::sampling::{self, Note};
 use crate::{client, pages, promise, settings};
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 use core::ptr::null;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::report::{SLOTS, Slot, fact};
@@ -510,7 +511,7 @@ pub unsafe fn start(
         started.shared.store(join_teams(choice.team), Ordering::Relaxed);
         started.entered.store(entered, Ordering::Relaxed);
         *started.note.get() = code.note;
-        let frame = started.frame.get();
+        let frame = started.frame.get().cast::<Frame>();
         frame.write(Frame { slot, ..Frame::new(code.runtime, body, data, 1) });
         (*this).frame = frame;
         call(code.runtime, run_thread, frame.cast(), choice.pass);
@@ -545,12 +546,14 @@ pub unsafe extern "C" fn end(caller: usize) {
         let left = ticks();
         if let Some(slot) = slot_of(this) {
             let mine = &STARTED[((*this).slot.wrapping_sub(1) as usize) % SLOTS];
-            let frame = &*mine.frame.get();
+            let frame = &*mine.frame.get().cast::<Frame>();
             let (others, theirs) = frame.inside();
             let own = done.wrapping_sub(mine.inside_since.load(Ordering::Relaxed));
             let entered = mine.entered.load(Ordering::Relaxed);
             leave(slot, frame, entered, left, others + 1, theirs.wrapping_add(own));
-            Note::learn_length(*mine.note.get(), left.wrapping_sub(entered));
+            if let Some(note) = (*mine.note.get()).as_ref() {
+                Note::learn_length(note, left.wrapping_sub(entered));
+            }
             leave_teams(mine.shared.load(Ordering::Relaxed));
         }
         (*this).depth = 0;
@@ -560,8 +563,9 @@ pub unsafe extern "C" fn end(caller: usize) {
 }
 
 struct Started {
-    frame: UnsafeCell<Frame>,
-    note: UnsafeCell<&'static AtomicU64>,
+    /// Written before each region. All zero until then, so that a process without such regions has no page of it.
+    frame: UnsafeCell<MaybeUninit<Frame>>,
+    note: UnsafeCell<*const AtomicU64>,
     entered: AtomicU64,
     inside_since: AtomicU64,
     shared: AtomicU32,
@@ -571,14 +575,10 @@ struct Started {
 // region runs.
 unsafe impl Sync for Started {}
 
-unsafe extern "C" fn nothing(_: *mut c_void) {}
-
-static NO_NOTE: AtomicU64 = AtomicU64::new(0);
-
 static STARTED: [Started; SLOTS] = [const {
     Started {
-        frame: UnsafeCell::new(Frame::new(null(), nothing, core::ptr::null_mut(), 1)),
-        note: UnsafeCell::new(&NO_NOTE),
+        frame: UnsafeCell::new(MaybeUninit::zeroed()),
+        note: UnsafeCell::new(null()),
         entered: AtomicU64::new(0),
         inside_since: AtomicU64::new(0),
         shared: AtomicU32::new(0),
