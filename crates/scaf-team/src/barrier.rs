@@ -9,8 +9,8 @@
 //! runtime's. Handing over in the middle of a wait is safe because it is done by a thread of the team that has not arrived
 //! (it creates a task, say), so that this barrier can't be complete, and those that wait all go on to the runtime's.
 
-use crate::Sleep;
 use crate::sync::{AtomicU32, Ordering, in_order};
+use crate::{Line, Sleep};
 
 /// Where a barrier was passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,16 +25,12 @@ pub enum Passed {
 const HANDED_OVER: u32 = 1;
 const ONE_STEP: u32 = 2;
 
-/// A cache line of its own: threads that arrive must not slow down those that look at the word.
-#[derive(Debug)]
-#[repr(align(64))]
-struct Line(AtomicU32);
-
 /// The barrier of a region's team.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Barrier {
-    /// Threads that have arrived at the barrier that is next to be passed.
+    /// Threads that have arrived at the barrier that is next to be passed. Whoever arrives must not slow down those that
+    /// look at the word.
     arrived: Line,
     /// Barriers passed so far, times two, and [`HANDED_OVER`]. What threads wait on.
     word: AtomicU32,

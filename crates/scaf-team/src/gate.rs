@@ -9,8 +9,8 @@
 //! A program may hold a lock from one chunk to the next, and then the thread that goes on could wait for the one that
 //! is parked. Therefore a parked thread that sees no chunk finished for [`PATIENCE_MS`] takes one itself.
 
-use crate::Sleep;
 use crate::sync::{AtomicU32, Ordering, in_order};
+use crate::{Line, Sleep};
 
 /// How long a parked thread waits for any sign of progress, in milliseconds.
 pub const PATIENCE_MS: u32 = 50;
@@ -26,8 +26,8 @@ pub struct Gate {
     seen: AtomicU32,
     /// Loops of the region that are known to be exhausted: all before this one.
     exhausted: AtomicU32,
-    /// Chunks that thread 0 has asked for, modulo 2^32; it alone counts.
-    progress: AtomicU32,
+    /// Chunks that thread 0 has asked for, modulo 2^32; it alone counts. The others read the rest at each chunk.
+    progress: Line,
 }
 
 impl Gate {
@@ -39,7 +39,7 @@ impl Gate {
             parked: AtomicU32::new(0),
             seen: AtomicU32::new(u32::MAX),
             exhausted: AtomicU32::new(0),
-            progress: AtomicU32::new(0),
+            progress: Line(AtomicU32::new(0)),
         }
     }
 
@@ -51,7 +51,7 @@ impl Gate {
             parked: AtomicU32::new(0),
             seen: AtomicU32::new(u32::MAX),
             exhausted: AtomicU32::new(0),
-            progress: AtomicU32::new(0),
+            progress: Line(AtomicU32::new(0)),
         }
     }
 
@@ -60,7 +60,7 @@ impl Gate {
     #[inline(always)]
     pub fn lets_through(&self, index: u32, now: u32, sleep: &impl Sleep) -> bool {
         if index == 0 {
-            self.progress.store(self.progress.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+            self.progress.0.store(self.progress.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         } else if index >= now {
             return false;
         }
@@ -83,7 +83,7 @@ impl Gate {
     /// Sleeps while `dop` says that there are contexts for threads of lower indices only and the loop goes on. `number`
     /// is the loop's in the region, from 0.
     pub fn park(&self, index: u32, number: u32, sleep: &impl Sleep, dop: impl Fn() -> u32) {
-        let mut progress = self.progress.load(Ordering::Relaxed);
+        let mut progress = self.progress.0.load(Ordering::Relaxed);
         loop {
             let seq = self.seq.load(Ordering::SeqCst);
             let now = dop();
@@ -96,7 +96,7 @@ impl Gate {
             let gave_up = sleep.sleep(&self.seq, seq, PATIENCE_MS);
             self.parked.fetch_sub(1, Ordering::Relaxed);
             if gave_up {
-                let then = core::mem::replace(&mut progress, self.progress.load(Ordering::Relaxed));
+                let then = core::mem::replace(&mut progress, self.progress.0.load(Ordering::Relaxed));
                 if then == progress {
                     return;
                 }

@@ -16,6 +16,11 @@ pub mod sync;
 
 use sync::AtomicU32;
 
+/// A word in a cache line of its own.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Line(AtomicU32);
+
 /// How threads sleep until another one wakes them; on Linux, a futex.
 pub trait Sleep {
     /// Sleeps until woken, unless `word` doesn't have this value any more: looking and falling asleep are one step.
