@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test build setup kernels check-format lint unit loom e2e purity docs install clean
+.PHONY: demo test soak build setup kernels check-format lint unit loom e2e purity docs install clean
 
 demo: build
 	scripts/demo.sh
@@ -21,6 +21,11 @@ build: setup kernels
 
 kernels:
 	$(MAKE) --no-print-directory -s -C bench/kernels BUILD=$(abspath $(KERNELS))
+
+# Chaos for SECONDS seconds: grants without sense, a thousand a second, and results compared.
+SECONDS ?= 3600
+soak: build
+	SCAF_SOAK_S=$$(( $(SECONDS) / 4 )) $(CARGO) test --release --locked -p scaf-tests chaos -- --nocapture
 
 install: build
 	scripts/install.sh "$(DESTDIR)$(PREFIX)"

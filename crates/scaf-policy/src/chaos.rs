@@ -24,7 +24,7 @@ impl Stream {
     /// A number from 0 to `end` - 1; 0 if `end` is 0.
     pub fn below(&mut self, end: u32) -> u32 {
         // The upper half, scaled: below 2^32 the bias is under one in four billions.
-        ((self.next() >> 32) * u64::from(end) >> 32) as u32
+        (((self.next() >> 32) * u64::from(end)) >> 32) as u32
     }
 
     /// Whether one of `n` equally likely cases has come about.

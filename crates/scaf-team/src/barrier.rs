@@ -161,7 +161,9 @@ mod tests {
                 assert_eq!(barrier.wait(2, &parking, || false), Passed::HandedOver);
                 went_on.store(true, Ordering::Release);
             });
-            while !waiting.load(Ordering::Acquire) {}
+            while !waiting.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
             assert!(!went_on.load(Ordering::Acquire));
             barrier.hand_over(&parking);
         });

@@ -6,6 +6,7 @@ use crate::apply::{Trouble, bound_thread};
 use crate::estimate::Meter;
 use crate::inspect::{Job, Verdict};
 use crate::log::{self, Level};
+use crate::observe::process::Stat;
 use crate::observe::{Observer, affinity, clock};
 use crate::registry::{Code, Grant, Program, Wishes};
 use crate::talk::Peer;
@@ -17,6 +18,28 @@ use std::time::Instant;
 /// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from, and how
 /// far down a program's descendants are freed of it.
 pub(super) const GENERATIONS: usize = 8;
+
+/// Programs that are remembered after they have left.
+const FORMER: usize = 64;
+
+/// A program that has left: its process may have become another program, which attaches anew.
+pub(super) struct Former {
+    pid: u32,
+    starttime: u64,
+    own: PuSet,
+    masks: Vec<PuSet>,
+}
+
+impl Former {
+    fn of(program: &Program) -> Former {
+        Former {
+            pid: program.pid,
+            starttime: program.starttime,
+            own: program.own.clone(),
+            masks: program.grant.masks.clone(),
+        }
+    }
+}
 
 impl Daemon {
     /// Registers a program. True if it is one more to decide about.
@@ -46,7 +69,7 @@ impl Daemon {
         if self.registry.is_empty() {
             self.wake();
         }
-        let (own, set) = self.own_affinity(peer.pid, stat.parent, hello)?;
+        let (own, set) = self.own_affinity(peer.pid, &stat, hello)?;
         let usable =
             if self.parts.pretended { self.limits.pus.clone() } else { own.intersection(&self.limits.pus) };
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
@@ -104,10 +127,17 @@ impl Daemon {
     }
 
     /// A program's own affinity, and the one of ours that it was born with, if any.
-    fn own_affinity(&self, pid: u32, parent: u32, hello: &Hello) -> anyhow::Result<(PuSet, Option<PuSet>)> {
+    fn own_affinity(&self, pid: u32, stat: &Stat, hello: &Hello) -> anyhow::Result<(PuSet, Option<PuSet>)> {
         let told = PuSet::from_words(&hello.own);
         let own = if told.is_empty() { affinity(pid)? } else { told };
-        let mut ancestors = vec![parent];
+        // After an exec it may have looked before we gave it its own back.
+        let former = |known: &&Former| known.pid == pid && known.starttime == stat.starttime;
+        if let Some(former) = self.former.iter().rev().find(former)
+            && former.masks.contains(&own)
+        {
+            return Ok((former.own.clone(), Some(own)));
+        }
+        let mut ancestors = vec![stat.parent];
         while ancestors.len() < GENERATIONS
             && let Some(&last) = ancestors.last()
             && let Ok(stat) = self.observer.process(last).stat()
@@ -177,6 +207,12 @@ impl Daemon {
         self.newcomers.retain(|newcomer| *newcomer != id);
         self.inspector.forget(id);
         let Some(program) = self.registry.detach(id) else { return false };
+        if !program.grant.masks.is_empty() {
+            if self.former.len() == FORMER {
+                self.former.pop_front();
+            }
+            self.former.push_back(Former::of(&program));
+        }
         if let Err(trouble @ Trouble::Denied { .. }) = self.parts.apply.restore(&target_of(&program)) {
             // The guardian keeps its note and tries again when the daemon ends.
             log::line(Level::Warning, format_args!("program {} stays narrow: {trouble}", id.0));

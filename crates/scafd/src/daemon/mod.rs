@@ -20,6 +20,7 @@ use crate::paths::Scope;
 use crate::registry::Registry;
 use crate::talk::{Event, Peer, Talk};
 use scaf_policy::{Policy, ProgramId, PuSet, Topology};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// Token of the signals' pipe; helpers' pipes have the tokens from [`FIRST_HELPER`] on.
@@ -59,6 +60,8 @@ pub struct Daemon {
     decisions: u64,
     /// Programs that wait for their welcome until the decision about them is made.
     newcomers: Vec<ProgramId>,
+    /// Programs that have left lately and were narrowed at some time.
+    former: VecDeque<arrive::Former>,
     next_tick: Instant,
     next_slow: Instant,
     /// Until then a new grant's taking effect is looked for more often.
@@ -80,6 +83,7 @@ impl Daemon {
             tsc: Tsc::measure(),
             decisions: 0,
             newcomers: Vec::new(),
+            former: VecDeque::new(),
             next_tick: now,
             next_slow: now,
             watch_until: now,
