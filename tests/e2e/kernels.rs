@@ -92,7 +92,7 @@ fn phases_computes_the_same() {
 }
 
 #[test]
-fn the_kernels_are_resized_but_for_the_one_that_asks_for_its_team() {
+fn the_kernels_are_resized_or_start_wide() {
     let house = House::open("equi");
     let start = |name: &str, class: &str, form: &str| {
         let words = [format!("--class={class}"), format!("--form={form}"), "--repeat=100000".to_owned()];
@@ -110,8 +110,20 @@ fn the_kernels_are_resized_but_for_the_one_that_asks_for_its_team() {
                 && program.mechanism_reason.contains("not resized")
         });
     }
-    let rigid =
-        house.at(&kernel("lu_rigid")).args(["--class=W", "--repeat=100000"]).option("--max", 1).start();
-    let seen = rigid.until_folded();
-    assert!(seen.mechanism_reason.contains("/lu_rigid: "), "{seen:?}");
+}
+
+/// Its threads wait for each other on flags of their own, so that on one PU they wait for whole time slices.
+#[test]
+fn a_team_that_would_wait_for_itself_is_let_go() {
+    let house = House::open("equi");
+    let rigid = house.at(&kernel("lu_rigid")).args(["--class=W", "--repeat=2"]).option("--max", 1).start();
+    let seen = rigid.until("it is left alone", |program| program.mechanism == Mechanism::Unmanaged);
+    assert!(
+        seen.mechanism_reason.contains("spin") && seen.mechanism_reason.contains("solve_rigid"),
+        "{seen:?}"
+    );
+    assert_eq!(rigid.finish().well().json()["verified"], true);
+    // One that spins, too, but whose teams can be resized, stays managed.
+    let lu = house.at(&kernel("lu")).args(["--class=W", "--repeat=100000"]).option("--max", 1).start();
+    lu.until_resized_to(1);
 }

@@ -206,9 +206,24 @@ fn own_affinity() -> [u64; MASK_WORDS] {
     own
 }
 
+/// How many PUs the process has of its own, once that was asked for.
+static OWN_PUS: AtomicU32 = AtomicU32::new(0);
+
 /// PUs that the process has of its own.
+#[inline(always)]
 pub fn own_pus() -> u32 {
-    own_affinity().iter().map(|word| word.count_ones()).sum()
+    match OWN_PUS.load(Ordering::Relaxed) {
+        0 => count_own_pus(),
+        known => known,
+    }
+}
+
+#[cold]
+fn count_own_pus() -> u32 {
+    let own = keeping_errno(own_affinity);
+    let count = own.iter().map(|word| word.count_ones()).sum::<u32>().max(1);
+    OWN_PUS.store(count, Ordering::Relaxed);
+    count
 }
 
 /// Takes the daemon's answer, waiting for it up to `patience_ms`.
@@ -267,6 +282,10 @@ fn take_answer(patience_ms: c_int) {
         if attached && pages::grant().is_current() {
             pages::report().stamp();
             pages::report().set_modules(MODULES_TOLD.load(Ordering::Relaxed));
+            // What the daemon says is right also for a program that was narrowed when it became another one.
+            if let Some(masks) = pages::grant().masks() {
+                OWN_PUS.store(masks.own.iter().map(|word| word.count_ones()).sum(), Ordering::Relaxed);
+            }
             promise::report_again();
             region::report_natural_again();
             STATE.store(ATTACHED, Ordering::Release);

@@ -162,7 +162,7 @@ pub unsafe fn run<R: Default>(
     let this = thread();
     // SAFETY: a thread's state is its own, and no reference to it outlives a call into the program.
     unsafe {
-        if (*this).depth != 0 {
+        if (*this).depth != 0 || ((*this).slot == 0 && is_inside(code.runtime)) {
             return nested(this, code, body, data, requested, kind, call);
         }
         let note = Note::of(code);
@@ -277,6 +277,15 @@ fn leave(slot: &Slot, frame: &Frame, entered: u64, left: u64, threads: u32, insi
     slot.leave(left, threads, if all_useful { all } else { inside })
 }
 
+/// Whether a thread that is no master yet is in a region all the same: as a worker of one that isn't measured, or running
+/// one of its tasks at its end.
+#[cold]
+#[inline(never)]
+fn is_inside(runtime: &Runtime) -> bool {
+    // SAFETY: omp_get_level takes nothing.
+    runtime.level.is_some_and(|level| unsafe { level() } != 0)
+}
+
 /// A region within a region: its team is passed on as it is, and its threads learn which runtime they run in.
 #[cold]
 #[inline(never)]
@@ -353,6 +362,7 @@ fn choose(code: Code, note: &Note, requested: u32, kind: Kind) -> Choice {
         resizable,
         length: note.length(),
         only_master: one_master(),
+        spins: word.spins(),
     };
     let choice = choice::choose(&facts);
     if requested > 1 {
@@ -391,7 +401,7 @@ pub fn report_natural_again() {
 
 /// Whether the program has one master, as far as slots tell.
 #[inline(always)]
-fn one_master() -> bool {
+pub fn one_master() -> bool {
     let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
     taken & taken.wrapping_sub(1) == 0
 }
@@ -491,6 +501,11 @@ pub unsafe fn start(
         (*this).started = (*this).started.saturating_add(1);
         if (*this).depth != 0 {
             (*this).depth = (*this).depth.saturating_add(1);
+            if let Some(around) = (*this).frame.as_ref() {
+                // Its threads can't be told from those around it, so all waits are the runtime's from now on.
+                around.seen.fetch_or(HAS_NESTED, Ordering::Relaxed);
+                around.is_cancelled();
+            }
             return call(code.runtime, body, data, inner_request(this, code, requested));
         }
         let entered = ticks();

@@ -120,6 +120,10 @@ runtime! {
     target_update: Whatever = c"GOMP_target_update_ext",
     target_enter_exit_data: Whatever = c"GOMP_target_enter_exit_data",
     taskwait_depend_nowait: Whatever = c"GOMP_taskwait_depend_nowait",
+    target_memcpy_async: Whatever = c"omp_target_memcpy_async",
+    target_memcpy_rect_async: Whatever = c"omp_target_memcpy_rect_async",
+    get_schedule: unsafe extern "C" fn(*mut c_int, *mut c_int) = c"omp_get_schedule",
+    level: unsafe extern "C" fn() -> c_int = c"omp_get_level",
     num_threads: unsafe extern "C" fn() -> c_int = c"omp_get_num_threads",
     thread_num: unsafe extern "C" fn() -> c_int = c"omp_get_thread_num",
     max_threads: unsafe extern "C" fn() -> c_int = c"omp_get_max_threads",
@@ -203,6 +207,14 @@ pub fn of(address: usize) -> Option<Code> {
         }
     }
     find(address)
+}
+
+/// The one runtime that has been found so far, if it is one.
+pub fn only() -> Option<&'static Runtime> {
+    let [first, second, ..] = &RUNTIME_MAPS;
+    let one = !first.load(Ordering::Acquire).is_null() && second.load(Ordering::Relaxed).is_null();
+    // SAFETY: its map was published after its entry was filled, and entries never change again.
+    one.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>() })
 }
 
 #[inline(always)]

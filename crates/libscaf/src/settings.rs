@@ -64,10 +64,17 @@ extern "C" fn at_load(_: i32, _: *const *const i8, environment: *const *const i8
     // SAFETY: the loader's environment is an array of C strings that ends with null; no other thread is there yet.
     unsafe {
         let settings = &mut *SETTINGS.0.get();
+        let mut chosen = false;
         let mut at = environment;
         while !at.is_null() && !(*at).is_null() {
-            read(settings, CStr::from_ptr((*at).cast()).to_bytes());
+            let entry = CStr::from_ptr((*at).cast()).to_bytes();
+            read(settings, entry);
+            chosen |= entry.starts_with(b"OMP_WAIT_POLICY=");
             at = at.add(1);
+        }
+        if chosen {
+            // By a script within `scaf run`: it is to be heeded.
+            settings.spin = None;
         }
         if settings.max != 0 && settings.max < settings.min {
             settings.max = settings.min;

@@ -43,7 +43,9 @@ fn patience(team: u32) -> impl FnMut() -> bool {
     move || {
         let first = || {
             let spin = settings::get().spin.unwrap_or(0);
-            if team > client::own_pus() { spin.min(SPIN_CROWDED) } else { spin }
+            // Several masters' teams may be more threads than there are PUs, whatever this one is.
+            let enough = team <= client::own_pus() && region::one_master();
+            if enough { spin } else { spin.min(SPIN_CROWDED) }
         };
         let now = left.unwrap_or_else(first);
         left = Some(now.saturating_sub(1));
@@ -81,7 +83,7 @@ macro_rules! ends {
                 // SAFETY: this thread's own state, and the runtime's own entry points.
                 unsafe {
                     let Some(runtime) = runtime_of(this, caller) else { return };
-                    (*this).loops = (*this).loops.wrapping_add($loops);
+                    leaves_loops(this, $loops);
                     let Some(real) = runtime.$name else { return };
                     let Some(frame) = (*this).frame.as_ref() else { return real() };
                     match (frame.takes_over, runtime.$nowait, runtime.barrier) {
@@ -102,11 +104,26 @@ ends! {
     sections_end, without: sections_end_nowait, loops: 0;
 }
 
+/// The thread is at the end of a loop, so all of it has been dealt out: it may have got nothing of it, and then this is the
+/// only sign for those who are parked.
+#[inline(always)]
+unsafe fn leaves_loops(this: *mut Thread, loops: u32) {
+    // SAFETY: this thread's own state.
+    unsafe {
+        if loops != 0
+            && let Some(frame) = (*this).frame.as_ref()
+        {
+            frame.gate.exhausted((*this).loops, &Futex);
+        }
+        (*this).loops = (*this).loops.wrapping_add(loops);
+    }
+}
+
 pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
     let this = thread();
     // SAFETY: this thread's own state, and the runtime's own entry point.
     unsafe {
-        (*this).loops = (*this).loops.wrapping_add(1);
+        leaves_loops(this, 1);
         if let Some(real) = runtime_of(this, caller).and_then(|runtime| runtime.loop_end_nowait) {
             real();
         }
@@ -121,7 +138,7 @@ macro_rules! cancellable {
                 let this = thread();
                 // SAFETY: as above.
                 unsafe {
-                    (*this).loops = (*this).loops.wrapping_add($loops);
+                    leaves_loops(this, $loops);
                     let Some(real) = runtime_of(this, caller).and_then(|runtime| runtime.$name) else {
                         return false;
                     };
@@ -144,7 +161,7 @@ cancellable! {
 
 /// Asks for a loop's next chunk.
 macro_rules! chunks {
-    ($($name:ident)*) => {
+    ($any_thread:expr; $($name:ident)*) => {
         $(
             pub unsafe extern "C" fn $name(first: *mut c_void, end: *mut c_void, caller: usize) -> bool {
                 let this = thread();
@@ -156,7 +173,7 @@ macro_rules! chunks {
                         return real(first, end);
                     };
                     let index = index(this, runtime);
-                    if !frame.gate.lets_through(index, dop(), &Futex) {
+                    if !frame.gate.lets_through(index, dop(), &Futex) && $any_thread(runtime) {
                         park(this, frame, index);
                     }
                     let more = real(first, end);
@@ -170,13 +187,28 @@ macro_rules! chunks {
     };
 }
 
-chunks! {
-    loop_dynamic_next loop_guided_next loop_runtime_next
-    loop_nonmonotonic_dynamic_next loop_nonmonotonic_guided_next loop_nonmonotonic_runtime_next
-    loop_maybe_nonmonotonic_runtime_next
-    loop_ull_dynamic_next loop_ull_guided_next loop_ull_runtime_next
-    loop_ull_nonmonotonic_dynamic_next loop_ull_nonmonotonic_guided_next loop_ull_nonmonotonic_runtime_next
-    loop_ull_maybe_nonmonotonic_runtime_next
+chunks! { |_| true;
+    loop_dynamic_next loop_guided_next loop_nonmonotonic_dynamic_next loop_nonmonotonic_guided_next
+    loop_ull_dynamic_next loop_ull_guided_next loop_ull_nonmonotonic_dynamic_next loop_ull_nonmonotonic_guided_next
+}
+
+chunks! { deals_to_anybody;
+    loop_runtime_next loop_nonmonotonic_runtime_next loop_maybe_nonmonotonic_runtime_next
+    loop_ull_runtime_next loop_ull_nonmonotonic_runtime_next loop_ull_maybe_nonmonotonic_runtime_next
+}
+
+/// Whether `schedule(runtime)` is dynamic or guided now: a static one deals chunks by thread number, and others may depend
+/// on those of a thread that is parked.
+#[cold]
+fn deals_to_anybody(runtime: &Runtime) -> bool {
+    const MONOTONIC: c_int = c_int::MIN;
+    const DYNAMIC: c_int = 2;
+    const GUIDED: c_int = 3;
+    let (mut kind, mut chunk) = (0, 0);
+    let Some(get_schedule) = runtime.get_schedule else { return false };
+    // SAFETY: omp_get_schedule fills in two integers.
+    unsafe { get_schedule(&mut kind, &mut chunk) };
+    matches!(kind & !MONOTONIC, DYNAMIC | GUIDED)
 }
 
 #[inline(always)]
@@ -251,6 +283,8 @@ macro_rules! creators {
                 unsafe {
                     if let Some(frame) = (*this).frame.as_ref() {
                         frame.has_tasks();
+                        // Code for a device that runs here has teams of its own.
+                        frame.is_cancelled();
                     }
                     let real = runtime_of(this, caller).and_then(|runtime| runtime.$field);
                     real.unwrap_or(nothing) as usize
@@ -265,6 +299,8 @@ creators! {
     GOMP_target_update_ext: find_target_update => target_update;
     GOMP_target_enter_exit_data: find_target_enter_exit_data => target_enter_exit_data;
     GOMP_taskwait_depend_nowait: find_taskwait_depend_nowait => taskwait_depend_nowait;
+    omp_target_memcpy_async: find_target_memcpy_async => target_memcpy_async;
+    omp_target_memcpy_rect_async: find_target_memcpy_rect_async => target_memcpy_rect_async;
 }
 
 unsafe extern "C" fn nothing() {}
@@ -274,7 +310,9 @@ unsafe fn runtime_of(this: *mut Thread, caller: usize) -> Option<&'static Runtim
     // SAFETY: this thread's own state; runtimes live for ever.
     match unsafe { (*this).runtime.as_ref() } {
         Some(runtime) => Some(runtime),
-        None => runtime::of(caller).map(|code| code.runtime),
+        // In a thread of a team that we haven't opened. Asking the dynamic linker might wait for its lock, which the master
+        // holds if the region is in a library's constructor.
+        None => runtime::only().or_else(|| runtime::of(caller).map(|code| code.runtime)),
     }
 }
 

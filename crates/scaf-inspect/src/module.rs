@@ -73,6 +73,8 @@ pub struct ModuleFacts {
     pub thread_local: bool,
     /// What it does with the size of its teams.
     pub size_use: SizeUse,
+    /// Where its regions wait by spinning on memory: a function, and the offset in it.
+    pub spins: Option<String>,
 }
 
 impl ModuleFacts {
@@ -189,6 +191,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         statically_linked: elf.machine_supported && !elf.has_interpreter && !elf.has_dynamic,
         setuid: false,
         machine_supported: elf.machine_supported,
+        spins: starts("GOMP_parallel").then(|| size_use::spins(&elf)).flatten(),
         imports_gomp: starts("GOMP_parallel"),
         imports_kmp: starts("__kmpc_fork_"),
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),

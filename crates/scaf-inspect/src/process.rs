@@ -34,6 +34,8 @@ pub struct ProcessFacts {
     pub modules: Vec<ModuleFacts>,
     /// The verdict.
     pub resizable: Resizable,
+    /// Where its regions wait by spinning on memory: a function, and the offset in it.
+    pub spins: Option<String>,
 }
 
 /// One file with executable code, as `maps` shows it.
@@ -65,7 +67,7 @@ const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 /// resizing.
 pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
-    let mut facts = ProcessFacts { modules: Vec::new(), resizable: Resizable::Yes };
+    let mut facts = ProcessFacts { modules: Vec::new(), resizable: Resizable::Yes, spins: None };
     let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
     if let Some(place) = homeless {
         facts.refuse(format!(
@@ -92,6 +94,7 @@ pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
         if let Some(why) = objection(&module) {
             facts.refuse(format!("{}: {why}", module.path.display()));
         }
+        facts.spins = facts.spins.or_else(|| module.spins.clone());
         facts.modules.push(module);
     }
     Ok(facts)

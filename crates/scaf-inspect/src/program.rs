@@ -85,6 +85,11 @@ fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
             }
         });
     }
+    if let Some(place) = &facts.spins {
+        said.push(format!(
+            "Its threads wait by spinning on memory, at {place}: a team that is larger than the grant would wait for itself."
+        ));
+    }
     if facts.imports_kmp {
         said.push(
             "It starts parallel regions through LLVM's runtime; their teams keep their size.".to_owned(),

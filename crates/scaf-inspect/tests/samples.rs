@@ -65,6 +65,31 @@ fn programs_that_depend_on_the_team_size_are_refused_at_every_level() {
 }
 
 #[test]
+fn loops_that_only_look_at_memory_are_found_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Vec::new();
+    let optimising = || LEVELS.into_iter().filter(|flags| flags[0] != "-O0");
+    for sample in samples("spins_") {
+        for flags in optimising() {
+            let facts = compiled(&sample, flags, folder.path());
+            if facts.spins.is_none() {
+                wrong.push(format!("{} {flags:?}: not found", sample.display()));
+            }
+        }
+    }
+    for sample in ["harmless_", "depends_"].into_iter().flat_map(samples) {
+        // Some of these do wait for a flag.
+        let waits = std::fs::read_to_string(&sample).unwrap().contains("while (!");
+        for flags in LEVELS {
+            if let (Some(place), false) = (compiled(&sample, flags, folder.path()).spins, waits) {
+                wrong.push(format!("{} {flags:?}: {place}", sample.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn loops_of_gccs_own_are_let_through_where_it_optimises() {
     let folder = tempfile::tempdir().unwrap();
     let mut wrong = Vec::new();

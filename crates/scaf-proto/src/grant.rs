@@ -20,6 +20,7 @@ impl Word {
     const MANAGED: u64 = 1 << 16;
     const RESIZE: u64 = 1 << 17;
     const FOLDED: u64 = 1 << 18;
+    const SPINS: u64 = 1 << 19;
 
     /// A grant of `dop` contexts (1 to 65,535; 0 is taken for 1).
     pub fn managed(dop: u16) -> Word {
@@ -35,6 +36,11 @@ impl Word {
     /// Says that the program's affinity is narrower than its own now.
     pub fn with_folded(self, folded: bool) -> Word {
         if folded { Word(self.0 | Self::FOLDED) } else { Word(self.0 & !Self::FOLDED) }
+    }
+
+    /// Says that the program's threads spin on memory of their own: a team that is larger than the grant waits for itself.
+    pub fn with_spins(self, spins: bool) -> Word {
+        if spins { Word(self.0 | Self::SPINS) } else { Word(self.0 & !Self::SPINS) }
     }
 
     /// Numbers the grant; the number grows with every change and wraps around.
@@ -58,6 +64,12 @@ impl Word {
     #[inline(always)]
     pub fn folded(self) -> bool {
         self.0 & Self::FOLDED != 0
+    }
+
+    /// Whether the program's threads spin on memory of their own.
+    #[inline(always)]
+    pub fn spins(self) -> bool {
+        self.0 & Self::SPINS != 0
     }
 
     /// The grant's number.
@@ -171,6 +183,9 @@ mod tests {
     #[test]
     fn a_word_keeps_its_parts_apart() {
         let word = Word::managed(u16::MAX).with_resizable(255).with_folded(true).with_epoch(u32::MAX);
+        assert!(
+            !word.spins() && word.with_spins(true).spins() && word.with_spins(true).with_spins(false) == word
+        );
         assert_eq!(
             (word.dop(), word.resizable_modules(), word.folded(), word.epoch()),
             (Some(65_535), 255, true, u32::MAX)

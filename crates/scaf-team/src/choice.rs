@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | has its size from the program (a promise) | as promised | folding |
 //! | depends on its team's size, or hasn't been inspected | as without us | folding |
-//! | is long, or not known yet | as without us (*wide*) | folding, so that it grows in mid-region, too |
-//! | is known to be short | as large as granted | resizing, at the next region |
+//! | is not known yet, or long, and then folds evenly; and doesn't spin on memory of its own | as without us (*wide*) | folding, so that it grows in mid-region, too |
+//! | any other | as large as granted | resizing, at the next region |
 //!
 //! Folding is done by the daemon, by affinity. Teams of dynamic loops are parked besides ([`crate::gate`]).
 
@@ -37,6 +37,8 @@ pub struct Facts {
     pub length: Length,
     /// No other master has a team: a wide one is then the program's only one.
     pub only_master: bool,
+    /// Its threads spin on memory of their own, and so a folded team waits for itself.
+    pub spins: bool,
 }
 
 /// What was decided about a team.
@@ -65,12 +67,24 @@ pub fn choose(facts: &Facts) -> Choice {
     if facts.kept {
         return Choice { promised: true, ..whole };
     }
-    let wide = facts.length != Length::Short && facts.only_master;
     let team = if budget == 0 { 1 } else { budget };
+    let wide = match facts.length {
+        Length::Unknown => true,
+        Length::Short => false,
+        Length::Long => folds_evenly(facts.natural, team),
+    };
+    let wide = wide && facts.only_master && !facts.spins;
     if !facts.resizable || wide || team >= facts.natural {
         return whole;
     }
     Choice { pass: team, team, promised: false, shrunk: team == 1 }
+}
+
+/// Whether `team` threads of equal work lose no more than an eighth by taking turns on `contexts`: where some of these have
+/// one thread more than others, all wait for those.
+fn folds_evenly(team: u32, contexts: u32) -> bool {
+    let (team, contexts) = (u64::from(team), u64::from(contexts.max(1)));
+    team.div_ceil(contexts) * contexts * 8 <= team * 9
 }
 
 #[cfg(all(test, not(loom)))]
@@ -86,6 +100,7 @@ mod tests {
         resizable: true,
         length: Length::Short,
         only_master: true,
+        spins: false,
     };
 
     #[test]
@@ -107,10 +122,21 @@ mod tests {
             ("more than enough", Facts { budget: Some(9), ..SHORT }, whole),
             ("unmanaged", Facts { budget: None, ..SHORT }, whole),
             ("unknown", Facts { length: Length::Unknown, ..SHORT }, whole),
-            ("long", Facts { length: Length::Long, ..SHORT }, whole),
+            ("long", Facts { length: Length::Long, budget: Some(4), ..SHORT }, whole),
+            ("long, with threads left over", Facts { length: Length::Long, ..SHORT }, whole),
+            (
+                "long, most contexts waiting",
+                Facts { length: Length::Long, budget: Some(7), ..SHORT },
+                Choice { pass: 7, team: 7, ..whole },
+            ),
             (
                 "long, beside another master's",
                 Facts { length: Length::Long, only_master: false, ..SHORT },
+                Choice { pass: 3, team: 3, ..whole },
+            ),
+            (
+                "unknown, spinning",
+                Facts { length: Length::Unknown, spins: true, ..SHORT },
                 Choice { pass: 3, team: 3, ..whole },
             ),
             ("size-dependent", Facts { resizable: false, ..SHORT }, whole),
@@ -136,8 +162,9 @@ mod tests {
             resizable in any::<bool>(),
             length in prop_oneof![Just(Length::Unknown), Just(Length::Short), Just(Length::Long)],
             only_master in any::<bool>(),
+            spins in any::<bool>(),
         ) -> Facts {
-            Facts { requested, natural, budget, kept, resizable, length, only_master }
+            Facts { requested, natural, budget, kept, resizable, length, only_master, spins }
         }
     }
 

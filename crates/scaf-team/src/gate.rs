@@ -6,8 +6,9 @@
 //! change the sequence word ([`Gate::seq`]) first, and a thread that parks reads it before it looks at anything else: so
 //! none is missed.
 //!
-//! A program may hold a lock from one chunk to the next, and then the thread that goes on could wait for the one that
-//! is parked. Therefore a parked thread that sees no chunk finished for [`PATIENCE_MS`] takes one itself.
+//! Thread 0 may not be there: it may wait for a lock that a thread holds from one chunk to the next, or do something else
+//! and leave the loop to the others. So nobody parks before thread 0 has asked for a chunk, and once it hasn't asked
+//! for one in [`PATIENCE_MS`], the parked threads go on until it does.
 
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
@@ -26,6 +27,8 @@ pub struct Gate {
     seen: AtomicU32,
     /// Loops of the region that are known to be exhausted: all before this one.
     exhausted: AtomicU32,
+    /// `progress` when a thread gave up waiting: as long as it stays there, nobody parks.
+    stuck: AtomicU32,
     /// Chunks that thread 0 has asked for, modulo 2^32; it alone counts. The others read the rest at each chunk.
     progress: Line,
 }
@@ -39,6 +42,7 @@ impl Gate {
             parked: AtomicU32::new(0),
             seen: AtomicU32::new(u32::MAX),
             exhausted: AtomicU32::new(0),
+            stuck: AtomicU32::new(0),
             progress: Line(AtomicU32::new(0)),
         }
     }
@@ -51,6 +55,7 @@ impl Gate {
             parked: AtomicU32::new(0),
             seen: AtomicU32::new(u32::MAX),
             exhausted: AtomicU32::new(0),
+            stuck: AtomicU32::new(0),
             progress: Line(AtomicU32::new(0)),
         }
     }
@@ -84,6 +89,9 @@ impl Gate {
     /// is the loop's in the region, from 0.
     pub fn park(&self, index: u32, number: u32, sleep: &impl Sleep, dop: impl Fn() -> u32) {
         let mut progress = self.progress.0.load(Ordering::Relaxed);
+        if progress == self.stuck.load(Ordering::Relaxed) {
+            return;
+        }
         loop {
             let seq = self.seq.load(Ordering::SeqCst);
             let now = dop();
@@ -98,6 +106,7 @@ impl Gate {
             if gave_up {
                 let then = core::mem::replace(&mut progress, self.progress.0.load(Ordering::Relaxed));
                 if then == progress {
+                    self.stuck.store(progress, Ordering::Relaxed);
                     return;
                 }
             }
@@ -194,7 +203,12 @@ mod tests {
     #[test]
     fn a_parked_thread_goes_on_when_nobody_else_does() {
         let (gate, parking) = (Gate::new(), Parking::default());
-        // Thread 0 is stuck (it waits for a lock that thread 1 holds): nobody ever wakes thread 1.
+        // Thread 0 does something else: nobody parks.
+        gate.park(1, 0, &parking, || 1);
+        assert!(gate.lets_through(0, 1, &parking));
+        // It takes a chunk and is stuck in it (waiting for a lock that thread 1 holds): nobody ever wakes thread 1.
+        gate.park(1, 0, &parking, || 1);
+        assert_eq!(gate.stuck.load(Ordering::Relaxed), 1);
         gate.park(1, 0, &parking, || 1);
     }
 

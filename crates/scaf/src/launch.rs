@@ -22,7 +22,8 @@ use std::process::Command;
 /// would have got them through, and run 0 to 7% longer; with 10,000, 0 to 1%.
 pub const SPIN_FOLDED: &str = "1000";
 
-/// The same for a program that can be resized: it is folded only until the region ends that a change caught it in.
+/// The same for a program that can be resized. It is folded only in long regions, whose barriers the library takes over
+/// where they have no tasks.
 pub const SPIN_RESIZED: &str = "10000";
 
 /// How long they spin in the waits that the library takes over, where it sees at each round whether the program is folded,
@@ -159,8 +160,10 @@ pub fn environment(
     ];
     // A spin count that another `scaf run` around us has set is no user's choice. Where users have chosen how to wait, all
     // waits are left to the runtime.
-    let chosen = before("OMP_WAIT_POLICY").is_some()
-        || (before("GOMP_SPINCOUNT").is_some() && before("SCAF_SPIN").is_none());
+    let ours =
+        |count: &OsString| before("SCAF_SPIN").is_some() && (count == SPIN_FOLDED || count == SPIN_RESIZED);
+    let chosen =
+        before("OMP_WAIT_POLICY").is_some() || before("GOMP_SPINCOUNT").is_some_and(|count| !ours(&count));
     if !chosen {
         changes.push(("GOMP_SPINCOUNT", Some(spin_rounds(program).into())));
     }
@@ -247,6 +250,15 @@ mod tests {
             has("SCAF_SPIN")
         };
         assert!(spin("HOME") && !spin("OMP_WAIT_POLICY") && !spin("GOMP_SPINCOUNT"));
-        assert!(spin("SCAF_SPIN"), "set by a scaf run around this one");
+        let around = |count: &'static str| {
+            let before = move |name: &str| match name {
+                "SCAF_SPIN" => Some("300000".into()),
+                "GOMP_SPINCOUNT" => Some(count.into()),
+                _ => None,
+            };
+            let changes = environment(&wish, Path::new("/p"), Path::new("/s"), Path::new("/l"), &before);
+            changes.contains(&("SCAF_SPIN", Some(SPIN_UNFOLDED.into())))
+        };
+        assert!(around(SPIN_RESIZED) && !around("5"), "what a scaf run around this one has set is no choice");
     }
 }

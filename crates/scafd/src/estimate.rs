@@ -35,6 +35,8 @@ pub struct Seen {
     pub regions: u64,
     /// Regions among them whose team size the program fixed.
     pub promised: u64,
+    /// Changes whenever a region or a wait has ended.
+    pub progress: u64,
     /// Team size that the program would have without us; 0 if it doesn't say.
     pub natural: u32,
     /// Slots that broke the rules in this reading.
@@ -130,6 +132,7 @@ impl Meter {
             team_since: latest.team_since.clamp(self.attached.min(now), now),
             regions: copies().map(|c| c.regions).fold(0, u64::saturating_add),
             promised: copies().map(|c| c.promised).fold(0, u64::saturating_add),
+            progress: copies().map(|c| c.regions.wrapping_add(c.waits)).fold(0, u64::wrapping_add),
             natural: if natural <= MOST_THREADS { natural } else { 0 },
             hostile: 0,
         }

@@ -41,21 +41,27 @@ pub struct Verdict {
     pub resizable: bool,
     /// Why not, in a sentence.
     pub why: String,
+    /// Where its regions wait by spinning on memory, if they do.
+    #[serde(default)]
+    pub spins: Option<String>,
 }
 
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
-        Verdict { resizable: false, why: why.into() }
+        Verdict { resizable: false, why: why.into(), spins: None }
     }
 }
 
 /// The helper's whole work.
 pub fn helper(pid: u32) -> Verdict {
     match scaf_inspect::process(pid, Path::new("/proc")) {
-        Ok(facts) => match facts.resizable {
-            scaf_inspect::Resizable::Yes => Verdict { resizable: true, why: String::new() },
-            scaf_inspect::Resizable::No { why } => Verdict::no(why),
-        },
+        Ok(facts) => {
+            let (resizable, why) = match facts.resizable {
+                scaf_inspect::Resizable::Yes => (true, String::new()),
+                scaf_inspect::Resizable::No { why } => (false, why),
+            };
+            Verdict { resizable, why, spins: facts.spins }
+        }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
     }
 }

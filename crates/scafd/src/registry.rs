@@ -123,6 +123,10 @@ pub struct Program {
     pub stranded: bool,
     /// Whether its teams may be resized.
     pub code: Code,
+    /// Where its regions wait by spinning on memory, if they do.
+    pub spins: Option<String>,
+    /// Since when it has got nowhere while it was folded in a region; see [`Program::is_stuck`].
+    pub stuck: Option<Stuck>,
     /// What it has.
     pub grant: Grant,
     /// Memory of its report page.
@@ -140,6 +144,20 @@ pub struct Program {
     /// Modules with parallel regions that it had met when it was inspected last.
     pub modules: u32,
 }
+
+/// A folded program that has finished no region and no wait for a while.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Stuck {
+    /// Since when, in nanoseconds of CLOCK_MONOTONIC.
+    pub since_ns: u64,
+    /// Its CPU clock then.
+    cpu_ns: u64,
+    /// What it had finished then.
+    progress: u64,
+}
+
+/// For how long a program that may spin has to get nowhere to be taken for one that does.
+const STUCK_NS: u64 = 60_000_000;
 
 /// A region that runs on for so long after a change isn't waited for.
 const LONG_REGION_NS: u64 = 100_000_000;
@@ -162,6 +180,7 @@ impl Program {
         let Some(dop) = self.grant.dop else { return Word::UNMANAGED.with_epoch(self.grant.epoch) };
         let word = Word::managed(u16::try_from(dop).unwrap_or(u16::MAX))
             .with_folded(self.grant.set.is_some())
+            .with_spins(self.spins.is_some())
             .with_epoch(self.grant.epoch);
         match self.code {
             Code::Resizable(modules) => word.with_resizable(modules),
@@ -244,6 +263,30 @@ impl Program {
             self.grant.effective_ns = Some(affinity_ns);
         } else if there {
             self.grant.effective_ns = Some(affinity_ns.max(team_since_ns));
+        }
+    }
+
+    /// Whether it spins on flags of its own, and so waits for itself: it is folded in a region, its code has such loops,
+    /// and for [`STUCK_NS`] it has finished nothing with all its contexts busy. A program that just computes has no such
+    /// loop, and one that waits asleep keeps no context busy.
+    pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64) -> bool {
+        let seen = self.seen.filter(|seen| seen.in_region && Some(seen.team) > self.grant.dop);
+        let bound = !matches!(self.code, Code::Resizable(_)) || seen.is_some_and(|seen| seen.promised > 0);
+        let folded = self.spins.is_some() && self.alone.is_none() && self.grant.set.is_some() && bound;
+        let (Some(seen), Some(dop), true) = (seen, self.grant.dop, folded) else {
+            self.stuck = None;
+            return false;
+        };
+        match self.stuck.filter(|stuck| stuck.progress == seen.progress) {
+            Some(stuck) => {
+                let wall_ns = now_ns.saturating_sub(stuck.since_ns);
+                let busy_ns = cpu_ns.saturating_sub(stuck.cpu_ns);
+                wall_ns >= STUCK_NS && busy_ns as f64 >= 0.7 * wall_ns as f64 * f64::from(dop)
+            }
+            None => {
+                self.stuck = Some(Stuck { since_ns: now_ns, cpu_ns, progress: seen.progress });
+                false
+            }
         }
     }
 

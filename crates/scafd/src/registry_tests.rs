@@ -20,6 +20,8 @@ fn program(id: u64) -> Program {
         alone: None,
         stranded: false,
         code: Code::Pending,
+        spins: None,
+        stuck: None,
         grant: Grant::default(),
         meter: Meter::new(0),
         seen: None,
@@ -40,6 +42,7 @@ fn seen(team: u32, promised: u64) -> Seen {
         team_since: 0,
         regions: 9,
         promised,
+        progress: 0,
         natural: 0,
         hostile: 0,
     }
@@ -217,4 +220,40 @@ fn the_latest_affinities_are_remembered_each_once() {
     }
     assert_eq!(grant.masks.len(), MASKS);
     assert_eq!(grant.masks.last(), Some(&set("39")));
+}
+
+#[test]
+fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
+    const MS: u64 = 1_000_000;
+    let folded = || {
+        let mut p = program(1);
+        p.code = Code::Fixed("so".into());
+        p.spins = Some("f+0x10".into());
+        grant(&mut p, 2, 0);
+        p.grant.set = Some(set("0-1"));
+        p.seen = Some(seen(4, 0));
+        assert!(!p.is_stuck(0, 0));
+        p
+    };
+    let at = |p: &mut Program, ms: u64, cpu_ms: u64| p.is_stuck(cpu_ms * MS, ms * MS);
+    let mut p = folded();
+    assert!(!at(&mut p, 50, 100));
+    assert!(at(&mut p, 60, 120));
+    // It sleeps while it waits.
+    assert!(!at(&mut folded(), 60, 60));
+    // It gets on, slowly: watched from there on.
+    let mut p = folded();
+    p.seen = Some(Seen { progress: 1, ..seen(4, 0) });
+    assert!(!at(&mut p, 60, 120) && !at(&mut p, 110, 220) && at(&mut p, 120, 240));
+    // Nothing in its code spins; its team fits; it's between regions; its next team will fit.
+    let mut cases = [folded(), folded(), folded(), folded()];
+    cases[0].spins = None;
+    cases[1].seen = Some(seen(2, 0));
+    cases[2].seen = Some(Seen { in_region: false, ..seen(4, 0) });
+    cases[3].code = Code::Resizable(1);
+    for p in &mut cases {
+        assert!(!at(p, 60, 120));
+    }
+    cases[3].seen = Some(seen(4, 7));
+    assert!(!at(&mut cases[3], 100, 200) && at(&mut cases[3], 160, 320), "a team that was promised");
 }

@@ -232,6 +232,13 @@ impl<'e> Code<'e> {
         self.handed_on.get_or_init(|| self.find_handed_on()).contains(&function)
     }
 
+    /// The functions that regions run, as far as they are known: those handed on, and those that gcc named so.
+    pub fn regions(&self) -> BTreeSet<u64> {
+        let handed_on = self.handed_on.get_or_init(|| self.find_handed_on()).iter().copied();
+        let named = self.elf.functions.iter().filter(|(_, name)| name.contains("._omp_fn."));
+        handed_on.chain(named.map(|(address, _)| *address)).collect()
+    }
+
     fn find_handed_on(&self) -> HashSet<u64> {
         const LEA_RDI: [u8; 3] = [0x48, 0x8d, 0x3d];
         let mut found = HashSet::new();

@@ -14,6 +14,7 @@ mod compute;
 mod first;
 mod flow;
 mod names;
+mod spin;
 mod state;
 mod step;
 
@@ -22,6 +23,7 @@ use crate::module::SizeUse;
 use code::Code;
 use flow::{Analysis, Finding, NOTHING};
 use names::{Role, role};
+pub(crate) use spin::spins;
 use state::RAX;
 use std::collections::BTreeSet;
 

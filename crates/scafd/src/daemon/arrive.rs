@@ -99,6 +99,8 @@ impl Daemon {
             stranded: alone.is_some() && usable_is_empty && !bound,
             alone,
             code: Code::Pending,
+            spins: None,
+            stuck: None,
             grant: Grant { masks: set.iter().cloned().collect(), set, ..Grant::default() },
             meter: Meter::new(clock::ticks()),
             seen: None,
@@ -134,6 +136,7 @@ impl Daemon {
         let former = |known: &&Former| known.pid == pid && known.starttime == stat.starttime;
         if let Some(former) = self.former.iter().rev().find(former)
             && former.masks.contains(&own)
+            && affinity(pid).is_ok_and(|now| now != own)
         {
             return Ok((former.own.clone(), Some(own)));
         }
@@ -191,6 +194,7 @@ impl Daemon {
     /// Takes in a verdict and publishes it at once.
     pub(super) fn inspected(&mut self, job: &Job, verdict: Verdict) {
         let Some(program) = self.registry.get_mut(job.id) else { return };
+        program.spins = verdict.spins;
         program.code =
             if verdict.resizable { Code::Resizable(job.modules) } else { Code::Fixed(verdict.why) };
         program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);

@@ -134,15 +134,21 @@ impl Daemon {
             Err(Trouble::Gone(_)) => {}
             Err(trouble) => {
                 log::line(Level::Warning, format_args!("program {} is left alone: {trouble}", id.0));
-                // Some of its threads may have the new mask by now, some the one before.
-                program.grant.set = None;
-                // What can't be given back was said already, and the guardian keeps its note.
-                let _ = self.parts.apply.restore(&target_of(program));
-                program.alone = Some(trouble.to_string());
-                program.regrant(None, program.own.clone(), trouble.to_string(), clock::now_ns());
-                self.publish(id);
+                self.leave_alone(id, trouble.to_string());
             }
         }
+    }
+
+    /// Gives a program its own affinity back and takes it out of all decisions.
+    pub(super) fn leave_alone(&mut self, id: ProgramId, why: String) {
+        let Some(program) = self.registry.get_mut(id) else { return };
+        // Some of its threads may have a new mask by now, some the one before.
+        program.grant.set = None;
+        // What can't be given back is said when it departs, and the guardian keeps its note.
+        let _ = self.parts.apply.restore(&target_of(program));
+        program.alone = Some(why.clone());
+        program.regrant(None, program.own.clone(), why, clock::now_ns());
+        self.publish(id);
     }
 
     /// Writes a program's grant page.

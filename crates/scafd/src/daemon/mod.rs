@@ -135,6 +135,10 @@ impl Daemon {
             self.inspected(&job, verdict);
         }
         self.settle();
+        if self.free_spinning() {
+            // The others have another share now.
+            self.next_tick = Instant::now();
+        }
         self.stop |= self.idle_deadline().is_some_and(|at| Instant::now() >= at);
     }
 
@@ -161,7 +165,7 @@ impl Daemon {
         let watching = attached && Instant::now() < self.watch_until && self.unsettled();
         [
             attached.then_some(self.next_tick),
-            watching.then(|| Instant::now() + Duration::from_millis(10)),
+            (watching || self.suspects_spinning()).then(|| Instant::now() + Duration::from_millis(10)),
             self.parts.talk.deadline(),
             self.inspector.deadline(),
             self.idle_deadline(),

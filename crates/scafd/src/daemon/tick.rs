@@ -27,6 +27,9 @@ const MOST_CHILDREN: usize = 64;
 /// For how long after a change threads may still appear that were created before it.
 const YOUNG_NS: u64 = 1_000_000_000;
 
+/// For how long a program that has got nowhere is looked at every 10 ms; then at every tick.
+const SUSPECT_NS: u64 = 150_000_000;
+
 impl Daemon {
     pub(super) fn period(&self) -> Duration {
         Duration::from_secs_f64(1.0 / self.parts.policy.rate_hz().unwrap_or(self.parts.config.rate_hz))
@@ -106,6 +109,34 @@ impl Daemon {
             let since = program.seen.map_or(ticks, |seen| seen.team_since);
             program.settle(self.tsc.when(since, ticks, now_ns), now_ns);
         }
+    }
+
+    /// Lets programs go that would wait for themselves while they are folded. True if there was one.
+    pub(super) fn free_spinning(&mut self) -> bool {
+        let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
+        let mut found = Vec::new();
+        for program in self.registry.iter_mut().filter(|p| p.spins.is_some() && p.grant.set.is_some()) {
+            if let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) {
+                program.seen = Some(program.meter.look(ticks, &page));
+            }
+            if program.is_stuck(clock::cpu_ns(program.pid).unwrap_or(0), now_ns) {
+                found.push((program.id, program.spins.clone().unwrap_or_default()));
+            }
+        }
+        for (id, place) in &found {
+            let why = format!(
+                "its threads spin on memory of their own, at {place}, and folded they wait for themselves"
+            );
+            self.leave_alone(*id, why);
+        }
+        !found.is_empty()
+    }
+
+    /// Whether a program may turn out to be such a one within the next moments.
+    pub(super) fn suspects_spinning(&self) -> bool {
+        let now_ns = clock::now_ns();
+        let young = |since_ns: u64| now_ns.saturating_sub(since_ns) < SUSPECT_NS;
+        self.registry.iter().any(|program| program.stuck.is_some_and(|stuck| young(stuck.since_ns)))
     }
 
     /// Threads that were created just before a change, or by a thread that we leave alone.
