@@ -1,8 +1,8 @@
 /* build: gcc -O2 -fopenmp */
 /*
  * One region around everything, whose threads meet at barriers and ends of loops, and after each meeting look whether
- * all the others have done what comes before. Every 64th region creates a task on the way, every 64th is entered from
- * within another one. Prints the meetings at which somebody was early, and loops that dealt out a chunk twice or never.
+ * all the others have done what comes before. Every 64th region creates a task on the way, every 64th enters one in the
+ * old way, and every 64th is entered from within another one. Prints the meetings at which somebody was early, and loops that dealt out a chunk twice or never.
  */
 #include "test.h"
 
@@ -30,6 +30,27 @@ static void look(int team, long step)
     }
 }
 
+void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads);
+void GOMP_parallel_end(void);
+void GOMP_barrier(void);
+
+static void in_old(void *sum)
+{
+    GOMP_barrier();
+    __atomic_fetch_add((long *)sum, 1, __ATOMIC_RELAXED);
+}
+
+/* A region as compilers before gcc 4.9 entered it, within this one. */
+static void old_region(void)
+{
+    long sum = 0;
+    GOMP_parallel_start(in_old, &sum, 0);
+    in_old(&sum);
+    GOMP_parallel_end();
+    if (sum < 1)
+        __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+}
+
 static void region(long round)
 {
     memset(at, 0, sizeof at);
@@ -47,6 +68,8 @@ static void region(long round)
 #pragma omp task shared(ran)
                 __atomic_fetch_add(&ran, 1, __ATOMIC_RELAXED);
             }
+            if (i == STEPS / 3 && round % 64 == 6 && me == 0)
+                old_region();
             if (i % 50 == 7) {
                 int loop = i / 50;
                 /* The first loop hasn't got a barrier at its end: threads are in two loops at once. */
