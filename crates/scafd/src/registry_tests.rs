@@ -245,6 +245,12 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
     let mut p = folded();
     p.seen = Some(Seen { progress: 1, ..seen(4, 0) });
     assert!(!at(&mut p, 60, 120) && !at(&mut p, 110, 220) && at(&mut p, 120, 240));
+    // It was given its PUs back meanwhile, and computed: watched anew.
+    let mut p = folded();
+    p.grant.set = None;
+    assert!(!at(&mut p, 1_000, 4_000));
+    p.grant.set = Some(set("0-1"));
+    assert!(!at(&mut p, 2_000, 8_000) && at(&mut p, 2_060, 8_120));
     // Nothing in its code spins; its team fits; it's between regions; its next team will fit.
     let mut cases = [folded(), folded(), folded(), folded()];
     cases[0].spins = None;

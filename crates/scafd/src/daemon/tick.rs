@@ -115,8 +115,11 @@ impl Daemon {
     pub(super) fn free_spinning(&mut self) -> bool {
         let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
         let mut found = Vec::new();
-        for program in self.registry.iter_mut().filter(|p| p.spins.is_some() && p.grant.set.is_some()) {
-            if let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) {
+        // Those that aren't folded, too: whatever was noted of them is forgotten then.
+        for program in self.registry.iter_mut().filter(|p| p.spins.is_some()) {
+            if program.grant.set.is_some()
+                && let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read())
+            {
                 program.seen = Some(program.meter.look(ticks, &page));
             }
             if program.is_stuck(clock::cpu_ns(program.pid).unwrap_or(0), now_ns) {
