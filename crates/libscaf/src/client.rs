@@ -14,6 +14,7 @@ use core::ffi::{c_int, c_void};
 use core::mem::{size_of, zeroed};
 use core::ptr::without_provenance;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use scaf_proto::grant;
 use scaf_proto::hello::{ATTACH, FLAG_BOUND, Hello, MORE_MODULES, Welcome};
 use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
 
@@ -220,8 +221,7 @@ pub fn own_pus() -> u32 {
 
 #[cold]
 fn count_own_pus() -> u32 {
-    let own = keeping_errno(own_affinity);
-    let count = own.iter().map(|word| word.count_ones()).sum::<u32>().max(1);
+    let count = grant::count(&keeping_errno(own_affinity)).max(1);
     OWN_PUS.store(count, Ordering::Relaxed);
     count
 }
@@ -284,7 +284,7 @@ fn take_answer(patience_ms: c_int) {
             pages::report().set_modules(MODULES_TOLD.load(Ordering::Relaxed));
             // What the daemon says is right also for a program that was narrowed when it became another one.
             if let Some(masks) = pages::grant().masks() {
-                OWN_PUS.store(masks.own.iter().map(|word| word.count_ones()).sum(), Ordering::Relaxed);
+                OWN_PUS.store(grant::count(&masks.own), Ordering::Relaxed);
             }
             promise::report_again();
             region::report_natural_again();

@@ -7,6 +7,7 @@ use crate::pages;
 use crate::runtime::{self, Runtime};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_proto::grant::count;
 use scaf_proto::report::fact;
 
 /// Facts found so far; kept apart from the report page, which is a new one after each attachment.
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn get_max_threads(caller: usize) -> c_int {
 pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {
     let grant = pages::grant();
     match grant.word().folded().then(|| grant.masks()).flatten() {
-        Some(masks) => masks.own.iter().map(|word| word.count_ones()).sum::<u32>().max(1) as c_int,
+        Some(masks) => count(&masks.own).max(1) as c_int,
         // SAFETY: no arguments.
         None => runtime_of(caller).and_then(|runtime| runtime.num_procs).map_or(1, |real| unsafe { real() }),
     }

@@ -60,7 +60,7 @@ const HAS_TASKS: u32 = 1;
 const HAS_NESTED: u32 = 2;
 
 impl Frame {
-    const fn new(code_runtime: *const Runtime, body: Body, data: *mut c_void, depth: u32) -> Frame {
+    fn new(code_runtime: *const Runtime, body: Body, data: *mut c_void, depth: u32) -> Frame {
         Frame {
             first_word: 0,
             body,

@@ -110,15 +110,10 @@ fn makes_teams(name: &str) -> bool {
 /// # Errors
 /// When the file cannot be read, is larger than 1 GiB, or is no intact ELF file.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
-    module_as(path, path)
+    Contents::read(path, path)?.facts(path)
 }
 
-/// The facts about the file at `open`, told under the name `path`.
-pub(crate) fn module_as(open: &Path, path: &Path) -> Result<ModuleFacts, Error> {
-    Contents::read(open, path)?.facts(path)
-}
-
-/// The same, but `None` for a file in which no name of OpenMP stands, so that it has no say in the size of teams.
+/// The facts about the file at `open`, told under the name `path`; `None` for a file in which no name of OpenMP stands, so that it has no say in the size of teams.
 pub(crate) fn relevant_module_as(open: &Path, path: &Path) -> Result<Option<ModuleFacts>, Error> {
     let contents = Contents::read(open, path)?;
     if contents.is_irrelevant() { Ok(None) } else { contents.facts(path).map(Some) }
@@ -184,18 +179,20 @@ pub fn module_from_bytes(bytes: &[u8]) -> Result<ModuleFacts, Error> {
 
 fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error> {
     let elf = Elf::parse(file, path)?;
+    let code = size_use::Code::new(&elf);
     let starts = |prefix: &str| elf.imports.keys().any(|name| name.starts_with(prefix));
+    let imports_gomp = starts("GOMP_parallel");
     Ok(ModuleFacts {
         path: path.to_owned(),
         soname: elf.soname.clone(),
         statically_linked: elf.machine_supported && !elf.has_interpreter && !elf.has_dynamic,
         setuid: false,
         machine_supported: elf.machine_supported,
-        spins: starts("GOMP_parallel").then(|| size_use::spins(&elf)).flatten(),
-        imports_gomp: starts("GOMP_parallel"),
+        spins: imports_gomp.then(|| size_use::spins(&code)).flatten(),
+        imports_gomp,
         imports_kmp: starts("__kmpc_fork_"),
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
         thread_local: elf.has_tls,
-        size_use: size_use::of(&elf),
+        size_use: size_use::of(&code),
     })
 }

@@ -82,6 +82,11 @@ impl Word {
 /// A set of PUs by operating-system index.
 pub type Mask = [u64; MASK_WORDS];
 
+/// How many PUs a set has.
+pub fn count(mask: &Mask) -> u32 {
+    mask.iter().map(|word| word.count_ones()).sum()
+}
+
 /// The two affinity masks of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Masks {

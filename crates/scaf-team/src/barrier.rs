@@ -40,13 +40,6 @@ pub struct Barrier {
 
 impl Barrier {
     /// A barrier that nobody has arrived at.
-    #[cfg(not(loom))]
-    pub const fn new() -> Barrier {
-        Barrier { arrived: Line(AtomicU32::new(0)), word: AtomicU32::new(0), asleep: AtomicU32::new(0) }
-    }
-
-    /// A barrier that nobody has arrived at.
-    #[cfg(loom)]
     pub fn new() -> Barrier {
         Barrier { arrived: Line(AtomicU32::new(0)), word: AtomicU32::new(0), asleep: AtomicU32::new(0) }
     }
@@ -63,7 +56,8 @@ impl Barrier {
         }
         if self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= team {
             self.arrived.0.store(0, Ordering::Relaxed);
-            self.step(ONE_STEP, sleep);
+            self.word.fetch_add(ONE_STEP, Ordering::SeqCst);
+            self.wake(sleep);
             return Passed::Here;
         }
         loop {
@@ -88,16 +82,6 @@ impl Barrier {
             self.word.fetch_or(HANDED_OVER, Ordering::SeqCst);
             self.wake(sleep);
         }
-    }
-
-    /// Whether it was handed over.
-    pub fn is_handed_over(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & HANDED_OVER != 0
-    }
-
-    fn step(&self, by: u32, sleep: &impl Sleep) {
-        self.word.fetch_add(by, Ordering::SeqCst);
-        self.wake(sleep);
     }
 
     /// The word was changed before. Either we see here that a thread is about to sleep, or it sees the changed word.
@@ -167,7 +151,7 @@ mod tests {
             assert!(!went_on.load(Ordering::Acquire));
             barrier.hand_over(&parking);
         });
-        assert!(barrier.is_handed_over());
+        assert_ne!(barrier.word.load(Ordering::Relaxed) & HANDED_OVER, 0);
         assert_eq!(barrier.wait(1, &parking, || true), Passed::HandedOver);
     }
 }

@@ -67,7 +67,7 @@ pub fn choose(facts: &Facts) -> Choice {
     if facts.kept {
         return Choice { promised: true, ..whole };
     }
-    let team = if budget == 0 { 1 } else { budget };
+    let team = budget.max(1);
     let wide = match facts.length {
         Length::Unknown => true,
         Length::Short => false,

@@ -35,20 +35,6 @@ pub struct Gate {
 
 impl Gate {
     /// A gate with nobody before it.
-    #[cfg(not(loom))]
-    pub const fn new() -> Gate {
-        Gate {
-            seq: AtomicU32::new(0),
-            parked: AtomicU32::new(0),
-            seen: AtomicU32::new(u32::MAX),
-            exhausted: AtomicU32::new(0),
-            stuck: AtomicU32::new(0),
-            progress: Line(AtomicU32::new(0)),
-        }
-    }
-
-    /// A gate with nobody before it.
-    #[cfg(loom)]
     pub fn new() -> Gate {
         Gate {
             seq: AtomicU32::new(0),

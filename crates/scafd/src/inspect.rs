@@ -42,7 +42,6 @@ pub struct Verdict {
     /// Why not, in a sentence.
     pub why: String,
     /// Where its regions wait by spinning on memory, if they do.
-    #[serde(default)]
     pub spins: Option<String>,
 }
 

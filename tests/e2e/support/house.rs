@@ -18,7 +18,8 @@ static TURN: Mutex<()> = Mutex::new(());
 /// A folder, a daemon, programs.
 pub struct House {
     daemon: RefCell<Option<Child>>,
-    policy: Vec<String>,
+    /// What the daemon is told about deciding.
+    policy: [String; 2],
     folder: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
 }
@@ -33,23 +34,21 @@ impl House {
 
     /// A house whose daemon has no sense at all. It isn't verbose, for it decides a thousand times a second.
     pub fn chaos(seed: u64) -> House {
-        let mut house = House::without_daemon("chaos");
-        house.policy[1] = format!("--seed={seed}");
+        let house = House::empty(["chaos".into(), format!("--seed={seed}")]);
         house.start_daemon();
         house
     }
 
     /// A house whose daemon is yet to come, or never comes.
     pub fn without_daemon(policy: &str) -> House {
+        House::empty([policy.to_owned(), "--verbose".into()])
+    }
+
+    fn empty(policy: [String; 2]) -> House {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         stay_on(&two_pus());
         let folder = tempfile::Builder::new().prefix("scaf-house-").tempdir().expect("temporary folder");
-        House {
-            daemon: RefCell::new(None),
-            policy: vec![policy.to_owned(), "--verbose".into()],
-            folder,
-            _turn: turn,
-        }
+        House { daemon: RefCell::new(None), policy, folder, _turn: turn }
     }
 
     /// The house's folder.

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// What a call or jump leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Callee<'c> {
+pub(crate) enum Callee<'c> {
     Import(&'c str),
     Local(u64),
     Unknown,
 }
 
 /// Calls and other mentions of the functions that tell about the team.
-pub(super) struct Mentions {
+pub(crate) struct Mentions {
     /// Addresses of the calls, by the start of their function.
     pub calls: BTreeMap<u64, Vec<u64>>,
     /// The first mention that is no call, and its address.
@@ -23,7 +23,7 @@ pub(super) struct Mentions {
 }
 
 /// A module's code with its tables of functions and imports.
-pub(super) struct Code<'e> {
+pub(crate) struct Code<'e> {
     pub elf: &'e Elf<'e>,
     starts: Vec<u64>,
     slots: HashMap<u64, &'e str>,

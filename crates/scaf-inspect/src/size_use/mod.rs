@@ -20,7 +20,7 @@ mod step;
 
 use crate::elf::{Elf, SlotKind};
 use crate::module::SizeUse;
-use code::Code;
+pub(crate) use code::Code;
 use flow::{Analysis, Finding, NOTHING};
 use names::{Role, role};
 pub(crate) use spin::spins;
@@ -31,8 +31,8 @@ use std::collections::BTreeSet;
 const MAX_TELLERS: usize = 32;
 
 /// Judges one module.
-pub(crate) fn of(elf: &Elf<'_>) -> SizeUse {
-    judge(elf).unwrap_or_else(|verdict| verdict)
+pub(crate) fn of(code: &Code<'_>) -> SizeUse {
+    judge(code).unwrap_or_else(|verdict| verdict)
 }
 
 fn depends(why: impl Into<String>) -> SizeUse {
@@ -44,7 +44,8 @@ fn unknown(why: impl Into<String>) -> SizeUse {
 }
 
 /// A verdict either way; the error is the one that ended the search early.
-fn judge(elf: &Elf<'_>) -> Result<SizeUse, SizeUse> {
+fn judge(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
+    let elf = code.elf;
     if elf.has_dynamic && !elf.dynamic_is_listed {
         return Err(unknown("its section headers are missing, so that its imports are not known"));
     }
@@ -73,7 +74,6 @@ fn judge(elf: &Elf<'_>) -> Result<SizeUse, SizeUse> {
     {
         return Err(depends(format!("it keeps the address of {}", slot.symbol)));
     }
-    let code = Code::new(elf);
     if !code.knows_functions() {
         return Err(unknown("it asks about its team and has no table of its functions (.eh_frame_hdr)"));
     }
@@ -85,12 +85,12 @@ fn judge(elf: &Elf<'_>) -> Result<SizeUse, SizeUse> {
         let why = format!("{} {}", code.describe(finding.address), finding.what);
         if finding.unknown { unknown(why) } else { depends(why) }
     };
-    let mut analysis = Analysis::new(&code, mentions.calls.keys().copied().collect());
+    let mut analysis = Analysis::new(code, mentions.calls.keys().copied().collect());
     let mut work: BTreeSet<u64> = analysis.askers.clone();
     while let Some(function) = work.pop_first() {
         let returned = analysis.summary(function, &NOTHING).map_err(told)?;
         let Some(answer) = returned.map(|handed| handed[RAX]) else { continue };
-        if !answer.is_told() || is_outlined(&code, function) || analysis.tellers.contains(&function) {
+        if !answer.is_told() || is_outlined(code, function) || analysis.tellers.contains(&function) {
             continue;
         }
         let callers = code.callers(function);

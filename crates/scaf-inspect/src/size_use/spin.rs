@@ -9,7 +9,6 @@
 //! behind a pointer does is not seen.
 
 use super::code::{Callee, Code};
-use crate::elf::Elf;
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, Register,
 };
@@ -21,17 +20,16 @@ const MAX_INSTRUCTIONS: usize = 4_000_000;
 const MAX_LOOP: usize = 24;
 
 /// Where a region of the module spins: the function and the offset in it.
-pub(crate) fn spins(elf: &Elf<'_>) -> Option<String> {
-    if !elf.machine_supported {
+pub(crate) fn spins(code: &Code<'_>) -> Option<String> {
+    if !code.elf.machine_supported {
         return None;
     }
-    let code = Code::new(elf);
     let mut budget = MAX_INSTRUCTIONS;
     let mut callees = BTreeSet::new();
     let regions = code.regions();
-    let at = regions.iter().find_map(|function| look(&code, *function, &mut budget, Some(&mut callees)));
+    let at = regions.iter().find_map(|function| look(code, *function, &mut budget, Some(&mut callees)));
     let at = at.or_else(|| {
-        callees.difference(&regions).find_map(|function| look(&code, *function, &mut budget, None))
+        callees.difference(&regions).find_map(|function| look(code, *function, &mut budget, None))
     });
     at.map(|address| code.describe(address))
 }
