@@ -97,11 +97,13 @@ fn every_construct_is_right() {
             ("nested", ("OMP_MAX_ACTIVE_LEVELS", "2")),
             ("teams", ("OMP_DYNAMIC", "false")),
             ("masters", ("OMP_DYNAMIC", "false")),
+            ("virtual", ("OMP_DYNAMIC", "false")),
         ] {
             let house = House::chaos(seed);
             let program = house.program(name).threads(3).env(variable.0, variable.1).start();
             std::thread::sleep(Duration::from_secs(1));
             let done = program.finish().well();
+            assert!(done.out.lines().any(|line| line.starts_with(["w", "c"])), "{name}: {done:#?}");
             for line in done.out.lines().filter_map(|line| line.strip_prefix("wrong=")) {
                 assert_eq!(line, "0", "{name}, seed {seed}: {done:#?}");
             }

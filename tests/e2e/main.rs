@@ -22,3 +22,4 @@ mod real;
 mod resize;
 mod run;
 mod support;
+mod virtualise;

@@ -14,6 +14,8 @@ pub struct Thread {
     pub runtime: *const Runtime,
     /// The region itself; null outside, and where it was entered unseen.
     pub frame: *const Frame,
+    /// Runtime of the regions that the thread, one of the runtime's own, has worked in; null for others.
+    pub home: *const Runtime,
     /// Parallel regions around the thread.
     pub depth: u32,
     /// Number of the thread's slot as a master, plus one; 0 before its first region, [`NO_SLOT`] where there was
@@ -31,7 +33,11 @@ pub struct Thread {
     pub index: u32,
     /// Loops of the region whose end it has reached.
     pub loops: u32,
-    _pad: [u32; 3],
+    /// Loops of a virtualised region that this thread has entered within the runtime: each once, whoever it is.
+    pub entered: u32,
+    /// 1 while it is in one of them.
+    pub in_loop: u32,
+    _pad: u32,
 }
 
 /// Value of [`Thread::index`] before the runtime was asked.
@@ -44,7 +50,7 @@ pub const NO_SLOT: u32 = u32::MAX;
 pub const STARTS: usize = 3;
 
 /// Bytes of [`Thread`] reserved below.
-const THREAD_BYTES: usize = 80;
+const THREAD_BYTES: usize = 88;
 const _: () = assert!(size_of::<Thread>() == THREAD_BYTES);
 
 global_asm!(
@@ -101,3 +107,36 @@ macro_rules! with_return_address {
     };
 }
 pub(crate) use with_return_address;
+
+/// Defines an entry point that is passed on with all its arguments, whatever they are, to the function that `$find` answers
+/// for the return address.
+macro_rules! pass_on {
+    ($name:ident, $find:ident) => {
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "endbr64",
+                "push rdi",
+                "push rsi",
+                "push rdx",
+                "push rcx",
+                "push r8",
+                "push r9",
+                "sub rsp, 8",
+                "mov rdi, qword ptr [rsp + 56]",
+                "call {find}",
+                "add rsp, 8",
+                "pop r9",
+                "pop r8",
+                "pop rcx",
+                "pop rdx",
+                "pop rsi",
+                "pop rdi",
+                "jmp rax",
+                find = sym $find,
+            )
+        }
+    };
+}
+pub(crate) use pass_on;

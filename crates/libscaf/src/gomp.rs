@@ -4,7 +4,7 @@
 
 use crate::region::{self, Kind};
 use crate::runtime::{self, Body, Runtime};
-use crate::{arch, promise, waits};
+use crate::{arch, promise, virtualise, waits};
 use core::ffi::{c_int, c_void};
 
 type Long = i64;
@@ -31,12 +31,12 @@ macro_rules! regions {
 regions! {
     GOMP_parallel => parallel(flags: u32), Plain;
     GOMP_parallel_loop_static => loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
-    GOMP_parallel_loop_dynamic => loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
-    GOMP_parallel_loop_guided => loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
+    GOMP_parallel_loop_dynamic => loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Loop;
+    GOMP_parallel_loop_guided => loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Loop;
     GOMP_parallel_loop_nonmonotonic_dynamic =>
-        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
+        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Loop;
     GOMP_parallel_loop_nonmonotonic_guided =>
-        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
+        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Loop;
     GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32), Plain;
     GOMP_parallel_loop_nonmonotonic_runtime =>
         loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Plain;
@@ -169,6 +169,14 @@ arch::with_return_address! {
     GOMP_loop_ull_nonmonotonic_runtime_next => waits::loop_ull_nonmonotonic_runtime_next, in "rdx";
     GOMP_loop_ull_maybe_nonmonotonic_runtime_next => waits::loop_ull_maybe_nonmonotonic_runtime_next, in "rdx";
     GOMP_cancel => waits::cancel, in "rdx";
+    omp_get_thread_num => virtualise::get_thread_num, in "rdi";
+    omp_get_thread_num_ => virtualise::get_thread_num, in "rdi";
+    omp_get_num_threads => virtualise::get_num_threads, in "rdi";
+    omp_get_num_threads_ => virtualise::get_num_threads, in "rdi";
+    omp_in_parallel => virtualise::in_parallel, in "rdi";
+    omp_in_parallel_ => virtualise::in_parallel, in "rdi";
+    omp_get_team_size => virtualise::get_team_size, in "rsi";
+    omp_get_ancestor_thread_num => virtualise::get_ancestor_thread_num, in "rsi";
     omp_get_max_threads => promise::get_max_threads, in "rdi";
     omp_get_max_threads_ => promise::get_max_threads, in "rdi";
     omp_get_num_procs => promise::get_num_procs, in "rdi";

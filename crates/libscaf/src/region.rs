@@ -14,7 +14,8 @@ use crate::arch::{NO_INDEX, NO_SLOT, STARTS, Thread, thread, ticks};
 use crate::futex::Futex;
 use crate::runtime::{self, Body, Code, Runtime};
 use crate::sampling::{self, Note};
-use crate::{client, pages, promise, settings};
+use crate::virtualise::{self, Parts};
+use crate::{client, pages, promise, settings, watch};
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -51,6 +52,12 @@ pub struct Frame {
     pub barrier: Barrier,
     /// Where threads of dynamic loops are parked.
     pub gate: Gate,
+    /// The parts that its threads do, if it is virtualised.
+    pub parts: Parts,
+    /// Tick at which it was entered, if it is virtualised.
+    pub entered: u64,
+    /// Loops that it was entered with.
+    loops: u32,
 }
 
 const ONE_THREAD: u64 = 1 << 52;
@@ -74,6 +81,57 @@ impl Frame {
             team: AtomicU32::new(0),
             barrier: Barrier::new(),
             gate: Gate::new(),
+            parts: Parts::of(0),
+            entered: 0,
+            loops: 0,
+        }
+    }
+
+    /// The runtime whose region this is.
+    #[inline(always)]
+    pub fn runtime(&self) -> &'static Runtime {
+        // SAFETY: runtimes live for ever.
+        unsafe { &*self.runtime }
+    }
+
+    /// Threads of the team; 0 if nobody had to know yet.
+    pub fn team_if_known(&self) -> u32 {
+        self.team.load(Ordering::Relaxed)
+    }
+
+    /// Loops that the region was entered with.
+    #[inline(always)]
+    pub fn loops_at_entry(&self) -> u32 {
+        self.loops
+    }
+
+    /// Runs the outlined function, as one thread of the team.
+    #[inline(always)]
+    pub unsafe fn run_body(&self) {
+        // SAFETY: the program's own function and data.
+        unsafe { (self.body)(self.data) }
+    }
+
+    /// Does `work` as a thread of the region, and adds up its time.
+    #[inline(always)]
+    pub unsafe fn visit(&self, this: *mut Thread, work: impl FnOnce()) {
+        // SAFETY: a thread's state is its own.
+        unsafe {
+            let before = ((*this).runtime, (*this).frame, (*this).depth);
+            let counts = ((*this).index, (*this).loops);
+            (*this).runtime = self.runtime;
+            (*this).frame = self;
+            (*this).depth = self.depth;
+            if (*this).slot == 0 {
+                (*this).home = self.runtime;
+            }
+            ((*this).index, (*this).loops) = (NO_INDEX, 0);
+            let start = ticks();
+            work();
+            let inside = ticks().wrapping_sub(start) & (ONE_THREAD - 1);
+            ((*this).runtime, (*this).frame, (*this).depth) = before;
+            ((*this).index, (*this).loops) = counts;
+            self.inside.fetch_add(ONE_THREAD | inside, Ordering::Relaxed);
         }
     }
 
@@ -128,8 +186,12 @@ impl Frame {
 pub enum Kind {
     /// Nothing.
     Plain,
+    /// It is one loop, whose iterations are dealt out in chunks, and which the runtime begins.
+    Loop,
     /// Task reductions: the runtime itself reads the first word of the program's data.
     Reductions,
+    /// Opened by one call and ended by another.
+    Opened,
     /// Sections, which may wait for each other: a smaller team might never get to the one that is waited for.
     Sections,
 }
@@ -167,8 +229,8 @@ pub unsafe fn run<R: Default>(
         }
         let note = Note::of(code);
         if note.is_short_alone() && one_master() {
-            let choice = choose(code, &note, requested, kind);
-            if choice.team == 1 && sampling::is_left_out(this) {
+            let choice = choose(code, body, &note, requested, kind);
+            if choice.team == 1 && choice.ids == 0 && sampling::is_left_out(this) {
                 (*this).runtime = code.runtime;
                 (*this).depth = 1;
                 (*this).shrunk = u32::from(choice.shrunk);
@@ -181,7 +243,7 @@ pub unsafe fn run<R: Default>(
         let entered = ticks();
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
-        let choice = choose(code, &note, requested, kind);
+        let choice = choose(code, body, &note, requested, kind);
         if choice.promised
             && let Some(slot) = slot
         {
@@ -194,7 +256,7 @@ pub unsafe fn run<R: Default>(
         (*this).runtime = code.runtime;
         (*this).depth = 1;
         (*this).shrunk = u32::from(choice.shrunk);
-        let result = if choice.team == 1 {
+        let result = if choice.team == 1 && choice.ids == 0 {
             // One thread has nobody to wait for: its time in the region is the region's.
             let result = call(code.runtime, body, data, choice.pass);
             if let Some(slot) = slot {
@@ -205,7 +267,7 @@ pub unsafe fn run<R: Default>(
             }
             result
         } else {
-            let entry = Entry { code, slot, body, data, kind, entered, choice };
+            let entry = Entry { code, slot, body, data, requested, kind, entered, choice };
             several(this, &entry, call)
         };
         (*this).depth = 0;
@@ -221,6 +283,7 @@ struct Entry {
     slot: Option<&'static Slot>,
     body: Body,
     data: *mut c_void,
+    requested: u32,
     kind: Kind,
     entered: u64,
     choice: Choice,
@@ -236,7 +299,9 @@ unsafe fn several<R>(
     let &Entry { code, slot, body, data, entered, choice, .. } = entry;
     // SAFETY: as in `run`; the frame lives until the region has ended.
     unsafe {
-        if let Some(share) = Note::of(code).team(this) {
+        if choice.ids == 0
+            && let Some(share) = Note::of(code).team(this)
+        {
             let result = call(code.runtime, body, data, choice.pass);
             if let Some(slot) = slot {
                 let left = ticks();
@@ -248,6 +313,9 @@ unsafe fn several<R>(
         }
         let mut frame = Frame::new(code.runtime, body, data, 1);
         frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
+        if choice.ids != 0 {
+            return virtualised(this, entry, frame, call);
+        }
         frame.takes_over = settings::get().spin.is_some() && code.runtime.is_complete();
         if entry.kind == Kind::Reductions {
             frame.first_word = *data.cast::<usize>();
@@ -263,7 +331,47 @@ unsafe fn several<R>(
             let plain = (*frame).seen.load(Ordering::Relaxed) == 0;
             let wall = left.wrapping_sub(entered);
             Note::learn_team(code, wall, useful, u64::from(threads), plain);
+            if plain && threads == choice.team && choice.pass == entry.requested {
+                Note::learn_whole(code);
+            }
         }
+        result
+    }
+}
+
+/// Runs a region on fewer threads than the program finds in it.
+#[cold]
+#[inline(never)]
+unsafe fn virtualised<R>(
+    this: *mut Thread,
+    entry: &Entry,
+    frame: Frame,
+    call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
+) -> R {
+    let &Entry { code, slot, entered, choice, .. } = entry;
+    let parts = Parts::of(choice.ids);
+    let frame = Frame { parts, entered, loops: virtualise::loops_at_entry(entry.kind), ..frame };
+    promise::note(fact::VIRTUALISED);
+    // SAFETY: as in `several`; nobody is at the frame any more when the watch and the threads of their own are gone.
+    unsafe {
+        let post = ((*this).slot as usize).wrapping_sub(1);
+        watch::put(post, &frame);
+        (*this).frame = &raw const frame;
+        let data = (&raw const frame).cast_mut().cast();
+        let result = call(code.runtime, virtualise::run_parts, data, choice.pass);
+        (*this).frame = null();
+        watch::take_back(post, &frame);
+        if frame.parts.come_home() {
+            Note::never_virtual(code);
+        }
+        let left = ticks();
+        let wall = left.wrapping_sub(entered);
+        if let Some(slot) = slot {
+            let (_, inside) = frame.inside();
+            let all = wall.wrapping_mul(u64::from(choice.team));
+            slot.leave(left, choice.team, inside.min(all));
+        }
+        Note::learn_length(code.note, wall);
         result
     }
 }
@@ -326,45 +434,41 @@ unsafe fn inner_request(this: *mut Thread, code: Code, requested: u32) -> u32 {
 
 /// What each thread of a team runs in place of the outlined function.
 unsafe extern "C" fn run_thread(frame: *mut c_void) {
-    let this = thread();
-    // SAFETY: the frame outlives the region, and a thread's state is its own.
+    // SAFETY: the frame outlives the region.
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
-        let before = ((*this).runtime, (*this).frame, (*this).depth);
-        let counts = ((*this).index, (*this).loops);
-        (*this).runtime = frame.runtime;
-        (*this).frame = frame;
-        (*this).depth = frame.depth;
-        ((*this).index, (*this).loops) = (NO_INDEX, 0);
-        let start = ticks();
-        (frame.body)(frame.data);
-        let inside = ticks().wrapping_sub(start) & (ONE_THREAD - 1);
-        ((*this).runtime, (*this).frame, (*this).depth) = before;
-        ((*this).index, (*this).loops) = counts;
-        frame.inside.fetch_add(ONE_THREAD | inside, Ordering::Relaxed);
+        frame.visit(thread(), || frame.run_body());
     }
 }
 
 /// Chooses the team size of a region that isn't nested.
 #[inline(always)]
-fn choose(code: Code, note: &Note, requested: u32, kind: Kind) -> Choice {
+fn choose(code: Code, body: Body, note: &Note, requested: u32, kind: Kind) -> Choice {
     let word = pages::grant().word();
-    let resizable = runtime::is_numbered(code.module)
-        && runtime::modules_met() <= word.resizable_modules()
-        && runtime::NEWS.load(Ordering::Relaxed) == 0
-        && kind != Kind::Sections;
+    let inspected = runtime::is_numbered(code.module)
+        && runtime::modules_met() <= word.inspected()
+        && runtime::NEWS.load(Ordering::Relaxed) == 0;
     let mut facts = Facts {
         requested,
         // As last seen: `client` asks the runtime about once a second. Only a smaller team needs the exact number.
         natural: NATURAL.load(Ordering::Relaxed),
         budget: word.dop().map(|dop| dop.saturating_sub(IN_TEAMS.load(Ordering::Relaxed))),
         kept: promise::is_kept(),
-        resizable,
+        resizable: inspected && word.resizable() && kind != Kind::Sections,
+        independent: false,
         length: note.length(),
         only_master: one_master(),
         spins: word.spins(),
     };
-    let choice = choice::choose(&facts);
+    let mut choice = choice::choose(&facts);
+    if facts.budget.is_some_and(|budget| choice.team > budget.max(1))
+        && inspected
+        && note.has_run_whole()
+        && is_independent(code, body, kind)
+    {
+        facts.independent = true;
+        choice = choice::choose(&facts);
+    }
     if requested > 1 {
         promise::note(fact::NUM_THREADS_CLAUSE);
     } else if requested == 0 && choice.pass != 0 {
@@ -372,6 +476,14 @@ fn choose(code: Code, note: &Note, requested: u32, kind: Kind) -> Choice {
         return choice::choose(&facts);
     }
     choice
+}
+
+/// Whether the region's threads are independent, so that fewer can do the parts of all.
+#[inline(never)]
+fn is_independent(code: Code, body: Body, kind: Kind) -> bool {
+    matches!(kind, Kind::Plain | Kind::Loop)
+        && pages::grant().is_independent(body as usize as u64)
+        && virtualise::is_possible(code.runtime)
 }
 
 /// Asks the runtime for the team size that the program would have without us.
@@ -511,7 +623,9 @@ pub unsafe fn start(
         let entered = ticks();
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
-        let choice = choose(code, &Note::of(code), requested, kind);
+        // Of what its threads wait for, and who looks after them, nothing can be known: no kind for fewer threads.
+        let kind = if kind == Kind::Sections { kind } else { Kind::Opened };
+        let choice = choose(code, body, &Note::of(code), requested, kind);
         (*this).runtime = code.runtime;
         (*this).depth = 1;
         (*this).shrunk = u32::from(choice.shrunk);

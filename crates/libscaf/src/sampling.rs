@@ -24,13 +24,20 @@ const STREAK: u64 = 4;
 
 /// Lower 16 bits: the useful share of a team's time. Next 16: wall ticks with one thread. Then 8 bits each: how many
 /// measured runs in a row were short, with several threads and with one. Shares and ticks are smoothed. Then
-/// [`LENGTH`].
+/// [`LENGTH`], and [`WHOLE`].
 pub struct Note(u64);
 
 /// Bits of a note: 0 if the region hasn't run yet, else [`NOT_LONG`] or [`LONG`], as its latest measured run was.
 const LENGTH: u64 = 3 << 48;
 const NOT_LONG: u64 = 1 << 48;
 const LONG: u64 = 2 << 48;
+
+/// Two bits of a note: how many measured runs had all threads that they should have, up to [`ENOUGH`]; or [`NEVER`].
+const WHOLE: u64 = 3 << 50;
+const ONE_WHOLE: u64 = 1 << 50;
+const ENOUGH: u64 = 2 << 50;
+/// The region's threads turned out to need each other.
+const NEVER: u64 = 3 << 50;
 
 /// The useful share of a team's time, in 65,536ths.
 pub struct Share(u64);
@@ -84,10 +91,32 @@ impl Note {
     /// A run took `wall` ticks of which nothing else is known.
     #[inline(always)]
     pub fn learn_length(note: &AtomicU64, wall: u64) {
-        let length = if wall >= LONG_TICKS { LONG } else { NOT_LONG };
-        if note.load(Ordering::Relaxed) != length {
-            note.store(length, Ordering::Relaxed);
+        let before = note.load(Ordering::Relaxed);
+        let now = before & WHOLE | if wall >= LONG_TICKS { LONG } else { NOT_LONG };
+        if before != now {
+            note.store(now, Ordering::Relaxed);
         }
+    }
+
+    /// Whether the region has run often enough with all its threads for it to be tried with fewer.
+    #[inline(always)]
+    pub fn has_run_whole(&self) -> bool {
+        self.0 & WHOLE == ENOUGH
+    }
+
+    /// A run had all its threads.
+    #[inline(always)]
+    pub fn learn_whole(code: Code) {
+        let note = code.note.load(Ordering::Relaxed);
+        if note & WHOLE < ENOUGH {
+            code.note.store(note.wrapping_add(ONE_WHOLE), Ordering::Relaxed);
+        }
+    }
+
+    /// The region's threads need each other.
+    #[cold]
+    pub fn never_virtual(code: Code) {
+        code.note.fetch_or(NEVER, Ordering::Relaxed);
     }
 
     fn team_streak(&self) -> u64 {

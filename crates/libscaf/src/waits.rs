@@ -12,11 +12,11 @@
 //! The time that a thread waits is no useful work. The end of the region itself is a wait too: it is what lies between
 //! a thread's leaving the outlined function and the region's end, so nothing has to be done for it.
 
-use crate::arch::{NO_INDEX, Thread, thread, ticks};
+use crate::arch::{self, NO_INDEX, Thread, thread, ticks};
 use crate::futex::Futex;
 use crate::region::{self, Frame};
 use crate::runtime::{self, Body, Runtime};
-use crate::{client, pages, settings};
+use crate::{client, pages, settings, virtualise};
 use core::ffi::{c_int, c_void};
 use scaf_team::barrier::Passed;
 
@@ -68,6 +68,7 @@ pub unsafe extern "C" fn barrier(caller: usize) {
         let Some(runtime) = runtime_of(this, caller) else { return };
         let Some(real) = runtime.barrier else { return };
         match (*this).frame.as_ref() {
+            Some(frame) if frame.parts.are_there() => virtualise::barrier(frame),
             Some(frame) => meet(frame, runtime, real),
             None => real(),
         }
@@ -124,6 +125,10 @@ pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
     // SAFETY: this thread's own state, and the runtime's own entry point.
     unsafe {
         leaves_loops(this, 1);
+        if is_exhausted(this) {
+            return;
+        }
+        (*this).in_loop = 0;
         if let Some(real) = runtime_of(this, caller).and_then(|runtime| runtime.loop_end_nowait) {
             real();
         }
@@ -159,6 +164,16 @@ cancellable! {
     sections_end_cancel, loops: 0;
 }
 
+/// Whether the loop is exhausted to this thread, as to one that does the parts of others.
+#[inline(always)]
+unsafe fn is_exhausted(this: *mut Thread) -> bool {
+    // SAFETY: this thread's own state.
+    unsafe {
+        let virtualised = (*this).frame.as_ref().is_some_and(|frame| frame.parts.are_there());
+        virtualised && (*this).in_loop == 0
+    }
+}
+
 /// Asks for a loop's next chunk.
 macro_rules! chunks {
     ($any_thread:expr; $($name:ident)*) => {
@@ -170,7 +185,7 @@ macro_rules! chunks {
                     let Some(runtime) = runtime_of(this, caller) else { return false };
                     let Some(real) = runtime.$name else { return false };
                     let Some(frame) = (*this).frame.as_ref().filter(|frame| frame.takes_over) else {
-                        return real(first, end);
+                        return if is_exhausted(this) { false } else { real(first, end) };
                     };
                     let index = index(this, runtime);
                     if !frame.gate.lets_through(index, dop(), &Futex) && $any_thread(runtime) {
@@ -251,31 +266,7 @@ pub unsafe extern "C" fn cancel(which: c_int, really: bool, caller: usize) -> bo
 macro_rules! creators {
     ($($name:ident: $find:ident => $field:ident;)*) => {
         $(
-            #[unsafe(naked)]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name() {
-                core::arch::naked_asm!(
-                    "endbr64",
-                    "push rdi",
-                    "push rsi",
-                    "push rdx",
-                    "push rcx",
-                    "push r8",
-                    "push r9",
-                    "sub rsp, 8",
-                    "mov rdi, qword ptr [rsp + 56]",
-                    "call {find}",
-                    "add rsp, 8",
-                    "pop r9",
-                    "pop r8",
-                    "pop rcx",
-                    "pop rdx",
-                    "pop rsi",
-                    "pop rdi",
-                    "jmp rax",
-                    find = sym $find,
-                )
-            }
+            arch::pass_on!($name, $find);
 
             unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
@@ -306,7 +297,7 @@ creators! {
 unsafe extern "C" fn nothing() {}
 
 #[inline(always)]
-unsafe fn runtime_of(this: *mut Thread, caller: usize) -> Option<&'static Runtime> {
+pub unsafe fn runtime_of(this: *mut Thread, caller: usize) -> Option<&'static Runtime> {
     // SAFETY: this thread's own state; runtimes live for ever.
     match unsafe { (*this).runtime.as_ref() } {
         Some(runtime) => Some(runtime),

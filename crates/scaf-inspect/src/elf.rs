@@ -7,7 +7,7 @@ use crate::error::Error;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _, Sym as _};
 use object::{LittleEndian, Object as _, ObjectSection as _, ObjectSymbol as _, ReadRef};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Executable bytes of one module that are looked at; scikit-learn, xgboost and lightgbm have 0.1 to 12 MB.
@@ -48,6 +48,9 @@ pub(crate) struct Elf<'a> {
     pub has_dynamic: bool,
     pub dynamic_is_listed: bool,
     pub has_tls: bool,
+    /// What is to be added to a place in the file for its virtual address, where there is code; `None` if it lies in
+    /// several pieces.
+    pub code_offset: Option<u64>,
     pub needed: Vec<String>,
     pub soname: Option<String>,
     /// Undefined dynamic symbols, and whether the program made their address its own (a canonical PLT entry).
@@ -87,14 +90,19 @@ impl<'a> Elf<'a> {
         let elf_file = ElfFile64::<LittleEndian, R>::parse(file).map_err(bad)?;
         let endian = LittleEndian;
         facts.machine_supported = elf_file.elf_header().e_machine(endian) == elf::EM_X86_64;
+        let mut code_offsets = BTreeSet::new();
         for header in elf_file.elf_program_headers() {
             match header.p_type(endian) {
+                elf::PT_LOAD if header.p_flags(endian).0 & elf::PF_X.0 != 0 => {
+                    code_offsets.insert(header.p_vaddr(endian).wrapping_sub(header.p_offset(endian)));
+                }
                 elf::PT_INTERP => facts.has_interpreter = true,
                 elf::PT_DYNAMIC => facts.has_dynamic = true,
                 elf::PT_TLS => facts.has_tls = true,
                 _ => {}
             }
         }
+        facts.code_offset = code_offsets.pop_first().filter(|_| code_offsets.is_empty());
         facts.read_dynamic(&elf_file, file, path)?;
         facts.read_symbols(&elf_file, path)?;
         facts.read_sections(&elf_file, path)?;
@@ -108,6 +116,7 @@ impl<'a> Elf<'a> {
             has_dynamic: false,
             dynamic_is_listed: false,
             has_tls: false,
+            code_offset: None,
             needed: Vec::new(),
             soname: None,
             imports: BTreeMap::new(),

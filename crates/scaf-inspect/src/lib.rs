@@ -25,3 +25,4 @@ pub use error::Error;
 pub use module::{ModuleFacts, SizeUse, module, module_from_bytes};
 pub use process::{ProcessFacts, Resizable, process};
 pub use program::{ProgramFacts, ProgramKind, program};
+pub use size_use::Region;

@@ -2,7 +2,7 @@
 
 use crate::elf::Elf;
 use crate::error::Error;
-use crate::size_use;
+use crate::size_use::{self, Region};
 use memchr::memmem;
 use object::{ReadCache, ReadRef};
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,11 @@ pub struct ModuleFacts {
     pub size_use: SizeUse,
     /// Where its regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
+    /// Its parallel regions: functions that are handed to another one, as outlined ones are to the runtime. Some may be
+    /// handed over for another purpose.
+    pub regions: Vec<Region>,
+    /// What is to be added to a place in the file for the virtual address of its code.
+    pub(crate) code_offset: Option<u64>,
 }
 
 impl ModuleFacts {
@@ -194,5 +199,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
         thread_local: elf.has_tls,
         size_use: size_use::of(&code),
+        regions: if imports_gomp { size_use::regions(&code) } else { Vec::new() },
+        code_offset: elf.code_offset,
     })
 }

@@ -36,12 +36,17 @@ pub struct ProcessFacts {
     pub resizable: Resizable,
     /// Where its regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
+    /// Where in its memory the outlined functions of regions with independent threads begin ([`crate::Region::tie`]).
+    pub independent: Vec<u64>,
 }
 
 /// One file with executable code, as `maps` shows it.
 #[derive(Debug, PartialEq, Eq)]
 struct Mapping {
     range: String,
+    /// Where the piece begins: in memory, and in the file.
+    start: u64,
+    offset: u64,
     identity: (String, String),
     path: PathBuf,
     deleted: bool,
@@ -67,7 +72,7 @@ const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 /// resizing.
 pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
-    let mut facts = ProcessFacts { modules: Vec::new(), resizable: Resizable::Yes, spins: None };
+    let mut facts = ProcessFacts { modules: Vec::new(), resizable: Resizable::Yes, spins: None, independent: Vec::new() };
     let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
     if let Some(place) = homeless {
         facts.refuse(format!(
@@ -95,6 +100,7 @@ pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
             facts.refuse(format!("{}: {why}", module.path.display()));
         }
         facts.spins = facts.spins.or_else(|| module.spins.clone());
+        facts.independent.extend(independent(&module, mapping));
         facts.modules.push(module);
     }
     Ok(facts)
@@ -121,6 +127,13 @@ pub(crate) fn objection(module: &ModuleFacts) -> Option<String> {
         return Some("it has thread-local variables, and threadprivate data must keep their team".into());
     }
     None
+}
+
+/// Where a module's independent regions are in memory.
+fn independent<'m>(module: &'m ModuleFacts, mapping: &Mapping) -> impl Iterator<Item = u64> + use<'m> {
+    let bias = module.code_offset.map(|offset| mapping.start.wrapping_sub(mapping.offset).wrapping_sub(offset));
+    let regions = module.regions.iter().filter(|region| region.tie.is_none());
+    regions.filter_map(move |region| Some(region.address.wrapping_add(bias?)))
 }
 
 fn inspect(folder: &Path, mapping: &Mapping) -> Result<Option<ModuleFacts>, Error> {
@@ -179,7 +192,8 @@ fn mapping(line: &[u8]) -> Option<Mapped> {
         Some(word)
     };
     let (range, access) = (column()?, column()?);
-    let _offset = column()?;
+    let offset = u64::from_str_radix(&column()?, 16).ok()?;
+    let start = u64::from_str_radix(range.split('-').next()?, 16).ok()?;
     let identity = (column()?, column()?);
     if !access.contains('x') || KERNELS_OWN.contains(&rest) {
         return None;
@@ -193,7 +207,7 @@ fn mapping(line: &[u8]) -> Option<Mapped> {
         None => (rest, false),
     };
     let path = PathBuf::from(std::ffi::OsStr::from_bytes(name));
-    Some(Mapped::File(Mapping { range, identity, path, deleted }))
+    Some(Mapped::File(Mapping { range, start, offset, identity, path, deleted }))
 }
 
 #[cfg(test)]
@@ -206,6 +220,7 @@ mod tests {
         let Some(Mapped::File(found)) = mapping(code) else { panic!("code from a file") };
         assert_eq!(found.path, Path::new("/usr/lib/lib a.so"));
         assert_eq!((found.range.as_str(), found.deleted), ("7f12-7f34", false));
+        assert_eq!((found.start, found.offset), (0x7f12, 0x1000));
         assert_eq!(mapping(b"7f12-7f34 rw-p 00001000 08:01 77   /usr/lib/liba.so\n"), None);
         assert_eq!(mapping(b"7f12-7f34 r-xp 00000000 00:00 0    [vdso]\n"), None);
         assert_eq!(mapping(b"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0    [vsyscall]\n"), None);

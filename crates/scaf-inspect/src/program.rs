@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::module::{MAX_FILE, ModuleFacts, module};
 use crate::process::{Resizable, objection};
+use crate::size_use::Region;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
@@ -37,8 +38,9 @@ pub struct ProgramFacts {
     pub resizable: Resizable,
     /// The verdict in sentences, most important first.
     pub verdict: Vec<String>,
-    /// The outlined functions of its parallel regions, by name, where the file kept its symbol table.
-    pub regions: Vec<String>,
+    /// Its own parallel regions. In a file without symbols, functions that are handed over for another purpose may be
+    /// among them.
+    pub regions: Vec<Region>,
 }
 
 /// Inspects the program at `path`.
@@ -50,7 +52,7 @@ pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
         return Ok(script(path, interpreter));
     }
     let facts = module(path)?;
-    let regions = regions(path)?;
+    let regions = regions(path, &facts)?;
     let manageable = facts.machine_supported && !facts.statically_linked && !facts.setuid;
     let mut verdict = Vec::new();
     let name = path.display();
@@ -136,11 +138,21 @@ fn interpreter(path: &Path) -> Result<Option<String>, Error> {
     Ok(Some(String::from_utf8_lossy(line).trim().to_owned()))
 }
 
-/// Names of outlined functions: gcc calls them `f._omp_fn.0`, clang `f.omp_outlined`.
-fn regions(path: &Path) -> Result<Vec<String>, Error> {
+/// Outlined functions: gcc calls them `f._omp_fn.0`, clang `f.omp_outlined`.
+fn regions(path: &Path, facts: &ModuleFacts) -> Result<Vec<Region>, Error> {
+    let named: Vec<Region> =
+        facts.regions.iter().filter(|region| region.function.contains("._omp_fn.")).cloned().collect();
+    if !facts.imports_kmp {
+        return Ok(if named.is_empty() { facts.regions.clone() } else { named });
+    }
     let file = std::fs::File::open(path).map_err(|e| Error::read(path, e))?;
     let cache = object::ReadCache::new(file);
     let elf = crate::elf::Elf::parse(&cache, path)?;
-    let outlined = |name: &&String| name.contains("._omp_fn.") || name.contains("omp_outlined");
-    Ok(elf.functions.values().filter(outlined).cloned().collect())
+    let outlined = elf.functions.iter().filter(|(_, name)| name.contains("omp_outlined"));
+    let tied = outlined.map(|(address, name)| Region {
+        address: *address,
+        function: name.clone(),
+        tie: Some("it is run by LLVM's runtime".into()),
+    });
+    Ok(named.into_iter().chain(tied).collect())
 }

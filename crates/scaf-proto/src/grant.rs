@@ -27,10 +27,14 @@ impl Word {
         Word(Self::MANAGED | u64::from(dop.max(1)))
     }
 
-    /// Allows regions of the first `modules` modules that the client met to have smaller teams: their code has
-    /// been inspected and does not depend on the size of a team.
-    pub fn with_resizable(self, modules: u8) -> Word {
-        Word((self.0 & !(0xff << 24)) | Self::RESIZE | (u64::from(modules) << 24))
+    /// Says that the first `modules` modules that the client met have been inspected.
+    pub fn with_inspected(self, modules: u8) -> Word {
+        Word((self.0 & !(0xff << 24)) | (u64::from(modules) << 24))
+    }
+
+    /// Allows regions of the inspected modules to have smaller teams: their code does not depend on the size of a team.
+    pub fn with_resizable(self, resizable: bool) -> Word {
+        if resizable { Word(self.0 | Self::RESIZE) } else { Word(self.0 & !Self::RESIZE) }
     }
 
     /// Says that the program's affinity is narrower than its own now.
@@ -54,10 +58,16 @@ impl Word {
         (self.0 & Self::MANAGED != 0).then_some((self.0 & 0xffff) as u32)
     }
 
-    /// How many of the modules that the client met, in the order it met them, may have their regions resized.
+    /// How many of the modules that the client met, in the order it met them, have been inspected.
     #[inline(always)]
-    pub fn resizable_modules(self) -> u32 {
-        if self.0 & Self::RESIZE != 0 { (self.0 >> 24 & 0xff) as u32 } else { 0 }
+    pub fn inspected(self) -> u32 {
+        (self.0 >> 24 & 0xff) as u32
+    }
+
+    /// Whether regions of the inspected modules may be resized.
+    #[inline(always)]
+    pub fn resizable(self) -> bool {
+        self.0 & Self::RESIZE != 0
     }
 
     /// Whether the daemon has narrowed the program's affinity.
@@ -105,7 +115,14 @@ pub struct GrantPage {
     seq: AtomicU64,
     granted: [AtomicU64; MASK_WORDS],
     own: [AtomicU64; MASK_WORDS],
+    /// Addresses of outlined functions, each in one of the [`PROBES`] places from its own on; 0 is none.
+    independent: [AtomicU64; PLACES],
 }
+
+/// Places for addresses; a power of two.
+const PLACES: usize = 256;
+/// Places that are looked at for an address.
+const PROBES: usize = 8;
 
 impl GrantPage {
     /// Daemon: stamps a zeroed page. Until then a client takes it for foreign.
@@ -134,10 +151,38 @@ impl GrantPage {
         Word(self.word.load(Ordering::Relaxed))
     }
 
+    /// Daemon: says in which regions threads are independent, by the addresses of their outlined functions. Those that
+    /// find no place are left out, and treated as if they weren't.
+    pub fn set_independent(&self, addresses: &[u64]) {
+        for place in &self.independent {
+            place.store(0, Ordering::Relaxed);
+        }
+        for address in addresses {
+            let mut places = places(*address).map(|at| &self.independent[at]);
+            if let Some(free) = places.find(|place| place.load(Ordering::Relaxed) == 0) {
+                free.store(*address, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Client: whether the threads of the region with the outlined function at `address` are independent: each may run
+    /// when the one before has ended. Only to be believed while all modules have been inspected ([`Word::inspected`]).
+    #[inline]
+    pub fn is_independent(&self, address: u64) -> bool {
+        address != 0 && places(address).any(|at| self.independent[at].load(Ordering::Relaxed) == address)
+    }
+
     /// Client: the masks; `None` if the daemon was stopped in the middle of writing them.
     pub fn masks(&self) -> Option<Masks> {
         seq::read(&self.seq, || Masks { granted: load(&self.granted), own: load(&self.own) })
     }
+}
+
+/// Where an address may stand.
+#[inline(always)]
+fn places(address: u64) -> impl Iterator<Item = usize> {
+    let first = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+    (first..first + PROBES).map(|at| at % PLACES)
 }
 
 fn store(to: &[AtomicU64; MASK_WORDS], from: &Mask) {
@@ -169,6 +214,7 @@ impl Default for GrantPage {
             seq: AtomicU64::new(0),
             granted: core::array::from_fn(|_| AtomicU64::new(0)),
             own: core::array::from_fn(|_| AtomicU64::new(0)),
+            independent: core::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
 }
@@ -182,22 +228,25 @@ mod tests {
         let page: GrantPage = zeroed();
         assert!(!page.is_current());
         assert_eq!(page.word().dop(), None);
-        assert_eq!(page.word().resizable_modules(), 0);
+        assert_eq!((page.word().inspected(), page.word().resizable()), (0, false));
+        assert!(!page.is_independent(0) && !page.is_independent(0x4000));
     }
 
     #[test]
     fn a_word_keeps_its_parts_apart() {
-        let word = Word::managed(u16::MAX).with_resizable(255).with_folded(true).with_epoch(u32::MAX);
+        let word = Word::managed(u16::MAX).with_inspected(255).with_folded(true).with_epoch(u32::MAX);
         assert!(
             !word.spins() && word.with_spins(true).spins() && word.with_spins(true).with_spins(false) == word
         );
+        assert!(!word.resizable() && word.with_resizable(true).resizable());
+        assert_eq!(word.with_resizable(true).with_resizable(false), word);
         assert_eq!(
-            (word.dop(), word.resizable_modules(), word.folded(), word.epoch()),
+            (word.dop(), word.inspected(), word.folded(), word.epoch()),
             (Some(65_535), 255, true, u32::MAX)
         );
         let word = Word::managed(0).with_epoch(7);
         assert_eq!(
-            (word.dop(), word.resizable_modules(), word.folded(), word.epoch()),
+            (word.dop(), word.inspected(), word.folded(), word.epoch()),
             (Some(1), 0, false, 7)
         );
     }
@@ -210,6 +259,20 @@ mod tests {
         page.publish(Word::managed(2), &masks);
         assert!(page.is_current());
         assert_eq!(page.masks(), Some(masks));
+    }
+
+    #[test]
+    fn independent_regions_are_found_until_the_next_list() {
+        let page: GrantPage = zeroed();
+        let some: Vec<u64> = (1..=100).map(|i| 0x7f00_0000_0000 + i * 0x50).collect();
+        page.set_independent(&some);
+        assert!(some.iter().all(|address| page.is_independent(*address)));
+        assert!(!page.is_independent(0x7f00_0000_0000));
+        // More than there is room for: some are left out, and none is made up.
+        let many: Vec<u64> = (1..=1000).map(|i| 0x5000_0000 + i * 16).collect();
+        page.set_independent(&many);
+        assert!(some.iter().all(|address| !page.is_independent(*address)));
+        assert!(many.iter().filter(|address| page.is_independent(**address)).count() > PLACES / 2);
     }
 
     fn zeroed() -> GrantPage {

@@ -26,6 +26,8 @@ pub mod fact {
     pub const ASKED_MAX_THREADS: u32 = 1 << 3;
     /// The program has regions in more modules than can be told apart, or more masters than slots.
     pub const OVERFLOW: u32 = 1 << 4;
+    /// A region ran on fewer threads than its team has.
+    pub const VIRTUALISED: u32 = 1 << 5;
 }
 
 /// One master's counters.

@@ -2,7 +2,8 @@
 //!
 //! | the region | its team | the DoP is followed by |
 //! |---|---|---|
-//! | has its size from the program (a promise) | as promised | folding |
+//! | has its size from the program (a promise), or depends on it; is short; and its threads are independent | as promised or without us, as far as it can tell | *virtualising*: as many threads as granted do the parts of all |
+//! | has its size from the program | as promised | folding |
 //! | depends on its team's size, or hasn't been inspected | as without us | folding |
 //! | is not known yet, or long, and then folds evenly; and doesn't spin on memory of its own | as without us (*wide*) | folding, so that it grows in mid-region, too |
 //! | any other | as large as granted | resizing, at the next region |
@@ -33,6 +34,8 @@ pub struct Facts {
     pub kept: bool,
     /// The region's code was found not to depend on its team's size.
     pub resizable: bool,
+    /// Each of its threads can run when the one before has ended, and as a team of its full size it did so before.
+    pub independent: bool,
     /// How long it takes.
     pub length: Length,
     /// No other master has a team: a wide one is then the program's only one.
@@ -48,6 +51,8 @@ pub struct Choice {
     pub pass: u32,
     /// Threads that the team will have.
     pub team: u32,
+    /// Threads that the program is to find in it where these are more: *virtual* ones. Otherwise 0.
+    pub ids: u32,
     /// The program fixed the size itself.
     pub promised: bool,
     /// The team has one thread because of us.
@@ -57,27 +62,31 @@ pub struct Choice {
 /// Chooses the team size.
 #[inline(always)]
 pub fn choose(facts: &Facts) -> Choice {
-    if facts.requested != 0 {
-        // A team of one is what `if(false)` asks for: no promise, there is just nothing to choose.
-        let promised = facts.requested > 1;
-        return Choice { pass: facts.requested, team: facts.requested, promised, shrunk: false };
-    }
-    let whole = Choice { pass: 0, team: facts.natural, promised: false, shrunk: false };
+    // A team of one is what `if(false)` asks for: no promise, there is just nothing to choose.
+    let clause = facts.requested > 1;
+    let size = if facts.requested != 0 { facts.requested } else { facts.natural };
+    let whole = Choice { pass: facts.requested, team: size, ids: 0, promised: clause, shrunk: false };
     let Some(budget) = facts.budget else { return whole };
-    if facts.kept {
-        return Choice { promised: true, ..whole };
-    }
+    let promised = clause || (facts.requested == 0 && facts.kept);
+    let whole = Choice { promised, ..whole };
     let team = budget.max(1);
+    if team >= size {
+        return whole;
+    }
     let wide = match facts.length {
         Length::Unknown => true,
         Length::Short => false,
-        Length::Long => folds_evenly(facts.natural, team),
+        Length::Long => folds_evenly(size, team),
     };
-    let wide = wide && facts.only_master && !facts.spins;
-    if !facts.resizable || wide || team >= facts.natural {
-        return whole;
+    if wide && facts.only_master && !facts.spins {
+        whole
+    } else if facts.resizable && !promised {
+        Choice { pass: team, team, shrunk: team == 1, ..whole }
+    } else if facts.independent && facts.length == Length::Short {
+        Choice { pass: team, team, ids: size, ..whole }
+    } else {
+        whole
     }
-    Choice { pass: team, team, promised: false, shrunk: team == 1 }
 }
 
 /// Whether `team` threads of equal work lose no more than an eighth by taking turns on `contexts`: where some of these have
@@ -98,6 +107,7 @@ mod tests {
         budget: Some(3),
         kept: false,
         resizable: true,
+        independent: false,
         length: Length::Short,
         only_master: true,
         spins: false,
@@ -105,7 +115,8 @@ mod tests {
 
     #[test]
     fn each_kind_of_region_has_its_mechanism() {
-        let whole = Choice { pass: 0, team: 8, promised: false, shrunk: false };
+        let whole = Choice { pass: 0, team: 8, ids: 0, promised: false, shrunk: false };
+        let virtual_ = Choice { pass: 3, team: 3, ids: 8, ..whole };
         let table = [
             ("short", SHORT, Choice { pass: 3, team: 3, ..whole }),
             (
@@ -146,6 +157,28 @@ mod tests {
                 Facts { requested: 4, ..SHORT },
                 Choice { pass: 4, team: 4, promised: true, ..whole },
             ),
+            ("size-dependent, independent", Facts { resizable: false, independent: true, ..SHORT }, virtual_),
+            (
+                "omp_set_num_threads, independent",
+                Facts { kept: true, independent: true, ..SHORT },
+                Choice { promised: true, ..virtual_ },
+            ),
+            (
+                "num_threads(4), independent, one context",
+                Facts { requested: 4, independent: true, budget: Some(1), ..SHORT },
+                Choice { pass: 1, team: 1, ids: 4, promised: true, shrunk: false },
+            ),
+            (
+                "num_threads(4), independent, enough contexts",
+                Facts { requested: 4, independent: true, budget: Some(4), ..SHORT },
+                Choice { pass: 4, team: 4, promised: true, ..whole },
+            ),
+            (
+                "num_threads(4), independent, long",
+                Facts { requested: 4, independent: true, length: Length::Long, ..SHORT },
+                Choice { pass: 4, team: 4, promised: true, ..whole },
+            ),
+            ("independent and resizable", Facts { independent: true, ..SHORT }, Choice { pass: 3, team: 3, ..whole }),
             ("if(false)", Facts { requested: 1, ..SHORT }, Choice { pass: 1, team: 1, ..whole }),
         ];
         for (name, facts, choice) in table {
@@ -160,11 +193,12 @@ mod tests {
             budget in proptest::option::of(0u32..12),
             kept in any::<bool>(),
             resizable in any::<bool>(),
+            independent in any::<bool>(),
             length in prop_oneof![Just(Length::Unknown), Just(Length::Short), Just(Length::Long)],
             only_master in any::<bool>(),
             spins in any::<bool>(),
         ) -> Facts {
-            Facts { requested, natural, budget, kept, resizable, length, only_master, spins }
+            Facts { requested, natural, budget, kept, resizable, independent, length, only_master, spins }
         }
     }
 
@@ -172,16 +206,16 @@ mod tests {
         #[test]
         fn no_team_is_empty_larger_than_natural_or_against_a_promise(facts in facts()) {
             let choice = choose(&facts);
-            prop_assert!(choice.team >= 1);
-            if facts.requested > 0 {
-                prop_assert_eq!((choice.team, choice.pass), (facts.requested, facts.requested));
-            } else {
-                prop_assert!(choice.team <= facts.natural);
-                prop_assert_eq!(choice.pass == 0, choice.team == facts.natural);
-                if facts.kept || !facts.resizable || facts.budget.is_none() {
-                    prop_assert_eq!(choice.team, facts.natural);
-                }
-            }
+            let size = if facts.requested > 0 { facts.requested } else { facts.natural };
+            prop_assert!(choice.team >= 1 && choice.team <= size);
+            // What the program finds is smaller only where it may be.
+            let found = if choice.ids > 0 { choice.ids } else { choice.team };
+            let may_be_smaller =
+                facts.requested == 0 && !facts.kept && facts.resizable && facts.budget.is_some();
+            prop_assert!(found == size || may_be_smaller);
+            prop_assert!(choice.ids == 0 || (choice.team < choice.ids && facts.independent));
+            let whole = choice.ids == 0 && choice.team == size;
+            prop_assert_eq!(choice.pass, if whole { facts.requested } else { choice.team });
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`choice`]: which mechanism a region gets and how large its team is, a pure function of what is known of it;
 //! - [`barrier`]: a barrier whose waits follow the fold: threads spin while each has a context, and sleep while not;
+//! - [`post`]: where a master leaves word of its region, for somebody who looks after those that get nowhere;
 //! - [`gate`]: where the threads of a dynamic loop that have no context sleep until the next chunk is theirs again.
 //!
 //! `no_std`, and no dependency: the client library lives in other people's processes. Sleeping and waking is left to
@@ -12,6 +13,7 @@
 pub mod barrier;
 pub mod choice;
 pub mod gate;
+pub mod post;
 pub mod sync;
 
 use sync::AtomicU32;

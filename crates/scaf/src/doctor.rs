@@ -1,6 +1,6 @@
 //! `scaf doctor`: what this machine has, what of it scaf uses, and what can be done with a program.
 
-use crate::{cli, daemon, host, launch, output, target};
+use crate::{cli, daemon, host, launch, output, ps, target};
 use anyhow::{Context, Result};
 use scaf_inspect::{ProgramFacts, Resizable};
 use serde::Serialize;
@@ -214,11 +214,23 @@ fn render_program(program: &Program) -> String {
     for sentence in &program.facts.verdict {
         let _ = writeln!(text, "  {sentence}");
     }
-    if !program.facts.regions.is_empty() {
-        let _ = writeln!(text, "  Parallel regions in its symbol table: {}.", program.facts.regions.len());
-    }
     let _ = writeln!(text, "  {}", program.advice);
+    if !program.facts.regions.is_empty() && program.obstacle.is_none() {
+        text.push_str(&render_regions(&program.facts));
+    }
     text
+}
+
+/// What may be done to each region, and why not more.
+fn render_regions(facts: &ProgramFacts) -> String {
+    let mut table = ps::plain_table(&["  REGION", "SIZE FREE", "SIZE FIXED", "WHY"]);
+    for region in &facts.regions {
+        let fixed = if region.tie.is_none() { "virtualise" } else { "fold" };
+        let free = if facts.resizable == Resizable::Yes { "resize" } else { fixed };
+        let why = region.tie.as_deref().unwrap_or("its threads are independent");
+        table.add_row([&format!("  {}", region.function), free, fixed, why]);
+    }
+    format!("\n{}\n", ps::trimmed(&table))
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -13,7 +13,7 @@
 
 use crate::observe::clock::Tsc;
 use scaf_policy::efficiency::Interval;
-use scaf_proto::report::{SLOTS, SlotCopy, Totals};
+use scaf_proto::report::{SLOTS, SlotCopy, Totals, fact};
 
 /// A page as [`scaf_proto::report::ReportPage::read`] copies it.
 pub type Page = (Totals, [Option<SlotCopy>; SLOTS]);
@@ -39,6 +39,8 @@ pub struct Seen {
     pub progress: u64,
     /// Team size that the program would have without us; 0 if it doesn't say.
     pub natural: u32,
+    /// Whether a region ran on fewer threads than its team has.
+    pub virtualised: bool,
     /// Slots that broke the rules in this reading.
     pub hostile: u32,
 }
@@ -134,6 +136,7 @@ impl Meter {
             promised: copies().map(|c| c.promised).fold(0, u64::saturating_add),
             progress: copies().map(|c| c.regions.wrapping_add(c.waits)).fold(0, u64::wrapping_add),
             natural: if natural <= MOST_THREADS { natural } else { 0 },
+            virtualised: page.0.facts & fact::VIRTUALISED != 0,
             hostile: 0,
         }
     }

@@ -32,7 +32,10 @@ const CPU_S: u64 = 10;
 const MEMORY: u64 = 2 << 30;
 
 /// Longest answer that is read, in bytes.
-const MOST_ANSWER: usize = 16 * 1024;
+const MOST_ANSWER: usize = 32 * 1024;
+
+/// Regions that are told of in an answer; a grant page has no room for more.
+const MOST_REGIONS: usize = 1024;
 
 /// What the helper prints.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -43,11 +46,13 @@ pub struct Verdict {
     pub why: String,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
+    /// Outlined functions of regions with independent threads: their addresses in the process.
+    pub independent: Vec<u64>,
 }
 
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
-        Verdict { resizable: false, why: why.into(), spins: None }
+        Verdict { resizable: false, why: why.into(), spins: None, independent: Vec::new() }
     }
 }
 
@@ -59,7 +64,9 @@ pub fn helper(pid: u32) -> Verdict {
                 scaf_inspect::Resizable::Yes => (true, String::new()),
                 scaf_inspect::Resizable::No { why } => (false, why),
             };
-            Verdict { resizable, why, spins: facts.spins }
+            let mut independent = facts.independent;
+            independent.truncate(MOST_REGIONS);
+            Verdict { resizable, why, spins: facts.spins, independent }
         }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
     }
@@ -123,6 +130,11 @@ impl Inspector {
     /// When a helper's time is up, or one that was killed is to be looked at.
     pub fn deadline(&self) -> Option<Instant> {
         self.helpers.iter().map(|helper| helper.until).chain(self.dying.deadline()).min()
+    }
+
+    /// Helpers that have not been waited for.
+    pub fn children(&self) -> impl Iterator<Item = u32> {
+        self.helpers.iter().map(|helper| helper.child.id()).chain(self.dying.children())
     }
 
     /// Reads what the helper behind `token` printed. True when it is done.

@@ -17,8 +17,8 @@ use scaf_proto::grant::Word;
 pub enum Code {
     /// Being inspected.
     Pending,
-    /// Regions of the first so many modules may be resized.
-    Resizable(u8),
+    /// Any may be.
+    Resizable,
     /// None may be; why.
     Fixed(String),
 }
@@ -123,6 +123,8 @@ pub struct Program {
     pub stranded: bool,
     /// Whether its teams may be resized.
     pub code: Code,
+    /// Modules that had been met when its code was inspected.
+    pub inspected: u8,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
     /// Since when it has got nowhere while it was folded in a region; see [`Program::is_stuck`].
@@ -178,14 +180,12 @@ impl Program {
     /// The word for its grant page.
     pub fn word(&self) -> Word {
         let Some(dop) = self.grant.dop else { return Word::UNMANAGED.with_epoch(self.grant.epoch) };
-        let word = Word::managed(u16::try_from(dop).unwrap_or(u16::MAX))
+        Word::managed(u16::try_from(dop).unwrap_or(u16::MAX))
             .with_folded(self.grant.set.is_some())
             .with_spins(self.spins.is_some())
-            .with_epoch(self.grant.epoch);
-        match self.code {
-            Code::Resizable(modules) => word.with_resizable(modules),
-            _ => word,
-        }
+            .with_inspected(self.inspected)
+            .with_resizable(self.code == Code::Resizable)
+            .with_epoch(self.grant.epoch)
     }
 
     /// The program as a policy sees it.
@@ -246,7 +246,7 @@ impl Program {
             self.grant.effective_ns = Some(affinity_ns);
             return;
         };
-        if !matches!(self.code, Code::Resizable(_)) {
+        if !matches!(self.code, Code::Resizable) {
             self.grant.effective_ns = Some(affinity_ns);
             return;
         }
@@ -271,7 +271,7 @@ impl Program {
     /// loop, and one that waits asleep keeps no context busy.
     pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64) -> bool {
         let seen = self.seen.filter(|seen| seen.in_region && Some(seen.team) > self.grant.dop);
-        let bound = !matches!(self.code, Code::Resizable(_)) || seen.is_some_and(|seen| seen.promised > 0);
+        let bound = !matches!(self.code, Code::Resizable) || seen.is_some_and(|seen| seen.promised > 0);
         let folded = self.spins.is_some() && self.alone.is_none() && self.grant.set.is_some() && bound;
         let (Some(seen), Some(dop), true) = (seen, self.grant.dop, folded) else {
             self.stuck = None;
@@ -298,10 +298,15 @@ impl Program {
         let Some(dop) = self.grant.dop else {
             return (Mechanism::Unmanaged, "the policy leaves it alone".into());
         };
+        let seen = self.seen.filter(|seen| seen.virtualised && seen.team <= dop && dop < self.natural());
+        if seen.is_some_and(|seen| seen.promised > 0 || self.code != Code::Resizable) {
+            let why = "regions whose threads are independent keep their team size and run on fewer threads";
+            return (Mechanism::Virtualise, why.into());
+        }
         match &self.code {
             Code::Pending => (Mechanism::Fold, "its code is being inspected".into()),
             Code::Fixed(why) => (Mechanism::Fold, why.clone()),
-            Code::Resizable(_) => match self.seen {
+            Code::Resizable => match self.seen {
                 Some(seen) if seen.team > dop => {
                     let state = if seen.in_region { "is running" } else { "ran last" };
                     let why = "it began before the grant, or is a long region, which stays whole";

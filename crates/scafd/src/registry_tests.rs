@@ -20,6 +20,7 @@ fn program(id: u64) -> Program {
         alone: None,
         stranded: false,
         code: Code::Pending,
+        inspected: 0,
         spins: None,
         stuck: None,
         grant: Grant::default(),
@@ -44,6 +45,7 @@ fn seen(team: u32, promised: u64) -> Seen {
         promised,
         progress: 0,
         natural: 0,
+        virtualised: false,
         hostile: 0,
     }
 }
@@ -84,12 +86,12 @@ fn the_word_says_what_is_granted_and_nothing_while_unmanaged() {
     let mut p = program(1);
     assert_eq!(p.word().dop(), None);
     grant(&mut p, 3, 10);
-    assert_eq!((p.word().dop(), p.word().resizable_modules(), p.word().folded()), (Some(3), 0, false));
-    p.code = Code::Resizable(2);
+    assert_eq!((p.word().dop(), p.word().resizable(), p.word().folded()), (Some(3), false, false));
+    (p.code, p.inspected) = (Code::Resizable, 2);
     p.grant.set = Some(set("0-2"));
-    assert_eq!((p.word().resizable_modules(), p.word().folded()), (2, true));
+    assert_eq!((p.word().inspected(), p.word().resizable(), p.word().folded()), (2, true, true));
     p.regrant(None, set("0-7"), "policy".into(), 20);
-    assert_eq!((p.word().dop(), p.word().resizable_modules()), (None, 0));
+    assert_eq!((p.word().dop(), p.word().inspected(), p.word().resizable()), (None, 0, false));
 }
 
 #[test]
@@ -118,7 +120,7 @@ fn a_fixed_program_has_its_grant_with_its_affinity() {
 #[test]
 fn a_resized_program_has_a_smaller_grant_with_its_first_smaller_team() {
     let mut p = program(1);
-    p.code = Code::Resizable(1);
+    p.code = Code::Resizable;
     grant(&mut p, 4, 10);
     p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, None);
@@ -137,7 +139,7 @@ fn a_resized_program_has_a_smaller_grant_with_its_first_smaller_team() {
 #[test]
 fn a_long_region_has_a_smaller_grant_with_its_affinity() {
     let mut p = program(1);
-    p.code = Code::Resizable(1);
+    p.code = Code::Resizable;
     grant(&mut p, 4, 10);
     p.seen = Some(Seen { in_region: true, ..seen(4, 0) });
     grant(&mut p, 2, 100);
@@ -150,7 +152,7 @@ fn a_long_region_has_a_smaller_grant_with_its_affinity() {
 #[test]
 fn a_larger_grant_is_in_effect_with_the_first_larger_team() {
     let mut p = program(1);
-    p.code = Code::Resizable(1);
+    p.code = Code::Resizable;
     grant(&mut p, 2, 10);
     p.seen = Some(seen(2, 0));
     grant(&mut p, 4, 100);
@@ -164,7 +166,7 @@ fn a_larger_grant_is_in_effect_with_the_first_larger_team() {
 #[test]
 fn a_program_that_promises_its_teams_has_its_grant_with_its_affinity() {
     let mut p = program(1);
-    p.code = Code::Resizable(1);
+    p.code = Code::Resizable;
     grant(&mut p, 2, 10);
     p.seen = Some(seen(4, 3));
     p.settle(50, 200);
@@ -256,7 +258,7 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
     cases[0].spins = None;
     cases[1].seen = Some(seen(2, 0));
     cases[2].seen = Some(Seen { in_region: false, ..seen(4, 0) });
-    cases[3].code = Code::Resizable(1);
+    cases[3].code = Code::Resizable;
     for p in &mut cases {
         assert!(!at(p, 60, 120));
     }

@@ -82,6 +82,12 @@ impl<'e> Code<'e> {
         }
     }
 
+    /// The function's name, or its address in a file without symbols.
+    pub fn name(&self, function: u64) -> String {
+        let known = self.elf.functions.get(&function).cloned();
+        known.unwrap_or_else(|| format!("the function at 0x{function:x}"))
+    }
+
     /// Whether the GOT slot at `address` holds a function that tells about the team.
     pub fn is_telling_slot(&self, address: u64) -> bool {
         self.slots.get(&address).is_some_and(|name| role(name) != Role::Other)

@@ -149,6 +149,65 @@ pub(super) fn fills_memory(name: &str) -> bool {
     matches!(name, "memset" | "memcpy" | "memmove")
 }
 
+/// Library functions that neither wait for what another thread of the team has yet to do nor keep anything by thread that a
+/// program could see. Mutual exclusion is no wait of this kind: whoever is inside comes out by itself.
+pub(super) fn ties_nobody(name: &str) -> bool {
+    let fortran = name.strip_suffix('_').unwrap_or(name);
+    let asks = role(fortran) == Role::TeamSize
+        || role(fortran) == Role::ThreadNumber
+        || matches!(fortran, "omp_get_team_size" | "omp_get_ancestor_thread_num" | "omp_in_parallel");
+    let chunk = name.strip_prefix("GOMP_loop_").is_some_and(|rest| {
+        let rest = rest.strip_prefix("ull_").unwrap_or(rest);
+        let rest = rest.strip_prefix("nonmonotonic_").unwrap_or(rest);
+        matches!(rest, "dynamic_start" | "dynamic_next" | "guided_start" | "guided_next" | "end_nowait")
+    });
+    let exclusion = name.strip_prefix("GOMP_").is_some_and(|rest| {
+        matches!(
+            rest,
+            "critical_start"
+                | "critical_end"
+                | "critical_name_start"
+                | "critical_name_end"
+                | "atomic_start"
+                | "atomic_end"
+        )
+    });
+    asks || chunk || exclusion || never_returns(name) || is_plain(name)
+}
+
+/// Functions of the C and C++ libraries that only compute, or manage memory.
+fn is_plain(name: &str) -> bool {
+    let float = name.strip_suffix(['f', 'l']).unwrap_or(name);
+    let computes = |name: &str| {
+        matches!(
+            name,
+            "exp" | "exp2" | "expm1" | "log" | "log2" | "log10" | "log1p" | "pow" | "sqrt" | "cbrt" | "hypot"
+                | "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "sincos"
+                | "sinh" | "cosh" | "tanh" | "asinh" | "acosh" | "atanh" | "erf" | "erfc" | "tgamma"
+                | "fabs" | "floor" | "ceil" | "round" | "rint" | "nearbyint" | "trunc" | "lround" | "lrint"
+                | "fmod" | "remainder" | "fmax" | "fmin" | "fma" | "frexp" | "ldexp" | "scalbn" | "modf"
+                | "copysign" | "nan"
+        )
+    };
+    // Vector forms: _ZGVbN2v_sin.
+    let vector = name.strip_prefix("_ZGV").and_then(|rest| rest.split_once('_')).map(|(_, name)| name);
+    computes(name)
+        || computes(float)
+        || vector.is_some_and(|name| computes(name) || computes(name.strip_suffix('f').unwrap_or(name)))
+        || matches!(
+            name,
+            "memset" | "memcpy" | "memmove" | "memcmp" | "memchr" | "strlen" | "strcmp" | "strncmp"
+                | "__memset_chk" | "__memcpy_chk" | "__memmove_chk"
+                | "malloc" | "calloc" | "realloc" | "free" | "posix_memalign" | "aligned_alloc"
+                | "_Znwm" | "_Znam" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm"
+                | "_ZnwmSt11align_val_t" | "_ZdlPvSt11align_val_t" | "_ZdlPvmSt11align_val_t"
+                | "rand_r" | "__popcountdi2" | "lgamma_r" | "_ZnwmRKSt9nothrow_t" | "_ZnamRKSt9nothrow_t"
+                | "_ZdlPvRKSt9nothrow_t" | "_ZdaPvRKSt9nothrow_t"
+                | "__cxa_begin_catch" | "__cxa_end_catch" | "__cxa_allocate_exception" | "__cxa_free_exception"
+                | "__cxa_throw_bad_array_new_length" | "_ZNSt9exceptionD2Ev"
+        )
+}
+
 /// Functions that do not come back.
 pub(super) fn never_returns(name: &str) -> bool {
     matches!(
@@ -178,7 +237,26 @@ pub(super) fn never_returns(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Role, role};
+    use super::{Role, role, ties_nobody};
+
+    #[test]
+    fn only_what_waits_for_nobody_leaves_threads_independent() {
+        for name in [
+            "omp_get_thread_num", "omp_get_num_threads_", "GOMP_loop_ull_nonmonotonic_guided_next",
+            "GOMP_loop_dynamic_start", "GOMP_loop_end_nowait", "GOMP_critical_name_start", "expf", "exp",
+            "_ZGVdN4v_sin", "memcpy", "__stack_chk_fail",
+        ] {
+            assert!(ties_nobody(name), "{name}");
+        }
+        for name in [
+            "GOMP_barrier", "GOMP_single_start", "GOMP_loop_end", "GOMP_loop_static_start", "GOMP_task",
+            "GOMP_loop_runtime_next", "GOMP_loop_ordered_dynamic_next", "GOMP_parallel", "GOMP_sections_start",
+            "pthread_barrier_wait", "sem_wait", "sched_yield", "usleep", "syscall", "__tls_get_addr", "printf",
+            "omp_get_level", "rand",
+        ] {
+            assert!(!ties_nobody(name), "{name}");
+        }
+    }
 
     #[test]
     fn fortrans_names_mean_the_same() {

@@ -75,13 +75,13 @@ fn look(
 }
 
 /// The loop's first instruction, if it isn't too far up.
-fn position(seen: &[Instruction], target: u64) -> Option<usize> {
+pub(super) fn position(seen: &[Instruction], target: u64) -> Option<usize> {
     let from = seen.len().saturating_sub(MAX_LOOP);
     (from..seen.len()).find(|at| seen[*at].ip() == target)
 }
 
 /// Whether these instructions, from a loop's first to the branch that leads back to it, only look.
-fn waits(info: &mut InstructionInfoFactory, body: &[Instruction]) -> bool {
+pub(super) fn waits(info: &mut InstructionInfoFactory, body: &[Instruction]) -> bool {
     let mut looks = false;
     let mut written: BTreeSet<Register> = BTreeSet::new();
     // Read before anything in the loop has written it: what the round before left there.

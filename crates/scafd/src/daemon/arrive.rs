@@ -99,6 +99,7 @@ impl Daemon {
             stranded: alone.is_some() && usable_is_empty && !bound,
             alone,
             code: Code::Pending,
+            inspected: 0,
             spins: None,
             stuck: None,
             grant: Grant { masks: set.iter().cloned().collect(), set, ..Grant::default() },
@@ -123,7 +124,7 @@ impl Daemon {
         self.load.reset();
         self.next_tick = now + self.period();
         self.next_slow = now + super::tick::SLOW;
-        if let Ok((sample, _)) = self.observer.sample(&self.limits.pus, std::iter::empty()) {
+        if let Ok((sample, _)) = self.observer.sample(&self.limits.pus, std::iter::empty(), self.inspector.children()) {
             self.load.update(sample);
         }
     }
@@ -195,12 +196,24 @@ impl Daemon {
     pub(super) fn inspected(&mut self, job: &Job, verdict: Verdict) {
         let Some(program) = self.registry.get_mut(job.id) else { return };
         program.spins = verdict.spins;
-        program.code =
-            if verdict.resizable { Code::Resizable(job.modules) } else { Code::Fixed(verdict.why) };
+        program.inspected = job.modules;
+        program.code = if verdict.resizable { Code::Resizable } else { Code::Fixed(verdict.why) };
         program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);
         if self.parts.verbose {
             let code = &program.code;
-            log::line(Level::Info, format_args!("program {} (process {}): {code:?}", job.id.0, job.pid));
+            log::line(
+                Level::Info,
+                format_args!(
+                    "program {} (process {}): {code:?}, {} independent regions",
+                    job.id.0,
+                    job.pid,
+                    verdict.independent.len()
+                ),
+            );
+        }
+        // Before the word that makes them count.
+        if let Some(pages) = self.parts.talk.pages(job.id.0) {
+            pages.set_independent(&verdict.independent);
         }
         self.publish(job.id);
     }

@@ -44,7 +44,7 @@ impl Daemon {
             self.next_tick = now + self.period();
         }
         let programs: Vec<(ProgramId, u32)> = self.registry.iter().map(|p| (p.id, p.pid)).collect();
-        let sample = match self.observer.sample(&self.limits.pus, programs.into_iter()) {
+        let sample = match self.observer.sample(&self.limits.pus, programs.into_iter(), self.inspector.children()) {
             Ok((sample, gone)) => {
                 for id in gone {
                     // Its connection lives on in a child, say.

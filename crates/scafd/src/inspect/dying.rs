@@ -54,6 +54,11 @@ impl Dying {
         self.all.iter().map(|one| one.next).min()
     }
 
+    /// Those that are not reaped yet.
+    pub(super) fn children(&self) -> impl Iterator<Item = u32> {
+        self.all.iter().map(|one| one.child.id())
+    }
+
     /// Whether there is one of this user's.
     pub(super) fn has(&self, uid: u32) -> bool {
         self.all.iter().any(|one| one.uid == uid)

@@ -19,6 +19,23 @@ pub fn cpu_ns(pid: u32) -> Option<u64> {
     (rc == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
+/// CPU time that this process and its children have used, in nanoseconds: those that were waited for, and `children`, which
+/// were not yet.
+pub fn own_ns(children: impl Iterator<Item = u32>) -> u64 {
+    let own = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    // SAFETY: zero is a value of all its fields, and the kernel only writes to it.
+    let ended = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let nanoseconds = |seconds: i64, rest: i64| seconds as u64 * 1_000_000_000 + rest as u64;
+    nanoseconds(own.tv_sec, own.tv_nsec)
+        + nanoseconds(ended.ru_utime.tv_sec, ended.ru_utime.tv_usec * 1_000)
+        + nanoseconds(ended.ru_stime.tv_sec, ended.ru_stime.tv_usec * 1_000)
+        + children.filter_map(cpu_ns).sum::<u64>()
+}
+
 /// Clock ticks since the machine started, as `/proc/PID/stat` counts them for the start of a process: whole ones, and
 /// with the time that the machine slept.
 pub fn boot_ticks() -> u64 {

@@ -17,6 +17,9 @@ pub struct Sample {
     pub busy_s: f64,
     /// CPU time of each managed program, in nanoseconds, from any start.
     pub cpu_ns: BTreeMap<ProgramId, u64>,
+    /// CPU time of the daemon and its children, in nanoseconds, from any start. An inspection of a large program keeps a
+    /// PU busy for 0.2 s: that is no reason to take the PU away from the program.
+    pub own_ns: u64,
 }
 
 /// Contexts busy with unmanaged work between two samples, at least 0; `None` where they are not apart in time.
@@ -27,7 +30,8 @@ pub fn unmanaged(now: &Sample, last: &Sample) -> Option<f64> {
         .iter()
         .map(|(id, ns)| ns.saturating_sub(*last.cpu_ns.get(id).unwrap_or(ns)) as f64 * 1e-9)
         .sum();
-    Some(((now.busy_s - last.busy_s - managed) / dt).max(0.0))
+    let own = now.own_ns.saturating_sub(last.own_ns) as f64 * 1e-9;
+    Some(((now.busy_s - last.busy_s - managed - own) / dt).max(0.0))
 }
 
 /// The smoothed load.
@@ -129,7 +133,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     fn sample(t_s: u64, busy_s: f64, cpu: &[(ProgramId, u64)]) -> Sample {
-        Sample { t_ns: t_s * S, busy_s, cpu_ns: cpu.iter().copied().collect() }
+        Sample { t_ns: t_s * S, busy_s, cpu_ns: cpu.iter().copied().collect(), own_ns: 0 }
     }
 
     #[test]
@@ -141,6 +145,13 @@ mod tests {
         // Clocks of different kinds disagree a little; less than nothing is nothing.
         assert_eq!(unmanaged(&sample(12, 101.0, &[(A, 8 * S)]), &last), Some(0.0));
         assert_eq!(unmanaged(&last, &last), None);
+    }
+
+    #[test]
+    fn the_daemons_own_time_is_not_unmanaged() {
+        let last = Sample { own_ns: S, ..sample(10, 100.0, &[(A, 0)]) };
+        let now = Sample { own_ns: S + S / 2, ..sample(11, 101.0, &[(A, S / 4)]) };
+        assert_eq!(unmanaged(&now, &last), Some(0.25));
     }
 
     #[test]

@@ -78,9 +78,15 @@ impl Observer {
         &self,
         pus: &PuSet,
         programs: impl Iterator<Item = (ProgramId, u32)>,
+        children: impl Iterator<Item = u32>,
     ) -> io::Result<(Sample, Vec<ProgramId>)> {
         let mut gone = Vec::new();
-        let mut sample = Sample { t_ns: clock::now_ns(), busy_s: self.busy_s(pus)?, ..Sample::default() };
+        let mut sample = Sample {
+            t_ns: clock::now_ns(),
+            busy_s: self.busy_s(pus)?,
+            own_ns: clock::own_ns(children),
+            ..Sample::default()
+        };
         for (id, pid) in programs {
             match clock::cpu_ns(pid) {
                 Some(ns) => drop(sample.cpu_ns.insert(id, ns)),

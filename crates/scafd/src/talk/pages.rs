@@ -41,6 +41,11 @@ impl Pages {
         self.grant_page().publish(word, masks);
     }
 
+    /// Says in which regions threads are independent; see [`GrantPage::set_independent`].
+    pub fn set_independent(&self, addresses: &[u64]) {
+        self.grant_page().set_independent(addresses);
+    }
+
     /// Copies the report page; `None` while the client hasn't stamped it.
     pub fn read(&self) -> Option<Page> {
         // SAFETY: the mapping has a page's size and alignment and lives as long as self. The client writes to it at any

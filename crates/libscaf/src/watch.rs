@@ -1,0 +1,138 @@
+//! A thread that looks after regions that are virtualised: one that gets nowhere gets help ([`crate::virtualise::help`]).
+//!
+//! It is there while such regions run, and for a second after the last one. It looks every [`PERIOD_MS`]; a region in which
+//! no part was taken from one look to the next, and some are left, may have threads that wait for each other. Or they just
+//! take their time, and then help does no harm.
+
+use crate::client::keeping_errno;
+use crate::region::Frame;
+use crate::virtualise;
+use core::ffi::c_void;
+use core::mem::zeroed;
+use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use scaf_proto::report::SLOTS;
+use scaf_team::post::Post;
+
+/// Time between two looks, in milliseconds.
+const PERIOD_MS: i64 = 50;
+/// Looks in a row without a new region after which the thread ends.
+const IDLE_LOOKS: u32 = 20;
+
+/// Whether the watch is there.
+static UP: AtomicU32 = AtomicU32::new(0);
+/// Regions put before the watch so far.
+static PUT: AtomicU32 = AtomicU32::new(0);
+static POSTS: [Post; SLOTS] = [const { Post::new() }; SLOTS];
+
+/// Has the watch there; `false` if the system has no thread for it.
+#[inline(always)]
+pub fn is_up() -> bool {
+    UP.load(Ordering::SeqCst) != 0 || call_in()
+}
+
+#[cold]
+fn call_in() -> bool {
+    if UP.swap(1, Ordering::SeqCst) != 0 || spawn(watch, null_mut()) {
+        return true;
+    }
+    UP.store(0, Ordering::SeqCst);
+    false
+}
+
+/// The master of this slot enters a region that is virtualised.
+#[inline(always)]
+pub fn put(slot: usize, frame: &Frame) {
+    if let Some(post) = POSTS.get(slot) {
+        PUT.fetch_add(1, Ordering::Relaxed);
+        post.put((&raw const *frame).expose_provenance());
+        // It may have ended since it was found there.
+        is_up();
+    }
+}
+
+/// The master of this slot has left it.
+#[inline(always)]
+pub fn take_back(slot: usize, frame: &Frame) {
+    if let Some(post) = POSTS.get(slot) {
+        // SAFETY: gives up the PU to the watch, which is at it.
+        post.take_back((&raw const *frame).addr(), || unsafe {
+            libc::sched_yield();
+        });
+    }
+}
+
+/// After a fork, in the child: the watch isn't there.
+pub fn after_fork() {
+    UP.store(0, Ordering::Relaxed);
+    for post in &POSTS {
+        post.clear();
+    }
+}
+
+/// Starts a thread that no signal of the program is handled on; `false` if the system has none.
+pub fn spawn(work: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_void) -> bool {
+    keeping_errno(|| {
+        // SAFETY: plain calls on memory of ours; the thread inherits the mask.
+        unsafe {
+            let mut all: libc::sigset_t = zeroed();
+            libc::sigfillset(&mut all);
+            // Faults are for whoever makes them.
+            for fault in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT] {
+                libc::sigdelset(&mut all, fault);
+            }
+            let mut before: libc::sigset_t = zeroed();
+            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+            let mut thread: libc::pthread_t = zeroed();
+            let started = libc::pthread_create(&mut thread, null(), work, argument) == 0;
+            if started {
+                libc::pthread_detach(thread);
+            }
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
+            started
+        }
+    })
+}
+
+/// What the last look found at each post: parts left, and when the region was entered.
+static LAST: [(AtomicU32, AtomicU64); SLOTS] = [const { (AtomicU32::new(0), AtomicU64::new(0)) }; SLOTS];
+
+extern "C" fn watch(_: *mut c_void) -> *mut c_void {
+    let mut idle = 0;
+    let mut put = PUT.load(Ordering::Relaxed);
+    loop {
+        let pause = libc::timespec { tv_sec: 0, tv_nsec: PERIOD_MS * 1_000_000 };
+        // SAFETY: reads a time of ours.
+        unsafe { libc::nanosleep(&pause, null_mut()) };
+        let busy = look();
+        let now = PUT.load(Ordering::Relaxed);
+        idle = if busy || now != put { 0 } else { idle + 1u32 };
+        put = now;
+        if idle >= IDLE_LOOKS {
+            UP.store(0, Ordering::SeqCst);
+            // Whoever came before that may have found us here; whoever comes later calls in another one.
+            if !look() || UP.swap(1, Ordering::SeqCst) != 0 {
+                return null_mut();
+            }
+            idle = 0;
+        }
+    }
+}
+
+/// Looks at all regions; whether there was one.
+fn look() -> bool {
+    let mut any = false;
+    for (post, (parts, entered)) in POSTS.iter().zip(&LAST) {
+        any |= post.look(|region| {
+            // SAFETY: the post's master waits at the region's end for as long as this takes.
+            let frame = unsafe { &*core::ptr::with_exposed_provenance::<Frame>(region) };
+            let waiting = frame.parts.waiting(frame.team_if_known());
+            let same = parts.swap(waiting, Ordering::Relaxed) == waiting
+                && entered.swap(frame.entered, Ordering::Relaxed) == frame.entered;
+            if same && waiting != 0 {
+                virtualise::help(frame);
+            }
+        });
+    }
+    any
+}

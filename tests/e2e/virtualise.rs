@@ -1,0 +1,96 @@
+//! Regions of fixed size whose threads are independent run on as many threads as granted, and can't tell. Whatever turns
+//! out to need all its threads at once gets them.
+
+use crate::support::{Done, House, Running, compiled};
+use scafd::control::Mechanism;
+
+/// The team that every region of `virtual` asks for.
+const TEAM: i64 = 4;
+
+fn until_virtualised(program: &Running) {
+    program.until("fewer threads than the team has", |program| {
+        program.mechanism == Mechanism::Virtualise && program.dop == Some(program.team)
+    });
+}
+
+/// Runs a kind of region, on one PU, until it is virtualised and for 10,000 rounds after that.
+fn virtualised(how: &str) -> Done {
+    let house = House::open("equi");
+    let program = house.program("virtual").args([how]).option("--max", 1).start();
+    until_virtualised(&program);
+    let then = program.until("any", |_| true).regions;
+    program.until("many rounds", |program| program.regions > then + 10_000);
+    let done = program.finish().well();
+    assert_eq!(done.number("wrong"), 0, "{done:#?}");
+    done
+}
+
+#[test]
+fn static_loops() {
+    let done = virtualised("static");
+    assert_eq!((done.number("fewest"), done.number("most")), (1, TEAM));
+}
+
+#[test]
+fn loops_dealt_out_in_chunks() {
+    assert_eq!(virtualised("chunks").number("fewest"), 1);
+}
+
+#[test]
+fn regions_that_are_one_loop() {
+    virtualised("one-loop");
+}
+
+#[test]
+fn questions_about_the_team() {
+    assert_eq!(virtualised("questions").number("fewest"), 1);
+}
+
+#[test]
+fn two_real_threads_for_four() {
+    let house = House::open("equi");
+    let program = house.program("virtual").args(["static"]).start();
+    until_virtualised(&program);
+    let done = program.finish().well();
+    assert_eq!((done.number("fewest"), done.number("wrong")), (2, 0), "{done:#?}");
+}
+
+/// Runs a kind of region whose threads need each other now and then: it is helped, and never virtualised again.
+fn helped(how: &str, preload: Option<&str>) {
+    let house = House::open("equi");
+    let start = house.program("virtual").args([how]).option("--max", 1);
+    let start = match preload {
+        Some(library) => start.env("LD_PRELOAD", compiled(library)),
+        None => start,
+    };
+    let program = start.start();
+    until_virtualised(&program);
+    let seen = program.until("its team is whole again", |program| i64::from(program.team) == TEAM);
+    assert!(seen.regions >= 2_999, "{seen:?}");
+    program.until("it meets again", |program| program.regions > seen.regions + 6_000);
+    let seen = program.until("any", |_| true);
+    assert_eq!(i64::from(seen.team), TEAM);
+    let done = program.finish().well();
+    assert_eq!((done.number("fewest"), done.number("wrong")), (1, 0), "{done:#?}");
+}
+
+#[test]
+fn threads_that_wait_for_each_other_unseen_get_there() {
+    helped("handshake", None);
+}
+
+#[test]
+fn a_barrier_where_none_was_to_be_is_passed_by_all() {
+    helped("barrier", Some("libexp"));
+}
+
+#[test]
+fn code_behind_a_pointer_keeps_its_threads() {
+    let house = House::open("equi");
+    let program = house.program("virtual").args(["pointer"]).option("--max", 1).start();
+    let seen = program.until_folded();
+    program.until_inspected();
+    program.until("many rounds", |program| program.regions > seen.regions + 10_000);
+    let done = program.finish().well();
+    assert_eq!((done.number("fewest"), done.number("wrong")), (TEAM, 0), "{done:#?}");
+}

@@ -1,0 +1,213 @@
+/* build: gcc -O2 -fopenmp -fno-builtin-exp -lm */
+/*
+ * Regions that fix their team's size, most with threads that need not run at the same time. Threads on one real thread
+ * have the same stack, so each round knows how many real ones it had. The argument says which region; without one, all
+ * of those that need no help take turns.
+ */
+#include "test.h"
+
+#include <math.h>
+#include <omp.h>
+
+enum { TEAM = 4, ITEMS = 1000 };
+
+static struct {
+    _Alignas(64) char *stack;
+    long done;
+} at[TEAM];
+static int owner[ITEMS];
+static long wrong, fewest = 1000, most, rounds;
+
+static inline void mark(int me, int team)
+{
+    if (me < 0 || me >= TEAM || team != TEAM) {
+        __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    at[me].stack = __builtin_frame_address(0);
+    at[me].done++;
+}
+
+/* Every thread of the team was there once. */
+static void look(void)
+{
+    long real = 0;
+    for (int me = 0; me < TEAM; me++) {
+        int first = 1;
+        for (int other = 0; other < me; other++)
+            first &= at[other].stack != at[me].stack;
+        real += first;
+        wrong += at[me].done != 1;
+    }
+    memset(at, 0, sizeof at);
+    fewest = real < fewest ? real : fewest;
+    most = real > most ? real : most;
+}
+
+static void by_static(void)
+{
+#pragma omp parallel num_threads(TEAM)
+    {
+        int me = omp_get_thread_num();
+        mark(me, omp_get_num_threads());
+#pragma omp for schedule(static) nowait
+        for (int i = 0; i < ITEMS; i++)
+            owner[i] = me;
+    }
+    look();
+    for (int i = 0; i < ITEMS; i++)
+        wrong += owner[i] != i / (ITEMS / TEAM);
+}
+
+/* Two loops in a row, without a barrier in between, and a sum under a lock. */
+static void by_chunks(void)
+{
+    static int first[ITEMS], second[ITEMS];
+    long sum = 0;
+    volatile int items = ITEMS;
+    int end = items;
+    memset(first, 0, sizeof first);
+    memset(second, 0, sizeof second);
+#pragma omp parallel num_threads(TEAM)
+    {
+        long mine = 0;
+        mark(omp_get_thread_num(), omp_get_num_threads());
+#pragma omp for schedule(dynamic, 7) nowait
+        for (int i = 0; i < end; i++)
+            first[i]++;
+#pragma omp for schedule(guided) nowait
+        for (int i = 0; i < end; i++) {
+            second[i]++;
+            mine += i;
+        }
+#pragma omp critical
+        sum += mine;
+    }
+    look();
+    wrong += sum != (long)ITEMS * (ITEMS - 1) / 2;
+    for (int i = 0; i < ITEMS; i++)
+        wrong += first[i] != 1 || second[i] != 1;
+}
+
+/* The region is the loop: the runtime begins it together with the team. */
+static void by_one_loop(void)
+{
+    static unsigned char taken[ITEMS];
+    memset(taken, 0, sizeof taken);
+#pragma omp parallel for schedule(dynamic, 3) num_threads(TEAM)
+    for (int i = 0; i < ITEMS; i++) {
+        int me = omp_get_thread_num();
+        if (me >= TEAM || omp_get_num_threads() != TEAM)
+            __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+        taken[i]++;
+    }
+    for (int i = 0; i < ITEMS; i++)
+        wrong += taken[i] != 1;
+}
+
+static void by_questions(void)
+{
+#pragma omp parallel num_threads(TEAM)
+    {
+        int me = omp_get_thread_num();
+        mark(me, omp_get_num_threads());
+        int right = omp_in_parallel() && omp_get_team_size(1) == TEAM && omp_get_team_size(0) == 1 &&
+                    omp_get_team_size(2) == -1 && omp_get_ancestor_thread_num(1) == me &&
+                    omp_get_ancestor_thread_num(0) == 0 && omp_get_ancestor_thread_num(2) == -1;
+        if (!right)
+            __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+    }
+    look();
+}
+
+/* Now and then the threads wait for each other, in a way that looks like computing. */
+static void by_handshake(void)
+{
+    static long arrived, counted;
+    int meets = rounds % 3000 == 2999;
+    arrived = 0;
+#pragma omp parallel num_threads(TEAM)
+    {
+        long turns = 1;
+        mark(omp_get_thread_num(), omp_get_num_threads());
+        if (meets) {
+            __atomic_fetch_add(&arrived, 1, __ATOMIC_RELAXED);
+            while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < TEAM)
+                turns = turns * 3 + 1;
+        }
+        __atomic_fetch_add(&counted, turns, __ATOMIC_RELAXED);
+    }
+    wrong += meets && arrived != TEAM;
+    look();
+}
+
+/* Now and then there is a barrier in a function of the C library, as the code has it: the test puts it there. */
+static void by_barrier(void)
+{
+    static double before[TEAM];
+    static volatile double sign = 1;
+    double now = rounds % 3000 == 2999 ? -sign : sign;
+    memset(before, 0, sizeof before);
+#pragma omp parallel num_threads(TEAM)
+    {
+        int me = omp_get_thread_num();
+        mark(me, omp_get_num_threads());
+        before[me] = now;
+        double got = exp(now);
+        double sum = 0;
+        for (int other = 0; other < TEAM; other++)
+            sum += before[other];
+        if (got <= 0 || (now < 0 && sum != TEAM * now))
+            __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+    }
+    look();
+}
+
+static long nothing(void)
+{
+    return 0;
+}
+
+static void by_pointer(void)
+{
+    static long (*volatile where)(void) = nothing;
+#pragma omp parallel num_threads(TEAM)
+    {
+        mark(omp_get_thread_num(), omp_get_num_threads());
+        if (where())
+            __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+    }
+    look();
+}
+
+static void by_turns(void)
+{
+    static void (*const all[])(void) = {by_static, by_chunks, by_one_loop, by_questions};
+    all[rounds % 4]();
+}
+
+int main(int count, char **words)
+{
+    static const struct {
+        const char *name;
+        void (*round)(void);
+    } kinds[] = {
+        {"static", by_static}, {"chunks", by_chunks}, {"one-loop", by_one_loop}, {"questions", by_questions},
+        {"handshake", by_handshake}, {"barrier", by_barrier}, {"pointer", by_pointer},
+    };
+    void (*round)(void) = count > 1 ? NULL : by_turns;
+    for (unsigned i = 0; count > 1 && i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(words[1], kinds[i].name))
+            round = kinds[i].round;
+    if (!round)
+        return 2;
+    do {
+        round();
+        rounds++;
+    } while (going());
+    say("rounds", rounds);
+    say("fewest", fewest);
+    say("most", most);
+    say("wrong", wrong);
+    return wrong != 0;
+}
