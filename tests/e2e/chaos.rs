@@ -103,7 +103,10 @@ fn every_construct_is_right() {
             let program = house.program(name).threads(3).env(variable.0, variable.1).start();
             std::thread::sleep(Duration::from_secs(1));
             let done = program.finish().well();
-            assert!(done.out.lines().any(|line| line.starts_with(["w", "c"])), "{name}: {done:#?}");
+            assert!(
+                done.out.lines().any(|line| line.starts_with("wrong=") || line.starts_with("construct=")),
+                "{name}: {done:#?}"
+            );
             for line in done.out.lines().filter_map(|line| line.strip_prefix("wrong=")) {
                 assert_eq!(line, "0", "{name}, seed {seed}: {done:#?}");
             }

@@ -109,7 +109,10 @@ fn environment(house: &House, before: &[(&str, &str)]) -> Vec<String> {
 fn the_environment_says_how_to_wait_unless_the_user_did() {
     let house = House::open("equi");
     let has = |lines: &[String], line: &str| lines.iter().any(|found| found == line);
-    assert!(has(&environment(&house, &[]), "GOMP_SPINCOUNT=1000"));
+    let free = environment(&house, &[]);
+    assert!(has(&free, "SCAF_SPIN=300000"));
+    assert!(!free.iter().any(|line| line.starts_with("GOMP_SPINCOUNT=")));
+    assert!(has(&environment(&house, &[("OMP_PROC_BIND", "true")]), "GOMP_SPINCOUNT=1000"));
     let chosen = environment(&house, &[("OMP_WAIT_POLICY", "active")]);
     assert!(has(&chosen, "OMP_WAIT_POLICY=active"));
     assert!(!chosen.iter().any(|line| line.starts_with("GOMP_SPINCOUNT=")));

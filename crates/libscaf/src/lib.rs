@@ -9,6 +9,7 @@
 //! - [`region`]: what happens at the entry and the exit of a parallel region;
 //! - [`sampling`]: what is remembered of a region, and which of its runs are measured;
 //! - [`waits`]: barriers, and ends and chunks of loops, where threads wait as the grant has it;
+//! - [`crowd`]: those waits that stay the runtime's;
 //! - [`virtualise`], [`watch`]: regions whose threads are done by fewer, one after the other, and who looks after them;
 //! - [`promise`]: calls by which a program fixes its team sizes, which are then kept;
 //! - [`runtime`]: which copy of the runtime serves which code;
@@ -19,7 +20,7 @@
 //! What can be decided and tested apart from any process, such as the size of a team and its barrier, is `scaf-team`.
 //!
 //! Rules of this crate: it lives in other people's processes. It never aborts, prints, blocks for longer than
-//! [`client::PATIENCE_MS`], allocates (but for the watch's thread), or changes `errno`; no dependency but libc; no code that can panic, which the
+//! [`client::PATIENCE_MS`], allocates (but for threads of its own, see [`watch`] and [`crowd`]), or changes `errno`; no dependency but libc; no code that can panic, which the
 //! linker proves (see `panic` below).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
@@ -29,6 +30,7 @@ compile_error!("libscaf runs on x86-64 Linux so far; a port needs arch.rs and a 
 
 mod arch;
 mod client;
+mod crowd;
 mod fork;
 mod futex;
 mod gomp;

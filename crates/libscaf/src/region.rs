@@ -15,7 +15,7 @@ use crate::futex::Futex;
 use crate::runtime::{self, Body, Code, Runtime};
 use crate::sampling::{self, Note};
 use crate::virtualise::{self, Parts};
-use crate::{client, pages, promise, settings, watch};
+use crate::{client, crowd, pages, promise, settings, watch};
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -297,6 +297,7 @@ unsafe fn several<R>(
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
     let &Entry { code, slot, body, data, entered, choice, .. } = entry;
+    let _crowd = crowd::enter(code.runtime, choice.team);
     // SAFETY: as in `run`; the frame lives until the region has ended.
     unsafe {
         if choice.ids == 0
@@ -518,10 +519,11 @@ pub fn one_master() -> bool {
     taken & taken.wrapping_sub(1) == 0
 }
 
-/// Threads in the teams of all masters, while there are several.
+/// Whether the program's threads have fewer contexts than they are, one of its teams having so many.
 #[inline(always)]
-pub fn in_teams() -> u32 {
-    IN_TEAMS.load(Ordering::Relaxed)
+pub fn is_crowded(team: u32) -> bool {
+    let word = pages::grant().word();
+    word.folded() && word.dop().is_some_and(|dop| team.max(IN_TEAMS.load(Ordering::Relaxed)) > dop)
 }
 
 /// Several masters share the program's one budget: each takes what the others leave. Returns what to give back.

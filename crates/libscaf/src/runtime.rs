@@ -145,6 +145,11 @@ runtime! {
 }
 
 impl Runtime {
+    /// Which of the copies it is, from 0.
+    pub fn number(&self) -> usize {
+        (&raw const *self).addr().wrapping_sub(TABLE.0.get().addr()) / size_of::<Runtime>()
+    }
+
     /// Whether it has all that is needed to take its barriers and ends of loops over.
     #[inline(always)]
     pub fn is_complete(&self) -> bool {
@@ -157,7 +162,7 @@ impl Runtime {
 }
 
 /// Copies of the runtime that are told apart. In a process with more of them, the rest's regions run on one thread.
-const RUNTIMES: usize = 32;
+pub const RUNTIMES: usize = 32;
 /// Modules that are told apart; the daemon counts them in a byte.
 const MODULES: usize = 255;
 /// Addresses remembered; a power of two. At most three quarters are used.
@@ -226,6 +231,13 @@ pub fn only() -> Option<&'static Runtime> {
     let one = !first.load(Ordering::Acquire).is_null() && second.load(Ordering::Relaxed).is_null();
     // SAFETY: its map was published after its entry was filled, and entries never change again.
     one.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>() })
+}
+
+/// The copy of this number ([`Runtime::number`]).
+pub fn by_number(number: usize) -> Option<&'static Runtime> {
+    let found = !RUNTIME_MAPS.get(number)?.load(Ordering::Acquire).is_null();
+    // SAFETY: as above, and there is an entry for each map.
+    found.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) })
 }
 
 #[inline(always)]

@@ -31,6 +31,8 @@ pub struct Settings {
     /// Rounds that a thread spins at a barrier while every thread of its team has a context; `None` leaves all waits to
     /// the runtime.
     pub spin: Option<u32>,
+    /// How long the runtime spins in its own waits is fixed (`GOMP_SPINCOUNT`).
+    pub fixed_spin: bool,
 }
 
 struct Once(UnsafeCell<Settings>);
@@ -47,6 +49,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     weight_milli: 1_000,
     bound: false,
     spin: None,
+    fixed_spin: false,
 }));
 
 /// The settings as they were when the library was loaded.
@@ -101,6 +104,8 @@ fn read(settings: &mut Settings, entry: &[u8]) {
         settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
     } else if let Some(value) = entry.strip_prefix(b"XDG_RUNTIME_DIR=") {
         copy(&mut settings.runtime_dir, value);
+    } else if entry.starts_with(b"GOMP_SPINCOUNT=") {
+        settings.fixed_spin = true;
     } else if let Some(value) = entry.strip_prefix(b"OMP_PROC_BIND=") {
         settings.bound |= !value.eq_ignore_ascii_case(b"false");
     } else if entry.starts_with(b"GOMP_CPU_AFFINITY=") || entry.starts_with(b"OMP_PLACES=") {

@@ -39,12 +39,7 @@ pub struct Parts {
 impl Parts {
     /// So many; with none, the region isn't virtualised.
     pub fn of(count: u32) -> Parts {
-        Parts {
-            count,
-            taken: AtomicU32::new(0),
-            own_threads: AtomicU32::new(0),
-            helpers: AtomicU32::new(0),
-        }
+        Parts { count, taken: AtomicU32::new(0), own_threads: AtomicU32::new(0), helpers: AtomicU32::new(0) }
     }
 
     /// Whether the region is virtualised.

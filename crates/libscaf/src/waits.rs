@@ -50,15 +50,8 @@ fn patience(team: u32) -> impl FnMut() -> bool {
         let now = left.unwrap_or_else(first);
         left = Some(now.saturating_sub(1));
         core::hint::spin_loop();
-        now != 0 && !is_crowded(team)
+        now != 0 && !region::is_crowded(team)
     }
-}
-
-/// Whether the program's threads have fewer contexts than they are.
-#[inline(always)]
-fn is_crowded(team: u32) -> bool {
-    let word = pages::grant().word();
-    word.folded() && word.dop().is_some_and(|dop| team.max(region::in_teams()) > dop)
 }
 
 pub unsafe extern "C" fn barrier(caller: usize) {

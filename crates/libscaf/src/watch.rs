@@ -78,7 +78,9 @@ pub fn spawn(work: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_v
             let mut all: libc::sigset_t = zeroed();
             libc::sigfillset(&mut all);
             // Faults are for whoever makes them.
-            for fault in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT] {
+            for fault in
+                [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT]
+            {
                 libc::sigdelset(&mut all, fault);
             }
             let mut before: libc::sigset_t = zeroed();
@@ -94,6 +96,13 @@ pub fn spawn(work: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_v
     })
 }
 
+/// Sleeps for so many milliseconds, up to 999.
+pub fn pause(milliseconds: i64) {
+    let pause = libc::timespec { tv_sec: 0, tv_nsec: milliseconds * 1_000_000 };
+    // SAFETY: reads a time of ours.
+    unsafe { libc::nanosleep(&pause, null_mut()) };
+}
+
 /// What the last look found at each post: parts left, and when the region was entered.
 static LAST: [(AtomicU32, AtomicU64); SLOTS] = [const { (AtomicU32::new(0), AtomicU64::new(0)) }; SLOTS];
 
@@ -101,9 +110,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     let mut idle = 0;
     let mut put = PUT.load(Ordering::Relaxed);
     loop {
-        let pause = libc::timespec { tv_sec: 0, tv_nsec: PERIOD_MS * 1_000_000 };
-        // SAFETY: reads a time of ours.
-        unsafe { libc::nanosleep(&pause, null_mut()) };
+        pause(PERIOD_MS);
         let busy = look();
         let now = PUT.load(Ordering::Relaxed);
         idle = if busy || now != put { 0 } else { idle + 1u32 };

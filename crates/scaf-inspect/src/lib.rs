@@ -16,12 +16,14 @@
 
 mod elf;
 mod error;
+mod memory;
 mod module;
 mod process;
 mod program;
 mod size_use;
 
 pub use error::Error;
+pub use memory::{Memory, Module};
 pub use module::{ModuleFacts, SizeUse, module, module_from_bytes};
 pub use process::{ProcessFacts, Resizable, process};
 pub use program::{ProgramFacts, ProgramKind, program};

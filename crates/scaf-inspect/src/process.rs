@@ -1,7 +1,8 @@
 //! The verdict about a running process: all the modules that it has mapped, taken together.
 
 use crate::error::Error;
-use crate::module::{ModuleFacts, SizeUse, is_runtimes_file, relevant_module_as};
+use crate::memory::{Memory, Module};
+use crate::module::{ModuleFacts, SizeUse, is_runtimes_file};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
@@ -30,8 +31,8 @@ pub enum Resizable {
 /// What is known about a running process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
-    /// The modules that use OpenMP, without the runtimes themselves.
-    pub modules: Vec<ModuleFacts>,
+    /// The files of the modules that use OpenMP, without the runtimes themselves.
+    pub modules: Vec<PathBuf>,
     /// The verdict.
     pub resizable: Resizable,
     /// Where its regions wait by spinning on memory: a function, and the offset in it.
@@ -65,14 +66,15 @@ const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
 ///
-/// Call it again when the process has loaded further libraries.
+/// Call it again when the process has loaded further libraries, with the same `memory`.
 ///
 /// # Errors
 /// When the process is gone or may not be looked at. A module that cannot be read is no error: it counts against
 /// resizing.
-pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
+pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
-    let mut facts = ProcessFacts { modules: Vec::new(), resizable: Resizable::Yes, spins: None, independent: Vec::new() };
+    let mut facts =
+        ProcessFacts { modules: Vec::new(), resizable: Resizable::Yes, spins: None, independent: Vec::new() };
     let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
     if let Some(place) = homeless {
         facts.refuse(format!(
@@ -85,7 +87,7 @@ pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
         return Ok(facts);
     }
     for mapping in mappings.iter().filter(|mapping| !is_runtimes_file(&mapping.path)) {
-        let module = match inspect(&folder, mapping) {
+        let module = match inspect(&folder, mapping, memory) {
             Ok(Some(module)) => module,
             Ok(None) => continue,
             Err(error) => {
@@ -93,15 +95,12 @@ pub fn process(pid: u32, proc_root: &Path) -> Result<ProcessFacts, Error> {
                 continue;
             }
         };
-        if module.is_runtime() || !module.is_relevant() {
-            continue;
+        if let Some(why) = &module.objection {
+            facts.refuse(format!("{}: {why}", mapping.path.display()));
         }
-        if let Some(why) = objection(&module) {
-            facts.refuse(format!("{}: {why}", module.path.display()));
-        }
-        facts.spins = facts.spins.or_else(|| module.spins.clone());
         facts.independent.extend(independent(&module, mapping));
-        facts.modules.push(module);
+        facts.spins = facts.spins.or(module.spins);
+        facts.modules.push(mapping.path.clone());
     }
     Ok(facts)
 }
@@ -130,25 +129,26 @@ pub(crate) fn objection(module: &ModuleFacts) -> Option<String> {
 }
 
 /// Where a module's independent regions are in memory.
-fn independent<'m>(module: &'m ModuleFacts, mapping: &Mapping) -> impl Iterator<Item = u64> + use<'m> {
-    let bias = module.code_offset.map(|offset| mapping.start.wrapping_sub(mapping.offset).wrapping_sub(offset));
-    let regions = module.regions.iter().filter(|region| region.tie.is_none());
-    regions.filter_map(move |region| Some(region.address.wrapping_add(bias?)))
+fn independent<'m>(module: &'m Module, mapping: &Mapping) -> impl Iterator<Item = u64> + use<'m> {
+    let bias =
+        module.code_offset.map(|offset| mapping.start.wrapping_sub(mapping.offset).wrapping_sub(offset));
+    module.independent.iter().filter_map(move |address| Some(address.wrapping_add(bias?)))
 }
 
-fn inspect(folder: &Path, mapping: &Mapping) -> Result<Option<ModuleFacts>, Error> {
+fn inspect(folder: &Path, mapping: &Mapping, memory: &mut Memory) -> Result<Option<Module>, Error> {
     let link = folder.join("map_files").join(&mapping.range);
     if mapping.deleted {
-        return relevant_module_as(&link, &mapping.path);
+        return memory.module(&link, &mapping.path);
     }
     // Through the process's own root: a container's /usr/lib is not ours.
     let rooted = match mapping.path.strip_prefix("/") {
         Ok(relative) => folder.join("root").join(relative),
         Err(_) => mapping.path.clone(),
     };
-    relevant_module_as(&rooted, &mapping.path)
-        .or_else(|_| relevant_module_as(&link, &mapping.path))
-        .or_else(|_| relevant_module_as(&mapping.path, &mapping.path))
+    memory
+        .module(&rooted, &mapping.path)
+        .or_else(|_| memory.module(&link, &mapping.path))
+        .or_else(|_| memory.module(&mapping.path, &mapping.path))
 }
 
 /// The files with code, and where there is code without a file.
@@ -246,14 +246,14 @@ mod tests {
 
     #[test]
     fn a_process_without_openmp_may_be_resized() {
-        let facts = process(std::process::id(), Path::new("/proc")).unwrap();
+        let facts = process(std::process::id(), Path::new("/proc"), &mut Memory::default()).unwrap();
         assert_eq!(facts.resizable, Resizable::Yes);
         assert!(facts.modules.is_empty());
     }
 
     #[test]
     fn a_process_that_is_gone_is_named_in_the_error() {
-        let error = process(4_194_400, Path::new("/proc")).unwrap_err();
+        let error = process(4_194_400, Path::new("/proc"), &mut Memory::default()).unwrap_err();
         assert!(error.to_string().contains("4194400"), "{error}");
     }
 }

@@ -245,10 +245,7 @@ mod tests {
             (Some(65_535), 255, true, u32::MAX)
         );
         let word = Word::managed(0).with_epoch(7);
-        assert_eq!(
-            (word.dop(), word.inspected(), word.folded(), word.epoch()),
-            (Some(1), 0, false, 7)
-        );
+        assert_eq!((word.dop(), word.inspected(), word.folded(), word.epoch()), (Some(1), 0, false, 7));
     }
 
     #[test]

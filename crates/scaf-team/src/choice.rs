@@ -178,7 +178,11 @@ mod tests {
                 Facts { requested: 4, independent: true, length: Length::Long, ..SHORT },
                 Choice { pass: 4, team: 4, promised: true, ..whole },
             ),
-            ("independent and resizable", Facts { independent: true, ..SHORT }, Choice { pass: 3, team: 3, ..whole }),
+            (
+                "independent and resizable",
+                Facts { independent: true, ..SHORT },
+                Choice { pass: 3, team: 3, ..whole },
+            ),
             ("if(false)", Facts { requested: 1, ..SHORT }, Choice { pass: 1, team: 1, ..whole }),
         ];
         for (name, facts, choice) in table {

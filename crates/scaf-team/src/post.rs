@@ -45,10 +45,7 @@ impl Post {
     pub fn look(&self, work: impl FnOnce(usize)) -> bool {
         let region = self.at.load(Ordering::SeqCst);
         let lent = region != 0
-            && self
-                .at
-                .compare_exchange(region, region | LENT, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok();
+            && self.at.compare_exchange(region, region | LENT, Ordering::Acquire, Ordering::Relaxed).is_ok();
         if lent {
             work(region);
             self.at.store(region, Ordering::Release);

@@ -24,8 +24,6 @@ struct Findings {
     cgroups: host::Cgroups,
     instruction_counter: bool,
     instruction_counter_missing: Option<String>,
-    spin_resized: &'static str,
-    spin_folded: &'static str,
     program: Option<Program>,
 }
 
@@ -88,8 +86,6 @@ fn examine(program: Option<&OsStr>) -> Result<Findings> {
         cgroups: host::cgroups(Path::new("/")),
         instruction_counter: counter.is_ok(),
         instruction_counter_missing: counter.err().map(|error| error.to_string()),
-        spin_resized: launch::SPIN_RESIZED,
-        spin_folded: launch::SPIN_FOLDED,
         program: program.map(examine_program).transpose()?,
     })
 }
@@ -179,13 +175,6 @@ fn render(found: &Findings) -> String {
         either(&found.library.as_ref().map(|path| path.display().to_string()), &found.library_missing),
     );
     line(
-        "spinning",
-        format!(
-            "GOMP_SPINCOUNT={} for programs that can be resized, {} for others, unless you set it",
-            found.spin_resized, found.spin_folded
-        ),
-    );
-    line(
         "daemon",
         match (&found.daemon, &found.daemon_missing) {
             (Some(it), _) => format!(
@@ -252,7 +241,7 @@ mod tests {
     #[test]
     fn the_machine_is_examined_without_a_daemon_or_counters() {
         let text = render(&examine(None).unwrap());
-        for part in ["machine", "topology", "counters", "GOMP_SPINCOUNT=1000"] {
+        for part in ["machine", "topology", "counters", "library"] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -5,42 +5,31 @@
 
 use crate::{cli, daemon, session, target};
 use anyhow::{Result, bail};
-use scaf_inspect::{ProgramFacts, ProgramKind, Resizable};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How long libgomp's threads spin before they sleep, in its own unit of loop rounds (15 ns each), in a managed
-/// program that is folded for as long as others run: one whose teams can't be resized, or of which that isn't known.
-///
-/// A folded team has fewer contexts than threads, and a spinning thread keeps the one that it waits for from
-/// running. A loop with a barrier each 50 us, two threads folded onto one PU, 206 ms at best: 8,000 ms with
-/// libgomp's default of 300,000 rounds and more, 501 with 10,000, 299 with 3,000, 238 with 1,000. The price is paid
-/// by programs that have the machine to themselves: with 1,000 rounds, threads fall asleep in waits that spinning
-/// would have got them through, and run 0 to 7% longer; with 10,000, 0 to 1%.
-pub const SPIN_FOLDED: &str = "1000";
+/// How long threads spin in the waits that the library takes over, where it sees at each round whether the program is
+/// folded, and then they sleep at once: libgomp's own default, in its own unit of loop rounds (15 ns each).
+const SPIN: &str = "300000";
 
-/// The same for a program that can be resized. It is folded only in long regions, whose barriers the library takes over
-/// where they have no tasks.
-pub const SPIN_RESIZED: &str = "10000";
+/// The same for libgomp's own waits where the library can't have them follow the fold (`libscaf`'s `crowd`): few rounds
+/// from the start. A loop with a barrier each 50 us, two threads folded onto one PU, 206 ms at best: 8,000 ms with libgomp's
+/// default, 501 with 10,000, 238 with 1,000. Alone on the machine, programs run 0 to 7% longer with it.
+const SPIN_FIXED: &str = "1000";
 
-/// How long they spin in the waits that the library takes over, where it sees at each round whether the program is folded,
-/// and then they sleep at once: libgomp's own default.
-const SPIN_UNFOLDED: &str = "300000";
-
-/// The spin count that suits a program, as far as its file tells.
-fn spin_rounds(program: &Path) -> &'static str {
-    match scaf_inspect::program(program) {
-        Ok(ProgramFacts { program: ProgramKind::Elf { facts }, resizable: Resizable::Yes, .. })
-            if facts.imports_gomp =>
-        {
-            SPIN_RESIZED
-        }
-        _ => SPIN_FOLDED,
-    }
-}
+/// Where one of these is set, libgomp is not to be given further threads: it binds them, limits them, or makes them larger
+/// than usual.
+const UNSTEERABLE: [&str; 6] = [
+    "OMP_PROC_BIND",
+    "OMP_PLACES",
+    "GOMP_CPU_AFFINITY",
+    "OMP_THREAD_LIMIT",
+    "OMP_STACKSIZE",
+    "GOMP_STACKSIZE",
+];
 
 /// Longest name of a program, in bytes, as the handshake carries it.
 const NAME_BYTES: usize = 63;
@@ -92,7 +81,7 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
     match manage(&program) {
         Ok((library, socket)) => {
             let inherited = |name: &str| std::env::var_os(name);
-            apply(&mut command, &environment(&wish, &program, &socket, &library, &inherited))
+            apply(&mut command, &environment(&wish, &socket, &library, &inherited))
         }
         Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
     }
@@ -144,7 +133,6 @@ pub type Change = (&'static str, Option<OsString>);
 /// What the environment of a managed program has to be, against the one that `before` looks up.
 pub fn environment(
     wish: &Wish,
-    program: &Path,
     socket: &Path,
     library: &Path,
     before: &dyn Fn(&str) -> Option<OsString>,
@@ -160,14 +148,14 @@ pub fn environment(
     ];
     // A spin count that another `scaf run` around us has set is no user's choice. Where users have chosen how to wait, all
     // waits are left to the runtime.
-    let ours =
-        |count: &OsString| before("SCAF_SPIN").is_some() && (count == SPIN_FOLDED || count == SPIN_RESIZED);
-    let chosen =
-        before("OMP_WAIT_POLICY").is_some() || before("GOMP_SPINCOUNT").is_some_and(|count| !ours(&count));
+    let ours = |count: &OsString| before("SCAF_SPIN").is_some() && count == SPIN_FIXED;
+    let count = before("GOMP_SPINCOUNT").filter(|count| !ours(count));
+    let chosen = before("OMP_WAIT_POLICY").is_some() || count.is_some();
     if !chosen {
-        changes.push(("GOMP_SPINCOUNT", Some(spin_rounds(program).into())));
+        let fixed = UNSTEERABLE.iter().any(|name| before(name).is_some());
+        changes.push(("GOMP_SPINCOUNT", fixed.then(|| SPIN_FIXED.into())));
     }
-    changes.push(("SCAF_SPIN", (!chosen).then(|| SPIN_UNFOLDED.into())));
+    changes.push(("SCAF_SPIN", (!chosen).then(|| SPIN.into())));
     changes
 }
 
@@ -232,7 +220,7 @@ mod tests {
     #[test]
     fn what_was_not_asked_for_is_not_inherited() {
         let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000 };
-        let changes = environment(&wish, Path::new("/p"), Path::new("/s"), Path::new("/l"), &|_| None);
+        let changes = environment(&wish, Path::new("/s"), Path::new("/l"), &|_| None);
         for name in ["SCAF_NAME", "SCAF_MAX"] {
             assert!(changes.contains(&(name, None)), "{name}");
         }
@@ -242,23 +230,27 @@ mod tests {
     #[test]
     fn a_user_who_chose_how_to_wait_is_not_overruled() {
         let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000 };
-        let spin = |chosen: &'static str| {
-            let before = move |name: &str| (name == chosen).then(|| OsString::from("x"));
-            let changes = environment(&wish, Path::new("/p"), Path::new("/s"), Path::new("/l"), &before);
-            let has = |wanted| changes.iter().any(|(name, value)| *name == wanted && value.is_some());
-            assert_eq!(has("GOMP_SPINCOUNT"), has("SCAF_SPIN"), "{chosen}");
-            has("SCAF_SPIN")
-        };
-        assert!(spin("HOME") && !spin("OMP_WAIT_POLICY") && !spin("GOMP_SPINCOUNT"));
-        let around = |count: &'static str| {
-            let before = move |name: &str| match name {
-                "SCAF_SPIN" => Some("300000".into()),
-                "GOMP_SPINCOUNT" => Some(count.into()),
-                _ => None,
+        let among = |set: &'static [(&'static str, &'static str)]| {
+            let before = move |name: &str| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
             };
-            let changes = environment(&wish, Path::new("/p"), Path::new("/s"), Path::new("/l"), &before);
-            changes.contains(&("SCAF_SPIN", Some(SPIN_UNFOLDED.into())))
+            let changes = environment(&wish, Path::new("/s"), Path::new("/l"), &before);
+            let value = |wanted| {
+                changes
+                    .iter()
+                    .find(|(name, _)| *name == wanted)
+                    .map(|(_, value)| value.clone().unwrap_or_default())
+            };
+            (value("GOMP_SPINCOUNT"), value("SCAF_SPIN").unwrap_or_default())
         };
-        assert!(around(SPIN_RESIZED) && !around("5"), "what a scaf run around this one has set is no choice");
+        let (none, spin): (OsString, OsString) = (OsString::new(), SPIN.into());
+        assert_eq!(among(&[]), (Some(none.clone()), spin.clone()));
+        assert_eq!(among(&[("OMP_WAIT_POLICY", "active")]), (None, none.clone()));
+        assert_eq!(among(&[("GOMP_SPINCOUNT", "5")]), (None, none.clone()));
+        assert_eq!(among(&[("OMP_PROC_BIND", "true")]), (Some(SPIN_FIXED.into()), spin.clone()));
+        // What a scaf run around this one has set is no choice.
+        let around = [("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", SPIN_FIXED)];
+        assert_eq!(among(Box::leak(Box::new(around))), (Some(none.clone()), spin));
+        assert_eq!(among(&[("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", "5")]), (None, none));
     }
 }

@@ -1,8 +1,8 @@
 //! Finds out whether a program's teams may be resized, in a helper process of its own.
 //!
 //! The helper is this same executable, called with `--inspect PID`. It runs as the program's user, without privileges and
-//! within limits of memory and time, because it reads files that the user wrote. It prints one [`Verdict`] as
-//! JSON. Its user can also stop or fool it, or keep it from ending; that harms only this user's programs, since each user
+//! within limits of memory and time, because it reads files that the user wrote. It is handed what was found out about this
+//! user's files before, and prints one [`Answer`] as JSON. Its user can also stop or fool it, or keep it from ending; that harms only this user's programs, since each user
 //! has one helper at a time and nothing here waits for any.
 
 mod dying;
@@ -11,9 +11,12 @@ mod queue;
 use crate::talk::Talk;
 use dying::Dying;
 use queue::Queue;
+use scaf_inspect::Memory;
 use scaf_policy::ProgramId;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -31,13 +34,19 @@ const CPU_S: u64 = 10;
 /// Memory a helper has, in bytes.
 const MEMORY: u64 = 2 << 30;
 
-/// Longest answer that is read, in bytes.
-const MOST_ANSWER: usize = 32 * 1024;
+/// Longest answer that is read, in bytes: 300 for each of the files of a process, and 20 for each of their regions.
+const MOST_ANSWER: usize = 1 << 20;
+
+/// Users whose files are remembered.
+const MOST_USERS: usize = 64;
+
+/// Files that are remembered for each.
+const MOST_FILES: usize = 4_096;
 
 /// Regions that are told of in an answer; a grant page has no room for more.
 const MOST_REGIONS: usize = 1024;
 
-/// What the helper prints.
+/// What is found out about a program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Verdict {
     /// Whether teams may be resized.
@@ -50,15 +59,31 @@ pub struct Verdict {
     pub independent: Vec<u64>,
 }
 
+/// What the helper prints.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// About the program.
+    pub verdict: Verdict,
+    /// About files that weren't known yet.
+    pub learned: Memory,
+}
+
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
         Verdict { resizable: false, why: why.into(), spins: None, independent: Vec::new() }
     }
 }
 
-/// The helper's whole work.
-pub fn helper(pid: u32) -> Verdict {
-    match scaf_inspect::process(pid, Path::new("/proc")) {
+/// The helper's whole work; `known` is what stands on its standard input.
+pub fn helper(pid: u32, known: &[u8]) -> Answer {
+    let known: Memory = serde_json::from_slice(known).unwrap_or_default();
+    let mut memory = known.clone();
+    let verdict = verdict(pid, &mut memory);
+    Answer { verdict, learned: memory.beyond(&known) }
+}
+
+fn verdict(pid: u32, memory: &mut Memory) -> Verdict {
+    match scaf_inspect::process(pid, Path::new("/proc"), memory) {
         Ok(facts) => {
             let (resizable, why) = match facts.resizable {
                 scaf_inspect::Resizable::Yes => (true, String::new()),
@@ -100,6 +125,8 @@ pub struct Inspector {
     helpers: Vec<Helper>,
     waiting: Queue,
     dying: Dying,
+    /// What was found out about files, by user: a user's helper can be fooled by that user, so nobody else trusts it.
+    known: BTreeMap<u32, Memory>,
     next: u64,
 }
 
@@ -110,6 +137,7 @@ impl Inspector {
             helpers: Vec::new(),
             waiting: Queue::default(),
             dying: Dying::default(),
+            known: BTreeMap::new(),
             next: first_token,
         }
     }
@@ -167,8 +195,13 @@ impl Inspector {
         for helper in done {
             // It is at its end or over its time; either way it can be killed without loss.
             self.dying.kill(helper.job.uid, helper.child, now);
-            let verdict = serde_json::from_slice(&helper.answer)
-                .unwrap_or_else(|_| Verdict::no("the inspection of its code failed or took too long"));
+            let verdict = match serde_json::from_slice(&helper.answer) {
+                Ok(Answer { verdict, learned }) => {
+                    self.learn(helper.job.uid, learned);
+                    verdict
+                }
+                Err(_) => Verdict::no("the inspection of its code failed or took too long"),
+            };
             verdicts.push((helper.job, verdict));
         }
         while self.helpers.len() < MOST_AT_A_TIME
@@ -176,7 +209,7 @@ impl Inspector {
                 .waiting
                 .pop(|uid| self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.uid == uid))
         {
-            match start(&job) {
+            match start(&job, self.known.get(&job.uid)) {
                 Ok(child) => {
                     let token = self.next;
                     self.next += 1;
@@ -204,6 +237,20 @@ impl Inspector {
         }
         verdicts
     }
+
+    /// Remembers what was found out about a user's files; when there is no room left, from the beginning.
+    fn learn(&mut self, uid: u32, learned: Memory) {
+        if self.known.len() >= MOST_USERS && !self.known.contains_key(&uid) {
+            self.known.clear();
+        }
+        let known = self.known.entry(uid).or_default();
+        if known.len() + learned.len() > MOST_FILES {
+            *known = Memory::default();
+        }
+        if learned.len() <= MOST_FILES {
+            known.extend(learned);
+        }
+    }
 }
 
 impl Drop for Inspector {
@@ -215,12 +262,21 @@ impl Drop for Inspector {
     }
 }
 
-fn start(job: &Job) -> io::Result<Child> {
+/// What is known, to be read by a helper. A pipe would have to wait for it to be read.
+fn told(known: Option<&Memory>) -> io::Result<Stdio> {
+    let Some(known) = known.filter(|known| !known.is_empty()) else { return Ok(Stdio::null()) };
+    let mut file = File::from(rustix::fs::memfd_create(c"scaf-known", rustix::fs::MemfdFlags::CLOEXEC)?);
+    file.write_all(&serde_json::to_vec(known)?)?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+fn start(job: &Job, known: Option<&Memory>) -> io::Result<Child> {
     // By this link and not by its path: after an upgrade the path leads to another version, or nowhere.
     let mut command = Command::new("/proc/self/exe");
     command.arg("--inspect").arg(job.pid.to_string());
     command.env_clear().current_dir("/");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.stdin(told(known)?).stdout(Stdio::piped()).stderr(Stdio::null());
     if rustix::process::geteuid().is_root() {
         // The standard library clears the supplementary groups when root sets the user.
         command.gid(job.gid).uid(job.uid);

@@ -10,6 +10,7 @@ use scafd::log::{Level, line};
 use scafd::paths::{self, Scope};
 use scafd::talk::Talk;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,7 +18,11 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args = Args::parse();
     if let Some(pid) = args.inspect {
-        println!("{}", serde_json::to_string(&scafd::inspect::helper(pid)).unwrap_or_default());
+        let mut known = Vec::new();
+        // Without it, everything is read again.
+        let _ = std::io::stdin().read_to_end(&mut known);
+        let answer = scafd::inspect::helper(pid, &known);
+        println!("{}", serde_json::to_string(&answer).unwrap_or_default());
         return ExitCode::SUCCESS;
     }
     match run(&args) {

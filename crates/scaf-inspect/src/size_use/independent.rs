@@ -45,11 +45,7 @@ pub(crate) fn regions(code: &Code<'_>) -> Vec<Region> {
     let mut search = Search { code, seen: BTreeMap::new(), left: MAX_INSTRUCTIONS };
     let regions = code.regions().into_iter();
     regions
-        .map(|address| Region {
-            address,
-            function: code.name(address),
-            tie: search.tie(address),
-        })
+        .map(|address| Region { address, function: code.name(address), tie: search.tie(address) })
         .collect()
 }
 

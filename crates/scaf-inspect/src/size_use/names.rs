@@ -181,12 +181,54 @@ fn is_plain(name: &str) -> bool {
     let computes = |name: &str| {
         matches!(
             name,
-            "exp" | "exp2" | "expm1" | "log" | "log2" | "log10" | "log1p" | "pow" | "sqrt" | "cbrt" | "hypot"
-                | "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "sincos"
-                | "sinh" | "cosh" | "tanh" | "asinh" | "acosh" | "atanh" | "erf" | "erfc" | "tgamma"
-                | "fabs" | "floor" | "ceil" | "round" | "rint" | "nearbyint" | "trunc" | "lround" | "lrint"
-                | "fmod" | "remainder" | "fmax" | "fmin" | "fma" | "frexp" | "ldexp" | "scalbn" | "modf"
-                | "copysign" | "nan"
+            "exp"
+                | "exp2"
+                | "expm1"
+                | "log"
+                | "log2"
+                | "log10"
+                | "log1p"
+                | "pow"
+                | "sqrt"
+                | "cbrt"
+                | "hypot"
+                | "sin"
+                | "cos"
+                | "tan"
+                | "asin"
+                | "acos"
+                | "atan"
+                | "atan2"
+                | "sincos"
+                | "sinh"
+                | "cosh"
+                | "tanh"
+                | "asinh"
+                | "acosh"
+                | "atanh"
+                | "erf"
+                | "erfc"
+                | "tgamma"
+                | "fabs"
+                | "floor"
+                | "ceil"
+                | "round"
+                | "rint"
+                | "nearbyint"
+                | "trunc"
+                | "lround"
+                | "lrint"
+                | "fmod"
+                | "remainder"
+                | "fmax"
+                | "fmin"
+                | "fma"
+                | "frexp"
+                | "ldexp"
+                | "scalbn"
+                | "modf"
+                | "copysign"
+                | "nan"
         )
     };
     // Vector forms: _ZGVbN2v_sin.
@@ -196,15 +238,45 @@ fn is_plain(name: &str) -> bool {
         || vector.is_some_and(|name| computes(name) || computes(name.strip_suffix('f').unwrap_or(name)))
         || matches!(
             name,
-            "memset" | "memcpy" | "memmove" | "memcmp" | "memchr" | "strlen" | "strcmp" | "strncmp"
-                | "__memset_chk" | "__memcpy_chk" | "__memmove_chk"
-                | "malloc" | "calloc" | "realloc" | "free" | "posix_memalign" | "aligned_alloc"
-                | "_Znwm" | "_Znam" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm"
-                | "_ZnwmSt11align_val_t" | "_ZdlPvSt11align_val_t" | "_ZdlPvmSt11align_val_t"
-                | "rand_r" | "__popcountdi2" | "lgamma_r" | "_ZnwmRKSt9nothrow_t" | "_ZnamRKSt9nothrow_t"
-                | "_ZdlPvRKSt9nothrow_t" | "_ZdaPvRKSt9nothrow_t"
-                | "__cxa_begin_catch" | "__cxa_end_catch" | "__cxa_allocate_exception" | "__cxa_free_exception"
-                | "__cxa_throw_bad_array_new_length" | "_ZNSt9exceptionD2Ev"
+            "memset"
+                | "memcpy"
+                | "memmove"
+                | "memcmp"
+                | "memchr"
+                | "strlen"
+                | "strcmp"
+                | "strncmp"
+                | "__memset_chk"
+                | "__memcpy_chk"
+                | "__memmove_chk"
+                | "malloc"
+                | "calloc"
+                | "realloc"
+                | "free"
+                | "posix_memalign"
+                | "aligned_alloc"
+                | "_Znwm"
+                | "_Znam"
+                | "_ZdlPv"
+                | "_ZdaPv"
+                | "_ZdlPvm"
+                | "_ZdaPvm"
+                | "_ZnwmSt11align_val_t"
+                | "_ZdlPvSt11align_val_t"
+                | "_ZdlPvmSt11align_val_t"
+                | "rand_r"
+                | "__popcountdi2"
+                | "lgamma_r"
+                | "_ZnwmRKSt9nothrow_t"
+                | "_ZnamRKSt9nothrow_t"
+                | "_ZdlPvRKSt9nothrow_t"
+                | "_ZdaPvRKSt9nothrow_t"
+                | "__cxa_begin_catch"
+                | "__cxa_end_catch"
+                | "__cxa_allocate_exception"
+                | "__cxa_free_exception"
+                | "__cxa_throw_bad_array_new_length"
+                | "_ZNSt9exceptionD2Ev"
         )
 }
 
@@ -242,17 +314,39 @@ mod tests {
     #[test]
     fn only_what_waits_for_nobody_leaves_threads_independent() {
         for name in [
-            "omp_get_thread_num", "omp_get_num_threads_", "GOMP_loop_ull_nonmonotonic_guided_next",
-            "GOMP_loop_dynamic_start", "GOMP_loop_end_nowait", "GOMP_critical_name_start", "expf", "exp",
-            "_ZGVdN4v_sin", "memcpy", "__stack_chk_fail",
+            "omp_get_thread_num",
+            "omp_get_num_threads_",
+            "GOMP_loop_ull_nonmonotonic_guided_next",
+            "GOMP_loop_dynamic_start",
+            "GOMP_loop_end_nowait",
+            "GOMP_critical_name_start",
+            "expf",
+            "exp",
+            "_ZGVdN4v_sin",
+            "memcpy",
+            "__stack_chk_fail",
         ] {
             assert!(ties_nobody(name), "{name}");
         }
         for name in [
-            "GOMP_barrier", "GOMP_single_start", "GOMP_loop_end", "GOMP_loop_static_start", "GOMP_task",
-            "GOMP_loop_runtime_next", "GOMP_loop_ordered_dynamic_next", "GOMP_parallel", "GOMP_sections_start",
-            "pthread_barrier_wait", "sem_wait", "sched_yield", "usleep", "syscall", "__tls_get_addr", "printf",
-            "omp_get_level", "rand",
+            "GOMP_barrier",
+            "GOMP_single_start",
+            "GOMP_loop_end",
+            "GOMP_loop_static_start",
+            "GOMP_task",
+            "GOMP_loop_runtime_next",
+            "GOMP_loop_ordered_dynamic_next",
+            "GOMP_parallel",
+            "GOMP_sections_start",
+            "pthread_barrier_wait",
+            "sem_wait",
+            "sched_yield",
+            "usleep",
+            "syscall",
+            "__tls_get_addr",
+            "printf",
+            "omp_get_level",
+            "rand",
         ] {
             assert!(!ties_nobody(name), "{name}");
         }

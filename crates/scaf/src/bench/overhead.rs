@@ -43,8 +43,6 @@ struct Row {
     plain_ns: f64,
     managed_ns: f64,
     added_ns: f64,
-    /// Plain, with the spin count of a managed program: what of the difference is due to that.
-    plain_same_spin_ns: f64,
 }
 
 #[derive(Deserialize)]
@@ -64,15 +62,14 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
     let all = host::machine().pus;
     let sizes = if all > 1 { vec![1, all] } else { vec![1] };
-    let progress = Progress::new(sizes.len() * flags.repetitions as usize * 3 + 1);
+    let progress = Progress::new(sizes.len() * flags.repetitions as usize * 2 + 1);
     let mut rows = Vec::new();
     for threads in sizes {
         rows.push(regions(threads, &probe, flags.repetitions, &interrupt, &progress)?);
     }
     progress.at("starts");
     let private = Private::start("scaf", &interrupt)?;
-    let (startup_plain_us, startup_managed_us) =
-        starts(&private.environment("/bin/true".as_ref(), "true", 1), &interrupt)?;
+    let (startup_plain_us, startup_managed_us) = starts(&private.environment("true", 1), &interrupt)?;
     drop(private);
     drop(progress);
     let report = Report {
@@ -97,21 +94,20 @@ fn regions(
     progress: &Progress,
 ) -> Result<Row> {
     let size: Change = ("OMP_NUM_THREADS", Some(threads.to_string().into()));
-    let spin: Change = ("GOMP_SPINCOUNT", Some(launch::SPIN_RESIZED.into()));
-    let kinds = [vec![size.clone()], vec![size.clone()], vec![size, spin]];
-    let mut found: [Vec<f64>; 3] = Default::default();
+    let probe = probe.with(vec![size], None);
+    let mut found: [Vec<f64>; 2] = Default::default();
     progress.at(format!("empty regions, threads: {threads}"));
     for repetition in 0..repetitions {
-        let order = if repetition % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] };
+        let order = if repetition % 2 == 0 { [0, 1] } else { [1, 0] };
         for kind in order {
-            let line = attempt(threads, &probe.with(kinds[kind].clone(), None), kind == MANAGED, interrupt)?;
+            let line = attempt(threads, &probe, kind == MANAGED, interrupt)?;
             found[kind].push(line.ns);
             progress.step();
         }
     }
     let of = |kind: usize| median(&found[kind]).context("no runs");
     let (plain_ns, managed_ns) = (of(0)?, of(1)?);
-    Ok(Row { threads, plain_ns, managed_ns, added_ns: managed_ns - plain_ns, plain_same_spin_ns: of(2)? })
+    Ok(Row { threads, plain_ns, managed_ns, added_ns: managed_ns - plain_ns })
 }
 
 /// A run of the probe with the team that it is to have. A machine that is busy for a moment makes managed teams smaller.
@@ -121,9 +117,7 @@ fn attempt(threads: u32, probe: &Recipe, managed: bool, interrupt: &Interrupt) -
         // A daemon that has seen the plain run before would take it for load that goes on for a while.
         let private = if managed { Some(Private::start("scaf", interrupt)?) } else { None };
         let mut recipe = probe.clone();
-        recipe
-            .environment
-            .extend(private.iter().flat_map(|private| private.environment(&probe.program, PROBE, threads)));
+        recipe.environment.extend(private.iter().flat_map(|private| private.environment(PROBE, threads)));
         let outcome = child::run(&recipe, CAP_S, interrupt)?;
         let line: Probe = serde_json::from_str(outcome.stdout.trim())
             .with_context(|| format!("{} printed '{}'", probe.program.display(), outcome.stdout.trim()))?;
@@ -159,19 +153,12 @@ fn starts(managed: &[Change], interrupt: &Interrupt) -> Result<(f64, f64)> {
 }
 
 fn table(report: &Report) -> String {
-    let mut table =
-        ps::plain_table(&["THREADS", "PLAIN NS", "MANAGED NS", "ADDED NS", "PLAIN, SAME SPIN NS"]);
+    let mut table = ps::plain_table(&["THREADS", "PLAIN NS", "MANAGED NS", "ADDED NS"]);
     for row in &report.threads {
         let ns = |value: f64| format!("{value:.1}");
-        table.add_row([
-            row.threads.to_string(),
-            ns(row.plain_ns),
-            ns(row.managed_ns),
-            ns(row.added_ns),
-            ns(row.plain_same_spin_ns),
-        ]);
+        table.add_row([row.threads.to_string(), ns(row.plain_ns), ns(row.managed_ns), ns(row.added_ns)]);
     }
-    ps::align_right(&mut table, &[0, 1, 2, 3, 4]);
+    ps::align_right(&mut table, &[0, 1, 2, 3]);
     format!(
         "{}\na start of /bin/true: {:.1} us plain, {:.1} us managed, {:.1} us added\n",
         ps::trimmed(&table),

@@ -121,10 +121,8 @@ fn compare(
         for kind in order {
             // A daemon that has seen the plain run before would take it for load that goes on for a while.
             let private = if kind == 1 { Some(Private::start("scaf", interrupt)?) } else { None };
-            let environment = private
-                .as_ref()
-                .map(|private| private.environment(&recipe.program, name, 1))
-                .unwrap_or_default();
+            let environment =
+                private.as_ref().map(|private| private.environment(name, 1)).unwrap_or_default();
             let outcome = child::run(&recipe.with(environment, None), CAP_S, interrupt)?;
             lines[kind]
                 .push(kernel::line(&outcome.stdout).with_context(|| recipe.program.display().to_string())?);

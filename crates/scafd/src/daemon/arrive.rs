@@ -124,7 +124,9 @@ impl Daemon {
         self.load.reset();
         self.next_tick = now + self.period();
         self.next_slow = now + super::tick::SLOW;
-        if let Ok((sample, _)) = self.observer.sample(&self.limits.pus, std::iter::empty(), self.inspector.children()) {
+        if let Ok((sample, _)) =
+            self.observer.sample(&self.limits.pus, std::iter::empty(), self.inspector.children())
+        {
             self.load.update(sample);
         }
     }

@@ -44,28 +44,29 @@ impl Daemon {
             self.next_tick = now + self.period();
         }
         let programs: Vec<(ProgramId, u32)> = self.registry.iter().map(|p| (p.id, p.pid)).collect();
-        let sample = match self.observer.sample(&self.limits.pus, programs.into_iter(), self.inspector.children()) {
-            Ok((sample, gone)) => {
-                for id in gone {
-                    // Its connection lives on in a child, say.
-                    self.parts.talk.close(id.0);
-                    self.depart(id);
-                }
-                if !self.parts.pretended {
-                    let mut managed = sample.clone();
-                    for program in self.registry.iter().filter(|p| p.alone.is_some()) {
-                        // Nobody sizes it, so what it uses is not there to be given away.
-                        managed.cpu_ns.remove(&program.id);
+        let sample =
+            match self.observer.sample(&self.limits.pus, programs.into_iter(), self.inspector.children()) {
+                Ok((sample, gone)) => {
+                    for id in gone {
+                        // Its connection lives on in a child, say.
+                        self.parts.talk.close(id.0);
+                        self.depart(id);
                     }
-                    self.load.update(managed);
+                    if !self.parts.pretended {
+                        let mut managed = sample.clone();
+                        for program in self.registry.iter().filter(|p| p.alone.is_some()) {
+                            // Nobody sizes it, so what it uses is not there to be given away.
+                            managed.cpu_ns.remove(&program.id);
+                        }
+                        self.load.update(managed);
+                    }
+                    sample
                 }
-                sample
-            }
-            Err(e) => {
-                log::line(Level::Warning, format_args!("/proc/stat: {e}: unmanaged load is unknown"));
-                Sample::default()
-            }
-        };
+                Err(e) => {
+                    log::line(Level::Warning, format_args!("/proc/stat: {e}: unmanaged load is unknown"));
+                    Sample::default()
+                }
+            };
         self.follow_threads();
         if now >= self.next_slow {
             self.next_slow = now + SLOW;

@@ -104,7 +104,7 @@ pub fn main() {
         let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
         match verb {
             "dop" => say(verb, grant.word().dop().map_or("none".into(), |d| d.to_string())),
-            "resizable" => say(verb, grant.word().resizable_modules()),
+            "resizable" => say(verb, if grant.word().resizable() { grant.word().inspected() } else { 0 }),
             "folded" => say(verb, grant.word().folded()),
             "enter" => {
                 report.slot(0).unwrap().enter(rest.parse().unwrap(), scafd::observe::clock::ticks());

@@ -5,7 +5,6 @@ use super::super::private::Private;
 use crate::launch::Change;
 use anyhow::{Result, bail};
 use std::fmt;
-use std::path::Path;
 
 /// A way of running several programs at once.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +63,7 @@ impl Config {
     /// Environment and binding of program number `index` of `count`, called `name`, on the machine of `pus`.
     pub fn setting(
         &self,
-        (name, program): (&str, &Path),
+        name: &str,
         (index, count): (usize, usize),
         pus: &[u32],
         daemon: Option<&Private>,
@@ -78,7 +77,7 @@ impl Config {
                 (vec![("OMP_NUM_THREADS", Some(part.len().to_string().into()))], Some(part))
             }
             Config::Managed(_) => {
-                (daemon.map(|daemon| daemon.environment(program, name, 1)).unwrap_or_default(), None)
+                (daemon.map(|daemon| daemon.environment(name, 1)).unwrap_or_default(), None)
             }
         }
     }

@@ -183,12 +183,8 @@ impl<'a> Bench<'a> {
             .zip(&self.recipes)
             .enumerate()
             .map(|(index, (program, recipe))| {
-                let (environment, pus) = config.setting(
-                    (&program.name, &recipe.program),
-                    (index, count),
-                    &self.pus,
-                    daemon.as_ref(),
-                );
+                let (environment, pus) =
+                    config.setting(&program.name, (index, count), &self.pus, daemon.as_ref());
                 Part {
                     recipe: recipe.with(environment, pus),
                     start_s: program.start_s,

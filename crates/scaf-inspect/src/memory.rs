@@ -1,0 +1,133 @@
+//! What is remembered of files between inspections: a Python process maps 250 of them, and loads some more every time that it
+//! has been inspected.
+
+use crate::error::Error;
+use crate::module::{ModuleFacts, relevant_module_as};
+use crate::process::objection;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Independent regions that are remembered of a file.
+const MOST_REGIONS: usize = 1024;
+
+/// What a file means for a process that has mapped it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Module {
+    /// What it has against changed team sizes.
+    pub objection: Option<String>,
+    /// Where its regions wait by spinning on memory: a function, and the offset in it.
+    pub spins: Option<String>,
+    /// The addresses in the file of outlined functions whose threads are independent.
+    pub independent: Vec<u64>,
+    /// What is to be added to a place in the file for the virtual address of its code.
+    pub code_offset: Option<u64>,
+}
+
+impl Module {
+    fn of(facts: &ModuleFacts) -> Module {
+        let independent = facts.regions.iter().filter(|region| region.tie.is_none());
+        Module {
+            objection: objection(facts),
+            spins: facts.spins.clone(),
+            independent: independent.map(|region| region.address).take(MOST_REGIONS).collect(),
+            code_offset: facts.code_offset,
+        }
+    }
+}
+
+/// Files by their identity: those that have a say in a process's teams, and those that have none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    files: BTreeMap<String, Option<Module>>,
+}
+
+impl Memory {
+    /// What the file at `open` means, which is called `path`; `None` if it has no say.
+    ///
+    /// # Errors
+    /// As for [`crate::module`]; nothing is remembered then.
+    pub(crate) fn module(&mut self, open: &Path, path: &Path) -> Result<Option<Module>, Error> {
+        let identity = identity(open, path)?;
+        if let Some(known) = self.files.get(&identity) {
+            return Ok(known.clone());
+        }
+        let facts = relevant_module_as(open, path)?;
+        let says = |facts: &ModuleFacts| !facts.is_runtime() && facts.is_relevant();
+        let module = facts.filter(says).map(|facts| Module::of(&facts));
+        self.files.insert(identity, module.clone());
+        Ok(module)
+    }
+
+    /// Adds what another one knows.
+    pub fn extend(&mut self, other: Memory) {
+        self.files.extend(other.files);
+    }
+
+    /// How many files it knows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether it knows none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// What it knows and `other` doesn't.
+    #[must_use]
+    pub fn beyond(mut self, other: &Memory) -> Memory {
+        self.files.retain(|identity, _| !other.files.contains_key(identity));
+        self
+    }
+}
+
+/// Changes when the file does. What it is called is part of it, for reasons name the file.
+fn identity(open: &Path, path: &Path) -> Result<String, Error> {
+    let about = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
+    Ok(format!(
+        "{}:{}:{}:{}.{}:{}.{}:{}",
+        about.dev(),
+        about.ino(),
+        about.len(),
+        about.mtime(),
+        about.mtime_nsec(),
+        about.ctime(),
+        about.ctime_nsec(),
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_again_when_it_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.so");
+        std::fs::write(&file, b"\x7fELF, but not for long").unwrap();
+        let mut memory = Memory::default();
+        assert_eq!(memory.module(&file, &file).unwrap(), None);
+        assert_eq!(memory.len(), 1);
+        memory.module(&file, &file).unwrap();
+        assert_eq!(memory.len(), 1);
+        std::fs::write(&file, b"no ELF file at all").unwrap();
+        assert!(memory.module(&file, &file).is_err());
+        assert_eq!(memory.len(), 1);
+    }
+
+    #[test]
+    fn what_is_known_beyond_another_is_told_and_taken_in() {
+        let one = Memory { files: BTreeMap::from([("a".into(), None)]) };
+        let two = Memory { files: BTreeMap::from([("a".into(), None), ("b".into(), None)]) };
+        let more = two.clone().beyond(&one);
+        assert_eq!(more.files.keys().collect::<Vec<_>>(), ["b"]);
+        let mut sum = one;
+        sum.extend(more);
+        assert_eq!(sum, two);
+    }
+}
