@@ -10,6 +10,7 @@
 mod affinity;
 mod bystanders;
 mod chaos;
+mod crowd;
 mod entry_points;
 mod fakes;
 mod faults;

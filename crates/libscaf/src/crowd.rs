@@ -19,6 +19,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Time between two looks of the host, in milliseconds.
 const PERIOD_MS: i64 = 100;
+/// Time after which a thread that has ended is gone for the system, too, in milliseconds.
+const SETTLED_MS: i64 = 10;
 /// Most idlers: a machine with more PUs than this beyond a team's size keeps libgomp's spinning.
 const MOST_IDLERS: u32 = 1_000;
 
@@ -114,26 +116,26 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
 
 unsafe extern "C" fn idle(_: *mut c_void) {}
 
-/// Threads of the rehearsal below that are there.
-static REHEARSING: AtomicU32 = AtomicU32::new(0);
-
-/// Whether the system lets the program have so many more threads at once.
+/// Whether the system lets the program have so many more threads at once, and one.
 fn can_make(threads: u32) -> bool {
-    let mut made = 0;
-    REHEARSING.fetch_add(1, Ordering::Relaxed);
-    while made < threads && watch::spawn(rehearse, null_mut()) {
-        made += 1;
-    }
-    REHEARSING.fetch_sub(1, Ordering::Release);
-    made == threads
+    let all = rehearse(without_provenance_mut(threads as usize + 1)).is_null();
+    // Threads that were joined take a moment until they don't count any more.
+    watch::pause(SETTLED_MS);
+    all
 }
 
-/// Stays until all are there.
-extern "C" fn rehearse(_: *mut c_void) -> *mut c_void {
-    while REHEARSING.load(Ordering::Acquire) != 0 {
-        watch::pause(1);
+/// Has so many threads there at once, each started by the one before; null if there were so many.
+extern "C" fn rehearse(threads: *mut c_void) -> *mut c_void {
+    if threads.addr() == 0 {
+        return null_mut();
     }
-    null_mut()
+    let failed = without_provenance_mut(1);
+    let Some(next) = watch::start(rehearse, without_provenance_mut(threads.addr().wrapping_sub(1))) else {
+        return failed;
+    };
+    let mut result = failed;
+    // SAFETY: a thread that nobody else joins.
+    if unsafe { libc::pthread_join(next, &mut result) } == 0 { result } else { failed }
 }
 
 /// After a fork, in the child: no host is there.
@@ -142,5 +144,4 @@ pub fn after_fork() {
         crowd.host.store(0, Ordering::Relaxed);
         crowd.inside.store(0, Ordering::Relaxed);
     }
-    REHEARSING.store(0, Ordering::Relaxed);
 }

@@ -70,8 +70,20 @@ pub fn after_fork() {
     }
 }
 
+/// What a thread of ours runs.
+pub type Work = extern "C" fn(*mut c_void) -> *mut c_void;
+
 /// Starts a thread that no signal of the program is handled on; `false` if the system has none.
-pub fn spawn(work: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_void) -> bool {
+pub fn spawn(work: Work, argument: *mut c_void) -> bool {
+    match start(work, argument) {
+        // SAFETY: a thread that nobody else knows.
+        Some(thread) => unsafe { libc::pthread_detach(thread) == 0 },
+        None => false,
+    }
+}
+
+/// The same, for a thread that is to be joined.
+pub fn start(work: Work, argument: *mut c_void) -> Option<libc::pthread_t> {
     keeping_errno(|| {
         // SAFETY: plain calls on memory of ours; the thread inherits the mask.
         unsafe {
@@ -87,11 +99,8 @@ pub fn spawn(work: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_v
             libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
             let mut thread: libc::pthread_t = zeroed();
             let started = libc::pthread_create(&mut thread, null(), work, argument) == 0;
-            if started {
-                libc::pthread_detach(thread);
-            }
             libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
-            started
+            started.then_some(thread)
         }
     })
 }

@@ -1,0 +1,53 @@
+//! libgomp's own waits follow the fold: while a team is folded, libgomp has more threads than PUs, and knows it.
+
+use crate::support::{House, Running, kernel, wait_for};
+
+fn threads(program: &Running) -> usize {
+    std::fs::read_dir(format!("/proc/{}/task", program.pid())).map_or(0, Iterator::count)
+}
+
+fn until_it_has(program: &Running, count: usize) {
+    wait_for(&format!("{count} threads"), || (threads(program) == count).then_some(()));
+}
+
+#[test]
+fn idle_threads_are_there_while_a_team_is_folded_and_gone_afterwards() {
+    let house = House::open("equi");
+    // A team of two, which can't be resized.
+    let program = house.program("waits").threads(2).start();
+    program.until("alone", |program| program.dop == Some(2) && program.regions > 10);
+    until_it_has(&program, 2);
+    let guest = house.program("waits").threads(2).start();
+    program.until_folded();
+    // Two of its own, the one that called for them, and one more than there are PUs.
+    until_it_has(&program, 4);
+    guest.finish().well();
+    program.until("alone again", |program| program.dop == Some(2));
+    until_it_has(&program, 2);
+    let done = program.finish().well();
+    assert_eq!((done.number("wrong"), done.number("early")), (0, 0));
+}
+
+#[test]
+fn whoever_limits_threads_or_chose_how_to_wait_gets_none_of_ours() {
+    let house = House::open("equi");
+    for (name, value) in
+        [("OMP_THREAD_LIMIT", "2"), ("OMP_WAIT_POLICY", "passive"), ("OMP_PROC_BIND", "true")]
+    {
+        let program = house.program("waits").threads(2).env(name, value).option("--max", 1).start();
+        let seen = program.until("one PU", |program| program.dop == Some(1) && program.regions > 10);
+        program.until("rounds", |program| program.regions > seen.regions + 10);
+        assert_eq!(threads(&program), 2, "{name}");
+        program.finish().well();
+    }
+}
+
+#[test]
+fn where_the_system_has_no_more_threads_the_program_goes_on_without() {
+    let house = House::open("equi");
+    // Memory for two threads' stacks, not for three more.
+    let limited = ["sh", "-c", "ulimit -s 262144; ulimit -v 1000000; exec \"$@\"", "sh"];
+    let program = house.at(&kernel("cg")).args(["--class=W", "--form=region", "--repeat=3"]);
+    let done = program.threads(2).option("--max", 1).under(&limited).run().well();
+    assert_eq!(done.json()["verified"], true);
+}
