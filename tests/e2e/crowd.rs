@@ -31,9 +31,7 @@ fn idle_threads_are_there_while_a_team_is_folded_and_gone_afterwards() {
 #[test]
 fn whoever_limits_threads_or_chose_how_to_wait_gets_none_of_ours() {
     let house = House::open("equi");
-    for (name, value) in
-        [("OMP_THREAD_LIMIT", "2"), ("OMP_WAIT_POLICY", "passive"), ("OMP_PROC_BIND", "true")]
-    {
+    for (name, value) in [("OMP_THREAD_LIMIT", "2"), ("OMP_WAIT_POLICY", "passive")] {
         let program = house.program("waits").threads(2).env(name, value).option("--max", 1).start();
         let seen = program.until("one PU", |program| program.dop == Some(1) && program.regions > 10);
         program.until("rounds", |program| program.regions > seen.regions + 10);

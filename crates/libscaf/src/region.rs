@@ -466,6 +466,7 @@ fn choose(code: Code, body: Body, note: &Note, requested: u32, kind: Kind) -> Ch
         && inspected
         && note.has_run_whole()
         && is_independent(code, body, kind)
+        && is_watched()
     {
         facts.independent = true;
         choice = choice::choose(&facts);
@@ -485,6 +486,12 @@ fn is_independent(code: Code, body: Body, kind: Kind) -> bool {
     matches!(kind, Kind::Plain | Kind::Loop)
         && pages::grant().is_independent(body as usize as u64)
         && virtualise::is_possible(code.runtime)
+}
+
+/// Whether the calling master has a slot, and with it a post for the watch.
+fn is_watched() -> bool {
+    // SAFETY: this thread's own state.
+    unsafe { ((*thread()).slot as usize).wrapping_sub(1) < SLOTS }
 }
 
 /// Asks the runtime for the team size that the program would have without us.

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Independent regions that are remembered of a file.
-const MOST_REGIONS: usize = 1024;
+const MOST_REGIONS: usize = 2048;
 
 /// What a file means for a process that has mapped it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

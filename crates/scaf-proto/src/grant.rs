@@ -1,7 +1,8 @@
 //! The grant page: what the daemon allows a program. Written by the daemon, mapped read-only by the client.
 //!
 //! A region's entry reads one 64-bit word ([`Word`]) and nothing else. The masks behind it are for slower
-//! occasions: a forked child takes its own affinity back from [`Masks::own`].
+//! occasions: a forked child takes its own affinity back from [`Masks::own`]. Regions that might run on fewer threads than
+//! their team has look themselves up in a table.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, MASK_WORDS, VERSION, seq};
@@ -120,7 +121,7 @@ pub struct GrantPage {
 }
 
 /// Places for addresses; a power of two.
-const PLACES: usize = 256;
+const PLACES: usize = 2048;
 /// Places that are looked at for an address.
 const PROBES: usize = 8;
 
@@ -261,12 +262,12 @@ mod tests {
     #[test]
     fn independent_regions_are_found_until_the_next_list() {
         let page: GrantPage = zeroed();
-        let some: Vec<u64> = (1..=100).map(|i| 0x7f00_0000_0000 + i * 0x50).collect();
+        let some: Vec<u64> = (1..=1000).map(|i| 0x7f00_0000_0000 + i * 0x50).collect();
         page.set_independent(&some);
         assert!(some.iter().all(|address| page.is_independent(*address)));
         assert!(!page.is_independent(0x7f00_0000_0000));
         // More than there is room for: some are left out, and none is made up.
-        let many: Vec<u64> = (1..=1000).map(|i| 0x5000_0000 + i * 16).collect();
+        let many: Vec<u64> = (1..=8000).map(|i| 0x5000_0000 + i * 16).collect();
         page.set_independent(&many);
         assert!(some.iter().all(|address| !page.is_independent(*address)));
         assert!(many.iter().filter(|address| page.is_independent(**address)).count() > PLACES / 2);

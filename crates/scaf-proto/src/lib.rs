@@ -25,8 +25,8 @@ pub const VERSION: u32 = 1;
 /// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");
 
-/// Size of a page shared between daemon and client, in bytes; the same for both pages.
-pub const PAGE_BYTES: usize = 4096;
+/// Size of a page shared between daemon and client, in bytes; the same for both pages, and several of the system's.
+pub const PAGE_BYTES: usize = 5 * 4096;
 
 /// Most hardware contexts (PUs) that a mask in a packet or page can name.
 pub const MAX_PUS: usize = if cfg!(loom) { 64 } else { 1024 }; // one word keeps the model small

@@ -44,7 +44,7 @@ const MOST_USERS: usize = 64;
 const MOST_FILES: usize = 4_096;
 
 /// Regions that are told of in an answer; a grant page has no room for more.
-const MOST_REGIONS: usize = 1024;
+const MOST_REGIONS: usize = 2048;
 
 /// What is found out about a program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
