@@ -55,6 +55,21 @@ fn two_real_threads_for_four() {
     assert_eq!((done.number("fewest"), done.number("wrong")), (2, 0), "{done:#?}");
 }
 
+#[test]
+fn variables_of_threads_last_from_region_to_region() {
+    for most in [1, 2] {
+        let house = House::open("equi");
+        let program = house.program("private").option("--max", most).start();
+        if most == 1 {
+            until_virtualised(&program);
+        }
+        let seen = program.until_inspected();
+        program.until("many rounds", |program| program.regions > seen.regions + 20_000);
+        let done = program.finish().well();
+        assert_eq!(done.number("wrong"), 0, "at most {most}: {done:#?}");
+    }
+}
+
 /// Runs a kind of region whose threads need each other when asked to: it is helped, and never virtualised again.
 fn helped(how: &str, preload: Option<&str>) {
     let house = House::open("equi");

@@ -37,7 +37,8 @@ pub struct Thread {
     pub entered: u32,
     /// 1 while it is in one of them.
     pub in_loop: u32,
-    _pad: u32,
+    /// Regions in a row that could be virtualised, as a master.
+    pub streak: u32,
 }
 
 /// Value of [`Thread::index`] before the runtime was asked.

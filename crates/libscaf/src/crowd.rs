@@ -22,7 +22,7 @@ const PERIOD_MS: i64 = 100;
 /// Time after which a thread that has ended is gone for the system, too, in milliseconds.
 const SETTLED_MS: i64 = 10;
 /// Most idlers: a machine with more PUs than this beyond a team's size keeps libgomp's spinning.
-const MOST_IDLERS: u32 = 1_000;
+const MOST_IDLERS: u32 = 64;
 
 /// What is there about one copy of the runtime.
 struct Crowd {
@@ -66,7 +66,8 @@ pub fn enter(runtime: &'static Runtime, team: u32) -> Inside {
 #[inline(never)]
 fn join(runtime: &'static Runtime, team: u32) -> Option<&'static Crowd> {
     let settings = settings::get();
-    if settings.spin.is_none() || settings.fixed_spin || settings.bound {
+    // LLVM's runtime, which goes by libgomp's name in places, has other ways to wait.
+    if settings.spin.is_none() || settings.fixed_spin || settings.bound || runtime.llvms.is_some() {
         return None;
     }
     let number = runtime.number();

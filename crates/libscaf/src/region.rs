@@ -229,7 +229,9 @@ pub unsafe fn run<R: Default>(
         }
         let note = Note::of(code);
         if note.is_short_alone() && one_master() {
-            let choice = choose(code, body, &note, requested, kind);
+            // A program of one thread has nothing to choose.
+            let alone = requested == 0 && NATURAL.load(Ordering::Relaxed) == 1;
+            let choice = if alone { Choice::ALONE } else { choose(code, body, &note, requested, kind) };
             if choice.team == 1 && choice.ids == 0 && sampling::is_left_out(this) {
                 (*this).runtime = code.runtime;
                 (*this).depth = 1;
@@ -462,14 +464,21 @@ fn choose(code: Code, body: Body, note: &Note, requested: u32, kind: Kind) -> Ch
         spins: word.spins(),
     };
     let mut choice = choice::choose(&facts);
-    if facts.budget.is_some_and(|budget| choice.team > budget.max(1))
-        && inspected
-        && note.has_run_whole()
-        && is_independent(code, body, kind)
-        && is_watched()
+    if let Some(budget) = facts.budget
+        && choice.team > budget.max(1)
     {
-        facts.independent = true;
-        choice = choice::choose(&facts);
+        let this = thread();
+        let candidate = inspected && note.has_run_whole() && is_independent(this, code, body, kind);
+        // SAFETY: this thread's own state.
+        unsafe {
+            if candidate && virtualise::may_shrink(this, budget) {
+                facts.independent = true;
+                choice = choice::choose(&facts);
+            }
+            if choice.ids == 0 && !candidate {
+                (*this).streak = 0;
+            }
+        }
     }
     if requested > 1 {
         promise::note(fact::NUM_THREADS_CLAUSE);
@@ -482,16 +491,13 @@ fn choose(code: Code, body: Body, note: &Note, requested: u32, kind: Kind) -> Ch
 
 /// Whether the region's threads are independent, so that fewer can do the parts of all.
 #[inline(never)]
-fn is_independent(code: Code, body: Body, kind: Kind) -> bool {
-    matches!(kind, Kind::Plain | Kind::Loop)
+fn is_independent(this: *mut Thread, code: Code, body: Body, kind: Kind) -> bool {
+    // SAFETY: this thread's own state.
+    let has_post = unsafe { ((*this).slot as usize).wrapping_sub(1) < SLOTS };
+    has_post
+        && matches!(kind, Kind::Plain | Kind::Loop)
         && pages::grant().is_independent(body as usize as u64)
         && virtualise::is_possible(code.runtime)
-}
-
-/// Whether the calling master has a slot, and with it a post for the watch.
-fn is_watched() -> bool {
-    // SAFETY: this thread's own state.
-    unsafe { ((*thread()).slot as usize).wrapping_sub(1) < SLOTS }
 }
 
 /// Asks the runtime for the team size that the program would have without us.

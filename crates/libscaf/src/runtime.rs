@@ -141,6 +141,7 @@ runtime! {
     set_num_threads: unsafe extern "C" fn(c_int) = c"omp_set_num_threads",
     set_dynamic: unsafe extern "C" fn(c_int) = c"omp_set_dynamic",
     num_procs: unsafe extern "C" fn() -> c_int = c"omp_get_num_procs",
+    llvms: Whatever = c"__kmpc_fork_call",
     max_active_levels: unsafe extern "C" fn() -> c_int = c"omp_get_max_active_levels",
 }
 
@@ -223,6 +224,20 @@ pub fn of(address: usize) -> Option<Code> {
         }
     }
     find(address)
+}
+
+/// The runtime for the code at `address`, if that was asked before. Never asks the dynamic linker.
+#[inline(always)]
+pub fn known(address: usize) -> Option<&'static Runtime> {
+    let at = slot(address);
+    let (key, value) = (KEYS.get(at)?, VALUES.get(at)?);
+    let value = if key.load(Ordering::Relaxed) == address { value.load(Ordering::Acquire) } else { 0 };
+    if value != 0 { decode(value, &NO_NOTE).map(|code| code.runtime) } else { None }
+}
+
+/// Whether no further address can be remembered.
+pub fn is_full() -> bool {
+    USED.load(Ordering::Relaxed) >= ADDRESSES / 4 * 3
 }
 
 /// The one runtime that has been found so far, if it is one.

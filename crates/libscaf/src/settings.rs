@@ -33,6 +33,8 @@ pub struct Settings {
     pub spin: Option<u32>,
     /// How long the runtime spins in its own waits is fixed (`GOMP_SPINCOUNT`).
     pub fixed_spin: bool,
+    /// The user says how large threads' stacks are (`OMP_STACKSIZE`).
+    pub own_stacks: bool,
 }
 
 struct Once(UnsafeCell<Settings>);
@@ -50,6 +52,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     bound: false,
     spin: None,
     fixed_spin: false,
+    own_stacks: false,
 }));
 
 /// The settings as they were when the library was loaded.
@@ -106,6 +109,8 @@ fn read(settings: &mut Settings, entry: &[u8]) {
         copy(&mut settings.runtime_dir, value);
     } else if entry.starts_with(b"GOMP_SPINCOUNT=") {
         settings.fixed_spin = true;
+    } else if entry.starts_with(b"OMP_STACKSIZE=") || entry.starts_with(b"GOMP_STACKSIZE=") {
+        settings.own_stacks = true;
     } else if let Some(value) = entry.strip_prefix(b"OMP_PROC_BIND=") {
         settings.bound |= !value.eq_ignore_ascii_case(b"false");
     } else if entry.starts_with(b"GOMP_CPU_AFFINITY=") || entry.starts_with(b"OMP_PLACES=") {

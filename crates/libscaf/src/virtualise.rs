@@ -17,8 +17,8 @@ use crate::arch::{Thread, thread};
 use crate::futex::Futex;
 use crate::region::{self, Frame};
 use crate::runtime::{self, Runtime};
-use crate::{pages, waits, watch};
-use core::ffi::{c_int, c_void};
+use crate::{client, pages, settings, waits, watch};
+use core::ffi::{CStr, c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
@@ -116,7 +116,8 @@ pub fn help(frame: &Frame) {
     for _ in 0..parts.left(real) {
         parts.helpers.fetch_add(1, Ordering::AcqRel);
         if !watch::spawn(run_one, (&raw const *frame).cast_mut().cast()) {
-            // What is left stays with the real threads.
+            // What is left stays with the real threads, until the watch tries again.
+            parts.own_threads.store(0, Ordering::Release);
             went_home(frame);
             return;
         }
@@ -185,20 +186,39 @@ unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
     unsafe { (*this).frame.as_ref().filter(|frame| frame.parts.are_there()) }
 }
 
-/// The runtime that a question about the team is for. Threads of the runtime's own need not ask the dynamic linker, which
-/// might wait for a master in a library's constructor.
+/// The runtime that a question about the team is for: the caller's. Threads of a runtime's own don't ask the dynamic linker,
+/// which might wait for a master in a library's constructor; what they work in is the caller's runtime nearly always.
 #[inline(always)]
 unsafe fn asked(this: *mut Thread, caller: usize) -> Option<&'static Runtime> {
-    // SAFETY: this thread's own state; runtimes live for ever.
-    unsafe {
-        let known = (*this).runtime.as_ref().or_else(|| (*this).home.as_ref());
-        known.or_else(|| runtime::of(caller).map(|code| code.runtime))
-    }
+    runtime::known(caller).or_else(|| {
+        // SAFETY: this thread's own state; runtimes live for ever.
+        unsafe {
+            let around = (*this).runtime.as_ref().or_else(|| (*this).home.as_ref());
+            if around.is_some() && (!(*this).home.is_null() || runtime::is_full()) {
+                return around;
+            }
+            runtime::of(caller).map(|code| code.runtime).or(around)
+        }
+    })
+}
+
+/// The function of this name that would have been called without us: where no runtime of libgomp's kind can be found.
+#[cold]
+unsafe fn next<F: Copy>(name: &CStr) -> Option<F> {
+    client::keeping_errno(|| {
+        // SAFETY: a plain search; the caller's F is a function pointer of that function's type.
+        unsafe {
+            let found = libc::dlsym(libc::RTLD_NEXT, name.as_ptr());
+            (!found.is_null() && size_of::<F>() == size_of_val(&found))
+                .then(|| core::mem::transmute_copy::<*mut c_void, F>(&found))
+        }
+    })
 }
 
 /// Answers about the team: a virtual thread's own, else the runtime's.
 macro_rules! answers {
-    ($($name:ident($($argument:ident)?) => $real:ident, $missing:literal, |$this:ident, $frame:ident| $answer:expr;)*) => {
+    ($($name:ident($($argument:ident)?) => $real:ident or $symbol:literal or $missing:literal,
+        |$this:ident, $frame:ident| $answer:expr;)*) => {
         $(
             pub unsafe extern "C" fn $name($($argument: c_int,)? caller: usize) -> c_int {
                 let $this = thread();
@@ -208,6 +228,7 @@ macro_rules! answers {
                         Some($frame) => $answer,
                         None => asked($this, caller)
                             .and_then(|runtime| runtime.$real)
+                            .or_else(|| next($symbol))
                             .map_or($missing, |real| real($($argument)?)),
                     }
                 }
@@ -217,15 +238,15 @@ macro_rules! answers {
 }
 
 answers! {
-    get_thread_num() => thread_num, 0, |this, _frame| (*this).index as c_int;
-    get_num_threads() => num_threads, 1, |_this, frame| frame.parts.count as c_int;
-    in_parallel() => in_parallel, 0, |_this, _frame| 1;
-    get_team_size(level) => team_size, -1, |_this, frame| match level {
+    get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |this, _frame| (*this).index as c_int;
+    get_num_threads() => num_threads or c"omp_get_num_threads" or 1, |_this, frame| frame.parts.count as c_int;
+    in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_this, _frame| 1;
+    get_team_size(level) => team_size or c"omp_get_team_size" or -1, |_this, frame| match level {
         0 => 1,
         1 => frame.parts.count as c_int,
         _ => -1,
     };
-    get_ancestor_thread_num(level) => ancestor_thread_num, -1, |this, _frame| match level {
+    get_ancestor_thread_num(level) => ancestor_thread_num or c"omp_get_ancestor_thread_num" or -1, |this, _frame| match level {
         0 => 0,
         1 => (*this).index as c_int,
         _ => -1,
@@ -271,10 +292,28 @@ starts! {
     GOMP_loop_ull_nonmonotonic_guided_start: find_ull_nonmonotonic_guided => chunks_ull_nonmonotonic_guided;
 }
 
-/// Whether the runtime and the system can do what is needed.
+/// Whether the runtime and the system can do what is needed. Threads of ours have stacks of the usual size.
 #[inline(always)]
 pub fn is_possible(runtime: &Runtime) -> bool {
-    runtime.thread_num.is_some() && runtime.num_threads.is_some() && watch::is_up()
+    runtime.thread_num.is_some()
+        && runtime.num_threads.is_some()
+        && !settings::get().own_stacks
+        && watch::is_up()
+}
+
+/// Candidates in a row after which a team of several threads is made smaller.
+const STREAK: u32 = 16;
+
+/// Whether a team may shrink to `team` threads. libgomp ends the threads that a team of several leaves over, and makes new
+/// ones when a region is whole again: not where threads keep variables of their own, nor where every other region is
+/// whole. A team of one leaves them where they are. `this` has seen one more region that could be virtualised.
+#[inline(always)]
+pub unsafe fn may_shrink(this: *mut Thread, team: u32) -> bool {
+    // SAFETY: this thread's own state.
+    unsafe {
+        (*this).streak = (*this).streak.saturating_add(1);
+        team <= 1 || (!pages::grant().word().keeps_threads() && (*this).streak >= STREAK)
+    }
 }
 
 /// How many loops a region has been entered with: a region that *is* a loop has its first one begun by the runtime.

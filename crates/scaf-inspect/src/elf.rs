@@ -170,7 +170,10 @@ impl<'a> Elf<'a> {
             let raw = symbol.elf_symbol();
             if raw.st_shndx(endian) == elf::SHN_UNDEF {
                 self.imports.insert(text_of(name), raw.st_value(endian) != 0);
-            } else if matches!(raw.st_type(), elf::STT_FUNC | elf::STT_GNU_IFUNC) {
+            } else if raw.st_type() == elf::STT_GNU_IFUNC {
+                // What stands there chooses the function; which one it will be is not known.
+                self.functions.insert(raw.st_value(endian), text_of(name));
+            } else if raw.st_type() == elf::STT_FUNC {
                 self.exports.insert(text_of(name), raw.st_value(endian));
                 self.functions.insert(raw.st_value(endian), text_of(name));
             }

@@ -19,6 +19,8 @@ pub struct Module {
     pub objection: Option<String>,
     /// Where its regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
+    /// Threads of its regions have variables of their own, which last from one region to the next.
+    pub thread_local: bool,
     /// The addresses in the file of outlined functions whose threads are independent.
     pub independent: Vec<u64>,
     /// What is to be added to a place in the file for the virtual address of its code.
@@ -31,6 +33,7 @@ impl Module {
         Module {
             objection: objection(facts),
             spins: facts.spins.clone(),
+            thread_local: facts.thread_local && facts.imports_gomp,
             independent: independent.map(|region| region.address).take(MOST_REGIONS).collect(),
             code_offset: facts.code_offset,
         }
@@ -63,6 +66,13 @@ impl Memory {
     /// Adds what another one knows.
     pub fn extend(&mut self, other: Memory) {
         self.files.extend(other.files);
+    }
+
+    /// Cuts what was told by somebody who isn't trusted to what there is room for.
+    pub fn cut(&mut self) {
+        for module in self.files.values_mut().flatten() {
+            module.independent.truncate(MOST_REGIONS);
+        }
     }
 
     /// How many files it knows.

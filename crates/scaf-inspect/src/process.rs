@@ -37,6 +37,8 @@ pub struct ProcessFacts {
     pub resizable: Resizable,
     /// Where its regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
+    /// Threads of its regions have variables of their own, which last from one region to the next.
+    pub thread_local: bool,
     /// Where in its memory the outlined functions of regions with independent threads begin ([`crate::Region::tie`]).
     pub independent: Vec<u64>,
 }
@@ -73,8 +75,13 @@ const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 /// resizing.
 pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
-    let mut facts =
-        ProcessFacts { modules: Vec::new(), resizable: Resizable::Yes, spins: None, independent: Vec::new() };
+    let mut facts = ProcessFacts {
+        modules: Vec::new(),
+        resizable: Resizable::Yes,
+        spins: None,
+        thread_local: false,
+        independent: Vec::new(),
+    };
     let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
     if let Some(place) = homeless {
         facts.refuse(format!(
@@ -100,6 +107,7 @@ pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<Proces
         }
         facts.independent.extend(independent(&module, mapping));
         facts.spins = facts.spins.or(module.spins);
+        facts.thread_local |= module.thread_local;
         facts.modules.push(mapping.path.clone());
     }
     Ok(facts)

@@ -22,6 +22,7 @@ impl Word {
     const RESIZE: u64 = 1 << 17;
     const FOLDED: u64 = 1 << 18;
     const SPINS: u64 = 1 << 19;
+    const KEEPS_THREADS: u64 = 1 << 20;
 
     /// A grant of `dop` contexts (1 to 65,535; 0 is taken for 1).
     pub fn managed(dop: u16) -> Word {
@@ -46,6 +47,11 @@ impl Word {
     /// Says that the program's threads spin on memory of their own: a team that is larger than the grant waits for itself.
     pub fn with_spins(self, spins: bool) -> Word {
         if spins { Word(self.0 | Self::SPINS) } else { Word(self.0 & !Self::SPINS) }
+    }
+
+    /// Says that threads of the program have variables of their own, so that none must end between two regions.
+    pub fn with_keeps_threads(self, keeps: bool) -> Word {
+        if keeps { Word(self.0 | Self::KEEPS_THREADS) } else { Word(self.0 & !Self::KEEPS_THREADS) }
     }
 
     /// Numbers the grant; the number grows with every change and wraps around.
@@ -81,6 +87,12 @@ impl Word {
     #[inline(always)]
     pub fn spins(self) -> bool {
         self.0 & Self::SPINS != 0
+    }
+
+    /// Whether threads of the program have variables of their own.
+    #[inline(always)]
+    pub fn keeps_threads(self) -> bool {
+        self.0 & Self::KEEPS_THREADS != 0
     }
 
     /// The grant's number.
@@ -239,6 +251,8 @@ mod tests {
         assert!(
             !word.spins() && word.with_spins(true).spins() && word.with_spins(true).with_spins(false) == word
         );
+        assert!(!word.keeps_threads() && word.with_keeps_threads(true).keeps_threads());
+        assert_eq!(word.with_keeps_threads(true).with_keeps_threads(false), word);
         assert!(!word.resizable() && word.with_resizable(true).resizable());
         assert_eq!(word.with_resizable(true).with_resizable(false), word);
         assert_eq!(

@@ -59,6 +59,11 @@ pub struct Choice {
     pub shrunk: bool,
 }
 
+impl Choice {
+    /// The team of one that the runtime itself would choose.
+    pub const ALONE: Choice = Choice { pass: 0, team: 1, ids: 0, promised: false, shrunk: false };
+}
+
 /// Chooses the team size.
 #[inline(always)]
 pub fn choose(facts: &Facts) -> Choice {

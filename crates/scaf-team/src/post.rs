@@ -36,15 +36,21 @@ impl Post {
     /// The master leaves its region; `pause` is called in each round while somebody looks at it.
     #[inline(always)]
     pub fn take_back(&self, region: usize, mut pause: impl FnMut()) {
-        while self.at.compare_exchange(region, 0, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        // It may have been cleared, by a fork in the region.
+        while self
+            .at
+            .compare_exchange(region, 0, Ordering::Acquire, Ordering::Relaxed)
+            .is_err_and(|at| at != 0)
+        {
             pause();
         }
     }
 
-    /// Looks at the region, if the master is in one. For one thread at a time.
+    /// Looks at the region, if the master is in one. Not while somebody else does.
     pub fn look(&self, work: impl FnOnce(usize)) -> bool {
         let region = self.at.load(Ordering::SeqCst);
         let lent = region != 0
+            && region & LENT == 0
             && self.at.compare_exchange(region, region | LENT, Ordering::Acquire, Ordering::Relaxed).is_ok();
         if lent {
             work(region);

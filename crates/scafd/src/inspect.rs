@@ -34,14 +34,15 @@ const CPU_S: u64 = 10;
 /// Memory a helper has, in bytes.
 const MEMORY: u64 = 2 << 30;
 
-/// Longest answer that is read, in bytes: 300 for each of the files of a process, and 20 for each of their regions.
-const MOST_ANSWER: usize = 1 << 20;
+/// Longest answer that is read, in bytes: 300 for each of the files of a process, and 10 for each of their regions. Python
+/// with scikit-learn, LightGBM and XGBoost has 110,000.
+const MOST_ANSWER: usize = 1 << 19;
 
 /// Users whose files are remembered.
-const MOST_USERS: usize = 64;
+const MOST_USERS: usize = 16;
 
-/// Files that are remembered for each.
-const MOST_FILES: usize = 4_096;
+/// Bytes of answers that are remembered for each.
+const MOST_KNOWN: usize = 1 << 20;
 
 /// Regions that are told of in an answer; a grant page has no room for more.
 const MOST_REGIONS: usize = 2048;
@@ -55,6 +56,8 @@ pub struct Verdict {
     pub why: String,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
+    /// Whether threads of its regions have variables of their own, which last from one region to the next.
+    pub thread_local: bool,
     /// Outlined functions of regions with independent threads: their addresses in the process.
     pub independent: Vec<u64>,
 }
@@ -70,7 +73,13 @@ pub struct Answer {
 
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
-        Verdict { resizable: false, why: why.into(), spins: None, independent: Vec::new() }
+        Verdict {
+            resizable: false,
+            why: why.into(),
+            spins: None,
+            thread_local: true,
+            independent: Vec::new(),
+        }
     }
 }
 
@@ -91,7 +100,7 @@ fn verdict(pid: u32, memory: &mut Memory) -> Verdict {
             };
             let mut independent = facts.independent;
             independent.truncate(MOST_REGIONS);
-            Verdict { resizable, why, spins: facts.spins, independent }
+            Verdict { resizable, why, spins: facts.spins, thread_local: facts.thread_local, independent }
         }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
     }
@@ -112,6 +121,14 @@ pub struct Job {
     pub modules: u8,
 }
 
+/// What was found out about a user's files.
+#[derive(Default)]
+struct Known {
+    memory: Memory,
+    /// Bytes of the answers that it is from.
+    bytes: usize,
+}
+
 struct Helper {
     token: u64,
     job: Job,
@@ -126,7 +143,7 @@ pub struct Inspector {
     waiting: Queue,
     dying: Dying,
     /// What was found out about files, by user: a user's helper can be fooled by that user, so nobody else trusts it.
-    known: BTreeMap<u32, Memory>,
+    known: BTreeMap<u32, Known>,
     next: u64,
 }
 
@@ -196,8 +213,9 @@ impl Inspector {
             // It is at its end or over its time; either way it can be killed without loss.
             self.dying.kill(helper.job.uid, helper.child, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
-                Ok(Answer { verdict, learned }) => {
-                    self.learn(helper.job.uid, learned);
+                Ok(Answer { mut verdict, learned }) => {
+                    verdict.independent.truncate(MOST_REGIONS);
+                    self.learn(helper.job.uid, learned, helper.answer.len());
                     verdict
                 }
                 Err(_) => Verdict::no("the inspection of its code failed or took too long"),
@@ -209,7 +227,7 @@ impl Inspector {
                 .waiting
                 .pop(|uid| self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.uid == uid))
         {
-            match start(&job, self.known.get(&job.uid)) {
+            match start(&job, self.known.get(&job.uid).map(|known| &known.memory)) {
                 Ok(child) => {
                     let token = self.next;
                     self.next += 1;
@@ -239,17 +257,20 @@ impl Inspector {
     }
 
     /// Remembers what was found out about a user's files; when there is no room left, from the beginning.
-    fn learn(&mut self, uid: u32, learned: Memory) {
+    fn learn(&mut self, uid: u32, mut learned: Memory, bytes: usize) {
+        if learned.is_empty() {
+            return;
+        }
         if self.known.len() >= MOST_USERS && !self.known.contains_key(&uid) {
             self.known.clear();
         }
         let known = self.known.entry(uid).or_default();
-        if known.len() + learned.len() > MOST_FILES {
-            *known = Memory::default();
+        if known.bytes + bytes > MOST_KNOWN {
+            *known = Known::default();
         }
-        if learned.len() <= MOST_FILES {
-            known.extend(learned);
-        }
+        learned.cut();
+        known.memory.extend(learned);
+        known.bytes += bytes;
     }
 }
 

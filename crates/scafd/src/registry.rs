@@ -123,6 +123,8 @@ pub struct Program {
     pub stranded: bool,
     /// Whether its teams may be resized.
     pub code: Code,
+    /// Whether threads of its regions have variables of their own, as far as is known.
+    pub thread_local: bool,
     /// Modules that had been met when its code was inspected.
     pub inspected: u8,
     /// Where its regions wait by spinning on memory, if they do.
@@ -184,6 +186,7 @@ impl Program {
             .with_folded(self.grant.set.is_some())
             .with_spins(self.spins.is_some())
             .with_inspected(self.inspected)
+            .with_keeps_threads(self.thread_local)
             .with_resizable(self.code == Code::Resizable)
             .with_epoch(self.grant.epoch)
     }

@@ -21,6 +21,7 @@ fn program(id: u64) -> Program {
         stranded: false,
         code: Code::Pending,
         inspected: 0,
+        thread_local: true,
         spins: None,
         stuck: None,
         grant: Grant::default(),

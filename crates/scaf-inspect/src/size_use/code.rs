@@ -73,6 +73,11 @@ impl<'e> Code<'e> {
         Some((start, self.starts.get(next).copied().unwrap_or(u64::MAX)))
     }
 
+    /// Whether `address` lies in the same piece of code as the function that begins at `start`.
+    pub fn is_code_of(&self, start: u64, address: u64) -> bool {
+        self.elf.code_at(start).is_some_and(|code| address.wrapping_sub(start) < code.len() as u64)
+    }
+
     /// `name+0x1f`, or the bare address in a file without symbols.
     pub fn describe(&self, address: u64) -> String {
         let start = self.function_around(address).map_or(address, |(start, _)| start);

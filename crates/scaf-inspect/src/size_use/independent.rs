@@ -9,7 +9,9 @@
 use super::code::{Callee, Code};
 use super::names::ties_nobody;
 use super::spin::{position, waits};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Register};
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, Register,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +20,9 @@ const MAX_INSTRUCTIONS: usize = 4_000_000;
 
 /// Where gcc's stack protector finds its canary, relative to the thread pointer: the same for all threads.
 const CANARY: u64 = 0x28;
+
+/// Instructions that set how a thread rounds, say: the next part on that thread would find it so.
+const CONTROL: [Mnemonic; 4] = [Mnemonic::Ldmxcsr, Mnemonic::Vldmxcsr, Mnemonic::Fldcw, Mnemonic::Fldenv];
 
 /// A parallel region's code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,9 +108,14 @@ impl Search<'_, '_> {
             if is_thread_local(&instruction) {
                 return at("uses thread-local variables");
             }
+            if CONTROL.contains(&instruction.mnemonic()) {
+                return at("changes how its thread computes");
+            }
             read.push(instruction);
             match instruction.flow_control() {
                 FlowControl::Next | FlowControl::Return | FlowControl::Exception => continue,
+                // Between functions, some linkers put traps.
+                FlowControl::Interrupt if instruction.mnemonic() == Mnemonic::Int3 => continue,
                 FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
                     if (start..end).contains(&instruction.near_branch_target()) =>
                 {
@@ -124,8 +134,8 @@ impl Search<'_, '_> {
                 Callee::Import(name) if ties_nobody(name) => {}
                 Callee::Import(name) => return at(&format!("calls {name}")),
                 Callee::Local(callee) => match code.function_around(callee) {
-                    Some((start, _)) => drop(calls.insert(start)),
-                    None => return at("calls code that belongs to no function"),
+                    Some((start, _)) if code.is_code_of(start, callee) => drop(calls.insert(start)),
+                    _ => return at("calls code that belongs to no function"),
                 },
                 Callee::Unknown => return at("calls through a pointer, or jumps by a table"),
             }

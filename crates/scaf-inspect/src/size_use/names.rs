@@ -155,7 +155,8 @@ pub(super) fn ties_nobody(name: &str) -> bool {
     let fortran = name.strip_suffix('_').unwrap_or(name);
     let asks = role(fortran) == Role::TeamSize
         || role(fortran) == Role::ThreadNumber
-        || matches!(fortran, "omp_get_team_size" | "omp_get_ancestor_thread_num" | "omp_in_parallel");
+        || fortran == "omp_in_parallel"
+        || matches!(name, "omp_get_team_size" | "omp_get_ancestor_thread_num");
     let chunk = name.strip_prefix("GOMP_loop_").is_some_and(|rest| {
         let rest = rest.strip_prefix("ull_").unwrap_or(rest);
         let rest = rest.strip_prefix("nonmonotonic_").unwrap_or(rest);
@@ -172,7 +173,9 @@ pub(super) fn ties_nobody(name: &str) -> bool {
                 | "atomic_end"
         )
     });
-    asks || chunk || exclusion || never_returns(name) || is_plain(name)
+    // These leave the region, or the part that a thread does of it, by another way than its end.
+    let jumps = matches!(name, "longjmp" | "__longjmp_chk" | "pthread_exit");
+    asks || chunk || exclusion || (never_returns(name) && !jumps) || is_plain(name)
 }
 
 /// Functions of the C and C++ libraries that only compute, or manage memory.
@@ -347,6 +350,9 @@ mod tests {
             "printf",
             "omp_get_level",
             "rand",
+            "longjmp",
+            "pthread_exit",
+            "omp_get_team_size_",
         ] {
             assert!(!ties_nobody(name), "{name}");
         }

@@ -100,6 +100,7 @@ impl Daemon {
             alone,
             code: Code::Pending,
             inspected: 0,
+            thread_local: true,
             spins: None,
             stuck: None,
             grant: Grant { masks: set.iter().cloned().collect(), set, ..Grant::default() },
@@ -199,6 +200,7 @@ impl Daemon {
         let Some(program) = self.registry.get_mut(job.id) else { return };
         program.spins = verdict.spins;
         program.inspected = job.modules;
+        program.thread_local = verdict.thread_local;
         program.code = if verdict.resizable { Code::Resizable } else { Code::Fixed(verdict.why) };
         program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);
         if self.parts.verbose {
