@@ -179,6 +179,13 @@ pub unsafe fn passes_loop_by(this: *mut Thread) -> bool {
     }
 }
 
+/// Whether the loop that the thread is in is exhausted to it, as to one that does the parts of others.
+#[inline(always)]
+pub unsafe fn is_exhausted(this: *mut Thread) -> bool {
+    // SAFETY: this thread's own state.
+    unsafe { virtualised(this).is_some() && (*this).in_loop == 0 }
+}
+
 /// The region that the calling thread is in, if it is virtualised.
 #[inline(always)]
 unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {

@@ -118,7 +118,7 @@ pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
     // SAFETY: this thread's own state, and the runtime's own entry point.
     unsafe {
         leaves_loops(this, 1);
-        if is_exhausted(this) {
+        if virtualise::is_exhausted(this) {
             return;
         }
         (*this).in_loop = 0;
@@ -157,16 +157,6 @@ cancellable! {
     sections_end_cancel, loops: 0;
 }
 
-/// Whether the loop is exhausted to this thread, as to one that does the parts of others.
-#[inline(always)]
-unsafe fn is_exhausted(this: *mut Thread) -> bool {
-    // SAFETY: this thread's own state.
-    unsafe {
-        let virtualised = (*this).frame.as_ref().is_some_and(|frame| frame.parts.are_there());
-        virtualised && (*this).in_loop == 0
-    }
-}
-
 /// Asks for a loop's next chunk.
 macro_rules! chunks {
     ($any_thread:expr; $($name:ident)*) => {
@@ -178,7 +168,7 @@ macro_rules! chunks {
                     let Some(runtime) = runtime_of(this, caller) else { return false };
                     let Some(real) = runtime.$name else { return false };
                     let Some(frame) = (*this).frame.as_ref().filter(|frame| frame.takes_over) else {
-                        return if is_exhausted(this) { false } else { real(first, end) };
+                        return if virtualise::is_exhausted(this) { false } else { real(first, end) };
                     };
                     let index = index(this, runtime);
                     if !frame.gate.lets_through(index, dop(), &Futex) && $any_thread(runtime) {

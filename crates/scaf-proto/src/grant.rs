@@ -29,6 +29,10 @@ impl Word {
         Word(Self::MANAGED | u64::from(dop.max(1)))
     }
 
+    fn with(self, bit: u64, set: bool) -> Word {
+        if set { Word(self.0 | bit) } else { Word(self.0 & !bit) }
+    }
+
     /// Says that the first `modules` modules that the client met have been inspected.
     pub fn with_inspected(self, modules: u8) -> Word {
         Word((self.0 & !(0xff << 24)) | (u64::from(modules) << 24))
@@ -36,22 +40,22 @@ impl Word {
 
     /// Allows regions of the inspected modules to have smaller teams: their code does not depend on the size of a team.
     pub fn with_resizable(self, resizable: bool) -> Word {
-        if resizable { Word(self.0 | Self::RESIZE) } else { Word(self.0 & !Self::RESIZE) }
+        self.with(Self::RESIZE, resizable)
     }
 
     /// Says that the program's affinity is narrower than its own now.
     pub fn with_folded(self, folded: bool) -> Word {
-        if folded { Word(self.0 | Self::FOLDED) } else { Word(self.0 & !Self::FOLDED) }
+        self.with(Self::FOLDED, folded)
     }
 
     /// Says that the program's threads spin on memory of their own: a team that is larger than the grant waits for itself.
     pub fn with_spins(self, spins: bool) -> Word {
-        if spins { Word(self.0 | Self::SPINS) } else { Word(self.0 & !Self::SPINS) }
+        self.with(Self::SPINS, spins)
     }
 
     /// Says that threads of the program have variables of their own, so that none must end between two regions.
     pub fn with_keeps_threads(self, keeps: bool) -> Word {
-        if keeps { Word(self.0 | Self::KEEPS_THREADS) } else { Word(self.0 & !Self::KEEPS_THREADS) }
+        self.with(Self::KEEPS_THREADS, keeps)
     }
 
     /// Numbers the grant; the number grows with every change and wraps around.
