@@ -1,30 +1,54 @@
 /*
  * empty: what an empty parallel region costs, for `scaf bench overhead`.
  *
- * After a warm-up, which lets the runtime make its threads and a managed program attach, it times batches of empty
- * regions and prints the median batch's time per region as JSON: {"threads":2,"ns":712.5}. The size of the team is
- * the runtime's (OMP_NUM_THREADS). The region is empty but for a compiler barrier, without which nothing keeps a
- * compiler from dropping it.
+ * Two of these are compared while they take turns: the clock is cut into slots of 16 ms, `empty 0` runs regions in the
+ * even ones and `empty 1` in the odd ones, each for a few milliseconds, and both sleep in between. What slows the machine
+ * down for longer than a slot then slows both down. Prints the nanoseconds per region of each slot as JSON,
+ * {"threads":2,"turns":[[slot,ns],...]}; "threads" is the smallest team met. The size of the team is the runtime's
+ * (OMP_NUM_THREADS). The region is empty but for a compiler barrier, without which nothing keeps a compiler from dropping it.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "common.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-enum { BATCHES = 101, WARM_UP_MS = 300, BATCH_US = 5000 };
+/* The first turns are for the runtime to make its threads and for a managed program to attach and be known. */
+enum { TURNS = 61, FIRST_TURNS = 20, SLOT_MS = 16, PHASES = 4, RUN_UP_US = 200, TIMED_US = 500 };
 
-static void regions(long count)
+/* Regions for so long; returns the time per region in nanoseconds. */
+static double regions(double microseconds)
 {
-    for (long i = 0; i < count; i++) {
+    long count = 0;
+    double start = now(), elapsed;
+    do {
+        for (int i = 0; i < 100; i++) {
 #pragma omp parallel
-        __asm__ volatile("" ::: "memory");
-    }
+            __asm__ volatile("" ::: "memory");
+        }
+        count += 100;
+        elapsed = now() - start;
+    } while (elapsed < microseconds * 1e-6);
+    return elapsed * 1e9 / (double)count;
 }
 
-static int ascending(const void *a, const void *b)
+/*
+ * libgomp allocates and frees a team of one at each region, aligned to 64 bytes; larger teams are kept. Where the heap ends,
+ * modulo 64, makes up to 30 ns of it, and that depends on everything allocated before. So each turn goes through all phases.
+ */
+static double all_phases(int threads)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    double sum = 0;
+    for (int i = 0; i < PHASES; i++) {
+        if (threads == 1 && malloc(4096 + 16) == NULL) /* kept: shifts what comes after it by 16 bytes modulo 64 */
+            exit(1);
+        regions(RUN_UP_US);
+        sum += regions(TIMED_US);
+    }
+    return sum / PHASES;
 }
 
 /* Counts the team as the other kernels do: by letting each thread add one. */
@@ -39,25 +63,43 @@ static int team(void)
     return threads;
 }
 
-int main(void)
+/* Sleeps until the next slot that is ours begins; returns its number. */
+static long next_slot(long phase)
 {
-    /* Warm-up, which also says how many regions make a batch long enough for the clock. */
-    long count = 0;
-    double start = now(), elapsed = 0;
-    while (elapsed < WARM_UP_MS * 1e-3) {
-        regions(100);
-        count += 100;
-        elapsed = now() - start;
-    }
-    long batch = (long)((double)count / elapsed * BATCH_US * 1e-6) + 1;
+    long slot = (long)(now() * 1e3 / SLOT_MS) + 1;
+    slot += (slot ^ phase) & 1;
+    long long begin = (long long)slot * SLOT_MS * 1000000;
+    struct timespec at = { .tv_sec = begin / 1000000000, .tv_nsec = begin % 1000000000 };
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        continue;
+    return slot;
+}
 
-    double ns[BATCHES];
-    for (int i = 0; i < BATCHES; i++) {
-        start = now();
-        regions(batch);
-        ns[i] = (now() - start) * 1e9 / (double)batch;
+int main(int argc, char **argv)
+{
+    if (argc != 2 || (strcmp(argv[1], "0") != 0 && strcmp(argv[1], "1") != 0)) {
+        fprintf(stderr, "usage: empty 0|1 (even or odd turns)\n");
+        return 2;
     }
-    qsort(ns, BATCHES, sizeof ns[0], ascending);
-    printf("{\"threads\":%d,\"ns\":%.2f}\n", team(), ns[BATCHES / 2]);
+    long slots[TURNS];
+    double ns[TURNS];
+    int threads = team();
+    for (int i = -FIRST_TURNS; i < TURNS; i++) {
+        long slot = next_slot(argv[1][0] - '0');
+        double each = all_phases(threads);
+        int met = team();
+        if (i <= 0)
+            threads = met;
+        if (i < 0)
+            continue;
+        slots[i] = slot;
+        ns[i] = each;
+        if (met < threads)
+            threads = met;
+    }
+    printf("{\"threads\":%d,\"turns\":[", threads);
+    for (int i = 0; i < TURNS; i++)
+        printf("%s[%ld,%.2f]", i == 0 ? "" : ",", slots[i], ns[i]);
+    printf("]}\n");
     return 0;
 }

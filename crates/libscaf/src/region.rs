@@ -224,22 +224,62 @@ pub unsafe fn run<R: Default>(
     let this = thread();
     // SAFETY: a thread's state is its own, and no reference to it outlives a call into the program.
     unsafe {
+        // A program of one thread has nothing to choose, and most runs of its short regions aren't measured.
+        let alone = (*this).depth == 0
+            && requested == 0
+            && NATURAL.load(Ordering::Relaxed) == 1
+            && Note::of(code).is_short_alone()
+            && one_master();
+        if alone && sampling::is_passed_by(this) {
+            return unmeasured(this, code, body, data, Choice::ALONE, call);
+        }
+        managed(this, code, body, data, requested, kind, call)
+    }
+}
+
+/// Runs a region of one thread that isn't measured.
+#[inline(always)]
+unsafe fn unmeasured<R>(
+    this: *mut Thread,
+    code: Code,
+    body: Body,
+    data: *mut c_void,
+    choice: Choice,
+    call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
+) -> R {
+    // SAFETY: as in `run`.
+    unsafe {
+        (*this).runtime = code.runtime;
+        (*this).depth = 1;
+        (*this).shrunk = u32::from(choice.shrunk);
+        let result = call(code.runtime, body, data, choice.pass);
+        (*this).depth = 0;
+        (*this).runtime = null();
+        result
+    }
+}
+
+/// Runs any other region. Kept out of line: the one above shall not pay for its registers.
+#[inline(never)]
+unsafe fn managed<R>(
+    this: *mut Thread,
+    code: Code,
+    body: Body,
+    data: *mut c_void,
+    requested: u32,
+    kind: Kind,
+    call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
+) -> R {
+    // SAFETY: as in `run`.
+    unsafe {
         if (*this).depth != 0 || ((*this).slot == 0 && is_inside(code.runtime)) {
             return nested(this, code, body, data, requested, kind, call);
         }
         let note = Note::of(code);
         if note.is_short_alone() && one_master() {
-            // A program of one thread has nothing to choose.
-            let alone = requested == 0 && NATURAL.load(Ordering::Relaxed) == 1;
-            let choice = if alone { Choice::ALONE } else { choose(code, body, &note, requested, kind) };
+            let choice = choose(code, body, &note, requested, kind);
             if choice.team == 1 && choice.ids == 0 && sampling::is_left_out(this) {
-                (*this).runtime = code.runtime;
-                (*this).depth = 1;
-                (*this).shrunk = u32::from(choice.shrunk);
-                let result = call(code.runtime, body, data, choice.pass);
-                (*this).depth = 0;
-                (*this).runtime = null();
-                return result;
+                return unmeasured(this, code, body, data, choice, call);
             }
         }
         let entered = ticks();

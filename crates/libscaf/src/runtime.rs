@@ -224,7 +224,8 @@ pub fn of(address: usize) -> Option<Code> {
             return decode(value, note);
         }
     }
-    find(address)
+    let (value, note) = find(address);
+    decode(value, note)
 }
 
 /// The runtime for the code at `address`, if that was asked before. Never asks the dynamic linker.
@@ -233,7 +234,7 @@ pub fn known(address: usize) -> Option<&'static Runtime> {
     let at = slot(address);
     let (key, value) = (KEYS.get(at)?, VALUES.get(at)?);
     let value = if key.load(Ordering::Relaxed) == address { value.load(Ordering::Acquire) } else { 0 };
-    if value != 0 { decode(value, &NO_NOTE).map(|code| code.runtime) } else { None }
+    decode(value, &NO_NOTE).map(|code| code.runtime)
 }
 
 /// Whether no further address can be remembered.
@@ -265,7 +266,7 @@ fn slot(address: usize) -> usize {
 #[inline(always)]
 fn decode(value: u64, note: &'static AtomicU64) -> Option<Code> {
     let number = (value >> 8 & 0xff) as usize;
-    if number >= RUNTIMES {
+    if value == 0 || number >= RUNTIMES {
         return None;
     }
     // SAFETY: the number was published after its entry was filled, and entries never change again.
@@ -273,10 +274,11 @@ fn decode(value: u64, note: &'static AtomicU64) -> Option<Code> {
     Some(Code { runtime, module: value >> 16 & 0xffff, note })
 }
 
-/// Looks further than the first place, then asks the dynamic linker.
+/// Looks further than the first place, then asks the dynamic linker. The value is 0 if no runtime can be found. (Two words,
+/// because they are returned in registers.)
 #[cold]
 #[inline(never)]
-fn find(address: usize) -> Option<Code> {
+fn find(address: usize) -> (u64, &'static AtomicU64) {
     let first = slot(address);
     let mut place = None;
     for step in 0..16 {
@@ -288,7 +290,7 @@ fn find(address: usize) -> Option<Code> {
         if found == address {
             let known = value.load(Ordering::Acquire);
             if known != 0 {
-                return decode(known, note);
+                return (known, note);
             }
         }
         if found == address || found == 0 {
@@ -297,21 +299,21 @@ fn find(address: usize) -> Option<Code> {
         }
     }
     let Some(known) = crate::client::keeping_errno(|| resolve(address)) else {
-        return decode(crate::client::keeping_errno(guess)?, &NO_NOTE);
+        return (crate::client::keeping_errno(guess).unwrap_or(0), &NO_NOTE);
     };
     let Some((key, value, note)) = place else {
-        return decode(known, &NO_NOTE);
+        return (known, &NO_NOTE);
     };
     let ours = match key.compare_exchange(0, address, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => USED.fetch_add(1, Ordering::Relaxed) < ADDRESSES / 4 * 3,
         Err(there) => there == address,
     };
     if !ours {
-        return decode(known, &NO_NOTE);
+        return (known, &NO_NOTE);
     }
     note.store(0, Ordering::Relaxed);
     value.store(known, Ordering::Release);
-    decode(known, note)
+    (known, note)
 }
 
 #[repr(C)]

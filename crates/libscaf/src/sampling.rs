@@ -17,8 +17,8 @@ use scaf_team::choice::Length;
 const SHORT_TICKS: u64 = 1 << 15;
 /// Regions from this long on (70 to 130 ms) are long: the grant may well change meanwhile.
 const LONG_TICKS: u64 = 1 << 28;
-/// One of so many runs of a short region is measured.
-const SAMPLE: u32 = 16;
+/// One of so many runs of short regions is measured. A prime, so that of regions that take turns each is met.
+const SAMPLE: u32 = 61;
 /// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left out.
 const STREAK: u64 = 4;
 
@@ -170,12 +170,25 @@ fn smooth(streak: u64, was: u64, is: u64) -> u64 {
     if streak == 0 { is } else { (was * 3 + is) / 4 }
 }
 
+/// Whether this run of a short region is one that isn't measured. One that isn't left out is asked about again, by
+/// [`is_left_out`].
+#[inline(always)]
+pub fn is_passed_by(this: *mut Thread) -> bool {
+    // SAFETY: the calling thread's own state.
+    unsafe {
+        let passed_by = (*this).left_out != 0;
+        (*this).left_out -= u32::from(passed_by);
+        passed_by
+    }
+}
+
 /// Whether this run of a short region is one that isn't measured.
 #[inline(always)]
 pub fn is_left_out(this: *mut Thread) -> bool {
-    // SAFETY: the calling thread's own state.
-    unsafe {
-        (*this).regions = (*this).regions.wrapping_add(1);
-        !(*this).regions.is_multiple_of(SAMPLE)
+    let left_out = is_passed_by(this);
+    if !left_out {
+        // SAFETY: the calling thread's own state.
+        unsafe { (*this).left_out = SAMPLE - 1 };
     }
+    left_out
 }

@@ -1,6 +1,6 @@
 //! `scaf bench overhead`: what an empty parallel region and a program's start cost, plain and managed.
 
-use super::child::{self, Recipe};
+use super::child::{self, Child, Recipe};
 use super::folders::Folders;
 use super::interrupt::Interrupt;
 use super::private::Private;
@@ -11,16 +11,17 @@ use crate::launch::{self, Change};
 use crate::{cli, host, ps};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 /// The kernel that measures an empty region.
 pub const PROBE: &str = "empty";
 
-/// Longest time of one run of it, in seconds; it takes about one.
+/// Longest time of one run of it, in seconds; it takes about three.
 const CAP_S: f64 = 120.0;
 
-/// Runs of the probe for one with the right team.
+/// Pairs of runs for one with the right teams.
 const ATTEMPTS: u32 = 8;
 
 /// Starts of `/bin/true` of each kind. A start takes half a millisecond and scatters by a tenth of that, so that the
@@ -45,10 +46,13 @@ struct Row {
     added_ns: f64,
 }
 
+/// What a probe prints.
 #[derive(Deserialize)]
 struct Probe {
+    /// The smallest team met.
     threads: u32,
-    ns: f64,
+    /// Number of a slot of time, and nanoseconds per region in it.
+    turns: Vec<(u64, f64)>,
 }
 
 /// Carries out `scaf bench overhead`.
@@ -62,7 +66,7 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
     let all = host::machine().pus;
     let sizes = if all > 1 { vec![1, all] } else { vec![1] };
-    let progress = Progress::new(sizes.len() * flags.repetitions as usize * 2 + 1);
+    let progress = Progress::new(sizes.len() * flags.repetitions as usize + 1);
     let mut rows = Vec::new();
     for threads in sizes {
         rows.push(regions(threads, &probe, flags.repetitions, &interrupt, &progress)?);
@@ -94,39 +98,69 @@ fn regions(
     progress: &Progress,
 ) -> Result<Row> {
     let size: Change = ("OMP_NUM_THREADS", Some(threads.to_string().into()));
-    let probe = probe.with(vec![size], None);
-    let mut found: [Vec<f64>; 2] = Default::default();
+    // One thread could run anywhere; on the same PU, both meet the same neighbours.
+    let pus = if threads == 1 { host::allowed().iter().next().map(|pu| vec![pu]) } else { None };
+    let probe = probe.with(vec![size], pus);
+    let mut found: [Vec<f64>; 3] = Default::default();
     progress.at(format!("empty regions, threads: {threads}"));
     for repetition in 0..repetitions {
-        let order = if repetition % 2 == 0 { [0, 1] } else { [1, 0] };
-        for kind in order {
-            let line = attempt(threads, &probe, kind == MANAGED, interrupt)?;
-            found[kind].push(line.ns);
-            progress.step();
+        let pair = pair(threads, &probe, (repetition % 2) as usize, interrupt)?;
+        for (values, value) in found.iter_mut().zip([pair.plain_ns, pair.managed_ns, pair.added_ns]) {
+            values.push(value);
         }
+        progress.step();
     }
-    let of = |kind: usize| median(&found[kind]).context("no runs");
-    let (plain_ns, managed_ns) = (of(0)?, of(1)?);
-    Ok(Row { threads, plain_ns, managed_ns, added_ns: managed_ns - plain_ns })
+    let of = |values: &[f64]| median(values).context("no runs");
+    Ok(Row { threads, plain_ns: of(&found[0])?, managed_ns: of(&found[1])?, added_ns: of(&found[2])? })
 }
 
-/// A run of the probe with the team that it is to have. A machine that is busy for a moment makes managed teams smaller.
-fn attempt(threads: u32, probe: &Recipe, managed: bool, interrupt: &Interrupt) -> Result<Probe> {
+/// A plain and a managed probe that take turns, both with the team that they are to have. A machine that is busy for a
+/// moment makes managed teams smaller.
+fn pair(threads: u32, probe: &Recipe, first: usize, interrupt: &Interrupt) -> Result<Row> {
     let mut seen = 0;
     for _ in 0..ATTEMPTS {
-        // A daemon that has seen the plain run before would take it for load that goes on for a while.
-        let private = if managed { Some(Private::start("scaf", interrupt)?) } else { None };
-        let mut recipe = probe.clone();
-        recipe.environment.extend(private.iter().flat_map(|private| private.environment(PROBE, threads)));
-        let outcome = child::run(&recipe, CAP_S, interrupt)?;
-        let line: Probe = serde_json::from_str(outcome.stdout.trim())
-            .with_context(|| format!("{} printed '{}'", probe.program.display(), outcome.stdout.trim()))?;
-        if line.threads == threads {
-            return Ok(line);
+        let private = Private::start("scaf", interrupt)?;
+        let start = |kind: usize| {
+            let mut recipe = probe.clone();
+            recipe.arguments.push(((kind + first) % 2).to_string().into());
+            if kind == MANAGED {
+                recipe.environment.extend(private.environment(PROBE, threads));
+            }
+            Child::start(&recipe)
+        };
+        let (plain, managed) = (start(1 - MANAGED)?, start(MANAGED)?);
+        let (plain, managed) = (output(plain, interrupt)?, output(managed, interrupt)?);
+        seen = managed.threads;
+        if seen == threads && plain.threads == threads {
+            return plain.against(&managed, threads);
         }
-        seen = line.threads;
     }
     bail!("{PROBE} ran with {seen} threads, not {threads}; the machine is too busy to measure on")
+}
+
+fn output(probe: Child, interrupt: &Interrupt) -> Result<Probe> {
+    let outcome =
+        probe.wait(CAP_S, interrupt)?.with_context(|| format!("{PROBE} took more than {CAP_S} s"))?;
+    if let Some(how) = outcome.failure() {
+        bail!("{PROBE} {how}");
+    }
+    let line = outcome.stdout.trim();
+    serde_json::from_str(line).with_context(|| format!("{PROBE} printed '{line}'"))
+}
+
+impl Probe {
+    /// What `managed` adds: the median over neighbouring turns.
+    fn against(&self, managed: &Probe, threads: u32) -> Result<Row> {
+        let ours: HashMap<u64, f64> = managed.turns.iter().copied().collect();
+        let neighbour = |slot: u64| ours.get(&(slot + 1)).or_else(|| ours.get(&(slot - 1)));
+        let added: Vec<f64> =
+            self.turns.iter().filter_map(|&(slot, plain)| Some(neighbour(slot)? - plain)).collect();
+        let of = |probe: &Probe| median(&probe.turns.iter().map(|turn| turn.1).collect::<Vec<_>>());
+        let row = || {
+            Some(Row { threads, plain_ns: of(self)?, managed_ns: of(managed)?, added_ns: median(&added)? })
+        };
+        row().with_context(|| format!("two of {PROBE} met in no turn"))
+    }
 }
 
 /// Median microseconds from posix_spawn to the end of `/bin/true`, plain and managed.
