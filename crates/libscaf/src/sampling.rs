@@ -15,8 +15,8 @@ use scaf_team::choice::Length;
 
 /// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
 const SHORT_TICKS: u64 = 1 << 15;
-/// Regions from this long on (70 to 130 ms) are long: the grant may well change meanwhile.
-const LONG_TICKS: u64 = 1 << 28;
+/// Regions from this long on (8 to 16 ms) are long: they are to follow a grant that changes meanwhile.
+const LONG_TICKS: u64 = 1 << 25;
 /// One of so many runs of short regions is measured. A prime, so that of regions that take turns each is met.
 const SAMPLE: u32 = 61;
 /// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left out.

@@ -253,7 +253,11 @@ impl Program {
             self.grant.effective_ns = Some(affinity_ns);
             return;
         }
-        let Some(seen) = self.seen.filter(|seen| seen.last_team > 0) else { return };
+        let Some(seen) = self.seen.filter(|seen| seen.last_team > 0) else {
+            // No team that we know of: it is between regions, or in one that it entered before it attached.
+            self.grant.effective_ns = Some(affinity_ns);
+            return;
+        };
         let promised = seen.promised > self.grant.promised && seen.last_team > dop;
         let there =
             if self.grant.grew { seen.last_team >= dop.min(self.natural()) } else { seen.last_team <= dop };

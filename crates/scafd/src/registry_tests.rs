@@ -119,10 +119,20 @@ fn a_fixed_program_has_its_grant_with_its_affinity() {
 }
 
 #[test]
+fn a_program_without_a_team_has_its_grant_with_its_affinity() {
+    let mut p = program(1);
+    p.code = Code::Resizable;
+    grant(&mut p, 4, 10);
+    p.settle(50, 200);
+    assert_eq!(p.grant.effective_ns, Some(11));
+}
+
+#[test]
 fn a_resized_program_has_a_smaller_grant_with_its_first_smaller_team() {
     let mut p = program(1);
     p.code = Code::Resizable;
     grant(&mut p, 4, 10);
+    p.seen = Some(seen(8, 0));
     p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, None);
     p.seen = Some(seen(4, 0));
