@@ -176,9 +176,11 @@ fn smooth(streak: u64, was: u64, is: u64) -> u64 {
 pub fn is_passed_by(this: *mut Thread) -> bool {
     // SAFETY: the calling thread's own state.
     unsafe {
-        let passed_by = (*this).left_out != 0;
-        (*this).left_out -= u32::from(passed_by);
-        passed_by
+        let left = (*this).left_out;
+        if left != 0 {
+            (*this).left_out = left - 1;
+        }
+        left != 0
     }
 }
 
