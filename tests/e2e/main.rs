@@ -17,6 +17,7 @@ mod faults;
 mod kernels;
 mod libraries;
 mod masters;
+mod park;
 mod processes;
 mod promises;
 mod real;

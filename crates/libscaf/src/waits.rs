@@ -16,8 +16,9 @@ use crate::arch::{self, NO_INDEX, Thread, thread, ticks};
 use crate::futex::Futex;
 use crate::region::{self, Frame};
 use crate::runtime::{self, Body, Runtime};
-use crate::{client, pages, settings, virtualise};
+use crate::{client, pages, promise, settings, virtualise};
 use core::ffi::{c_int, c_void};
+use scaf_proto::report::fact;
 use scaf_team::barrier::Passed;
 
 /// Rounds that a thread spins where the program itself has more threads than PUs; libgomp's number.
@@ -228,6 +229,7 @@ unsafe fn index(this: *mut Thread, runtime: &Runtime) -> u32 {
 #[cold]
 #[inline(never)]
 unsafe fn park(this: *mut Thread, frame: &Frame, index: u32) {
+    promise::note(fact::PARKED);
     let since = ticks();
     // SAFETY: this thread's own state.
     frame.gate.park(index, unsafe { (*this).loops }, &Futex, dop);

@@ -28,12 +28,14 @@ pub mod fact {
     pub const OVERFLOW: u32 = 1 << 4;
     /// A region ran on fewer threads than its team has.
     pub const VIRTUALISED: u32 = 1 << 5;
+    /// A thread slept between two chunks of a loop because its DoP was smaller than its team.
+    pub const PARKED: u32 = 1 << 6;
 }
 
 /// One master's counters.
 ///
 /// The program pays for each store that a region makes (its runtime's next atomic operation has to wait for them), so
-/// there are few, and short regions of one thread are reported sixteen at a time.
+/// there are few, and short regions of one thread are reported many at a time.
 #[repr(C, align(64))]
 pub struct Slot {
     /// Guards the sums below; a write a region, so it also counts the regions reported.

@@ -77,6 +77,7 @@ fn mechanism(mechanism: Mechanism) -> &'static str {
         Mechanism::Unmanaged => "unmanaged",
         Mechanism::Resize => "resize",
         Mechanism::Fold => "fold",
+        Mechanism::Park => "park",
         Mechanism::Virtualise => "virtualise",
     }
 }

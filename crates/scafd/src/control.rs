@@ -69,6 +69,8 @@ pub enum Mechanism {
     Resize,
     /// The team keeps its size, its CPU affinity is narrower.
     Fold,
+    /// As fold, and the threads of dynamic loops that are too many sleep between chunks.
+    Park,
     /// The team keeps its size as far as the program can tell, and fewer threads do its members' parts one after the other.
     Virtualise,
 }

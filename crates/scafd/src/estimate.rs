@@ -41,6 +41,8 @@ pub struct Seen {
     pub natural: u32,
     /// Whether a region ran on fewer threads than its team has.
     pub virtualised: bool,
+    /// Whether threads of a dynamic loop slept between chunks.
+    pub parked: bool,
     /// Slots that broke the rules in this reading.
     pub hostile: u32,
 }
@@ -137,6 +139,7 @@ impl Meter {
             progress: copies().map(|c| c.regions.wrapping_add(c.waits)).fold(0, u64::wrapping_add),
             natural: if natural <= MOST_THREADS { natural } else { 0 },
             virtualised: page.0.facts & fact::VIRTUALISED != 0,
+            parked: page.0.facts & fact::PARKED != 0,
             hostile: 0,
         }
     }

@@ -310,14 +310,16 @@ impl Program {
             let why = "regions whose threads are independent keep their team size and run on fewer threads";
             return (Mechanism::Virtualise, why.into());
         }
+        let parked = self.seen.is_some_and(|seen| seen.parked && seen.team > dop);
+        let fold = if parked { Mechanism::Park } else { Mechanism::Fold };
         match &self.code {
-            Code::Pending => (Mechanism::Fold, "its code is being inspected".into()),
-            Code::Fixed(why) => (Mechanism::Fold, why.clone()),
+            Code::Pending => (fold, "its code is being inspected".into()),
+            Code::Fixed(why) => (fold, why.clone()),
             Code::Resizable => match self.seen {
                 Some(seen) if seen.team > dop => {
                     let state = if seen.in_region { "is running" } else { "ran last" };
                     let why = "it began before the grant, or is a long region, which stays whole";
-                    (Mechanism::Fold, format!("a team of {} {state} that was not resized: {why}", seen.team))
+                    (fold, format!("a team of {} {state} that was not resized: {why}", seen.team))
                 }
                 _ => (Mechanism::Resize, String::new()),
             },

@@ -47,6 +47,7 @@ fn seen(team: u32, promised: u64) -> Seen {
         progress: 0,
         natural: 0,
         virtualised: false,
+        parked: false,
         hostile: 0,
     }
 }

@@ -1,0 +1,18 @@
+//! Threads of dynamic loops sleep between chunks while their DoP is smaller than their team.
+
+use crate::support::House;
+use scafd::control::Mechanism;
+
+#[test]
+fn threads_of_dynamic_loops_are_parked_while_their_team_is_folded() {
+    let house = House::open("equi");
+    let program = house.program("waits").threads(2).start();
+    program.until("alone", |program| program.mechanism == Mechanism::Fold && program.regions > 10);
+    let guest = house.program("waits").threads(2).start();
+    let seen = program.until("parked", |program| program.mechanism == Mechanism::Park);
+    program.until("rounds", |program| program.regions > seen.regions + 10);
+    guest.finish().well();
+    program.until("alone again", |program| program.mechanism == Mechanism::Fold);
+    let done = program.finish().well();
+    assert_eq!((done.number("wrong"), done.number("early")), (0, 0));
+}
