@@ -146,11 +146,11 @@ pub struct Solo {
     /// Kernels, separated by commas [default: all of them]
     #[arg(long, value_delimiter = ',')]
     pub programs: Vec<String>,
-    /// Pairs of runs, plain and managed, in the order ABBA
+    /// Pairs of runs, plain and managed, which take turns
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,
     /// How long a run shall take at least, in seconds: kernels repeat their timed section until then
-    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub seconds: f64,
 }
 

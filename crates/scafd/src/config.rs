@@ -21,6 +21,8 @@ pub struct Config {
     pub max_clients_per_uid: u32,
     /// Contexts that are never given away.
     pub reserve: u32,
+    /// Whether contexts that unmanaged processes keep busy are given away no more.
+    pub count_load: bool,
 }
 
 impl Default for Config {
@@ -32,6 +34,7 @@ impl Default for Config {
             rc_s: 1.0,
             max_clients_per_uid: 256,
             reserve: 0,
+            count_load: true,
         }
     }
 }
@@ -69,6 +72,7 @@ struct File {
     rc_s: Option<Spanned<f64>>,
     max_clients_per_uid: Option<Spanned<u32>>,
     reserve: Option<u32>,
+    count_load: Option<bool>,
 }
 
 impl Config {
@@ -110,6 +114,7 @@ impl Config {
                 within(&max, 1, 1024, "max_clients_per_uid").map_err(|(at, why)| error(at, why))?;
         }
         config.reserve = file.reserve.unwrap_or(config.reserve);
+        config.count_load = file.count_load.unwrap_or(config.count_load);
         Ok(config)
     }
 }
@@ -157,7 +162,8 @@ mod tests {
 
     #[test]
     fn every_key_is_taken_in() {
-        let text = "policy = 'equi'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n";
+        let text = "policy = 'equi'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
+                    count_load = false\n";
         let config = parse(text).unwrap();
         assert_eq!(
             config,
@@ -168,6 +174,7 @@ mod tests {
                 rc_s: 0.5,
                 max_clients_per_uid: 3,
                 reserve: 1,
+                count_load: false,
             }
         );
     }

@@ -198,9 +198,18 @@ impl Child {
         }
     }
 
+    /// Lets it run, or stops it: all that is in its process group.
+    pub fn go_on(&self, on: bool) {
+        self.signal(if on { Signal::CONT } else { Signal::STOP });
+    }
+
     fn kill_group(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
         if let Some(group) = Pid::from_raw(self.child.id() as i32) {
-            let _ = rustix::process::kill_process_group(group, Signal::KILL);
+            let _ = rustix::process::kill_process_group(group, signal);
         }
     }
 }

@@ -27,14 +27,24 @@ impl Private {
     /// # Errors
     /// scafd or the client library isn't beside us, or the daemon doesn't come up.
     pub fn start(policy: &str, interrupt: &Interrupt) -> Result<Private> {
+        Private::configured(policy, "", interrupt)
+    }
+
+    /// Starts one with a configuration file's text.
+    ///
+    /// # Errors
+    /// As for [`Private::start`].
+    pub fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
         let library = launch::library().map_err(|why| anyhow!(why))?;
         let program = daemon::beside_us("scafd")
             .context("there is no scafd beside scaf or in ../lib/scaf; build it")?;
         let folder = tempfile::Builder::new().prefix("scaf-bench-").tempdir().context("temporary folder")?;
-        let socket = folder.path().join("scafd.sock");
-        let arguments =
-            ["--session", "--idle-exit", "0", "--config", "/dev/null", "--policy", policy, "--socket"];
-        let arguments = arguments.iter().map(Into::into).chain([socket.clone().into_os_string()]).collect();
+        let (socket, file) = (folder.path().join("scafd.sock"), folder.path().join("scafd.toml"));
+        std::fs::write(&file, configuration).context("temporary configuration file")?;
+        let arguments = ["--session", "--idle-exit", "0", "--policy", policy];
+        let paths =
+            ["--config".into(), file.into_os_string(), "--socket".into(), socket.clone().into_os_string()];
+        let arguments = arguments.iter().map(Into::into).chain(paths).collect();
         let daemon = Child::start(&Recipe { program, arguments, environment: vec![], pus: None })?;
         let mut private = Private { daemon, folder, library };
         private.wait_until_it_listens(&socket, interrupt)?;

@@ -1,6 +1,6 @@
 //! `scaf bench solo`: what being managed costs a program that is alone on the machine.
 
-use super::child::{self, Recipe};
+use super::child::{self, Child, Outcome, Recipe};
 use super::folders::Folders;
 use super::interrupt::Interrupt;
 use super::private::Private;
@@ -12,9 +12,13 @@ use anyhow::{Context, Result, bail};
 use scaf_policy::metrics::geomean;
 use serde::Serialize;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// Longest time of a kernel, in seconds.
 const CAP_S: f64 = 600.0;
+
+/// One turn of a run. Caches are filled anew in each, which takes less than a millisecond.
+const TURN: Duration = Duration::from_millis(100);
 
 #[derive(Serialize)]
 struct Report {
@@ -24,7 +28,6 @@ struct Report {
     programs: Vec<Program>,
     geomean_ratio: f64,
     worst_ratio: f64,
-    geomean_fastest_ratio: f64,
 }
 
 #[derive(Serialize)]
@@ -33,7 +36,6 @@ struct Program {
     plain_s: f64,
     managed_s: f64,
     ratio: f64,
-    fastest_ratio: f64,
     verified: bool,
     same_value: bool,
 }
@@ -49,7 +51,7 @@ pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
         names.iter().map(|name| recipe(&folders, name, &flags.class)).collect::<Result<Vec<_>>>()?;
     let interrupt = Interrupt::install()?;
     drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
-    let progress = Progress::new(names.len() * flags.repetitions as usize * 2);
+    let progress = Progress::new(names.len() * flags.repetitions as usize);
     let mut programs = Vec::new();
     for (name, recipe) in names.iter().zip(&recipes) {
         progress.at(name);
@@ -62,9 +64,6 @@ pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
         header: Header::new(flags.repetitions),
         class: flags.class.clone(),
         geomean_ratio: geomean(&ratios),
-        geomean_fastest_ratio: geomean(
-            &programs.iter().map(|program| program.fastest_ratio).collect::<Vec<_>>(),
-        ),
         worst_ratio: ratios.iter().copied().fold(0.0, f64::max),
         programs,
     };
@@ -114,62 +113,91 @@ fn compare(
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Program> {
-    let mut lines: [Vec<kernel::Line>; 2] = [vec![], vec![]];
+    let mut lines: Vec<kernel::Line> = Vec::new();
+    let mut seconds: [Vec<f64>; 2] = [vec![], vec![]];
     for repetition in 0..repetitions {
-        // ABBA: a machine that speeds up or slows down steadily favours neither.
-        let order = if repetition % 2 == 0 { [0, 1] } else { [1, 0] };
-        for kind in order {
-            // A daemon that has seen the plain run before would take it for load that goes on for a while.
-            let private = if kind == 1 { Some(Private::start("scaf", interrupt)?) } else { None };
-            let environment =
-                private.as_ref().map(|private| private.environment(name, 1)).unwrap_or_default();
-            let outcome = child::run(&recipe.with(environment, None), CAP_S, interrupt)?;
-            lines[kind]
-                .push(kernel::line(&outcome.stdout).with_context(|| recipe.program.display().to_string())?);
-            progress.step();
+        // The plain run is load that nobody manages: a daemon that counted it would take a context away.
+        let private = Private::configured("scaf", "count_load = false\n", interrupt)?;
+        let recipes = [recipe.clone(), recipe.with(private.environment(name, 1), None)];
+        let runs = in_turns(&recipes, (repetition % 2) as usize, interrupt)?;
+        for (kind, (taken_s, outcome)) in runs.into_iter().enumerate() {
+            seconds[kind].push(taken_s);
+            lines.push(kernel::line(&outcome.stdout).with_context(|| recipe.program.display().to_string())?);
         }
+        progress.step();
     }
-    let [plain, managed] =
-        [0, 1].map(|kind| lines[kind].iter().map(|line| line.seconds).collect::<Vec<f64>>());
-    // Within each pair: a machine whose speed drifts in minutes moves both of a pair, but not all runs alike.
+    let [plain, managed] = seconds;
     let ratios: Vec<f64> = managed.iter().zip(&plain).map(|(managed, plain)| managed / plain).collect();
-    let every = || lines.iter().flatten();
     Ok(Program {
         name: name.to_owned(),
         plain_s: median(&plain).context("no runs")?,
         managed_s: median(&managed).context("no runs")?,
         ratio: median(&ratios).context("no runs")?,
-        fastest_ratio: fastest(&managed) / fastest(&plain),
-        verified: every().all(|line| line.verified),
-        same_value: every().all(|line| line.value == lines[0][0].value),
+        verified: lines.iter().all(|line| line.verified),
+        same_value: lines.iter().all(|line| line.value == lines[0].value),
     })
 }
 
-/// What else runs on the machine only ever slows a program down, so the fastest run says most about the program itself.
-fn fastest(seconds: &[f64]) -> f64 {
-    seconds.iter().copied().fold(f64::INFINITY, f64::min)
+/// Runs two programs by turns, each stopped while the other runs, so that a machine whose speed drifts from second to second
+/// is as fast for one as for the other. Returns the time that each ran, in seconds, and how it ended.
+fn in_turns(recipes: &[Recipe; 2], first: usize, interrupt: &Interrupt) -> Result<Vec<(f64, Outcome)>> {
+    let mut children: [Option<Child>; 2] = [None, None];
+    let mut ended: [Option<Outcome>; 2] = [None, None];
+    let mut taken = [Duration::ZERO; 2];
+    for turn in first.. {
+        let kind = turn % 2;
+        if ended[kind].is_some() {
+            if ended[1 - kind].is_some() {
+                break;
+            }
+            continue;
+        }
+        let start = Instant::now();
+        let child = match &mut children[kind] {
+            Some(child) => {
+                child.go_on(true);
+                child
+            }
+            none => none.insert(Child::start(&recipes[kind])?),
+        };
+        let until = start + TURN;
+        while Instant::now() < until && ended[kind].is_none() {
+            interrupt.wait(&[child.end()], until.saturating_duration_since(Instant::now()))?;
+            ended[kind] = child.ended()?;
+        }
+        if ended[kind].is_none() {
+            child.go_on(false);
+        }
+        taken[kind] += start.elapsed();
+        let name = recipes[kind].program.display();
+        if taken[kind].as_secs_f64() > CAP_S {
+            bail!("{name} took more than {CAP_S} s; give it a smaller class");
+        }
+        if let Some(how) = ended[kind].as_ref().and_then(Outcome::failure) {
+            bail!("{name} {how}");
+        }
+    }
+    Ok(ended.into_iter().zip(taken).filter_map(|(end, taken)| Some((taken.as_secs_f64(), end?))).collect())
 }
 
 fn table(report: &Report) -> String {
-    let mut table = ps::plain_table(&["PROGRAM", "PLAIN S", "MANAGED S", "RATIO", "OF FASTEST", "VERIFIED"]);
+    let mut table = ps::plain_table(&["PROGRAM", "PLAIN S", "MANAGED S", "RATIO", "VERIFIED"]);
     for it in &report.programs {
         table.add_row([
             it.name.clone(),
             format!("{:.3}", it.plain_s),
             format!("{:.3}", it.managed_s),
             format!("{:.4}", it.ratio),
-            format!("{:.4}", it.fastest_ratio),
             if it.verified { "yes" } else { "NO" }.to_owned(),
         ]);
     }
-    ps::align_right(&mut table, &[1, 2, 3, 4]);
+    ps::align_right(&mut table, &[1, 2, 3]);
     format!(
-        "{}\ngeometric mean {:.4}, worst {:.4} (managed/plain; medians of {} pairs, class {}); of the fastest runs {:.4}\n",
+        "{}\ngeometric mean {:.4}, worst {:.4} (managed/plain; medians of {} pairs, class {})\n",
         ps::trimmed(&table),
         report.geomean_ratio,
         report.worst_ratio,
         report.header.repetitions,
-        report.class,
-        report.geomean_fastest_ratio
+        report.class
     )
 }

@@ -235,7 +235,9 @@ impl Daemon {
 
     /// Contexts that can be given away now, at least 1.
     fn capacity(&self) -> u32 {
-        let kept = self.load.taken().saturating_add(self.parts.config.reserve);
+        let config = &self.parts.config;
+        let busy = if config.count_load { self.load.taken() } else { 0 };
+        let kept = busy.saturating_add(config.reserve);
         self.limits.contexts().saturating_sub(kept).max(1)
     }
 
