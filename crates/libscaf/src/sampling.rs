@@ -15,8 +15,9 @@ use scaf_team::choice::Length;
 
 /// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
 const SHORT_TICKS: u64 = 1 << 15;
-/// Regions from this long on (8 to 16 ms) are long: they are to follow a grant that changes meanwhile.
-const LONG_TICKS: u64 = 1 << 25;
+/// Regions from this long on (70 to 130 ms) are long: they are to follow a grant that changes meanwhile. Shorter ones follow at
+/// the next entry, for a folded team takes 5 to 26% longer than a resized one (docs/decisions/waits.md).
+const LONG_TICKS: u64 = 1 << 28;
 /// One of so many runs of short regions is measured. A prime, so that of regions that take turns each is met.
 const SAMPLE: u32 = 61;
 /// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left out.
@@ -27,10 +28,12 @@ const STREAK: u64 = 4;
 /// [`LENGTH`], and [`WHOLE`].
 pub struct Note(u64);
 
-/// Bits of a note: 0 if the region hasn't run yet, else [`NOT_LONG`] or [`LONG`], as its latest measured run was.
+/// Bits of a note: 0 if the region hasn't run yet, else [`NOT_LONG`] or [`LONG`], as its latest measured run was; or
+/// [`WAS_LONG`], as only the one before was. Programs run a region once for a start and then at length.
 const LENGTH: u64 = 3 << 48;
 const NOT_LONG: u64 = 1 << 48;
 const LONG: u64 = 2 << 48;
+const WAS_LONG: u64 = 3 << 48;
 
 /// Two bits of a note: how many measured runs had all threads that they should have, up to [`ENOUGH`]; or [`NEVER`].
 const WHOLE: u64 = 3 << 50;
@@ -83,7 +86,7 @@ impl Note {
     pub fn length(&self) -> Length {
         match self.0 & LENGTH {
             0 => Length::Unknown,
-            LONG => Length::Long,
+            LONG | WAS_LONG => Length::Long,
             _ => Length::Short,
         }
     }
@@ -92,7 +95,7 @@ impl Note {
     #[inline(always)]
     pub fn learn_length(note: &AtomicU64, wall: u64) {
         let before = note.load(Ordering::Relaxed);
-        let now = before & WHOLE | if wall >= LONG_TICKS { LONG } else { NOT_LONG };
+        let now = before & WHOLE | length(before, wall);
         if before != now {
             note.store(now, Ordering::Relaxed);
         }
@@ -138,7 +141,7 @@ impl Note {
         let share = (useful << 16).checked_div(all).unwrap_or(0).min(0xffff);
         let streak = note.team_streak();
         let share = smooth(streak, note.0 & 0xffff, share);
-        let rest = note.0 & !(LENGTH | 0xff_0000_ffff) | NOT_LONG;
+        let rest = note.0 & !(LENGTH | 0xff_0000_ffff) | length(note.0, wall);
         code.note.store(rest | (streak + 1).min(STREAK) << 32 | share, Ordering::Relaxed);
     }
 
@@ -150,8 +153,8 @@ impl Note {
         }
         let note = Note::of(code);
         let streak = note.alone_streak();
+        let rest = note.0 & !(LENGTH | 0xff00_ffff_0000) | length(note.0, wall);
         let wall = smooth(streak, note.0 >> 16 & 0xffff, wall);
-        let rest = note.0 & !(LENGTH | 0xff00_ffff_0000) | NOT_LONG;
         code.note.store(rest | (streak + 1).min(STREAK) << 40 | wall << 16, Ordering::Relaxed);
     }
 
@@ -161,6 +164,16 @@ impl Note {
         if wall > 2 * SHORT_TICKS {
             Note::learn_length(code.note, wall);
         }
+    }
+}
+
+/// The bits of [`LENGTH`] after a run of `wall` ticks.
+#[inline(always)]
+fn length(note: u64, wall: u64) -> u64 {
+    match note & LENGTH {
+        _ if wall >= LONG_TICKS => LONG,
+        LONG => WAS_LONG,
+        _ => NOT_LONG,
     }
 }
 
