@@ -26,6 +26,7 @@ mod cycle;
 pub mod efficiency;
 pub mod metrics;
 pub mod model;
+pub mod observed;
 pub mod place;
 mod policies;
 mod puset;
