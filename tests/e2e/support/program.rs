@@ -174,7 +174,8 @@ impl Running<'_> {
     /// Waits until it is folded onto one PU.
     pub fn until_folded(&self) -> Program {
         self.until("one PU by folding", |program| {
-            program.mechanism == Mechanism::Fold && program.dop == Some(1) && program.effective_ns.is_some()
+            let folded = matches!(program.mechanism, Mechanism::Fold | Mechanism::Park);
+            folded && program.dop == Some(1) && program.effective_ns.is_some()
         })
     }
 
