@@ -43,7 +43,7 @@ impl Default for Config {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: cannot be read", path.display())]
     Io {
         /// The file.
         path: PathBuf,
