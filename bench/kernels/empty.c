@@ -88,14 +88,12 @@ int main(int argc, char **argv)
         long slot = next_slot(argv[1][0] - '0');
         double each = all_phases(threads);
         int met = team();
-        if (i <= 0)
+        if (i <= 0 || met < threads)
             threads = met;
         if (i < 0)
             continue;
         slots[i] = slot;
         ns[i] = each;
-        if (met < threads)
-            threads = met;
     }
     printf("{\"threads\":%d,\"turns\":[", threads);
     for (int i = 0; i < TURNS; i++)

@@ -50,10 +50,9 @@ pub const NO_SLOT: u32 = u32::MAX;
 /// Nested `_start` regions whose runtime is remembered; deeper ones are ended in the outermost one's.
 pub const STARTS: usize = 3;
 
-/// Bytes reserved for [`Thread`] below: whole cache lines, so that the runtime's own thread state, which lies behind, is
-/// spread over as many lines as without us. Its masters write to it in their workers; one more line is 50 to 250 ns a region.
-const THREAD_BYTES: usize = 128;
-const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
+/// Bytes of [`Thread`] reserved below.
+const THREAD_BYTES: usize = 88;
+const _: () = assert!(size_of::<Thread>() == THREAD_BYTES);
 
 global_asm!(
     ".section .tbss.scaf_thread,\"awT\",@nobits",

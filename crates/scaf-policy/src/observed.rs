@@ -114,13 +114,9 @@ impl Region {
             let last = point.samples.pop_back();
             point.samples.clear();
             point.samples.extend(last);
-            for other in self.points.values_mut() {
+            for (_, other) in self.points.iter_mut().filter(|(at, _)| **at != dop) {
                 other.samples.iter_mut().for_each(|sample| sample.0 *= factor);
                 other.stale = true;
-            }
-            // The sample that was kept is of the new phase already.
-            if let Some(point) = self.points.get_mut(&dop) {
-                point.samples.iter_mut().for_each(|sample| sample.0 /= factor);
             }
         }
         self.points.entry(dop).or_default().add(mean_s, count);

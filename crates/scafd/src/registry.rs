@@ -245,16 +245,10 @@ impl Program {
     /// does the smaller team count that follows it.
     pub fn settle(&mut self, team_since_ns: u64, now_ns: u64) {
         let (None, Some(affinity_ns)) = (self.grant.effective_ns, self.grant.affinity_ns) else { return };
-        let Some(dop) = self.grant.dop else {
-            self.grant.effective_ns = Some(affinity_ns);
-            return;
-        };
-        if !matches!(self.code, Code::Resizable) {
-            self.grant.effective_ns = Some(affinity_ns);
-            return;
-        }
-        let Some(seen) = self.seen.filter(|seen| seen.last_team > 0) else {
-            // No team that we know of: it is between regions, or in one that it entered before it attached.
+        let seen = self.seen.filter(|seen| seen.last_team > 0);
+        let (Some(dop), Code::Resizable, Some(seen)) = (self.grant.dop, &self.code, seen) else {
+            // It isn't managed, is folded, or has no team that we know of: it has yet to enter a region, or entered its first
+            // before it attached. The affinity is all there is.
             self.grant.effective_ns = Some(affinity_ns);
             return;
         };

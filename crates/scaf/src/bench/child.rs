@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -203,6 +203,23 @@ impl Child {
         self.signal(if on { Signal::CONT } else { Signal::STOP });
     }
 
+    /// Waits for its successful end.
+    ///
+    /// # Errors
+    /// It fails, takes longer than `cap_s`, or the user interrupts.
+    pub fn success(self, program: &Path, cap_s: f64, interrupt: &Interrupt) -> Result<Outcome> {
+        let program = program.display();
+        let Some(outcome) = self.wait(cap_s, interrupt)? else {
+            bail!(
+                "{program} took more than {cap_s} s alone on the machine; give it a smaller size or a longer cap_s"
+            );
+        };
+        match outcome.failure() {
+            None => Ok(outcome),
+            Some(how) => bail!("{program} {how}"),
+        }
+    }
+
     fn kill_group(&self) {
         self.signal(Signal::KILL);
     }
@@ -228,16 +245,7 @@ impl Drop for Child {
 /// # Errors
 /// It fails, takes longer than `cap_s`, or the user interrupts.
 pub fn run(recipe: &Recipe, cap_s: f64, interrupt: &Interrupt) -> Result<Outcome> {
-    let program = recipe.program.display();
-    let Some(outcome) = Child::start(recipe)?.wait(cap_s, interrupt)? else {
-        bail!(
-            "{program} took more than {cap_s} s alone on the machine; give it a smaller size or a longer cap_s"
-        );
-    };
-    match outcome.failure() {
-        None => Ok(outcome),
-        Some(how) => bail!("{program} {how}"),
-    }
+    Child::start(recipe)?.success(&recipe.program, cap_s, interrupt)
 }
 
 /// A file for a program's output. It has no name, so nothing is left behind, and no pipe that a program could wait at.

@@ -129,23 +129,18 @@ fn pair(threads: u32, probe: &Recipe, first: usize, interrupt: &Interrupt) -> Re
             Child::start(&recipe)
         };
         let (plain, managed) = (start(1 - MANAGED)?, start(MANAGED)?);
-        let (plain, managed) = (output(plain, interrupt)?, output(managed, interrupt)?);
+        let output = |child: Child| -> Result<Probe> {
+            let outcome = child.success(&probe.program, CAP_S, interrupt)?;
+            let line = outcome.stdout.trim();
+            serde_json::from_str(line).with_context(|| format!("{PROBE} printed '{line}'"))
+        };
+        let (plain, managed) = (output(plain)?, output(managed)?);
         seen = managed.threads;
         if seen == threads && plain.threads == threads {
             return plain.against(&managed, threads);
         }
     }
     bail!("{PROBE} ran with {seen} threads, not {threads}; the machine is too busy to measure on")
-}
-
-fn output(probe: Child, interrupt: &Interrupt) -> Result<Probe> {
-    let outcome =
-        probe.wait(CAP_S, interrupt)?.with_context(|| format!("{PROBE} took more than {CAP_S} s"))?;
-    if let Some(how) = outcome.failure() {
-        bail!("{PROBE} {how}");
-    }
-    let line = outcome.stdout.trim();
-    serde_json::from_str(line).with_context(|| format!("{PROBE} printed '{line}'"))
 }
 
 impl Probe {
