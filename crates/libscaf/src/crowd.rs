@@ -8,33 +8,47 @@
 //! that: a thread of ours, the *host*, has a team of *idlers*, who do nothing and sleep. The host stays while crowded
 //! regions run, and for [`PERIOD_MS`] after the last one; libgomp ends its team with it.
 //!
+//! The first crowded region waits for the host before it does its work, about 0.2 ms: its own end and its idle workers would
+//! spin for 15 ms, on the context that the program goes on with. It is called from within the region, when libgomp has made
+//! the team: earlier, its idlers were no more than the PUs, and would spin.
+//!
 //! Where a thread can't be made libgomp would end the program, so the host first makes as many itself.
 
+use crate::futex::Futex;
 use crate::region::is_crowded;
 use crate::runtime::{self, Runtime};
 use crate::{client, settings, watch};
 use core::ffi::c_void;
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_team::Sleep;
 
 /// Time between two looks of the host, in milliseconds.
 const PERIOD_MS: i64 = 100;
-/// Time after which a thread that has ended is gone for the system, too, in milliseconds.
+/// Longest that a region waits for its host, in milliseconds.
+const PATIENCE_MS: u32 = 20;
+/// Looks after which a thread that has ended, and isn't gone for the system, is given [`SETTLED_MS`] milliseconds.
+const LOOKS: u32 = 100;
 const SETTLED_MS: i64 = 10;
 /// Most idlers: a machine with more PUs than this beyond a team's size keeps libgomp's spinning.
 const MOST_IDLERS: u32 = 64;
 
 /// What is there about one copy of the runtime.
 struct Crowd {
-    /// 1 while there is a host.
+    /// [`NONE`], [`COMING`] or [`THERE`].
     host: AtomicU32,
     /// Crowded regions that run now.
     inside: AtomicU32,
     /// 1 when there was one since the host looked.
     used: AtomicU32,
-    /// Team size of the region that the host was called for.
+    /// Team size of the last crowded region.
     team: AtomicU32,
 }
+
+/// Whether there is a host; where it can't make its idlers, it counts as there, and isn't asked again.
+const NONE: u32 = 0;
+const COMING: u32 = 1;
+const THERE: u32 = 2;
 
 static CROWDS: [Crowd; runtime::RUNTIMES] = [const {
     Crowd {
@@ -47,6 +61,14 @@ static CROWDS: [Crowd; runtime::RUNTIMES] = [const {
 
 /// A crowded region, until it is dropped.
 pub struct Inside(Option<&'static Crowd>);
+
+impl Inside {
+    /// Whether its threads have to [`call_in`] the host first.
+    #[inline(always)]
+    pub fn is_hostless(&self) -> bool {
+        self.0.is_some_and(|crowd| crowd.host.load(Ordering::Relaxed) != THERE)
+    }
+}
 
 impl Drop for Inside {
     #[inline(always)]
@@ -70,21 +92,39 @@ fn join(runtime: &'static Runtime, team: u32) -> Option<&'static Crowd> {
     if settings.spin.is_none() || settings.fixed_spin || settings.bound || runtime.llvms.is_some() {
         return None;
     }
-    let number = runtime.number();
-    let crowd = CROWDS.get(number)?;
+    if !(1..=MOST_IDLERS).contains(&idlers(team)) {
+        return None;
+    }
+    let crowd = CROWDS.get(runtime.number())?;
     crowd.inside.fetch_add(1, Ordering::Relaxed);
     crowd.used.store(1, Ordering::Relaxed);
-    let idlers = idlers(team);
-    if crowd.host.load(Ordering::Relaxed) == 0
-        && (1..=MOST_IDLERS).contains(&idlers)
-        && crowd.host.swap(1, Ordering::AcqRel) == 0
-    {
-        crowd.team.store(team, Ordering::Relaxed);
-        if !watch::spawn(host, without_provenance_mut(number)) {
-            crowd.host.store(0, Ordering::Relaxed);
+    crowd.team.store(team, Ordering::Relaxed);
+    Some(crowd)
+}
+
+/// Has the host there, unless it takes too long. Called by threads of a crowded team.
+#[cold]
+pub fn call_in(runtime: &'static Runtime) {
+    let number = runtime.number();
+    let Some(crowd) = CROWDS.get(number) else {
+        return;
+    };
+    let calls = crowd.host.compare_exchange(NONE, COMING, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    if calls && !watch::spawn(host, without_provenance_mut(number)) {
+        crowd.is(NONE);
+    }
+    while crowd.host.load(Ordering::Acquire) == COMING {
+        if Futex.sleep(&crowd.host, COMING, PATIENCE_MS) {
+            break;
         }
     }
-    Some(crowd)
+}
+
+impl Crowd {
+    fn is(&self, state: u32) {
+        self.host.store(state, Ordering::Release);
+        Futex.wake_all(&self.host);
+    }
 }
 
 /// How many threads libgomp must have beside a team for them to be more than the PUs; 0 if they are already.
@@ -96,11 +136,13 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
     let number = number.addr();
     if let (Some(crowd), Some(runtime)) = (CROWDS.get(number), runtime::by_number(number)) {
         let idlers = idlers(crowd.team.load(Ordering::Relaxed));
-        if let Some(parallel) = runtime.parallel
-            && can_make(idlers)
-        {
+        let parallel = runtime.parallel.filter(|_| can_make(idlers));
+        if let Some(parallel) = parallel {
             // SAFETY: a region of nothing.
             unsafe { parallel(idle, null_mut(), idlers.saturating_add(1), 0) };
+        }
+        crowd.is(THERE);
+        if parallel.is_some() {
             loop {
                 watch::pause(PERIOD_MS);
                 let used = crowd.used.swap(0, Ordering::Relaxed) != 0;
@@ -108,9 +150,8 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
                     break;
                 }
             }
-            crowd.host.store(0, Ordering::Release);
+            crowd.is(NONE);
         }
-        // If it can't make them now, it is not asked again.
     }
     null_mut()
 }
@@ -119,24 +160,44 @@ unsafe extern "C" fn idle(_: *mut c_void) {}
 
 /// Whether the system lets the program have so many more threads at once, and one.
 fn can_make(threads: u32) -> bool {
-    let all = rehearse(without_provenance_mut(threads as usize + 1)).is_null();
-    // Threads that were joined take a moment until they don't count any more.
-    watch::pause(SETTLED_MS);
-    all
+    !rehearse(without_provenance_mut(threads as usize + 1)).is_null()
 }
 
-/// Has so many threads there at once, each started by the one before; null if there were so many.
+/// Has so many threads there at once, each started by the one before, and gone again; null if there weren't so many,
+/// else the caller's own number.
 extern "C" fn rehearse(threads: *mut c_void) -> *mut c_void {
+    // SAFETY: gettid takes nothing.
+    let own = without_provenance_mut(unsafe { libc::gettid() } as usize);
     if threads.addr() == 0 {
+        return own;
+    }
+    let Some(next) = watch::start(rehearse, without_provenance_mut(threads.addr().wrapping_sub(1))) else {
+        return null_mut();
+    };
+    let mut number = null_mut();
+    // SAFETY: a thread that nobody else joins.
+    if unsafe { libc::pthread_join(next, &mut number) } != 0 || number.is_null() {
         return null_mut();
     }
-    let failed = without_provenance_mut(1);
-    let Some(next) = watch::start(rehearse, without_provenance_mut(threads.addr().wrapping_sub(1))) else {
-        return failed;
-    };
-    let mut result = failed;
-    // SAFETY: a thread that nobody else joins.
-    if unsafe { libc::pthread_join(next, &mut result) } == 0 { result } else { failed }
+    until_gone(number.addr());
+    own
+}
+
+/// Threads that were joined take a moment until they don't count any more.
+fn until_gone(number: usize) {
+    for _ in 0..LOOKS {
+        // SAFETY: asks about a thread of this process, by no signal.
+        let is_gone = unsafe {
+            libc::syscall(libc::SYS_tgkill, libc::getpid(), number, 0) < 0
+                && *libc::__errno_location() == libc::ESRCH
+        };
+        if is_gone {
+            return;
+        }
+        // SAFETY: gives up the PU to it.
+        unsafe { libc::sched_yield() };
+    }
+    watch::pause(SETTLED_MS);
 }
 
 /// After a fork, in the child: no host is there.

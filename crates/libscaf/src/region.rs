@@ -339,10 +339,12 @@ unsafe fn several<R>(
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
     let &Entry { code, slot, body, data, entered, choice, .. } = entry;
-    let _crowd = crowd::enter(code.runtime, choice.team);
+    let crowd = crowd::enter(code.runtime, choice.team);
+    let hostless = crowd.is_hostless();
     // SAFETY: as in `run`; the frame lives until the region has ended.
     unsafe {
         if choice.ids == 0
+            && !hostless
             && let Some(share) = Note::of(code).team(this)
         {
             let result = call(code.runtime, body, data, choice.pass);
@@ -365,7 +367,8 @@ unsafe fn several<R>(
         }
         let frame = &raw const frame;
         (*this).frame = frame;
-        let result = call(code.runtime, run_thread, frame.cast_mut().cast(), choice.pass);
+        let run = if hostless { run_thread_hosted } else { run_thread };
+        let result = call(code.runtime, run, frame.cast_mut().cast(), choice.pass);
         (*this).frame = null();
         if let Some(slot) = slot {
             let (threads, inside) = (*frame).inside();
@@ -481,6 +484,15 @@ unsafe extern "C" fn run_thread(frame: *mut c_void) {
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
         frame.visit(thread(), || frame.run_body());
+    }
+}
+
+/// The same, in a team that needs a host of idle threads.
+unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        crowd::call_in((*frame.cast_const().cast::<Frame>()).runtime());
+        run_thread(frame);
     }
 }
 
