@@ -169,6 +169,9 @@ pub struct Mix {
     /// Times that everything is measured, interleaved
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,
+    /// Let all that is compared take turns of 0.1 s, instead of one after the other: for machines whose speed drifts
+    #[arg(long, conflicts_with = "plot")]
+    pub turns: bool,
     /// Draw DoPs over time and throughputs into this SVG file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,

@@ -69,6 +69,9 @@ pub struct Child {
     pidfd: OwnedFd,
     /// When it was started, in nanoseconds of CLOCK_MONOTONIC.
     pub started_ns: u64,
+    /// When it was stopped, while it is; and how long it was before, in nanoseconds.
+    stopped_since: Option<u64>,
+    stopped_ns: u64,
     stdout: File,
     stderr: File,
     reaped: bool,
@@ -77,7 +80,7 @@ pub struct Child {
 /// A run that came to its end.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// From start to end, in seconds.
+    /// From start to end, in seconds, less the time that it was stopped.
     pub seconds: f64,
     /// When it ended, in nanoseconds of CLOCK_MONOTONIC.
     pub ended_ns: u64,
@@ -145,7 +148,8 @@ impl Child {
                 return Err(std::io::Error::from(error)).context("pidfd_open");
             }
         };
-        Ok(Child { child, pidfd, started_ns, stdout, stderr, reaped: false })
+        let (stopped_since, stopped_ns) = (None, 0);
+        Ok(Child { child, pidfd, started_ns, stopped_since, stopped_ns, stdout, stderr, reaped: false })
     }
 
     /// Becomes readable at its end.
@@ -158,9 +162,10 @@ impl Child {
         self.child.id()
     }
 
-    /// Seconds since its start.
+    /// Seconds since its start, less the time that it was stopped.
     pub fn age(&self) -> f64 {
-        clock::seconds(self.started_ns, clock::now_ns())
+        let now_ns = self.stopped_since.unwrap_or_else(clock::now_ns);
+        clock::seconds(self.started_ns + self.stopped_ns, now_ns)
     }
 
     /// How it ended; `None` while it runs. What it left in its process group is killed.
@@ -168,12 +173,12 @@ impl Child {
     /// # Errors
     /// Its output can't be read.
     pub fn ended(&mut self) -> Result<Option<Outcome>> {
-        let ended_ns = clock::now_ns();
+        let (seconds, ended_ns) = (self.age(), clock::now_ns());
         let Some(status) = self.child.try_wait()? else { return Ok(None) };
         self.kill_group();
         self.reaped = true;
         Ok(Some(Outcome {
-            seconds: clock::seconds(self.started_ns, ended_ns),
+            seconds,
             ended_ns,
             status,
             stdout: content(&mut self.stdout)?,
@@ -199,8 +204,16 @@ impl Child {
     }
 
     /// Lets it run, or stops it: all that is in its process group.
-    pub fn go_on(&self, on: bool) {
+    pub fn go_on(&mut self, on: bool) {
         self.signal(if on { Signal::CONT } else { Signal::STOP });
+        match (on, self.stopped_since) {
+            (true, Some(since)) => {
+                self.stopped_ns += clock::now_ns() - since;
+                self.stopped_since = None;
+            }
+            (false, None) => self.stopped_since = Some(clock::now_ns()),
+            _ => {}
+        }
     }
 
     /// Waits for its successful end.

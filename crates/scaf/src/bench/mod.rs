@@ -7,6 +7,7 @@
 
 mod child;
 mod clock;
+mod corun;
 mod folders;
 mod interrupt;
 mod kernel;

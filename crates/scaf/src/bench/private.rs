@@ -30,11 +30,16 @@ impl Private {
         Private::configured(policy, "", interrupt)
     }
 
-    /// Starts one with a configuration file's text.
+    /// Starts one for programs that take turns with others. Those are load that nobody manages: a daemon that counted it would
+    /// take contexts away.
     ///
     /// # Errors
     /// As for [`Private::start`].
-    pub fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
+    pub fn beside_others(policy: &str, interrupt: &Interrupt) -> Result<Private> {
+        Private::configured(policy, "count_load = false\n", interrupt)
+    }
+
+    fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
         let library = launch::library().map_err(|why| anyhow!(why))?;
         let program = daemon::beside_us("scafd")
             .context("there is no scafd beside scaf or in ../lib/scaf; build it")?;

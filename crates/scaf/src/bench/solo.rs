@@ -1,6 +1,7 @@
 //! `scaf bench solo`: what being managed costs a program that is alone on the machine.
 
-use super::child::{self, Child, Outcome, Recipe};
+use super::child::{self, Recipe};
+use super::corun::{self, Part, Run};
 use super::folders::Folders;
 use super::interrupt::Interrupt;
 use super::private::Private;
@@ -12,13 +13,9 @@ use anyhow::{Context, Result, bail};
 use scaf_policy::metrics::geomean;
 use serde::Serialize;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 /// Longest time of a kernel, in seconds.
 const CAP_S: f64 = 600.0;
-
-/// One turn of a run. Caches are filled anew in each, which takes less than a millisecond.
-const TURN: Duration = Duration::from_millis(100);
 
 #[derive(Serialize)]
 struct Report {
@@ -116,12 +113,18 @@ fn compare(
     let mut lines: Vec<kernel::Line> = Vec::new();
     let mut seconds: [Vec<f64>; 2] = [vec![], vec![]];
     for repetition in 0..repetitions {
-        // The plain run is load that nobody manages: a daemon that counted it would take a context away.
-        let private = Private::configured("scaf", "count_load = false\n", interrupt)?;
+        let private = Private::beside_others("scaf", interrupt)?;
         let recipes = [recipe.clone(), recipe.with(private.environment(name, 1), None)];
-        let runs = in_turns(&recipes, (repetition % 2) as usize, interrupt)?;
-        for (kind, (taken_s, outcome)) in runs.into_iter().enumerate() {
-            seconds[kind].push(taken_s);
+        let parts = recipes.map(|recipe| vec![Part { recipe, start_s: 0.0, cap_s: CAP_S, restart: false }]);
+        let runs = corun::by_turns(&parts, repetition as usize, interrupt)?;
+        for (corun, seconds) in runs.into_iter().zip(&mut seconds) {
+            let Some(Run::Ended(outcome)) = corun.runs.into_iter().flatten().next() else {
+                bail!("{name} took more than {CAP_S} s; give it a smaller class");
+            };
+            if let Some(how) = outcome.failure() {
+                bail!("{name} {how}");
+            }
+            seconds.push(outcome.seconds);
             lines.push(kernel::line(&outcome.stdout).with_context(|| recipe.program.display().to_string())?);
         }
         progress.step();
@@ -136,48 +139,6 @@ fn compare(
         verified: lines.iter().all(|line| line.verified),
         same_value: lines.iter().all(|line| line.value == lines[0].value),
     })
-}
-
-/// Runs two programs by turns, each stopped while the other runs, so that a machine whose speed drifts from second to second
-/// is as fast for one as for the other. Returns the time that each ran, in seconds, and how it ended.
-fn in_turns(recipes: &[Recipe; 2], first: usize, interrupt: &Interrupt) -> Result<Vec<(f64, Outcome)>> {
-    let mut children: [Option<Child>; 2] = [None, None];
-    let mut ended: [Option<Outcome>; 2] = [None, None];
-    let mut taken = [Duration::ZERO; 2];
-    for turn in first.. {
-        let kind = turn % 2;
-        if ended[kind].is_some() {
-            if ended[1 - kind].is_some() {
-                break;
-            }
-            continue;
-        }
-        let start = Instant::now();
-        let child = match &mut children[kind] {
-            Some(child) => {
-                child.go_on(true);
-                child
-            }
-            none => none.insert(Child::start(&recipes[kind])?),
-        };
-        let until = start + TURN;
-        while Instant::now() < until && ended[kind].is_none() {
-            interrupt.wait(&[child.end()], until.saturating_duration_since(Instant::now()))?;
-            ended[kind] = child.ended()?;
-        }
-        if ended[kind].is_none() {
-            child.go_on(false);
-        }
-        taken[kind] += start.elapsed();
-        let name = recipes[kind].program.display();
-        if taken[kind].as_secs_f64() > CAP_S {
-            bail!("{name} took more than {CAP_S} s; give it a smaller class");
-        }
-        if let Some(how) = ended[kind].as_ref().and_then(Outcome::failure) {
-            bail!("{name} {how}");
-        }
-    }
-    Ok(ended.into_iter().zip(taken).filter_map(|(end, taken)| Some((taken.as_secs_f64(), end?))).collect())
 }
 
 fn table(report: &Report) -> String {

@@ -49,12 +49,13 @@ impl Config {
         })
     }
 
-    /// Its daemon, if it has one.
+    /// Its daemon, if it has one; `by_turns` says that other co-runs take turns with its.
     ///
     /// # Errors
     /// It doesn't come up.
-    pub fn daemon(&self, interrupt: &Interrupt) -> Result<Option<Private>> {
+    pub fn daemon(&self, by_turns: bool, interrupt: &Interrupt) -> Result<Option<Private>> {
         match self {
+            Config::Managed(policy) if by_turns => Private::beside_others(policy, interrupt).map(Some),
             Config::Managed(policy) => Private::start(policy, interrupt).map(Some),
             _ => Ok(None),
         }

@@ -69,6 +69,11 @@ impl ProgramSpec {
 }
 
 impl MixFile {
+    /// Whether a program starts later than others.
+    pub fn has_late(&self) -> bool {
+        self.programs.iter().any(|program| program.start_s > 0.0)
+    }
+
     /// Reads a mix.
     ///
     /// # Errors

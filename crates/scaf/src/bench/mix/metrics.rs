@@ -6,8 +6,8 @@
 //! one. A failed run counts as no progress at all: speedup 0, and no ANTT.
 
 use super::super::child::Outcome;
+use super::super::corun::Run;
 use super::super::stats::{self, Spread, median};
-use super::corun::Run;
 use scaf_policy::metrics::{antt, stp};
 
 /// A program alone on the machine, in seconds.

@@ -1,10 +1,10 @@
 //! `scaf bench mix`: several programs at once, under one configuration after another.
 //!
 //! A repetition measures everything once: each program alone with one thread on one PU, each alone with the whole
-//! machine, then the mix under every configuration, in an order that is rotated from repetition to repetition.
+//! machine, then the mix under every configuration, in an order that is rotated from repetition to repetition. With
+//! `--turns` all of these take turns instead.
 
 mod config;
-mod corun;
 mod file;
 mod late;
 mod metrics;
@@ -13,15 +13,17 @@ mod report;
 mod sampler;
 
 use super::child::{self, Outcome, Recipe};
+use super::corun::{self, Corun, Part, Run};
 use super::folders::Folders;
 use super::interrupt::Interrupt;
+use super::private::Private;
 use super::progress::Progress;
 use super::stats::median;
 use super::{kernel, publish};
+use crate::launch::Change;
 use crate::{cli, host};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use config::Config;
-use corun::{Corun, Part, Run};
 use file::{Check, MixFile};
 use late::Late;
 use metrics::{Alone, Tally};
@@ -41,12 +43,21 @@ pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
     let folders = Folders::find(Some(&flags.file), flags.common.kernels.as_deref(), flags.python.as_deref());
     let recipes = mix.programs.iter().map(|program| recipe(&folders, program)).collect::<Result<Vec<_>>>()?;
     flags.plot.as_deref().map(check_plot).transpose()?;
+    ensure!(
+        !flags.turns || !mix.has_late(),
+        "{} has programs that start later than others; what it is about can't be seen with --turns",
+        flags.file.display()
+    );
     let interrupt = Interrupt::install()?;
-    let mut bench = Bench::new(&mix, recipes, configs, flags.repetitions, interrupt)?;
+    let mut bench = Bench::new(&mix, recipes, configs, flags.repetitions, flags.plot.is_some(), interrupt)?;
     for repetition in 0..flags.repetitions as usize {
-        bench.repeat(repetition)?;
+        if flags.turns {
+            bench.repeat_by_turns(repetition)?;
+        } else {
+            bench.repeat(repetition)?;
+        }
     }
-    let (report, traces) = bench.finish(flags.repetitions)?;
+    let (report, traces) = bench.finish(flags.repetitions, flags.turns)?;
     if let Some(path) = &flags.plot {
         let picture = plot::draw(&mix, report.configs(), &traces, host::machine().pus)?;
         std::fs::write(path, picture).with_context(|| format!("can't write {}", path.display()))?;
@@ -88,11 +99,31 @@ struct Measured {
     trace: Option<Trace>,
 }
 
+/// A run of a program alone.
+#[derive(Clone, Copy)]
+enum Kind {
+    Serial,
+    Solo,
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Kind::Serial => "one thread",
+            Kind::Solo => "alone",
+        })
+    }
+}
+
 /// A mix being measured.
 struct Bench<'a> {
     mix: &'a MixFile,
     recipes: Vec<Recipe>,
     pus: Vec<u32>,
+    /// Whether a program starts later than others.
+    is_late: bool,
+    /// Whether a picture is wanted.
+    is_drawn: bool,
     interrupt: Interrupt,
     progress: Progress,
     /// Seconds with one thread, and with the whole machine, of each program.
@@ -109,17 +140,20 @@ impl<'a> Bench<'a> {
         recipes: Vec<Recipe>,
         configs: Vec<Config>,
         repetitions: u32,
+        is_drawn: bool,
         interrupt: Interrupt,
     ) -> Result<Bench<'a>> {
         let pus = host::allowed_by_neighbourhood();
         ensure!(!pus.is_empty(), "can't tell which PUs there are");
         // A daemon that doesn't come up is to be known before anything is measured.
         if let Some(config) = configs.iter().find(|config| matches!(config, Config::Managed(_))) {
-            config.daemon(&interrupt)?;
+            config.daemon(false, &interrupt)?;
         }
         let count = mix.programs.len();
         Ok(Bench {
             progress: Progress::new(repetitions as usize * (2 * count + configs.len())),
+            is_late: mix.has_late(),
+            is_drawn,
             mix,
             recipes,
             pus,
@@ -146,67 +180,123 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    fn alone(&mut self, index: usize) -> Result<()> {
-        let program = &self.mix.programs[index];
-        let one = self.recipes[index]
-            .with(vec![("OMP_NUM_THREADS", Some("1".into()))], Some(self.pus[..1].to_vec()));
-        for (recipe, times, what) in [
-            (&one, &mut self.serial[index], "one thread"),
-            (&self.recipes[index], &mut self.solo[index], "alone"),
-        ] {
-            self.progress.at(format!("{}, {what}", program.name));
-            let outcome = child::run(recipe, program.cap_s, &self.interrupt)
-                .with_context(|| format!("program '{}', {what}", program.name))?;
-            self.outputs[index].insert(outcome.stdout.clone());
-            let right = right(program.result, &self.outputs[index], &outcome);
-            ensure!(
-                right,
-                "program '{}' gives a wrong result, {what}: {}",
-                program.name,
-                outcome.stdout.trim()
-            );
-            times.push(outcome.seconds);
-            self.progress.step();
+    /// The same, all by turns.
+    fn repeat_by_turns(&mut self, repetition: usize) -> Result<()> {
+        let configs: Vec<Config> = self.measured.iter().map(|measured| measured.config.clone()).collect();
+        let daemons = configs
+            .iter()
+            .map(|config| config.daemon(true, &self.interrupt))
+            .collect::<Result<Vec<Option<Private>>>>()?;
+        let alone = (0..self.recipes.len()).flat_map(|index| {
+            let part = |recipe| Part { recipe, restart: false, ..self.part(index, vec![], None) };
+            [vec![part(self.serially(index))], vec![part(self.recipes[index].clone())]]
+        });
+        let together =
+            configs.iter().zip(&daemons).map(|(config, daemon)| self.parts(config, daemon.as_ref()));
+        let coruns: Vec<Vec<Part>> = alone.chain(together).collect();
+        self.progress.at("all by turns");
+        let done = corun::by_turns(&coruns, repetition, &self.interrupt)?;
+        drop(daemons);
+        let mut done = done.into_iter();
+        for index in 0..self.recipes.len() {
+            for kind in [Kind::Serial, Kind::Solo] {
+                let run = done.next().and_then(|corun| corun.runs.into_iter().flatten().next());
+                let name = &self.mix.programs[index].name;
+                let Some(Run::Ended(outcome)) = run else {
+                    bail!(
+                        "program '{name}', {kind}, took more than its cap_s; give it a smaller size or a longer one"
+                    );
+                };
+                if let Some(how) = outcome.failure() {
+                    bail!("program '{name}', {kind}, {how}");
+                }
+                self.was_alone(index, kind, &outcome)?;
+            }
+        }
+        for (number, corun) in done.enumerate() {
+            self.were_together(number, &corun);
         }
         Ok(())
+    }
+
+    /// How to start a program with one thread on one PU.
+    fn serially(&self, index: usize) -> Recipe {
+        self.recipes[index].with(vec![("OMP_NUM_THREADS", Some("1".into()))], Some(self.pus[..1].to_vec()))
+    }
+
+    fn alone(&mut self, index: usize) -> Result<()> {
+        let program = &self.mix.programs[index];
+        for (kind, recipe) in
+            [(Kind::Serial, self.serially(index)), (Kind::Solo, self.recipes[index].clone())]
+        {
+            self.progress.at(format!("{}, {kind}", program.name));
+            let outcome = child::run(&recipe, program.cap_s, &self.interrupt)
+                .with_context(|| format!("program '{}', {kind}", program.name))?;
+            self.was_alone(index, kind, &outcome)?;
+        }
+        Ok(())
+    }
+
+    fn was_alone(&mut self, index: usize, kind: Kind, outcome: &Outcome) -> Result<()> {
+        let program = &self.mix.programs[index];
+        self.outputs[index].insert(outcome.stdout.clone());
+        let right = right(program.result, &self.outputs[index], outcome);
+        let output = outcome.stdout.trim();
+        ensure!(right, "program '{}' gives a wrong result, {kind}: {output}", program.name);
+        let times = match kind {
+            Kind::Serial => &mut self.serial[index],
+            Kind::Solo => &mut self.solo[index],
+        };
+        times.push(outcome.seconds);
+        self.progress.step();
+        Ok(())
+    }
+
+    fn part(&self, index: usize, environment: Vec<Change>, pus: Option<Vec<u32>>) -> Part {
+        let program = &self.mix.programs[index];
+        Part {
+            recipe: self.recipes[index].with(environment, pus),
+            start_s: program.start_s,
+            cap_s: program.cap_s,
+            restart: program.restarts(),
+        }
+    }
+
+    fn parts(&self, config: &Config, daemon: Option<&Private>) -> Vec<Part> {
+        let count = self.mix.programs.len();
+        let part = |index: usize| {
+            let name = &self.mix.programs[index].name;
+            let (environment, pus) = config.setting(name, (index, count), &self.pus, daemon);
+            self.part(index, environment, pus)
+        };
+        (0..count).map(part).collect()
     }
 
     fn together(&mut self, number: usize) -> Result<()> {
         let config = self.measured[number].config.clone();
         self.progress.at(config.to_string());
-        let daemon = config.daemon(&self.interrupt)?;
-        let count = self.mix.programs.len();
-        let parts: Vec<Part> = self
-            .mix
-            .programs
-            .iter()
-            .zip(&self.recipes)
-            .enumerate()
-            .map(|(index, (program, recipe))| {
-                let (environment, pus) =
-                    config.setting(&program.name, (index, count), &self.pus, daemon.as_ref());
-                Part {
-                    recipe: recipe.with(environment, pus),
-                    start_s: program.start_s,
-                    cap_s: program.cap_s,
-                    restart: program.restarts(),
-                }
-            })
-            .collect();
-        let sampler = daemon.as_ref().map(|daemon| Sampler::start(daemon.socket()));
+        let daemon = config.daemon(false, &self.interrupt)?;
+        let parts = self.parts(&config, daemon.as_ref());
+        // Watching costs what is watched 1%, so it is done only where it is needed.
+        let watched = self.is_late || (self.is_drawn && self.measured[number].trace.is_none());
+        let sampler = daemon.as_ref().filter(|_| watched).map(|daemon| Sampler::start(daemon.socket()));
         let corun = corun::corun(&parts, &self.interrupt)?;
         let samples = sampler.map(Sampler::finish);
         drop(daemon);
-        let tallies = self.tallies(&config, &corun);
+        self.were_together(number, &corun);
         let late = samples.as_ref().and_then(|samples| self.late(samples, &corun));
         let measured = &mut self.measured[number];
-        measured.repetitions.push((tallies, corun.makespan_s));
         measured.lates.extend(late);
         if let (None, Some(samples)) = (&measured.trace, samples) {
             measured.trace = Some(Trace { config: config.to_string(), start_ns: corun.start_ns, samples });
         }
-        self.progress.step();
         Ok(())
+    }
+
+    fn were_together(&mut self, number: usize, corun: &Corun) {
+        let tallies = self.tallies(&self.measured[number].config, corun);
+        self.measured[number].repetitions.push((tallies, corun.makespan_s));
+        self.progress.step();
     }
 
     fn tallies(&self, config: &Config, corun: &Corun) -> Vec<Tally> {
@@ -237,7 +327,7 @@ impl<'a> Bench<'a> {
         Some(late::late(samples, &first.name, &latest.name, end_ns))
     }
 
-    fn finish(self, repetitions: u32) -> Result<(Report, Vec<Trace>)> {
+    fn finish(self, repetitions: u32, by_turns: bool) -> Result<(Report, Vec<Trace>)> {
         let of = |times: &[f64]| median(times).context("nothing was measured");
         let alone = self
             .serial
@@ -253,7 +343,7 @@ impl<'a> Bench<'a> {
             results.push((measured.config, result, measured.lates));
             traces.extend(measured.trace);
         }
-        Ok((Report::new(self.mix, repetitions, &alone, &results), traces))
+        Ok((Report::new(self.mix, (repetitions, by_turns), &alone, &results), traces))
     }
 }
 

@@ -17,6 +17,7 @@ pub struct Report {
     mix: String,
     description: String,
     tags: Vec<String>,
+    by_turns: bool,
     configs: Vec<ConfigReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     late: Option<LateReport>,
@@ -78,7 +79,7 @@ impl Report {
     /// Of a mix whose configurations had these results and reaction times.
     pub fn new(
         mix: &MixFile,
-        repetitions: u32,
+        (repetitions, by_turns): (u32, bool),
         alone: &[Alone],
         results: &[(Config, ConfigResult, Vec<Late>)],
     ) -> Report {
@@ -90,6 +91,7 @@ impl Report {
             mix: mix.name.clone(),
             description: mix.description.clone(),
             tags: mix.tags.clone(),
+            by_turns,
             configs: results
                 .iter()
                 .map(|(config, result, lates)| config_report(mix, alone, config, result, pinned, lates))

@@ -2,10 +2,13 @@
 //!
 //! Programs start at their times. One that ends starts again (unless it is to run once), so that the others keep
 //! their neighbour; when the last of them has come to its first end, whatever still runs is killed and doesn't count.
+//!
+//! Co-runs that are to be compared can take turns, all but one stopped (SIGSTOP): a machine whose speed drifts from second to
+//! second is then as fast for one as for the others. Times are without the stops.
 
-use super::super::child::{Child, Outcome, Recipe};
-use super::super::clock;
-use super::super::interrupt::Interrupt;
+use super::child::{Child, Outcome, Recipe};
+use super::clock;
+use super::interrupt::Interrupt;
 use anyhow::Result;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -50,28 +53,91 @@ enum State {
     Over,
 }
 
+/// One turn of a co-run. Caches are filled anew in each, which takes less than a millisecond.
+const TURN: Duration = Duration::from_millis(100);
+
 /// Runs the programs at once.
 ///
 /// # Errors
 /// One can't be started, or the user interrupts. Whatever runs is killed.
 pub fn corun(parts: &[Part], interrupt: &Interrupt) -> Result<Corun> {
-    let start_ns = clock::now_ns();
-    let mut states: Vec<State> = parts.iter().map(|_| State::Early).collect();
-    let mut runs: Vec<Vec<Run>> = parts.iter().map(|_| Vec::new()).collect();
+    let mut running = Running::new(parts);
     loop {
-        let elapsed = clock::seconds(start_ns, clock::now_ns());
-        for ((part, state), runs) in parts.iter().zip(&mut states).zip(&mut runs) {
-            advance(part, state, runs, elapsed)?;
+        if let Some(corun) = running.advance(Duration::from_secs(1), interrupt)? {
+            return Ok(corun);
         }
-        if runs.iter().all(|runs| !runs.is_empty()) {
-            let makespan_s = clock::seconds(start_ns, clock::now_ns());
-            return Ok(Corun { start_ns, runs, makespan_s });
+    }
+}
+
+/// Carries out several co-runs by turns, number `first` first.
+///
+/// # Errors
+/// As for [`corun`].
+pub fn by_turns(coruns: &[Vec<Part>], first: usize, interrupt: &Interrupt) -> Result<Vec<Corun>> {
+    let mut running: Vec<Running> = coruns.iter().map(|parts| Running::new(parts)).collect();
+    let mut done: Vec<Option<Corun>> = coruns.iter().map(|_| None).collect();
+    for turn in first.. {
+        if done.iter().all(Option::is_some) {
+            break;
         }
-        let elapsed = clock::seconds(start_ns, clock::now_ns());
-        let wake = parts.iter().zip(&states).filter_map(|(part, state)| next_event(part, state, elapsed));
-        let limit = wake.fold(1.0, f64::min).max(0.0);
-        let ends: Vec<BorrowedFd<'_>> = states.iter().filter_map(end).collect();
-        interrupt.wait(&ends, Duration::from_secs_f64(limit))?;
+        let now = turn % coruns.len();
+        if done[now].is_none() {
+            running[now].go_on(true);
+            done[now] = running[now].advance(TURN, interrupt)?;
+            running[now].go_on(false);
+        }
+    }
+    Ok(done.into_iter().flatten().collect())
+}
+
+/// A co-run under way.
+struct Running<'a> {
+    parts: &'a [Part],
+    states: Vec<State>,
+    corun: Corun,
+    /// Seconds that it has run, without stops.
+    elapsed: f64,
+}
+
+impl<'a> Running<'a> {
+    fn new(parts: &'a [Part]) -> Running<'a> {
+        let runs = parts.iter().map(|_| Vec::new()).collect();
+        let corun = Corun { start_ns: clock::now_ns(), runs, makespan_s: 0.0 };
+        Running { parts, states: parts.iter().map(|_| State::Early).collect(), corun, elapsed: 0.0 }
+    }
+
+    /// Goes on for so long; what happened if it came to its end.
+    fn advance(&mut self, limit: Duration, interrupt: &Interrupt) -> Result<Option<Corun>> {
+        let (start_ns, before) = (clock::now_ns(), self.elapsed);
+        let until = before + limit.as_secs_f64();
+        loop {
+            let elapsed = before + clock::seconds(start_ns, clock::now_ns());
+            for ((part, state), runs) in self.parts.iter().zip(&mut self.states).zip(&mut self.corun.runs) {
+                advance(part, state, runs, elapsed)?;
+            }
+            self.elapsed = before + clock::seconds(start_ns, clock::now_ns());
+            if self.corun.runs.iter().all(|runs| !runs.is_empty()) {
+                self.states.clear(); // dropping the children kills them
+                let runs = std::mem::take(&mut self.corun.runs);
+                return Ok(Some(Corun { runs, makespan_s: self.elapsed, ..self.corun }));
+            }
+            if self.elapsed >= until {
+                return Ok(None);
+            }
+            let events = self.parts.iter().zip(&self.states);
+            let wake = events.filter_map(|(part, state)| next_event(part, state, self.elapsed));
+            let wait = wake.fold(until - self.elapsed, f64::min).max(0.0);
+            let ends: Vec<BorrowedFd<'_>> = self.states.iter().filter_map(end).collect();
+            interrupt.wait(&ends, Duration::from_secs_f64(wait))?;
+        }
+    }
+
+    fn go_on(&mut self, on: bool) {
+        for state in &mut self.states {
+            if let State::Running(child) = state {
+                child.go_on(on);
+            }
+        }
     }
 }
 
@@ -146,6 +212,26 @@ mod tests {
         let interrupt = Interrupt::install().unwrap();
         let found = corun(&[part("sleep 60", 0.0, true)], &interrupt).unwrap();
         assert!(matches!(found.runs[0][..], [Run::Capped(0.8)]));
+    }
+
+    #[test]
+    fn coruns_that_take_turns_are_timed_without_their_stops() {
+        let interrupt = Interrupt::install().unwrap();
+        let script = "i=0; while [ $i -lt 30 ]; do sleep 0.01; i=$((i+1)); done";
+        let coruns =
+            [vec![part(script, 0.0, true)], vec![part(script, 0.0, true), part("sleep 0", 0.0, false)]];
+        let found = by_turns(&coruns, 1, &interrupt).unwrap();
+        assert_eq!(found.len(), 2);
+        let mut both = 0.0;
+        for corun in &found {
+            let Run::Ended(outcome) = &corun.runs[0][0] else { panic!("capped") };
+            assert!(outcome.seconds <= corun.makespan_s);
+            // At least one turn of the other one lies in between.
+            let passed = clock::seconds(corun.start_ns, outcome.ended_ns);
+            assert!(passed > outcome.seconds + 0.9 * TURN.as_secs_f64(), "{passed} {}", outcome.seconds);
+            both += corun.makespan_s;
+        }
+        assert!(both <= clock::seconds(found[0].start_ns, clock::now_ns()), "{both}");
     }
 
     #[test]
