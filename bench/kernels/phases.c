@@ -1,5 +1,5 @@
 /*
- * A program made of knobs: serial time, parallel time, imbalance, barriers, schedule. For asking how a
+ * A program made of knobs: serial time, parallel time, a lock, imbalance, barriers, schedule. For asking how a
  * scheduler treats one property at a time.
  *
  * Work is a chain of steps x <- A x + C (mod 2^64), about 1.3 ns each. Its end is known in O(log steps) by
@@ -20,7 +20,7 @@ enum schedule { STATIC, DYNAMIC, GUIDED, RUNTIME };
 static const char *const SCHEDULES[] = {"static", "dynamic", "guided", "runtime", NULL};
 
 static int schedule = STATIC;
-static double serial_us = 50, parallel_us = 1000, imbalance, barriers, chunk_count = 64, iterations;
+static double serial_us = 50, parallel_us = 1000, critical_us, imbalance, barriers, chunk_count = 64, iterations;
 
 /* Where a piece of work starts: different for every iteration, stage and chunk. */
 static uint64_t seed(int iteration, int stage, int chunk)
@@ -66,6 +66,22 @@ static inline uint64_t work_chunk(worker work, int iteration, int stage, int chu
     return work(seed(iteration, stage, chunk), chunk_steps(chunk));
 }
 
+/* What is done under a lock after a chunk. */
+static uint64_t locked(worker work, int iteration, int stage, int chunk)
+{
+    return critical_us > 0 ? work(~seed(iteration, stage, chunk), (uint64_t)(critical_us * STEPS_PER_US)) : 0;
+}
+
+static uint64_t do_chunk(int iteration, int stage, int chunk)
+{
+    uint64_t sum = work_chunk(burn, iteration, stage, chunk);
+    if (critical_us > 0) {
+#pragma omp critical
+        sum += locked(burn, iteration, stage, chunk);
+    }
+    return sum;
+}
+
 /* The calling thread's share of a stage. */
 static uint64_t share(int iteration, int stage)
 {
@@ -75,22 +91,22 @@ static uint64_t share(int iteration, int stage)
     case STATIC:
 #pragma omp for schedule(static) nowait
         for (int chunk = 0; chunk < chunks; chunk++)
-            sum += work_chunk(burn, iteration, stage, chunk);
+            sum += do_chunk(iteration, stage, chunk);
         break;
     case DYNAMIC:
 #pragma omp for schedule(dynamic) nowait
         for (int chunk = 0; chunk < chunks; chunk++)
-            sum += work_chunk(burn, iteration, stage, chunk);
+            sum += do_chunk(iteration, stage, chunk);
         break;
     case GUIDED:
 #pragma omp for schedule(guided) nowait
         for (int chunk = 0; chunk < chunks; chunk++)
-            sum += work_chunk(burn, iteration, stage, chunk);
+            sum += do_chunk(iteration, stage, chunk);
         break;
     case RUNTIME:
 #pragma omp for schedule(runtime) nowait
         for (int chunk = 0; chunk < chunks; chunk++)
-            sum += work_chunk(burn, iteration, stage, chunk);
+            sum += do_chunk(iteration, stage, chunk);
         break;
     }
     return sum;
@@ -118,7 +134,7 @@ static uint64_t foreseen(int count)
         sum += foresee(seed(iteration, 0, 0), serial_steps());
         for (int stage = 0; stage <= (int)barriers; stage++)
             for (int chunk = 0; chunk < (int)chunk_count; chunk++)
-                sum += work_chunk(foresee, iteration, stage, chunk);
+                sum += work_chunk(foresee, iteration, stage, chunk) + locked(foresee, iteration, stage, chunk);
     }
     return sum;
 }
@@ -129,6 +145,7 @@ int main(int argc, char **argv)
     static const struct knob knobs[] = {
         {.name = "serial-us", .help = "serial work before each region", .number = &serial_us, .most = 1e7},
         {.name = "parallel-us", .help = "work of a region, by one thread", .number = &parallel_us, .most = 1e7},
+        {.name = "critical-us", .help = "work under a lock after each chunk", .number = &critical_us, .most = 1e6},
         {.name = "imbalance", .help = "0: equal chunks, 1: from nothing to twice the average", .number = &imbalance,
          .most = 1},
         {.name = "barriers-per-region", .help = "barriers, cutting its work in equal parts", .number = &barriers,

@@ -1,8 +1,11 @@
 //! See the crate's own page.
 
+use scaf_policy::observed::{Observed, Spell};
 use scaf_proto::hello::{Hello, Welcome};
 use scaf_proto::report::ReportPage;
 use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
+use scafd::observe::clock::Tsc;
+use scafd::rows::RowMeter;
 
 /// A client's first packet.
 #[test]
@@ -45,6 +48,11 @@ fn report_page() {
         // SAFETY: Raw has the page's size and alignment, and any bytes are values of its atomics.
         let page = unsafe { &*(&raw const *raw).cast::<ReportPage>() };
         assert!(page.read().is_some());
+        let rows = page.rows().read();
+        let runs = RowMeter::new(0).read(1 << 40, 1e9, rows, &Tsc::with_rate(1.0));
+        let mut observed = Observed::default();
+        observed.add(&Spell { dop: 2, dt_s: 0.25, parallel_s: 0.25, runs: &runs });
+        assert!(observed.speedup(2, 1.0).is_none_or(|speedup| speedup.value.is_finite()));
     });
 }
 

@@ -11,6 +11,7 @@ mod affinity;
 mod bystanders;
 mod chaos;
 mod crowd;
+mod curve;
 mod entry_points;
 mod fakes;
 mod faults;

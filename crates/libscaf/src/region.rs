@@ -22,6 +22,7 @@ use core::mem::MaybeUninit;
 use core::ptr::null;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::report::{SLOTS, Slot, fact};
+use scaf_proto::rows::{Key, ROWS};
 use scaf_team::barrier::Barrier;
 use scaf_team::choice::{self, Choice, Facts};
 use scaf_team::gate::Gate;
@@ -54,13 +55,21 @@ pub struct Frame {
     pub gate: Gate,
     /// The parts that its threads do, if it is virtualised.
     pub parts: Parts,
-    /// Tick at which it was entered, if it is virtualised.
+    /// Tick at which it was entered.
     pub entered: u64,
+    /// The thread that opened it.
+    master: *const Thread,
+    /// Tick of the latest barrier that its master came to, once it has run for [`MARK_TICKS`]; and its row on the page.
+    marked: AtomicU64,
+    mark_row: AtomicU32,
     /// Loops that it was entered with.
     loops: u32,
 }
 
 const ONE_THREAD: u64 = 1 << 52;
+
+/// A region that has run for so long has its barriers marked (10 to 20 ms at 2 to 4 GHz).
+const MARK_TICKS: u64 = 1 << 25;
 
 /// Bits of [`Frame::seen`].
 const HAS_TASKS: u32 = 1;
@@ -83,6 +92,9 @@ impl Frame {
             gate: Gate::new(),
             parts: Parts::of(0),
             entered: 0,
+            master: null(),
+            marked: AtomicU64::new(0),
+            mark_row: AtomicU32::new(0),
             loops: 0,
         }
     }
@@ -152,6 +164,23 @@ impl Frame {
     fn inside(&self) -> (u32, u64) {
         let packed = self.inside.load(Ordering::Relaxed);
         ((packed >> 52) as u32, packed & (ONE_THREAD - 1))
+    }
+
+    /// A thread of the region is at a barrier, at tick `now`: marks that, if it is the master in a long region.
+    #[inline(always)]
+    pub fn mark(&self, this: *const Thread, now: u64, team: u32) {
+        if this == self.master {
+            let last = self.marked.load(Ordering::Relaxed);
+            if last != 0 || now.wrapping_sub(self.entered) > MARK_TICKS {
+                self.marked.store(now, Ordering::Relaxed);
+                let row = self.mark_row.load(Ordering::Relaxed) as usize;
+                if last != 0 && row < ROWS && one_master() {
+                    let key = Key::marks(self.body as usize, sampling::dop_of(team));
+                    let at = pages::report().rows().add(row, key, 1, now.wrapping_sub(last));
+                    self.mark_row.store(at as u32, Ordering::Relaxed);
+                }
+            }
+        }
     }
 
     /// A thread of the region waited.
@@ -304,8 +333,10 @@ unsafe fn managed<R>(
             if let Some(slot) = slot {
                 let wall = ticks().wrapping_sub(entered);
                 let (others, theirs) = note.left_out_alone();
-                slot.leave_alone(wall.wrapping_add(theirs), others);
+                let wall_of_all = wall.wrapping_add(theirs);
+                slot.leave_alone(wall_of_all, others);
                 Note::learn_alone(code, wall);
+                Note::report(code, body, 1, others.wrapping_add(1), wall_of_all);
             }
             result
         } else {
@@ -353,10 +384,12 @@ unsafe fn several<R>(
                 let wall = left.wrapping_sub(entered);
                 slot.leave(left, choice.team, share.of(wall.wrapping_mul(u64::from(choice.team))));
                 Note::check(code, wall);
+                Note::report(code, body, choice.team, 1, wall);
             }
             return result;
         }
         let mut frame = Frame::new(code.runtime, body, data, 1);
+        (frame.entered, frame.master) = (entered, this);
         frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
         if choice.ids != 0 {
             return virtualised(this, entry, frame, call);
@@ -380,6 +413,10 @@ unsafe fn several<R>(
             if plain && threads == choice.team && choice.pass == entry.requested {
                 Note::learn_whole(code);
             }
+            // Else its marks have told.
+            if (*frame).marked.load(Ordering::Relaxed) == 0 {
+                Note::report(code, body, threads, 1, wall);
+            }
         }
         result
     }
@@ -396,7 +433,7 @@ unsafe fn virtualised<R>(
 ) -> R {
     let &Entry { code, slot, entered, choice, .. } = entry;
     let parts = Parts::of(choice.ids);
-    let frame = Frame { parts, entered, loops: virtualise::loops_at_entry(entry.kind), ..frame };
+    let frame = Frame { parts, loops: virtualise::loops_at_entry(entry.kind), ..frame };
     promise::note(fact::VIRTUALISED);
     // SAFETY: as in `several`; nobody is at the frame any more when the watch and the threads of their own are gone.
     unsafe {
@@ -418,6 +455,7 @@ unsafe fn virtualised<R>(
             slot.leave(left, choice.team, inside.min(all));
         }
         Note::learn_length(code.note, wall);
+        Note::report(code, entry.body, choice.team, 1, wall);
         result
     }
 }

@@ -9,8 +9,11 @@
 //! thread that can wait for the next measured run: its time counts as one context's use, in a region or not.
 
 use crate::arch::Thread;
-use crate::runtime::Code;
+use crate::pages;
+use crate::region::one_master;
+use crate::runtime::{Body, Code};
 use core::sync::atomic::{AtomicU64, Ordering};
+use scaf_proto::rows::{Key, ROWS};
 use scaf_team::choice::Length;
 
 /// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
@@ -25,7 +28,7 @@ const STREAK: u64 = 4;
 
 /// Lower 16 bits: the useful share of a team's time. Next 16: wall ticks with one thread. Then 8 bits each: how many
 /// measured runs in a row were short, with several threads and with one. Shares and ticks are smoothed. Then
-/// [`LENGTH`], and [`WHOLE`].
+/// [`LENGTH`], [`WHOLE`], and [`ROW`].
 pub struct Note(u64);
 
 /// Bits of a note: 0 if the region hasn't run yet, else [`NOT_LONG`] or [`LONG`], as its latest measured run was; or
@@ -41,6 +44,11 @@ const ONE_WHOLE: u64 = 1 << 50;
 const ENOUGH: u64 = 2 << 50;
 /// The region's threads turned out to need each other.
 const NEVER: u64 = 3 << 50;
+
+/// Eight bits of a note: where the region's latest row on the report page is; [`ROWS`] if there was no room for it.
+const ROW: u64 = 0xff << ROW_SHIFT;
+const ROW_SHIFT: u32 = 52;
+const _: () = assert!(ROWS <= 0xff);
 
 /// The useful share of a team's time, in 65,536ths.
 pub struct Share(u64);
@@ -95,9 +103,23 @@ impl Note {
     #[inline(always)]
     pub fn learn_length(note: &AtomicU64, wall: u64) {
         let before = note.load(Ordering::Relaxed);
-        let now = before & WHOLE | length(before, wall);
+        let now = before & (WHOLE | ROW) | length(before, wall);
         if before != now {
             note.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Reports `runs` runs of a region, of `wall` ticks together, with teams of `team` threads.
+    #[inline(always)]
+    pub fn report(code: Code, body: Body, team: u32, runs: u64, wall: u64) {
+        let before = code.note.load(Ordering::Relaxed);
+        let row = ((before & ROW) >> ROW_SHIFT) as usize;
+        if row == ROWS || !one_master() {
+            return;
+        }
+        let at = pages::report().rows().add(row, Key::new(body as usize, dop_of(team)), runs, wall);
+        if at != row {
+            code.note.store(before & !ROW | (at as u64) << ROW_SHIFT & ROW, Ordering::Relaxed);
         }
     }
 
@@ -206,4 +228,10 @@ pub fn is_left_out(this: *mut Thread) -> bool {
         unsafe { (*this).left_out = SAMPLE - 1 };
     }
     left_out
+}
+
+/// The DoP of a team now: one that is larger than the grant is folded onto it.
+#[inline(always)]
+pub fn dop_of(team: u32) -> u32 {
+    pages::grant().word().dop().map_or(team, |dop| dop.min(team))
 }

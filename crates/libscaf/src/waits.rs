@@ -26,9 +26,10 @@ const SPIN_CROWDED: u32 = 100;
 
 /// Waits at the region's barrier, which is ours or, where it is not or not any more, `real`.
 #[inline(always)]
-unsafe fn meet(frame: &Frame, runtime: &Runtime, real: unsafe extern "C" fn()) {
+unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: unsafe extern "C" fn()) {
     let since = ticks();
     let team = frame.team(runtime);
+    frame.mark(this, since, team);
     // SAFETY: the runtime's own entry point.
     if !frame.takes_over || frame.barrier.wait(team, &Futex, patience(team)) == Passed::HandedOver {
         // SAFETY: as above.
@@ -63,7 +64,7 @@ pub unsafe extern "C" fn barrier(caller: usize) {
         let Some(real) = runtime.barrier else { return };
         match (*this).frame.as_ref() {
             Some(frame) if frame.parts.are_there() => virtualise::barrier(frame),
-            Some(frame) => meet(frame, runtime, real),
+            Some(frame) => meet(this, frame, runtime, real),
             None => real(),
         }
     }
@@ -84,9 +85,9 @@ macro_rules! ends {
                     match (frame.takes_over, runtime.$nowait, runtime.barrier) {
                         (true, Some(end), Some(barrier)) => {
                             end();
-                            meet(frame, runtime, barrier);
+                            meet(this, frame, runtime, barrier);
                         }
-                        _ => meet(frame, runtime, real),
+                        _ => meet(this, frame, runtime, real),
                     }
                 }
             }

@@ -24,6 +24,7 @@ mod apportion;
 mod chaos;
 mod cycle;
 pub mod efficiency;
+pub mod explore;
 pub mod metrics;
 pub mod model;
 pub mod observed;

@@ -7,10 +7,12 @@
 //! Between DoPs that occurred, and beyond them, the time is taken for a power of p: a straight line on double logarithmic
 //! paper. What that guess is worth is told with it: the error grows with the distance to what was observed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Intervals remembered at each DoP of a region.
-const SAMPLES: usize = 16;
+const SAMPLES: usize = 8;
+/// DoPs remembered of a region; the ones that weren't seen for longest make room.
+const POINTS: usize = 16;
 /// Regions remembered of a program; the ones that ran least make room.
 const REGIONS: usize = 256;
 /// After so many seconds of running, what a program did counts half for its mix of regions.
@@ -31,21 +33,23 @@ pub struct Estimate {
     pub error: f64,
 }
 
-/// What one region did in an interval.
+/// What one region did at one DoP in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Runs {
     /// Which region; the same number in every interval.
     pub region: u64,
+    /// The DoP of its runs.
+    pub dop: u32,
     /// Runs that ended.
     pub count: f64,
     /// Their wall time, in seconds.
     pub wall_s: f64,
 }
 
-/// What a program did in an interval of one DoP.
+/// What a program did in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spell<'a> {
-    /// The DoP.
+    /// The DoP that it had, but for runs that say another.
     pub dop: u32,
     /// Length of the interval, in seconds.
     pub dt_s: f64,
@@ -62,6 +66,8 @@ struct Point {
     samples: VecDeque<(f64, f64)>,
     /// Set when another phase began elsewhere: the point was scaled, not observed since.
     stale: bool,
+    /// The region's interval in which it was added to last.
+    latest: u64,
 }
 
 impl Point {
@@ -103,6 +109,8 @@ impl Point {
 #[derive(Clone, Debug, Default)]
 struct Region {
     points: BTreeMap<u32, Point>,
+    /// Intervals so far.
+    intervals: u64,
     /// Runs lately, fading.
     lately: f64,
 }
@@ -119,7 +127,15 @@ impl Region {
                 other.stale = true;
             }
         }
-        self.points.entry(dop).or_default().add(mean_s, count);
+        self.intervals += 1;
+        let point = self.points.entry(dop).or_default();
+        point.add(mean_s, count);
+        point.latest = self.intervals;
+        if self.points.len() > POINTS
+            && let Some(oldest) = self.points.iter().min_by_key(|(_, point)| point.latest).map(|(dop, _)| *dop)
+        {
+            self.points.remove(&oldest);
+        }
     }
 
     /// Seconds a run at `p`, where a DoP alone is known by `exponent`: the speedup is p to that power.
@@ -201,9 +217,9 @@ impl Observed {
         let parallel_s = if good(spell.parallel_s) { spell.parallel_s.min(spell.dt_s) } else { 0.0 };
         self.serial_s += spell.dt_s - parallel_s;
         let mut known_s = 0.0;
-        for runs in spell.runs.iter().filter(|runs| good(runs.count) && good(runs.wall_s)) {
+        for runs in spell.runs.iter().filter(|runs| runs.dop > 0 && good(runs.count) && good(runs.wall_s)) {
             let region = self.regions.entry(runs.region).or_default();
-            region.add(spell.dop, runs.wall_s / runs.count, runs.count);
+            region.add(runs.dop, runs.wall_s / runs.count, runs.count);
             region.lately += runs.count;
             known_s += runs.wall_s;
         }
@@ -215,9 +231,9 @@ impl Observed {
         }
     }
 
-    /// Whether some region has run at `dop`.
-    pub fn has(&self, dop: u32) -> bool {
-        self.regions.values().any(|region| region.points.contains_key(&dop))
+    /// The DoPs that some region has run at, in order.
+    pub fn dops(&self) -> BTreeSet<u32> {
+        self.regions.values().flat_map(|region| region.points.keys().copied()).collect()
     }
 
     /// The speedup at `p`, where nothing better is known of a region than that its speedup at its only DoP is that DoP to the

@@ -4,7 +4,7 @@
 //! - [`grant`]: the *grant page*, written by the daemon and mapped read-only by the client: the DoP and the PUs
 //!   that the program may use now.
 //! - [`report`]: the *report page*, written by the client and mapped read-only by the daemon, which takes every
-//!   value in it for hostile: what the program's parallel regions did.
+//!   value in it for hostile: what the program's parallel regions did, all together and each ([`rows`]).
 //!
 //! Each page has exactly one writing process, so neither side can harm the other. Consistency comes from sequence
 //! counters ([`seq`]): a writer never waits, and a reader that meets a write in progress tries again.
@@ -15,12 +15,13 @@
 pub mod grant;
 pub mod hello;
 pub mod report;
+pub mod rows;
 pub mod seq;
 mod sync;
 
 /// Version of everything in this crate. Two sides of different versions part at the handshake, and the program
 /// runs unmanaged.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");

@@ -9,6 +9,7 @@
 //! check their range, as `scafd`'s observer does.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::rows::Rows;
 use crate::{MAGIC, VERSION, seq};
 
 /// Masters that can be measured at a time; further ones run unmeasured.
@@ -195,6 +196,7 @@ pub struct ReportPage {
     modules: AtomicU32,
     _pad: [u32; 11],
     slots: [Slot; SLOTS],
+    rows: Rows,
 }
 
 /// A copy of the page's head.
@@ -219,6 +221,12 @@ impl ReportPage {
     #[inline(always)]
     pub fn slot(&self, index: usize) -> Option<&Slot> {
         self.slots.get(index)
+    }
+
+    /// What the runs of each region took: the client adds, the daemon reads.
+    #[inline(always)]
+    pub fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     /// Client: sets the team size that the program would have without us.

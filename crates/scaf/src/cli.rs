@@ -108,6 +108,8 @@ pub enum Bench {
     Overhead(Overhead),
     /// Every kernel alone on the machine, plain and managed
     Solo(Solo),
+    /// How right the daemon's estimates of speedups are
+    Estimate(Estimate),
     /// Several programs at once, under one configuration after another
     Mix(Mix),
 }
@@ -151,6 +153,23 @@ pub struct Solo {
     pub repetitions: u32,
     /// How long a run shall take at least, in seconds: kernels repeat their timed section until then
     #[arg(long, value_name = "S", default_value_t = 3.0)]
+    pub seconds: f64,
+}
+
+/// `scaf bench estimate`.
+#[derive(Debug, Args)]
+pub struct Estimate {
+    /// Options of every benchmark.
+    #[command(flatten)]
+    pub common: Common,
+    /// Programs, separated by commas [default: all of them]
+    #[arg(long, value_delimiter = ',')]
+    pub programs: Vec<String>,
+    /// Rounds of runs by turns that the truth is the median of
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+    /// How long a program runs until the daemon is asked about it, in seconds
+    #[arg(long, value_name = "S", default_value_t = 2.0)]
     pub seconds: f64,
 }
 

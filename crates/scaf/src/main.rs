@@ -26,6 +26,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Doctor(flags) => doctor::run(&flags),
         cli::Command::Bench(cli::Bench::Overhead(flags)) => bench::overhead::run(&flags),
         cli::Command::Bench(cli::Bench::Solo(flags)) => bench::solo::run(&flags),
+        cli::Command::Bench(cli::Bench::Estimate(flags)) => bench::estimate::run(&flags),
         cli::Command::Bench(cli::Bench::Mix(flags)) => bench::mix::run(&flags),
         cli::Command::Completions { shell } => complete::completions(shell),
         cli::Command::Man { dir } => complete::man(&dir),

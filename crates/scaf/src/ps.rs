@@ -170,6 +170,7 @@ mod tests {
             weight: 1.0,
             efficiency: Some(0.875),
             speedup: None,
+            curve: vec![],
             regions: 12,
             promised_regions: 3,
             reason: "half of the machine".into(),

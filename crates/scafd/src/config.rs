@@ -23,6 +23,8 @@ pub struct Config {
     pub reserve: u32,
     /// Whether contexts that unmanaged processes keep busy are given away no more.
     pub count_load: bool,
+    /// Whether programs are sent to DoPs that nothing is known of, for a tick each.
+    pub explore: bool,
 }
 
 impl Default for Config {
@@ -35,6 +37,7 @@ impl Default for Config {
             max_clients_per_uid: 256,
             reserve: 0,
             count_load: true,
+            explore: false,
         }
     }
 }
@@ -73,6 +76,7 @@ struct File {
     max_clients_per_uid: Option<Spanned<u32>>,
     reserve: Option<u32>,
     count_load: Option<bool>,
+    explore: Option<bool>,
 }
 
 impl Config {
@@ -115,6 +119,7 @@ impl Config {
         }
         config.reserve = file.reserve.unwrap_or(config.reserve);
         config.count_load = file.count_load.unwrap_or(config.count_load);
+        config.explore = file.explore.unwrap_or(config.explore);
         Ok(config)
     }
 }
@@ -163,7 +168,7 @@ mod tests {
     #[test]
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
-                    count_load = false\n";
+                    count_load = false\nexplore = true\n";
         let config = parse(text).unwrap();
         assert_eq!(
             config,
@@ -175,6 +180,7 @@ mod tests {
                 max_clients_per_uid: 3,
                 reserve: 1,
                 count_load: false,
+                explore: true,
             }
         );
     }

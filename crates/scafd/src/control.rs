@@ -75,6 +75,19 @@ pub enum Mechanism {
     Virtualise,
 }
 
+/// What is known of a program's speedup at one DoP.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// The DoP.
+    pub dop: u32,
+    /// Speedup S(dop) over one context.
+    pub speedup: f64,
+    /// Whether it ran at this DoP and at 1, so that nothing is guessed.
+    pub observed: bool,
+    /// Its standard error over its value: small if the program ran at this DoP and at 1, large if one of them is a guess.
+    pub error_ratio: f64,
+}
+
 /// One program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
@@ -117,6 +130,8 @@ pub struct Program {
     pub efficiency: Option<f64>,
     /// Speedup E * p at the DoP in effect.
     pub speedup: Option<f64>,
+    /// What is known of its speedup at each DoP that it ran at, at 1 and at its natural one. Empty before anything was measured.
+    pub curve: Vec<CurvePoint>,
     /// Parallel regions left since it attached.
     pub regions: u64,
     /// Regions among them whose team size the program fixed itself.

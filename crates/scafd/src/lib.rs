@@ -15,6 +15,7 @@ pub mod log;
 pub mod observe;
 pub mod paths;
 pub mod registry;
+pub mod rows;
 pub mod talk;
 
 pub use cli::cli;

@@ -8,9 +8,12 @@
 use crate::control::{self, Mechanism};
 use crate::estimate::{Meter, Seen};
 use crate::paths::Scope;
-use scaf_policy::efficiency::LowPass;
-use scaf_policy::{ProgramId, PuSet};
+use crate::rows::RowMeter;
+use scaf_policy::efficiency::{Interval, LowPass};
+use scaf_policy::observed::{Estimate, Observed, Runs, Spell};
+use scaf_policy::{ProgramId, PuSet, explore};
 use scaf_proto::grant::Word;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether the program's teams may be resized, as far as its code is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -135,6 +138,14 @@ pub struct Program {
     pub grant: Grant,
     /// Memory of its report page.
     pub meter: Meter,
+    /// Memory of its page's rows, and what they said.
+    pub rows: RowMeter,
+    /// See `rows`.
+    pub observed: Observed,
+    /// A DoP that it has until the next tick, so that its speedup there is known.
+    pub step: Option<u32>,
+    /// DoPs that it was sent to, and when, in nanoseconds of CLOCK_MONOTONIC.
+    pub steps: BTreeMap<u32, u64>,
     /// Latest reading of its report page.
     pub seen: Option<Seen>,
     /// Smoothed efficiency and the DoP that it was measured at.
@@ -162,6 +173,9 @@ pub struct Stuck {
 
 /// For how long a program that may spin has to get nowhere to be taken for one that does.
 const STUCK_NS: u64 = 60_000_000;
+
+/// How long a DoP at which nothing was learned isn't tried again.
+const STEP_AGAIN_NS: u64 = 60_000_000_000;
 
 /// A region that runs on for so long after a change isn't waited for.
 const LONG_REGION_NS: u64 = 100_000_000;
@@ -229,7 +243,7 @@ impl Program {
     pub fn measured(&mut self, seen: Seen) {
         self.seen = Some(seen);
         let dop = self.contexts();
-        if seen.interval.dt_s <= 0.0 {
+        if seen.interval.dt_s <= 0.0 || self.step.is_some() {
             return;
         }
         if self.measured_dop != dop {
@@ -238,6 +252,43 @@ impl Program {
             self.measured_dop = dop;
         }
         self.efficiency.update(seen.interval.dt_s, seen.interval.efficiency());
+    }
+
+    /// Takes in what its regions did in the interval of the reading that was taken in last.
+    pub fn ran(&mut self, runs: &[Runs]) {
+        if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, .. }) = self.seen {
+            self.observed.add(&Spell { dop: self.contexts(), dt_s, parallel_s, runs });
+        }
+    }
+
+    /// The speedup at `p` contexts, from what was observed, and where that says nothing from useful over wall time: that
+    /// is an upper bound, since it is blind to memory bandwidth.
+    pub fn speedup(&self, p: u32) -> Option<Estimate> {
+        let (at, useful) = (f64::from(self.measured_dop), self.efficiency.value()?);
+        let exponent = if at > 1.0 { (useful * at).ln() / at.ln() } else { 1.0 };
+        self.observed.speedup(p, exponent)
+    }
+
+    /// At a tick: goes back from a step, or takes one if there is a DoP worth it.
+    pub fn explore(&mut self, now_ns: u64) {
+        let before = self.step.take();
+        let (Some(dop), None) = (self.grant.dop, before) else { return };
+        self.steps.retain(|_, at| now_ns.saturating_sub(*at) < STEP_AGAIN_NS);
+        let tried = self.steps.keys().copied().collect();
+        self.step = explore::step(&self.observed, (self.wishes.min, dop), &tried);
+        self.steps.extend(self.step.map(|step| (step, now_ns)));
+    }
+
+    /// What is known of its speedup.
+    fn curve(&self) -> Vec<control::CurvePoint> {
+        let ran_at = self.observed.dops();
+        let point = |dop: u32| {
+            let Estimate { value, error } = self.speedup(dop)?;
+            let observed = ran_at.contains(&1) && ran_at.contains(&dop);
+            Some(control::CurvePoint { dop, speedup: value, observed, error_ratio: error })
+        };
+        let all: BTreeSet<u32> = ran_at.iter().copied().chain([1, self.natural()]).collect();
+        all.into_iter().filter_map(point).collect()
     }
 
     /// Finds out whether the grant is in effect at `now_ns`; `team_since_ns` is when the latest team first had its
@@ -344,6 +395,7 @@ impl Program {
             weight: self.wishes.weight,
             efficiency,
             speedup: efficiency.map(|e| e * f64::from(self.measured_dop.max(1))),
+            curve: self.curve(),
             regions: self.seen.map_or(0, |s| s.regions),
             promised_regions: self.seen.map_or(0, |s| s.promised),
             reason: self.grant.reason.clone(),

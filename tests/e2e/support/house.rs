@@ -32,6 +32,14 @@ impl House {
         house
     }
 
+    /// A house whose daemon sends programs to DoPs that nothing is known of.
+    pub fn exploring(policy: &str) -> House {
+        let house = House::without_daemon(policy);
+        std::fs::write(house.configuration(), "explore = true\n").expect("the daemon's configuration");
+        house.start_daemon();
+        house
+    }
+
     /// A house whose daemon has no sense at all. It isn't verbose, for it decides a thousand times a second.
     pub fn chaos(seed: u64) -> House {
         let house = House::empty(["chaos".into(), format!("--seed={seed}")]);
@@ -48,7 +56,13 @@ impl House {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         stay_on(&two_pus());
         let folder = tempfile::Builder::new().prefix("scaf-house-").tempdir().expect("temporary folder");
-        House { daemon: RefCell::new(None), policy, folder, _turn: turn }
+        let house = House { daemon: RefCell::new(None), policy, folder, _turn: turn };
+        std::fs::write(house.configuration(), "").expect("the daemon's configuration");
+        house
+    }
+
+    fn configuration(&self) -> PathBuf {
+        self.folder().join("scafd.toml")
     }
 
     /// The house's folder.
@@ -71,7 +85,7 @@ impl House {
         let log = std::fs::File::options().create(true).append(true).open(self.folder().join("scafd.log"));
         let mut command = self.command(&released("scafd"));
         command.args(["--session", "--idle-exit", "0", "--socket"]).arg(self.socket()).arg("--policy");
-        command.args(&self.policy).stderr(log.expect("the daemon's log"));
+        command.args(&self.policy).arg("--config").arg(self.configuration()).stderr(log.expect("the daemon's log"));
         *self.daemon.borrow_mut() = Some(command.spawn().expect("starting scafd"));
         wait_for("the daemon answers", || self.ask());
     }

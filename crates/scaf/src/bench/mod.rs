@@ -1,4 +1,4 @@
-//! `scaf bench`: what scaf costs ([`overhead`], [`solo`]) and what it is worth ([`mix`]).
+//! `scaf bench`: what scaf costs ([`overhead`], [`solo`]), what it knows ([`estimate`]) and what it is worth ([`mix`]).
 //!
 //! Words: a *repetition* is one round in which everything is measured once; the kinds of runs are interleaved, so
 //! that a machine that slows down meanwhile slows all of them. A *plain* run has nothing of scaf in it. A *managed*
@@ -8,6 +8,7 @@
 mod child;
 mod clock;
 mod corun;
+pub mod estimate;
 mod folders;
 mod interrupt;
 mod kernel;

@@ -39,6 +39,14 @@ impl Private {
         Private::configured(policy, "count_load = false\n", interrupt)
     }
 
+    /// Starts one that sends programs to DoPs that nothing is known of.
+    ///
+    /// # Errors
+    /// As for [`Private::start`].
+    pub fn exploring(interrupt: &Interrupt) -> Result<Private> {
+        Private::configured("equi", "explore = true\n", interrupt)
+    }
+
     fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
         let library = launch::library().map_err(|why| anyhow!(why))?;
         let program = daemon::beside_us("scafd")

@@ -95,7 +95,7 @@ fn recipe(folders: &Folders, name: &str, class: &str) -> Result<Recipe> {
 
 /// The recipe with as many repeats as make a run last for `seconds`: a start (attaching, the inspection of the code)
 /// costs the same 10 to 20 ms of one core whatever follows, and is not what this is about.
-fn lengthened(recipe: &Recipe, seconds: f64, interrupt: &Interrupt) -> Result<Recipe> {
+pub fn lengthened(recipe: &Recipe, seconds: f64, interrupt: &Interrupt) -> Result<Recipe> {
     let once = kernel::line(&child::run(recipe, CAP_S, interrupt)?.stdout)?.seconds;
     let repeats = (seconds / once.max(1e-4)).ceil().clamp(1.0, 100_000.0) as u32;
     let mut longer = recipe.clone();

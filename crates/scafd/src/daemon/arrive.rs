@@ -9,10 +9,13 @@ use crate::log::{self, Level};
 use crate::observe::process::Stat;
 use crate::observe::{Observer, affinity, clock};
 use crate::registry::{Code, Grant, Program, Wishes};
+use crate::rows::RowMeter;
 use crate::talk::Peer;
 use scaf_policy::efficiency::LowPass;
+use scaf_policy::observed::Observed;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_BOUND, Hello};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from, and how
@@ -105,6 +108,10 @@ impl Daemon {
             stuck: None,
             grant: Grant { masks: set.iter().cloned().collect(), set, ..Grant::default() },
             meter: Meter::new(clock::ticks()),
+            rows: RowMeter::new(clock::ticks()),
+            observed: Observed::default(),
+            step: None,
+            steps: BTreeMap::new(),
             seen: None,
             efficiency: LowPass::new(self.parts.config.rc_s),
             measured_dop: 0,

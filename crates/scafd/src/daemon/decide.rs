@@ -23,7 +23,17 @@ impl Daemon {
         }
         self.decisions += 1;
         let machine = Machine { capacity: self.capacity() };
-        self.parts.policy.allocate(&machine, &requests)
+        let mut allocation = self.parts.policy.allocate(&machine, &requests);
+        for share in &mut allocation.shares {
+            let step = self.registry.get_mut(share.id).and_then(|program| program.step);
+            if let (Some(step), Dop::Contexts(dop)) = (step, share.dop)
+                && step < dop
+            {
+                share.dop = Dop::Contexts(step);
+                share.reason = format!("for a moment, to learn its speedup there; else {}", share.reason);
+            }
+        }
+        allocation
     }
 
     /// Which PUs.

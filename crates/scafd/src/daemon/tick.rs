@@ -79,6 +79,7 @@ impl Daemon {
 
     /// Reads the report pages.
     pub(super) fn estimate(&mut self, sample: Sample) {
+        let now_ns = clock::now_ns();
         for program in self.registry.iter_mut() {
             let cpu_ns = sample.cpu_ns.get(&program.id).copied();
             let bounds = Bounds {
@@ -86,11 +87,17 @@ impl Daemon {
                 cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
             };
             program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
-            let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) else {
-                continue;
-            };
-            let seen = program.meter.read(clock::ticks(), &page, bounds, &self.tsc);
+            let Some(pages) = self.parts.talk.pages(program.id.0) else { continue };
+            let Some(page) = pages.read() else { continue };
+            let (ticks, steady_ns) = (clock::ticks(), now_ns.saturating_sub(program.grant.granted_ns));
+            let seen = program.meter.read(ticks, &page, bounds, &self.tsc);
             program.measured(seen);
+            let rows = pages.rows().read();
+            let runs = program.rows.read(ticks, steady_ns as f64 * 1e-9, rows, &self.tsc);
+            program.ran(&runs);
+            if self.parts.config.explore {
+                program.explore(now_ns);
+            }
         }
     }
 

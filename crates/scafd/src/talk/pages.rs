@@ -6,6 +6,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use scaf_proto::PAGE_BYTES;
 use scaf_proto::grant::{GrantPage, Masks, Word};
 use scaf_proto::report::ReportPage;
+use scaf_proto::rows::Rows;
 use std::ffi::c_void;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
@@ -48,9 +49,18 @@ impl Pages {
 
     /// Copies the report page; `None` while the client hasn't stamped it.
     pub fn read(&self) -> Option<Page> {
+        self.report_page().read()
+    }
+
+    /// The report page's rows; to be trusted no more than the rest of it.
+    pub fn rows(&self) -> &Rows {
+        self.report_page().rows()
+    }
+
+    fn report_page(&self) -> &ReportPage {
         // SAFETY: the mapping has a page's size and alignment and lives as long as self. The client writes to it at any
         // time; the page consists of atomics only, for which any bytes are values.
-        unsafe { &*self.report.at.as_ptr().cast::<ReportPage>() }.read()
+        unsafe { &*self.report.at.as_ptr().cast::<ReportPage>() }
     }
 
     fn grant_page(&self) -> &GrantPage {

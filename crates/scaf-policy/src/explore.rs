@@ -1,0 +1,74 @@
+//! Which DoP is worth a step: a short time at a DoP at which nothing was observed yet.
+//!
+//! An estimate is as uncertain as its DoP is far from those that were observed ([`crate::observed`]). So the step goes to the
+//! most uncertain DoP first, 1 if the program never ran there, and halves what is left unknown with each; it is over when
+//! no DoP is worth one. Steps go down only: what a program has is never taken from another.
+
+use crate::observed::Observed;
+use std::collections::BTreeSet;
+
+/// Relative error from which on a DoP is worth a step.
+const WORTH: f64 = 0.15;
+
+/// The DoP between `least` and `most` (what the program has now) that is worth a step, if there is one. DoPs that were
+/// `tried` without success aren't.
+pub fn step(observed: &Observed, (least, most): (u32, u32), tried: &BTreeSet<u32>) -> Option<u32> {
+    let known = observed.dops();
+    // Without a DoP that is known there is nothing to compare with.
+    if !known.contains(&most) {
+        return None;
+    }
+    if least <= 1 && most > 1 && !known.contains(&1) && !tried.contains(&1) {
+        return Some(1);
+    }
+    let candidates = (least.max(2)..most).filter(|dop| !known.contains(dop) && !tried.contains(dop));
+    let with_error = candidates.filter_map(|dop| Some((dop, observed.speedup(dop, 1.0)?.error)));
+    let (dop, error) = with_error.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (error > WORTH).then_some(dop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observed::{Runs, Spell};
+
+    fn ran_at(observed: &mut Observed, dop: u32) {
+        let wall_s = 0.25;
+        for _ in 0..4 {
+            let runs = [Runs { region: 1, dop, count: 10.0 * f64::from(dop).sqrt(), wall_s }];
+            observed.add(&Spell { dop, dt_s: 0.25, parallel_s: wall_s, runs: &runs });
+        }
+    }
+
+    /// The steps that a program with `most` contexts takes, all of which succeed.
+    fn steps(most: u32) -> Vec<u32> {
+        let mut observed = Observed::default();
+        ran_at(&mut observed, most);
+        let mut steps = Vec::new();
+        while let Some(dop) = step(&observed, (1, most), &BTreeSet::new()) {
+            ran_at(&mut observed, dop);
+            steps.push(dop);
+        }
+        steps
+    }
+
+    #[test]
+    fn the_first_step_is_to_one_context_and_the_others_halve_what_is_unknown() {
+        assert_eq!(steps(1), []);
+        assert_eq!(steps(2), [1]);
+        let of_16 = steps(16);
+        assert_eq!(of_16[..2], [1, 4]);
+        assert!(of_16.len() <= 6, "{of_16:?}");
+        assert!(steps(1024).len() <= 30, "{:?}", steps(1024));
+    }
+
+    #[test]
+    fn what_was_tried_is_let_be_and_floors_are_kept() {
+        let mut observed = Observed::default();
+        assert_eq!(step(&observed, (1, 8), &BTreeSet::new()), None);
+        ran_at(&mut observed, 8);
+        assert_ne!(step(&observed, (1, 8), &BTreeSet::from([1])), Some(1));
+        assert!(step(&observed, (4, 8), &BTreeSet::new()).is_none_or(|dop| dop >= 4));
+        assert_eq!(step(&observed, (8, 8), &BTreeSet::new()), None);
+    }
+}

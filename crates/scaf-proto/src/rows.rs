@@ -1,0 +1,169 @@
+//! The rows of a report page: what the runs of each region took, at each DoP that occurred.
+//!
+//! A region that runs for long has *marks*: its barriers, from one to the next. They tell its speed before it ends.
+//!
+//! One master writes; while a program has several, none does, because their teams' sizes are not the program's DoP. A row's
+//! runs and ticks are one word, so that they always belong together, and wrap around: only differences between two
+//! readings mean something, and those only if less than a minute lies between them.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// Rows of a page. Pairs of a region and a DoP beyond that are left out.
+pub const ROWS: usize = 255;
+
+/// Bits of a sum that are ticks; the others are runs. Six minutes at 3 GHz, and 16 million regions.
+const TICK_BITS: u32 = 40;
+const TICKS: u64 = (1 << TICK_BITS) - 1;
+
+/// Bits of a key that are the region's address; the others are the DoP.
+const ADDRESS_BITS: u32 = 48;
+/// Largest DoP of a row.
+const MOST: u32 = (1 << (64 - ADDRESS_BITS)) - 1;
+
+/// A region at a DoP.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Key(u64);
+
+impl Key {
+    /// The region whose outlined function is at `address`, on `dop` contexts.
+    #[inline(always)]
+    pub fn new(address: usize, dop: u32) -> Key {
+        let dop = if dop < MOST { dop } else { MOST };
+        Key(address as u64 & ((1 << ADDRESS_BITS) - 1) | u64::from(dop) << ADDRESS_BITS)
+    }
+
+    /// The same for its marks: no program has functions in the upper half of its addresses.
+    #[inline(always)]
+    pub fn marks(address: usize, dop: u32) -> Key {
+        Key(Key::new(address, dop).0 | 1 << (ADDRESS_BITS - 1))
+    }
+
+    /// Which region, or which region's marks: the same number at each DoP.
+    pub fn region(self) -> u64 {
+        self.0 & ((1 << ADDRESS_BITS) - 1)
+    }
+
+    /// The DoP.
+    pub fn dop(self) -> u32 {
+        (self.0 >> ADDRESS_BITS) as u32
+    }
+}
+
+/// One region at one DoP.
+#[repr(C)]
+pub struct Row {
+    /// Zero while the row is free; else it never changes.
+    key: AtomicU64,
+    sum: AtomicU64,
+}
+
+/// A row as it was at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RowCopy {
+    /// Which region, at which DoP.
+    pub key: Key,
+    sum: u64,
+}
+
+impl RowCopy {
+    /// Runs that ended since an earlier reading of the row (`None`: since there was nothing in it), and their wall ticks.
+    pub fn since(self, earlier: Option<RowCopy>) -> (u64, u64) {
+        let before = earlier.map_or(0, |earlier| earlier.sum);
+        let runs = (self.sum >> TICK_BITS).wrapping_sub(before >> TICK_BITS) & (u64::MAX >> TICK_BITS);
+        (runs, self.sum.wrapping_sub(before) & TICKS)
+    }
+}
+
+/// All rows.
+#[repr(C)]
+pub struct Rows([Row; ROWS]);
+
+impl Rows {
+    /// Master: `runs` more runs, of `wall` ticks together. `hint` is what this returned for the region before, or anything.
+    #[inline(always)]
+    pub fn add(&self, hint: usize, key: Key, runs: u64, wall: u64) -> usize {
+        let at = match self.0.get(hint) {
+            Some(row) if row.key.load(Ordering::Relaxed) == key.0 => hint,
+            _ => self.find(key),
+        };
+        if let Some(row) = self.0.get(at) {
+            let before = row.sum.load(Ordering::Relaxed);
+            let (ended, ticks) = (before & !TICKS, before & TICKS);
+            let ended = ended.wrapping_add(runs << TICK_BITS);
+            row.sum.store(ended | (ticks.wrapping_add(wall) & TICKS), Ordering::Relaxed);
+        }
+        at
+    }
+
+    /// The key's row, taken if there was none; [`ROWS`] if none is free.
+    #[cold]
+    fn find(&self, key: Key) -> usize {
+        for (at, row) in self.0.iter().enumerate() {
+            let taken = row.key.load(Ordering::Relaxed);
+            if taken == key.0 {
+                return at;
+            }
+            if taken == 0 {
+                row.key.store(key.0, Ordering::Release);
+                return at;
+            }
+        }
+        ROWS
+    }
+
+    /// Daemon: all rows that are taken.
+    pub fn read(&self) -> impl Iterator<Item = RowCopy> + '_ {
+        self.0.iter().filter_map(|row| {
+            let key = row.key.load(Ordering::Acquire);
+            (key != 0).then(|| RowCopy { key: Key(key), sum: row.sum.load(Ordering::Relaxed) })
+        })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn empty() -> Rows {
+        Rows([const { Row { key: AtomicU64::new(0), sum: AtomicU64::new(0) } }; ROWS])
+    }
+
+    #[test]
+    fn each_region_has_a_row_for_each_dop() {
+        let rows = empty();
+        let (a, b) = (Key::new(0x1000, 1), Key::new(0x1000, 2));
+        let hint = rows.add(0, a, 1, 100);
+        assert_eq!(rows.add(hint, b, 1, 60), 1);
+        assert_eq!(rows.add(1, a, 61, 6_100), 0);
+        let found: Vec<RowCopy> = rows.read().collect();
+        assert_eq!(found.iter().map(|row| (row.key.region(), row.key.dop())).collect::<Vec<_>>(), [
+            (0x1000, 1),
+            (0x1000, 2)
+        ]);
+        assert_eq!(found[0].since(None), (62, 6_200));
+        assert_eq!(found[1].since(None), (1, 60));
+    }
+
+    #[test]
+    fn a_full_table_takes_no_more_and_breaks_nothing() {
+        let rows = empty();
+        for region in 0..ROWS + 10 {
+            rows.add(ROWS, Key::new(0x1000 + region, 2), 1, 1);
+        }
+        assert_eq!(rows.read().count(), ROWS);
+        assert_eq!(rows.add(3, Key::new(1, 1), 1, 1), ROWS);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn differences_survive_wrapping(start in proptest::num::u64::ANY, runs in 0u64..1 << 24, wall in 0u64..1 << 40) {
+            let rows = empty();
+            let key = Key::new(4096, 3);
+            let at = rows.add(0, key, 0, 0);
+            rows.0[at].sum.store(start, Ordering::Relaxed);
+            let before = rows.read().next();
+            rows.add(at, key, runs, wall);
+            proptest::prop_assert_eq!(rows.read().next().unwrap().since(before), (runs, wall));
+        }
+    }
+}

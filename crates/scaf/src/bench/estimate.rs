@@ -1,0 +1,235 @@
+//! `scaf bench estimate`: how right what the daemon says about a program's speedup is, after a given time.
+//!
+//! The truth is the program alone with as many threads on as many PUs, against one thread on one: runs by turns. The
+//! estimates are of one managed run, alone, under a daemon that explores.
+
+use super::child::{Child, Recipe};
+use super::corun::{self, Part, Run};
+use super::folders::Folders;
+use super::interrupt::Interrupt;
+use super::private::Private;
+use super::progress::Progress;
+use super::solo;
+use super::stats::median;
+use super::{Header, publish};
+use crate::{cli, daemon, host, ps};
+use anyhow::{Context, Result, bail};
+use scafd::control;
+use serde::Serialize;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Longest run, in seconds.
+const CAP_S: f64 = 120.0;
+
+/// What is estimated: a name, a kernel, and what it is to do. Each is a way to scale badly, or well.
+const CASES: [(&str, &str, &[&str]); 12] = [
+    ("compute", "phases", &["--serial-us=0", "--parallel-us=1000"]),
+    ("serial", "phases", &["--serial-us=500", "--parallel-us=1000"]),
+    ("imbalance-static", "phases", &["--serial-us=0", "--parallel-us=1000", "--imbalance=0.9"]),
+    ("imbalance-dynamic", "phases", &["--serial-us=0", "--parallel-us=1000", "--imbalance=0.9", "--schedule=dynamic"]),
+    ("critical", "phases", &["--serial-us=0", "--parallel-us=500", "--critical-us=8"]),
+    ("barriers", "phases", &["--serial-us=0", "--parallel-us=1000", "--barriers-per-region=20"]),
+    ("triad", "triad", &[]),
+    ("read", "triad", &["--form=read"]),
+    ("tasks", "sort", &[]),
+    ("cg", "cg", &[]),
+    ("cg-region", "cg", &["--form=region"]),
+    ("mg", "mg", &[]),
+];
+
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    header: Header,
+    after_s: f64,
+    programs: Vec<Row>,
+    mean_abs_error_pct: Option<f64>,
+    worst_abs_error_pct: Option<f64>,
+    useful_over_wall_mean_abs_error_pct: Option<f64>,
+}
+
+/// One program at one DoP. `None`: that source says nothing.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    p: u32,
+    true_speedup: f64,
+    useful_over_wall: Option<f64>,
+    curve: Option<f64>,
+    experiment: Option<f64>,
+    counters: Option<f64>,
+    fused: Option<f64>,
+    error_pct: Option<f64>,
+}
+
+/// Carries out `scaf bench estimate`.
+///
+/// # Errors
+/// Kernels that aren't built or fail, no daemon, or an interrupt.
+pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
+    let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
+    let pus = host::allowed_by_neighbourhood();
+    let dops = dops(u32::try_from(pus.len()).unwrap_or(u32::MAX));
+    let interrupt = Interrupt::install()?;
+    let cases: Vec<_> = CASES
+        .iter()
+        .filter(|(name, ..)| flags.programs.is_empty() || flags.programs.iter().any(|it| it == name))
+        .collect();
+    if cases.len() < flags.programs.len().max(1) {
+        let known: Vec<&str> = CASES.iter().map(|(name, ..)| *name).collect();
+        bail!("there is no such program among {:?}; there are {}", flags.programs, known.join(", "));
+    }
+    let progress = Progress::new(cases.len() * (flags.repetitions as usize + 1));
+    let mut programs = Vec::new();
+    for (name, kernel, arguments) in cases {
+        progress.at(*name);
+        let class = std::iter::once("--class=W").chain(arguments.iter().copied()).map(Into::into);
+        let recipe = Recipe {
+            program: folders.kernel(kernel)?,
+            arguments: class.collect(),
+            environment: vec![],
+            pus: None,
+        };
+        let truth = truth(&recipe, &dops, &pus, flags, &interrupt, &progress)?;
+        // Four times as long as it is to run, so that it still does when it is asked for.
+        let longer = solo::lengthened(&recipe, 4.0 * flags.seconds, &interrupt)?;
+        let said = managed(name, &longer, flags.seconds, &interrupt)?;
+        progress.step();
+        programs.extend(dops.iter().zip(truth).map(|(p, truth)| row(name, *p, truth, &said)));
+    }
+    drop(progress);
+    let report = report(flags, programs);
+    publish(flags.common.json, &table(&report), &report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The DoPs to look at: all of a small machine, else powers of two and all PUs.
+fn dops(pus: u32) -> Vec<u32> {
+    let mut dops: Vec<u32> = (1..=pus).filter(|p| pus <= 4 || p.is_power_of_two() || *p == pus).collect();
+    dops.dedup();
+    dops
+}
+
+/// The true speedup at each of `dops`.
+fn truth(
+    recipe: &Recipe,
+    dops: &[u32],
+    pus: &[u32],
+    flags: &cli::Estimate,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<Vec<f64>> {
+    let recipe = solo::lengthened(recipe, flags.seconds / 2.0, interrupt)?;
+    let parts: Vec<Vec<Part>> = dops
+        .iter()
+        .map(|p| {
+            let threads = vec![("OMP_NUM_THREADS", Some(p.to_string().into()))];
+            let recipe = recipe.with(threads, Some(pus[..*p as usize].to_vec()));
+            vec![Part { recipe, start_s: 0.0, cap_s: CAP_S, restart: false }]
+        })
+        .collect();
+    let mut speedups: Vec<Vec<f64>> = vec![vec![]; dops.len()];
+    for repetition in 0..flags.repetitions as usize {
+        let mut seconds = Vec::new();
+        for corun in corun::by_turns(&parts, repetition, interrupt)? {
+            match corun.runs.into_iter().flatten().next() {
+                Some(Run::Ended(outcome)) if outcome.status.success() => seconds.push(outcome.seconds),
+                other => bail!("{} failed: {other:?}", recipe.program.display()),
+            }
+        }
+        for (speedups, time) in speedups.iter_mut().zip(&seconds) {
+            speedups.push(seconds[0] / time);
+        }
+        progress.step();
+    }
+    speedups.iter().map(|speedups| median(speedups).context("no runs")).collect()
+}
+
+/// What the daemon says about a program after `seconds`.
+fn managed(name: &str, recipe: &Recipe, seconds: f64, interrupt: &Interrupt) -> Result<control::Program> {
+    let private = Private::exploring(interrupt)?;
+    let mut child = Child::start(&recipe.with(private.environment(name, 1), None))?;
+    while child.age() < seconds {
+        interrupt.wait(&[child.end()], Duration::from_secs_f64((seconds - child.age()).max(0.0)))?;
+        if let Some(outcome) = child.ended()? {
+            let how = outcome.failure().unwrap_or_else(|| "ended before it could be asked about".into());
+            bail!("{name} {how}");
+        }
+    }
+    let snapshot = daemon::snapshot(&private.socket())?;
+    snapshot.programs.into_iter().find(|program| program.name == name).context("it isn't managed")
+}
+
+fn row(name: &str, p: u32, true_speedup: f64, said: &control::Program) -> Row {
+    let point = said.curve.iter().find(|point| point.dop == p);
+    let fused = point.map(|point| point.speedup);
+    Row {
+        name: name.to_owned(),
+        p,
+        true_speedup,
+        // It is measured at the DoP that the program has for most of the time, which is its natural one.
+        useful_over_wall: said.speedup.filter(|_| p == said.natural),
+        curve: point.filter(|point| point.observed).map(|point| point.speedup),
+        experiment: None,
+        counters: None,
+        fused,
+        error_pct: fused.map(|fused| 100.0 * (fused / true_speedup - 1.0)),
+    }
+}
+
+fn report(flags: &cli::Estimate, programs: Vec<Row>) -> Report {
+    // At one context every estimate is right.
+    let of = |error: &dyn Fn(&Row) -> Option<f64>| -> Vec<f64> {
+        programs.iter().filter(|row| row.p > 1).filter_map(error).map(f64::abs).collect()
+    };
+    let mean = |errors: &[f64]| (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
+    let fused = of(&|row| row.error_pct);
+    let useful = of(&|row| Some(100.0 * (row.useful_over_wall? / row.true_speedup - 1.0)));
+    Report {
+        header: Header::new(flags.repetitions),
+        after_s: flags.seconds,
+        mean_abs_error_pct: mean(&fused),
+        worst_abs_error_pct: fused.iter().copied().reduce(f64::max),
+        useful_over_wall_mean_abs_error_pct: mean(&useful),
+        programs,
+    }
+}
+
+fn table(report: &Report) -> String {
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
+    let mut table = ps::plain_table(&["PROGRAM", "P", "TRUE S", "USEFUL/WALL", "CURVE", "FUSED", "ERROR %"]);
+    for it in report.programs.iter().filter(|row| row.p > 1) {
+        table.add_row([
+            it.name.clone(),
+            it.p.to_string(),
+            format!("{:.2}", it.true_speedup),
+            number(it.useful_over_wall),
+            number(it.curve),
+            number(it.fused),
+            it.error_pct.map_or("-".to_owned(), |error| format!("{error:+.1}")),
+        ]);
+    }
+    ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6]);
+    format!(
+        "{}\nmean absolute error {} %, worst {} %; of useful over wall alone {} % (after {} s)\n",
+        ps::trimmed(&table),
+        number(report.mean_abs_error_pct),
+        number(report.worst_abs_error_pct),
+        number(report.useful_over_wall_mean_abs_error_pct),
+        report.after_s
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_machines_are_looked_at_in_full_and_large_ones_in_powers_of_two() {
+        assert_eq!(dops(1), [1]);
+        assert_eq!(dops(3), [1, 2, 3]);
+        assert_eq!(dops(24), [1, 2, 4, 8, 16, 24]);
+        assert_eq!(dops(16), [1, 2, 4, 8, 16]);
+    }
+}

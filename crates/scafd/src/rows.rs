@@ -1,0 +1,124 @@
+//! From the rows of a program's report page to what its regions did between two ticks.
+//!
+//! The rows are the program's to write, like the rest of its page ([`crate::estimate`]): what can't have happened counts for
+//! nothing. Its regions come one after the other, so all that ended since the last tick took no longer than the time since
+//! then and one region that was running at it.
+
+use crate::observe::clock::Tsc;
+use scaf_policy::observed::Runs;
+use scaf_proto::rows::{Key, RowCopy};
+use std::collections::BTreeMap;
+
+/// Readings further apart than this, in seconds, may have wrapped around in between.
+const MOST_S: f64 = 60.0;
+
+/// The memory between two readings of one program's rows.
+#[derive(Clone, Debug)]
+pub struct RowMeter {
+    attached: u64,
+    last: u64,
+    rows: BTreeMap<Key, RowCopy>,
+}
+
+impl RowMeter {
+    /// A meter for a program that attached at tick `now`.
+    pub fn new(now: u64) -> RowMeter {
+        RowMeter { attached: now, last: now, rows: BTreeMap::new() }
+    }
+
+    /// Takes in a reading made at tick `now`; the program has had its DoP for `steady_s` seconds. Gives the regions of which
+    /// runs ended since the last reading; a run that began before the DoP changed says nothing about either.
+    pub fn read(
+        &mut self,
+        now: u64,
+        steady_s: f64,
+        rows: impl Iterator<Item = RowCopy>,
+        tsc: &Tsc,
+    ) -> Vec<Runs> {
+        let dt_s = tsc.seconds(now.saturating_sub(self.last));
+        let age_s = tsc.seconds(now.saturating_sub(self.attached));
+        self.last = now;
+        let mut ended = Vec::new();
+        // Rows that aren't there any more, on a page that breaks the rules, are forgotten.
+        let before = std::mem::take(&mut self.rows);
+        for row in rows {
+            self.rows.insert(row.key, row);
+            let (runs, wall) = row.since(before.get(&row.key).copied());
+            if runs > 0 && row.key.dop() > 0 {
+                let (count, wall_s) = (runs as f64, tsc.seconds(wall));
+                ended.push(Runs { region: row.key.region(), dop: row.key.dop(), count, wall_s });
+            }
+        }
+        let all_s: f64 = ended.iter().map(|runs| runs.wall_s).sum();
+        let longest_s = ended.iter().map(|runs| runs.wall_s / runs.count).fold(0.0, f64::max);
+        if dt_s > MOST_S || longest_s > age_s || all_s > dt_s + longest_s {
+            return Vec::new();
+        }
+        ended.retain(|runs| runs.wall_s / runs.count <= steady_s);
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scaf_proto::rows::Rows;
+
+    const S: u64 = 1_000_000_000;
+
+    fn meter() -> (RowMeter, Box<Rows>, Tsc) {
+        // SAFETY: rows consist of atomics only, for which zero is a value.
+        let rows = Box::new(unsafe { std::mem::zeroed::<Rows>() });
+        (RowMeter::new(0), rows, Tsc::with_rate(1.0))
+    }
+
+    #[test]
+    fn what_ended_between_two_readings() {
+        let (mut meter, rows, tsc) = meter();
+        let (one, two) = (Key::new(4096, 1), Key::new(4096, 2));
+        rows.add(0, one, 10, S / 2);
+        let seen = meter.read(S, 1.0, rows.read(), &tsc);
+        assert_eq!(seen, [Runs { region: 4096, dop: 1, count: 10.0, wall_s: 0.5 }]);
+        rows.add(0, two, 5, S / 8);
+        let seen = meter.read(2 * S, 1.0, rows.read(), &tsc);
+        assert_eq!(seen, [Runs { region: 4096, dop: 2, count: 5.0, wall_s: 0.125 }]);
+        assert_eq!(meter.read(3 * S, 1.0, rows.read(), &tsc), []);
+    }
+
+    #[test]
+    fn a_region_that_began_before_its_dop_changed_says_nothing() {
+        let (mut meter, rows, tsc) = meter();
+        rows.add(0, Key::new(4096, 1), 1, S / 2);
+        rows.add(1, Key::new(8192, 1), 10, S / 10);
+        let seen = meter.read(S, 0.3, rows.read(), &tsc);
+        assert_eq!(seen.iter().map(|runs| runs.region).collect::<Vec<_>>(), [8192]);
+    }
+
+    #[test]
+    fn more_time_than_there_was_counts_for_nothing() {
+        let (mut meter, rows, tsc) = meter();
+        rows.add(0, Key::new(4096, 2), 1_000, 3 * S);
+        assert_eq!(meter.read(S, 1.0, rows.read(), &tsc), []);
+        // A region of ten seconds is possible ten seconds after the program attached, not before.
+        rows.add(0, Key::new(4096, 2), 1, 10 * S);
+        assert_eq!(meter.read(5 * S, 5.0, rows.read(), &tsc), []);
+        rows.add(0, Key::new(4096, 2), 1, 10 * S);
+        assert_eq!(meter.read(12 * S, 12.0, rows.read(), &tsc).len(), 1);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_rows_give_positive_finite_numbers(
+            added in proptest::collection::vec((0usize..1 << 47, 0u32..70_000, 0u64..1 << 24, 0u64..1 << 40), 0..50),
+            now in 1u64..1 << 62,
+        ) {
+            let (mut meter, rows, tsc) = meter();
+            for (address, dop, runs, wall) in added {
+                rows.add(0, Key::new(address, dop), runs, wall);
+            }
+            for runs in meter.read(now, 1e9, rows.read(), &tsc) {
+                proptest::prop_assert!(runs.count > 0.0 && runs.wall_s >= 0.0 && runs.wall_s.is_finite() && runs.dop > 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What the daemon knows of a program's speedup.
+
+use crate::support::{House, Running, kernel};
+use scafd::control::{CurvePoint, Program};
+
+/// The point at `dop`, if the program ran there and at one context.
+fn observed(program: &Program, dop: u32) -> Option<CurvePoint> {
+    program.curve.iter().copied().find(|point| point.dop == dop && point.observed)
+}
+
+fn until_both_are_observed(program: &Running) -> Program {
+    let done = program.until("both DoPs observed", |program| {
+        observed(program, 1).is_some() && observed(program, 2).is_some_and(|point| point.error_ratio < 0.15)
+    });
+    program.until("its contexts back", |program| program.dop == Some(2));
+    done
+}
+
+#[test]
+fn a_program_alone_is_sent_to_one_context_and_gets_its_contexts_back() {
+    let house = House::exploring("equi");
+    let half_serial = ["--class=W", "--serial-us=1000", "--parallel-us=1000", "--repeat=1000"];
+    let program = house.at(&kernel("phases")).args(half_serial).threads(2).start();
+    let seen = until_both_are_observed(&program);
+    assert_eq!(observed(&seen, 1).map(|point| point.speedup), Some(1.0));
+    // Half of it is serial, so that it is 1.33 on two contexts, and nothing makes it 2.
+    let speedup = observed(&seen, 2).map_or(0.0, |point| point.speedup);
+    assert!(speedup > 0.5 && speedup < 1.9, "{speedup}");
+    program.signal(libc::SIGTERM);
+}
+
+#[test]
+fn a_region_that_never_ends_is_known_by_its_barriers() {
+    let house = House::exploring("equi");
+    let program =
+        house.at(&kernel("cg")).args(["--class=W", "--form=region", "--repeat=1000"]).threads(2).start();
+    let seen = until_both_are_observed(&program);
+    assert!(seen.in_region || seen.regions > 0);
+    program.signal(libc::SIGTERM);
+}
+
+#[test]
+fn without_exploring_nothing_is_observed_where_a_program_never_was() {
+    let house = House::open("equi");
+    let program = house.at(&kernel("phases")).args(["--class=W", "--repeat=1000"]).threads(2).start();
+    let seen = program.until("measured", |program| program.curve.iter().any(|point| point.dop == 2));
+    assert_eq!((observed(&seen, 1), observed(&seen, 2)), (None, None));
+    assert!(seen.curve.iter().all(|point| point.dop == 1 || point.error_ratio > 0.1), "{:?}", seen.curve);
+    program.signal(libc::SIGTERM);
+}
