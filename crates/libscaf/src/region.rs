@@ -21,6 +21,7 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::null;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use scaf_proto::grant::Word;
 use scaf_proto::report::{SLOTS, Slot, fact};
 use scaf_proto::rows::{Key, ROWS};
 use scaf_team::barrier::Barrier;
@@ -314,6 +315,7 @@ unsafe fn managed<R>(
         let entered = ticks();
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
+        let grant = pages::grant().word();
         let choice = choose(code, body, &note, requested, kind);
         if choice.promised
             && let Some(slot) = slot
@@ -336,11 +338,11 @@ unsafe fn managed<R>(
                 let wall_of_all = wall.wrapping_add(theirs);
                 slot.leave_alone(wall_of_all, others);
                 Note::learn_alone(code, wall);
-                Note::report(code, body, 1, others.wrapping_add(1), wall_of_all);
+                Note::report(code, body, grant, 1, others.wrapping_add(1), wall_of_all);
             }
             result
         } else {
-            let entry = Entry { code, slot, body, data, requested, kind, entered, choice };
+            let entry = Entry { code, slot, body, data, requested, kind, entered, grant, choice };
             several(this, &entry, call)
         };
         (*this).depth = 0;
@@ -359,6 +361,7 @@ struct Entry {
     requested: u32,
     kind: Kind,
     entered: u64,
+    grant: Word,
     choice: Choice,
 }
 
@@ -369,7 +372,7 @@ unsafe fn several<R>(
     entry: &Entry,
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
-    let &Entry { code, slot, body, data, entered, choice, .. } = entry;
+    let &Entry { code, slot, body, data, entered, grant, choice, .. } = entry;
     let crowd = crowd::enter(code.runtime, choice.team);
     let hostless = crowd.is_hostless();
     // SAFETY: as in `run`; the frame lives until the region has ended.
@@ -384,7 +387,7 @@ unsafe fn several<R>(
                 let wall = left.wrapping_sub(entered);
                 slot.leave(left, choice.team, share.of(wall.wrapping_mul(u64::from(choice.team))));
                 Note::check(code, wall);
-                Note::report(code, body, choice.team, 1, wall);
+                Note::report(code, body, grant, choice.team, 1, wall);
             }
             return result;
         }
@@ -415,7 +418,7 @@ unsafe fn several<R>(
             }
             // Else its marks have told.
             if (*frame).marked.load(Ordering::Relaxed) == 0 {
-                Note::report(code, body, threads, 1, wall);
+                Note::report(code, body, grant, threads, 1, wall);
             }
         }
         result
@@ -431,7 +434,7 @@ unsafe fn virtualised<R>(
     frame: Frame,
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
-    let &Entry { code, slot, entered, choice, .. } = entry;
+    let &Entry { code, slot, entered, grant, choice, .. } = entry;
     let parts = Parts::of(choice.ids);
     let frame = Frame { parts, loops: virtualise::loops_at_entry(entry.kind), ..frame };
     promise::note(fact::VIRTUALISED);
@@ -455,7 +458,7 @@ unsafe fn virtualised<R>(
             slot.leave(left, choice.team, inside.min(all));
         }
         Note::learn_length(code.note, wall);
-        Note::report(code, entry.body, choice.team, 1, wall);
+        Note::report(code, entry.body, grant, choice.team, 1, wall);
         result
     }
 }

@@ -13,6 +13,7 @@ use crate::pages;
 use crate::region::one_master;
 use crate::runtime::{Body, Code};
 use core::sync::atomic::{AtomicU64, Ordering};
+use scaf_proto::grant::Word;
 use scaf_proto::rows::{Key, ROWS};
 use scaf_team::choice::Length;
 
@@ -109,12 +110,13 @@ impl Note {
         }
     }
 
-    /// Reports `runs` runs of a region, of `wall` ticks together, with teams of `team` threads.
+    /// Reports `runs` runs of a region, of `wall` ticks together, with teams of `team` threads, the last of which was entered
+    /// under `grant`. One in which the grant changed says nothing about any DoP.
     #[inline(always)]
-    pub fn report(code: Code, body: Body, team: u32, runs: u64, wall: u64) {
+    pub fn report(code: Code, body: Body, grant: Word, team: u32, runs: u64, wall: u64) {
         let before = code.note.load(Ordering::Relaxed);
         let row = ((before & ROW) >> ROW_SHIFT) as usize;
-        if row == ROWS || !one_master() {
+        if row == ROWS || pages::grant().word() != grant || !one_master() {
             return;
         }
         let at = pages::report().rows().add(row, Key::new(body as usize, dop_of(team)), runs, wall);

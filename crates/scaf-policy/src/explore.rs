@@ -1,30 +1,35 @@
 //! Which DoP is worth a step: a short time at a DoP at which nothing was observed yet.
 //!
 //! An estimate is as uncertain as its DoP is far from those that were observed ([`crate::observed`]). So the step goes to the
-//! most uncertain DoP first, 1 if the program never ran there, and halves what is left unknown with each; it is over when
-//! no DoP is worth one. Steps go down only: what a program has is never taken from another.
+//! most uncertain DoP first, 1 if the program never ran there, and halves what is left unknown with each. Then to 1 again, until
+//! the speedup at what the program has is sure: a machine's speed drifts, and one short time says little. It is over when
+//! no DoP is worth a step. Steps go down only: what a program has is never taken from another.
 
 use crate::observed::Observed;
 use std::collections::BTreeSet;
 
-/// Relative error from which on a DoP is worth a step.
+/// Relative error from which on an unknown DoP is worth a step.
 const WORTH: f64 = 0.15;
+/// Relative error of the speedup at what the program has from which on another step to 1 is worth it.
+const SURE: f64 = 0.08;
 
 /// The DoP between `least` and `most` (what the program has now) that is worth a step, if there is one. DoPs that were
-/// `tried` without success aren't.
+/// `tried` lately aren't.
 pub fn step(observed: &Observed, (least, most): (u32, u32), tried: &BTreeSet<u32>) -> Option<u32> {
     let known = observed.dops();
     // Without a DoP that is known there is nothing to compare with.
     if !known.contains(&most) {
         return None;
     }
-    if least <= 1 && most > 1 && !known.contains(&1) && !tried.contains(&1) {
+    let may_be_alone = least <= 1 && most > 1 && !tried.contains(&1);
+    if may_be_alone && !known.contains(&1) {
         return Some(1);
     }
     let candidates = (least.max(2)..most).filter(|dop| !known.contains(dop) && !tried.contains(dop));
     let with_error = candidates.filter_map(|dop| Some((dop, observed.speedup(dop, 1.0)?.error)));
-    let (dop, error) = with_error.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (error > WORTH).then_some(dop)
+    let unknown = with_error.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, error)| *error > WORTH);
+    let unsure = || may_be_alone && observed.speedup(most, 1.0).is_some_and(|speedup| speedup.error > SURE);
+    unknown.map(|(dop, _)| dop).or_else(|| unsure().then_some(1))
 }
 
 #[cfg(test)]
@@ -34,7 +39,7 @@ mod tests {
 
     fn ran_at(observed: &mut Observed, dop: u32) {
         let wall_s = 0.25;
-        for _ in 0..4 {
+        for _ in 0..6 {
             let runs = [Runs { region: 1, dop, count: 10.0 * f64::from(dop).sqrt(), wall_s }];
             observed.add(&Spell { dop, dt_s: 0.25, parallel_s: wall_s, runs: &runs });
         }
@@ -70,5 +75,21 @@ mod tests {
         assert_ne!(step(&observed, (1, 8), &BTreeSet::from([1])), Some(1));
         assert!(step(&observed, (4, 8), &BTreeSet::new()).is_none_or(|dop| dop >= 4));
         assert_eq!(step(&observed, (8, 8), &BTreeSet::new()), None);
+    }
+
+    #[test]
+    fn one_short_time_at_one_context_is_not_enough() {
+        let mut observed = Observed::default();
+        ran_at(&mut observed, 2);
+        let once = [Runs { region: 1, dop: 1, count: 10.0, wall_s: 0.25 }];
+        let spell = Spell { dop: 1, dt_s: 0.25, parallel_s: 0.25, runs: &once };
+        let mut steps = 0;
+        while step(&observed, (1, 2), &BTreeSet::new()) == Some(1) {
+            observed.add(&spell);
+            steps += 1;
+        }
+        assert!((2..=4).contains(&steps), "{steps}");
+        // Nor is it tried again at once.
+        assert_eq!(step(&Observed::default(), (1, 2), &BTreeSet::from([1])), None);
     }
 }

@@ -25,6 +25,7 @@ mod chaos;
 mod cycle;
 pub mod efficiency;
 pub mod explore;
+pub mod fusion;
 pub mod metrics;
 pub mod model;
 pub mod observed;

@@ -132,7 +132,8 @@ impl Region {
         point.add(mean_s, count);
         point.latest = self.intervals;
         if self.points.len() > POINTS
-            && let Some(oldest) = self.points.iter().min_by_key(|(_, point)| point.latest).map(|(dop, _)| *dop)
+            && let Some(oldest) =
+                self.points.iter().min_by_key(|(_, point)| point.latest).map(|(dop, _)| *dop)
         {
             self.points.remove(&oldest);
         }

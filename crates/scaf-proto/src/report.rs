@@ -8,8 +8,8 @@
 //! The daemon reads the page through [`ReportPage::read`] alone. It returns raw numbers: whoever uses them has to
 //! check their range, as `scafd`'s observer does.
 
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::rows::Rows;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, VERSION, seq};
 
 /// Masters that can be measured at a time; further ones run unmeasured.

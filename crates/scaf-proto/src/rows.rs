@@ -136,10 +136,10 @@ mod tests {
         assert_eq!(rows.add(hint, b, 1, 60), 1);
         assert_eq!(rows.add(1, a, 61, 6_100), 0);
         let found: Vec<RowCopy> = rows.read().collect();
-        assert_eq!(found.iter().map(|row| (row.key.region(), row.key.dop())).collect::<Vec<_>>(), [
-            (0x1000, 1),
-            (0x1000, 2)
-        ]);
+        assert_eq!(
+            found.iter().map(|row| (row.key.region(), row.key.dop())).collect::<Vec<_>>(),
+            [(0x1000, 1), (0x1000, 2)]
+        );
         assert_eq!(found[0].since(None), (62, 6_200));
         assert_eq!(found[1].since(None), (1, 60));
     }

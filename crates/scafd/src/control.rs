@@ -80,12 +80,12 @@ pub enum Mechanism {
 pub struct CurvePoint {
     /// The DoP.
     pub dop: u32,
-    /// Speedup S(dop) over one context.
+    /// Speedup S(dop) over one context, from all sources.
     pub speedup: f64,
-    /// Whether it ran at this DoP and at 1, so that nothing is guessed.
-    pub observed: bool,
     /// Its standard error over its value: small if the program ran at this DoP and at 1, large if one of them is a guess.
     pub error_ratio: f64,
+    /// What was observed, if it ran at this DoP and at 1.
+    pub observed: Option<f64>,
 }
 
 /// One program.

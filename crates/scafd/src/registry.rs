@@ -10,10 +10,11 @@ use crate::estimate::{Meter, Seen};
 use crate::paths::Scope;
 use crate::rows::RowMeter;
 use scaf_policy::efficiency::{Interval, LowPass};
+use scaf_policy::fusion::Useful;
 use scaf_policy::observed::{Estimate, Observed, Runs, Spell};
-use scaf_policy::{ProgramId, PuSet, explore};
+use scaf_policy::{ProgramId, PuSet, explore, fusion};
 use scaf_proto::grant::Word;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Whether the program's teams may be resized, as far as its code is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -144,8 +145,8 @@ pub struct Program {
     pub observed: Observed,
     /// A DoP that it has until the next tick, so that its speedup there is known.
     pub step: Option<u32>,
-    /// DoPs that it was sent to, and when, in nanoseconds of CLOCK_MONOTONIC.
-    pub steps: BTreeMap<u32, u64>,
+    /// DoPs that it was sent to in the last [`STEPS_NS`], and when, in nanoseconds of CLOCK_MONOTONIC.
+    pub steps: Vec<(u32, u64)>,
     /// Latest reading of its report page.
     pub seen: Option<Seen>,
     /// Smoothed efficiency and the DoP that it was measured at.
@@ -174,8 +175,11 @@ pub struct Stuck {
 /// For how long a program that may spin has to get nowhere to be taken for one that does.
 const STUCK_NS: u64 = 60_000_000;
 
-/// How long a DoP at which nothing was learned isn't tried again.
-const STEP_AGAIN_NS: u64 = 60_000_000_000;
+/// A program takes at most [`STEPS`] steps in this time, and none to a DoP at which nothing was learned in it.
+const STEPS_NS: u64 = 60_000_000_000;
+const STEPS: usize = 12;
+/// Between two steps to one DoP lies at least this time.
+const STEP_REST_NS: u64 = 300_000_000;
 
 /// A region that runs on for so long after a change isn't waited for.
 const LONG_REGION_NS: u64 = 100_000_000;
@@ -261,33 +265,36 @@ impl Program {
         }
     }
 
-    /// The speedup at `p` contexts, from what was observed, and where that says nothing from useful over wall time: that
-    /// is an upper bound, since it is blind to memory bandwidth.
-    pub fn speedup(&self, p: u32) -> Option<Estimate> {
-        let (at, useful) = (f64::from(self.measured_dop), self.efficiency.value()?);
-        let exponent = if at > 1.0 { (useful * at).ln() / at.ln() } else { 1.0 };
-        self.observed.speedup(p, exponent)
-    }
-
     /// At a tick: goes back from a step, or takes one if there is a DoP worth it.
     pub fn explore(&mut self, now_ns: u64) {
         let before = self.step.take();
-        let (Some(dop), None) = (self.grant.dop, before) else { return };
-        self.steps.retain(|_, at| now_ns.saturating_sub(*at) < STEP_AGAIN_NS);
-        let tried = self.steps.keys().copied().collect();
+        self.steps.retain(|(_, at_ns)| now_ns.saturating_sub(*at_ns) < STEPS_NS);
+        let (Some(dop), None, true) = (self.grant.dop, before, self.steps.len() < STEPS) else { return };
+        let known = self.observed.dops();
+        let rests =
+            |dop: u32, at_ns: u64| !known.contains(&dop) || now_ns.saturating_sub(at_ns) < STEP_REST_NS;
+        let tried =
+            self.steps.iter().filter(|(dop, at_ns)| rests(*dop, *at_ns)).map(|(dop, _)| *dop).collect();
         self.step = explore::step(&self.observed, (self.wishes.min, dop), &tried);
         self.steps.extend(self.step.map(|step| (step, now_ns)));
     }
 
     /// What is known of its speedup.
     fn curve(&self) -> Vec<control::CurvePoint> {
+        let dop = self.measured_dop.max(1);
+        let useful = self.efficiency.value().map(|e| Useful { dop, speedup: e * f64::from(dop) });
         let ran_at = self.observed.dops();
         let point = |dop: u32| {
-            let Estimate { value, error } = self.speedup(dop)?;
-            let observed = ran_at.contains(&1) && ran_at.contains(&dop);
-            Some(control::CurvePoint { dop, speedup: value, observed, error_ratio: error })
+            let curve = self.observed.speedup(dop, useful.map_or(1.0, Useful::exponent));
+            let Estimate { value, error } = fusion::speedup(dop, useful, curve)?;
+            let observed = curve.filter(|_| ran_at.contains(&1) && ran_at.contains(&dop));
+            let observed = observed.map(|curve| curve.value);
+            Some(control::CurvePoint { dop, speedup: value, error_ratio: error, observed })
         };
         let all: BTreeSet<u32> = ran_at.iter().copied().chain([1, self.natural()]).collect();
+        if useful.is_none() && ran_at.is_empty() {
+            return Vec::new();
+        }
         all.into_iter().filter_map(point).collect()
     }
 

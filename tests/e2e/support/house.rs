@@ -85,7 +85,11 @@ impl House {
         let log = std::fs::File::options().create(true).append(true).open(self.folder().join("scafd.log"));
         let mut command = self.command(&released("scafd"));
         command.args(["--session", "--idle-exit", "0", "--socket"]).arg(self.socket()).arg("--policy");
-        command.args(&self.policy).arg("--config").arg(self.configuration()).stderr(log.expect("the daemon's log"));
+        command
+            .args(&self.policy)
+            .arg("--config")
+            .arg(self.configuration())
+            .stderr(log.expect("the daemon's log"));
         *self.daemon.borrow_mut() = Some(command.spawn().expect("starting scafd"));
         wait_for("the daemon answers", || self.ask());
     }

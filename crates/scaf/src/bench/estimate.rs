@@ -27,7 +27,11 @@ const CASES: [(&str, &str, &[&str]); 12] = [
     ("compute", "phases", &["--serial-us=0", "--parallel-us=1000"]),
     ("serial", "phases", &["--serial-us=500", "--parallel-us=1000"]),
     ("imbalance-static", "phases", &["--serial-us=0", "--parallel-us=1000", "--imbalance=0.9"]),
-    ("imbalance-dynamic", "phases", &["--serial-us=0", "--parallel-us=1000", "--imbalance=0.9", "--schedule=dynamic"]),
+    (
+        "imbalance-dynamic",
+        "phases",
+        &["--serial-us=0", "--parallel-us=1000", "--imbalance=0.9", "--schedule=dynamic"],
+    ),
     ("critical", "phases", &["--serial-us=0", "--parallel-us=500", "--critical-us=8"]),
     ("barriers", "phases", &["--serial-us=0", "--parallel-us=1000", "--barriers-per-region=20"]),
     ("triad", "triad", &[]),
@@ -120,7 +124,7 @@ fn truth(
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Vec<f64>> {
-    let recipe = solo::lengthened(recipe, flags.seconds / 2.0, interrupt)?;
+    let recipe = solo::lengthened(recipe, flags.seconds, interrupt)?;
     let parts: Vec<Vec<Part>> = dops
         .iter()
         .map(|p| {
@@ -170,7 +174,7 @@ fn row(name: &str, p: u32, true_speedup: f64, said: &control::Program) -> Row {
         true_speedup,
         // It is measured at the DoP that the program has for most of the time, which is its natural one.
         useful_over_wall: said.speedup.filter(|_| p == said.natural),
-        curve: point.filter(|point| point.observed).map(|point| point.speedup),
+        curve: point.and_then(|point| point.observed),
         experiment: None,
         counters: None,
         fused,
@@ -183,7 +187,8 @@ fn report(flags: &cli::Estimate, programs: Vec<Row>) -> Report {
     let of = |error: &dyn Fn(&Row) -> Option<f64>| -> Vec<f64> {
         programs.iter().filter(|row| row.p > 1).filter_map(error).map(f64::abs).collect()
     };
-    let mean = |errors: &[f64]| (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
+    let mean =
+        |errors: &[f64]| (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
     let fused = of(&|row| row.error_pct);
     let useful = of(&|row| Some(100.0 * (row.useful_over_wall? / row.true_speedup - 1.0)));
     Report {

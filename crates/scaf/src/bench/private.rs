@@ -44,7 +44,7 @@ impl Private {
     /// # Errors
     /// As for [`Private::start`].
     pub fn exploring(interrupt: &Interrupt) -> Result<Private> {
-        Private::configured("equi", "explore = true\n", interrupt)
+        Private::configured("equi", "explore = true\nrate_hz = 10\n", interrupt)
     }
 
     fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {

@@ -15,7 +15,6 @@ use scaf_policy::efficiency::LowPass;
 use scaf_policy::observed::Observed;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_BOUND, Hello};
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from, and how
@@ -111,7 +110,7 @@ impl Daemon {
             rows: RowMeter::new(clock::ticks()),
             observed: Observed::default(),
             step: None,
-            steps: BTreeMap::new(),
+            steps: Vec::new(),
             seen: None,
             efficiency: LowPass::new(self.parts.config.rc_s),
             measured_dop: 0,
