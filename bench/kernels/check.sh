@@ -44,14 +44,14 @@ bit_identical=' is lu lu_rigid sort sparselu fib triad phases '
 
 for class in $classes; do
     for program in $programs; do
-        alone=
         for form in $("$BUILD/$program" --help | sed -n 's/^ *--form=\([^ ]*\) .*/\1/p' | tr '|' ' '); do
+            alone=
             for threads in 1 2 3 4; do
                 # Waiting spinners burn whole time slices: minutes, where threads outnumber processors in class W.
                 [[ $program == lu* && $class != S && $threads -gt $(nproc) ]] && continue
                 expect "$threads" "$program" --class="$class" --form="$form"
                 [[ $bit_identical == *" $program "* ]] || continue
-                [[ -z $alone || $value == "$alone" ]] || complain "$program class $class: $value isn't $alone"
+                [[ -z $alone || $value == "$alone" ]] || complain "$program class $class, $form: $value isn't $alone"
                 alone=${alone:-$value}
             done
         done

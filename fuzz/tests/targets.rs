@@ -49,7 +49,7 @@ fn report_page() {
         let page = unsafe { &*(&raw const *raw).cast::<ReportPage>() };
         assert!(page.read().is_some());
         let rows = page.rows().read();
-        let runs = RowMeter::new(0).read(1 << 40, 1e9, rows, &Tsc::with_rate(1.0));
+        let runs = RowMeter::new(0).read(1 << 40, (1e9, 1_024), rows, &Tsc::with_rate(1.0));
         let mut observed = Observed::default();
         observed.add(&Spell { dop: 2, dt_s: 0.25, parallel_s: 0.25, runs: &runs });
         assert!(observed.speedup(2, 1.0).is_none_or(|speedup| speedup.value.is_finite()));

@@ -111,10 +111,11 @@ pub fn call_in(runtime: &'static Runtime) {
     };
     let calls = crowd.host.compare_exchange(NONE, COMING, Ordering::AcqRel, Ordering::Relaxed).is_ok();
     if calls && !watch::spawn(host, without_provenance_mut(number)) {
-        crowd.is(NONE);
+        crowd.is(THERE);
     }
-    while crowd.host.load(Ordering::Acquire) == COMING {
-        if Futex.sleep(&crowd.host, COMING, PATIENCE_MS) {
+    // Once more after a signal.
+    for _ in 0..2 {
+        if crowd.host.load(Ordering::Acquire) != COMING || Futex.sleep(&crowd.host, COMING, PATIENCE_MS) {
             break;
         }
     }

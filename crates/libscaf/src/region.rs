@@ -16,7 +16,7 @@ use crate::runtime::{self, Body, Code, Runtime};
 use crate::sampling::{self, Note};
 use crate::virtualise::{self, Parts};
 use crate::{client, crowd, pages, promise, settings, watch};
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::null;
@@ -60,9 +60,8 @@ pub struct Frame {
     pub entered: u64,
     /// The thread that opened it.
     master: *const Thread,
-    /// Tick of the latest barrier that its master came to, once it has run for [`MARK_TICKS`]; and its row on the page.
-    marked: AtomicU64,
-    mark_row: AtomicU32,
+    /// Its master's own.
+    marks: Cell<Marks>,
     /// Loops that it was entered with.
     loops: u32,
 }
@@ -71,6 +70,21 @@ const ONE_THREAD: u64 = 1 << 52;
 
 /// A region that has run for so long has its barriers marked (10 to 20 ms at 2 to 4 GHz).
 const MARK_TICKS: u64 = 1 << 25;
+
+/// The barriers of a region that its master came to.
+#[derive(Clone, Copy)]
+struct Marks {
+    /// Ticks that the region runs before they are marked.
+    after: u64,
+    /// Tick of the latest one; 0 if there was none.
+    last: u64,
+    /// The grant then.
+    grant: Word,
+    /// The row on the page, as a hint.
+    row: usize,
+    /// Whether any was reported.
+    told: bool,
+}
 
 /// Bits of [`Frame::seen`].
 const HAS_TASKS: u32 = 1;
@@ -94,8 +108,13 @@ impl Frame {
             parts: Parts::of(0),
             entered: 0,
             master: null(),
-            marked: AtomicU64::new(0),
-            mark_row: AtomicU32::new(0),
+            marks: Cell::new(Marks {
+                after: MARK_TICKS,
+                last: 0,
+                grant: Word::UNMANAGED,
+                row: 0,
+                told: false,
+            }),
             loops: 0,
         }
     }
@@ -171,15 +190,16 @@ impl Frame {
     #[inline(always)]
     pub fn mark(&self, this: *const Thread, now: u64, team: u32) {
         if this == self.master {
-            let last = self.marked.load(Ordering::Relaxed);
-            if last != 0 || now.wrapping_sub(self.entered) > MARK_TICKS {
-                self.marked.store(now, Ordering::Relaxed);
-                let row = self.mark_row.load(Ordering::Relaxed) as usize;
-                if last != 0 && row < ROWS && one_master() {
+            let mut marks = self.marks.get();
+            if marks.last != 0 || now.wrapping_sub(self.entered) > marks.after {
+                let grant = pages::grant().word();
+                if marks.last != 0 && marks.grant == grant && one_master() {
                     let key = Key::marks(self.body as usize, sampling::dop_of(team));
-                    let at = pages::report().rows().add(row, key, 1, now.wrapping_sub(last));
-                    self.mark_row.store(at as u32, Ordering::Relaxed);
+                    marks.row = pages::report().rows().add(marks.row, key, 1, now.wrapping_sub(marks.last));
+                    marks.told |= marks.row < ROWS;
                 }
+                (marks.last, marks.grant) = (now, grant);
+                self.marks.set(marks);
             }
         }
     }
@@ -393,6 +413,9 @@ unsafe fn several<R>(
         }
         let mut frame = Frame::new(code.runtime, body, data, 1);
         (frame.entered, frame.master) = (entered, this);
+        if Note::of(code).is_marked() {
+            frame.marks.get_mut().after = 0;
+        }
         frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
         if choice.ids != 0 {
             return virtualised(this, entry, frame, call);
@@ -417,7 +440,9 @@ unsafe fn several<R>(
                 Note::learn_whole(code);
             }
             // Else its marks have told.
-            if (*frame).marked.load(Ordering::Relaxed) == 0 {
+            if (*frame).marks.get().told {
+                Note::learn_marked(code);
+            } else {
                 Note::report(code, body, grant, threads, 1, wall);
             }
         }

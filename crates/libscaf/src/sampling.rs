@@ -29,7 +29,7 @@ const STREAK: u64 = 4;
 
 /// Lower 16 bits: the useful share of a team's time. Next 16: wall ticks with one thread. Then 8 bits each: how many
 /// measured runs in a row were short, with several threads and with one. Shares and ticks are smoothed. Then
-/// [`LENGTH`], [`WHOLE`], and [`ROW`].
+/// [`LENGTH`], [`WHOLE`], [`ROW`], and [`MARKED`].
 pub struct Note(u64);
 
 /// Bits of a note: 0 if the region hasn't run yet, else [`NOT_LONG`] or [`LONG`], as its latest measured run was; or
@@ -46,10 +46,12 @@ const ENOUGH: u64 = 2 << 50;
 /// The region's threads turned out to need each other.
 const NEVER: u64 = 3 << 50;
 
-/// Eight bits of a note: where the region's latest row on the report page is; [`ROWS`] if there was no room for it.
+/// Eight bits of a note: where the region's latest row on the report page is.
 const ROW: u64 = 0xff << ROW_SHIFT;
 const ROW_SHIFT: u32 = 52;
 const _: () = assert!(ROWS <= 0xff);
+/// A bit of a note: the region is told by its barriers, at every DoP and from its start.
+const MARKED: u64 = 1 << 60;
 
 /// The useful share of a team's time, in 65,536ths.
 pub struct Share(u64);
@@ -104,9 +106,24 @@ impl Note {
     #[inline(always)]
     pub fn learn_length(note: &AtomicU64, wall: u64) {
         let before = note.load(Ordering::Relaxed);
-        let now = before & (WHOLE | ROW) | length(before, wall);
+        let now = before & (WHOLE | ROW | MARKED) | length(before, wall);
         if before != now {
             note.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the region is told by its barriers.
+    #[inline(always)]
+    pub fn is_marked(&self) -> bool {
+        self.0 & MARKED != 0
+    }
+
+    /// It is from now on.
+    #[inline(always)]
+    pub fn learn_marked(code: Code) {
+        let before = code.note.load(Ordering::Relaxed);
+        if before & MARKED == 0 {
+            code.note.store(before | MARKED, Ordering::Relaxed);
         }
     }
 
@@ -116,11 +133,11 @@ impl Note {
     pub fn report(code: Code, body: Body, grant: Word, team: u32, runs: u64, wall: u64) {
         let before = code.note.load(Ordering::Relaxed);
         let row = ((before & ROW) >> ROW_SHIFT) as usize;
-        if row == ROWS || pages::grant().word() != grant || !one_master() {
+        if pages::grant().word() != grant || !one_master() {
             return;
         }
         let at = pages::report().rows().add(row, Key::new(body as usize, dop_of(team)), runs, wall);
-        if at != row {
+        if at != row && at < ROWS {
             code.note.store(before & !ROW | (at as u64) << ROW_SHIFT & ROW, Ordering::Relaxed);
         }
     }

@@ -16,7 +16,7 @@ const SURE: f64 = 0.08;
 /// The DoP between `least` and `most` (what the program has now) that is worth a step, if there is one. DoPs that were
 /// `tried` lately aren't.
 pub fn step(observed: &Observed, (least, most): (u32, u32), tried: &BTreeSet<u32>) -> Option<u32> {
-    let known = observed.dops();
+    let known = observed.dops_beside(most);
     // Without a DoP that is known there is nothing to compare with.
     if !known.contains(&most) {
         return None;
@@ -26,10 +26,16 @@ pub fn step(observed: &Observed, (least, most): (u32, u32), tried: &BTreeSet<u32
         return Some(1);
     }
     let candidates = (least.max(2)..most).filter(|dop| !known.contains(dop) && !tried.contains(dop));
-    let with_error = candidates.filter_map(|dop| Some((dop, observed.speedup(dop, 1.0)?.error)));
-    let unknown = with_error.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, error)| *error > WORTH);
+    // The farthest from what is known is the most uncertain one; to ask for every error would cost much.
+    let distance = |dop: u32| {
+        let away = |known: &u32| (f64::from(dop) / f64::from(*known)).ln().abs();
+        known.iter().map(away).fold(f64::INFINITY, f64::min)
+    };
+    let farthest = candidates.max_by(|a, b| distance(*a).total_cmp(&distance(*b)));
+    let error = |dop: &u32| observed.speedup(*dop, 1.0).is_some_and(|speedup| speedup.error > WORTH);
+    let unknown = farthest.filter(error);
     let unsure = || may_be_alone && observed.speedup(most, 1.0).is_some_and(|speedup| speedup.error > SURE);
-    unknown.map(|(dop, _)| dop).or_else(|| unsure().then_some(1))
+    unknown.or_else(|| unsure().then_some(1))
 }
 
 #[cfg(test)]

@@ -225,16 +225,23 @@ impl Observed {
             known_s += runs.wall_s;
         }
         *self.other_s.entry(spell.dop).or_default() += (parallel_s - known_s).max(0.0);
-        while self.regions.len() > REGIONS {
-            let least = self.regions.iter().min_by(|a, b| a.1.lately.total_cmp(&b.1.lately));
-            let Some(least) = least.map(|(number, _)| *number) else { break };
-            self.regions.remove(&least);
+        if let Some(surplus) = self.regions.len().checked_sub(REGIONS) {
+            let mut least: Vec<(f64, u64)> =
+                self.regions.iter().map(|(number, region)| (region.lately, *number)).collect();
+            least.sort_by(|a, b| a.0.total_cmp(&b.0));
+            least.iter().take(surplus).for_each(|(_, number)| drop(self.regions.remove(number)));
         }
     }
 
     /// The DoPs that some region has run at, in order.
     pub fn dops(&self) -> BTreeSet<u32> {
         self.regions.values().flat_map(|region| region.points.keys().copied()).collect()
+    }
+
+    /// Those that can be compared with `dop`: some region ran at both.
+    pub fn dops_beside(&self, dop: u32) -> BTreeSet<u32> {
+        let there = self.regions.values().filter(|region| region.points.contains_key(&dop));
+        there.flat_map(|region| region.points.keys().copied()).collect()
     }
 
     /// The speedup at `p`, where nothing better is known of a region than that its speedup at its only DoP is that DoP to the

@@ -174,6 +174,11 @@ pub struct Stuck {
 
 /// For how long a program that may spin has to get nowhere to be taken for one that does.
 const STUCK_NS: u64 = 60_000_000;
+/// The same where its code is known to do so.
+const KNOWN_STUCK_NS: u64 = 5_000_000;
+
+/// Points of a curve that are told.
+const MOST_POINTS: usize = 64;
 
 /// A program takes at most [`STEPS`] steps in this time, and none to a DoP at which nothing was learned in it.
 const STEPS_NS: u64 = 60_000_000_000;
@@ -243,11 +248,12 @@ impl Program {
         true
     }
 
-    /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now.
-    pub fn measured(&mut self, seen: Seen) {
+    /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now; one that was `stepped` to for a
+    /// moment isn't what it is to be judged by.
+    pub fn measured(&mut self, seen: Seen, stepped: bool) {
         self.seen = Some(seen);
         let dop = self.contexts();
-        if seen.interval.dt_s <= 0.0 || self.step.is_some() {
+        if seen.interval.dt_s <= 0.0 || stepped {
             return;
         }
         if self.measured_dop != dop {
@@ -265,12 +271,11 @@ impl Program {
         }
     }
 
-    /// At a tick: goes back from a step, or takes one if there is a DoP worth it.
+    /// Takes a step, if there is a DoP worth it.
     pub fn explore(&mut self, now_ns: u64) {
-        let before = self.step.take();
         self.steps.retain(|(_, at_ns)| now_ns.saturating_sub(*at_ns) < STEPS_NS);
-        let (Some(dop), None, true) = (self.grant.dop, before, self.steps.len() < STEPS) else { return };
-        let known = self.observed.dops();
+        let (Some(dop), true) = (self.grant.dop, self.steps.len() < STEPS) else { return };
+        let known = self.observed.dops_beside(dop);
         let rests =
             |dop: u32, at_ns: u64| !known.contains(&dop) || now_ns.saturating_sub(at_ns) < STEP_REST_NS;
         let tried =
@@ -287,15 +292,16 @@ impl Program {
         let point = |dop: u32| {
             let curve = self.observed.speedup(dop, useful.map_or(1.0, Useful::exponent));
             let Estimate { value, error } = fusion::speedup(dop, useful, curve)?;
-            let observed = curve.filter(|_| ran_at.contains(&1) && ran_at.contains(&dop));
-            let observed = observed.map(|curve| curve.value);
-            Some(control::CurvePoint { dop, speedup: value, error_ratio: error, observed })
+            let comparable = || self.observed.dops_beside(dop).contains(&1);
+            let observed = curve.filter(|_| comparable()).map(|curve| curve.value);
+            let point = control::CurvePoint { dop, speedup: value, error_ratio: error, observed };
+            (value.is_finite() && error.is_finite()).then_some(point)
         };
         let all: BTreeSet<u32> = ran_at.iter().copied().chain([1, self.natural()]).collect();
         if useful.is_none() && ran_at.is_empty() {
             return Vec::new();
         }
-        all.into_iter().filter_map(point).collect()
+        all.into_iter().take(MOST_POINTS).filter_map(point).collect()
     }
 
     /// Finds out whether the grant is in effect at `now_ns`; `team_since_ns` is when the latest team first had its
@@ -326,9 +332,9 @@ impl Program {
     }
 
     /// Whether it spins on flags of its own, and so waits for itself: it is folded in a region, its code has such loops,
-    /// and for [`STUCK_NS`] it has finished nothing with all its contexts busy. A program that just computes has no such
+    /// and for [`STUCK_NS`], or [`KNOWN_STUCK_NS`] if this code did so before, it has finished nothing with all its contexts busy. A program that just computes has no such
     /// loop, and one that waits asleep keeps no context busy.
-    pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64) -> bool {
+    pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64, known: bool) -> bool {
         let seen = self.seen.filter(|seen| seen.in_region && Some(seen.team) > self.grant.dop);
         let bound = !matches!(self.code, Code::Resizable) || seen.is_some_and(|seen| seen.promised > 0);
         let folded = self.spins.is_some() && self.alone.is_none() && self.grant.set.is_some() && bound;
@@ -340,7 +346,8 @@ impl Program {
             Some(stuck) => {
                 let wall_ns = now_ns.saturating_sub(stuck.since_ns);
                 let busy_ns = cpu_ns.saturating_sub(stuck.cpu_ns);
-                wall_ns >= STUCK_NS && busy_ns as f64 >= 0.7 * wall_ns as f64 * f64::from(dop)
+                wall_ns >= if known { KNOWN_STUCK_NS } else { STUCK_NS }
+                    && busy_ns as f64 >= 0.7 * wall_ns as f64 * f64::from(dop)
             }
             None => {
                 self.stuck = Some(Stuck { since_ns: now_ns, cpu_ns, progress: seen.progress });

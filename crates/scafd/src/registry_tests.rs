@@ -104,11 +104,11 @@ fn the_word_says_what_is_granted_and_nothing_while_unmanaged() {
 fn an_efficiency_keeps_the_dop_that_it_was_measured_at() {
     let mut p = program(1);
     grant(&mut p, 2, 10);
-    p.measured(seen(2, 0));
+    p.measured(seen(2, 0), false);
     assert_eq!((p.request().dop, p.request().efficiency), (2, Some(0.5)));
     grant(&mut p, 4, 20);
     assert_eq!((p.request().dop, p.request().efficiency), (2, Some(0.5)));
-    p.measured(Seen { interval: Interval { p: 4.0, ..seen(4, 0).interval }, ..seen(4, 0) });
+    p.measured(Seen { interval: Interval { p: 4.0, ..seen(4, 0).interval }, ..seen(4, 0) }, false);
     assert_eq!((p.request().dop, p.request().efficiency), (4, Some(0.25)));
     assert_eq!(p.snapshot().speedup, Some(1.0));
 }
@@ -250,13 +250,15 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
         grant(&mut p, 2, 0);
         p.grant.set = Some(set("0-1"));
         p.seen = Some(seen(4, 0));
-        assert!(!p.is_stuck(0, 0));
+        assert!(!p.is_stuck(0, 0, false));
         p
     };
-    let at = |p: &mut Program, ms: u64, cpu_ms: u64| p.is_stuck(cpu_ms * MS, ms * MS);
+    let at = |p: &mut Program, ms: u64, cpu_ms: u64| p.is_stuck(cpu_ms * MS, ms * MS, false);
     let mut p = folded();
     assert!(!at(&mut p, 50, 100));
     assert!(at(&mut p, 60, 120));
+    // It is known to do so, and does it again; or doesn't.
+    assert!(folded().is_stuck(20 * MS, 10 * MS, true) && !folded().is_stuck(0, 10 * MS, true));
     // It sleeps while it waits.
     assert!(!at(&mut folded(), 60, 60));
     // It gets on, slowly: watched from there on.

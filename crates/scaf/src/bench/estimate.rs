@@ -13,7 +13,7 @@ use super::solo;
 use super::stats::median;
 use super::{Header, publish};
 use crate::{cli, daemon, host, ps};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use scafd::control;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -72,6 +72,7 @@ struct Row {
 /// # Errors
 /// Kernels that aren't built or fail, no daemon, or an interrupt.
 pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
+    ensure!((0.1..=600.0).contains(&flags.seconds), "--seconds has to be within 0.1 and 600");
     let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
     let pus = host::allowed_by_neighbourhood();
     let dops = dops(u32::try_from(pus.len()).unwrap_or(u32::MAX));
@@ -130,7 +131,9 @@ fn truth(
         .map(|p| {
             let threads = vec![("OMP_NUM_THREADS", Some(p.to_string().into()))];
             let recipe = recipe.with(threads, Some(pus[..*p as usize].to_vec()));
-            vec![Part { recipe, start_s: 0.0, cap_s: CAP_S, restart: false }]
+            // With one thread it takes longer by up to as many times as there are PUs.
+            let cap_s = CAP_S.max(2.0 * flags.seconds * pus.len() as f64);
+            vec![Part { recipe, start_s: 0.0, cap_s, restart: false }]
         })
         .collect();
     let mut speedups: Vec<Vec<f64>> = vec![vec![]; dops.len()];

@@ -62,6 +62,8 @@ pub struct Daemon {
     newcomers: Vec<ProgramId>,
     /// Programs that have left lately and were narrowed at some time.
     former: VecDeque<arrive::Former>,
+    /// Users, and the loops of their programs in which one waited for itself while it was folded: the next one is found out sooner.
+    spinners: VecDeque<(u32, String)>,
     next_tick: Instant,
     next_slow: Instant,
     /// Until then a new grant's taking effect is looked for more often.
@@ -84,6 +86,7 @@ impl Daemon {
             decisions: 0,
             newcomers: Vec::new(),
             former: VecDeque::new(),
+            spinners: VecDeque::new(),
             next_tick: now,
             next_slow: now,
             watch_until: now,

@@ -30,6 +30,9 @@ const YOUNG_NS: u64 = 1_000_000_000;
 /// For how long a program that has got nowhere is looked at every 10 ms; then at every tick.
 const SUSPECT_NS: u64 = 150_000_000;
 
+/// Loops that are remembered because somebody waited for himself in them.
+const MOST_SPINNERS: usize = 256;
+
 impl Daemon {
     pub(super) fn period(&self) -> Duration {
         Duration::from_secs_f64(1.0 / self.parts.policy.rate_hz().unwrap_or(self.parts.config.rate_hz))
@@ -81,6 +84,8 @@ impl Daemon {
     pub(super) fn estimate(&mut self, sample: Sample) {
         let now_ns = clock::now_ns();
         for program in self.registry.iter_mut() {
+            // A step is for one interval, whatever comes of it.
+            let stepped = program.step.take().is_some();
             let cpu_ns = sample.cpu_ns.get(&program.id).copied();
             let bounds = Bounds {
                 p: f64::from(program.contexts()),
@@ -91,11 +96,12 @@ impl Daemon {
             let Some(page) = pages.read() else { continue };
             let (ticks, steady_ns) = (clock::ticks(), now_ns.saturating_sub(program.grant.granted_ns));
             let seen = program.meter.read(ticks, &page, bounds, &self.tsc);
-            program.measured(seen);
+            program.measured(seen, stepped);
             let rows = pages.rows().read();
-            let runs = program.rows.read(ticks, steady_ns as f64 * 1e-9, rows, &self.tsc);
+            let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
+            let runs = program.rows.read(ticks, (steady_ns as f64 * 1e-9, most), rows, &self.tsc);
             program.ran(&runs);
-            if self.parts.config.explore {
+            if self.parts.config.explore && !stepped {
                 program.explore(now_ns);
             }
         }
@@ -130,8 +136,16 @@ impl Daemon {
             {
                 program.seen = Some(program.meter.look(ticks, &page));
             }
-            if program.is_stuck(clock::cpu_ns(program.pid).unwrap_or(0), now_ns) {
-                found.push((program.id, program.spins.clone().unwrap_or_default()));
+            let place = program.spins.clone().unwrap_or_default();
+            let spinner = (program.uid, place.clone());
+            let known = self.spinners.contains(&spinner);
+            if program.is_stuck(clock::cpu_ns(program.pid).unwrap_or(0), now_ns, known) {
+                if !known {
+                    self.spinners.push_back(spinner);
+                    let surplus = self.spinners.len().saturating_sub(MOST_SPINNERS);
+                    self.spinners.drain(..surplus);
+                }
+                found.push((program.id, place));
             }
         }
         for (id, place) in &found {
