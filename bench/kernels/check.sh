@@ -44,8 +44,10 @@ bit_identical=' is lu lu_rigid sort sparselu fib triad phases '
 
 for class in $classes; do
     for program in $programs; do
+        alone=
         for form in $("$BUILD/$program" --help | sed -n 's/^ *--form=\([^ ]*\) .*/\1/p' | tr '|' ' '); do
-            alone=
+            # Another task, with a result of its own.
+            [[ $form == read ]] && alone=
             for threads in 1 2 3 4; do
                 # Waiting spinners burn whole time slices: minutes, where threads outnumber processors in class W.
                 [[ $program == lu* && $class != S && $threads -gt $(nproc) ]] && continue
