@@ -74,6 +74,17 @@ fn two_copies_of_the_runtime_live_side_by_side() {
 }
 
 #[test]
+fn a_runtime_that_the_whole_program_sees_serves_its_libraries_too() {
+    let house = House::open("equi");
+    let words = [Path::new("keep").to_owned(), another_runtime()];
+    let global = Path::new("libgomp.so.1");
+    let expected =
+        house.program("loads").args(&words).env("LD_PRELOAD", global).threads(4).unmanaged().run().well();
+    let done = house.program("loads").args(&words).env("LD_PRELOAD", global).threads(4).run().well();
+    assert_eq!(results(&done), results(&expected));
+}
+
+#[test]
 fn calls_that_the_compiler_made_jumps_reach_the_runtime() {
     let house = House::open("equi");
     let library = [compiled("libtail")];

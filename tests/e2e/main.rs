@@ -26,3 +26,4 @@ mod resize;
 mod run;
 mod support;
 mod virtualise;
+mod waiting;

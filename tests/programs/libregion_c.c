@@ -12,7 +12,9 @@ long compute(long seed)
 #pragma omp for reduction(+ : sum) schedule(static)
         for (long i = 0; i < 100; i++)
             sum += (seed + i) * 5;
-
+        /* By all of them, if they are in no team of the runtime that is asked. */
+#pragma omp single
+        sum += 7;
     }
     return sum;
 }

@@ -3,7 +3,7 @@
 //! Stable Rust has no thread-locals without `std`, and `__tls_get_addr` would cost 5 ns a region; the library is
 //! loaded with the program, so its few bytes fit the static TLS block and cost one instruction.
 
-use crate::region::Frame;
+use crate::frame::Frame;
 use crate::runtime::Runtime;
 use core::arch::{asm, global_asm, x86_64::_rdtsc};
 
@@ -39,6 +39,18 @@ pub struct Thread {
     pub in_loop: u32,
     /// Regions in a row that could be virtualised, as a master.
     pub streak: u32,
+    /// Tick since which it waits in its region; 0 while it works.
+    pub waits_since: u64,
+    /// Ticks that it has waited in its region and not yet reported.
+    pub waited: u64,
+    /// The region whose outlined function it left last, at whose end it may be.
+    pub left: *const Frame,
+    /// Ticks of tasks that it ran there and hasn't reported.
+    pub late: u64,
+    /// Locks until the next one that is timed.
+    pub untimed: u32,
+    /// How many locks that one stands for.
+    pub stands_for: u32,
 }
 
 /// Value of [`Thread::index`] before the runtime was asked.
@@ -51,7 +63,7 @@ pub const NO_SLOT: u32 = u32::MAX;
 pub const STARTS: usize = 3;
 
 /// Bytes of [`Thread`] reserved below.
-const THREAD_BYTES: usize = 88;
+const THREAD_BYTES: usize = 128;
 const _: () = assert!(size_of::<Thread>() == THREAD_BYTES);
 
 global_asm!(

@@ -9,7 +9,7 @@
 
 use crate::arch::ticks;
 use crate::runtime::{self, Runtime};
-use crate::{fork, pages, promise, region, settings};
+use crate::{fork, masters, pages, promise, settings};
 use core::ffi::{c_int, c_void};
 use core::mem::{size_of, zeroed};
 use core::ptr::without_provenance;
@@ -66,7 +66,7 @@ fn look(now: u64, runtime: &Runtime) {
         return;
     }
     let pause = keeping_errno(|| {
-        region::ask_natural(runtime);
+        masters::ask_natural(runtime);
         runtime::take_news();
         match STATE.load(Ordering::Relaxed) {
             DETACHED => greet(runtime),
@@ -173,7 +173,7 @@ fn send(kind: u32, runtime: &Runtime) -> bool {
         kind,
         flags: if settings.bound { FLAG_BOUND } else { 0 },
         modules: MODULES_TOLD.load(Ordering::Relaxed),
-        natural: region::ask_natural(runtime).min(65_535),
+        natural: masters::ask_natural(runtime).min(65_535),
         min: settings.min,
         max: settings.max,
         weight_milli: settings.weight_milli,
@@ -287,7 +287,7 @@ fn take_answer(patience_ms: c_int) {
                 OWN_PUS.store(grant::count(&masks.own), Ordering::Relaxed);
             }
             promise::report_again();
-            region::report_natural_again();
+            masters::report_natural_again();
             STATE.store(ATTACHED, Ordering::Release);
         } else {
             pages::unmap();
@@ -387,7 +387,7 @@ pub fn after_fork() {
 pub fn when_thread_ends(slot: u32) {
     static KEY: AtomicU32 = AtomicU32::new(0);
     extern "C" fn ended(slot: *mut c_void) {
-        region::free_slot(slot as usize as u32);
+        masters::free_slot(slot as usize as u32);
     }
     // SAFETY: the key is created once; a second one made at the same moment is given back.
     unsafe {

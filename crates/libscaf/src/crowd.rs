@@ -15,7 +15,7 @@
 //! Where a thread can't be made libgomp would end the program, so the host first makes as many itself.
 
 use crate::futex::Futex;
-use crate::region::is_crowded;
+use crate::masters::is_crowded;
 use crate::runtime::{self, Runtime};
 use crate::{client, settings, watch};
 use core::ffi::c_void;

@@ -3,7 +3,7 @@
 //! Without this, the child would hold the parent's socket open after the parent's death, write into its report page,
 //! and stay on its PUs for ever.
 
-use crate::{client, crowd, region, runtime, watch};
+use crate::{client, crowd, masters, runtime, watch};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 unsafe extern "C" {
@@ -27,7 +27,7 @@ pub fn watch() {
 extern "C" fn in_child() {
     client::keeping_errno(|| {
         client::after_fork();
-        region::after_fork();
+        masters::after_fork();
         runtime::after_fork();
         watch::after_fork();
         crowd::after_fork();

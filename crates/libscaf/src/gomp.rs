@@ -2,9 +2,10 @@
 //! linked with. See libgomp's `libgomp_g.h` for the signatures; the forms differ by the loop that they start.
 #![allow(non_snake_case)]
 
+use crate::opened;
 use crate::region::{self, Kind};
 use crate::runtime::{self, Body, Runtime};
-use crate::{arch, promise, virtualise, waits};
+use crate::{arch, promise, tasks, virtualise, waits};
 use core::ffi::{c_int, c_void};
 
 type Long = i64;
@@ -45,7 +46,7 @@ regions! {
     GOMP_parallel_sections => sections(count: u32, flags: u32), Sections;
 }
 
-/// Regions opened by one call and ended by [`region::end`]; what gcc emitted before 4.9.
+/// Regions opened by one call and ended by [`opened::end`]; what gcc emitted before 4.9.
 macro_rules! starts {
     ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:ident;)*) => {
         $(
@@ -58,7 +59,7 @@ macro_rules! starts {
                     }
                 };
                 // SAFETY: the arguments are the program's.
-                unsafe { region::start(body, data, threads, Kind::$kind, call) }
+                unsafe { opened::start(body, data, threads, Kind::$kind, call) }
             }
         )*
     };
@@ -115,8 +116,10 @@ pub unsafe extern "C" fn GOMP_task(
     priority: c_int,
     detach: *mut c_void,
 ) {
-    if let Some(real) = waits::in_tasks(body).and_then(|runtime| runtime.task) {
-        // SAFETY: the program's own arguments.
+    if let Some((runtime, body)) = tasks::create(body)
+        && let Some(real) = runtime.task
+    {
+        // SAFETY: the program's own arguments, but for the function, which calls theirs.
         unsafe { real(body, data, copy, size, alignment, condition, flags, depend, priority, detach) }
     }
 }
@@ -127,14 +130,17 @@ macro_rules! task_loops {
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(
                 body: Body, data: *mut c_void, copy: *mut c_void, size: Long, alignment: Long, flags: u32,
-                tasks: u64, priority: c_int, start: Long, end: Long, step: Long,
+                count: u64, priority: c_int, start: Long, end: Long, step: Long,
             ) {
-                if let Some(real) = waits::in_tasks(body).and_then(|runtime| runtime.$field) {
-                    // SAFETY: the program's own arguments.
-                    unsafe {
-                        real(body, data, copy, size, alignment, flags, tasks, priority, start, end, step)
+                let create = |runtime: &Runtime, body: Body| {
+                    if let Some(real) = runtime.$field {
+                        // SAFETY: the program's own arguments, but for the function, which calls theirs.
+                        unsafe {
+                            real(body, data, copy, size, alignment, flags, count, priority, start, end, step)
+                        }
                     }
-                }
+                };
+                tasks::create_many(body, create);
             }
         )*
     };
@@ -146,7 +152,7 @@ task_loops! {
 }
 
 arch::with_return_address! {
-    GOMP_parallel_end => region::end, in "rdi";
+    GOMP_parallel_end => opened::end, in "rdi";
     GOMP_barrier => waits::barrier, in "rdi";
     GOMP_barrier_cancel => waits::barrier_cancel, in "rdi";
     GOMP_loop_end => waits::loop_end, in "rdi";
@@ -169,6 +175,16 @@ arch::with_return_address! {
     GOMP_loop_ull_nonmonotonic_runtime_next => waits::loop_ull_nonmonotonic_runtime_next, in "rdx";
     GOMP_loop_ull_maybe_nonmonotonic_runtime_next => waits::loop_ull_maybe_nonmonotonic_runtime_next, in "rdx";
     GOMP_cancel => waits::cancel, in "rdx";
+    GOMP_taskwait => tasks::taskwait, in "rsi";
+    GOMP_taskwait_depend => tasks::taskwait_depend, in "rsi";
+    GOMP_taskgroup_end => tasks::taskgroup_end, in "rsi";
+    GOMP_single_copy_start => tasks::single_copy_start, in "rsi";
+    GOMP_ordered_start => tasks::ordered_start, in "rsi";
+    GOMP_critical_start => tasks::critical_start, in "rsi";
+    GOMP_critical_name_start => tasks::critical_name_start, in "rsi";
+    GOMP_atomic_start => tasks::atomic_start, in "rsi";
+    omp_set_lock => tasks::set_lock, in "rsi";
+    omp_set_lock_ => tasks::set_lock_fortran, in "rsi";
     omp_get_thread_num => virtualise::get_thread_num, in "rdi";
     omp_get_thread_num_ => virtualise::get_thread_num, in "rdi";
     omp_get_num_threads => virtualise::get_num_threads, in "rdi";

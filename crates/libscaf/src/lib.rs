@@ -6,9 +6,11 @@
 //!
 //! Where to look:
 //! - [`gomp`]: the runtime port for GCC's libgomp, a table of entry points;
-//! - [`region`]: what happens at the entry and the exit of a parallel region;
+//! - [`region`]: what happens at the entry and the exit of a parallel region; [`frame`]: what its threads share meanwhile;
+//!   [`opened`]: the same for regions opened by one call and ended by another; [`masters`]: the threads that start regions;
 //! - [`sampling`]: what is remembered of a region, and which of its runs are measured;
 //! - [`waits`]: barriers, and ends and chunks of loops, where threads wait as the grant has it;
+//! - [`tasks`]: tasks, and waits for them and for locks;
 //! - [`crowd`]: those waits that stay the runtime's;
 //! - [`virtualise`], [`watch`]: regions whose threads are done by fewer, one after the other, and who looks after them;
 //! - [`promise`]: calls by which a program fixes its team sizes, which are then kept;
@@ -32,14 +34,18 @@ mod arch;
 mod client;
 mod crowd;
 mod fork;
+mod frame;
 mod futex;
 mod gomp;
+mod masters;
+mod opened;
 mod pages;
 mod promise;
 mod region;
 mod runtime;
 mod sampling;
 mod settings;
+mod tasks;
 mod virtualise;
 mod waits;
 mod watch;

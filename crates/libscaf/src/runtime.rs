@@ -4,8 +4,9 @@
 //! is linked with: their threads and barriers don't mix. The code is known by an address in it: the outlined
 //! function's for a region (not the return address, for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere.
 //!
-//! From address to runtime: the address's module, then the first `GOMP_parallel` among the libraries that the
-//! module depends on, else the next one after us in the global order, and that is remembered per address; else any.
+//! From address to runtime, as the dynamic linker would have bound the call without us, since it does so for those entry points
+//! that aren't ours: the first runtime that the whole program sees, if there is one; else the first among the libraries that
+//! the address's module depends on, else the next one after us; else any. That is remembered per address.
 //! A runtime that was found is held (dlopen's reference is never given back), so what is remembered of it stays true.
 //!
 //! *Modules* with regions are numbered in the order in which they are met. The daemon has inspected everything that
@@ -38,6 +39,8 @@ type Task = unsafe extern "C" fn(
 );
 /// The next chunk of a loop; the pointers are to `long`s or to `unsigned long long`s.
 type Next = unsafe extern "C" fn(*mut c_void, *mut c_void) -> bool;
+/// Calls that wait: with one argument or none, and a result or none.
+pub type Wait = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 /// Passed on as it came, whatever its arguments.
 type Whatever = unsafe extern "C" fn();
 type TaskLoop =
@@ -123,6 +126,16 @@ runtime! {
     loop_ull_nonmonotonic_guided_next: Next = c"GOMP_loop_ull_nonmonotonic_guided_next",
     loop_ull_nonmonotonic_runtime_next: Next = c"GOMP_loop_ull_nonmonotonic_runtime_next",
     loop_ull_maybe_nonmonotonic_runtime_next: Next = c"GOMP_loop_ull_maybe_nonmonotonic_runtime_next",
+    taskwait: Wait = c"GOMP_taskwait",
+    taskwait_depend: Wait = c"GOMP_taskwait_depend",
+    taskgroup_end: Wait = c"GOMP_taskgroup_end",
+    single_copy_start: Wait = c"GOMP_single_copy_start",
+    ordered_start: Wait = c"GOMP_ordered_start",
+    critical_start: Wait = c"GOMP_critical_start",
+    critical_name_start: Wait = c"GOMP_critical_name_start",
+    atomic_start: Wait = c"GOMP_atomic_start",
+    set_lock: Wait = c"omp_set_lock",
+    set_lock_fortran: Wait = c"omp_set_lock_",
     cancel: unsafe extern "C" fn(c_int, bool) -> bool = c"GOMP_cancel",
     target: Whatever = c"GOMP_target_ext",
     target_update: Whatever = c"GOMP_target_update_ext",
@@ -190,6 +203,8 @@ static TABLE: Table = Table(core::cell::UnsafeCell::new([Runtime::EMPTY; RUNTIME
 static RUNTIME_MAPS: [AtomicPtr<LinkMap>; RUNTIMES] = [const { AtomicPtr::new(null_mut()) }; RUNTIMES];
 /// The load address of each module met; 0 where its number is void.
 static MODULE_BASES: [AtomicUsize; MODULES] = [const { AtomicUsize::new(0) }; MODULES];
+/// How many bytes each of them spans in memory.
+static MODULE_SIZES: [AtomicUsize; MODULES] = [const { AtomicUsize::new(0) }; MODULES];
 static MODULES_MET: AtomicU32 = AtomicU32::new(0);
 /// 1 after the program asked for a library to be loaded, until [`take_news`].
 pub static NEWS: AtomicU32 = AtomicU32::new(0);
@@ -231,10 +246,16 @@ pub fn of(address: usize) -> Option<Code> {
 /// The runtime for the code at `address`, if that was asked before. Never asks the dynamic linker.
 #[inline(always)]
 pub fn known(address: usize) -> Option<&'static Runtime> {
+    remembered(address).map(|code| code.runtime)
+}
+
+/// What is known of the code at `address`, if it stands in its first place; without its note.
+#[inline(always)]
+fn remembered(address: usize) -> Option<Code> {
     let at = slot(address);
     let (key, value) = (KEYS.get(at)?, VALUES.get(at)?);
     let value = if key.load(Ordering::Relaxed) == address { value.load(Ordering::Acquire) } else { 0 };
-    decode(value, &NO_NOTE).map(|code| code.runtime)
+    decode(value, &NO_NOTE)
 }
 
 /// Whether no further address can be remembered.
@@ -356,8 +377,14 @@ fn resolve(address: usize) -> Option<u64> {
     Some(1 | (runtime as u64) << 8 | u64::from(module) << 16)
 }
 
-/// The `GOMP_parallel` that code at `address` would have called without us.
+/// An entry point of the runtime that code at `address` would have called without us.
 fn parallel_for(address: usize) -> Option<*mut c_void> {
+    // One that we don't have, or we'd find ourselves.
+    // SAFETY: a plain search.
+    let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"GOMP_critical_end".as_ptr()) };
+    if !seen_by_all.is_null() {
+        return Some(seen_by_all);
+    }
     let name = c"GOMP_parallel";
     let ours = crate::gomp::GOMP_parallel as *const () as *mut c_void;
     if let Some((map, _)) = module_of(address) {
@@ -377,7 +404,7 @@ fn parallel_for(address: usize) -> Option<*mut c_void> {
             }
         }
     }
-    // SAFETY: a plain search.
+    // SAFETY: as above.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     (!next.is_null() && next != ours).then_some(next)
 }
@@ -460,12 +487,42 @@ fn module_number(base: usize) -> u32 {
             return number as u32;
         }
     }
-    let Some(free) = MODULE_BASES.get(met as usize) else {
+    let (Some(free), Some(size)) = (MODULE_BASES.get(met as usize), MODULE_SIZES.get(met as usize)) else {
         return MODULES as u32;
     };
+    size.store(size_of_module(base), Ordering::Relaxed);
     free.store(base, Ordering::Relaxed);
     MODULES_MET.store(met + 1, Ordering::Release);
     met
+}
+
+/// How many bytes the module loaded at `base` spans, as its header says; 0 if it says nothing.
+fn size_of_module(base: usize) -> usize {
+    let header = core::ptr::with_exposed_provenance::<libc::Elf64_Ehdr>(base);
+    // SAFETY: a module's first bytes are its header, which says where its segments' table is, in memory, too.
+    unsafe {
+        if (*header).e_ident.first_chunk::<4>() != Some(b"\x7fELF") {
+            return 0;
+        }
+        let table = header.byte_add((*header).e_phoff as usize).cast::<libc::Elf64_Phdr>();
+        let (mut first, mut end) = (u64::MAX, 0);
+        for number in 0..usize::from((*header).e_phnum) {
+            let segment = &*table.add(number);
+            if segment.p_type == libc::PT_LOAD {
+                first = first.min(segment.p_vaddr);
+                end = end.max(segment.p_vaddr.wrapping_add(segment.p_memsz));
+            }
+        }
+        end.saturating_sub(first) as usize
+    }
+}
+
+/// The runtime for the code at `address` if that lies in the module of a region's function `body`. Never asks the dynamic linker.
+pub fn beside(body: usize, address: usize) -> Option<&'static Runtime> {
+    let code = remembered(body)?;
+    let (base, size) = (MODULE_BASES.get(code.module as usize)?, MODULE_SIZES.get(code.module as usize)?);
+    let within = address.wrapping_sub(base.load(Ordering::Relaxed)) < size.load(Ordering::Relaxed);
+    within.then_some(code.runtime)
 }
 
 /// Whether a module of this number can ever be resized.

@@ -9,8 +9,8 @@
 //! thread that can wait for the next measured run: its time counts as one context's use, in a region or not.
 
 use crate::arch::Thread;
+use crate::masters::one_master;
 use crate::pages;
-use crate::region::one_master;
 use crate::runtime::{Body, Code};
 use core::sync::atomic::{AtomicU64, Ordering};
 use scaf_proto::grant::Word;

@@ -14,8 +14,9 @@
 //! else when [`crate::watch`] sees that nothing goes on. Such a region is not virtualised again.
 
 use crate::arch::{Thread, thread};
+use crate::frame::Frame;
 use crate::futex::Futex;
-use crate::region::{self, Frame};
+use crate::region;
 use crate::runtime::{self, Runtime};
 use crate::{client, pages, settings, waits, watch};
 use core::ffi::{CStr, c_int, c_void};
@@ -88,7 +89,7 @@ pub unsafe extern "C" fn run_parts(frame: *mut c_void) {
         let real = frame.team(runtime);
         let number = runtime.thread_num.map_or(0, |number| number()).max(0) as u32;
         frame.visit(this, || {
-            (*this).entered = frame.loops_at_entry();
+            (*this).entered = frame.loops;
             (*this).in_loop = (*this).entered;
             let mut part = number;
             loop {
@@ -196,7 +197,7 @@ unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
 /// The runtime that a question about the team is for: the caller's. Threads of a runtime's own don't ask the dynamic linker,
 /// which might wait for a master in a library's constructor; what they work in is the caller's runtime nearly always.
 #[inline(always)]
-unsafe fn asked(this: *mut Thread, caller: usize) -> Option<&'static Runtime> {
+pub unsafe fn asked(this: *mut Thread, caller: usize) -> Option<&'static Runtime> {
     runtime::known(caller).or_else(|| {
         // SAFETY: this thread's own state; runtimes live for ever.
         unsafe {
@@ -211,7 +212,7 @@ unsafe fn asked(this: *mut Thread, caller: usize) -> Option<&'static Runtime> {
 
 /// The function of this name that would have been called without us: where no runtime of libgomp's kind can be found.
 #[cold]
-unsafe fn next<F: Copy>(name: &CStr) -> Option<F> {
+pub unsafe fn next<F: Copy>(name: &CStr) -> Option<F> {
     client::keeping_errno(|| {
         // SAFETY: a plain search; the caller's F is a function pointer of that function's type.
         unsafe {
@@ -274,7 +275,7 @@ macro_rules! starts {
                     if virtualised(this).is_some() && passes_loop_by(this) {
                         return no_chunk as *const () as usize;
                     }
-                    match waits::runtime_of(this, caller).and_then(|runtime| runtime.$field) {
+                    match waits::place(this, caller).and_then(|(runtime, _)| runtime.$field) {
                         Some(real) => real as *const () as usize,
                         None => no_chunk as *const () as usize,
                     }

@@ -13,10 +13,10 @@
 //! a thread's leaving the outlined function and the region's end, so nothing has to be done for it.
 
 use crate::arch::{self, NO_INDEX, Thread, thread, ticks};
+use crate::frame::Frame;
 use crate::futex::Futex;
-use crate::region::{self, Frame};
-use crate::runtime::{self, Body, Runtime};
-use crate::{client, pages, promise, settings, virtualise};
+use crate::runtime::{self, Runtime};
+use crate::{client, masters, pages, promise, settings, virtualise};
 use core::ffi::{c_int, c_void};
 use scaf_proto::report::fact;
 use scaf_team::barrier::Passed;
@@ -30,12 +30,14 @@ unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: unsafe
     let since = ticks();
     let team = frame.team(runtime);
     frame.mark(this, since, team);
-    // SAFETY: the runtime's own entry point.
-    if !frame.takes_over || frame.barrier.wait(team, &Futex, patience(team)) == Passed::HandedOver {
-        // SAFETY: as above.
-        unsafe { real() };
-    }
-    frame.waited(ticks().wrapping_sub(since));
+    let wait = || {
+        if !frame.takes_over || frame.barrier.wait(team, &Futex, patience(team)) == Passed::HandedOver {
+            // SAFETY: the runtime's own entry point.
+            unsafe { real() };
+        }
+    };
+    // SAFETY: this thread's own state.
+    unsafe { frame.waits(this, since, wait) }
 }
 
 /// Whether to spin for one more round, at each call.
@@ -46,13 +48,13 @@ fn patience(team: u32) -> impl FnMut() -> bool {
         let first = || {
             let spin = settings::get().spin.unwrap_or(0);
             // Several masters' teams may be more threads than there are PUs, whatever this one is.
-            let enough = team <= client::own_pus() && region::one_master();
+            let enough = team <= client::own_pus() && masters::one_master();
             if enough { spin } else { spin.min(SPIN_CROWDED) }
         };
         let now = left.unwrap_or_else(first);
         left = Some(now.saturating_sub(1));
         core::hint::spin_loop();
-        now != 0 && !region::is_crowded(team)
+        now != 0 && !masters::is_crowded(team)
     }
 }
 
@@ -60,9 +62,9 @@ pub unsafe extern "C" fn barrier(caller: usize) {
     let this = thread();
     // SAFETY: this thread's own state, and the runtime's own entry point.
     unsafe {
-        let Some(runtime) = runtime_of(this, caller) else { return };
+        let Some((runtime, frame)) = place(this, caller) else { return };
         let Some(real) = runtime.barrier else { return };
-        match (*this).frame.as_ref() {
+        match frame {
             Some(frame) if frame.parts.are_there() => virtualise::barrier(frame),
             Some(frame) => meet(this, frame, runtime, real),
             None => real(),
@@ -78,10 +80,10 @@ macro_rules! ends {
                 let this = thread();
                 // SAFETY: this thread's own state, and the runtime's own entry points.
                 unsafe {
-                    let Some(runtime) = runtime_of(this, caller) else { return };
-                    leaves_loops(this, $loops);
+                    let Some((runtime, frame)) = place(this, caller) else { return };
+                    leaves_loops(this, frame, $loops);
                     let Some(real) = runtime.$name else { return };
-                    let Some(frame) = (*this).frame.as_ref() else { return real() };
+                    let Some(frame) = frame else { return real() };
                     match (frame.takes_over, runtime.$nowait, runtime.barrier) {
                         (true, Some(end), Some(barrier)) => {
                             end();
@@ -103,15 +105,15 @@ ends! {
 /// The thread is at the end of a loop, so all of it has been dealt out: it may have got nothing of it, and then this is the
 /// only sign for those who are parked.
 #[inline(always)]
-unsafe fn leaves_loops(this: *mut Thread, loops: u32) {
+unsafe fn leaves_loops(this: *mut Thread, frame: Option<&Frame>, loops: u32) {
     // SAFETY: this thread's own state.
     unsafe {
         if loops != 0
-            && let Some(frame) = (*this).frame.as_ref()
+            && let Some(frame) = frame
         {
             frame.gate.exhausted((*this).loops, &Futex);
+            (*this).loops = (*this).loops.wrapping_add(loops);
         }
-        (*this).loops = (*this).loops.wrapping_add(loops);
     }
 }
 
@@ -119,12 +121,13 @@ pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
     let this = thread();
     // SAFETY: this thread's own state, and the runtime's own entry point.
     unsafe {
-        leaves_loops(this, 1);
+        let Some((runtime, frame)) = place(this, caller) else { return };
+        leaves_loops(this, frame, 1);
         if virtualise::is_exhausted(this) {
             return;
         }
         (*this).in_loop = 0;
-        if let Some(real) = runtime_of(this, caller).and_then(|runtime| runtime.loop_end_nowait) {
+        if let Some(real) = runtime.loop_end_nowait {
             real();
         }
     }
@@ -138,15 +141,11 @@ macro_rules! cancellable {
                 let this = thread();
                 // SAFETY: as above.
                 unsafe {
-                    leaves_loops(this, $loops);
-                    let Some(real) = runtime_of(this, caller).and_then(|runtime| runtime.$name) else {
-                        return false;
-                    };
-                    let Some(frame) = (*this).frame.as_ref() else { return real() };
-                    let since = ticks();
-                    let result = real();
-                    frame.waited(ticks().wrapping_sub(since));
-                    result
+                    let Some((runtime, frame)) = place(this, caller) else { return false };
+                    leaves_loops(this, frame, $loops);
+                    let Some(real) = runtime.$name else { return false };
+                    let Some(frame) = frame else { return real() };
+                    frame.waits(this, ticks(), || real())
                 }
             }
         )*
@@ -167,9 +166,9 @@ macro_rules! chunks {
                 let this = thread();
                 // SAFETY: this thread's own state; the program's own arguments.
                 unsafe {
-                    let Some(runtime) = runtime_of(this, caller) else { return false };
+                    let Some((runtime, frame)) = place(this, caller) else { return false };
                     let Some(real) = runtime.$name else { return false };
-                    let Some(frame) = (*this).frame.as_ref().filter(|frame| frame.takes_over) else {
+                    let Some(frame) = frame.filter(|frame| frame.takes_over) else {
                         return if virtualise::is_exhausted(this) { false } else { real(first, end) };
                     };
                     let index = index(this, runtime);
@@ -231,20 +230,19 @@ unsafe fn index(this: *mut Thread, runtime: &Runtime) -> u32 {
 #[inline(never)]
 unsafe fn park(this: *mut Thread, frame: &Frame, index: u32) {
     promise::note(fact::PARKED);
-    let since = ticks();
     // SAFETY: this thread's own state.
-    frame.gate.park(index, unsafe { (*this).loops }, &Futex, dop);
-    frame.waited(ticks().wrapping_sub(since));
+    unsafe { frame.waits(this, ticks(), || frame.gate.park(index, (*this).loops, &Futex, dop)) }
 }
 
 pub unsafe extern "C" fn cancel(which: c_int, really: bool, caller: usize) -> bool {
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
-        if let Some(frame) = (*this).frame.as_ref() {
+        let Some((runtime, frame)) = place(this, caller) else { return false };
+        if let Some(frame) = frame {
             frame.is_cancelled();
         }
-        runtime_of(this, caller).and_then(|runtime| runtime.cancel).is_some_and(|real| real(which, really))
+        runtime.cancel.is_some_and(|real| real(which, really))
     }
 }
 
@@ -258,13 +256,13 @@ macro_rules! creators {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
-                    if let Some(frame) = (*this).frame.as_ref() {
-                        frame.has_tasks();
+                    let Some((runtime, frame)) = place(this, caller) else { return nothing as *const () as usize };
+                    if let Some(frame) = frame {
+                        frame.has_tasks(false);
                         // Code for a device that runs here has teams of its own.
                         frame.is_cancelled();
                     }
-                    let real = runtime_of(this, caller).and_then(|runtime| runtime.$field);
-                    real.unwrap_or(nothing) as usize
+                    runtime.$field.unwrap_or(nothing) as usize
                 }
             }
         )*
@@ -282,25 +280,23 @@ creators! {
 
 unsafe extern "C" fn nothing() {}
 
+/// The runtime that a call in a region is for, and the region if it is one of that runtime. A library that brings its own runtime
+/// may be called in a region of another's: to its runtime the thread is in no team.
 #[inline(always)]
-pub unsafe fn runtime_of(this: *mut Thread, caller: usize) -> Option<&'static Runtime> {
+pub unsafe fn place<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Runtime, Option<&'a Frame>)> {
     // SAFETY: this thread's own state; runtimes live for ever.
-    match unsafe { (*this).runtime.as_ref() } {
-        Some(runtime) => Some(runtime),
-        // In a thread of a team that we haven't opened. Asking the dynamic linker might wait for its lock, which the master
-        // holds if the region is in a library's constructor.
-        None => runtime::only().or_else(|| runtime::of(caller).map(|code| code.runtime)),
-    }
-}
-
-/// Notes that the region has tasks: threads run them while they wait. Returns the runtime to create this one in.
-pub fn in_tasks(body: Body) -> Option<&'static Runtime> {
-    let this = thread();
-    // SAFETY: as above.
     unsafe {
-        if let Some(frame) = (*this).frame.as_ref() {
-            frame.has_tasks();
+        let (around, frame) = ((*this).runtime.as_ref(), (*this).frame.as_ref());
+        let only = runtime::only();
+        match around {
+            Some(runtime) if only.is_some() => Some((runtime, frame)),
+            Some(around) => {
+                let runtime = virtualise::asked(this, caller)?;
+                Some((runtime, frame.filter(|_| core::ptr::eq(runtime, around))))
+            }
+            // In a thread of a team that we haven't opened. Asking the dynamic linker might wait for its lock, which the master
+            // holds if the region is in a library's constructor.
+            None => Some((only.or_else(|| runtime::of(caller).map(|code| code.runtime))?, None)),
         }
-        runtime_of(this, body as usize)
     }
 }

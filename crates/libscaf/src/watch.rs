@@ -5,7 +5,7 @@
 //! take their time, and then help does no harm.
 
 use crate::client::keeping_errno;
-use crate::region::Frame;
+use crate::frame::Frame;
 use crate::virtualise;
 use core::ffi::c_void;
 use core::mem::zeroed;

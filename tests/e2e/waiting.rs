@@ -1,0 +1,30 @@
+//! Time in which a thread waits is no useful time, whatever it waits for.
+
+use crate::support::House;
+
+/// The useful share of a region's time on two contexts, once it is known.
+fn efficiency(house: &House, what: &str) -> f64 {
+    let program = house.program("turns").args([what]).threads(2).start();
+    // After some time constants of the smoothing.
+    let seen = program
+        .until("measured for a while", |program| program.efficiency.is_some() && program.regions > 1_000);
+    let done = program.finish().well();
+    assert_eq!((done.number("done"), done.number("stray")), (done.number("asked"), 0), "{what}");
+    seen.efficiency.unwrap_or_default()
+}
+
+#[test]
+fn threads_that_take_turns_at_one_piece_of_work_are_half_useful() {
+    let house = House::open("equi");
+    let even = efficiency(&house, "even");
+    for what in
+        ["chain", "late_chain", "taskwaits", "taskloop", "critical", "named", "locked", "ordered", "copied"]
+    {
+        // One of two threads works at any time.
+        let useful = efficiency(&house, what) / even;
+        assert!(useful < 0.7, "{what}: {useful} of {even}");
+    }
+    // Against one that is half useful because it is: work in tasks is useful wherever it is done.
+    let useful = efficiency(&house, "even_tasks") / even;
+    assert!(useful > 0.75, "even_tasks: {useful} of {even}");
+}

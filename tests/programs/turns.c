@@ -1,0 +1,165 @@
+/* build: gcc -O2 -fopenmp */
+/*
+ * Regions of which the first word says how their threads get on. With `even` each works by itself; with the others only one of
+ * them can work at a time, and the rest wait: for tasks, locks, criticals, atomics, turns. Prints the sum of what
+ * was done and of what had to be done.
+ */
+#include "test.h"
+
+#include <omp.h>
+
+enum { PIECES = 16, STEPS = 4000 };
+
+static long sum;
+static omp_lock_t lock;
+static struct {
+    double a, b;
+} wide;
+
+static void piece(long i)
+{
+    long made = work(STEPS, i);
+    __asm__ volatile("" : : "r"(made));
+#pragma omp atomic
+    sum++;
+}
+
+static void even(void)
+{
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < PIECES; i++)
+        piece(i);
+}
+
+static void even_tasks(void)
+{
+#pragma omp parallel
+#pragma omp single nowait
+    for (long i = 0; i < PIECES; i++) {
+#pragma omp task
+        piece(i);
+    }
+}
+
+static void chain(void)
+{
+    int after = 0;
+#pragma omp parallel shared(after)
+#pragma omp single
+    for (long i = 0; i < PIECES; i++) {
+#pragma omp task depend(inout : after)
+        piece(i);
+    }
+}
+
+/* Task by task, each with the wait for it. */
+static void taskwaits(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (long i = 0; i < PIECES; i++) {
+#pragma omp task
+        piece(i);
+#pragma omp taskwait
+    }
+}
+
+static void late_chain(void)
+{
+    int after = 0;
+#pragma omp parallel shared(after)
+#pragma omp single nowait
+    for (long i = 0; i < PIECES; i++) {
+#pragma omp task depend(inout : after)
+        piece(i);
+    }
+}
+
+static void taskloop(void)
+{
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop num_tasks(1)
+    for (long i = 0; i < PIECES; i++)
+        piece(i);
+}
+
+static void critical(void)
+{
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < PIECES; i++) {
+#pragma omp critical
+        piece(i);
+    }
+}
+
+static void named(void)
+{
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < PIECES; i++) {
+#pragma omp critical(mine)
+        piece(i);
+    }
+}
+
+static void locked(void)
+{
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < PIECES; i++) {
+        omp_set_lock(&lock);
+        piece(i);
+        omp_unset_lock(&lock);
+    }
+}
+
+static void ordered(void)
+{
+#pragma omp parallel for ordered schedule(static, 1)
+    for (long i = 0; i < PIECES; i++) {
+#pragma omp ordered
+        piece(i);
+    }
+}
+
+static void copied(void)
+{
+    double from = 0;
+#pragma omp parallel private(from)
+    for (long i = 0; i < PIECES; i++) {
+#pragma omp single copyprivate(from)
+        {
+            piece(i);
+            from = (double)i;
+        }
+        if (from != (double)i)
+            wide.a += 1;
+    }
+}
+
+int main(int count, char **words)
+{
+    static const struct {
+        const char *name;
+        void (*region)(void);
+    } all[] = {
+        {"even", even},         {"even_tasks", even_tasks}, {"chain", chain},   {"taskwaits", taskwaits},
+        {"late_chain", late_chain}, {"taskloop", taskloop}, {"critical", critical}, {"named", named},
+        {"locked", locked},     {"ordered", ordered},       {"copied", copied},
+    };
+    void (*region)(void) = 0;
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        if (count > 1 && !strcmp(words[1], all[i].name))
+            region = all[i].region;
+    if (!region)
+        return 2;
+    omp_init_lock(&lock);
+    long rounds = 0;
+    do {
+        region();
+        rounds++;
+    } while (going());
+    say("done", sum);
+    say("asked", rounds * PIECES);
+    say("stray", (long)(wide.a + wide.b));
+    return sum != rounds * PIECES || wide.a != 0;
+}
