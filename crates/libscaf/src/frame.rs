@@ -199,7 +199,8 @@ impl Frame {
                 let grant = pages::grant().word();
                 if marks.last != 0 && marks.grant == grant && one_master() {
                     let key = Key::marks(self.body as usize, sampling::dop_of(team));
-                    marks.row = pages::report().rows().add(marks.row, key, 1, now.wrapping_sub(marks.last));
+                    let wall = now.wrapping_sub(marks.last);
+                    marks.row = pages::report().rows().add(marks.row, key, 1, wall, 0);
                     marks.told |= marks.row < ROWS;
                 }
                 (marks.last, marks.grant) = (now, grant);

@@ -10,9 +10,15 @@ use core::ffi::{c_int, c_void};
 
 type Long = i64;
 
+/// Iterations of a loop from `start` to `end`, which it doesn't reach, in steps of `step`.
+fn iterations(start: Long, end: Long, step: Long) -> u64 {
+    let span = if step > 0 { end.wrapping_sub(start) } else { start.wrapping_sub(end) };
+    (span.max(0) as u64).div_ceil(step.unsigned_abs().max(1))
+}
+
 /// Regions that run to their end in one call.
 macro_rules! regions {
-    ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:ident;)*) => {
+    ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
         $(
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
@@ -23,32 +29,32 @@ macro_rules! regions {
                     }
                 };
                 // SAFETY: the arguments are the program's.
-                unsafe { region::run(body, data, threads, Kind::$kind, call) }
+                unsafe { region::run(body, data, threads, $kind, call) }
             }
         )*
     };
 }
 
 regions! {
-    GOMP_parallel => parallel(flags: u32), Plain;
-    GOMP_parallel_loop_static => loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Plain;
-    GOMP_parallel_loop_dynamic => loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Loop;
-    GOMP_parallel_loop_guided => loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Loop;
+    GOMP_parallel => parallel(flags: u32), Kind::Plain;
+    GOMP_parallel_loop_static => loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Plain;
+    GOMP_parallel_loop_dynamic => loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
+    GOMP_parallel_loop_guided => loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
     GOMP_parallel_loop_nonmonotonic_dynamic =>
-        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Loop;
+        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
     GOMP_parallel_loop_nonmonotonic_guided =>
-        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Loop;
-    GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32), Plain;
+        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
+    GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
     GOMP_parallel_loop_nonmonotonic_runtime =>
-        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Plain;
+        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
     GOMP_parallel_loop_maybe_nonmonotonic_runtime =>
-        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Plain;
-    GOMP_parallel_sections => sections(count: u32, flags: u32), Sections;
+        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
+    GOMP_parallel_sections => sections(count: u32, flags: u32), Kind::Sections;
 }
 
 /// Regions opened by one call and ended by [`opened::end`]; what gcc emitted before 4.9.
 macro_rules! starts {
-    ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:ident;)*) => {
+    ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
         $(
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
@@ -59,19 +65,19 @@ macro_rules! starts {
                     }
                 };
                 // SAFETY: the arguments are the program's.
-                unsafe { opened::start(body, data, threads, Kind::$kind, call) }
+                unsafe { opened::start(body, data, threads, $kind, call) }
             }
         )*
     };
 }
 
 starts! {
-    GOMP_parallel_start => parallel_start(), Plain;
-    GOMP_parallel_loop_static_start => loop_static_start(start: Long, end: Long, step: Long, chunk: Long), Plain;
-    GOMP_parallel_loop_dynamic_start => loop_dynamic_start(start: Long, end: Long, step: Long, chunk: Long), Plain;
-    GOMP_parallel_loop_guided_start => loop_guided_start(start: Long, end: Long, step: Long, chunk: Long), Plain;
-    GOMP_parallel_loop_runtime_start => loop_runtime_start(start: Long, end: Long, step: Long), Plain;
-    GOMP_parallel_sections_start => sections_start(count: u32), Sections;
+    GOMP_parallel_start => parallel_start(), Kind::Plain;
+    GOMP_parallel_loop_static_start => loop_static_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
+    GOMP_parallel_loop_dynamic_start => loop_dynamic_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
+    GOMP_parallel_loop_guided_start => loop_guided_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
+    GOMP_parallel_loop_runtime_start => loop_runtime_start(start: Long, end: Long, step: Long), Kind::Plain;
+    GOMP_parallel_sections_start => sections_start(count: u32), Kind::Sections;
 }
 
 /// A region with task reductions: the runtime reads the first word of the data, so the frame begins with it.

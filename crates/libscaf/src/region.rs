@@ -29,8 +29,8 @@ use scaf_team::choice::{self, Choice, Facts};
 pub enum Kind {
     /// Nothing.
     Plain,
-    /// It is one loop, whose iterations are dealt out in chunks, and which the runtime begins.
-    Loop,
+    /// It is one loop of so many iterations, which are dealt out in chunks, and which the runtime begins.
+    Loop(u64),
     /// Task reductions: the runtime itself reads the first word of the program's data.
     Reductions,
     /// Opened by one call and ended by another.
@@ -144,7 +144,7 @@ unsafe fn managed<R>(
                 let wall_of_all = wall.wrapping_add(theirs);
                 slot.leave_alone(wall_of_all, others);
                 Note::learn_alone(code, wall);
-                Note::report(code, body, grant, 1, others.wrapping_add(1), wall_of_all);
+                Note::report(code, (body, kind), grant, 1, others.wrapping_add(1), wall_of_all);
             }
             result
         } else {
@@ -193,7 +193,7 @@ unsafe fn several<R>(
                 let wall = left.wrapping_sub(entered);
                 slot.leave(left, choice.team, share.of(wall.wrapping_mul(u64::from(choice.team))));
                 Note::check(code, wall);
-                Note::report(code, body, grant, choice.team, 1, wall);
+                Note::report(code, (body, entry.kind), grant, choice.team, 1, wall);
             }
             return result;
         }
@@ -229,7 +229,7 @@ unsafe fn several<R>(
             if (*frame).is_told() {
                 Note::learn_marked(code);
             } else {
-                Note::report(code, body, grant, threads, 1, wall);
+                Note::report(code, (body, entry.kind), grant, threads, 1, wall);
             }
         }
         result
@@ -270,7 +270,7 @@ unsafe fn virtualised<R>(
             slot.leave(left, choice.team, inside.min(all));
         }
         Note::learn_length(code.note, wall);
-        Note::report(code, entry.body, grant, choice.team, 1, wall);
+        Note::report(code, (entry.body, entry.kind), grant, choice.team, 1, wall);
         result
     }
 }
@@ -400,7 +400,7 @@ fn is_independent(this: *mut Thread, code: Code, body: Body, kind: Kind) -> bool
     // SAFETY: this thread's own state.
     let has_post = unsafe { ((*this).slot as usize).wrapping_sub(1) < SLOTS };
     has_post
-        && matches!(kind, Kind::Plain | Kind::Loop)
+        && matches!(kind, Kind::Plain | Kind::Loop(_))
         && pages::grant().is_independent(body as usize as u64)
         && virtualise::is_possible(code.runtime)
 }

@@ -11,6 +11,7 @@
 use crate::arch::Thread;
 use crate::masters::one_master;
 use crate::pages;
+use crate::region::Kind;
 use crate::runtime::{Body, Code};
 use core::sync::atomic::{AtomicU64, Ordering};
 use scaf_proto::grant::Word;
@@ -130,13 +131,19 @@ impl Note {
     /// Reports `runs` runs of a region, of `wall` ticks together, with teams of `team` threads, the last of which was entered
     /// under `grant`. One in which the grant changed says nothing about any DoP.
     #[inline(always)]
-    pub fn report(code: Code, body: Body, grant: Word, team: u32, runs: u64, wall: u64) {
+    pub fn report(code: Code, (body, kind): (Body, Kind), grant: Word, team: u32, runs: u64, wall: u64) {
         let before = code.note.load(Ordering::Relaxed);
         let row = ((before & ROW) >> ROW_SHIFT) as usize;
         if pages::grant().word() != grant || !one_master() {
             return;
         }
-        let at = pages::report().rows().add(row, Key::new(body as usize, dop_of(team)), runs, wall);
+        let (key, iterations) = match kind {
+            Kind::Loop(iterations) => {
+                (Key::of_loop(body as usize, dop_of(team)), iterations.wrapping_mul(runs))
+            }
+            _ => (Key::new(body as usize, dop_of(team)), 0),
+        };
+        let at = pages::report().rows().add(row, key, runs, wall, iterations);
         if at != row && at < ROWS {
             code.note.store(before & !ROW | (at as u64) << ROW_SHIFT & ROW, Ordering::Relaxed);
         }

@@ -327,5 +327,5 @@ pub unsafe fn may_shrink(this: *mut Thread, team: u32) -> bool {
 /// How many loops a region has been entered with: a region that *is* a loop has its first one begun by the runtime.
 #[inline(always)]
 pub fn loops_at_entry(kind: region::Kind) -> u32 {
-    u32::from(kind == region::Kind::Loop)
+    u32::from(matches!(kind, region::Kind::Loop(_)))
 }

@@ -1,6 +1,6 @@
 //! Speedup as observed: how long the same work took at each DoP that occurred.
 //!
-//! The runs of one region do about the same work, whatever the size of their team. So their mean wall time at one DoP over
+//! The runs of one region, or their iterations where those are known, do about the same work, whatever the size of their team. So their mean wall time at one DoP over
 //! that at another is a speedup, with all that useful time (SCALO's equations 1 to 5) is blind to: memory bandwidth,
 //! caches, the runtime itself. A program is its regions, each as often as it ran lately, and its serial time.
 //!
@@ -40,7 +40,7 @@ pub struct Runs {
     pub region: u64,
     /// The DoP of its runs.
     pub dop: u32,
-    /// Runs that ended.
+    /// Runs that ended, or iterations of them: what each time stands for much the same work.
     pub count: f64,
     /// Their wall time, in seconds.
     pub wall_s: f64,

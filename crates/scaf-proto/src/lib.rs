@@ -21,7 +21,7 @@ mod sync;
 
 /// Version of everything in this crate. Two sides of different versions part at the handshake, and the program
 /// runs unmanaged.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");

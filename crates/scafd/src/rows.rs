@@ -31,8 +31,8 @@ impl RowMeter {
         RowMeter { attached: now, last: now, rows: BTreeMap::new() }
     }
 
-    /// Takes in a reading made at tick `now`; the program has had its DoP for `steady_s` seconds, and can have none above `most`. Gives the regions of which
-    /// runs ended since the last reading; a run that began before the DoP changed says nothing about either.
+    /// Takes in a reading made at tick `now`; the program has had its DoP for `steady_s` seconds, and can have none above
+    /// `most`. Gives the regions of which runs ended since the last reading; a run that began before the DoP changed says nothing about either.
     pub fn read(
         &mut self,
         now: u64,
@@ -47,20 +47,26 @@ impl RowMeter {
         // Rows that aren't there any more, on a page that breaks the rules, are forgotten.
         let before = std::mem::take(&mut self.rows);
         for row in rows {
+            let earlier = before.get(&row.key).copied();
+            if row.is_torn() {
+                // It says so next time.
+                self.rows.extend(earlier.map(|earlier| (row.key, earlier)));
+                continue;
+            }
             self.rows.insert(row.key, row);
-            let (runs, wall) = row.since(before.get(&row.key).copied());
-            if runs > 0 && (1..=most).contains(&row.key.dop()) {
-                let (count, wall_s) = (runs as f64, tsc.seconds(wall));
-                ended.push(Runs { region: row.key.region(), dop: row.key.dop(), count, wall_s });
+            let since = row.since(earlier);
+            if since.runs > 0 && since.work > 0 && (1..=most).contains(&row.key.dop()) {
+                let (wall_s, count) = (tsc.seconds(since.wall), since.work as f64);
+                let runs = Runs { region: row.key.region(), dop: row.key.dop(), count, wall_s };
+                ended.push((wall_s / since.runs as f64, runs));
             }
         }
-        let all_s: f64 = ended.iter().map(|runs| runs.wall_s).sum();
-        let longest_s = ended.iter().map(|runs| runs.wall_s / runs.count).fold(0.0, f64::max);
+        let all_s: f64 = ended.iter().map(|(_, runs)| runs.wall_s).sum();
+        let longest_s = ended.iter().map(|(each_s, _)| *each_s).fold(0.0, f64::max);
         if dt_s > MOST_S || longest_s > age_s || all_s > DRIFT * dt_s + longest_s + SLACK_S {
             return Vec::new();
         }
-        ended.retain(|runs| runs.wall_s / runs.count <= steady_s);
-        ended
+        ended.into_iter().filter(|(each_s, _)| *each_s <= steady_s).map(|(_, runs)| runs).collect()
     }
 }
 
@@ -81,20 +87,29 @@ mod tests {
     fn what_ended_between_two_readings() {
         let (mut meter, rows, tsc) = meter();
         let (one, two) = (Key::new(4096, 1), Key::new(4096, 2));
-        rows.add(0, one, 10, S / 2);
+        rows.add(0, one, 10, S / 2, 0);
         let seen = meter.read(S, (1.0, 64), rows.read(), &tsc);
         assert_eq!(seen, [Runs { region: 4096, dop: 1, count: 10.0, wall_s: 0.5 }]);
-        rows.add(0, two, 5, S / 8);
+        rows.add(0, two, 5, S / 8, 0);
         let seen = meter.read(2 * S, (1.0, 64), rows.read(), &tsc);
         assert_eq!(seen, [Runs { region: 4096, dop: 2, count: 5.0, wall_s: 0.125 }]);
         assert_eq!(meter.read(3 * S, (1.0, 64), rows.read(), &tsc), []);
     }
 
     #[test]
+    fn a_loop_is_told_by_its_iterations_and_left_for_the_next_time_while_it_is_written() {
+        let (mut meter, rows, tsc) = meter();
+        let key = Key::of_loop(4096, 2);
+        rows.add(0, key, 2, S / 2, 1_000);
+        let seen = meter.read(S, (1.0, 64), rows.read(), &tsc);
+        assert_eq!(seen, [Runs { region: 4096, dop: 2, count: 1_000.0, wall_s: 0.5 }]);
+    }
+
+    #[test]
     fn a_region_that_began_before_its_dop_changed_says_nothing() {
         let (mut meter, rows, tsc) = meter();
-        rows.add(0, Key::new(4096, 1), 1, S / 2);
-        rows.add(1, Key::new(8192, 1), 10, S / 10);
+        rows.add(0, Key::new(4096, 1), 1, S / 2, 0);
+        rows.add(1, Key::new(8192, 1), 10, S / 10, 0);
         let seen = meter.read(S, (0.3, 64), rows.read(), &tsc);
         assert_eq!(seen.iter().map(|runs| runs.region).collect::<Vec<_>>(), [8192]);
     }
@@ -102,12 +117,12 @@ mod tests {
     #[test]
     fn more_time_than_there_was_counts_for_nothing() {
         let (mut meter, rows, tsc) = meter();
-        rows.add(0, Key::new(4096, 2), 1_000, 3 * S);
+        rows.add(0, Key::new(4096, 2), 1_000, 3 * S, 0);
         assert_eq!(meter.read(S, (1.0, 64), rows.read(), &tsc), []);
         // A region of ten seconds is possible ten seconds after the program attached, not before.
-        rows.add(0, Key::new(4096, 2), 1, 10 * S);
+        rows.add(0, Key::new(4096, 2), 1, 10 * S, 0);
         assert_eq!(meter.read(5 * S, (5.0, 64), rows.read(), &tsc), []);
-        rows.add(0, Key::new(4096, 2), 1, 10 * S);
+        rows.add(0, Key::new(4096, 2), 1, 10 * S, 0);
         assert_eq!(meter.read(12 * S, (12.0, 64), rows.read(), &tsc).len(), 1);
     }
 
@@ -119,7 +134,8 @@ mod tests {
         ) {
             let (mut meter, rows, tsc) = meter();
             for (address, dop, runs, wall) in added {
-                rows.add(0, Key::new(address, dop), runs, wall);
+                rows.add(0, Key::new(address, dop), runs, wall, 0);
+                rows.add(0, Key::of_loop(address, dop), runs, wall, wall);
             }
             for runs in meter.read(now, (1e9, 64), rows.read(), &tsc) {
                 proptest::prop_assert!(runs.count > 0.0 && runs.wall_s >= 0.0 && runs.wall_s.is_finite() && (1..=64).contains(&runs.dop));

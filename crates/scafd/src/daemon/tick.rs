@@ -8,11 +8,12 @@ use super::Daemon;
 use super::arrive::GENERATIONS;
 use super::decide::target_of;
 use crate::apply::Trouble;
-use crate::estimate::Bounds;
+use crate::estimate::{Bounds, Page};
 use crate::log::{self, Level};
 use crate::observe::clock;
 use crate::observe::load::Sample;
 use scaf_policy::ProgramId;
+use scaf_proto::rows::RowCopy;
 use std::time::{Duration, Instant};
 
 /// How often limits are read again and children looked for.
@@ -80,10 +81,19 @@ impl Daemon {
         sample
     }
 
-    /// Reads the report pages.
+    /// Reads the report pages. First all are copied, a microsecond each, and then they are made sense of: what is decided by
+    /// is of one moment.
     pub(super) fn estimate(&mut self, sample: Sample) {
-        let now_ns = clock::now_ns();
-        for program in self.registry.iter_mut() {
+        let pages: Vec<Option<(Page, Vec<RowCopy>)>> = self
+            .registry
+            .iter()
+            .map(|program| {
+                let pages = self.parts.talk.pages(program.id.0)?;
+                Some((pages.read()?, pages.rows().read().collect()))
+            })
+            .collect();
+        let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
+        for (program, pages) in self.registry.iter_mut().zip(pages) {
             // A step is for one interval, whatever comes of it.
             let stepped = program.step.take().is_some();
             let cpu_ns = sample.cpu_ns.get(&program.id).copied();
@@ -92,14 +102,13 @@ impl Daemon {
                 cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
             };
             program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
-            let Some(pages) = self.parts.talk.pages(program.id.0) else { continue };
-            let Some(page) = pages.read() else { continue };
-            let (ticks, steady_ns) = (clock::ticks(), now_ns.saturating_sub(program.grant.granted_ns));
+            let Some((page, rows)) = pages else { continue };
+            let steady_ns = now_ns.saturating_sub(program.grant.granted_ns);
             let seen = program.meter.read(ticks, &page, bounds, &self.tsc);
             program.measured(seen, stepped);
-            let rows = pages.rows().read();
             let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
-            let runs = program.rows.read(ticks, (steady_ns as f64 * 1e-9, most), rows, &self.tsc);
+            let limits = (steady_ns as f64 * 1e-9, most);
+            let runs = program.rows.read(ticks, limits, rows.into_iter(), &self.tsc);
             program.ran(&runs);
             if self.parts.config.explore && !stepped {
                 program.explore(now_ns);
