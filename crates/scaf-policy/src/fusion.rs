@@ -1,64 +1,124 @@
 //! One estimate of a speedup from several sources, with its error.
 //!
-//! Useful time over wall time ([`crate::efficiency`]) is calm and blind to the memory system; an observed curve
-//! ([`crate::observed`]) sees everything, the machine's noise included. The first is an upper bound, so the second isn't
-//! believed beyond it. Where they agree within what the curve may be off by, each counts by its error; where the curve is clearly
-//! lower, the useful time is blind to something, and the curve counts alone.
+//! Useful time over wall time ([`crate::efficiency`]) is calm and blind to the memory system: an upper bound. What else there
+//! is sees everything, each with noise of its own: the observed curve ([`crate::observed`]), hardware counters. Those count by
+//! their errors, and aren't believed beyond the bound. Where they agree with it within what they may be off by, it counts
+//! too; where they are clearly lower, the useful time is blind to something, and they count alone.
 
 use crate::observed::Estimate;
+use serde::{Deserialize, Serialize};
 
 /// Relative error of useful over wall where it was measured.
 const USEFUL_ERROR: f64 = 0.15;
-/// The same for each factor e in contexts that it is away from there.
-const USEFUL_GUESS: f64 = 0.3;
+/// Relative error of what was measured at one DoP for each factor e in contexts that it is away from there.
+const AWAY: f64 = 0.3;
 /// How far useful over wall may be below the truth: threads take a moment to start, and share less cache than they have.
 const BOUND_SLACK: f64 = 0.1;
-/// A curve that is this many of its errors below is no coincidence.
+/// Sources that are this many of their errors below are so by no coincidence.
 const CLEARLY: f64 = 2.0;
+/// A source rests under an estimate if it has this share of it.
+const SHARE: f64 = 0.1;
 
-/// Useful over wall at one DoP.
+/// A speedup that was measured at one DoP.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Useful {
+pub struct Measured {
     /// The DoP that it was measured at.
     pub dop: u32,
     /// The speedup there.
-    pub speedup: f64,
+    pub speedup: Estimate,
 }
 
-impl Useful {
+impl Measured {
+    /// By useful over wall.
+    pub fn useful(dop: u32, speedup: f64) -> Measured {
+        Measured { dop, speedup: Estimate { value: speedup, error: USEFUL_ERROR } }
+    }
+
     /// The power of p that it takes speedups for.
     pub fn exponent(self) -> f64 {
         let p = f64::from(self.dop);
-        let exponent = self.speedup.ln() / p.ln();
+        let exponent = self.speedup.value.ln() / p.ln();
         if p > 1.0 && exponent.is_finite() { exponent.clamp(0.0, 1.0) } else { 1.0 }
     }
 
     /// What it says at `p`.
     fn at(self, p: u32) -> Estimate {
         let away = (f64::from(p) / f64::from(self.dop.max(1))).ln().abs();
-        let error = USEFUL_ERROR + USEFUL_GUESS * away;
-        Estimate { value: f64::from(p).powf(self.exponent()), error }
+        let error = if self.speedup.error.is_finite() { self.speedup.error.max(0.0) } else { 1.0 };
+        Estimate { value: f64::from(p).powf(self.exponent()), error: error + AWAY * away }
     }
 }
 
+/// Where an estimate comes from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Useful over wall time.
+    #[serde(rename = "useful_over_wall")]
+    Useful,
+    /// Times of the same regions at other DoPs.
+    Curve,
+    /// Hardware counters.
+    Counters,
+}
+
+/// What the sources say of a program.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Said {
+    /// Useful over wall.
+    pub useful: Option<Measured>,
+    /// Hardware counters.
+    pub counters: Option<Measured>,
+    /// The observed curve, at the DoP that is asked about.
+    pub curve: Option<Estimate>,
+}
+
+/// A speedup and what it rests on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fused {
+    /// The speedup.
+    pub speedup: Estimate,
+    /// Sources that have a tenth of it or more.
+    pub sources: Vec<Source>,
+}
+
 /// The speedup at `p`; `None` if no source says anything.
-pub fn speedup(p: u32, useful: Option<Useful>, curve: Option<Estimate>) -> Option<Estimate> {
+pub fn speedup(p: u32, said: &Said) -> Option<Fused> {
     if p <= 1 {
-        return Some(Estimate { value: 1.0, error: 0.0 });
+        return Some(Fused { speedup: Estimate { value: 1.0, error: 0.0 }, sources: Vec::new() });
     }
-    let useful = useful.map(|useful| useful.at(p));
-    let (useful, curve) = match (useful, curve) {
-        (Some(useful), Some(curve)) => (useful, curve),
-        (one, other) => return one.or(other),
+    let bound = said.useful.map(|useful| useful.at(p));
+    let bounded = |estimate: Estimate| match bound {
+        Some(bound) => Estimate { value: estimate.value.min(bound.value * (1.0 + BOUND_SLACK)), ..estimate },
+        None => estimate,
     };
-    let bounded = Estimate { value: curve.value.min(useful.value * (1.0 + BOUND_SLACK)), ..curve };
-    if (useful.value / bounded.value).ln() > CLEARLY * curve.error {
-        return Some(bounded);
+    let curve = said.curve.map(|curve| (Source::Curve, bounded(curve)));
+    let counters = said.counters.map(|counters| (Source::Counters, bounded(counters.at(p))));
+    let mut sources: Vec<(Source, Estimate)> = curve.into_iter().chain(counters).collect();
+    let seen = mean(&sources);
+    let blind =
+        |bound: Estimate| seen.is_some_and(|seen| (bound.value / seen.value).ln() > CLEARLY * seen.error);
+    sources.extend(bound.filter(|bound| !blind(*bound)).map(|bound| (Source::Useful, bound)));
+    let speedup = mean(&sources)?;
+    let all: f64 = sources.iter().map(|(_, estimate)| weight(*estimate)).sum();
+    sources.retain(|(_, estimate)| weight(*estimate) >= SHARE * all);
+    let mut sources: Vec<Source> = sources.into_iter().map(|(source, _)| source).collect();
+    sources.sort();
+    Some(Fused { speedup, sources })
+}
+
+fn weight(estimate: Estimate) -> f64 {
+    estimate.error.max(1e-6).powi(-2)
+}
+
+/// What independent estimates come to, each by its error.
+fn mean(sources: &[(Source, Estimate)]) -> Option<Estimate> {
+    if let [(_, one)] = sources {
+        return Some(*one);
     }
-    let weight = |estimate: Estimate| 1.0 / estimate.error.max(1e-6).powi(2);
-    let (of_useful, of_curve) = (weight(useful), weight(bounded));
-    let value = (useful.value * of_useful + bounded.value * of_curve) / (of_useful + of_curve);
-    Some(Estimate { value, error: (of_useful + of_curve).sqrt().recip() })
+    let all: f64 = sources.iter().map(|(_, estimate)| weight(*estimate)).sum();
+    let sum: f64 = sources.iter().map(|(_, estimate)| estimate.value * weight(*estimate)).sum();
+    (all > 0.0).then(|| Estimate { value: sum / all, error: all.sqrt().recip() })
 }
 
 #[cfg(test)]
@@ -66,48 +126,77 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const USEFUL: Option<Useful> = Some(Useful { dop: 4, speedup: 3.8 });
+    fn said(curve: Option<Estimate>) -> Said {
+        Said { useful: Some(Measured::useful(4, 3.8)), curve, counters: None }
+    }
 
-    fn curve(value: f64, error: f64) -> Option<Estimate> {
+    fn is(value: f64, error: f64) -> Option<Estimate> {
         Some(Estimate { value, error })
+    }
+
+    fn at_4(said: &Said) -> Fused {
+        speedup(4, said).unwrap()
     }
 
     #[test]
     fn a_curve_that_is_clearly_lower_counts_alone() {
-        assert_eq!(speedup(4, USEFUL, curve(2.0, 0.1)), curve(2.0, 0.1));
+        let found = at_4(&said(is(2.0, 0.1)));
+        assert_eq!((Some(found.speedup), found.sources), (is(2.0, 0.1), vec![Source::Curve]));
     }
 
     #[test]
     fn sources_that_agree_count_by_their_errors_and_are_better_together() {
-        let both = speedup(4, USEFUL, curve(3.4, 0.1)).unwrap();
-        assert!(both.value > 3.4 && both.value < 3.6 && both.error < 0.1, "{both:?}");
+        let both = at_4(&said(is(3.4, 0.1)));
+        assert!(both.speedup.value > 3.4 && both.speedup.value < 3.6 && both.speedup.error < 0.1, "{both:?}");
+        assert_eq!(both.sources, [Source::Useful, Source::Curve]);
         // A guess leaves it to the useful time.
-        let guess = speedup(4, USEFUL, curve(3.0, 0.6)).unwrap();
-        assert!((guess.value - 3.8).abs() < 0.1, "{guess:?}");
+        let guess = at_4(&said(is(3.0, 0.6)));
+        assert!((guess.speedup.value - 3.8).abs() < 0.1, "{guess:?}");
+        assert_eq!(guess.sources, [Source::Useful]);
+    }
+
+    #[test]
+    fn counters_stand_in_for_a_curve_and_beside_it() {
+        let counters = |value, error| Measured { dop: 4, speedup: Estimate { value, error } };
+        let alone = Said { counters: Some(counters(2.0, 0.15)), ..said(None) };
+        assert_eq!((at_4(&alone).speedup.value, at_4(&alone).sources), (2.0, vec![Source::Counters]));
+        let both = Said { counters: Some(counters(2.4, 0.1)), ..said(is(2.0, 0.1)) };
+        let found = at_4(&both);
+        assert!((found.speedup.value - 2.2).abs() < 1e-9 && found.speedup.error < 0.08, "{found:?}");
+        assert_eq!(found.sources, [Source::Curve, Source::Counters]);
     }
 
     #[test]
     fn no_curve_is_believed_far_beyond_the_useful_time() {
-        let both = speedup(4, USEFUL, curve(8.0, 0.01)).unwrap();
-        assert!(both.value <= 3.8 * 1.1 + 1e-9, "{both:?}");
+        let both = at_4(&said(is(8.0, 0.01)));
+        assert!(both.speedup.value <= 3.8 * 1.1 + 1e-9, "{both:?}");
     }
 
     #[test]
     fn one_source_is_enough_and_none_says_nothing() {
-        assert_eq!(speedup(4, None, curve(2.0, 0.1)), curve(2.0, 0.1));
-        assert!((speedup(4, USEFUL, None).unwrap().value - 3.8).abs() < 1e-9);
-        assert!(speedup(16, USEFUL, None).unwrap().error > speedup(4, USEFUL, None).unwrap().error);
-        assert_eq!(speedup(4, None, None), None);
-        assert_eq!(speedup(1, None, None).map(|it| it.value), Some(1.0));
+        let curve = Said { useful: None, ..said(is(2.0, 0.1)) };
+        assert_eq!(Some(at_4(&curve).speedup), is(2.0, 0.1));
+        assert!((at_4(&said(None)).speedup.value - 3.8).abs() < 1e-9);
+        let error = |p| speedup(p, &said(None)).unwrap().speedup.error;
+        assert!(error(16) > error(4));
+        assert_eq!(speedup(4, &Said::default()), None);
+        assert_eq!(speedup(1, &Said::default()).map(|it| it.speedup.value), Some(1.0));
     }
 
     proptest! {
         #[test]
         fn any_numbers_give_a_number(
             p in 0u32..100_000, dop in 0u32..100_000, useful in proptest::num::f64::ANY,
+            counted in proptest::num::f64::ANY, off in proptest::num::f64::ANY,
             value in 1e-9f64..1e9, error in 0.0f64..1e3,
         ) {
-            let found = speedup(p, Some(Useful { dop, speedup: useful }), curve(value, error)).unwrap();
+            let counters = Measured { dop, speedup: Estimate { value: counted, error: off } };
+            let said = Said {
+                useful: Some(Measured::useful(dop, useful)),
+                counters: Some(counters),
+                curve: is(value, error),
+            };
+            let found = speedup(p, &said).unwrap().speedup;
             prop_assert!(found.value.is_finite() && found.value > 0.0, "{found:?}");
             prop_assert!(found.error.is_finite() && found.error >= 0.0, "{found:?}");
         }

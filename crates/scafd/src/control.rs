@@ -5,6 +5,7 @@
 //! `scaf ps`, `scaf top`, `--json` and the metrics page all show fields of it.
 
 use scaf_policy::PuSet;
+use scaf_policy::fusion::Source;
 use serde::{Deserialize, Serialize};
 
 /// Most bytes of an answer in one packet; small enough for any socket buffer.
@@ -76,7 +77,7 @@ pub enum Mechanism {
 }
 
 /// What is known of a program's speedup at one DoP.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// The DoP.
     pub dop: u32,
@@ -86,6 +87,8 @@ pub struct CurvePoint {
     pub error_ratio: f64,
     /// What was observed, if it ran at this DoP and at 1.
     pub observed: Option<f64>,
+    /// What the speedup rests on: sources that have a tenth of it or more.
+    pub sources: Vec<Source>,
 }
 
 /// One program.

@@ -10,7 +10,7 @@ use crate::estimate::{Meter, Seen};
 use crate::paths::Scope;
 use crate::rows::RowMeter;
 use scaf_policy::efficiency::{Interval, LowPass};
-use scaf_policy::fusion::Useful;
+use scaf_policy::fusion::{Fused, Measured, Said};
 use scaf_policy::observed::{Estimate, Observed, Runs, Spell};
 use scaf_policy::{ProgramId, PuSet, explore, fusion};
 use scaf_proto::grant::Word;
@@ -284,23 +284,38 @@ impl Program {
         self.steps.extend(self.step.map(|step| (step, now_ns)));
     }
 
+    /// What useful over wall says.
+    fn useful(&self) -> Option<Measured> {
+        let dop = self.measured_dop.max(1);
+        self.efficiency.value().map(|e| Measured::useful(dop, e * f64::from(dop)))
+    }
+
+    /// The speedup at `dop`, by all sources, and what was observed of it.
+    fn speedup(&self, dop: u32) -> Option<(Fused, Option<Estimate>)> {
+        let useful = self.useful();
+        let curve = self.observed.speedup(dop, useful.map_or(1.0, Measured::exponent));
+        let fused = fusion::speedup(dop, &Said { useful, curve, counters: None })?;
+        (fused.speedup.value.is_finite() && fused.speedup.error.is_finite()).then_some((fused, curve))
+    }
+
     /// What is known of its speedup.
     fn curve(&self) -> Vec<control::CurvePoint> {
-        let dop = self.measured_dop.max(1);
-        let useful = self.efficiency.value().map(|e| Useful { dop, speedup: e * f64::from(dop) });
         let ran_at = self.observed.dops();
-        let point = |dop: u32| {
-            let curve = self.observed.speedup(dop, useful.map_or(1.0, Useful::exponent));
-            let Estimate { value, error } = fusion::speedup(dop, useful, curve)?;
-            let comparable = || self.observed.dops_beside(dop).contains(&1);
-            let observed = curve.filter(|_| comparable()).map(|curve| curve.value);
-            let point = control::CurvePoint { dop, speedup: value, error_ratio: error, observed };
-            (value.is_finite() && error.is_finite()).then_some(point)
-        };
-        let all: BTreeSet<u32> = ran_at.iter().copied().chain([1, self.natural()]).collect();
-        if useful.is_none() && ran_at.is_empty() {
+        if self.useful().is_none() && ran_at.is_empty() {
             return Vec::new();
         }
+        let point = |dop: u32| {
+            let (fused, curve) = self.speedup(dop)?;
+            let comparable = || self.observed.dops_beside(dop).contains(&1);
+            Some(control::CurvePoint {
+                dop,
+                speedup: fused.speedup.value,
+                error_ratio: fused.speedup.error,
+                observed: curve.filter(|_| comparable()).map(|curve| curve.value),
+                sources: fused.sources,
+            })
+        };
+        let all: BTreeSet<u32> = ran_at.iter().copied().chain([1, self.natural()]).collect();
         all.into_iter().take(MOST_POINTS).filter_map(point).collect()
     }
 
