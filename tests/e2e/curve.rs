@@ -5,7 +5,7 @@ use scafd::control::{CurvePoint, Program};
 
 /// The point at `dop`, if the program ran there and at one context.
 fn observed(program: &Program, dop: u32) -> Option<CurvePoint> {
-    program.curve.iter().cloned().find(|point| point.dop == dop && point.observed.is_some())
+    program.curve.iter().find(|point| point.dop == dop && point.observed.is_some()).cloned()
 }
 
 fn until_both_are_observed(program: &Running) -> Program {

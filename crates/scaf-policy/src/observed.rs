@@ -23,6 +23,8 @@ const PHASE: f64 = 1.3;
 const GUESS: f64 = 0.3;
 /// No estimate is better than this: instances of a region differ, clocks drift.
 const LEAST_ERROR: f64 = 0.01;
+/// Nor is any worse: the quotient of hostile numbers may be infinite.
+const MOST_ERROR: f64 = 10.0;
 
 /// A number with its relative standard error.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -101,7 +103,7 @@ impl Point {
         let n = self.samples.len().max(1) as f64;
         // Of one or two intervals the quartiles say little.
         let few = if self.stale { GUESS } else { 0.1 / n };
-        Estimate { value, error: (spread / value / n.sqrt()).max(LEAST_ERROR) + few }
+        Estimate { value, error: (spread / value / n.sqrt()).max(LEAST_ERROR).min(MOST_ERROR) + few }
     }
 }
 
