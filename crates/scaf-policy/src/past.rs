@@ -253,8 +253,11 @@ mod tests {
         let float = || prop_oneof![proptest::num::f64::ANY, 1e-6f64..1e3];
         let estimate = || (float(), float()).prop_map(|(value, error)| Estimate { value, error });
         let points = || proptest::collection::btree_map(0u32..70_000, estimate(), 0..40);
-        let region = (float(), points(), any::<bool>())
-            .prop_map(|(runs_per_s, points, same)| Region { runs_per_s, points, same });
+        let region = (float(), points(), any::<bool>()).prop_map(|(runs_per_s, points, same)| Region {
+            runs_per_s,
+            points,
+            same,
+        });
         let mix = (float(), proptest::collection::btree_map(0u32..70_000, float(), 0..40))
             .prop_map(|(serial, other)| Mix { serial, other });
         (proptest::collection::btree_map(0u64..4, region, 0..4), mix)

@@ -8,6 +8,7 @@
 use crate::control::{self, Mechanism};
 use crate::estimate::{Meter, Seen};
 use crate::paths::Scope;
+use crate::remember::Tie;
 use crate::rows::RowMeter;
 use scaf_policy::efficiency::{Interval, LowPass};
 use scaf_policy::fusion::Useful;
@@ -143,6 +144,8 @@ pub struct Program {
     pub rows: RowMeter,
     /// See `rows`.
     pub observed: Observed,
+    /// What ties it to its earlier and later runs.
+    pub tie: Tie,
     /// A DoP that it has until the next tick, so that its speedup there is known.
     pub step: Option<u32>,
     /// DoPs that it was sent to in the last [`STEPS_NS`], and when, in nanoseconds of CLOCK_MONOTONIC.
@@ -176,6 +179,9 @@ pub struct Stuck {
 const STUCK_NS: u64 = 60_000_000;
 /// The same where its code is known to do so.
 const KNOWN_STUCK_NS: u64 = 5_000_000;
+
+/// A remembered speedup with a larger error says nothing: what is not known at all is taken for an equal part's worth.
+const WORTHLESS: f64 = 0.5;
 
 /// Points of a curve that are told.
 const MOST_POINTS: usize = 64;
@@ -216,15 +222,30 @@ impl Program {
 
     /// The program as a policy sees it.
     pub fn request(&self) -> scaf_policy::Program {
+        let remembered = self.remembered();
         scaf_policy::Program {
             id: self.id,
             min: self.wishes.min,
             max: if self.wishes.max == 0 { u32::MAX } else { self.wishes.max },
             weight: self.wishes.weight,
             natural: self.natural(),
-            dop: if self.measured_dop > 0 { self.measured_dop } else { self.grant.dop.unwrap_or(0) },
-            efficiency: self.efficiency.value(),
+            dop: if self.measured_dop > 0 {
+                self.measured_dop
+            } else {
+                remembered.map_or(self.grant.dop.unwrap_or(0), |(dop, _)| dop)
+            },
+            efficiency: self.efficiency.value().or(remembered.map(|(_, efficiency)| efficiency)),
         }
+    }
+
+    /// Before anything was measured: the efficiency that earlier runs promise at the DoP that it would have alone.
+    fn remembered(&self) -> Option<(u32, f64)> {
+        let dop = self.natural();
+        if self.measured_dop > 0 || dop < 2 || !self.observed.remembers() {
+            return None;
+        }
+        let Estimate { value, error } = self.observed.speedup(dop, 1.0)?;
+        (error < WORTHLESS).then(|| (dop, (value / f64::from(dop)).min(1.0)))
     }
 
     /// Takes note of a decision. True if DoP or PUs changed, so that it has to be applied.
@@ -410,6 +431,7 @@ impl Program {
             efficiency,
             speedup: efficiency.map(|e| e * f64::from(self.measured_dop.max(1))),
             curve: self.curve(),
+            earlier_runs: self.tie.earlier_runs(),
             regions: self.seen.map_or(0, |s| s.regions),
             promised_regions: self.seen.map_or(0, |s| s.promised),
             reason: self.grant.reason.clone(),

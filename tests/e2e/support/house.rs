@@ -166,6 +166,7 @@ impl House {
             }
         }
         command.env("XDG_RUNTIME_DIR", self.folder()).env(MARK, self.folder());
+        command.env("XDG_DATA_HOME", self.folder().join("data"));
         // Each in a group of its own, so that forked children are found by it; and nothing outlives the tests.
         command.stdin(Stdio::null()).process_group(0);
         // SAFETY: two system calls between fork and exec.

@@ -10,8 +10,11 @@ use super::decide::target_of;
 use crate::apply::Trouble;
 use crate::estimate::Bounds;
 use crate::log::{self, Level};
-use crate::observe::clock;
+use crate::observe::clock::{self, Tsc};
 use crate::observe::load::Sample;
+use crate::registry::Program;
+use crate::remember::Ask;
+use crate::talk::Pages;
 use scaf_policy::ProgramId;
 use std::time::{Duration, Instant};
 
@@ -31,7 +34,7 @@ const YOUNG_NS: u64 = 1_000_000_000;
 const SUSPECT_NS: u64 = 150_000_000;
 
 /// Loops that are remembered because somebody waited for himself in them.
-const MOST_SPINNERS: usize = 256;
+pub(super) const MOST_SPINNERS: usize = 256;
 
 impl Daemon {
     pub(super) fn period(&self) -> Duration {
@@ -76,6 +79,7 @@ impl Daemon {
             self.tsc.refine();
             self.refresh_limits();
             self.free_children();
+            self.keep_from_time_to_time();
         }
         sample
     }
@@ -84,26 +88,24 @@ impl Daemon {
     pub(super) fn estimate(&mut self, sample: Sample) {
         let now_ns = clock::now_ns();
         for program in self.registry.iter_mut() {
+            let cpu_ns = sample.cpu_ns.get(&program.id).copied();
             // A step is for one interval, whatever comes of it.
             let stepped = program.step.take().is_some();
-            let cpu_ns = sample.cpu_ns.get(&program.id).copied();
-            let bounds = Bounds {
-                p: f64::from(program.contexts()),
-                cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
-            };
-            program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
             let Some(pages) = self.parts.talk.pages(program.id.0) else { continue };
-            let Some(page) = pages.read() else { continue };
-            let (ticks, steady_ns) = (clock::ticks(), now_ns.saturating_sub(program.grant.granted_ns));
-            let seen = program.meter.read(ticks, &page, bounds, &self.tsc);
-            program.measured(seen, stepped);
-            let rows = pages.rows().read();
-            let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
-            let runs = program.rows.read(ticks, (steady_ns as f64 * 1e-9, most), rows, &self.tsc);
-            program.ran(&runs);
-            if self.parts.config.explore && !stepped {
+            if take_in(program, pages, cpu_ns, stepped, &self.tsc) && self.parts.config.explore && !stepped {
                 program.explore(now_ns);
             }
+        }
+    }
+
+    /// Reads the page of a program that has ended once more: what it did since the last tick, and regions that took all its time.
+    pub(super) fn last_words(&mut self, id: ProgramId) {
+        if let Some(program) = self.registry.get_mut(id)
+            && let Some(pages) = self.parts.talk.pages(id.0)
+        {
+            let cpu_ns = clock::cpu_ns(program.pid);
+            let stepped = program.step.is_some();
+            take_in(program, pages, cpu_ns, stepped, &self.tsc);
         }
     }
 
@@ -141,6 +143,9 @@ impl Daemon {
             let known = self.spinners.contains(&spinner);
             if program.is_stuck(clock::cpu_ns(program.pid).unwrap_or(0), now_ns, known) {
                 if !known {
+                    if let Some(remember) = &mut self.parts.remember {
+                        remember.ask(Ask::Spinner { uid: spinner.0, place: spinner.1.clone() });
+                    }
                     self.spinners.push_back(spinner);
                     let surplus = self.spinners.len().saturating_sub(MOST_SPINNERS);
                     self.spinners.drain(..surplus);
@@ -216,4 +221,22 @@ impl Daemon {
             }
         }
     }
+}
+
+/// Takes in what a program's page says now; false if it says nothing.
+fn take_in(program: &mut Program, pages: &Pages, cpu_ns: Option<u64>, stepped: bool, tsc: &Tsc) -> bool {
+    let bounds = Bounds {
+        p: f64::from(program.contexts()),
+        cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
+    };
+    program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
+    let Some(page) = pages.read() else { return false };
+    let (ticks, steady_ns) = (clock::ticks(), clock::now_ns().saturating_sub(program.grant.granted_ns));
+    let seen = program.meter.read(ticks, &page, bounds, tsc);
+    program.measured(seen, stepped);
+    let rows = pages.rows().read();
+    let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
+    let runs = program.rows.read(ticks, (steady_ns as f64 * 1e-9, most), rows, tsc);
+    program.ran(&runs);
+    true
 }
