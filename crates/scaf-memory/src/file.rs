@@ -176,7 +176,14 @@ pub(crate) fn error(path: &Path, source: rusqlite::Error) -> Error {
         return Error::Damaged { path, source };
     }
     match source.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged { path, source },
+        // What we write violates nothing of our own tables.
+        Some(
+            ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
+            | ErrorCode::ConstraintViolation
+            | ErrorCode::TypeMismatch
+            | ErrorCode::SchemaChanged,
+        ) => Error::Damaged { path, source },
         Some(ErrorCode::DiskFull) => Error::Full { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path },
         _ => Error::Sqlite { path, source },

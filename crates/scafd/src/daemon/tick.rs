@@ -16,6 +16,7 @@ use crate::registry::Program;
 use crate::remember::Ask;
 use crate::talk::Pages;
 use scaf_policy::ProgramId;
+use scaf_policy::observed::Runs;
 use std::time::{Duration, Instant};
 
 /// How often limits are read again and children looked for.
@@ -32,6 +33,9 @@ const YOUNG_NS: u64 = 1_000_000_000;
 
 /// For how long a program that has got nowhere is looked at every 10 ms; then at every tick.
 const SUSPECT_NS: u64 = 150_000_000;
+
+/// Contexts that others may be busy on before what programs do is taken for disturbed.
+const CROWDED: f64 = 0.3;
 
 /// Loops that are remembered because somebody waited for himself in them.
 pub(super) const MOST_SPINNERS: usize = 256;
@@ -87,12 +91,17 @@ impl Daemon {
     /// Reads the report pages.
     pub(super) fn estimate(&mut self, sample: Sample) {
         let now_ns = clock::now_ns();
+        let crowded = self.is_crowded();
         for program in self.registry.iter_mut() {
             let cpu_ns = sample.cpu_ns.get(&program.id).copied();
             // A step is for one interval, whatever comes of it.
             let stepped = program.step.take().is_some();
             let Some(pages) = self.parts.talk.pages(program.id.0) else { continue };
-            if take_in(program, pages, cpu_ns, stepped, &self.tsc) && self.parts.config.explore && !stepped {
+            let read = take_in(program, pages, cpu_ns, stepped, &self.tsc);
+            if let Some(runs) = read.as_ref().filter(|_| !crowded) {
+                program.ran(runs);
+            }
+            if read.is_some() && self.parts.config.explore && !stepped {
                 program.explore(now_ns);
             }
         }
@@ -100,13 +109,27 @@ impl Daemon {
 
     /// Reads the page of a program that has ended once more: what it did since the last tick, and regions that took all its time.
     pub(super) fn last_words(&mut self, id: ProgramId) {
+        let crowded = self.is_crowded();
         if let Some(program) = self.registry.get_mut(id)
             && let Some(pages) = self.parts.talk.pages(id.0)
         {
             let cpu_ns = clock::cpu_ns(program.pid);
             let stepped = program.step.is_some();
-            take_in(program, pages, cpu_ns, stepped, &self.tsc);
+            let runs = take_in(program, pages, cpu_ns, stepped, &self.tsc);
+            if let Some(runs) = runs.filter(|_| !crowded) {
+                program.ran(&runs);
+            }
         }
+    }
+
+    /// Whether programs have contexts that others are busy on, as until load that has just come is noticed: how long anything
+    /// took then says nothing, and is not to be remembered for later runs.
+    fn is_crowded(&self) -> bool {
+        let granted: f64 = self.registry.iter().filter_map(|program| program.grant.dop).map(f64::from).sum();
+        let load = self.load.contexts_now();
+        self.parts.config.count_load
+            && load > CROWDED
+            && granted + load > self.limits.pus.len() as f64 + CROWDED
     }
 
     /// Whether some grant is not in effect yet.
@@ -223,20 +246,24 @@ impl Daemon {
     }
 }
 
-/// Takes in what a program's page says now; false if it says nothing.
-fn take_in(program: &mut Program, pages: &Pages, cpu_ns: Option<u64>, stepped: bool, tsc: &Tsc) -> bool {
+/// Takes in what a program's page says now, and gives what its regions did; `None` if it says nothing.
+fn take_in(
+    program: &mut Program,
+    pages: &Pages,
+    cpu_ns: Option<u64>,
+    stepped: bool,
+    tsc: &Tsc,
+) -> Option<Vec<Runs>> {
     let bounds = Bounds {
         p: f64::from(program.contexts()),
         cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
     };
     program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
-    let Some(page) = pages.read() else { return false };
+    let page = pages.read()?;
     let (ticks, steady_ns) = (clock::ticks(), clock::now_ns().saturating_sub(program.grant.granted_ns));
     let seen = program.meter.read(ticks, &page, bounds, tsc);
     program.measured(seen, stepped);
     let rows = pages.rows().read();
     let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
-    let runs = program.rows.read(ticks, (steady_ns as f64 * 1e-9, most), rows, tsc);
-    program.ran(&runs);
-    true
+    Some(program.rows.read(ticks, (steady_ns as f64 * 1e-9, most), rows, tsc))
 }
