@@ -3,7 +3,7 @@
 //! Defaults and ranges that clap can check are stated here; what a combination of flags means is resolved in the
 //! module that carries the command out.
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -123,12 +123,12 @@ pub enum ProfileCommand {
     /// Print everything that is remembered as JSON
     Export,
     /// Forget a program; one that runs now is remembered again when it ends
+    #[command(group = ArgGroup::new("what").required(true).args(["program", "all"]))]
     Forget {
         /// Name or ID; of several of one name, all
-        #[arg(required_unless_present = "all")]
         program: Option<String>,
         /// Forget them all
-        #[arg(long, conflicts_with = "program")]
+        #[arg(long)]
         all: bool,
     },
 }
