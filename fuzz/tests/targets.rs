@@ -81,3 +81,59 @@ fn configuration() {
         }
     });
 }
+
+/// A memory of earlier runs: a file of any bytes, and one that bytes were written into.
+#[test]
+fn memory() {
+    use scaf_memory::{Key, Memory, Point, Profile, Region, RegionKey};
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let key = Key { machine: "m".into(), executable: "e".into(), arguments: 1 };
+    let region = Region {
+        key: RegionKey { module: "e".into(), address: 16, marks: false },
+        runs_per_s: 1.0,
+        points: vec![Point { dop: 2, seconds: 0.5, error_ratio: 0.1 }],
+    };
+    let regions = vec![region];
+    let profile = Profile {
+        key: key.clone(),
+        name: "p".into(),
+        runs: 1,
+        seen_s: 1,
+        serial: 0.5,
+        other: [(2, 0.1)].into(),
+        regions,
+    };
+    let sound = folder.path().join("sound");
+    Memory::at(&sound).keep(&profile, true).expect("a memory");
+    let sound = std::fs::read(sound).expect("a memory");
+    let file = folder.path().join("file");
+    bolero::check!().for_each(|bytes: &[u8]| {
+        let mut damaged = sound.clone();
+        // Three bytes say where, the next four what.
+        for change in bytes.chunks(7) {
+            let at = change.iter().take(3).fold(0usize, |at, byte| at << 8 | usize::from(*byte));
+            let at = at % damaged.len();
+            for (cell, byte) in damaged[at..].iter_mut().zip(change.iter().skip(3)) {
+                *cell = *byte;
+            }
+        }
+        for content in [bytes, &damaged] {
+            std::fs::write(&file, content).expect("a file");
+            let mut memory = Memory::at(&file);
+            let _ = memory.programs();
+            let _ = memory.spinners();
+            let _ = memory.program(1);
+            if let Ok(Some(found)) = memory.recall(&key) {
+                let mut observed = Observed::default();
+                observed.remember(found.past(|at, _| at as u64));
+                assert!(observed.speedup(2, 1.0).is_none_or(|speedup| speedup.value.is_finite()));
+            }
+            let mut memory = Memory::renewing(&file);
+            memory.keep(&profile, true).expect("begun anew");
+            drop(memory);
+            for rest in ["", "-wal", "-shm", ".broken", ".broken-wal", ".broken-shm"] {
+                let _ = std::fs::remove_file(folder.path().join(format!("file{rest}")));
+            }
+        }
+    });
+}

@@ -4,11 +4,11 @@ use crate::support::{House, Running, kernel};
 use scafd::control::{CurvePoint, Program};
 
 /// The point at `dop`, if the program ran there and at one context.
-fn observed(program: &Program, dop: u32) -> Option<CurvePoint> {
+pub fn observed(program: &Program, dop: u32) -> Option<CurvePoint> {
     program.curve.iter().find(|point| point.dop == dop && point.observed.is_some()).cloned()
 }
 
-fn until_both_are_observed(program: &Running) -> Program {
+pub fn until_both_are_observed(program: &Running) -> Program {
     let done = program.until("both DoPs observed", |program| {
         observed(program, 1).is_some() && observed(program, 2).is_some_and(|point| point.error_ratio < 0.15)
     });

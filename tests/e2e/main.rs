@@ -18,6 +18,7 @@ mod faults;
 mod kernels;
 mod libraries;
 mod masters;
+mod memory;
 mod park;
 mod processes;
 mod promises;

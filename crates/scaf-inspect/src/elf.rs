@@ -8,12 +8,15 @@ use object::elf;
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _, Sym as _};
 use object::{LittleEndian, Object as _, ObjectSection as _, ObjectSymbol as _, ReadRef};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
 /// Executable bytes of one module that are looked at; scikit-learn, xgboost and lightgbm have 0.1 to 12 MB.
 pub(crate) const MAX_TEXT: u64 = 256 << 20;
 /// Bytes of any other section; only .rodata and the exception tables are read.
 const MAX_DATA: u64 = 256 << 20;
+/// Bytes of a build-id; linkers write 8, 16 or 20.
+const MAX_BUILD_ID: usize = 32;
 /// Symbols or relocations of one module; libLLVM has 40,000.
 const MAX_ENTRIES: usize = 4_000_000;
 
@@ -51,6 +54,8 @@ pub(crate) struct Elf<'a> {
     /// What is to be added to a place in the file for its virtual address, where there is code; `None` if it lies in
     /// several pieces.
     pub code_offset: Option<u64>,
+    /// The linker's fingerprint of the file, in hexadecimal digits; see [`Elf::fingerprint`] for files without one.
+    pub build_id: Option<String>,
     pub needed: Vec<String>,
     pub soname: Option<String>,
     /// Undefined dynamic symbols, and whether the program made their address its own (a canonical PLT entry).
@@ -64,6 +69,12 @@ pub(crate) struct Elf<'a> {
     pub text: Vec<Piece<'a>>,
     /// Loaded read-only or writable data with contents.
     pub data: Vec<Piece<'a>>,
+}
+
+/// The build-id of an ELF file, if it has one of a usual length.
+pub(crate) fn build_id<'a, R: ReadRef<'a>>(elf_file: &ElfFile64<'a, LittleEndian, R>) -> Option<String> {
+    let id = elf_file.build_id().ok()?.filter(|id| (1..=MAX_BUILD_ID).contains(&id.len()))?;
+    Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn text_of(bytes: &[u8]) -> String {
@@ -103,6 +114,7 @@ impl<'a> Elf<'a> {
             }
         }
         facts.code_offset = code_offsets.pop_first().filter(|_| code_offsets.is_empty());
+        facts.build_id = build_id(&elf_file);
         facts.read_dynamic(&elf_file, file, path)?;
         facts.read_symbols(&elf_file, path)?;
         facts.read_sections(&elf_file, path)?;
@@ -117,6 +129,7 @@ impl<'a> Elf<'a> {
             dynamic_is_listed: false,
             has_tls: false,
             code_offset: None,
+            build_id: None,
             needed: Vec::new(),
             soname: None,
             imports: BTreeMap::new(),
@@ -250,6 +263,16 @@ impl<'a> Elf<'a> {
             if executable { self.text.push(piece) } else { self.data.push(piece) }
         }
         Ok(())
+    }
+
+    /// Tells this file's code from others': its build-id, else a hash of the code. (Should the standard library change the
+    /// hash one day, what was kept under the old one isn't found any more; no more depends on it.)
+    pub fn fingerprint(&self) -> String {
+        self.build_id.clone().unwrap_or_else(|| {
+            let mut hasher = DefaultHasher::new();
+            self.text.iter().for_each(|piece| (piece.address, piece.data).hash(&mut hasher));
+            format!("code-{:016x}", hasher.finish())
+        })
     }
 
     /// Starts and ends of all functions with unwind information, sorted; empty where the file has no sorted table.

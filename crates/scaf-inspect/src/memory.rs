@@ -23,6 +23,8 @@ pub struct Module {
     pub thread_local: bool,
     /// The addresses in the file of outlined functions whose threads are independent.
     pub independent: Vec<u64>,
+    /// Tells its code from others': its build-id, else a hash.
+    pub fingerprint: String,
     /// What is to be added to a place in the file for the virtual address of its code.
     pub code_offset: Option<u64>,
 }
@@ -35,6 +37,7 @@ impl Module {
             spins: facts.spins.clone(),
             thread_local: facts.thread_local && facts.imports_gomp,
             independent: independent.map(|region| region.address).take(MOST_REGIONS).collect(),
+            fingerprint: facts.fingerprint.clone(),
             code_offset: facts.code_offset,
         }
     }

@@ -1,12 +1,14 @@
 //! The facts about one ELF file.
 
-use crate::elf::Elf;
+use crate::elf::{Elf, build_id};
 use crate::error::Error;
 use crate::size_use::{self, Region};
 use memchr::memmem;
-use object::{ReadCache, ReadRef};
+use object::read::elf::ElfFile64;
+use object::{LittleEndian, ReadCache, ReadRef};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -78,6 +80,8 @@ pub struct ModuleFacts {
     /// Its parallel regions: functions that are handed to another one, as outlined ones are to the runtime. Some may be
     /// handed over for another purpose.
     pub regions: Vec<Region>,
+    /// Tells its code from others': its build-id, else a hash.
+    pub fingerprint: String,
     /// What is to be added to a place in the file for the virtual address of its code.
     pub(crate) code_offset: Option<u64>,
 }
@@ -116,6 +120,24 @@ fn makes_teams(name: &str) -> bool {
 /// When the file cannot be read, is larger than 1 GiB, or is no intact ELF file.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
     Contents::read(path, path)?.facts(path)
+}
+
+/// The build-id of the ELF file at `open`, or for one without any a hash of its beginning and its length; nothing else of it is read.
+///
+/// # Errors
+/// As for [`module`].
+pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
+    let file = File::open(open).map_err(|e| Error::read(open, e))?;
+    let length = file.metadata().map_err(|e| Error::read(open, e))?.len();
+    let cache = ReadCache::new(&file);
+    let elf = ElfFile64::<LittleEndian, _>::parse(&cache).map_err(|e| Error::not_elf(open, e))?;
+    if let Some(id) = build_id(&elf) {
+        return Ok(id);
+    }
+    let mut hasher = DefaultHasher::new();
+    cache.read_bytes_at(0, length.min(READ_AT_ONCE)).unwrap_or_default().hash(&mut hasher);
+    length.hash(&mut hasher);
+    Ok(format!("file-{:016x}", hasher.finish()))
 }
 
 /// The facts about the file at `open`, told under the name `path`; `None` for a file in which no name of OpenMP stands, so that it has no say in the size of teams.
@@ -200,6 +222,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         thread_local: elf.has_tls,
         size_use: size_use::of(&code),
         regions: if imports_gomp { size_use::regions(&code) } else { Vec::new() },
+        fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,
     })
 }

@@ -2,9 +2,10 @@
 
 use crate::error::Error;
 use crate::memory::{Memory, Module};
-use crate::module::{ModuleFacts, SizeUse, is_runtimes_file};
+use crate::module::{ModuleFacts, SizeUse, fingerprint, is_runtimes_file};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 const MAX_MAPPINGS: usize = 1 << 18;
 /// Bytes of one line: PATH_MAX, four-fold escaped, and the columns before it.
 const MAX_LINE: u64 = 20_000;
+/// Bytes of a command line.
+const MAX_ARGUMENTS: u64 = 1 << 20;
 /// Different files with code in one process; Python with scikit-learn loaded has 250.
 const MAX_MODULES: usize = 4096;
 
@@ -41,6 +44,32 @@ pub struct ProcessFacts {
     pub thread_local: bool,
     /// Where in its memory the outlined functions of regions with independent threads begin ([`crate::Region::tie`]).
     pub independent: Vec<u64>,
+    /// Which program this is, as far as that can be told.
+    pub origin: Option<Origin>,
+}
+
+/// What tells a program from others, today and tomorrow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The executable's build-id, else a hash of it.
+    pub executable: String,
+    /// A hash of the command line's arguments.
+    pub arguments: u64,
+    /// The modules that use OpenMP.
+    pub modules: Vec<Loaded>,
+}
+
+/// Where a module's code is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Its build-id, else a hash of its code.
+    pub fingerprint: String,
+    /// Where its code begins in memory.
+    pub start: u64,
+    /// Where it ends.
+    pub end: u64,
+    /// What is to be added to an address in the file for that in memory.
+    pub bias: u64,
 }
 
 /// One file with executable code, as `maps` shows it.
@@ -49,6 +78,7 @@ struct Mapping {
     range: String,
     /// Where the piece begins: in memory, and in the file.
     start: u64,
+    end: u64,
     offset: u64,
     identity: (String, String),
     path: PathBuf,
@@ -81,6 +111,7 @@ pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<Proces
         spins: None,
         thread_local: false,
         independent: Vec::new(),
+        origin: None,
     };
     let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
     if let Some(place) = homeless {
@@ -93,6 +124,7 @@ pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<Proces
             Resizable::No { why: format!("process {pid} has mapped more than {MAX_MODULES} files of code") };
         return Ok(facts);
     }
+    let mut modules = Vec::new();
     for mapping in mappings.iter().filter(|mapping| !is_runtimes_file(&mapping.path)) {
         let module = match inspect(&folder, mapping, memory) {
             Ok(Some(module)) => module,
@@ -109,7 +141,9 @@ pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<Proces
         facts.spins = facts.spins.or(module.spins);
         facts.thread_local |= module.thread_local;
         facts.modules.push(mapping.path.clone());
+        modules.extend(loaded(module.fingerprint, module.code_offset, mapping));
     }
+    facts.origin = origin(&folder, modules);
     Ok(facts)
 }
 
@@ -136,10 +170,31 @@ pub(crate) fn objection(module: &ModuleFacts) -> Option<String> {
     None
 }
 
+/// Without an executable that can be read, a program can't be told from others.
+fn origin(folder: &Path, modules: Vec<Loaded>) -> Option<Origin> {
+    let executable = fingerprint(&folder.join("exe")).ok()?;
+    let mut words = Vec::new();
+    let file = std::fs::File::open(folder.join("cmdline")).ok()?;
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_ARGUMENTS), &mut words).ok()?;
+    // What it is called says nothing: by whatever path it is started, it is the same program.
+    let arguments = words.iter().position(|byte| *byte == 0).map_or(&[][..], |end| &words[end..]);
+    let mut hasher = DefaultHasher::new();
+    arguments.hash(&mut hasher);
+    Some(Origin { executable, arguments: hasher.finish(), modules })
+}
+
+fn bias(code_offset: Option<u64>, mapping: &Mapping) -> Option<u64> {
+    code_offset.map(|offset| mapping.start.wrapping_sub(mapping.offset).wrapping_sub(offset))
+}
+
+fn loaded(fingerprint: String, code_offset: Option<u64>, mapping: &Mapping) -> Option<Loaded> {
+    let bias = bias(code_offset, mapping)?;
+    Some(Loaded { fingerprint, start: mapping.start, end: mapping.end, bias })
+}
+
 /// Where a module's independent regions are in memory.
 fn independent<'m>(module: &'m Module, mapping: &Mapping) -> impl Iterator<Item = u64> + use<'m> {
-    let bias =
-        module.code_offset.map(|offset| mapping.start.wrapping_sub(mapping.offset).wrapping_sub(offset));
+    let bias = bias(module.code_offset, mapping);
     module.independent.iter().filter_map(move |address| Some(address.wrapping_add(bias?)))
 }
 
@@ -201,7 +256,8 @@ fn mapping(line: &[u8]) -> Option<Mapped> {
     };
     let (range, access) = (column()?, column()?);
     let offset = u64::from_str_radix(&column()?, 16).ok()?;
-    let start = u64::from_str_radix(range.split('-').next()?, 16).ok()?;
+    let (start, end) = range.split_once('-')?;
+    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
     let identity = (column()?, column()?);
     if !access.contains('x') || KERNELS_OWN.contains(&rest) {
         return None;
@@ -215,7 +271,7 @@ fn mapping(line: &[u8]) -> Option<Mapped> {
         None => (rest, false),
     };
     let path = PathBuf::from(std::ffi::OsStr::from_bytes(name));
-    Some(Mapped::File(Mapping { range, start, offset, identity, path, deleted }))
+    Some(Mapped::File(Mapping { range, start, end, offset, identity, path, deleted }))
 }
 
 #[cfg(test)]

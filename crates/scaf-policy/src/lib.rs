@@ -29,6 +29,7 @@ pub mod fusion;
 pub mod metrics;
 pub mod model;
 pub mod observed;
+pub mod past;
 pub mod place;
 mod policies;
 mod puset;

@@ -6,21 +6,28 @@
 //!
 //! Between DoPs that occurred, and beyond them, the time is taken for a power of p: a straight line on double logarithmic
 //! paper. What that guess is worth is told with it: the error grows with the distance to what was observed.
+//!
+//! What earlier runs taught ([`Past`]) counts like what was observed, a little less sure. A run with another problem size
+//! takes another time at each DoP, but much the same ratio of them: so the past gives a region's curve its shape, and what
+//! is observed at the same DoPs gives it its scale.
 
+use crate::past::{self, Past};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Intervals remembered at each DoP of a region.
 const SAMPLES: usize = 8;
 /// DoPs remembered of a region; the ones that weren't seen for longest make room.
-const POINTS: usize = 16;
+pub(crate) const POINTS: usize = 16;
 /// Regions remembered of a program; the ones that ran least make room.
 const REGIONS: usize = 256;
 /// After so many seconds of running, what a program did counts half for its mix of regions.
 const HALF_LIFE_S: f64 = 5.0;
 /// Two intervals in a row that differ from what was by this factor are another phase of the program.
-const PHASE: f64 = 1.3;
+pub(crate) const PHASE: f64 = 1.3;
 /// Relative error of a guess for each factor e in contexts that it is away from what was observed.
-const GUESS: f64 = 0.3;
+pub(crate) const GUESS: f64 = 0.3;
+/// Earlier runs count like so many seconds of this one at first: as many as what a program does lately is made of.
+const PAST_S: f64 = HALF_LIFE_S / std::f64::consts::LN_2;
 /// No estimate is better than this: instances of a region differ, clocks drift.
 const LEAST_ERROR: f64 = 0.01;
 /// Nor is any worse: the quotient of hostile numbers may be infinite.
@@ -115,6 +122,14 @@ struct Region {
     intervals: u64,
     /// Runs lately, fading.
     lately: f64,
+    /// All runs so far.
+    runs: f64,
+    /// What earlier runs taught.
+    past: Option<past::Region>,
+    /// What a run takes now over what it took then.
+    scale: f64,
+    /// Seconds a run at each DoP that is known, in order: from `points` and `past`, whenever one of them changes.
+    known: Vec<(u32, Estimate)>,
 }
 
 impl Region {
@@ -130,6 +145,7 @@ impl Region {
             }
         }
         self.intervals += 1;
+        self.runs += count;
         let point = self.points.entry(dop).or_default();
         point.add(mean_s, count);
         point.latest = self.intervals;
@@ -139,48 +155,62 @@ impl Region {
         {
             self.points.remove(&oldest);
         }
+        self.know();
     }
 
-    /// Seconds a run at `p`, where a DoP alone is known by `exponent`: the speedup is p to that power.
-    fn seconds(&self, p: u32, exponent: f64) -> Option<Estimate> {
-        if let Some(point) = self.points.get(&p) {
-            return Some(point.estimate());
-        }
-        let below = self.points.range(..p).next_back().map(at);
-        let above = self.points.range(p..).next().map(at);
-        let known = |from: (f64, Estimate), exponent: f64| {
-            let away = (f64::from(p.max(1)) / from.0).ln();
-            Estimate {
-                value: from.1.value * (-exponent * away).exp(),
-                error: from.1.error + GUESS * away.abs(),
-            }
+    /// Makes `known` anew.
+    fn know(&mut self) {
+        let observed: Vec<_> = self.points.iter().map(|(dop, point)| (*dop, point.estimate())).collect();
+        (self.scale, self.known) = match &self.past {
+            Some(past) => past.with(&observed),
+            None => (1.0, observed),
         };
-        match (below, above) {
-            (Some(low), Some(high)) => {
-                let slope = slope(low, high);
-                let (one, other) = (known(low, slope), known(high, slope));
-                Some(if one.error < other.error { one } else { other })
-            }
-            (Some(nearest), None) => {
-                let second = self.points.range(..p).rev().nth(1).map(at);
-                Some(known(nearest, second.map_or(exponent, |second| slope(second, nearest).clamp(0.0, 1.0))))
-            }
-            (None, Some(nearest)) => {
-                let second = self.points.range(p..).nth(1).map(at);
-                Some(known(nearest, second.map_or(exponent, |second| slope(nearest, second).clamp(0.0, 1.0))))
-            }
-            (None, None) => None,
-        }
+    }
+
+    fn knows(&self, dop: u32) -> bool {
+        self.known.binary_search_by_key(&dop, |(dop, _)| *dop).is_ok()
+    }
+
+    /// A known point as a later run is to be told of it.
+    fn told(&self, dop: u32, known: Estimate) -> Estimate {
+        let before = self.past.as_ref().filter(|_| !self.points.contains_key(&dop));
+        Estimate { error: before.and_then(|past| past.error_of(dop)).unwrap_or(known.error), ..known }
+    }
+
+    /// Runs lately, and those that the past counts for as `weight_s` seconds of running.
+    fn weight(&self, weight_s: f64) -> f64 {
+        self.lately + self.past.as_ref().map_or(0.0, |past| past.runs_per_s * weight_s / self.scale)
     }
 }
 
-fn at((dop, point): (&u32, &Point)) -> (f64, Estimate) {
-    (f64::from((*dop).max(1)), point.estimate())
+/// Seconds a run at `p`, given those at some DoPs in order; a DoP alone is known by `exponent`: the speedup is p to that power.
+pub(crate) fn seconds(points: &[(u32, Estimate)], p: u32, exponent: f64) -> Option<Estimate> {
+    let from = |(dop, estimate): (u32, Estimate), exponent: f64| {
+        let away = (f64::from(p.max(1)) / f64::from(dop.max(1))).ln();
+        Estimate {
+            value: estimate.value * (-exponent * away).exp(),
+            error: estimate.error + GUESS * away.abs(),
+        }
+    };
+    let steady = |low, high| slope(low, high).clamp(0.0, 1.0);
+    let above = points.partition_point(|(dop, _)| *dop < p);
+    match (&points[..above], &points[above..]) {
+        (_, [(dop, there), ..]) if *dop == p => Some(*there),
+        ([.., low], [high, ..]) => {
+            let slope = slope(*low, *high);
+            let (one, other) = (from(*low, slope), from(*high, slope));
+            Some(if one.error < other.error { one } else { other })
+        }
+        ([.., second, nearest], []) => Some(from(*nearest, steady(*second, *nearest))),
+        ([], [nearest, second, ..]) => Some(from(*nearest, steady(*nearest, *second))),
+        ([nearest], []) | ([], [nearest]) => Some(from(*nearest, exponent)),
+        ([], []) => None,
+    }
 }
 
 /// The power of p that the speed grows with from one point to the next.
-fn slope(low: (f64, Estimate), high: (f64, Estimate)) -> f64 {
-    (low.1.value / high.1.value).ln() / (high.0 / low.0).ln()
+fn slope(low: (u32, Estimate), high: (u32, Estimate)) -> f64 {
+    (low.1.value / high.1.value).ln() / (f64::from(high.0.max(1)) / f64::from(low.0.max(1))).ln()
 }
 
 /// By what a region's runs became longer if this interval and the last both say so.
@@ -203,6 +233,18 @@ pub struct Observed {
     serial_s: f64,
     /// Seconds lately in regions of which no run ended, by the DoP that they were spent at.
     other_s: BTreeMap<u32, f64>,
+    /// The same without fading: all seconds, the serial ones, and those in regions of which no run has ended so far.
+    all: Sums,
+    /// What the program did in earlier runs, and how much that still counts: 1 at first, fading.
+    past: Option<(past::Mix, f64)>,
+}
+
+/// See [`Observed`].
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    seconds: f64,
+    serial_s: f64,
+    other_s: BTreeMap<u32, f64>,
 }
 
 impl Observed {
@@ -217,6 +259,7 @@ impl Observed {
         self.other_s.values_mut().for_each(|seconds| *seconds *= fade);
         self.other_s.retain(|_, seconds| *seconds > 1e-9);
         self.regions.values_mut().for_each(|region| region.lately *= fade);
+        self.past.iter_mut().for_each(|(_, weight)| *weight *= fade);
         let parallel_s = if good(spell.parallel_s) { spell.parallel_s.min(spell.dt_s) } else { 0.0 };
         self.serial_s += spell.dt_s - parallel_s;
         let mut known_s = 0.0;
@@ -227,23 +270,81 @@ impl Observed {
             known_s += runs.wall_s;
         }
         *self.other_s.entry(spell.dop).or_default() += (parallel_s - known_s).max(0.0);
-        if let Some(surplus) = self.regions.len().checked_sub(REGIONS) {
-            let mut least: Vec<(f64, u64)> =
-                self.regions.iter().map(|(number, region)| (region.lately, *number)).collect();
-            least.sort_by(|a, b| a.0.total_cmp(&b.0));
-            least.iter().take(surplus).for_each(|(_, number)| drop(self.regions.remove(number)));
+        self.all.seconds += spell.dt_s;
+        self.all.serial_s += spell.dt_s - parallel_s;
+        if self.all.other_s.len() < POINTS || self.all.other_s.contains_key(&spell.dop) {
+            // A region's time comes off again when it ends.
+            *self.all.other_s.entry(spell.dop).or_default() += parallel_s - known_s;
         }
+        self.forget_surplus();
+    }
+
+    fn forget_surplus(&mut self) {
+        let Some(surplus) = self.regions.len().checked_sub(REGIONS) else { return };
+        let weight_s = self.past_s();
+        let mut least: Vec<(f64, u64)> =
+            self.regions.iter().map(|(number, region)| (region.weight(weight_s), *number)).collect();
+        least.sort_by(|a, b| a.0.total_cmp(&b.0));
+        least.iter().take(surplus).for_each(|(_, number)| drop(self.regions.remove(number)));
+    }
+
+    /// Takes in what earlier runs taught, in place of what it was told of them before.
+    pub fn remember(&mut self, past: Past) {
+        let weight = self.past.as_ref().map_or(1.0, |(_, weight)| *weight);
+        self.regions.values_mut().for_each(|region| region.past = None);
+        self.past = Some((past.mix.sane(), weight));
+        for (number, region) in past.regions.into_iter().take(REGIONS) {
+            let Some(region) = region.sane() else { continue };
+            self.regions.entry(number).or_default().past = Some(region);
+        }
+        self.regions.values_mut().for_each(Region::know);
+        self.regions.retain(|_, region| !region.known.is_empty());
+        self.forget_surplus();
+    }
+
+    /// What a later run may start from: this run, and a little of those before.
+    pub fn past(&self) -> Past {
+        let before_s = self.past.as_ref().map_or(0.0, |_| PAST_S);
+        let all_s = (self.all.seconds + before_s).max(f64::MIN_POSITIVE);
+        let rate = |region: &Region| {
+            let before = region.past.as_ref().map_or(0.0, |past| past.runs_per_s / region.scale);
+            (region.runs + before * before_s) / all_s
+        };
+        let before = self.past.as_ref().map(|(mix, _)| mix.clone()).unwrap_or_default();
+        let mut other = self.all.other_s.clone();
+        for (dop, share) in &before.other {
+            *other.entry(*dop).or_default() += share * before_s;
+        }
+        let mix = past::Mix {
+            serial: (self.all.serial_s + before.serial * before_s) / all_s,
+            other: other.into_iter().map(|(dop, seconds)| (dop, (seconds / all_s).max(0.0))).collect(),
+        };
+        let regions = self.regions.iter().map(|(number, region)| {
+            let points = region.known.iter().map(|(dop, estimate)| (*dop, region.told(*dop, *estimate)));
+            (*number, past::Region { runs_per_s: rate(region), points: points.collect(), same: true })
+        });
+        Past { regions: regions.collect(), mix: mix.sane() }
+    }
+
+    /// Seconds of running that the past counts for now.
+    fn past_s(&self) -> f64 {
+        self.past.as_ref().map_or(0.0, |(_, weight)| weight * PAST_S)
+    }
+
+    /// Whether anything was taken in of earlier runs.
+    pub fn remembers(&self) -> bool {
+        self.past.is_some()
     }
 
     /// The DoPs that some region has run at, in order.
     pub fn dops(&self) -> BTreeSet<u32> {
-        self.regions.values().flat_map(|region| region.points.keys().copied()).collect()
+        self.regions.values().flat_map(|region| region.known.iter().map(|(dop, _)| *dop)).collect()
     }
 
     /// Those that can be compared with `dop`: some region ran at both.
     pub fn dops_beside(&self, dop: u32) -> BTreeSet<u32> {
-        let there = self.regions.values().filter(|region| region.points.contains_key(&dop));
-        there.flat_map(|region| region.points.keys().copied()).collect()
+        let there = self.regions.values().filter(|region| region.knows(dop));
+        there.flat_map(|region| region.known.iter().map(|(dop, _)| *dop)).collect()
     }
 
     /// The speedup at `p`, where nothing better is known of a region than that its speedup at its only DoP is that DoP to the
@@ -260,13 +361,16 @@ impl Observed {
 
     /// How long what it did lately takes at `p`.
     fn seconds(&self, p: u32, exponent: f64) -> Option<Estimate> {
-        let (mut sum, mut error) = (self.serial_s, 0.0);
+        let (past_s, before) = (self.past_s(), self.past.as_ref().map(|(mix, _)| mix));
+        let mut sum = self.serial_s + before.map_or(0.0, |mix| mix.serial * past_s);
+        let mut error = 0.0;
         for region in self.regions.values() {
-            let one = region.seconds(p, exponent)?;
-            sum += region.lately * one.value;
-            error += region.lately * one.value * one.error;
+            let (one, runs) = (seconds(&region.known, p, exponent)?, region.weight(past_s));
+            sum += runs * one.value;
+            error += runs * one.value * one.error;
         }
-        for (dop, seconds) in &self.other_s {
+        let before = before.into_iter().flat_map(|mix| &mix.other).map(|(dop, share)| (dop, share * past_s));
+        for (dop, seconds) in self.other_s.iter().map(|(dop, seconds)| (dop, *seconds)).chain(before) {
             let away = (f64::from(p) / f64::from(*dop)).ln();
             let there = seconds * (-exponent * away).exp();
             sum += there;

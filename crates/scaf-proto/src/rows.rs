@@ -58,6 +58,12 @@ impl Key {
         self.0 & ((1 << ADDRESS_BITS) - 1)
     }
 
+    /// The address behind a number that [`Key::region`] gave, and whether it was that of marks.
+    pub fn of_region(region: u64) -> (u64, bool) {
+        let marks = 1 << (ADDRESS_BITS - 1);
+        (region & (marks - 1), region & marks != 0)
+    }
+
     /// The DoP.
     pub fn dop(self) -> u32 {
         (self.0 >> ADDRESS_BITS) as u32 & MOST
@@ -199,6 +205,14 @@ mod tests {
         assert_eq!(copy.since(None), Since { runs: 2, wall: 100, work: 2_000 });
         rows.0[0].work.store(3 | 2_700 << RUN_BITS, Ordering::Relaxed);
         assert!(rows.read().next().unwrap().is_torn());
+    }
+
+    #[test]
+    fn a_regions_number_says_where_it_is_and_whether_it_is_its_marks() {
+        for (key, marks) in [(Key::new(0x7fff_1234_5678, 9), false), (Key::marks(0x7fff_1234_5678, 9), true)]
+        {
+            assert_eq!(Key::of_region(key.region()), (0x7fff_1234_5678, marks));
+        }
     }
 
     #[test]

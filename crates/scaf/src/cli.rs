@@ -3,7 +3,7 @@
 //! Defaults and ranges that clap can check are stated here; what a combination of flags means is resolved in the
 //! module that carries the command out.
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,6 +26,8 @@ pub enum Command {
     Ps(Ps),
     /// Show the policy in force, or decide by another one from now on
     Policy(Policy),
+    /// Show or forget what programs' earlier runs taught
+    Profile(Profile),
     /// Check this machine, and what can be done with a program
     Doctor(Doctor),
     /// Measure what scaf costs and what it is worth
@@ -88,6 +90,47 @@ pub struct Ps {
 pub struct Policy {
     /// Policy to decide by from now on; needs to be root or the daemon's own user
     pub name: Option<String>,
+}
+
+/// `scaf profile`.
+#[derive(Debug, Args)]
+pub struct Profile {
+    /// What to do with it; `list` if nothing is said.
+    #[command(subcommand)]
+    pub command: Option<ProfileCommand>,
+}
+
+/// What can be done with profiles.
+#[derive(Debug, Subcommand)]
+pub enum ProfileCommand {
+    /// List the programs that are remembered
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a program's speedup and its regions'
+    Show {
+        /// Name or ID; of several of one name, the one that was seen last
+        program: String,
+        /// Draw what was measured, the fit and the knee into this SVG file
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        plot: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print everything that is remembered as JSON
+    Export,
+    /// Forget a program; one that runs now is remembered again when it ends
+    #[command(group = ArgGroup::new("what").required(true).args(["program", "all"]))]
+    Forget {
+        /// Name or ID; of several of one name, all
+        program: Option<String>,
+        /// Forget them all
+        #[arg(long)]
+        all: bool,
+    },
 }
 
 /// `scaf doctor`.

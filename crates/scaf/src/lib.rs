@@ -12,6 +12,7 @@ pub mod host;
 pub mod launch;
 pub mod output;
 pub mod policy;
+pub mod profile;
 pub mod ps;
 pub mod session;
 pub mod target;

@@ -97,6 +97,9 @@ fn reasons(program: &Program) -> String {
         "regions",
         &format!("{}, of which {} fix their team size", program.regions, program.promised_regions),
     );
+    if program.earlier_runs > 0 {
+        line("memory", &format!("of {} earlier runs; see scaf profile show", program.earlier_runs));
+    }
     if program.effective_ns.is_none() && program.dop.is_some() {
         line("effect", "outstanding: the DoP above is granted but not in effect yet");
     }
@@ -104,7 +107,7 @@ fn reasons(program: &Program) -> String {
 }
 
 /// Without control characters: names come from other users' programs, and a terminal obeys what it is sent.
-fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
@@ -171,6 +174,7 @@ mod tests {
             efficiency: Some(0.875),
             speedup: None,
             curve: vec![],
+            earlier_runs: 3,
             regions: 12,
             promised_regions: 3,
             reason: "half of the machine".into(),
@@ -197,9 +201,14 @@ mod tests {
     #[test]
     fn reasons_come_with_verbose() {
         let text = render(&snapshot(vec![program()]), true);
-        for part in
-            ["half of the machine", "it asks for the team size", "max no limit", "3 fix", "outstanding"]
-        {
+        for part in [
+            "half of the machine",
+            "it asks for the team size",
+            "max no limit",
+            "3 fix",
+            "3 earlier runs",
+            "outstanding",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

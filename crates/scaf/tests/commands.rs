@@ -18,6 +18,7 @@ impl Scaf {
         command
             .args(arguments)
             .env("XDG_RUNTIME_DIR", self.folder.path())
+            .env("XDG_DATA_HOME", self.folder.path().join("data"))
             .env_remove("SCAF_LIB")
             // A machine that has a system-wide daemon isn't asked.
             .env("SCAF_SOCKET", self.folder.path().join("scafd.sock"));
@@ -250,4 +251,98 @@ fn the_doctor_looks_at_machine_and_program() {
     assert!(json["machine"]["pus"].as_u64() >= Some(1));
     assert!(json["daemon"].is_null() && json["program"]["obstacle"].is_null());
     assert_eq!(scaf.run(&["doctor", "no-such-program-anywhere"]).status.code(), Some(127));
+}
+
+/// Has `scaf` remember programs of these names, with one region each.
+fn remember(scaf: &Scaf, names: &[&str]) -> std::path::PathBuf {
+    let file = scaf.folder.path().join("data/scaf/memory.sqlite");
+    let mut memory = scaf_memory::Memory::at(&file);
+    for (arguments, name) in (1u64..).zip(names) {
+        let points = [(1, 0.1), (2, 0.06), (4, 0.05), (8, 0.049)];
+        let points = points.map(|(dop, seconds)| scaf_memory::Point { dop, seconds, error_ratio: 0.02 });
+        let profile = scaf_memory::Profile {
+            key: scaf_memory::Key { machine: "m".into(), executable: "e0".into(), arguments },
+            name: (*name).into(),
+            runs: 3,
+            seen_s: arguments,
+            serial: 0.0,
+            other: Default::default(),
+            regions: vec![scaf_memory::Region {
+                key: scaf_memory::RegionKey { module: "e0".into(), address: 4096, marks: false },
+                runs_per_s: 9.0,
+                points: points.into(),
+            }],
+        };
+        memory.keep(&profile, true).expect("a memory");
+    }
+    file
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", stderr(output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn without_a_daemon_profiles_are_those_of_the_users_file() {
+    let scaf = Scaf::new();
+    assert!(stdout(&scaf.run(&["profile"])).contains("nothing is remembered"));
+    assert_eq!(stdout(&scaf.run(&["profile", "list", "--json"])), "[]\n");
+    assert!(!scaf.folder.path().join("data").exists());
+    remember(&scaf, &["cg", "cg", "e\u{1b}p"]);
+    let list = stdout(&scaf.run(&["profile", "list"]));
+    let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!((rows.len(), rows[1][1], rows[2][1]), (4, "e?p", "cg"), "{list}");
+    // The knee is at 4, and the best speedup 2.04.
+    assert_eq!(rows[1][rows[1].len() - 2..], ["4", "2.04"], "{list}");
+    let shown = stdout(&scaf.run(&["profile", "show", "cg"]));
+    assert!(
+        shown.contains("cg (ID 2)") && shown.contains("by ID: 1") && shown.contains("knee: 4"),
+        "{shown}"
+    );
+    assert!(shown.contains("e0+0x1000"), "{shown}");
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&scaf.run(&["profile", "show", "1", "--json"]))).expect("JSON");
+    assert_eq!((&json["curve"]["knee"], &json["region_curves"][0]["curve"]["knee"]), (&4.into(), &4.into()));
+    let export: serde_json::Value =
+        serde_json::from_str(&stdout(&scaf.run(&["profile", "export"]))).expect("JSON");
+    assert_eq!(export["profiles"].as_array().map(Vec::len), Some(3));
+    assert_eq!(export["profiles"][1]["regions"][0]["points"][3]["dop"], 8);
+    assert_eq!(stdout(&scaf.run(&["profile", "forget", "cg"])), "2 forgotten\n");
+    assert_eq!(stdout(&scaf.run(&["profile", "forget", "--all"])), "1 programs forgotten\n");
+    assert!(stdout(&scaf.run(&["profile"])).contains("nothing is remembered"));
+}
+
+#[test]
+fn a_profile_is_drawn_with_points_fit_and_knee() {
+    let scaf = Scaf::new();
+    remember(&scaf, &["cg"]);
+    let plot = scaf.folder.path().join("cg.svg");
+    stdout(&scaf.command(&["profile", "show", "cg", "--plot"]).arg(&plot).output().expect("scaf starts"));
+    let picture = std::fs::read_to_string(plot).expect("a picture");
+    assert!(picture.contains("<svg") && picture.contains("knee: 4") && picture.contains("<circle"));
+}
+
+#[test]
+fn what_is_wrong_with_profiles_is_said_with_what_to_do() {
+    let scaf = Scaf::new();
+    let file = remember(&scaf, &["cg"]);
+    let fails = |arguments: &[&str], part: &str| {
+        let output = scaf.run(arguments);
+        assert!(
+            !output.status.success() && stderr(&output).contains(part),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+    };
+    fails(&["profile", "show", "mg"], "`scaf profile list` shows");
+    fails(&["profile", "forget", "mg"], "`scaf profile list` shows");
+    fails(&["profile", "forget"], "--all");
+    fails(&["profile", "forget", "cg", "--all"], "--all");
+    fails(&["profile", "show", "cg", "--plot", "/nowhere/cg.svg"], "/nowhere/cg.svg");
+    std::fs::write(&file, "no database, but as long as the head of one has to be: ".repeat(50))
+        .expect("a file");
+    fails(&["profile"], "remove it to begin anew");
+    let nowhere = scaf.command(&["profile"]).env_remove("XDG_DATA_HOME").env_remove("HOME").output();
+    assert!(stderr(&nowhere.expect("scaf starts")).contains("set one of them"));
 }

@@ -25,6 +25,10 @@ pub struct Config {
     pub count_load: bool,
     /// Whether programs are sent to DoPs that nothing is known of, for a tick each.
     pub explore: bool,
+    /// Whether what programs teach is kept for their next runs.
+    pub memory: bool,
+    /// The folder that it is kept in, an absolute path; `None` for the usual one.
+    pub memory_dir: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -38,6 +42,8 @@ impl Default for Config {
             reserve: 0,
             count_load: true,
             explore: false,
+            memory: true,
+            memory_dir: None,
         }
     }
 }
@@ -77,6 +83,8 @@ struct File {
     reserve: Option<u32>,
     count_load: Option<bool>,
     explore: Option<bool>,
+    memory: Option<bool>,
+    memory_dir: Option<Spanned<PathBuf>>,
 }
 
 impl Config {
@@ -120,6 +128,14 @@ impl Config {
         config.reserve = file.reserve.unwrap_or(config.reserve);
         config.count_load = file.count_load.unwrap_or(config.count_load);
         config.explore = file.explore.unwrap_or(config.explore);
+        config.memory = file.memory.unwrap_or(config.memory);
+        if let Some(folder) = file.memory_dir {
+            if !folder.get_ref().is_absolute() {
+                let why = format!("memory_dir is '{}'; it has to begin with /", folder.get_ref().display());
+                return Err(error(folder.span().start, why));
+            }
+            config.memory_dir = Some(folder.into_inner());
+        }
         Ok(config)
     }
 }
@@ -168,7 +184,7 @@ mod tests {
     #[test]
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
-                    count_load = false\nexplore = true\n";
+                    count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\n";
         let config = parse(text).unwrap();
         assert_eq!(
             config,
@@ -181,6 +197,8 @@ mod tests {
                 reserve: 1,
                 count_load: false,
                 explore: true,
+                memory: false,
+                memory_dir: Some("/m".into()),
             }
         );
     }
@@ -204,6 +222,7 @@ mod tests {
             ("\nrate_hz = nan", "0.1 and 100"),
             ("\nrc_s = inf", "0 and 60"),
             ("\nmax_clients_per_uid = 0", "1 and 1024"),
+            ("\nmemory_dir = 'm'", "begin with /"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.starts_with("/etc/scaf/scafd.toml:2: ") && error.contains(range), "{error}");

@@ -4,6 +4,7 @@
 //! [`CHUNK_BYTES`] up to the end of file. [`Snapshot`] is the only place where a number on a screen gets its name:
 //! `scaf ps`, `scaf top`, `--json` and the metrics page all show fields of it.
 
+use scaf_memory::{Profile, Summary};
 use scaf_policy::PuSet;
 use scaf_policy::fusion::Source;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,14 @@ pub enum Request {
     Snapshot,
     /// Decide by another policy from now on: [`Reply::Policy`]. For root and the daemon's own user only.
     SetPolicy(String),
+    /// The programs that are remembered of the user who asks: [`Reply::Profiles`].
+    Profiles,
+    /// What is remembered of the one of that number: [`Reply::Profile`].
+    Profile(i64),
+    /// Forget the one of that number: [`Reply::Forgotten`].
+    Forget(i64),
+    /// Forget them all: [`Reply::Forgotten`].
+    ForgetAll,
 }
 
 /// What is answered.
@@ -29,6 +38,12 @@ pub enum Reply {
     Snapshot(Box<Snapshot>),
     /// To [`Request::SetPolicy`]: the policy in force now.
     Policy(String),
+    /// To [`Request::Profiles`], the one that was seen last first.
+    Profiles(Vec<Summary>),
+    /// To [`Request::Profile`]; `None` if there is none of that number.
+    Profile(Option<Box<Profile>>),
+    /// To [`Request::Forget`] and [`Request::ForgetAll`]: how many there were.
+    Forgotten(usize),
     /// What went wrong and what to do about it.
     Error(String),
 }
@@ -135,6 +150,8 @@ pub struct Program {
     pub speedup: Option<f64>,
     /// What is known of its speedup at each DoP that it ran at, at 1 and at its natural one. Empty before anything was measured.
     pub curve: Vec<CurvePoint>,
+    /// Earlier runs that its curve is from, besides this one.
+    pub earlier_runs: u32,
     /// Parallel regions left since it attached.
     pub regions: u64,
     /// Regions among them whose team size the program fixed itself.

@@ -11,7 +11,7 @@ mod queue;
 use crate::talk::Talk;
 use dying::Dying;
 use queue::Queue;
-use scaf_inspect::Memory;
+use scaf_inspect::{Memory, Origin};
 use scaf_policy::ProgramId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -60,6 +60,8 @@ pub struct Verdict {
     pub thread_local: bool,
     /// Outlined functions of regions with independent threads: their addresses in the process.
     pub independent: Vec<u64>,
+    /// Which program it is, if that can be told.
+    pub origin: Option<Origin>,
 }
 
 /// What the helper prints.
@@ -79,6 +81,7 @@ impl Verdict {
             spins: None,
             thread_local: true,
             independent: Vec::new(),
+            origin: None,
         }
     }
 }
@@ -100,7 +103,14 @@ fn verdict(pid: u32, memory: &mut Memory) -> Verdict {
             };
             let mut independent = facts.independent;
             independent.truncate(MOST_REGIONS);
-            Verdict { resizable, why, spins: facts.spins, thread_local: facts.thread_local, independent }
+            Verdict {
+                resizable,
+                why,
+                spins: facts.spins,
+                thread_local: facts.thread_local,
+                independent,
+                origin: facts.origin,
+            }
         }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
     }

@@ -1,8 +1,8 @@
 //! The scaf daemon: observes programs, decides their shares of the machine and applies them.
 //!
 //! Three modules touch the system: [`observe`] reads it, [`apply`] changes it, [`talk`] talks to clients. The others
-//! are state and arithmetic, but for [`inspect`], which starts helper processes, and [`daemon`], the loop that
-//! calls them all. [`control`] and [`paths`] are shared with the command line.
+//! are state and arithmetic, but for [`inspect`], which starts helper processes, [`remember`], whose thread reads and writes
+//! files of what programs taught, and [`daemon`], the loop that calls them all. [`control`] and [`paths`] are shared with the command line.
 
 pub mod apply;
 pub mod cli;
@@ -15,6 +15,7 @@ pub mod log;
 pub mod observe;
 pub mod paths;
 pub mod registry;
+pub mod remember;
 pub mod rows;
 pub mod talk;
 

@@ -5,9 +5,10 @@ use clap::Parser;
 use scafd::apply::{Apply, guardian::Guardian};
 use scafd::cli::Args;
 use scafd::config::{Config, check_policy};
-use scafd::daemon::{Daemon, Parts, SIGNALS};
+use scafd::daemon::{Daemon, MEMORY, Parts, SIGNALS};
 use scafd::log::{Level, line};
 use scafd::paths::{self, Scope};
+use scafd::remember::Remember;
 use scafd::talk::Talk;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::Read;
@@ -60,6 +61,10 @@ fn run(args: &Args) -> Result<()> {
     let topology = scaf_topology::load(&source)?;
     let talk = listen(args, scope, &config)?;
     talk.watch(&signals, SIGNALS)?;
+    let remember = remember(args, scope, &config, &topology);
+    if let Some(remember) = &remember {
+        talk.watch(remember, MEMORY)?;
+    }
     line(
         Level::Info,
         format_args!("{} PUs, policy {}, pid {}", topology.pus.len(), config.policy, std::process::id()),
@@ -72,6 +77,7 @@ fn run(args: &Args) -> Result<()> {
         pretended: args.topology.is_some(),
         apply,
         talk,
+        remember,
         verbose: args.verbose,
     })
     .run()
@@ -93,6 +99,32 @@ fn configuration(args: &Args) -> Result<Config> {
         config.idle_exit_s = args.idle_exit;
     }
     Ok(config)
+}
+
+/// What programs teach is kept if it is true of this machine; without a place for it, nothing is.
+fn remember(
+    args: &Args,
+    scope: Scope,
+    config: &Config,
+    topology: &scaf_policy::Topology,
+) -> Option<Remember> {
+    if !config.memory || args.dry_run {
+        return None;
+    }
+    let folder = paths::memory_folder(scope, config.memory_dir.as_deref());
+    let Some(folder) = folder else {
+        let why = "what programs teach isn't kept: neither XDG_DATA_HOME nor HOME is set";
+        line(Level::Warning, why);
+        return None;
+    };
+    let machine = format!("{} PUs, {}", topology.pus.len(), scafd::observe::processor(Path::new("/")));
+    match Remember::start(scope, folder, machine) {
+        Ok(remember) => Some(remember),
+        Err(e) => {
+            line(Level::Warning, format_args!("what programs teach isn't kept: {e}"));
+            None
+        }
+    }
 }
 
 fn listen(args: &Args, scope: Scope, config: &Config) -> Result<Talk> {

@@ -9,6 +9,9 @@ pub const SYSTEM_SOCKET: &str = "/run/scaf/scafd.sock";
 /// Configuration that is read where none is named.
 pub const CONFIG: &str = "/etc/scaf/scafd.toml";
 
+/// Where the system-wide daemon keeps what programs teach, a file for each user.
+pub const SYSTEM_MEMORY: &str = "/var/lib/scaf/memory";
+
 /// Whom a daemon serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
@@ -68,6 +71,32 @@ pub fn session_socket(runtime: Option<PathBuf>, uid: u32) -> PathBuf {
     folder.join("scafd.sock")
 }
 
+/// Where a daemon keeps what programs teach: the folder, `named` by its configuration or the usual one. A session's is
+/// `$XDG_DATA_HOME/scaf`, else `~/.local/share/scaf`; `None` without a home.
+pub fn memory_folder(scope: Scope, named: Option<&Path>) -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from);
+    match (named, scope) {
+        (Some(named), _) => Some(named.to_owned()),
+        (None, Scope::System) => Some(PathBuf::from(SYSTEM_MEMORY)),
+        (None, Scope::Session) => session_memory(folder("XDG_DATA_HOME"), folder("HOME")),
+    }
+}
+
+/// A session's folder, given what `XDG_DATA_HOME` and `HOME` say; see [`memory_folder`].
+pub fn session_memory(data: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
+    let absolute = |path: Option<PathBuf>| path.filter(|path| path.is_absolute());
+    let data = absolute(data).or_else(|| Some(absolute(home)?.join(".local/share")))?;
+    Some(data.join("scaf"))
+}
+
+/// The file of user `uid` in that folder. A session has one user.
+pub fn memory_file(scope: Scope, folder: &Path, uid: u32) -> PathBuf {
+    match scope {
+        Scope::System => folder.join(format!("{uid}.sqlite")),
+        Scope::Session => folder.join("memory.sqlite"),
+    }
+}
+
 /// Makes the folder of a socket where it is missing and checks that nobody but its owner can write to it.
 ///
 /// # Errors
@@ -117,6 +146,18 @@ mod tests {
         assert_eq!(session_socket(Some("/run/user/7".into()), 7), Path::new("/run/user/7/scaf/scafd.sock"));
         assert_eq!(session_socket(None, 7), Path::new("/tmp/scaf-7/scafd.sock"));
         assert_eq!(session_socket(Some("relative".into()), 7), Path::new("/tmp/scaf-7/scafd.sock"));
+    }
+
+    #[test]
+    fn a_memory_is_where_data_are_kept() {
+        let session = |data: Option<&str>, home: Option<&str>| {
+            let folder = session_memory(data.map(PathBuf::from), home.map(PathBuf::from))?;
+            Some(memory_file(Scope::Session, &folder, 7).to_string_lossy().into_owned())
+        };
+        assert_eq!(session(Some("/d"), Some("/h")).as_deref(), Some("/d/scaf/memory.sqlite"));
+        assert_eq!(session(None, Some("/h")).as_deref(), Some("/h/.local/share/scaf/memory.sqlite"));
+        assert_eq!(session(Some("relative"), None), None);
+        assert_eq!(memory_file(Scope::System, "/m".as_ref(), 7), Path::new("/m/7.sqlite"));
     }
 
     #[test]

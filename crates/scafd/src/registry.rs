@@ -8,6 +8,7 @@
 use crate::control::{self, Mechanism};
 use crate::estimate::{Meter, Seen};
 use crate::paths::Scope;
+use crate::remember::Tie;
 use crate::rows::RowMeter;
 use scaf_policy::efficiency::{Interval, LowPass};
 use scaf_policy::fusion::{Fused, Measured, Said};
@@ -143,6 +144,8 @@ pub struct Program {
     pub rows: RowMeter,
     /// See `rows`.
     pub observed: Observed,
+    /// What ties it to its earlier and later runs.
+    pub tie: Tie,
     /// A DoP that it has until the next tick, so that its speedup there is known.
     pub step: Option<u32>,
     /// DoPs that it was sent to in the last [`STEPS_NS`], and when, in nanoseconds of CLOCK_MONOTONIC.
@@ -176,6 +179,9 @@ pub struct Stuck {
 const STUCK_NS: u64 = 60_000_000;
 /// The same where its code is known to do so.
 const KNOWN_STUCK_NS: u64 = 5_000_000;
+
+/// A remembered speedup with a larger error says nothing: what is not known at all is taken for an equal part's worth.
+const WORTHLESS: f64 = 0.5;
 
 /// Points of a curve that are told.
 const MOST_POINTS: usize = 64;
@@ -216,15 +222,28 @@ impl Program {
 
     /// The program as a policy sees it.
     pub fn request(&self) -> scaf_policy::Program {
+        let judged = self.judged();
         scaf_policy::Program {
             id: self.id,
             min: self.wishes.min,
             max: if self.wishes.max == 0 { u32::MAX } else { self.wishes.max },
             weight: self.wishes.weight,
             natural: self.natural(),
-            dop: if self.measured_dop > 0 { self.measured_dop } else { self.grant.dop.unwrap_or(0) },
-            efficiency: self.efficiency.value(),
+            dop: judged.map_or(self.grant.dop.unwrap_or(0), |(dop, _)| dop),
+            efficiency: judged.map(|(_, efficiency)| efficiency),
         }
+    }
+
+    /// The DoP that it is judged by, and its efficiency there: where it was measured, by all sources; before that, what earlier
+    /// runs promise for the DoP that it would have alone.
+    fn judged(&self) -> Option<(u32, f64)> {
+        let measured = self.measured_dop > 0;
+        let dop = if measured { self.measured_dop } else { self.natural() };
+        if measured && self.efficiency.value().is_none() || !measured && !self.observed.remembers() {
+            return None;
+        }
+        let (Fused { speedup: Estimate { value, error }, .. }, _) = self.speedup(dop)?;
+        (measured || error < WORTHLESS).then(|| (dop, (value / f64::from(dop)).min(1.0)))
     }
 
     /// Takes note of a decision. True if DoP or PUs changed, so that it has to be applied.
@@ -425,6 +444,7 @@ impl Program {
             efficiency,
             speedup: efficiency.map(|e| e * f64::from(self.measured_dop.max(1))),
             curve: self.curve(),
+            earlier_runs: self.tie.earlier_runs(),
             regions: self.seen.map_or(0, |s| s.regions),
             promised_regions: self.seen.map_or(0, |s| s.promised),
             reason: self.grant.reason.clone(),

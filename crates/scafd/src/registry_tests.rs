@@ -28,6 +28,7 @@ fn program(id: u64) -> Program {
         meter: Meter::new(0),
         rows: RowMeter::new(0),
         observed: Observed::default(),
+        tie: Tie::default(),
         step: None,
         steps: Vec::new(),
         seen: None,
@@ -74,6 +75,41 @@ fn a_program_is_no_wider_than_its_usable_pus() {
 #[test]
 fn no_limit_is_no_limit_for_the_policy() {
     assert_eq!(program(1).request().max, u32::MAX);
+}
+
+/// What a program taught whose one region takes 1 s on one context and `four_s` on four.
+fn past(four_s: f64, error: f64) -> scaf_policy::past::Past {
+    let point = |value| Estimate { value, error };
+    let points = [(1, point(1.0)), (4, point(four_s))].into();
+    let region = scaf_policy::past::Region { runs_per_s: 1.0, points, same: true };
+    scaf_policy::past::Past { regions: [(4096, region)].into(), mix: Default::default() }
+}
+
+#[test]
+fn a_policy_is_told_what_earlier_runs_promise_until_something_is_measured() {
+    let mut p = program(1);
+    assert_eq!((p.request().dop, p.request().efficiency), (0, None));
+    p.observed.remember(past(0.5, 0.02));
+    let asked = p.request();
+    assert_eq!(asked.dop, 4);
+    assert!((asked.efficiency.unwrap() - 0.5).abs() < 1e-9, "{asked:?}");
+    grant(&mut p, 1, 10);
+    assert_eq!(p.request().dop, 4);
+    // The first snapshot has the curve, as if it had been observed.
+    let points: Vec<_> = p.snapshot().curve.iter().map(|it| (it.dop, it.observed)).collect();
+    assert_eq!(points, [(1, Some(1.0)), (4, Some(2.0))]);
+    p.measured(seen(1, 0), false);
+    assert_eq!((p.request().dop, p.request().efficiency), (1, p.efficiency.value()));
+}
+
+#[test]
+fn what_is_hardly_known_is_not_told() {
+    let mut p = program(1);
+    p.observed.remember(past(0.5, 0.6));
+    assert_eq!((p.request().dop, p.request().efficiency), (0, None));
+    p.wishes.natural = 1;
+    p.observed.remember(past(0.5, 0.02));
+    assert_eq!(p.request().efficiency, None);
 }
 
 #[test]

@@ -302,3 +302,15 @@ fn a_wrong_configuration_is_refused_with_file_and_line() {
     let text = stderr(&mut child);
     assert!(text.contains(&format!("{}:2: ", file.display())), "{text}");
 }
+
+#[test]
+fn users_ask_for_their_profiles_and_who_keeps_none_says_so() {
+    let daemon = Daemon::on_two_pus();
+    assert_eq!(daemon.ask(&Request::Profiles), Reply::Profiles(vec![]));
+    assert_eq!(daemon.ask(&Request::Profile(7)), Reply::Profile(None));
+    assert_eq!(daemon.ask(&Request::Forget(7)), Reply::Forgotten(0));
+    assert_eq!(daemon.ask(&Request::ForgetAll), Reply::Forgotten(0));
+    // Nothing that it decides for another machine is worth keeping.
+    let pretending = Daemon::pretending(4);
+    assert!(matches!(pretending.ask(&Request::Profiles), Reply::Error(why) if why.contains("--dry-run")));
+}

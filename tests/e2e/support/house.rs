@@ -35,7 +35,7 @@ impl House {
     /// A house whose daemon sends programs to DoPs that nothing is known of.
     pub fn exploring(policy: &str) -> House {
         let house = House::without_daemon(policy);
-        std::fs::write(house.configuration(), "explore = true\n").expect("the daemon's configuration");
+        house.configure("explore = true\n");
         house.start_daemon();
         house
     }
@@ -57,12 +57,25 @@ impl House {
         stay_on(&two_pus());
         let folder = tempfile::Builder::new().prefix("scaf-house-").tempdir().expect("temporary folder");
         let house = House { daemon: RefCell::new(None), policy, folder, _turn: turn };
-        std::fs::write(house.configuration(), "").expect("the daemon's configuration");
+        house.configure("");
         house
     }
 
     fn configuration(&self) -> PathBuf {
         self.folder().join("scafd.toml")
+    }
+
+    /// What the daemon is to be told when it is started next.
+    pub fn configure(&self, text: &str) {
+        std::fs::write(self.configuration(), text).expect("the daemon's configuration");
+    }
+
+    /// What `scaf` prints, given these words.
+    pub fn says(&self, words: &[&str]) -> String {
+        let mut command = self.command(&released("scaf"));
+        let output = command.args(words).env("SCAF_SOCKET", self.socket()).output().expect("scaf starts");
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// The house's folder.
@@ -166,6 +179,7 @@ impl House {
             }
         }
         command.env("XDG_RUNTIME_DIR", self.folder()).env(MARK, self.folder());
+        command.env("XDG_DATA_HOME", self.folder().join("data"));
         // Each in a group of its own, so that forked children are found by it; and nothing outlives the tests.
         command.stdin(Stdio::null()).process_group(0);
         // SAFETY: two system calls between fork and exec.

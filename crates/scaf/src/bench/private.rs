@@ -53,6 +53,8 @@ impl Private {
             .context("there is no scafd beside scaf or in ../lib/scaf; build it")?;
         let folder = tempfile::Builder::new().prefix("scaf-bench-").tempdir().context("temporary folder")?;
         let (socket, file) = (folder.path().join("scafd.sock"), folder.path().join("scafd.toml"));
+        // What it learns is not the user's, and what the user's programs taught is not to decide a comparison.
+        let configuration = format!("memory = false\n{configuration}");
         std::fs::write(&file, configuration).context("temporary configuration file")?;
         let arguments = ["--session", "--idle-exit", "0", "--policy", policy];
         let paths =

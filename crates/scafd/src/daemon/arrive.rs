@@ -9,6 +9,7 @@ use crate::log::{self, Level};
 use crate::observe::process::Stat;
 use crate::observe::{Observer, affinity, clock};
 use crate::registry::{Code, Grant, Program, Wishes};
+use crate::remember::Tie;
 use crate::rows::RowMeter;
 use crate::talk::Peer;
 use scaf_policy::efficiency::LowPass;
@@ -109,6 +110,7 @@ impl Daemon {
             meter: Meter::new(clock::ticks()),
             rows: RowMeter::new(clock::ticks()),
             observed: Observed::default(),
+            tie: Tie::default(),
             step: None,
             steps: Vec::new(),
             seen: None,
@@ -226,6 +228,9 @@ impl Daemon {
             pages.set_independent(&verdict.independent);
         }
         self.publish(job.id);
+        if let Some(origin) = verdict.origin {
+            self.recall(job.id, origin);
+        }
     }
 
     /// Takes a program out and gives it its own affinity back. True if there was one.
@@ -233,7 +238,8 @@ impl Daemon {
         self.idle_since = Instant::now();
         self.newcomers.retain(|newcomer| *newcomer != id);
         self.inspector.forget(id);
-        let Some(program) = self.registry.detach(id) else { return false };
+        let Some(mut program) = self.registry.detach(id) else { return false };
+        self.keep(&mut program);
         if !program.grant.masks.is_empty() {
             if self.former.len() == FORMER {
                 self.former.pop_front();

@@ -6,6 +6,7 @@
 
 mod arrive;
 mod decide;
+mod recall;
 mod tick;
 
 use crate::apply::Apply;
@@ -18,15 +19,18 @@ use crate::observe::load::Load;
 use crate::observe::{Limits, Observer};
 use crate::paths::Scope;
 use crate::registry::Registry;
+use crate::remember::Remember;
 use crate::talk::{Event, Peer, Talk};
 use scaf_policy::{Policy, ProgramId, PuSet, Topology};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Token of the signals' pipe; helpers' pipes have the tokens from [`FIRST_HELPER`] on.
+/// Token of the signals' pipe, and that of the memory's answers; helpers' pipes have the tokens from [`FIRST_HELPER`] on.
 pub const SIGNALS: u64 = 1;
 /// See [`SIGNALS`].
-pub const FIRST_HELPER: u64 = 2;
+pub const MEMORY: u64 = 2;
+/// See [`SIGNALS`].
+pub const FIRST_HELPER: u64 = 3;
 
 /// What a daemon is made of.
 pub struct Parts {
@@ -44,6 +48,8 @@ pub struct Parts {
     pub apply: Apply,
     /// Its mouth and ears; [`SIGNALS`] is watched already.
     pub talk: Talk,
+    /// What programs taught, if that is kept; [`MEMORY`] is watched already.
+    pub remember: Option<Remember>,
     /// Whether every decision is logged.
     pub verbose: bool,
 }
@@ -66,6 +72,7 @@ pub struct Daemon {
     spinners: VecDeque<(u32, String)>,
     next_tick: Instant,
     next_slow: Instant,
+    next_keep: Instant,
     /// Until then a new grant's taking effect is looked for more often.
     watch_until: Instant,
     idle_since: Instant,
@@ -89,6 +96,7 @@ impl Daemon {
             spinners: VecDeque::new(),
             next_tick: now,
             next_slow: now,
+            next_keep: now,
             watch_until: now,
             idle_since: now,
             stop: false,
@@ -114,6 +122,10 @@ impl Daemon {
             }
         }
         self.release_all();
+        self.keep_all();
+        if let Some(remember) = self.parts.remember.take() {
+            remember.end();
+        }
         result
     }
 
@@ -150,12 +162,17 @@ impl Daemon {
         match event {
             Event::Attach(id, peer, hello) => self.arrive(ProgramId(id), peer, &hello),
             Event::MoreModules(id, modules) => self.more_modules(ProgramId(id), modules),
-            Event::Gone(id) => self.depart(ProgramId(id)),
+            Event::Gone(id) => {
+                self.last_words(ProgramId(id));
+                self.parts.talk.close(id);
+                self.depart(ProgramId(id))
+            }
             Event::Control(id, peer, request) => self.answer(id, peer, request),
             Event::Ready(SIGNALS) => {
                 self.stop = true;
                 false
             }
+            Event::Ready(MEMORY) => self.recalled(),
             Event::Ready(helper) => {
                 self.inspector.ready(helper);
                 false
@@ -201,6 +218,10 @@ impl Daemon {
                 let changed = matches!(reply, Reply::Policy(_));
                 self.parts.talk.answer(id, &reply);
                 changed
+            }
+            about_profiles => {
+                self.ask_memory(id, peer, about_profiles);
+                false
             }
         }
     }

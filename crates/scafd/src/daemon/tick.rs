@@ -10,9 +10,13 @@ use super::decide::target_of;
 use crate::apply::Trouble;
 use crate::estimate::{Bounds, Page};
 use crate::log::{self, Level};
-use crate::observe::clock;
+use crate::observe::clock::{self, Tsc};
 use crate::observe::load::Sample;
+use crate::registry::Program;
+use crate::remember::Ask;
+use crate::talk::Pages;
 use scaf_policy::ProgramId;
+use scaf_policy::observed::Runs;
 use scaf_proto::rows::RowCopy;
 use std::time::{Duration, Instant};
 
@@ -31,8 +35,11 @@ const YOUNG_NS: u64 = 1_000_000_000;
 /// For how long a program that has got nowhere is looked at every 10 ms; then at every tick.
 const SUSPECT_NS: u64 = 150_000_000;
 
+/// Contexts that others may be busy on before what programs do is taken for disturbed.
+const CROWDED: f64 = 0.3;
+
 /// Loops that are remembered because somebody waited for himself in them.
-const MOST_SPINNERS: usize = 256;
+pub(super) const MOST_SPINNERS: usize = 256;
 
 impl Daemon {
     pub(super) fn period(&self) -> Duration {
@@ -77,6 +84,7 @@ impl Daemon {
             self.tsc.refine();
             self.refresh_limits();
             self.free_children();
+            self.keep_from_time_to_time();
         }
         sample
     }
@@ -84,36 +92,48 @@ impl Daemon {
     /// Reads the report pages. First all are copied, a microsecond each, and then they are made sense of: what is decided by
     /// is of one moment.
     pub(super) fn estimate(&mut self, sample: Sample) {
-        let pages: Vec<Option<(Page, Vec<RowCopy>)>> = self
-            .registry
-            .iter()
-            .map(|program| {
-                let pages = self.parts.talk.pages(program.id.0)?;
-                Some((pages.read()?, pages.rows().read().collect()))
-            })
-            .collect();
-        let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
-        for (program, pages) in self.registry.iter_mut().zip(pages) {
+        let pages: Vec<Option<Copied>> =
+            self.registry.iter().map(|program| copied(self.parts.talk.pages(program.id.0)?)).collect();
+        let (now, crowded) = (Moment::now(), self.is_crowded());
+        for (program, copied) in self.registry.iter_mut().zip(pages) {
+            let cpu_ns = sample.cpu_ns.get(&program.id).copied();
             // A step is for one interval, whatever comes of it.
             let stepped = program.step.take().is_some();
-            let cpu_ns = sample.cpu_ns.get(&program.id).copied();
-            let bounds = Bounds {
-                p: f64::from(program.contexts()),
-                cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
-            };
-            program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
-            let Some((page, rows)) = pages else { continue };
-            let steady_ns = now_ns.saturating_sub(program.grant.granted_ns);
-            let seen = program.meter.read(ticks, &page, bounds, &self.tsc);
-            program.measured(seen, stepped);
-            let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
-            let limits = (steady_ns as f64 * 1e-9, most);
-            let runs = program.rows.read(ticks, limits, rows.into_iter(), &self.tsc);
-            program.ran(&runs);
+            let Some(copied) = copied else { continue };
+            let runs = take_in(program, copied, cpu_ns, stepped, &now, &self.tsc);
+            if !crowded {
+                program.ran(&runs);
+            }
             if self.parts.config.explore && !stepped {
-                program.explore(now_ns);
+                program.explore(now.ns);
             }
         }
+    }
+
+    /// Reads the page of a program that has ended once more: what it did since the last tick, and regions that took all its time.
+    pub(super) fn last_words(&mut self, id: ProgramId) {
+        let crowded = self.is_crowded();
+        if let Some(program) = self.registry.get_mut(id)
+            && let Some(pages) = self.parts.talk.pages(id.0)
+            && let Some(copied) = copied(pages)
+        {
+            let cpu_ns = clock::cpu_ns(program.pid);
+            let stepped = program.step.is_some();
+            let runs = take_in(program, copied, cpu_ns, stepped, &Moment::now(), &self.tsc);
+            if !crowded {
+                program.ran(&runs);
+            }
+        }
+    }
+
+    /// Whether programs have contexts that others are busy on, as until load that has just come is noticed: how long anything
+    /// took then says nothing, and is not to be remembered for later runs.
+    fn is_crowded(&self) -> bool {
+        let granted: f64 = self.registry.iter().filter_map(|program| program.grant.dop).map(f64::from).sum();
+        let load = self.load.contexts_now();
+        self.parts.config.count_load
+            && load > CROWDED
+            && granted + load > self.limits.pus.len() as f64 + CROWDED
     }
 
     /// Whether some grant is not in effect yet.
@@ -150,6 +170,9 @@ impl Daemon {
             let known = self.spinners.contains(&spinner);
             if program.is_stuck(clock::cpu_ns(program.pid).unwrap_or(0), now_ns, known) {
                 if !known {
+                    if let Some(remember) = &mut self.parts.remember {
+                        remember.ask(Ask::Spinner { uid: spinner.0, place: spinner.1.clone() });
+                    }
                     self.spinners.push_back(spinner);
                     let surplus = self.spinners.len().saturating_sub(MOST_SPINNERS);
                     self.spinners.drain(..surplus);
@@ -225,4 +248,45 @@ impl Daemon {
             }
         }
     }
+}
+
+/// A program's page and its rows, as they were at one moment.
+type Copied = (Page, Vec<RowCopy>);
+
+/// `None` if there is nothing to read.
+fn copied(pages: &Pages) -> Option<Copied> {
+    Some((pages.read()?, pages.rows().read().collect()))
+}
+
+/// After everything was copied, by the clock of the pages and by that of grants.
+struct Moment {
+    ticks: u64,
+    ns: u64,
+}
+
+impl Moment {
+    fn now() -> Moment {
+        Moment { ticks: clock::ticks(), ns: clock::now_ns() }
+    }
+}
+
+/// Takes in what a program's page says, and gives what its regions did.
+fn take_in(
+    program: &mut Program,
+    (page, rows): Copied,
+    cpu_ns: Option<u64>,
+    stepped: bool,
+    now: &Moment,
+    tsc: &Tsc,
+) -> Vec<Runs> {
+    let bounds = Bounds {
+        p: f64::from(program.contexts()),
+        cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
+    };
+    program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
+    let seen = program.meter.read(now.ticks, &page, bounds, tsc);
+    program.measured(seen, stepped);
+    let steady_ns = now.ns.saturating_sub(program.grant.granted_ns);
+    let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
+    program.rows.read(now.ticks, (steady_ns as f64 * 1e-9, most), rows.into_iter(), tsc)
 }

@@ -107,6 +107,13 @@ impl Observer {
     }
 }
 
+/// The processors' model, as `/proc/cpuinfo` below `root` calls it; empty if it doesn't.
+pub fn processor(root: &Path) -> String {
+    let text = std::fs::read_to_string(root.join("proc/cpuinfo")).unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    name.map_or_else(String::new, |(_, name)| name.trim().to_owned())
+}
+
 /// Affinity of a thread or (by its main thread) of a process; 0 for the calling thread.
 ///
 /// # Errors

@@ -48,7 +48,7 @@ pub enum Event {
     MoreModules(u64, u32),
     /// The command line asks.
     Control(u64, Peer, Request),
-    /// A connection ended.
+    /// A connection ended; a program's pages are there until [`Talk::close`].
     Gone(u64),
     /// A file descriptor given to [`Talk::watch`] is ready.
     Ready(u64),
@@ -212,7 +212,7 @@ impl Talk {
             Err(_) => 0,
         };
         if length == 0 {
-            self.close(id);
+            // What it wrote on its page last is read before it is closed.
             events.push(Event::Gone(id));
             return;
         }

@@ -72,7 +72,7 @@ impl Daemon {
         if !args.contains(&"--idle-exit") {
             command.args(["--idle-exit", "0"]);
         }
-        command.args(args);
+        command.args(args).env("XDG_DATA_HOME", socket.with_file_name("data"));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut words = two_pus().words().to_vec();
         words.resize(scaf_proto::MASK_WORDS, 0);

@@ -1,0 +1,191 @@
+//! The file: opened, made, checked, set aside.
+
+use crate::Error;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rustix::fs::statfs;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Version of the tables below, kept as SQLite's `user_version`.
+pub(crate) const VERSION: i64 = 1;
+
+/// How long to wait for another process that writes; one keeps a profile in some 5 ms.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Pages of 4 KiB that a file may have, 16 MiB: a program with 20 regions at 3 DoPs takes 5 KB.
+pub(crate) const MOST_PAGES: u32 = 4096;
+
+/// File systems on which processes of several machines can't share the memory that WAL needs: NFS, CIFS, SMB2, 9p, FUSE.
+const REMOTE: [i64; 5] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546];
+
+const TABLES: &str = "
+    CREATE TABLE programs (
+        id INTEGER PRIMARY KEY,
+        machine TEXT NOT NULL,
+        executable TEXT NOT NULL,
+        arguments INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        runs INTEGER NOT NULL,
+        seen INTEGER NOT NULL,
+        serial REAL NOT NULL,
+        UNIQUE (machine, executable, arguments)
+    ) STRICT;
+    CREATE TABLE other (
+        program INTEGER NOT NULL REFERENCES programs ON DELETE CASCADE,
+        dop INTEGER NOT NULL,
+        seconds REAL NOT NULL,
+        PRIMARY KEY (program, dop)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE regions (
+        id INTEGER PRIMARY KEY,
+        program INTEGER NOT NULL REFERENCES programs ON DELETE CASCADE,
+        module TEXT NOT NULL,
+        address INTEGER NOT NULL,
+        marks INTEGER NOT NULL,
+        runs_per_s REAL NOT NULL,
+        seen INTEGER NOT NULL,
+        UNIQUE (program, module, address, marks)
+    ) STRICT;
+    CREATE TABLE points (
+        region INTEGER NOT NULL REFERENCES regions ON DELETE CASCADE,
+        dop INTEGER NOT NULL,
+        seconds REAL NOT NULL,
+        error REAL NOT NULL,
+        seen INTEGER NOT NULL,
+        PRIMARY KEY (region, dop)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE spinners (place TEXT PRIMARY KEY, seen INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+";
+
+/// An open file.
+pub(crate) struct File {
+    pub(crate) connection: Connection,
+    identity: (u64, u64),
+}
+
+impl File {
+    /// Opens the file at `path`; where there is none, one is made if `create` says so.
+    pub(crate) fn open(path: &Path, create: bool) -> Result<Option<File>, Error> {
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        if create {
+            make(path).map_err(failed)?;
+        }
+        let Some(identity) = identity(path).map_err(failed)? else { return Ok(None) };
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|e| error(path, e))?;
+        let version = prepare(&connection, path).map_err(|e| error(path, e))?;
+        if version != VERSION {
+            return Err(Error::Version { path: path.to_owned(), found: version, known: VERSION });
+        }
+        Ok(Some(File { connection, identity }))
+    }
+
+    /// Whether this is still the file at `path`: its user may have removed it.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        identity(path).is_ok_and(|now| now == Some(self.identity))
+    }
+}
+
+/// Makes the tables where there are none; the file's version.
+fn prepare(connection: &Connection, path: &Path) -> rusqlite::Result<i64> {
+    connection.busy_timeout(PATIENCE)?;
+    let remote = statfs(path).is_ok_and(|fs| REMOTE.contains(&fs.f_type));
+    let journal = if remote { "TRUNCATE" } else { "WAL" };
+    connection.pragma_update(None, "journal_mode", journal)?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "max_page_count", MOST_PAGES)?;
+    let version = |of: &Connection| of.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    match version(connection)? {
+        0 => {}
+        other => return Ok(other),
+    }
+    // Another process may be making them at this moment.
+    let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if version(&transaction)? == 0 && tables == 0 {
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    transaction.commit()?;
+    version(connection)
+}
+
+/// Makes an empty file for its user only, and its folder.
+fn make(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(drop)
+}
+
+/// Device and inode; `None` if there is no such file.
+fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
+    match std::fs::metadata(path) {
+        Ok(about) if about.is_file() => Ok(Some((about.dev(), about.ino()))),
+        Ok(_) => Err(io::Error::other("is not a regular file; remove it")),
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Takes a file out of the way that can't be used; `found` is what it was when that turned out, for another process may have
+/// put a good one in its place since. Where it is now; its predecessor there is gone.
+pub(crate) fn set_aside(path: &Path, found: Option<(u64, u64)>) -> io::Result<Option<PathBuf>> {
+    if found.is_none() || identity(path)? != found {
+        return Ok(None);
+    }
+    let aside = with(path, ".broken");
+    std::fs::rename(path, &aside)?;
+    for side in ["-wal", "-shm", "-journal"] {
+        // Most often there is none.
+        let _ = std::fs::rename(with(path, side), with(&aside, side));
+    }
+    Ok(Some(aside))
+}
+
+/// Removes what was set aside.
+pub(crate) fn remove_aside(path: &Path) {
+    let aside = with(path, ".broken");
+    for side in ["", "-wal", "-shm", "-journal"] {
+        let _ = std::fs::remove_file(with(&aside, side));
+    }
+}
+
+/// What the file at `path` is now; see [`set_aside`].
+pub(crate) fn found(path: &Path) -> Option<(u64, u64)> {
+    identity(path).ok().flatten()
+}
+
+fn with(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// SQLite's error as ours.
+pub(crate) fn error(path: &Path, source: rusqlite::Error) -> Error {
+    let path = path.to_owned();
+    if matches!(source, rusqlite::Error::SqlInputError { .. }) {
+        // A table or a column isn't there, though the version is ours.
+        return Error::Damaged { path, source };
+    }
+    match source.sqlite_error_code() {
+        // What we write violates nothing of our own tables.
+        Some(
+            ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
+            | ErrorCode::ConstraintViolation
+            | ErrorCode::TypeMismatch
+            | ErrorCode::SchemaChanged,
+        ) => Error::Damaged { path, source },
+        Some(ErrorCode::DiskFull) => Error::Full { path },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path },
+        _ => Error::Sqlite { path, source },
+    }
+}

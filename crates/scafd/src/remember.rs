@@ -1,0 +1,251 @@
+//! What programs taught, kept from one run to the next.
+//!
+//! A disk may take its time, and a home on another machine for ever. So the files ([`scaf_memory`]) belong to a thread of their
+//! own: the daemon asks, goes on, and is woken when there is an answer. Questions for which there is no room are dropped,
+//! and what goes wrong is logged: it costs what would have been remembered, and nothing else.
+
+mod tie;
+
+pub use tie::Tie;
+
+use crate::control::{Reply, Request};
+use crate::log::{Level, line};
+use crate::paths::{self, Scope};
+use rustix::event::{EventfdFlags, eventfd};
+use scaf_memory::{Error, Key, Memory, Profile, Recalled};
+use scaf_policy::ProgramId;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Questions that may wait; the largest has some 100 KB.
+const WAITING: usize = 256;
+
+/// How long the daemon's end may be held up.
+const AT_THE_END: Duration = Duration::from_secs(1);
+
+/// A question, or something to keep.
+#[derive(Debug)]
+pub enum Ask {
+    /// What is known of a program: [`Told::Recalled`].
+    Recall {
+        /// Which program.
+        id: ProgramId,
+        /// Its user.
+        uid: u32,
+        /// Which program that is, today and tomorrow.
+        key: Key,
+    },
+    /// Keep what a program taught.
+    Keep {
+        /// Its user.
+        uid: u32,
+        /// What it taught.
+        profile: Box<Profile>,
+        /// Whether this run has kept nothing before.
+        fresh: bool,
+    },
+    /// Keep a place in a program at which it waited for itself.
+    Spinner {
+        /// Its user.
+        uid: u32,
+        /// The place.
+        place: String,
+    },
+    /// What a user wants to know: [`Told::Answer`].
+    Request {
+        /// The user's connection.
+        connection: u64,
+        /// Which user.
+        uid: u32,
+        /// One of those that are about profiles.
+        request: Request,
+    },
+}
+
+/// What comes back.
+#[derive(Debug)]
+pub enum Told {
+    /// What is known of a program.
+    Recalled {
+        /// Which program.
+        id: ProgramId,
+        /// Its user.
+        uid: u32,
+        /// Of its earlier runs.
+        found: Option<Box<Recalled>>,
+        /// Of its user's programs: see [`Ask::Spinner`].
+        spinners: Vec<String>,
+    },
+    /// For a user.
+    Answer {
+        /// The user's connection.
+        connection: u64,
+        /// What to tell.
+        reply: Reply,
+    },
+}
+
+/// The daemon's side of the thread.
+pub struct Remember {
+    machine: String,
+    to: SyncSender<Ask>,
+    from: Receiver<Told>,
+    ready: Arc<OwnedFd>,
+    ended: Receiver<()>,
+    full: bool,
+}
+
+impl Remember {
+    /// Starts the thread; its files are in `folder`, and what they say is of a `machine`.
+    ///
+    /// # Errors
+    /// The system has no room for a thread or a file descriptor.
+    pub fn start(scope: Scope, folder: PathBuf, machine: String) -> std::io::Result<Remember> {
+        let ready = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let (to, asked) = sync_channel(WAITING);
+        let (tell, from) = channel();
+        let (end, ended) = channel();
+        let wake = Arc::clone(&ready);
+        std::thread::Builder::new().name("memory".into()).spawn(move || {
+            Keeper { scope, folder, open: None, tell, wake, complained: false }.work(&asked);
+            // Nobody may be waiting.
+            let _ = end.send(());
+        })?;
+        Ok(Remember { machine, to, from, ready, ended, full: false })
+    }
+
+    /// The kind of machine.
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+
+    /// Asks. What there is no room for is dropped; false then.
+    pub fn ask(&mut self, ask: Ask) -> bool {
+        let asked = self.to.try_send(ask);
+        if matches!(asked, Err(TrySendError::Full(_))) && !self.full {
+            line(Level::Warning, "the memory's files don't answer: what programs teach meanwhile isn't kept");
+        }
+        self.full = asked.is_err();
+        !self.full
+    }
+
+    /// What was answered since the last call.
+    pub fn told(&mut self) -> Vec<Told> {
+        let mut count = [0u8; 8];
+        // Nothing to read is no answer.
+        let _ = rustix::io::read(&*self.ready, &mut count);
+        self.from.try_iter().collect()
+    }
+
+    /// Lets it finish what was asked, but not for long.
+    pub fn end(self) {
+        let Remember { to, ended, .. } = self;
+        drop(to);
+        let _ = ended.recv_timeout(AT_THE_END);
+    }
+}
+
+impl AsFd for Remember {
+    /// Can be read when there are answers.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.ready.as_fd()
+    }
+}
+
+/// The thread.
+struct Keeper {
+    scope: Scope,
+    folder: PathBuf,
+    /// The user whose file was used last, and the file.
+    open: Option<(u32, Memory)>,
+    tell: Sender<Told>,
+    wake: Arc<OwnedFd>,
+    complained: bool,
+}
+
+impl Keeper {
+    fn work(&mut self, asked: &Receiver<Ask>) {
+        while let Ok(ask) = asked.recv() {
+            let told = match ask {
+                Ask::Recall { id, uid, key } => {
+                    let found = self.with(uid, |memory| memory.recall(&key)).flatten().map(Box::new);
+                    let spinners = self.with(uid, Memory::spinners).unwrap_or_default();
+                    Told::Recalled { id, uid, found, spinners }
+                }
+                Ask::Keep { uid, profile, fresh } => {
+                    self.with(uid, |memory| memory.keep(&profile, fresh));
+                    continue;
+                }
+                Ask::Spinner { uid, place } => {
+                    self.with(uid, |memory| memory.keep_spinner(&place, now_s()));
+                    continue;
+                }
+                Ask::Request { connection, uid, request } => {
+                    let reply = answer(self.memory(uid), &request);
+                    Told::Answer { connection, reply }
+                }
+            };
+            if self.tell.send(told).is_err() {
+                return;
+            }
+            // A counter at its end wakes the daemon, too.
+            let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
+        }
+    }
+
+    fn memory(&mut self, uid: u32) -> &mut Memory {
+        let (scope, folder) = (self.scope, &self.folder);
+        let open = || (uid, Memory::renewing(&paths::memory_file(scope, folder, uid)));
+        if self.open.as_ref().is_some_and(|(of, _)| *of != uid) {
+            self.open = None;
+        }
+        &mut self.open.get_or_insert_with(open).1
+    }
+
+    /// `None` where something went wrong; the first time it is logged.
+    fn with<T>(&mut self, uid: u32, work: impl FnOnce(&mut Memory) -> Result<T, Error>) -> Option<T> {
+        let memory = self.memory(uid);
+        let result = work(memory);
+        if let Some(aside) = memory.set_aside() {
+            line(
+                Level::Warning,
+                format_args!(
+                    "what programs taught couldn't be read and begins anew; see {}",
+                    aside.display()
+                ),
+            );
+        }
+        match result {
+            Ok(value) => {
+                self.complained = false;
+                Some(value)
+            }
+            Err(e) => {
+                if !std::mem::replace(&mut self.complained, true) {
+                    line(Level::Warning, format_args!("what programs teach isn't kept: {e}"));
+                }
+                None
+            }
+        }
+    }
+}
+
+/// Answers one of the requests that are about profiles.
+pub fn answer(memory: &mut Memory, request: &Request) -> Reply {
+    let reply = match request {
+        Request::Profiles => memory.programs().map(Reply::Profiles),
+        Request::Profile(id) => memory.program(*id).map(|found| Reply::Profile(found.map(Box::new))),
+        Request::Forget(id) => memory.forget(*id).map(|was| Reply::Forgotten(usize::from(was))),
+        Request::ForgetAll => memory.forget_all().map(Reply::Forgotten),
+        Request::Snapshot | Request::SetPolicy(_) => return Reply::Error("that isn't about profiles".into()),
+    };
+    reply.unwrap_or_else(|e| Reply::Error(e.to_string()))
+}
+
+/// Seconds since 1970.
+pub fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
