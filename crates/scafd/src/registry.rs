@@ -239,7 +239,9 @@ impl Program {
     fn judged(&self) -> Option<(u32, f64)> {
         let measured = self.measured_dop > 0;
         let dop = if measured { self.measured_dop } else { self.natural() };
-        if measured && self.efficiency.value().is_none() || !measured && !self.observed.remembers() {
+        let known =
+            if measured { self.efficiency.value().is_some() } else { dop > 1 && self.observed.remembers() };
+        if !known {
             return None;
         }
         let (Fused { speedup: Estimate { value, error }, .. }, _) = self.speedup(dop)?;

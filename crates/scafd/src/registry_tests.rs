@@ -98,8 +98,12 @@ fn a_policy_is_told_what_earlier_runs_promise_until_something_is_measured() {
     // The first snapshot has the curve, as if it had been observed.
     let points: Vec<_> = p.snapshot().curve.iter().map(|it| (it.dop, it.observed)).collect();
     assert_eq!(points, [(1, Some(1.0)), (4, Some(2.0))]);
-    p.measured(seen(1, 0), false);
-    assert_eq!((p.request().dop, p.request().efficiency), (1, p.efficiency.value()));
+    grant(&mut p, 2, 20);
+    p.measured(seen(2, 0), false);
+    // Useful time says 0.5 now, and is an upper bound for what earlier runs say.
+    let asked = p.request();
+    assert_eq!((asked.dop, p.efficiency.value()), (2, Some(0.5)));
+    assert!((0.5..0.56).contains(&asked.efficiency.unwrap()), "{asked:?}");
 }
 
 #[test]
