@@ -28,6 +28,7 @@ fn program(id: u64) -> Program {
         meter: Meter::new(0),
         rows: RowMeter::new(0),
         observed: Observed::default(),
+        counters: Counters::new(1.0),
         step: None,
         steps: Vec::new(),
         seen: None,

@@ -11,6 +11,7 @@ use crate::observe::{Observer, affinity, clock};
 use crate::registry::{Code, Grant, Program, Wishes};
 use crate::rows::RowMeter;
 use crate::talk::Peer;
+use scaf_policy::counters::Counters;
 use scaf_policy::efficiency::LowPass;
 use scaf_policy::observed::Observed;
 use scaf_policy::{ProgramId, PuSet};
@@ -109,6 +110,7 @@ impl Daemon {
             meter: Meter::new(clock::ticks()),
             rows: RowMeter::new(clock::ticks()),
             observed: Observed::default(),
+            counters: Counters::new(self.parts.config.rc_s),
             step: None,
             steps: Vec::new(),
             seen: None,
@@ -233,6 +235,7 @@ impl Daemon {
         self.idle_since = Instant::now();
         self.newcomers.retain(|newcomer| *newcomer != id);
         self.inspector.forget(id);
+        self.counting.close(id);
         let Some(program) = self.registry.detach(id) else { return false };
         if !program.grant.masks.is_empty() {
             if self.former.len() == FORMER {

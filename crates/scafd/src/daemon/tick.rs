@@ -11,6 +11,7 @@ use crate::apply::Trouble;
 use crate::estimate::Bounds;
 use crate::log::{self, Level};
 use crate::observe::clock;
+use crate::observe::counters::Note;
 use crate::observe::load::Sample;
 use scaf_policy::ProgramId;
 use std::time::{Duration, Instant};
@@ -101,6 +102,23 @@ impl Daemon {
             let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
             let runs = program.rows.read(ticks, (steady_ns as f64 * 1e-9, most), rows, &self.tsc);
             program.ran(&runs);
+            let process = self.observer.process(program.pid);
+            let (id, pid) = (program.id.0, program.pid);
+            let counts = self.counting.read(program.id, &process, cpu_ns, |note| match note {
+                Note::Chosen(why) => log::line(
+                    Level::Warning,
+                    format_args!("the configuration names an event that isn't counted: {why}"),
+                ),
+                Note::Without(why) => {
+                    log::line(
+                        Level::Info,
+                        format_args!("program {id} (process {pid}) goes without counters: {why}"),
+                    );
+                }
+            });
+            if let Some(counts) = counts {
+                program.counted(&counts, steady_ns as f64 * 1e-9);
+            }
             if self.parts.config.explore && !stepped {
                 program.explore(now_ns);
             }
