@@ -144,6 +144,7 @@ mod tests {
             capacity: 3,
             unmanaged_load: 1.04,
             quota: None,
+            counters: scafd::control::CountersAre::Absent,
             decisions: 2,
             programs,
         }
@@ -171,6 +172,7 @@ mod tests {
             efficiency: Some(0.875),
             speedup: None,
             curve: vec![],
+            counters: None,
             regions: 12,
             promised_regions: 3,
             reason: "half of the machine".into(),
