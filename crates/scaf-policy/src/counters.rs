@@ -286,7 +286,7 @@ impl Mean {
 /// What the counters have said of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
-    /// Instructions of work per cycle at DoP 1: P(S).
+    /// The same at DoP 1 as in `parallel`: P(S).
     serial: Mean,
     /// Seconds since P(S) was measured.
     serial_age_s: f64,
@@ -343,14 +343,15 @@ impl Counters {
     }
 
     fn add_ipc(&mut self, dop: u32, interval: &Interval, counts: &Counts, ipc: Estimate) {
+        // Threads that work, serial phases included: N in SCAF's equation where all of them always do. What sleeps, or has its
+        // context taken by others, has no IPC and does no work, at any DoP.
+        let cpu_s = counts.of(Event::Cycles).map_or(0.0, |cycles| cycles.cpu_s);
+        let working = (interval.efficiency() * interval.p.max(1.0)).min(cpu_s / interval.dt_s);
         if dop == 1 {
-            self.serial.add(interval.dt_s, ipc.value, ipc.error);
+            self.serial.add(interval.dt_s, ipc.value * working, ipc.error);
             self.serial_age_s = 0.0;
             return;
         }
-        // Threads that work, serial phases included: N in SCAF's equation where all of them always do.
-        let working = interval.efficiency() * interval.p.max(1.0);
-        let cpu_s = counts.of(Event::Cycles).map_or(0.0, |cycles| cycles.cpu_s);
         // Instructions of threads that spin while they wait can't be told from those of work. They may be none to twice as many.
         let waits = if cpu_s > 0.0 { (1.0 - working * interval.dt_s / cpu_s).clamp(0.0, 1.0) } else { 1.0 };
         self.parallel.add(interval.dt_s, ipc.value * working, ipc.error + waits / 2.0);

@@ -96,6 +96,16 @@ fn ipc_is_scafs_efficiency_where_all_threads_work() {
 }
 
 #[test]
+fn time_that_others_take_from_it_is_no_speedup_and_no_slowdown() {
+    let mut counters = Counters::new(1.0);
+    // At either DoP it has half of its contexts, though what it says of itself doesn't tell at DoP 1.
+    counters.add(1, &Interval { p: 1.0, useful_s: 1.0, ..BUSY }, &ipc(0.5, 1.2));
+    counters.add(4, &Interval { useful_s: 2.0, ..BUSY }, &ipc(2.0, 0.9));
+    let (_, speedup) = counters.by_ipc().unwrap();
+    assert!((speedup.value - 3.0).abs() < 1e-9, "{speedup:?}");
+}
+
+#[test]
 fn a_serial_experiment_takes_the_place_of_an_interval_at_one_context() {
     let mut counters = Counters::new(1.0);
     counters.add(4, &BUSY, &ipc(3.6, 0.5));

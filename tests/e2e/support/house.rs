@@ -40,10 +40,11 @@ impl House {
         house
     }
 
-    /// The same, and it counts the kernel's own events in place of the processor's.
+    /// The same whatever else runs on the machine, and it counts the kernel's own events in place of the processor's.
     pub fn counting(policy: &str) -> House {
         let house = House::without_daemon(policy);
-        let text = "explore = true\nevents = { instructions = 'task-clock', cycles = 'cpu-clock' }\n";
+        let text = "explore = true\ncount_load = false\n\
+                    events = { instructions = 'task-clock', cycles = 'cpu-clock' }\n";
         std::fs::write(house.configuration(), text).expect("the daemon's configuration");
         house.start_daemon();
         house
