@@ -137,3 +137,33 @@ fn memory() {
         }
     });
 }
+
+/// An event's name, and what a machine's files say of it.
+#[test]
+fn event_name() {
+    use scafd::observe::counters::Name;
+    let root = std::env::temp_dir().join(format!("scaf-fuzz-{}", std::process::id()));
+    let unit = root.join("sys/bus/event_source/devices/cpu");
+    let field = [unit.join("format/event"), unit.join("events/named")];
+    for folder in ["format", "events"] {
+        std::fs::create_dir_all(unit.join(folder)).expect("a folder for the files");
+    }
+    std::fs::write(unit.join("type"), "4\n").expect("the unit's file");
+    bolero::check!().for_each(|bytes: &[u8]| {
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            if let Ok(name) = text.parse::<Name>() {
+                let _ = name.resolve(&root).map_err(|why| why.to_string());
+            }
+            // The same within a unit, so that fields and events are reached.
+            if let Ok(name) = format!("cpu/{text}/").parse::<Name>() {
+                let _ = name.resolve(&root).map_err(|why| why.to_string());
+            }
+        }
+        for file in &field {
+            std::fs::write(file, bytes).expect("the unit's file");
+        }
+        let name: Name = "cpu/event=0xff,named/".parse().expect("a name");
+        let _ = name.resolve(&root).map_err(|why| why.to_string());
+    });
+    std::fs::remove_dir_all(&root).expect("nothing is left behind");
+}

@@ -2,6 +2,7 @@
 
 use crate::support::{House, Running, kernel};
 use scafd::control::{CurvePoint, Program};
+use scafd::observe::counters::{Counter, Name};
 
 /// The point at `dop`, if the program ran there and at one context.
 pub fn observed(program: &Program, dop: u32) -> Option<CurvePoint> {
@@ -46,5 +47,25 @@ fn without_exploring_nothing_is_observed_where_a_program_never_was() {
     let seen = program.until("measured", |program| program.curve.iter().any(|point| point.dop == 2));
     assert_eq!((observed(&seen, 1), observed(&seen, 2)), (None, None));
     assert!(seen.curve.iter().all(|point| point.dop == 1 || point.error_ratio > 0.1), "{:?}", seen.curve);
+    program.signal(libc::SIGTERM);
+}
+
+#[test]
+fn counters_of_a_real_programs_threads_make_a_speedup() {
+    let clock = "task-clock".parse::<Name>().ok().and_then(|name| name.resolve("/".as_ref()).ok());
+    if clock.is_none_or(|clock| Counter::open(clock, 0).is_err()) {
+        return; // a sandbox forbids it
+    }
+    let house = House::counting("equi");
+    let half_serial = ["--class=W", "--serial-us=1000", "--parallel-us=1000", "--repeat=1000"];
+    let program = house.at(&kernel("phases")).args(half_serial).threads(2).start();
+    let seen = program.until("a speedup by counters", |program| {
+        program.counters.is_some_and(|counters| counters.speedup.is_some())
+    });
+    let counters = seen.counters.expect("just seen");
+    // A thread does as much a cycle whatever the DoP here, so that it is what useful time says: at most 1.33, but for what else runs.
+    assert_eq!(counters.speedup_dop, Some(2));
+    assert!(counters.speedup.is_some_and(|speedup| speedup > 0.1 && speedup < 4.0), "{counters:?}");
+    assert!(counters.ipc.is_some_and(|ipc| (0.9..1.1).contains(&ipc)), "{counters:?}");
     program.signal(libc::SIGTERM);
 }

@@ -22,6 +22,7 @@
 mod allocation;
 mod apportion;
 mod chaos;
+pub mod counters;
 mod cycle;
 pub mod efficiency;
 pub mod explore;

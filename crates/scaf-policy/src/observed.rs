@@ -110,7 +110,9 @@ impl Point {
         let n = self.samples.len().max(1) as f64;
         // Of one or two intervals the quartiles say little.
         let few = if self.stale { GUESS } else { 0.1 / n };
-        Estimate { value, error: (spread / value / n.sqrt()).max(LEAST_ERROR).min(MOST_ERROR) + few }
+        let error = spread / value / n.sqrt();
+        let error = if error.is_nan() { MOST_ERROR } else { error.clamp(LEAST_ERROR, MOST_ERROR) };
+        Estimate { value, error: error + few }
     }
 }
 

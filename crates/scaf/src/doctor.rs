@@ -1,8 +1,11 @@
 //! `scaf doctor`: what this machine has, what of it scaf uses, and what can be done with a program.
 
+mod counters;
+
 use crate::{cli, daemon, host, launch, output, ps, target};
 use anyhow::{Context, Result};
 use scaf_inspect::{ProgramFacts, Resizable};
+use scafd::control::CountersAre;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -22,8 +25,7 @@ struct Findings {
     topology: Option<Shape>,
     allowed_pus: String,
     cgroups: host::Cgroups,
-    instruction_counter: bool,
-    instruction_counter_missing: Option<String>,
+    counters: counters::Counters,
     program: Option<Program>,
 }
 
@@ -34,6 +36,7 @@ struct Daemon {
     version: String,
     policy: String,
     capacity: u32,
+    counters: CountersAre,
     programs: usize,
 }
 
@@ -71,7 +74,10 @@ pub fn run(flags: &cli::Doctor) -> Result<ExitCode> {
 fn examine(program: Option<&OsStr>) -> Result<Findings> {
     let (daemon, daemon_missing) = split(find_daemon());
     let (library, library_missing) = split(launch::library());
-    let counter = host::instruction_counter();
+    let counters = counters::explain(
+        &scafd::observe::counters::examine(Path::new("/")),
+        daemon.as_ref().map(|daemon| daemon.counters),
+    );
     Ok(Findings {
         version: env!("CARGO_PKG_VERSION"),
         machine: host::machine(),
@@ -84,8 +90,7 @@ fn examine(program: Option<&OsStr>) -> Result<Findings> {
             .map(|topology| shape(&topology)),
         allowed_pus: host::allowed().to_string(),
         cgroups: host::cgroups(Path::new("/")),
-        instruction_counter: counter.is_ok(),
-        instruction_counter_missing: counter.err().map(|error| error.to_string()),
+        counters,
         program: program.map(examine_program).transpose()?,
     })
 }
@@ -106,6 +111,7 @@ fn find_daemon() -> Result<Daemon, String> {
         version: snapshot.version,
         policy: snapshot.policy,
         capacity: snapshot.capacity,
+        counters: snapshot.counters,
         programs: snapshot.programs.len(),
     })
 }
@@ -165,9 +171,9 @@ fn render(found: &Findings) -> String {
     line("cgroups", format!("{}, controllers: {}; {quota}", groups.version, list(&groups.controllers)));
     line(
         "counters",
-        match &found.instruction_counter_missing {
-            None => "there; not needed".into(),
-            Some(why) => format!("none, not needed ({why})"),
+        match &found.counters.mend {
+            None => found.counters.said.clone(),
+            Some(command) => format!("{}; mend it with: {command}", found.counters.said),
         },
     );
     line(

@@ -57,51 +57,6 @@ fn cpu_model(root: &Path) -> String {
         .unwrap_or("unknown".into())
 }
 
-/// Whether the processor's counters can be read by this process, as SCAF's paper does.
-///
-/// # Errors
-/// The system's reason why not.
-pub fn instruction_counter() -> Result<(), std::io::Error> {
-    /// The first published size of perf_event_attr (64 bytes), which every kernel takes.
-    #[repr(C)]
-    struct Attributes {
-        kind: u32,
-        size: u32,
-        config: u64,
-        period: u64,
-        sample_type: u64,
-        read_format: u64,
-        flags: u64,
-        wakeup: u32,
-        breakpoint: u32,
-        config1: u64,
-    }
-    const EXCLUDE_KERNEL_AND_HYPERVISOR: u64 = 0b110_0000;
-    let attributes = Attributes {
-        kind: 0, // PERF_TYPE_HARDWARE
-        size: size_of::<Attributes>() as u32,
-        config: 1, // PERF_COUNT_HW_INSTRUCTIONS
-        period: 0,
-        sample_type: 0,
-        read_format: 0,
-        flags: EXCLUDE_KERNEL_AND_HYPERVISOR,
-        wakeup: 0,
-        breakpoint: 0,
-        config1: 0,
-    };
-    const CLOSE_ON_EXEC: libc::c_ulong = 8;
-    // SAFETY: the kernel reads `size` bytes of the attributes; what comes back is checked before it is closed.
-    unsafe {
-        let counter =
-            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, 0, -1, -1, CLOSE_ON_EXEC);
-        if counter < 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        libc::close(counter as libc::c_int);
-    }
-    Ok(())
-}
-
 /// What control groups there are and what they leave us.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cgroups {

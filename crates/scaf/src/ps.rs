@@ -147,6 +147,7 @@ mod tests {
             capacity: 3,
             unmanaged_load: 1.04,
             quota: None,
+            counters: scafd::control::CountersAre::Absent,
             decisions: 2,
             programs,
         }
@@ -175,6 +176,7 @@ mod tests {
             speedup: None,
             curve: vec![],
             earlier_runs: 3,
+            counters: None,
             regions: 12,
             promised_regions: 3,
             reason: "half of the machine".into(),

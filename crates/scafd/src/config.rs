@@ -2,6 +2,8 @@
 //!
 //! `docs/configuration.md` describes the keys for users.
 
+use crate::observe::counters::{Chosen, Name, NotAName};
+use scaf_policy::counters::Event;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -29,6 +31,10 @@ pub struct Config {
     pub memory: bool,
     /// The folder that it is kept in, an absolute path; `None` for the usual one.
     pub memory_dir: Option<PathBuf>,
+    /// Whether hardware counters are read where there are any.
+    pub counters: bool,
+    /// Events that are counted instead of the usual ones.
+    pub events: Chosen,
 }
 
 impl Default for Config {
@@ -44,6 +50,8 @@ impl Default for Config {
             explore: false,
             memory: true,
             memory_dir: None,
+            counters: true,
+            events: Chosen::default(),
         }
     }
 }
@@ -85,6 +93,36 @@ struct File {
     explore: Option<bool>,
     memory: Option<bool>,
     memory_dir: Option<Spanned<PathBuf>>,
+    counters: Option<Spanned<String>>,
+    #[serde(default)]
+    events: Events,
+}
+
+/// A name for each event of [`scaf_policy::counters`].
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Events {
+    instructions: Option<Spanned<String>>,
+    cycles: Option<Spanned<String>>,
+    stalls_l2_miss: Option<Spanned<String>>,
+    stalls_llc_miss: Option<Spanned<String>>,
+    l2_accesses: Option<Spanned<String>>,
+    llc_accesses: Option<Spanned<String>>,
+    llc_misses: Option<Spanned<String>>,
+}
+
+impl Events {
+    fn of(&self, event: Event) -> Option<&Spanned<String>> {
+        match event {
+            Event::Instructions => self.instructions.as_ref(),
+            Event::Cycles => self.cycles.as_ref(),
+            Event::StallsL2Miss => self.stalls_l2_miss.as_ref(),
+            Event::StallsLlcMiss => self.stalls_llc_miss.as_ref(),
+            Event::L2Accesses => self.l2_accesses.as_ref(),
+            Event::LlcAccesses => self.llc_accesses.as_ref(),
+            Event::LlcMisses => self.llc_misses.as_ref(),
+        }
+    }
 }
 
 impl Config {
@@ -136,6 +174,24 @@ impl Config {
             }
             config.memory_dir = Some(folder.into_inner());
         }
+        if let Some(counters) = file.counters {
+            config.counters = match counters.get_ref().as_str() {
+                "auto" => true,
+                "off" => false,
+                other => {
+                    let why = format!("counters is '{other}'; it has to be 'auto' or 'off'");
+                    return Err(error(counters.span().start, why));
+                }
+            };
+        }
+        for event in Event::ALL {
+            if let Some(name) = file.events.of(event) {
+                let parsed: Result<Name, NotAName> = name.get_ref().parse();
+                let parsed = parsed
+                    .map_err(|why| error(name.span().start, format!("events.{}: {why}", event.key())))?;
+                config.events[event as usize] = Some(parsed);
+            }
+        }
         Ok(config)
     }
 }
@@ -184,7 +240,8 @@ mod tests {
     #[test]
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
-                    count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\n";
+                    count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\ncounters = 'off'\n\
+                    [events]\ncycles = 'cpu-clock'\n";
         let config = parse(text).unwrap();
         assert_eq!(
             config,
@@ -199,6 +256,10 @@ mod tests {
                 explore: true,
                 memory: false,
                 memory_dir: Some("/m".into()),
+                counters: false,
+                events: std::array::from_fn(|at| {
+                    (at == Event::Cycles as usize).then(|| "cpu-clock".parse().unwrap())
+                }),
             }
         );
     }
@@ -233,6 +294,26 @@ mod tests {
     fn an_unknown_policy_is_answered_with_those_there_are() {
         let error = parse("policy = 'best'").unwrap_err();
         assert!(error.contains("'best'") && error.contains("equi") && error.contains("unmanaged"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_event_is_named_with_its_line() {
+        let error = parse("reserve = 1\n[events]\ncycles = 'cykles'\n").unwrap_err();
+        assert!(
+            error.starts_with("/etc/scaf/scafd.toml:3: events.cycles: 'cykles' names no event"),
+            "{error}"
+        );
+        let error = parse("[events]\nllc_hit = 'LLC-loads'\n").unwrap_err();
+        assert!(error.starts_with("/etc/scaf/scafd.toml:2: ") && error.contains("llc_accesses"), "{error}");
+        let error = parse("\ncounters = 'on'").unwrap_err();
+        assert!(error.starts_with("/etc/scaf/scafd.toml:2: counters is 'on'"), "{error}");
+        // Each key is taken in where it belongs.
+        for event in Event::ALL {
+            let config = parse(&format!("events.{} = 'task-clock'", event.key())).unwrap();
+            assert!(
+                config.events.iter().enumerate().all(|(at, name)| name.is_some() == (at == event as usize))
+            );
+        }
     }
 
     #[test]

@@ -71,8 +71,26 @@ pub struct Snapshot {
     pub quota: Option<f64>,
     /// Decisions since the daemon started.
     pub decisions: u64,
+    /// Whether hardware counters are read.
+    pub counters: CountersAre,
     /// Managed programs in order of their arrival.
     pub programs: Vec<Program>,
+}
+
+/// Whether the daemon reads hardware counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountersAre {
+    /// The configuration says no.
+    Off,
+    /// There was no program yet to read them for.
+    Unknown,
+    /// They are read.
+    There,
+    /// The machine has none.
+    Absent,
+    /// The daemon isn't permitted to read them; `scaf doctor` says what mends that.
+    Forbidden,
 }
 
 /// How a program's DoP is carried out.
@@ -104,6 +122,34 @@ pub struct CurvePoint {
     pub observed: Option<f64>,
     /// What the speedup rests on: sources that have a tenth of it or more.
     pub sources: Vec<Source>,
+}
+
+/// What hardware counters say of a program's latest interval, all its threads together, in user space. What isn't counted on this machine
+/// is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Instructions a second of wall time.
+    pub instructions_per_s: Option<f64>,
+    /// Cycles a second of wall time, over all contexts.
+    pub cycles_per_s: Option<f64>,
+    /// Instructions per cycle of a thread that runs.
+    pub ipc: Option<f64>,
+    /// Share of the cycles in which a load waited that had missed the private caches, 0 to 1.
+    pub stall_ratio: Option<f64>,
+    /// Share of hits in the last private cache, 0 to 1.
+    pub l2_hit_ratio: Option<f64>,
+    /// Share of hits in the last-level cache, 0 to 1.
+    pub llc_hit_ratio: Option<f64>,
+    /// Share of the cycles that threads cost each other in the memory system, 0 to 1 (SCALO, equation 8).
+    pub contention_ratio: Option<f64>,
+    /// Smallest share of the time that an event was counted, 0 to 1; below 1, events share counters and are scaled up.
+    pub counted_ratio: f64,
+    /// Speedup over one context by counters, smoothed; `None` before there is one.
+    pub speedup: Option<f64>,
+    /// The DoP of this speedup.
+    pub speedup_dop: Option<u32>,
+    /// Its standard error over its value.
+    pub error_ratio: Option<f64>,
 }
 
 /// One program.
@@ -152,6 +198,8 @@ pub struct Program {
     pub curve: Vec<CurvePoint>,
     /// Earlier runs that its curve is from, besides this one.
     pub earlier_runs: u32,
+    /// What hardware counters say; `None` where there are none, or before the second tick, or for other users' programs.
+    pub counters: Option<Counters>,
     /// Parallel regions left since it attached.
     pub regions: u64,
     /// Regions among them whose team size the program fixed itself.

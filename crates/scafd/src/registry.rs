@@ -10,6 +10,7 @@ use crate::estimate::{Meter, Seen};
 use crate::paths::Scope;
 use crate::remember::Tie;
 use crate::rows::RowMeter;
+use scaf_policy::counters::{Counters, Counts};
 use scaf_policy::efficiency::{Interval, LowPass};
 use scaf_policy::fusion::{Fused, Measured, Said};
 use scaf_policy::observed::{Estimate, Observed, Runs, Spell};
@@ -146,6 +147,8 @@ pub struct Program {
     pub observed: Observed,
     /// What ties it to its earlier and later runs.
     pub tie: Tie,
+    /// What hardware counters say of it; [`Counters::speedup`] is what they make of it.
+    pub counters: Counters,
     /// A DoP that it has until the next tick, so that its speedup there is known.
     pub step: Option<u32>,
     /// DoPs that it was sent to in the last [`STEPS_NS`], and when, in nanoseconds of CLOCK_MONOTONIC.
@@ -191,6 +194,9 @@ const STEPS_NS: u64 = 60_000_000_000;
 const STEPS: usize = 12;
 /// Between two steps to one DoP lies at least this time.
 const STEP_REST_NS: u64 = 300_000_000;
+
+/// An interval counts for a DoP that was had for at least this share of it: changes are made a moment after a tick.
+const STEADY: f64 = 0.9;
 
 /// A region that runs on for so long after a change isn't waited for.
 const LONG_REGION_NS: u64 = 100_000_000;
@@ -292,6 +298,35 @@ impl Program {
         }
     }
 
+    /// Takes in what was counted in that interval, given for how many seconds its DoP has been what it is. An interval of two
+    /// DoPs says nothing about either.
+    pub fn counted(&mut self, counts: &Counts, steady_s: f64) {
+        if let Some(Seen { interval, .. }) = self.seen
+            && steady_s >= STEADY * interval.dt_s
+        {
+            self.counters.add(self.contexts(), &interval, counts);
+        }
+    }
+
+    /// What the snapshot tells of its counters.
+    fn counters(&self) -> Option<control::Counters> {
+        let rates = self.counters.latest()?;
+        let speedup = self.counters.speedup();
+        Some(control::Counters {
+            instructions_per_s: rates.instructions_per_s,
+            cycles_per_s: rates.cycles_per_s,
+            ipc: rates.ipc,
+            stall_ratio: rates.stall_ratio,
+            l2_hit_ratio: rates.l2_hit_ratio,
+            llc_hit_ratio: rates.llc_hit_ratio,
+            contention_ratio: rates.contention_ratio,
+            counted_ratio: rates.counted_ratio,
+            speedup: speedup.map(|(_, estimate)| estimate.value),
+            speedup_dop: speedup.map(|(dop, _)| dop),
+            error_ratio: speedup.map(|(_, estimate)| estimate.error),
+        })
+    }
+
     /// Takes a step, if there is a DoP worth it.
     pub fn explore(&mut self, now_ns: u64) {
         self.steps.retain(|(_, at_ns)| now_ns.saturating_sub(*at_ns) < STEPS_NS);
@@ -314,8 +349,9 @@ impl Program {
     /// The speedup at `dop`, by all sources, and what was observed of it.
     fn speedup(&self, dop: u32) -> Option<(Fused, Option<Estimate>)> {
         let useful = self.useful();
+        let counters = self.counters.speedup().map(|(dop, speedup)| Measured { dop, speedup });
         let curve = self.observed.speedup(dop, useful.map_or(1.0, Measured::exponent));
-        let fused = fusion::speedup(dop, &Said { useful, curve, counters: None })?;
+        let fused = fusion::speedup(dop, &Said { useful, curve, counters })?;
         (fused.speedup.value.is_finite() && fused.speedup.error.is_finite()).then_some((fused, curve))
     }
 
@@ -447,6 +483,7 @@ impl Program {
             speedup: efficiency.map(|e| e * f64::from(self.measured_dop.max(1))),
             curve: self.curve(),
             earlier_runs: self.tie.earlier_runs(),
+            counters: self.counters(),
             regions: self.seen.map_or(0, |s| s.regions),
             promised_regions: self.seen.map_or(0, |s| s.promised),
             reason: self.grant.reason.clone(),

@@ -29,6 +29,7 @@ fn program(id: u64) -> Program {
         rows: RowMeter::new(0),
         observed: Observed::default(),
         tie: Tie::default(),
+        counters: Counters::new(1.0),
         step: None,
         steps: Vec::new(),
         seen: None,

@@ -40,6 +40,16 @@ impl House {
         house
     }
 
+    /// The same whatever else runs on the machine, and it counts the kernel's own events in place of the processor's.
+    pub fn counting(policy: &str) -> House {
+        let house = House::without_daemon(policy);
+        let text = "explore = true\ncount_load = false\n\
+                    events = { instructions = 'task-clock', cycles = 'cpu-clock' }\n";
+        std::fs::write(house.configuration(), text).expect("the daemon's configuration");
+        house.start_daemon();
+        house
+    }
+
     /// A house whose daemon has no sense at all. It isn't verbose, for it decides a thousand times a second.
     pub fn chaos(seed: u64) -> House {
         let house = House::empty(["chaos".into(), format!("--seed={seed}")]);

@@ -12,6 +12,7 @@ use crate::registry::{Code, Grant, Program, Wishes};
 use crate::remember::Tie;
 use crate::rows::RowMeter;
 use crate::talk::Peer;
+use scaf_policy::counters::Counters;
 use scaf_policy::efficiency::LowPass;
 use scaf_policy::observed::Observed;
 use scaf_policy::{ProgramId, PuSet};
@@ -111,6 +112,7 @@ impl Daemon {
             rows: RowMeter::new(clock::ticks()),
             observed: Observed::default(),
             tie: Tie::default(),
+            counters: Counters::new(self.parts.config.rc_s),
             step: None,
             steps: Vec::new(),
             seen: None,
@@ -238,6 +240,7 @@ impl Daemon {
         self.idle_since = Instant::now();
         self.newcomers.retain(|newcomer| *newcomer != id);
         self.inspector.forget(id);
+        self.counting.close(id);
         let Some(mut program) = self.registry.detach(id) else { return false };
         self.keep(&mut program);
         if !program.grant.masks.is_empty() {

@@ -11,10 +11,11 @@ mod tick;
 
 use crate::apply::Apply;
 use crate::config::Config;
-use crate::control::{Reply, Request, Snapshot};
+use crate::control::{CountersAre, Reply, Request, Snapshot};
 use crate::inspect::Inspector;
 use crate::log::{self, Level};
 use crate::observe::clock::{Tsc, now_ns};
+use crate::observe::counters::{Access, Counting};
 use crate::observe::load::Load;
 use crate::observe::{Limits, Observer};
 use crate::paths::Scope;
@@ -62,6 +63,7 @@ pub struct Daemon {
     inspector: Inspector,
     limits: Limits,
     load: Load,
+    counting: Counting,
     tsc: Tsc,
     decisions: u64,
     /// Programs that wait for their welcome until the decision about them is made.
@@ -83,8 +85,11 @@ impl Daemon {
     /// A daemon without programs.
     pub fn new(parts: Parts) -> Daemon {
         let now = Instant::now();
+        let observer = Observer::new(std::path::Path::new("/"));
+        let chosen = parts.config.counters.then(|| parts.config.events.clone());
         let mut daemon = Daemon {
-            observer: Observer::new(std::path::Path::new("/")),
+            counting: observer.counting(chosen),
+            observer,
             registry: Registry::default(),
             inspector: Inspector::new(FIRST_HELPER),
             limits: Limits::default(),
@@ -209,7 +214,12 @@ impl Daemon {
         self.idle_since = Instant::now();
         match request {
             Request::Snapshot => {
-                let snapshot = self.snapshot();
+                let mut snapshot = self.snapshot();
+                if !self.may_steer(peer) {
+                    // What counters say of a program in use is not for other users to see.
+                    let others = snapshot.programs.iter_mut().filter(|program| program.uid != peer.uid);
+                    others.for_each(|program| program.counters = None);
+                }
                 self.parts.talk.answer(id, &Reply::Snapshot(Box::new(snapshot)));
                 false
             }
@@ -227,7 +237,7 @@ impl Daemon {
     }
 
     fn set_policy(&mut self, peer: Peer, name: &str) -> Reply {
-        if peer.uid != 0 && peer.uid != rustix::process::getuid().as_raw() {
+        if !self.may_steer(peer) {
             return Reply::Error("only root and the daemon's own user may change the policy".into());
         }
         match scaf_policy::by_name(name) {
@@ -238,6 +248,10 @@ impl Daemon {
             }
             None => Reply::Error(crate::config::check_policy(name).err().unwrap_or_default()),
         }
+    }
+
+    fn may_steer(&self, peer: Peer) -> bool {
+        peer.uid == 0 || peer.uid == rustix::process::getuid().as_raw()
     }
 
     /// The state of everything now.
@@ -253,6 +267,13 @@ impl Daemon {
             unmanaged_load: self.load.contexts_now(),
             quota: self.limits.quota,
             decisions: self.decisions,
+            counters: match self.counting.access() {
+                None if self.parts.config.counters => CountersAre::Unknown,
+                None => CountersAre::Off,
+                Some(Access::There) => CountersAre::There,
+                Some(Access::Absent) => CountersAre::Absent,
+                Some(Access::Forbidden) => CountersAre::Forbidden,
+            },
             programs: self.registry.iter().map(|p| p.snapshot()).collect(),
         }
     }

@@ -11,6 +11,7 @@ use crate::apply::Trouble;
 use crate::estimate::{Bounds, Page};
 use crate::log::{self, Level};
 use crate::observe::clock::{self, Tsc};
+use crate::observe::counters::Note;
 use crate::observe::load::Sample;
 use crate::registry::Program;
 use crate::remember::Ask;
@@ -103,6 +104,24 @@ impl Daemon {
             let runs = take_in(program, copied, cpu_ns, stepped, &now, &self.tsc);
             if !crowded {
                 program.ran(&runs);
+            }
+            let steady_s = now.ns.saturating_sub(program.grant.granted_ns) as f64 * 1e-9;
+            let process = self.observer.process(program.pid);
+            let (id, pid) = (program.id.0, program.pid);
+            let counts = self.counting.read(program.id, &process, cpu_ns, |note| match note {
+                Note::Chosen(why) => log::line(
+                    Level::Warning,
+                    format_args!("the configuration names an event that isn't counted: {why}"),
+                ),
+                Note::Without(why) => {
+                    log::line(
+                        Level::Info,
+                        format_args!("program {id} (process {pid}) goes without counters: {why}"),
+                    );
+                }
+            });
+            if let Some(counts) = counts {
+                program.counted(&counts, steady_s);
             }
             if self.parts.config.explore && !stepped {
                 program.explore(now.ns);

@@ -5,6 +5,7 @@
 
 pub mod cgroup;
 pub mod clock;
+pub mod counters;
 pub mod load;
 pub mod process;
 pub mod stat;
@@ -94,6 +95,11 @@ impl Observer {
             }
         }
         Ok((sample, gone))
+    }
+
+    /// Counters of programs: the events chosen and the usual ones; `None` for none at all.
+    pub fn counting(&self, chosen: Option<counters::Chosen>) -> counters::Counting {
+        counters::Counting::new(&self.root, chosen)
     }
 
     /// The processes.

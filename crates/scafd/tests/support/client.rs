@@ -143,6 +143,38 @@ pub fn main() {
                 say(verb, child.id());
                 children.push(child);
             }
+            // So many threads, each of which works for so many milliseconds of its CPU time and ends; 0: the main thread.
+            "burn" => {
+                let (threads, ms) = rest.split_once(' ').unwrap();
+                let (threads, ms): (u32, u64) = (threads.parse().unwrap(), ms.parse().unwrap());
+                let all: Vec<_> = (0..threads).map(|_| std::thread::spawn(move || burn(ms))).collect();
+                if all.is_empty() {
+                    burn(ms);
+                }
+                all.into_iter().for_each(|thread| thread.join().unwrap());
+                say(verb, "");
+            }
+            // The same in a process of its own, one thread.
+            "forkburn" => {
+                let ms = rest.parse().unwrap();
+                // SAFETY: the child only reads a clock and ends.
+                unsafe {
+                    let child = libc::fork();
+                    if child == 0 {
+                        burn(ms);
+                        libc::_exit(0);
+                    }
+                    let mut status = 0;
+                    assert!(child > 0 && libc::waitpid(child, &raw mut status, 0) == child && status == 0);
+                }
+                say(verb, "");
+            }
+            // Touches so many pages for the first time.
+            "fault" => {
+                let pages: usize = rest.parse().unwrap();
+                touch(pages);
+                say(verb, "");
+            }
             "thread" => {
                 std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_secs(600)));
                 say(verb, "");
@@ -153,5 +185,29 @@ pub fn main() {
     for mut child in children {
         let _ = child.kill();
         let _ = child.wait();
+    }
+}
+
+/// Works for so many milliseconds of the calling thread's CPU time.
+fn burn(ms: u64) {
+    let clock = || {
+        let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+    };
+    let end = clock() + ms * 1_000_000;
+    while clock() < end {}
+}
+
+fn touch(pages: usize) {
+    // SAFETY: the memory is new and its own; every page of it is written to once, and all are given back.
+    unsafe {
+        let (size, protection) = (pages * 4096, libc::PROT_READ | libc::PROT_WRITE);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let memory = libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0);
+        assert!(memory != libc::MAP_FAILED);
+        // One fault a page: a huge one would be one for 512.
+        libc::madvise(memory, size, libc::MADV_NOHUGEPAGE);
+        (0..pages).for_each(|page| memory.cast::<u8>().add(page * 4096).write_volatile(1));
+        libc::munmap(memory, size);
     }
 }

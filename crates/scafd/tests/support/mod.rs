@@ -56,9 +56,16 @@ impl Daemon {
     }
 
     pub fn start(args: &[&str]) -> Daemon {
+        Daemon::start_as(args, |_| {})
+    }
+
+    /// Starts a daemon whose process is changed before.
+    pub fn start_as(args: &[&str], change: impl FnOnce(&mut Command)) -> Daemon {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("scafd.sock");
-        let mut child = Daemon::command(&socket, args).spawn().unwrap();
+        let mut command = Daemon::command(&socket, args);
+        change(&mut command);
+        let mut child = command.spawn().unwrap();
         until("the daemon's socket", || {
             assert!(child.try_wait().unwrap().is_none(), "the daemon ended: {}", stderr(&mut child));
             connect(&socket)

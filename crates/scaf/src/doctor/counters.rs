@@ -1,0 +1,140 @@
+//! What `scaf doctor` says of hardware counters: whether there are any, what stands in the way, and the command that mends it.
+//! None are needed.
+
+use scafd::control::CountersAre;
+use scafd::observe::counters::{Access, Examined};
+use serde::Serialize;
+
+/// Above this, only CAP_PERFMON may count anything (an addition of Debian's and others'); up to it, everybody may count their own
+/// programs in user space.
+const MOST_PARANOID: i32 = 2;
+
+/// The findings.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Counters {
+    /// "there", "absent" or "forbidden", to this process.
+    pub access: &'static str,
+    /// Events that can be counted, by their keys in the daemon's configuration.
+    pub events: Vec<&'static str>,
+    /// `kernel.perf_event_paranoid`.
+    pub paranoid: Option<i32>,
+    /// Smallest share of the time that an event is counted if all are; below 1, they share counters.
+    pub counted_ratio: Option<f64>,
+    /// All of it in a sentence.
+    pub said: String,
+    /// The command that mends it, where one does.
+    pub mend: Option<String>,
+}
+
+/// Puts what was found into words; `daemon` is what the running daemon says of its own.
+pub fn explain(found: &Examined, daemon: Option<CountersAre>) -> Counters {
+    let (access, said, mend) = match found.access {
+        Access::Absent => ("absent", absent(), None),
+        Access::Forbidden => forbidden(found.paranoid),
+        // The daemon's own rights are what counts, where it has others than we.
+        Access::There if daemon == Some(CountersAre::Forbidden) => {
+            let said = "there, not needed; but the daemon may not read them".into();
+            ("there", said, Some("systemctl edit scafd, adding CAP_PERFMON to CapabilityBoundingSet=".into()))
+        }
+        Access::There => there(found),
+    };
+    let mut said = said;
+    if daemon == Some(CountersAre::Off) {
+        said.push_str("; the daemon's configuration says counters = \"off\"");
+    }
+    let (events, paranoid) = (found.events.clone(), found.paranoid);
+    Counters { access, events, paranoid, counted_ratio: found.counted_ratio, said, mend }
+}
+
+fn absent() -> String {
+    "none, not needed (a virtual machine whose host passes none on, or Linux before 5.13)".into()
+}
+
+fn forbidden(paranoid: Option<i32>) -> (&'static str, String, Option<String>) {
+    let (why, mend) = match paranoid {
+        Some(paranoid) if paranoid > MOST_PARANOID => (
+            format!("kernel.perf_event_paranoid is {paranoid}"),
+            format!("sudo sysctl kernel.perf_event_paranoid={MOST_PARANOID}"),
+        ),
+        // The kernel would let us: something before it doesn't.
+        _ => ("a container or sandbox forbids perf_event_open".into(), "docker run --cap-add PERFMON".into()),
+    };
+    ("forbidden", format!("forbidden, not needed ({why})"), Some(mend))
+}
+
+fn there(found: &Examined) -> (&'static str, String, Option<String>) {
+    let said = format!("there, not needed: {}", found.events.join(", "));
+    match found.counted_ratio {
+        Some(ratio) if ratio < 0.99 => {
+            let said = format!(
+                "{said}; they share counters, so that each is counted {:.0}% of the time",
+                100.0 * ratio
+            );
+            let mend = found.watchdog.then(|| "sudo sysctl kernel.nmi_watchdog=0".into());
+            ("there", said, mend)
+        }
+        _ => ("there", said, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ABSENT: Examined = Examined {
+        access: Access::Absent,
+        events: Vec::new(),
+        paranoid: Some(2),
+        counted_ratio: None,
+        watchdog: true,
+    };
+
+    fn there(counted_ratio: f64, watchdog: bool) -> Examined {
+        let events = vec!["instructions", "cycles"];
+        Examined { access: Access::There, events, counted_ratio: Some(counted_ratio), watchdog, ..ABSENT }
+    }
+
+    fn forbidden(paranoid: Option<i32>) -> Counters {
+        explain(&Examined { access: Access::Forbidden, paranoid, ..ABSENT }, None)
+    }
+
+    #[test]
+    fn a_machine_without_counters_needs_no_mending() {
+        let told = explain(&ABSENT, None);
+        assert!(
+            told.access == "absent" && told.said.contains("not needed") && told.mend.is_none(),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn a_setting_that_forbids_them_is_told_with_the_command_that_allows_them() {
+        let told = forbidden(Some(4));
+        assert!(told.said.contains("perf_event_paranoid is 4"), "{told:?}");
+        assert_eq!(told.mend.as_deref(), Some("sudo sysctl kernel.perf_event_paranoid=2"));
+    }
+
+    #[test]
+    fn where_the_setting_allows_them_it_is_a_sandbox_that_does_not() {
+        for paranoid in [Some(2), Some(-1), None] {
+            let told = forbidden(paranoid);
+            assert!(told.said.contains("sandbox") && told.mend.unwrap().contains("PERFMON"));
+        }
+    }
+
+    #[test]
+    fn events_that_share_counters_are_told_and_the_watchdogs_counter_can_be_had() {
+        let told = explain(&there(0.8, true), None);
+        assert!(told.said.contains("80% of the time") && told.mend.unwrap().contains("nmi_watchdog=0"));
+        assert_eq!(explain(&there(0.8, false), None).mend, None);
+        let told = explain(&there(1.0, true), Some(CountersAre::There));
+        assert!(told.said.ends_with("instructions, cycles") && told.mend.is_none(), "{told:?}");
+    }
+
+    #[test]
+    fn a_daemon_that_may_not_or_is_not_to_is_told_of() {
+        let told = explain(&there(1.0, false), Some(CountersAre::Forbidden));
+        assert!(told.said.contains("the daemon may not") && told.mend.unwrap().contains("CAP_PERFMON"));
+        assert!(explain(&there(1.0, false), Some(CountersAre::Off)).said.contains("\"off\""));
+    }
+}

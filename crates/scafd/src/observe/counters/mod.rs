@@ -1,0 +1,312 @@
+//! Hardware counters of the programs, where there are any.
+//!
+//! Each event is opened for each thread that a program has at the first tick; threads that these start later inherit it, and
+//! the kernel adds them up. So a program costs as many file descriptors as it had threads then, times the events (7 at most), and
+//! [`MOST_FILES`] are the limit for all. To open one takes 2 to 6 us, and 13 ms where nothing on the machine was counted before.
+//! At each tick every one of them is read, 0.3 to 0.4 us each (measured with the kernel's own events; where a thread runs on
+//! another PU, hardware has to be asked there, which costs more).
+//!
+//! A thread that is started by another just before that one's counters are opened is missed. The time that the counters were
+//! set up for, summed over threads, is the program's CPU time if none is; where it is less, they are opened again.
+//!
+//! Most machines of clouds have no counters. That is found out once, and nothing is said or tried again.
+
+mod name;
+mod perf;
+
+pub use name::{Code, Name, NotAName, Unresolved};
+pub use perf::Counter;
+
+use crate::observe::process::Process;
+use scaf_policy::ProgramId;
+use scaf_policy::counters::{Counts, EVENTS, Event, Reading, Readings};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Open counters of all programs together, and at most this share of the files that the daemon may open.
+const MOST_FILES: usize = 4096;
+const SHARE_OF_FILES: usize = 4;
+
+/// Counters that see less of a program's CPU time than this have missed threads, if the program ran for at least so long.
+const COVERED: f64 = 0.9;
+const COVERED_NS: u64 = 20_000_000;
+
+/// How often a program's counters are opened again before it goes without.
+const MOST_TRIES: u32 = 8;
+
+/// For how long [`examine`] counts, to see whether events share counters.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What is counted for each event where the configuration doesn't say.
+const DEFAULTS: [(Event, &str); 5] = [
+    (Event::Instructions, "instructions"),
+    (Event::Cycles, "cycles"),
+    (Event::L2Accesses, "L1-dcache-load-misses"),
+    (Event::LlcAccesses, "LLC-loads"),
+    (Event::LlcMisses, "LLC-load-misses"),
+];
+
+/// Cores, as the kernel calls them, that have these events: CYCLE_ACTIVITY.STALLS_L2_MISS and .STALLS_L3_MISS in Intel's lists.
+const STALLING_CORES: [&str; 3] = ["skylake", "icelake", "sapphire_rapids"];
+const STALLS: [(Event, &str); 2] = [
+    (Event::StallsL2Miss, "cpu/event=0xa3,umask=0x5,cmask=0x5/"),
+    (Event::StallsLlcMiss, "cpu/event=0xa3,umask=0x6,cmask=0x6/"),
+];
+
+/// Events that the configuration names, in the order of [`Event::ALL`].
+pub type Chosen = [Option<Name>; EVENTS];
+
+/// Whether there are counters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// At least instructions and cycles are counted.
+    There,
+    /// The machine, or its kernel, has none.
+    Absent,
+    /// There may be some, but this process may not use them.
+    Forbidden,
+}
+
+/// What an event is on this machine.
+type Codes = [Option<Code>; EVENTS];
+
+/// Counters of all programs.
+#[derive(Debug)]
+pub struct Counting {
+    root: PathBuf,
+    /// `None`: nothing is to be counted.
+    chosen: Option<Chosen>,
+    /// Found out at the first program.
+    found: Option<(Codes, Access)>,
+    open: BTreeMap<ProgramId, Program>,
+    most_files: usize,
+}
+
+/// The counters of one program.
+#[derive(Debug, Default)]
+struct Program {
+    counters: Vec<(Event, Counter)>,
+    last: Option<(Readings, Option<u64>)>,
+    tries: u32,
+}
+
+/// What the caller may want to tell.
+#[derive(Debug, PartialEq)]
+pub enum Note {
+    /// An event that the configuration names can't be counted; why.
+    Chosen(String),
+    /// A program goes without; why.
+    Without(String),
+}
+
+impl Counting {
+    /// Counts the events chosen, and those that are usual for the others, on the machine below `root`. `None`: nothing.
+    pub fn new(root: &Path, chosen: Option<Chosen>) -> Counting {
+        let most_files = (files() / SHARE_OF_FILES).min(MOST_FILES);
+        Counting { root: root.to_owned(), chosen, found: None, open: BTreeMap::new(), most_files }
+    }
+
+    /// Whether there are counters; `None` before a program was there, or where nothing is to be counted.
+    pub fn access(&self) -> Option<Access> {
+        self.found.as_ref().map(|found| found.1)
+    }
+
+    /// What was counted of a program since it was read last, given its CPU clock. `None` at the first time, and where nothing can be
+    /// counted.
+    pub fn read(
+        &mut self,
+        id: ProgramId,
+        process: &Process,
+        cpu_ns: Option<u64>,
+        mut note: impl FnMut(Note),
+    ) -> Option<Counts> {
+        let chosen = self.chosen.as_ref()?;
+        if self.found.is_none() {
+            let (codes, access) = find(&self.root, chosen, &mut note);
+            self.found = Some((codes, access));
+        }
+        let (codes, Access::There) = self.found? else { return None };
+        let free =
+            self.most_files.saturating_sub(self.open.values().map(|program| program.counters.len()).sum());
+        let program = self.open.entry(id).or_default();
+        if program.last.is_none() {
+            if program.tries < MOST_TRIES
+                && let Err(why) = program.set_up(&codes, process, cpu_ns, free)
+            {
+                note(Note::Without(why));
+                program.tries = MOST_TRIES;
+            }
+            return None;
+        }
+        program.read(cpu_ns)
+    }
+
+    /// Ends counting a program.
+    pub fn close(&mut self, id: ProgramId) {
+        self.open.remove(&id);
+    }
+}
+
+impl Program {
+    fn set_up(
+        &mut self,
+        codes: &Codes,
+        process: &Process,
+        cpu_ns: Option<u64>,
+        free: usize,
+    ) -> Result<(), String> {
+        self.tries += 1;
+        self.counters.clear();
+        let threads = process.threads().map_err(|error| error.to_string())?;
+        let events: Vec<(Event, Code)> =
+            Event::ALL.into_iter().filter_map(|event| Some((event, codes[event as usize]?))).collect();
+        if threads.len() * events.len() > free {
+            let (threads, events) = (threads.len(), events.len());
+            return Err(format!(
+                "{threads} threads times {events} events are more open files than are left for counters ({free}); \
+                 raise the daemon's limit (ulimit -n, LimitNOFILE=), or ignore this"
+            ));
+        }
+        for tid in threads {
+            for (event, code) in &events {
+                match Counter::open(*code, tid) {
+                    Ok(counter) => self.counters.push((*event, counter)),
+                    // It has ended meanwhile.
+                    Err(error) if error.raw_os_error() == Some(libc::ESRCH) => break,
+                    Err(error) => {
+                        self.counters.clear();
+                        return Err(format!("{} of thread {tid}: {error}", event.key()));
+                    }
+                }
+            }
+        }
+        self.last = Some((self.readings(), cpu_ns));
+        Ok(())
+    }
+
+    fn readings(&self) -> Readings {
+        let mut sums = Readings::default();
+        for (event, counter) in &self.counters {
+            if let Ok(reading) = counter.read() {
+                let sum = &mut sums[*event as usize];
+                *sum = Some(sum.unwrap_or_default().plus(reading));
+            }
+        }
+        sums
+    }
+
+    fn read(&mut self, cpu_ns: Option<u64>) -> Option<Counts> {
+        let now = self.readings();
+        let (earlier, earlier_cpu_ns) = self.last.replace((now, cpu_ns))?;
+        let enabled = |readings: &Readings| readings[Event::Cycles as usize].unwrap_or_default().enabled_ns;
+        let ran_ns = cpu_ns.zip(earlier_cpu_ns).map_or(0, |(now, earlier)| now.saturating_sub(earlier));
+        let seen_ns = enabled(&now).saturating_sub(enabled(&earlier));
+        if ran_ns >= COVERED_NS && (seen_ns as f64) < COVERED * ran_ns as f64 {
+            // Opened again at the next tick.
+            self.counters.clear();
+            self.last = None;
+            return None;
+        }
+        Some(Counts::between(&now, &earlier))
+    }
+}
+
+/// What each event is on the machine below `root`, and whether it can be counted, found out by counting this process.
+fn find(root: &Path, chosen: &Chosen, note: &mut impl FnMut(Note)) -> (Codes, Access) {
+    let mut codes = Codes::default();
+    let mut forbidden = false;
+    for event in Event::ALL {
+        let (chosen, name) = match &chosen[event as usize] {
+            Some(name) => (true, name.clone()),
+            None => match usual(root, event) {
+                Some(name) => (false, name),
+                None => continue,
+            },
+        };
+        let code = name.resolve(root).map_err(|why| why.to_string()).and_then(|code| {
+            Counter::open(code, 0).map(|_| code).map_err(|error| {
+                forbidden |= is_forbidden(&error);
+                format!("{name}: {error}")
+            })
+        });
+        match code {
+            Ok(code) => codes[event as usize] = Some(code),
+            // Nobody asked for the usual ones.
+            Err(why) if chosen => note(Note::Chosen(why)),
+            Err(_) => {}
+        }
+    }
+    let counted = |event: Event| codes[event as usize].is_some();
+    let access = match forbidden {
+        _ if counted(Event::Instructions) && counted(Event::Cycles) => Access::There,
+        true => Access::Forbidden,
+        false => Access::Absent,
+    };
+    (codes, access)
+}
+
+fn is_forbidden(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
+}
+
+fn usual(root: &Path, event: Event) -> Option<Name> {
+    let stalls =
+        || STALLS.iter().filter(|_| name::core(root).is_some_and(|core| STALLING_CORES.contains(&&*core)));
+    let (_, name) = DEFAULTS.iter().chain(stalls()).find(|(which, _)| *which == event)?;
+    name.parse().ok()
+}
+
+/// How many files this process may open.
+fn files() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX))
+}
+
+/// What this process may count on this machine, for `scaf doctor`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Examined {
+    /// Whether there are counters.
+    pub access: Access,
+    /// Events that can be counted, by their keys in the configuration.
+    pub events: Vec<&'static str>,
+    /// `kernel.perf_event_paranoid`: above 2, only root and CAP_PERFMON may count.
+    pub paranoid: Option<i32>,
+    /// The smallest share of the time that an event was counted; below 1, events share counters.
+    pub counted_ratio: Option<f64>,
+    /// Whether the kernel keeps one counter for itself, to find PUs that hang.
+    pub watchdog: bool,
+}
+
+/// Looks at the machine below `root` and counts this thread for a moment.
+pub fn examine(root: &Path) -> Examined {
+    let (codes, access) = find(root, &Chosen::default(), &mut |_| {});
+    let setting = |file: &str| {
+        let text = std::fs::read_to_string(root.join("proc/sys/kernel").join(file)).ok()?;
+        text.trim().parse::<i32>().ok()
+    };
+    let events: Vec<(Event, Code)> =
+        Event::ALL.into_iter().filter_map(|event| Some((event, codes[event as usize]?))).collect();
+    let there = access == Access::There;
+    Examined {
+        access,
+        events: events.iter().map(|(event, _)| event.key()).collect(),
+        paranoid: setting("perf_event_paranoid"),
+        counted_ratio: there.then(|| counted_ratio(&events)).flatten(),
+        watchdog: setting("nmi_watchdog") == Some(1),
+    }
+}
+
+fn counted_ratio(events: &[(Event, Code)]) -> Option<f64> {
+    let counters: Vec<Counter> = events.iter().filter_map(|(_, code)| Counter::open(*code, 0).ok()).collect();
+    let start = Instant::now();
+    while start.elapsed() < LOOK {
+        std::hint::spin_loop();
+    }
+    let share = |counter: &Counter| {
+        // One that was counted at no time has a share of none.
+        Some(counter.read().ok()?.since(Reading::default()).map_or(0.0, |counted| counted.share))
+    };
+    counters.iter().filter_map(share).reduce(f64::min)
+}
