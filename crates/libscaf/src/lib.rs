@@ -11,6 +11,7 @@
 //! - [`waits`]: barriers, and ends and chunks of loops, where threads wait as the grant has it;
 //! - [`crowd`]: those waits that stay the runtime's;
 //! - [`virtualise`], [`watch`]: regions whose threads are done by fewer, one after the other, and who looks after them;
+//! - [`experiment`]: a region is run once more, alone, in a copy of the process;
 //! - [`promise`]: calls by which a program fixes its team sizes, which are then kept;
 //! - [`runtime`]: which copy of the runtime serves which code;
 //! - [`client`], [`settings`], [`pages`], [`fork`]: attaching, and staying out of the way of fork, exec and threads;
@@ -31,6 +32,7 @@ compile_error!("libscaf runs on x86-64 Linux so far; a port needs arch.rs and a 
 mod arch;
 mod client;
 mod crowd;
+mod experiment;
 mod fork;
 mod futex;
 mod gomp;

@@ -24,6 +24,7 @@ mod apportion;
 mod chaos;
 mod cycle;
 pub mod efficiency;
+pub mod experiment;
 pub mod explore;
 pub mod fusion;
 pub mod metrics;

@@ -113,6 +113,21 @@ struct Region {
     intervals: u64,
     /// Runs lately, fading.
     lately: f64,
+    /// Seconds of all its runs so far.
+    spent_s: f64,
+}
+
+/// A region that isn't known to have run on one context.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NeverAlone {
+    /// Which.
+    pub region: u64,
+    /// Seconds a run at the DoP that was asked about.
+    pub mean_s: f64,
+    /// Seconds of such runs lately, fading.
+    pub lately_s: f64,
+    /// Seconds of all its runs so far.
+    pub spent_s: f64,
 }
 
 impl Region {
@@ -222,6 +237,7 @@ impl Observed {
             let region = self.regions.entry(runs.region).or_default();
             region.add(runs.dop, runs.wall_s / runs.count, runs.count);
             region.lately += runs.count;
+            region.spent_s += runs.wall_s;
             known_s += runs.wall_s;
         }
         *self.other_s.entry(spell.dop).or_default() += (parallel_s - known_s).max(0.0);
@@ -242,6 +258,28 @@ impl Observed {
     pub fn dops_beside(&self, dop: u32) -> BTreeSet<u32> {
         let there = self.regions.values().filter(|region| region.points.contains_key(&dop));
         there.flat_map(|region| region.points.keys().copied()).collect()
+    }
+
+    /// Regions that ran at `dop`, and not on one context since they last changed.
+    pub fn never_alone(&self, dop: u32) -> impl Iterator<Item = NeverAlone> + '_ {
+        self.regions.iter().filter_map(move |(number, region)| {
+            let point = region.points.get(&dop).filter(|point| !point.stale)?;
+            let alone = region.points.get(&1).is_some_and(|point| !point.stale);
+            let mean_s = point.estimate().value;
+            let lately_s = mean_s * region.lately;
+            let it = NeverAlone { region: *number, mean_s, lately_s, spent_s: region.spent_s };
+            (!alone).then_some(it)
+        })
+    }
+
+    /// A region that is known ran on one context beside the program, in `seconds`: it is not among what the program did.
+    pub fn tried_alone(&mut self, region: u64, seconds: f64) {
+        if let Some(region) = self.regions.get_mut(&region)
+            && seconds.is_finite()
+            && seconds > 0.0
+        {
+            region.add(1, seconds, 1.0);
+        }
     }
 
     /// The speedup at `p`, where nothing better is known of a region than that its speedup at its only DoP is that DoP to the

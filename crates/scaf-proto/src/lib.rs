@@ -9,9 +9,12 @@
 //! Each page has exactly one writing process, so neither side can harm the other. Consistency comes from sequence
 //! counters ([`seq`]): a writer never waits, and a reader that meets a write in progress tries again.
 //!
+//! [`experiment`] is what both pages say about serial experiments.
+//!
 //! This crate is `no_std` and has no dependency: the client library lives in other people's processes.
 #![cfg_attr(not(any(test, loom)), no_std)]
 
+pub mod experiment;
 pub mod grant;
 pub mod hello;
 pub mod report;
@@ -21,7 +24,7 @@ mod sync;
 
 /// Version of everything in this crate. Two sides of different versions part at the handshake, and the program
 /// runs unmanaged.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");
