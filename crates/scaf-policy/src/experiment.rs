@@ -6,7 +6,7 @@
 //! meanwhile; so the region has to be long enough, the process small, and the price a small part of what the region has taken so
 //! far. What is found is the *effective* speedup (TACO, section 3.2): the other contexts are busy meanwhile.
 
-use crate::observed::Observed;
+use crate::observed::{Observed, RegionAt};
 
 /// Shorter regions aren't tried, in seconds: the price of copying a process is a large part of them.
 const LEAST_S: f64 = 0.005;
@@ -33,16 +33,22 @@ pub struct Candidate {
     pub spent_s: f64,
 }
 
-/// The region of a program with `dop` contexts that is worth a try most, among those that `may` be tried.
-pub fn candidate(observed: &Observed, dop: u32, may: impl Fn(u64) -> bool) -> Option<Candidate> {
-    let sure = observed.speedup(dop, 1.0).is_none_or(|speedup| speedup.error <= WORTH);
-    if dop < 2 || sure {
+/// The region of a program with `dop` contexts that is worth a try most. Those that `may` be tried are while the program's speedup
+/// isn't known, and the region's time on one context isn't either; those that are `due` to be tried again are in any case.
+pub fn candidate(
+    observed: &Observed,
+    dop: u32,
+    may: impl Fn(&RegionAt) -> bool,
+    due: impl Fn(&RegionAt) -> bool,
+) -> Option<Candidate> {
+    if dop < 2 {
         return None;
     }
+    let sure = observed.speedup(dop, 1.0).is_none_or(|speedup| speedup.error <= WORTH);
     let fits = |mean_s: f64| mean_s >= LEAST_S && mean_s * f64::from(dop) <= MOST_S;
     observed
-        .never_alone(dop)
-        .filter(|region| fits(region.mean_s) && may(region.region))
+        .regions_at(dop)
+        .filter(|region| fits(region.mean_s) && (due(region) || (!sure && !region.alone && may(region))))
         .max_by(|a, b| a.lately_s.total_cmp(&b.lately_s))
         .map(|region| Candidate { region: region.region, spent_s: region.spent_s })
 }
@@ -65,7 +71,8 @@ mod tests {
     use super::*;
     use crate::observed::{Runs, Spell};
 
-    const ANY: fn(u64) -> bool = |_| true;
+    const ANY: fn(&RegionAt) -> bool = |_| true;
+    const NONE: fn(&RegionAt) -> bool = |_| false;
 
     /// A program that ran at `dop`: regions and how long a run takes.
     fn ran(dop: u32, regions: &[(u64, f64)]) -> Observed {
@@ -90,27 +97,28 @@ mod tests {
             parallel_s: 0.25,
             runs: &[Runs { region: 2, dop: 2, count: 12.0, wall_s: 0.25 }],
         });
-        let first = candidate(&observed, 2, ANY).unwrap();
+        let first = candidate(&observed, 2, ANY, NONE).unwrap();
         assert_eq!(first.region, 2);
         assert!(first.spent_s > 0.9 && first.spent_s < 1.1, "{first:?}");
-        assert_eq!(candidate(&observed, 2, |region| region != 2).map(|it| it.region), Some(1));
+        assert_eq!(candidate(&observed, 2, |it| it.region != 2, NONE).map(|it| it.region), Some(1));
         // What was found makes it no candidate any more, and the program's speedup is known when all were tried.
         observed.tried_alone(2, 0.036);
-        assert_eq!(candidate(&observed, 2, ANY).map(|it| it.region), Some(1));
+        assert_eq!(candidate(&observed, 2, ANY, NONE).map(|it| it.region), Some(1));
         observed.tried_alone(1, 0.018);
-        assert_eq!(candidate(&observed, 2, ANY), None);
+        assert_eq!(candidate(&observed, 2, ANY, NONE), None);
+        assert_eq!(candidate(&observed, 2, ANY, |it| it.region == 1).map(|it| it.region), Some(1));
         let speedup = observed.speedup(2, 1.0).unwrap();
         assert!((speedup.value - 1.8).abs() < 0.05 && speedup.error < 0.2, "{speedup:?}");
     }
 
     #[test]
     fn nothing_is_tried_where_it_is_no_use() {
-        assert_eq!(candidate(&Observed::default(), 2, ANY), None);
-        assert_eq!(candidate(&ran(1, &[(1, 0.01)]), 1, ANY), None);
+        assert_eq!(candidate(&Observed::default(), 2, ANY, NONE), None);
+        assert_eq!(candidate(&ran(1, &[(1, 0.01)]), 1, ANY, NONE), None);
         // Too short; too long alone.
-        assert_eq!(candidate(&ran(2, &[(1, 0.004)]), 2, ANY), None);
-        assert_eq!(candidate(&ran(16, &[(1, 0.1)]), 16, ANY), None);
-        assert!(candidate(&ran(2, &[(1, 0.1)]), 2, ANY).is_some());
+        assert_eq!(candidate(&ran(2, &[(1, 0.004)]), 2, ANY, NONE), None);
+        assert_eq!(candidate(&ran(16, &[(1, 0.1)]), 16, ANY, NONE), None);
+        assert!(candidate(&ran(2, &[(1, 0.1)]), 2, ANY, NONE).is_some());
         // It ran alone by itself.
         let mut known = ran(2, &[(1, 0.01)]);
         known.add(&Spell {
@@ -119,7 +127,7 @@ mod tests {
             parallel_s: 0.25,
             runs: &[Runs { region: 1, dop: 1, count: 13.0, wall_s: 0.25 }],
         });
-        assert_eq!(candidate(&known, 2, ANY), None);
+        assert_eq!(candidate(&known, 2, ANY, NONE), None);
     }
 
     #[test]

@@ -117,17 +117,19 @@ struct Region {
     spent_s: f64,
 }
 
-/// A region that isn't known to have run on one context.
+/// A region as it is known at one DoP.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct NeverAlone {
+pub struct RegionAt {
     /// Which.
     pub region: u64,
-    /// Seconds a run at the DoP that was asked about.
+    /// Seconds a run at that DoP.
     pub mean_s: f64,
     /// Seconds of such runs lately, fading.
     pub lately_s: f64,
     /// Seconds of all its runs so far.
     pub spent_s: f64,
+    /// Whether it also ran on one context since it last changed.
+    pub alone: bool,
 }
 
 impl Region {
@@ -260,15 +262,18 @@ impl Observed {
         there.flat_map(|region| region.points.keys().copied()).collect()
     }
 
-    /// Regions that ran at `dop`, and not on one context since they last changed.
-    pub fn never_alone(&self, dop: u32) -> impl Iterator<Item = NeverAlone> + '_ {
+    /// Regions that ran at `dop` since they last changed.
+    pub fn regions_at(&self, dop: u32) -> impl Iterator<Item = RegionAt> + '_ {
         self.regions.iter().filter_map(move |(number, region)| {
-            let point = region.points.get(&dop).filter(|point| !point.stale)?;
-            let alone = region.points.get(&1).is_some_and(|point| !point.stale);
-            let mean_s = point.estimate().value;
-            let lately_s = mean_s * region.lately;
-            let it = NeverAlone { region: *number, mean_s, lately_s, spent_s: region.spent_s };
-            (!alone).then_some(it)
+            let fresh = |dop: &u32| region.points.get(dop).filter(|point| !point.stale);
+            let mean_s = fresh(&dop)?.estimate().value;
+            Some(RegionAt {
+                region: *number,
+                mean_s,
+                lately_s: mean_s * region.lately,
+                spent_s: region.spent_s,
+                alone: fresh(&1).is_some(),
+            })
         })
     }
 

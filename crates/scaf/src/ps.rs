@@ -171,6 +171,7 @@ mod tests {
             efficiency: Some(0.875),
             speedup: None,
             curve: vec![],
+            experiments: scafd::control::Experiments::default(),
             regions: 12,
             promised_regions: 3,
             reason: "half of the machine".into(),

@@ -2,6 +2,7 @@
 //!
 //! `docs/configuration.md` describes the keys for users.
 
+use crate::experiment::When;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -25,6 +26,10 @@ pub struct Config {
     pub count_load: bool,
     /// Whether programs are sent to DoPs that nothing is known of, for a tick each.
     pub explore: bool,
+    /// When serial experiments are made.
+    pub experiments: When,
+    /// Seconds after which a region may be tried again when it has changed, or has been the same; 0 for never.
+    pub experiment_again_s: u64,
 }
 
 impl Default for Config {
@@ -38,6 +43,8 @@ impl Default for Config {
             reserve: 0,
             count_load: true,
             explore: false,
+            experiments: When::Off,
+            experiment_again_s: 0,
         }
     }
 }
@@ -77,6 +84,8 @@ struct File {
     reserve: Option<u32>,
     count_load: Option<bool>,
     explore: Option<bool>,
+    experiments: Option<When>,
+    experiment_again_s: Option<u64>,
 }
 
 impl Config {
@@ -120,6 +129,8 @@ impl Config {
         config.reserve = file.reserve.unwrap_or(config.reserve);
         config.count_load = file.count_load.unwrap_or(config.count_load);
         config.explore = file.explore.unwrap_or(config.explore);
+        config.experiments = file.experiments.unwrap_or(config.experiments);
+        config.experiment_again_s = file.experiment_again_s.unwrap_or(config.experiment_again_s);
         Ok(config)
     }
 }
@@ -168,7 +179,7 @@ mod tests {
     #[test]
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
-                    count_load = false\nexplore = true\n";
+                    count_load = false\nexplore = true\nexperiments = 'lazy'\nexperiment_again_s = 60\n";
         let config = parse(text).unwrap();
         assert_eq!(
             config,
@@ -181,6 +192,8 @@ mod tests {
                 reserve: 1,
                 count_load: false,
                 explore: true,
+                experiments: When::Lazy,
+                experiment_again_s: 60,
             }
         );
     }

@@ -88,6 +88,17 @@ pub struct CurvePoint {
     pub observed: Option<f64>,
 }
 
+/// Serial experiments of a program, as it tells.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Experiments {
+    /// How many there were, those included that were ended or not begun.
+    pub made: u64,
+    /// Those among them that gave a time.
+    pub measured: u64,
+    /// What became of the latest one, in a sentence; empty if there was none.
+    pub latest: String,
+}
+
 /// One program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
@@ -132,6 +143,8 @@ pub struct Program {
     pub speedup: Option<f64>,
     /// What is known of its speedup at each DoP that it ran at, at 1 and at its natural one. Empty before anything was measured.
     pub curve: Vec<CurvePoint>,
+    /// Its serial experiments.
+    pub experiments: Experiments,
     /// Parallel regions left since it attached.
     pub regions: u64,
     /// Regions among them whose team size the program fixed itself.

@@ -7,6 +7,7 @@
 
 use crate::control::{self, Mechanism};
 use crate::estimate::{Meter, Seen};
+use crate::experiment::Trials;
 use crate::paths::Scope;
 use crate::rows::RowMeter;
 use scaf_policy::efficiency::{Interval, LowPass};
@@ -143,6 +144,8 @@ pub struct Program {
     pub rows: RowMeter,
     /// See `rows`.
     pub observed: Observed,
+    /// Its serial experiments.
+    pub trials: Trials,
     /// A DoP that it has until the next tick, so that its speedup there is known.
     pub step: Option<u32>,
     /// DoPs that it was sent to in the last [`STEPS_NS`], and when, in nanoseconds of CLOCK_MONOTONIC.
@@ -410,6 +413,7 @@ impl Program {
             efficiency,
             speedup: efficiency.map(|e| e * f64::from(self.measured_dop.max(1))),
             curve: self.curve(),
+            experiments: self.trials.snapshot(),
             regions: self.seen.map_or(0, |s| s.regions),
             promised_regions: self.seen.map_or(0, |s| s.promised),
             reason: self.grant.reason.clone(),

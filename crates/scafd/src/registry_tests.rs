@@ -28,6 +28,7 @@ fn program(id: u64) -> Program {
         meter: Meter::new(0),
         rows: RowMeter::new(0),
         observed: Observed::default(),
+        trials: Trials::default(),
         step: None,
         steps: Vec::new(),
         seen: None,

@@ -4,6 +4,7 @@ use super::Daemon;
 use super::decide::target_of;
 use crate::apply::{Trouble, bound_thread};
 use crate::estimate::Meter;
+use crate::experiment::Trials;
 use crate::inspect::{Job, Verdict};
 use crate::log::{self, Level};
 use crate::observe::process::Stat;
@@ -109,6 +110,7 @@ impl Daemon {
             meter: Meter::new(clock::ticks()),
             rows: RowMeter::new(clock::ticks()),
             observed: Observed::default(),
+            trials: Trials::default(),
             step: None,
             steps: Vec::new(),
             seen: None,

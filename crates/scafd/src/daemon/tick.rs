@@ -9,10 +9,12 @@ use super::arrive::GENERATIONS;
 use super::decide::target_of;
 use crate::apply::Trouble;
 use crate::estimate::Bounds;
+use crate::experiment::When;
 use crate::log::{self, Level};
 use crate::observe::clock;
 use crate::observe::load::Sample;
 use scaf_policy::ProgramId;
+use scaf_proto::experiment::Order;
 use std::time::{Duration, Instant};
 
 /// How often limits are read again and children looked for.
@@ -83,6 +85,12 @@ impl Daemon {
     /// Reads the report pages.
     pub(super) fn estimate(&mut self, sample: Sample) {
         let now_ns = clock::now_ns();
+        let experiments = match self.parts.config.experiments {
+            When::Off => false,
+            When::Lazy => self.registry.iter().filter(|program| program.alone.is_none()).count() > 1,
+            When::Always => true,
+        };
+        let again_ns = self.parts.config.experiment_again_s.saturating_mul(1_000_000_000);
         for program in self.registry.iter_mut() {
             // A step is for one interval, whatever comes of it.
             let stepped = program.step.take().is_some();
@@ -101,6 +109,17 @@ impl Daemon {
             let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
             let runs = program.rows.read(ticks, (steady_ns as f64 * 1e-9, most), rows, &self.tsc);
             program.ran(&runs);
+            if program.trials.take(pages.experiments(), &mut program.observed, now_ns) {
+                pages.order(Order::NONE);
+            }
+            if experiments
+                && let Some(dop) = program.grant.dop
+                && let Some(order) = program.trials.next(&program.observed, dop, again_ns, now_ns, || {
+                    self.observer.process(program.pid).memory().ok()
+                })
+            {
+                pages.order(order);
+            }
             if self.parts.config.explore && !stepped {
                 program.explore(now_ns);
             }
