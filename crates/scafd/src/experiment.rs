@@ -22,6 +22,8 @@ pub enum When {
 
 /// An order that isn't carried out within this time is taken back.
 const PATIENCE_NS: u64 = 10_000_000_000;
+/// For so long a region isn't tried whose team could not be made smaller.
+const REST_NS: u64 = 2_000_000_000;
 /// Regions that are remembered as tried; with more of them, no further one is.
 const MOST: usize = 256;
 
@@ -42,6 +44,8 @@ pub struct Trials {
     measured: u64,
     latest: Option<Account>,
     tried: BTreeMap<u64, Tried>,
+    /// Regions whose team could not be made smaller, and when that was.
+    again: BTreeMap<u64, u64>,
 }
 
 impl Trials {
@@ -68,7 +72,11 @@ impl Trials {
         if let Some(seconds) = seconds {
             observed.tried_alone(order.region(), seconds);
         }
-        if let Some(tried) = self.tried.get_mut(&order.region()) {
+        if account.outcome == Outcome::NoRoom {
+            // It has fewer contexts for now, perhaps.
+            self.again.insert(order.region(), now_ns);
+            self.tried.remove(&order.region());
+        } else if let Some(tried) = self.tried.get_mut(&order.region()) {
             tried.measured = seconds.is_some();
         }
         true
@@ -89,7 +97,9 @@ impl Trials {
             return None;
         }
         let may = |it: &RegionAt| {
-            self.tried.len() < MOST && !is_mark(it.region) && !self.tried.contains_key(&it.region)
+            let rests = |at_ns: &u64| now_ns.saturating_sub(*at_ns) < REST_NS;
+            let known = self.tried.contains_key(&it.region) || self.again.get(&it.region).is_some_and(rests);
+            !known && !is_mark(it.region) && self.tried.len() + self.again.len() < MOST
         };
         let due = |it: &RegionAt| {
             let is_old = |tried: &Tried| !it.alone || now_ns.saturating_sub(tried.at_ns) >= again_ns;
@@ -104,6 +114,7 @@ impl Trials {
         self.number = self.number.wrapping_add(1);
         let order = Order::new(region, self.number);
         self.order = Some((order, now_ns));
+        self.again.remove(&region);
         self.tried.insert(region, Tried { at_ns: now_ns, spent_s, measured: false });
         Some(order)
     }
@@ -166,7 +177,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
     const SMALL: Option<(u64, u64)> = Some((4 << 20, 1 << 20));
 
-    fn page() -> Box<Experiments> {
+    fn empty_page() -> Box<Experiments> {
         // SAFETY: atomics only, for which zero is a value.
         Box::new(unsafe { std::mem::zeroed() })
     }
@@ -189,7 +200,7 @@ mod tests {
     #[test]
     fn a_region_is_tried_once_and_its_time_is_taken_in() {
         let (mut trials, mut observed) = program();
-        let page = page();
+        let page = empty_page();
         let order = trials.next(&observed, 2, 0, S, || SMALL).unwrap();
         assert_eq!(order.region(), 4096);
         assert_eq!(trials.next(&observed, 2, 0, S, || SMALL), None);
@@ -206,7 +217,7 @@ mod tests {
     #[test]
     fn a_region_is_tried_again_in_another_phase_and_periodically_only_if_that_is_wanted() {
         let (mut trials, mut observed) = program();
-        let page = page();
+        let page = empty_page();
         trials.next(&observed, 2, 10 * S, S, || SMALL).unwrap();
         page.tell(&measured(S / 50, 0));
         trials.take(&page, &mut observed, 2 * S);
@@ -235,16 +246,24 @@ mod tests {
             let (mut trials, mut observed) = program();
             let before = observed.speedup(2, 1.0);
             trials.next(&observed, 2, 0, S, || SMALL).unwrap();
-            let page = page();
+            let page = empty_page();
             page.tell(&account);
             assert!(trials.take(&page, &mut observed, 2 * S));
             assert_eq!(observed.speedup(2, 1.0), before, "{account:?}");
             assert_eq!(trials.next(&observed, 2, 0, 100 * S, || SMALL), None);
         }
+        // A team that can't be made smaller now may be later.
+        let (mut trials, mut observed) = program();
+        trials.next(&observed, 2, 0, S, || SMALL).unwrap();
+        let page = empty_page();
+        page.tell(&Account { outcome: Outcome::NoRoom, ..measured(0, 0) });
+        assert!(trials.take(&page, &mut observed, S));
+        assert_eq!(trials.next(&observed, 2, 0, 2 * S, || SMALL), None);
+        assert!(trials.next(&observed, 2, 0, 4 * S, || SMALL).is_some());
         // An answer about another region is none.
         let (mut trials, mut observed) = program();
         trials.next(&observed, 2, 0, S, || SMALL).unwrap();
-        let page = page();
+        let page = empty_page();
         page.tell(&Account { region: 8192, ..measured(S / 50, 0) });
         assert!(!trials.take(&page, &mut observed, 2 * S));
         assert!(trials.take(&page, &mut observed, 12 * S), "the order is taken back");

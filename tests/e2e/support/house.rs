@@ -34,8 +34,13 @@ impl House {
 
     /// A house whose daemon sends programs to DoPs that nothing is known of.
     pub fn exploring(policy: &str) -> House {
+        House::configured(policy, "explore = true\n")
+    }
+
+    /// A house whose daemon has this configuration.
+    pub fn configured(policy: &str, text: &str) -> House {
         let house = House::without_daemon(policy);
-        std::fs::write(house.configuration(), "explore = true\n").expect("the daemon's configuration");
+        std::fs::write(house.configuration(), text).expect("the daemon's configuration");
         house.start_daemon();
         house
     }
