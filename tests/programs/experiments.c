@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -203,7 +204,7 @@ static int alone(void)
             int me = omp_get_thread_num();
             there[me] = 1;
             while (!there[!me])
-                usleep(50);
+                sched_yield();
         }
         rounds++;
         usleep(1000);

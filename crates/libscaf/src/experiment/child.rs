@@ -148,7 +148,7 @@ unsafe fn set_deadline() -> bool {
     }
 }
 
-/// Moves to the last of the program's PUs that its master isn't on.
+/// Moves to the last of the program's PUs that its master isn't on, if there is one. What counts is CPU time.
 unsafe fn take_a_pu(pu: c_int) -> bool {
     let mut mask = [0u64; MASK_WORDS];
     // SAFETY: fills and reads memory of ours.
@@ -164,7 +164,7 @@ unsafe fn take_a_pu(pu: c_int) -> bool {
             *word = if found || *word == 0 { 0 } else { 1 << (63 - word.leading_zeros() % 64) };
             found |= *word != 0;
         }
-        found && libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) == 0
+        !found || libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) == 0
     }
 }
 
