@@ -4,6 +4,9 @@ use scaf_policy::observed::{Observed, Spell};
 use scaf_proto::hello::{Hello, Welcome};
 use scaf_proto::report::ReportPage;
 use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
+use scaf_team::experiment::lines;
+use scaf_team::experiment::maps::Mapping;
+use scafd::experiment::Trials;
 use scafd::observe::clock::Tsc;
 use scafd::rows::RowMeter;
 
@@ -33,6 +36,28 @@ fn welcome() {
     });
 }
 
+/// What stands in /proc about a process, as a client reads it before an experiment.
+#[test]
+fn mappings() {
+    bolero::check!().for_each(|bytes: &[u8]| {
+        let mut rest = bytes;
+        let read = |room: &mut [u8]| {
+            let length = rest.len().min(room.len()).min(100);
+            room[..length].copy_from_slice(&rest[..length]);
+            rest = &rest[length..];
+            Some(length)
+        };
+        lines::each(read, |line| {
+            if let Some(mapping) = Mapping::parse(line) {
+                assert!(mapping.start < mapping.end);
+                let _ = mapping.care(&[0, usize::MAX]);
+            }
+            let _ = lines::field(line, b"Threads");
+            true
+        });
+    });
+}
+
 /// A report page, as the daemon reads it.
 #[test]
 fn report_page() {
@@ -52,6 +77,7 @@ fn report_page() {
         let runs = RowMeter::new(0).read(1 << 40, (1e9, 1_024), rows, &Tsc::with_rate(1.0));
         let mut observed = Observed::default();
         observed.add(&Spell { dop: 2, dt_s: 0.25, parallel_s: 0.25, runs: &runs });
+        Trials::default().take(page.experiments(), &mut observed, 1 << 40);
         assert!(observed.speedup(2, 1.0).is_none_or(|speedup| speedup.value.is_finite()));
     });
 }

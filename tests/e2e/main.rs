@@ -13,6 +13,7 @@ mod chaos;
 mod crowd;
 mod curve;
 mod entry_points;
+mod experiments;
 mod fakes;
 mod faults;
 mod kernels;

@@ -3,7 +3,7 @@
 //! Without this, the child would hold the parent's socket open after the parent's death, write into its report page,
 //! and stay on its PUs for ever.
 
-use crate::{client, crowd, masters, runtime, watch};
+use crate::{client, crowd, experiment, masters, runtime, watch};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 unsafe extern "C" {
@@ -31,5 +31,6 @@ extern "C" fn in_child() {
         runtime::after_fork();
         watch::after_fork();
         crowd::after_fork();
+        experiment::after_fork();
     });
 }

@@ -13,6 +13,7 @@
 //! - [`tasks`]: tasks, and waits for them and for locks;
 //! - [`crowd`]: those waits that stay the runtime's;
 //! - [`virtualise`], [`watch`]: regions whose threads are done by fewer, one after the other, and who looks after them;
+//! - [`experiment`]: a region is run once more, alone, in a copy of the process;
 //! - [`promise`]: calls by which a program fixes its team sizes, which are then kept;
 //! - [`runtime`]: which copy of the runtime serves which code;
 //! - [`client`], [`settings`], [`pages`], [`fork`]: attaching, and staying out of the way of fork, exec and threads;
@@ -33,6 +34,7 @@ compile_error!("libscaf runs on x86-64 Linux so far; a port needs arch.rs and a 
 mod arch;
 mod client;
 mod crowd;
+mod experiment;
 mod fork;
 mod frame;
 mod futex;

@@ -16,7 +16,7 @@ use crate::masters::{ask_natural, in_teams, join_teams, leave_teams, natural, on
 use crate::runtime::{self, Body, Code, Runtime};
 use crate::sampling::{self, Note};
 use crate::virtualise::{self, Parts};
-use crate::{client, crowd, pages, promise, settings, watch};
+use crate::{client, crowd, experiment, pages, promise, settings, watch};
 use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
@@ -122,7 +122,16 @@ unsafe fn managed<R>(
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
         let grant = pages::grant().word();
-        let choice = choose(code, body, &note, requested, kind);
+        let (mut entered, mut choice) = (entered, choose(code, body, &note, requested, kind));
+        if experiment::concerns(body) {
+            let plain = kind != Kind::Sections && one_master() && slot.is_some();
+            let natural = natural();
+            let region = experiment::Candidate { body, runtime: code.runtime, choice, natural, plain };
+            let again = || choose(code, body, &note, requested, kind);
+            let alone = || drop(unmeasured(this, code, body, data, Choice::EXPERIMENT, &call));
+            choice = experiment::attend(&region, again, alone).unwrap_or(choice);
+            entered = ticks();
+        }
         if choice.promised
             && let Some(slot) = slot
         {
@@ -360,7 +369,7 @@ pub fn choose(code: Code, body: Body, note: &Note, requested: u32, kind: Kind) -
         requested,
         // As last seen: `client` asks the runtime about once a second. Only a smaller team needs the exact number.
         natural: natural(),
-        budget: word.dop().map(|dop| dop.saturating_sub(in_teams())),
+        budget: word.dop().map(|dop| dop.saturating_sub(in_teams()).saturating_sub(experiment::contexts())),
         kept: promise::is_kept(),
         resizable: inspected && word.resizable() && kind != Kind::Sections,
         independent: false,

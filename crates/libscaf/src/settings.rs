@@ -2,8 +2,8 @@
 //! may change its environment later.
 //!
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
-//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_SPIN` rounds, 0 to 2^32 - 1. A value out of range is ignored:
-//! the library can't complain.
+//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_SPIN` rounds, 0 to 2^32 - 1 ·
+//! `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests). A value out of range is ignored: the library can't complain.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -35,6 +35,8 @@ pub struct Settings {
     pub fixed_spin: bool,
     /// The user says how large threads' stacks are (`OMP_STACKSIZE`).
     pub own_stacks: bool,
+    /// One of so many regions of several threads is tried on one context, for tests; 0 for none ([`crate::experiment`]).
+    pub experiment_every: u32,
 }
 
 struct Once(UnsafeCell<Settings>);
@@ -53,6 +55,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     spin: None,
     fixed_spin: false,
     own_stacks: false,
+    experiment_every: 0,
 }));
 
 /// The settings as they were when the library was loaded.
@@ -105,6 +108,8 @@ fn read(settings: &mut Settings, entry: &[u8]) {
         settings.weight_milli = number(value, 1_000_000).unwrap_or(1_000);
     } else if let Some(value) = entry.strip_prefix(b"SCAF_SPIN=") {
         settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_EXPERIMENT_EVERY=") {
+        settings.experiment_every = number(value, u32::MAX).unwrap_or(0);
     } else if let Some(value) = entry.strip_prefix(b"XDG_RUNTIME_DIR=") {
         copy(&mut settings.runtime_dir, value);
     } else if entry.starts_with(b"GOMP_SPINCOUNT=") {

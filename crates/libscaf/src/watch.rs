@@ -31,6 +31,11 @@ pub fn is_up() -> bool {
     UP.load(Ordering::SeqCst) != 0 || call_in()
 }
 
+/// Whether it is there now.
+pub fn is_here() -> bool {
+    UP.load(Ordering::Relaxed) != 0
+}
+
 #[cold]
 fn call_in() -> bool {
     if UP.swap(1, Ordering::SeqCst) != 0 || spawn(watch, null_mut()) {

@@ -25,6 +25,7 @@ mod chaos;
 pub mod counters;
 mod cycle;
 pub mod efficiency;
+pub mod experiment;
 pub mod explore;
 pub mod fusion;
 pub mod metrics;

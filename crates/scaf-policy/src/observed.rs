@@ -49,7 +49,9 @@ pub struct Runs {
     pub region: u64,
     /// The DoP of its runs.
     pub dop: u32,
-    /// Runs that ended, or iterations of them: what each time stands for much the same work.
+    /// Runs that ended.
+    pub runs: f64,
+    /// The same, or their iterations where those are counted: each stands for much the same work.
     pub count: f64,
     /// Their wall time, in seconds.
     pub wall_s: f64,
@@ -124,14 +126,33 @@ struct Region {
     intervals: u64,
     /// Runs lately, fading.
     lately: f64,
-    /// All runs so far.
+    /// All of them so far.
     runs: f64,
+    /// How many of what is counted a run is: 1, or its iterations.
+    each: f64,
     /// What earlier runs taught.
     past: Option<past::Region>,
     /// What a run takes now over what it took then.
     scale: f64,
     /// Seconds a run at each DoP that is known, in order: from `points` and `past`, whenever one of them changes.
     known: Vec<(u32, Estimate)>,
+    /// Seconds of all its runs so far.
+    spent_s: f64,
+}
+
+/// A region as it is known at one DoP.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RegionAt {
+    /// Which.
+    pub region: u64,
+    /// Seconds a run at that DoP.
+    pub mean_s: f64,
+    /// Seconds of such runs lately, fading.
+    pub lately_s: f64,
+    /// Seconds of all its runs so far.
+    pub spent_s: f64,
+    /// Whether it also ran on one context since it last changed.
+    pub alone: bool,
 }
 
 impl Region {
@@ -147,7 +168,6 @@ impl Region {
             }
         }
         self.intervals += 1;
-        self.runs += count;
         let point = self.points.entry(dop).or_default();
         point.add(mean_s, count);
         point.latest = self.intervals;
@@ -265,10 +285,17 @@ impl Observed {
         let parallel_s = if good(spell.parallel_s) { spell.parallel_s.min(spell.dt_s) } else { 0.0 };
         self.serial_s += spell.dt_s - parallel_s;
         let mut known_s = 0.0;
-        for runs in spell.runs.iter().filter(|runs| runs.dop > 0 && good(runs.count) && good(runs.wall_s)) {
+        for runs in spell
+            .runs
+            .iter()
+            .filter(|runs| runs.dop > 0 && [runs.runs, runs.count, runs.wall_s].into_iter().all(good))
+        {
             let region = self.regions.entry(runs.region).or_default();
             region.add(runs.dop, runs.wall_s / runs.count, runs.count);
             region.lately += runs.count;
+            region.spent_s += runs.wall_s;
+            region.runs += runs.count;
+            region.each = runs.count / runs.runs;
             known_s += runs.wall_s;
         }
         *self.other_s.entry(spell.dop).or_default() += (parallel_s - known_s).max(0.0);
@@ -347,6 +374,32 @@ impl Observed {
     pub fn dops_beside(&self, dop: u32) -> BTreeSet<u32> {
         let there = self.regions.values().filter(|region| region.knows(dop));
         there.flat_map(|region| region.known.iter().map(|(dop, _)| *dop)).collect()
+    }
+
+    /// Regions that ran at `dop` since they last changed.
+    pub fn regions_at(&self, dop: u32) -> impl Iterator<Item = RegionAt> + '_ {
+        self.regions.iter().filter_map(move |(number, region)| {
+            let fresh = |dop: &u32| region.points.get(dop).filter(|point| !point.stale);
+            let mean_s = fresh(&dop)?.estimate().value * region.each;
+            Some(RegionAt {
+                region: *number,
+                mean_s,
+                lately_s: mean_s * region.lately / region.each,
+                spent_s: region.spent_s,
+                alone: fresh(&1).is_some(),
+            })
+        })
+    }
+
+    /// A region that is known ran on one context beside the program, in `seconds`: it is not among what the program did.
+    pub fn tried_alone(&mut self, region: u64, seconds: f64) {
+        if let Some(region) = self.regions.get_mut(&region)
+            && region.each > 0.0
+            && seconds.is_finite()
+            && seconds > 0.0
+        {
+            region.add(1, seconds / region.each, region.each);
+        }
     }
 
     /// The speedup at `p`, where nothing better is known of a region than that its speedup at its only DoP is that DoP to the

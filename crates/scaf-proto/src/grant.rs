@@ -4,6 +4,7 @@
 //! occasions: a forked child takes its own affinity back from [`Masks::own`]. Regions that might run on fewer threads than
 //! their team has look themselves up in a table.
 
+use crate::experiment::Order;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, MASK_WORDS, VERSION, seq};
 
@@ -129,6 +130,8 @@ pub struct GrantPage {
     magic: AtomicU32,
     version: AtomicU32,
     word: AtomicU64,
+    /// See [`Order`]; beside the word, because each region looks at both.
+    experiment: AtomicU64,
     seq: AtomicU64,
     granted: [AtomicU64; MASK_WORDS],
     own: [AtomicU64; MASK_WORDS],
@@ -166,6 +169,17 @@ impl GrantPage {
     #[inline(always)]
     pub fn word(&self) -> Word {
         Word(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Daemon: the region that a serial experiment is wanted of.
+    pub fn order(&self, order: Order) {
+        self.experiment.store(order.bits(), Ordering::Relaxed);
+    }
+
+    /// Client: the same.
+    #[inline(always)]
+    pub fn ordered(&self) -> Order {
+        Order::from_bits(self.experiment.load(Ordering::Relaxed))
     }
 
     /// Daemon: says in which regions threads are independent, by the addresses of their outlined functions. Those that
@@ -216,9 +230,9 @@ fn load(from: &[AtomicU64; MASK_WORDS]) -> Mask {
 const _: () = {
     assert!(size_of::<GrantPage>() <= crate::PAGE_BYTES);
     assert!(core::mem::offset_of!(GrantPage, word) == 8);
-    assert!(core::mem::offset_of!(GrantPage, seq) == 16);
-    assert!(core::mem::offset_of!(GrantPage, granted) == 24);
-    assert!(core::mem::offset_of!(GrantPage, own) == 24 + 8 * MASK_WORDS);
+    assert!(core::mem::offset_of!(GrantPage, seq) == 24);
+    assert!(core::mem::offset_of!(GrantPage, granted) == 32);
+    assert!(core::mem::offset_of!(GrantPage, own) == 32 + 8 * MASK_WORDS);
 };
 
 #[cfg(loom)]
@@ -228,6 +242,7 @@ impl Default for GrantPage {
             magic: AtomicU32::new(0),
             version: AtomicU32::new(0),
             word: AtomicU64::new(0),
+            experiment: AtomicU64::new(0),
             seq: AtomicU64::new(0),
             granted: core::array::from_fn(|_| AtomicU64::new(0)),
             own: core::array::from_fn(|_| AtomicU64::new(0)),

@@ -9,9 +9,12 @@
 //! Each page has exactly one writing process, so neither side can harm the other. Consistency comes from sequence
 //! counters ([`seq`]): a writer never waits, and a reader that meets a write in progress tries again.
 //!
+//! [`experiment`] is what both pages say about serial experiments.
+//!
 //! This crate is `no_std` and has no dependency: the client library lives in other people's processes.
 #![cfg_attr(not(any(test, loom)), no_std)]
 
+pub mod experiment;
 pub mod grant;
 pub mod hello;
 pub mod report;

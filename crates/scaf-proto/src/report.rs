@@ -8,6 +8,7 @@
 //! The daemon reads the page through [`ReportPage::read`] alone. It returns raw numbers: whoever uses them has to
 //! check their range, as `scafd`'s observer does.
 
+use crate::experiment::Experiments;
 use crate::rows::Rows;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, VERSION, seq};
@@ -197,6 +198,7 @@ pub struct ReportPage {
     _pad: [u32; 11],
     slots: [Slot; SLOTS],
     rows: Rows,
+    experiments: Experiments,
 }
 
 /// A copy of the page's head.
@@ -227,6 +229,11 @@ impl ReportPage {
     #[inline(always)]
     pub fn rows(&self) -> &Rows {
         &self.rows
+    }
+
+    /// Serial experiments: the client tells, the daemon reads.
+    pub fn experiments(&self) -> &Experiments {
+        &self.experiments
     }
 
     /// Client: sets the team size that the program would have without us.

@@ -74,3 +74,22 @@ fn waits_added_by_a_whole_team_are_all_counted() {
         assert_eq!(slot.model_copy().unwrap().useful, 82);
     });
 }
+
+#[test]
+fn a_reader_never_sees_half_an_experiment() {
+    use scaf_proto::experiment::{Account, Experiments, Outcome};
+    let account =
+        |value| Account { region: value, outcome: Outcome::Measured, cpu_ns: value, lost_ns: value };
+    model(move || {
+        let page = Arc::new(Experiments::default());
+        let writer = {
+            let page = page.clone();
+            thread::spawn(move || page.tell(&account(7)))
+        };
+        if let Some((count, seen)) = page.latest() {
+            assert_eq!((count, seen), (1, account(7)));
+        }
+        writer.join().unwrap();
+        assert_eq!(page.latest(), Some((1, account(7))));
+    });
+}

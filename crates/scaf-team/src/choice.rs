@@ -62,6 +62,8 @@ pub struct Choice {
 impl Choice {
     /// The team of one that the runtime itself would choose.
     pub const ALONE: Choice = Choice { pass: 0, team: 1, ids: 0, promised: false, shrunk: false };
+    /// The team of one of a serial experiment.
+    pub const EXPERIMENT: Choice = Choice { pass: 1, shrunk: true, ..Choice::ALONE };
 }
 
 /// Chooses the team size.

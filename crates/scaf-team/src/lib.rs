@@ -1,5 +1,6 @@
 //! What the client library decides and does about a team, apart from any system, so that it can be tested.
 //!
+//! - [`experiment`]: what a region may do that is tried on one context, in a copy of the process;
 //! - [`choice`]: which mechanism a region gets and how large its team is, a pure function of what is known of it;
 //! - [`barrier`]: a barrier whose waits follow the fold: threads spin while each has a context, and sleep while not;
 //! - [`post`]: where a master leaves word of its region, for somebody who looks after those that get nowhere;
@@ -12,6 +13,7 @@
 
 pub mod barrier;
 pub mod choice;
+pub mod experiment;
 pub mod gate;
 pub mod post;
 pub mod sync;

@@ -177,6 +177,7 @@ mod tests {
             curve: vec![],
             earlier_runs: 3,
             counters: None,
+            experiments: scafd::control::Experiments::default(),
             regions: 12,
             promised_regions: 3,
             reason: "half of the machine".into(),

@@ -2,6 +2,7 @@
 //!
 //! `docs/configuration.md` describes the keys for users.
 
+use crate::experiment::When;
 use crate::observe::counters::{Chosen, Name, NotAName};
 use scaf_policy::counters::Event;
 use serde::Deserialize;
@@ -35,6 +36,10 @@ pub struct Config {
     pub counters: bool,
     /// Events that are counted instead of the usual ones.
     pub events: Chosen,
+    /// When serial experiments are made.
+    pub experiments: When,
+    /// Seconds after which a region may be tried again when it has changed, or has been the same; 0 for never.
+    pub experiment_again_s: u64,
 }
 
 impl Default for Config {
@@ -52,6 +57,8 @@ impl Default for Config {
             memory_dir: None,
             counters: true,
             events: Chosen::default(),
+            experiments: When::Off,
+            experiment_again_s: 0,
         }
     }
 }
@@ -91,6 +98,8 @@ struct File {
     reserve: Option<u32>,
     count_load: Option<bool>,
     explore: Option<bool>,
+    experiments: Option<When>,
+    experiment_again_s: Option<u64>,
     memory: Option<bool>,
     memory_dir: Option<Spanned<PathBuf>>,
     counters: Option<Spanned<String>>,
@@ -192,6 +201,8 @@ impl Config {
                 config.events[event as usize] = Some(parsed);
             }
         }
+        config.experiments = file.experiments.unwrap_or(config.experiments);
+        config.experiment_again_s = file.experiment_again_s.unwrap_or(config.experiment_again_s);
         Ok(config)
     }
 }
@@ -240,8 +251,8 @@ mod tests {
     #[test]
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
-                    count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\ncounters = 'off'\n\
-                    [events]\ncycles = 'cpu-clock'\n";
+                    count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\nexperiments = 'lazy'\n\
+                    experiment_again_s = 60\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n";
         let config = parse(text).unwrap();
         assert_eq!(
             config,
@@ -260,6 +271,8 @@ mod tests {
                 events: std::array::from_fn(|at| {
                     (at == Event::Cycles as usize).then(|| "cpu-clock".parse().unwrap())
                 }),
+                experiments: When::Lazy,
+                experiment_again_s: 60,
             }
         );
     }

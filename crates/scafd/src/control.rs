@@ -152,6 +152,17 @@ pub struct Counters {
     pub error_ratio: Option<f64>,
 }
 
+/// Serial experiments of a program, as it tells.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Experiments {
+    /// How many there were, those included that were ended or not begun.
+    pub made: u64,
+    /// Those among them that gave a time.
+    pub measured: u64,
+    /// What became of the latest one, in a sentence; empty if there was none.
+    pub latest: String,
+}
+
 /// One program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
@@ -200,6 +211,8 @@ pub struct Program {
     pub earlier_runs: u32,
     /// What hardware counters say; `None` where there are none, or before the second tick, or for other users' programs.
     pub counters: Option<Counters>,
+    /// Its serial experiments.
+    pub experiments: Experiments,
     /// Parallel regions left since it attached.
     pub regions: u64,
     /// Regions among them whose team size the program fixed itself.

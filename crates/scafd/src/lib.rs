@@ -10,6 +10,7 @@ pub mod config;
 pub mod control;
 pub mod daemon;
 pub mod estimate;
+pub mod experiment;
 pub mod inspect;
 pub mod log;
 pub mod observe;

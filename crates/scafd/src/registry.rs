@@ -7,6 +7,7 @@
 
 use crate::control::{self, Mechanism};
 use crate::estimate::{Meter, Seen};
+use crate::experiment::Trials;
 use crate::paths::Scope;
 use crate::remember::Tie;
 use crate::rows::RowMeter;
@@ -149,6 +150,8 @@ pub struct Program {
     pub tie: Tie,
     /// What hardware counters say of it; [`Counters::speedup`] is what they make of it.
     pub counters: Counters,
+    /// Its serial experiments.
+    pub trials: Trials,
     /// A DoP that it has until the next tick, so that its speedup there is known.
     pub step: Option<u32>,
     /// DoPs that it was sent to in the last [`STEPS_NS`], and when, in nanoseconds of CLOCK_MONOTONIC.
@@ -484,6 +487,7 @@ impl Program {
             curve: self.curve(),
             earlier_runs: self.tie.earlier_runs(),
             counters: self.counters(),
+            experiments: self.trials.snapshot(),
             regions: self.seen.map_or(0, |s| s.regions),
             promised_regions: self.seen.map_or(0, |s| s.promised),
             reason: self.grant.reason.clone(),

@@ -30,6 +30,7 @@ fn program(id: u64) -> Program {
         observed: Observed::default(),
         tie: Tie::default(),
         counters: Counters::new(1.0),
+        trials: Trials::default(),
         step: None,
         steps: Vec::new(),
         seen: None,

@@ -56,17 +56,19 @@ impl RowMeter {
             self.rows.insert(row.key, row);
             let since = row.since(earlier);
             if since.runs > 0 && since.work > 0 && (1..=most).contains(&row.key.dop()) {
-                let (wall_s, count) = (tsc.seconds(since.wall), since.work as f64);
-                let runs = Runs { region: row.key.region(), dop: row.key.dop(), count, wall_s };
-                ended.push((wall_s / since.runs as f64, runs));
+                let (runs, count) = (since.runs as f64, since.work as f64);
+                let wall_s = tsc.seconds(since.wall);
+                ended.push(Runs { region: row.key.region(), dop: row.key.dop(), runs, count, wall_s });
             }
         }
-        let all_s: f64 = ended.iter().map(|(_, runs)| runs.wall_s).sum();
-        let longest_s = ended.iter().map(|(each_s, _)| *each_s).fold(0.0, f64::max);
+        let each_s = |runs: &Runs| runs.wall_s / runs.runs;
+        let all_s: f64 = ended.iter().map(|runs| runs.wall_s).sum();
+        let longest_s = ended.iter().map(each_s).fold(0.0, f64::max);
         if dt_s > MOST_S || longest_s > age_s || all_s > DRIFT * dt_s + longest_s + SLACK_S {
             return Vec::new();
         }
-        ended.into_iter().filter(|(each_s, _)| *each_s <= steady_s).map(|(_, runs)| runs).collect()
+        ended.retain(|runs| each_s(runs) <= steady_s);
+        ended
     }
 }
 
@@ -89,10 +91,10 @@ mod tests {
         let (one, two) = (Key::new(4096, 1), Key::new(4096, 2));
         rows.add(0, one, 10, S / 2, 0);
         let seen = meter.read(S, (1.0, 64), rows.read(), &tsc);
-        assert_eq!(seen, [Runs { region: 4096, dop: 1, count: 10.0, wall_s: 0.5 }]);
+        assert_eq!(seen, [Runs { region: 4096, dop: 1, runs: 10.0, count: 10.0, wall_s: 0.5 }]);
         rows.add(0, two, 5, S / 8, 0);
         let seen = meter.read(2 * S, (1.0, 64), rows.read(), &tsc);
-        assert_eq!(seen, [Runs { region: 4096, dop: 2, count: 5.0, wall_s: 0.125 }]);
+        assert_eq!(seen, [Runs { region: 4096, dop: 2, runs: 5.0, count: 5.0, wall_s: 0.125 }]);
         assert_eq!(meter.read(3 * S, (1.0, 64), rows.read(), &tsc), []);
     }
 
@@ -102,7 +104,7 @@ mod tests {
         let key = Key::of_loop(4096, 2);
         rows.add(0, key, 2, S / 2, 1_000);
         let seen = meter.read(S, (1.0, 64), rows.read(), &tsc);
-        assert_eq!(seen, [Runs { region: 4096, dop: 2, count: 1_000.0, wall_s: 0.5 }]);
+        assert_eq!(seen, [Runs { region: 4096, dop: 2, runs: 2.0, count: 1_000.0, wall_s: 0.5 }]);
     }
 
     #[test]

@@ -34,20 +34,21 @@ impl House {
 
     /// A house whose daemon sends programs to DoPs that nothing is known of.
     pub fn exploring(policy: &str) -> House {
+        House::configured(policy, "explore = true\n")
+    }
+
+    /// A house whose daemon has this configuration.
+    pub fn configured(policy: &str, text: &str) -> House {
         let house = House::without_daemon(policy);
-        house.configure("explore = true\n");
+        house.configure(text);
         house.start_daemon();
         house
     }
 
     /// The same whatever else runs on the machine, and it counts the kernel's own events in place of the processor's.
     pub fn counting(policy: &str) -> House {
-        let house = House::without_daemon(policy);
-        let text = "explore = true\ncount_load = false\n\
-                    events = { instructions = 'task-clock', cycles = 'cpu-clock' }\n";
-        std::fs::write(house.configuration(), text).expect("the daemon's configuration");
-        house.start_daemon();
-        house
+        let events = "events = { instructions = 'task-clock', cycles = 'cpu-clock' }\n";
+        House::configured(policy, &format!("explore = true\ncount_load = false\n{events}"))
     }
 
     /// A house whose daemon has no sense at all. It isn't verbose, for it decides a thousand times a second.

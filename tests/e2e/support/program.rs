@@ -184,6 +184,11 @@ impl Running<'_> {
         read(&self.out)
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, signal: i32) {
         send(self.pid(), signal);

@@ -4,6 +4,7 @@ use super::Daemon;
 use super::decide::target_of;
 use crate::apply::{Trouble, bound_thread};
 use crate::estimate::Meter;
+use crate::experiment::Trials;
 use crate::inspect::{Job, Verdict};
 use crate::log::{self, Level};
 use crate::observe::process::Stat;
@@ -113,6 +114,7 @@ impl Daemon {
             observed: Observed::default(),
             tie: Tie::default(),
             counters: Counters::new(self.parts.config.rc_s),
+            trials: Trials::default(),
             step: None,
             steps: Vec::new(),
             seen: None,

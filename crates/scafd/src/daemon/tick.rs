@@ -9,6 +9,7 @@ use super::arrive::GENERATIONS;
 use super::decide::target_of;
 use crate::apply::Trouble;
 use crate::estimate::{Bounds, Page};
+use crate::experiment::When;
 use crate::log::{self, Level};
 use crate::observe::clock::{self, Tsc};
 use crate::observe::counters::Note;
@@ -18,6 +19,7 @@ use crate::remember::Ask;
 use crate::talk::Pages;
 use scaf_policy::ProgramId;
 use scaf_policy::observed::Runs;
+use scaf_proto::experiment::Order;
 use scaf_proto::rows::RowCopy;
 use std::time::{Duration, Instant};
 
@@ -93,6 +95,12 @@ impl Daemon {
     /// Reads the report pages. First all are copied, a microsecond each, and then they are made sense of: what is decided by
     /// is of one moment.
     pub(super) fn estimate(&mut self, sample: Sample) {
+        let experiments = match self.parts.config.experiments {
+            When::Off => false,
+            When::Lazy => self.registry.iter().filter(|program| program.alone.is_none()).count() > 1,
+            When::Always => true,
+        };
+        let again_ns = self.parts.config.experiment_again_s.saturating_mul(1_000_000_000);
         let pages: Vec<Option<Copied>> =
             self.registry.iter().map(|program| copied(self.parts.talk.pages(program.id.0)?)).collect();
         let (now, crowded) = (Moment::now(), self.is_crowded());
@@ -122,6 +130,18 @@ impl Daemon {
             });
             if let Some(counts) = counts {
                 program.counted(&counts, steady_s);
+            }
+            let Some(pages) = self.parts.talk.pages(program.id.0) else { continue };
+            if program.trials.take(pages.experiments(), &mut program.observed, now.ns) {
+                pages.order(Order::NONE);
+            }
+            if experiments
+                && let Some(dop) = program.grant.dop
+                && let Some(order) = program.trials.next(&program.observed, dop, again_ns, now.ns, || {
+                    self.observer.process(program.pid).memory().ok()
+                })
+            {
+                pages.order(order);
             }
             if self.parts.config.explore && !stepped {
                 program.explore(now.ns);

@@ -40,6 +40,17 @@ impl Process {
         })
     }
 
+    /// Bytes of memory that it has, and those of them that are its own alone: neither files' nor shared.
+    ///
+    /// # Errors
+    /// As for [`Process::stat`].
+    pub fn memory(&self) -> io::Result<(u64, u64)> {
+        let text = read_to_string(self.folder.join("statm"))?;
+        memory(&text).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/statm: not understood", self.pid))
+        })
+    }
+
     /// Its effective user.
     ///
     /// # Errors
@@ -82,6 +93,14 @@ impl Process {
     }
 }
 
+/// `statm` counts pages: all, resident, and those of the latter that are files' or shared.
+fn memory(text: &str) -> Option<(u64, u64)> {
+    let mut fields = text.split_whitespace().skip(1).map(str::parse::<u64>);
+    let (resident, shared) = (fields.next()?.ok()?, fields.next()?.ok()?);
+    let bytes = |pages: u64| pages.saturating_mul(rustix::param::page_size() as u64);
+    Some((bytes(resident), bytes(resident.saturating_sub(shared))))
+}
+
 /// The name in parentheses may contain blanks and parentheses itself; fields count from behind the last one.
 fn parse(text: &str) -> Option<Stat> {
     let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_whitespace().collect();
@@ -107,9 +126,17 @@ mod tests {
     }
 
     #[test]
+    fn memory_is_what_is_resident_and_what_of_that_is_private() {
+        let page = rustix::param::page_size() as u64;
+        assert_eq!(memory("900 100 40 5 0 60 0"), Some((100 * page, 60 * page)));
+        assert_eq!((memory(""), memory("1 2"), memory("1 x 3")), (None, None, None));
+    }
+
+    #[test]
     fn this_process_is_there_and_process_0_is_not() {
         let me = Process::new(Path::new("/"), std::process::id());
         assert!(me.stat().unwrap().threads >= 1);
+        assert!(me.memory().is_ok_and(|(resident, private)| resident > private && private > 0));
         assert!(me.threads().unwrap().contains(&std::process::id()));
         assert!(!me.name().is_empty());
         assert_eq!(me.uid().unwrap(), rustix::process::geteuid().as_raw());

@@ -128,7 +128,7 @@ mod tests {
     fn ran(observed: &mut Observed, address: u64, marks: bool) {
         let address = address as usize;
         let key = if marks { Row::marks(address, 2) } else { Row::new(address, 2) };
-        let runs = [Runs { region: key.region(), dop: 2, count: 10.0, wall_s: 0.2 }];
+        let runs = [Runs { region: key.region(), dop: 2, runs: 10.0, count: 10.0, wall_s: 0.2 }];
         observed.add(&Spell { dop: 2, dt_s: 0.25, parallel_s: 0.2, runs: &runs });
     }
 

@@ -4,6 +4,7 @@ use crate::estimate::Page;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use scaf_proto::PAGE_BYTES;
+use scaf_proto::experiment::{Experiments, Order};
 use scaf_proto::grant::{GrantPage, Masks, Word};
 use scaf_proto::report::ReportPage;
 use scaf_proto::rows::Rows;
@@ -55,6 +56,16 @@ impl Pages {
     /// The report page's rows; to be trusted no more than the rest of it.
     pub fn rows(&self) -> &Rows {
         self.report_page().rows()
+    }
+
+    /// What the report page says about serial experiments.
+    pub fn experiments(&self) -> &Experiments {
+        self.report_page().experiments()
+    }
+
+    /// Publishes which region a serial experiment is wanted of.
+    pub fn order(&self, order: Order) {
+        self.grant_page().order(order);
     }
 
     fn report_page(&self) -> &ReportPage {

@@ -1,0 +1,157 @@
+//! Which region is worth a serial experiment (SCAF, section 4.3.1): a run on one context, in a copy of the process, beside the
+//! program's own run on one context less.
+//!
+//! It tells S(1) where nothing else does: neither has the region run on one context by itself, nor are the program's other
+//! regions enough to be sure. It costs the program a context for a moment, and the time to copy whatever memory it writes to
+//! meanwhile; so the region has to be long enough, the process small, and the price a small part of what the region has taken so
+//! far. What is found is the *effective* speedup (TACO, section 3.2): the other contexts are busy meanwhile.
+
+use crate::observed::{Observed, RegionAt};
+
+/// Shorter regions aren't tried, in seconds: the price of copying a process is a large part of them.
+const LEAST_S: f64 = 0.005;
+/// Nor are regions that would take longer alone than a copy may live.
+const MOST_S: f64 = 1.5;
+/// Nor are processes with more memory, in bytes.
+pub const MOST_BYTES: u64 = 64 << 20;
+/// The price may be this part of what the region has taken so far.
+const SHARE: f64 = 0.05;
+/// What copying a process costs, in seconds, and what copying its memory does, in seconds a byte: 2.8 ms a megabyte.
+const PRICE_S: f64 = 0.0005;
+const PRICE_S_PER_BYTE: f64 = 0.0028 / (1 << 20) as f64;
+/// Relative error of a speedup from which on it is worth a try.
+const WORTH: f64 = 0.15;
+/// A time of which more than this part went into copying memory says nothing about the region.
+const LOST: f64 = 0.1;
+
+/// A region that could be tried.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Candidate {
+    /// Which.
+    pub region: u64,
+    /// Seconds that its runs have taken so far, at any DoP.
+    pub spent_s: f64,
+}
+
+/// The region of a program with `dop` contexts that is worth a try most. Those that `may` be tried are while the program's speedup
+/// isn't known, and the region's time on one context isn't either; those that are `due` to be tried again are in any case.
+pub fn candidate(
+    observed: &Observed,
+    dop: u32,
+    may: impl Fn(&RegionAt) -> bool,
+    due: impl Fn(&RegionAt) -> bool,
+) -> Option<Candidate> {
+    if dop < 2 {
+        return None;
+    }
+    let sure = observed.speedup(dop, 1.0).is_none_or(|speedup| speedup.error <= WORTH);
+    let fits = |mean_s: f64| mean_s >= LEAST_S && mean_s * f64::from(dop) <= MOST_S;
+    observed
+        .regions_at(dop)
+        .filter(|region| fits(region.mean_s) && (due(region) || (!sure && !region.alone && may(region))))
+        .max_by(|a, b| a.lately_s.total_cmp(&b.lately_s))
+        .map(|region| Candidate { region: region.region, spent_s: region.spent_s })
+}
+
+/// Whether a try is cheap enough: the process has `resident` bytes of memory, `private` of which are its own, and the region has
+/// taken `spent_s` seconds since it was tried last.
+pub fn is_cheap(resident: u64, private: u64, spent_s: f64) -> bool {
+    resident < MOST_BYTES && PRICE_S + private as f64 * PRICE_S_PER_BYTE <= SHARE * spent_s
+}
+
+/// The region's time on one context, in seconds: `cpu_s` less what went into copying memory (`lost_s`). `None` if that was too
+/// much, or if either is no time that can have been.
+pub fn time_alone(cpu_s: f64, lost_s: f64) -> Option<f64> {
+    let possible = cpu_s > 0.0 && cpu_s <= 2.0 * MOST_S && lost_s >= 0.0;
+    (possible && lost_s <= LOST * cpu_s).then_some(cpu_s - lost_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observed::{Runs, Spell};
+
+    const ANY: fn(&RegionAt) -> bool = |_| true;
+    const NONE: fn(&RegionAt) -> bool = |_| false;
+
+    /// A program that ran at `dop`: regions and how long a run takes.
+    fn ran(dop: u32, regions: &[(u64, f64)]) -> Observed {
+        let mut observed = Observed::default();
+        for _ in 0..6 {
+            let share = 0.25 / regions.len() as f64;
+            let runs: Vec<Runs> = regions
+                .iter()
+                .map(|(region, mean_s)| Runs {
+                    region: *region,
+                    dop,
+                    runs: share / mean_s,
+                    count: share / mean_s,
+                    wall_s: share,
+                })
+                .collect();
+            observed.add(&Spell { dop, dt_s: 0.25, parallel_s: 0.25, runs: &runs });
+        }
+        observed
+    }
+
+    #[test]
+    fn the_region_with_most_time_is_tried_once() {
+        let mut observed = ran(2, &[(1, 0.01), (2, 0.02)]);
+        observed.add(&Spell {
+            dop: 2,
+            dt_s: 0.25,
+            parallel_s: 0.25,
+            runs: &[Runs { region: 2, dop: 2, runs: 12.0, count: 12.0, wall_s: 0.25 }],
+        });
+        let first = candidate(&observed, 2, ANY, NONE).unwrap();
+        assert_eq!(first.region, 2);
+        assert!(first.spent_s > 0.9 && first.spent_s < 1.1, "{first:?}");
+        assert_eq!(candidate(&observed, 2, |it| it.region != 2, NONE).map(|it| it.region), Some(1));
+        // What was found makes it no candidate any more, and the program's speedup is known when all were tried.
+        observed.tried_alone(2, 0.036);
+        assert_eq!(candidate(&observed, 2, ANY, NONE).map(|it| it.region), Some(1));
+        observed.tried_alone(1, 0.018);
+        assert_eq!(candidate(&observed, 2, ANY, NONE), None);
+        assert_eq!(candidate(&observed, 2, ANY, |it| it.region == 1).map(|it| it.region), Some(1));
+        let speedup = observed.speedup(2, 1.0).unwrap();
+        assert!((speedup.value - 1.8).abs() < 0.05 && speedup.error < 0.2, "{speedup:?}");
+    }
+
+    #[test]
+    fn nothing_is_tried_where_it_is_no_use() {
+        assert_eq!(candidate(&Observed::default(), 2, ANY, NONE), None);
+        assert_eq!(candidate(&ran(1, &[(1, 0.01)]), 1, ANY, NONE), None);
+        // Too short; too long alone.
+        assert_eq!(candidate(&ran(2, &[(1, 0.004)]), 2, ANY, NONE), None);
+        assert_eq!(candidate(&ran(16, &[(1, 0.1)]), 16, ANY, NONE), None);
+        assert!(candidate(&ran(2, &[(1, 0.1)]), 2, ANY, NONE).is_some());
+        // It ran alone by itself.
+        let mut known = ran(2, &[(1, 0.01)]);
+        known.add(&Spell {
+            dop: 1,
+            dt_s: 0.25,
+            parallel_s: 0.25,
+            runs: &[Runs { region: 1, dop: 1, runs: 13.0, count: 13.0, wall_s: 0.25 }],
+        });
+        assert_eq!(candidate(&known, 2, ANY, NONE), None);
+    }
+
+    #[test]
+    fn the_price_is_a_small_part_of_what_the_region_takes() {
+        assert!(is_cheap(10 << 20, 1 << 20, 0.1));
+        assert!(!is_cheap(10 << 20, 1 << 20, 0.05));
+        assert!(is_cheap(60 << 20, 32 << 20, 2.0) && !is_cheap(60 << 20, 32 << 20, 1.0));
+        assert!(!is_cheap(64 << 20, 0, 100.0) && !is_cheap(0, 0, f64::NAN));
+    }
+
+    #[test]
+    fn a_time_that_is_mostly_copying_or_impossible_says_nothing() {
+        assert_eq!(time_alone(0.5, 0.0), Some(0.5));
+        assert_eq!(time_alone(0.5, 0.04), Some(0.46));
+        for (cpu_s, lost_s) in
+            [(0.5, 0.06), (0.0, 0.0), (-1.0, 0.0), (9.0, 0.0), (0.5, -0.1), (f64::NAN, 0.0), (0.5, f64::NAN)]
+        {
+            assert_eq!(time_alone(cpu_s, lost_s), None, "{cpu_s} {lost_s}");
+        }
+    }
+}
