@@ -171,18 +171,19 @@ fn with(path: &Path, suffix: &str) -> PathBuf {
 /// SQLite's error as ours.
 pub(crate) fn error(path: &Path, source: rusqlite::Error) -> Error {
     let path = path.to_owned();
-    if matches!(source, rusqlite::Error::SqlInputError { .. }) {
-        // A table or a column isn't there, though the version is ours.
-        return Error::Damaged { path, source };
-    }
-    match source.sqlite_error_code() {
-        // What we write violates nothing of our own tables.
+    let code = match &source {
+        rusqlite::Error::SqlInputError { error, .. } => Some(error.code),
+        other => other.sqlite_error_code(),
+    };
+    match code {
+        // What we ask fits our own tables (unknown: one isn't there, or a column), and what we write violates nothing of them.
         Some(
             ErrorCode::DatabaseCorrupt
             | ErrorCode::NotADatabase
             | ErrorCode::ConstraintViolation
             | ErrorCode::TypeMismatch
-            | ErrorCode::SchemaChanged,
+            | ErrorCode::SchemaChanged
+            | ErrorCode::Unknown,
         ) => Error::Damaged { path, source },
         Some(ErrorCode::DiskFull) => Error::Full { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path },
