@@ -1,7 +1,8 @@
 //! `scaf bench estimate`: how right what the daemon says about a program's speedup is, after a given time.
 //!
 //! The truth is the program alone with as many threads on as many PUs, against one thread on one: runs by turns. The
-//! estimates are of one managed run, alone, under a daemon that explores.
+//! estimates are of one managed run, alone, under a daemon that explores; that by experiments is of another run, under one that
+//! makes these and doesn't explore.
 
 use super::child::{Child, Recipe};
 use super::corun::{self, Part, Run};
@@ -99,9 +100,11 @@ pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
         let truth = truth(&recipe, &dops, &pus, flags, &interrupt, &progress)?;
         // Four times as long as it is to run, so that it still does when it is asked for.
         let longer = solo::lengthened(&recipe, 4.0 * flags.seconds, &interrupt)?;
-        let said = managed(name, &longer, flags.seconds, &interrupt)?;
+        let mut said = |private| managed(&private, name, &longer, flags.seconds, &interrupt);
+        let explored = said(Private::exploring(&interrupt)?)?;
+        let tried = said(Private::experimenting(&interrupt)?)?;
         progress.step();
-        programs.extend(dops.iter().zip(truth).map(|(p, truth)| row(name, *p, truth, &said)));
+        programs.extend(dops.iter().zip(truth).map(|(p, truth)| row(name, *p, truth, &explored, &tried)));
     }
     drop(progress);
     let report = report(flags, programs);
@@ -154,8 +157,13 @@ fn truth(
 }
 
 /// What the daemon says about a program after `seconds`.
-fn managed(name: &str, recipe: &Recipe, seconds: f64, interrupt: &Interrupt) -> Result<control::Program> {
-    let private = Private::exploring(interrupt)?;
+fn managed(
+    private: &Private,
+    name: &str,
+    recipe: &Recipe,
+    seconds: f64,
+    interrupt: &Interrupt,
+) -> Result<control::Program> {
     let mut child = Child::start(&recipe.with(private.environment(name, 1), None))?;
     while child.age() < seconds {
         interrupt.wait(&[child.end()], Duration::from_secs_f64((seconds - child.age()).max(0.0)))?;
@@ -168,18 +176,23 @@ fn managed(name: &str, recipe: &Recipe, seconds: f64, interrupt: &Interrupt) -> 
     snapshot.programs.into_iter().find(|program| program.name == name).context("it isn't managed")
 }
 
-fn row(name: &str, p: u32, true_speedup: f64, said: &control::Program) -> Row {
-    let point = said.curve.iter().find(|point| point.dop == p);
-    let fused = point.map(|point| point.speedup);
+/// `explored` was sent to other DoPs, `tried` ran alone in a copy.
+fn row(name: &str, p: u32, true_speedup: f64, explored: &control::Program, tried: &control::Program) -> Row {
+    fn at(program: &control::Program, p: u32) -> Option<&control::CurvePoint> {
+        program.curve.iter().find(|point| point.dop == p)
+    }
+    let fused = at(explored, p).map(|point| point.speedup);
     Row {
         name: name.to_owned(),
         p,
         true_speedup,
         // It is measured at the DoP that the program has for most of the time, which is its natural one.
-        useful_over_wall: said.speedup.filter(|_| p == said.natural),
-        curve: point.and_then(|point| point.observed),
-        experiment: None,
-        counters: None,
+        useful_over_wall: explored.speedup.filter(|_| p == explored.natural),
+        curve: at(explored, p).and_then(|point| point.observed),
+        experiment: at(tried, p).and_then(|point| point.observed).filter(|_| tried.experiments.measured > 0),
+        counters: explored
+            .counters
+            .and_then(|counters| counters.speedup.filter(|_| counters.speedup_dop == Some(p))),
         fused,
         error_pct: fused.map(|fused| 100.0 * (fused / true_speedup - 1.0)),
     }
@@ -206,7 +219,17 @@ fn report(flags: &cli::Estimate, programs: Vec<Row>) -> Report {
 
 fn table(report: &Report) -> String {
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
-    let mut table = ps::plain_table(&["PROGRAM", "P", "TRUE S", "USEFUL/WALL", "CURVE", "FUSED", "ERROR %"]);
+    let mut table = ps::plain_table(&[
+        "PROGRAM",
+        "P",
+        "TRUE S",
+        "USEFUL/WALL",
+        "CURVE",
+        "EXPERIMENT",
+        "COUNTERS",
+        "FUSED",
+        "ERROR %",
+    ]);
     for it in report.programs.iter().filter(|row| row.p > 1) {
         table.add_row([
             it.name.clone(),
@@ -214,11 +237,13 @@ fn table(report: &Report) -> String {
             format!("{:.2}", it.true_speedup),
             number(it.useful_over_wall),
             number(it.curve),
+            number(it.experiment),
+            number(it.counters),
             number(it.fused),
             it.error_pct.map_or("-".to_owned(), |error| format!("{error:+.1}")),
         ]);
     }
-    ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6]);
+    ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8]);
     format!(
         "{}\nmean absolute error {} %, worst {} %; of useful over wall alone {} % (after {} s)\n",
         ps::trimmed(&table),

@@ -47,6 +47,14 @@ impl Private {
         Private::configured("equi", "explore = true\nrate_hz = 10\n", interrupt)
     }
 
+    /// Starts one that runs regions alone in copies of their processes, where their speedup isn't known.
+    ///
+    /// # Errors
+    /// As for [`Private::start`].
+    pub fn experimenting(interrupt: &Interrupt) -> Result<Private> {
+        Private::configured("equi", "experiments = \"always\"\nrate_hz = 10\n", interrupt)
+    }
+
     fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
         let library = launch::library().map_err(|why| anyhow!(why))?;
         let program = daemon::beside_us("scafd")
