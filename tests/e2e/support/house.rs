@@ -32,10 +32,11 @@ impl House {
         house
     }
 
-    /// A house whose daemon sends programs to DoPs that nothing is known of.
+    /// A house whose daemon sends programs to DoPs that nothing is known of, whatever else the machine does: with contexts kept for
+    /// others, a program would have one for as long as they are busy, and nothing to be compared with it.
     pub fn exploring(policy: &str) -> House {
         let house = House::without_daemon(policy);
-        house.configure("explore = true\n");
+        house.configure("explore = true\ncount_load = false\n");
         house.start_daemon();
         house
     }
