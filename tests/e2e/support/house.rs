@@ -32,9 +32,10 @@ impl House {
         house
     }
 
-    /// A house whose daemon sends programs to DoPs that nothing is known of.
+    /// A house whose daemon sends programs to DoPs that nothing is known of, whatever else the machine does: with contexts kept for
+    /// others, a program would have one for as long as they are busy, and nothing to be compared with it.
     pub fn exploring(policy: &str) -> House {
-        House::configured(policy, "explore = true\n")
+        House::configured(policy, "explore = true\ncount_load = false\n")
     }
 
     /// A house whose daemon has this configuration.

@@ -100,7 +100,7 @@ pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
         let truth = truth(&recipe, &dops, &pus, flags, &interrupt, &progress)?;
         // Four times as long as it is to run, so that it still does when it is asked for.
         let longer = solo::lengthened(&recipe, 4.0 * flags.seconds, &interrupt)?;
-        let mut said = |private| managed(&private, name, &longer, flags.seconds, &interrupt);
+        let said = |private: Private| managed(&private, name, &longer, flags.seconds, &interrupt);
         let explored = said(Private::exploring(&interrupt)?)?;
         let tried = said(Private::experimenting(&interrupt)?)?;
         progress.step();
