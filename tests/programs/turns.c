@@ -10,7 +10,7 @@
 
 enum { PIECES = 16, STEPS = 4000 };
 
-static long sum;
+static long sum, after;
 static omp_lock_t lock;
 static struct {
     double a, b;
@@ -43,8 +43,7 @@ static void even_tasks(void)
 
 static void chain(void)
 {
-    int after = 0;
-#pragma omp parallel shared(after)
+#pragma omp parallel
 #pragma omp single
     for (long i = 0; i < PIECES; i++) {
 #pragma omp task depend(inout : after)
@@ -66,8 +65,7 @@ static void taskwaits(void)
 
 static void late_chain(void)
 {
-    int after = 0;
-#pragma omp parallel shared(after)
+#pragma omp parallel
 #pragma omp single nowait
     for (long i = 0; i < PIECES; i++) {
 #pragma omp task depend(inout : after)

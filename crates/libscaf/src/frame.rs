@@ -156,6 +156,9 @@ impl Frame {
                 (*this).home = self.runtime;
             }
             ((*this).index, (*this).loops) = (NO_INDEX, 0);
+            if self.depth == 1 {
+                (*this).left = null();
+            }
             let start = ticks();
             work();
             let inside = ticks().wrapping_sub(start) & (ONE_THREAD - 1);
@@ -276,33 +279,31 @@ impl Frame {
     /// Runs a task of a region that times them, on a thread of its team.
     pub unsafe fn in_task(this: *mut Thread, body: Body, data: *mut c_void) {
         // SAFETY: this thread's own state; the program's own function and data. A team's tasks end before its region does, and
-        // each of its threads has come to the region's end or is in it: `frame` or `left` is the region's, and lives.
+        // each of its threads has come to the region's end or is in it: `left` or `frame` is the region's, and lives.
         unsafe {
-            if let Some(frame) = (*this).frame.as_ref() {
-                if (*this).waits_since == 0 {
-                    return body(data);
-                }
-                let now = ticks();
-                frame.waited(this, now.wrapping_sub((*this).waits_since), now);
-                (*this).waits_since = 0;
-                body(data);
-                (*this).waits_since = ticks();
-            } else if let Some(frame) = (*this).left.as_ref() {
+            if let Some(frame) = (*this).left.as_ref() {
                 // At the region's end, where its time is no part of any thread's in the outlined function.
-                let before = ((*this).runtime, (*this).depth);
+                let before = ((*this).runtime, (*this).frame, (*this).depth);
                 ((*this).runtime, (*this).frame, (*this).depth) = (frame.runtime, frame, frame.depth);
                 let since = ticks();
                 body(data);
                 let now = ticks();
                 (*this).late = (*this).late.wrapping_add(now.wrapping_sub(since));
-                ((*this).runtime, (*this).depth) = before;
-                (*this).frame = null();
+                ((*this).runtime, (*this).frame, (*this).depth) = before;
                 if (*this).late > frame.told_after(now) {
                     frame.inside.fetch_add((*this).late & (ONE_THREAD - 1), Ordering::Relaxed);
                     (*this).late = 0;
                 }
-            } else {
+            } else if (*this).waits_since == 0 {
                 body(data);
+            } else {
+                let now = ticks();
+                if let Some(frame) = (*this).frame.as_ref() {
+                    frame.waited(this, now.wrapping_sub((*this).waits_since), now);
+                }
+                (*this).waits_since = 0;
+                body(data);
+                (*this).waits_since = ticks();
             }
         }
     }
