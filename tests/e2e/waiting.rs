@@ -26,6 +26,8 @@ fn threads_that_take_turns_at_one_piece_of_work_are_half_useful() {
         assert!(useful < 0.7, "{what}: {useful} of {even}");
     }
     // Against one that is half useful because it is: work in tasks is useful wherever it is done.
-    let useful = efficiency(&house, "even_tasks") / even;
-    assert!(useful > 0.75, "even_tasks: {useful} of {even}");
+    for what in ["even_tasks", "even_tree"] {
+        let useful = efficiency(&house, what) / even;
+        assert!(useful > 0.75, "{what}: {useful} of {even}");
+    }
 }

@@ -41,6 +41,25 @@ static void even_tasks(void)
     }
 }
 
+static void tree(long i)
+{
+    if (i >= PIECES)
+        return piece(i);
+#pragma omp task
+    tree(2 * i);
+#pragma omp task
+    tree(2 * i + 1);
+#pragma omp taskwait
+}
+
+/* Tasks that wait for tasks, nearly all of them at the region's end. */
+static void even_tree(void)
+{
+#pragma omp parallel
+#pragma omp single nowait
+    tree(1);
+}
+
 static void chain(void)
 {
 #pragma omp parallel
@@ -140,7 +159,7 @@ int main(int count, char **words)
         const char *name;
         void (*region)(void);
     } all[] = {
-        {"even", even},         {"even_tasks", even_tasks}, {"chain", chain},   {"taskwaits", taskwaits},
+        {"even", even},         {"even_tasks", even_tasks}, {"even_tree", even_tree}, {"chain", chain},   {"taskwaits", taskwaits},
         {"late_chain", late_chain}, {"taskloop", taskloop}, {"critical", critical}, {"named", named},
         {"locked", locked},     {"ordered", ordered},       {"copied", copied},
     };

@@ -282,14 +282,17 @@ impl Frame {
         // each of its threads has come to the region's end or is in it: `left` or `frame` is the region's, and lives.
         unsafe {
             if let Some(frame) = (*this).left.as_ref() {
-                // At the region's end, where its time is no part of any thread's in the outlined function.
+                // At the region's end, where its time is no part of any thread's in the outlined function. Tasks that it has to
+                // wait for are within it.
                 let before = ((*this).runtime, (*this).frame, (*this).depth);
                 ((*this).runtime, (*this).frame, (*this).depth) = (frame.runtime, frame, frame.depth);
+                (*this).left = null();
                 let since = ticks();
                 body(data);
                 let now = ticks();
                 (*this).late = (*this).late.wrapping_add(now.wrapping_sub(since));
                 ((*this).runtime, (*this).frame, (*this).depth) = before;
+                (*this).left = frame;
                 if (*this).late > frame.told_after(now) {
                     frame.inside.fetch_add((*this).late & (ONE_THREAD - 1), Ordering::Relaxed);
                     (*this).late = 0;
