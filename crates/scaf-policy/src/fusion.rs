@@ -15,7 +15,7 @@ const AWAY: f64 = 0.3;
 /// How far useful over wall may be below the truth: threads take a moment to start, and share less cache than they have.
 const BOUND_SLACK: f64 = 0.1;
 /// Sources that are this many of their errors below are so by no coincidence.
-const CLEARLY: f64 = 2.0;
+const CLEARLY: f64 = 3.0;
 /// A source rests under an estimate if it has this share of it.
 const SHARE: f64 = 0.1;
 

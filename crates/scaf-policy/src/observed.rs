@@ -28,6 +28,10 @@ pub(crate) const PHASE: f64 = 1.3;
 pub(crate) const GUESS: f64 = 0.3;
 /// Earlier runs count like so many seconds of this one at first: as many as what a program does lately is made of.
 const PAST_S: f64 = HALF_LIFE_S / std::f64::consts::LN_2;
+/// A region's intervals that differ by less are disturbed at times; by more, its runs are of many sizes.
+const ALIKE: f64 = 0.15;
+/// Intervals from which on their spread means something.
+const ENOUGH: usize = 4;
 /// No estimate is better than this: instances of a region differ, clocks drift.
 const LEAST_ERROR: f64 = 0.01;
 /// Nor is any worse: the quotient of hostile numbers may be infinite.
@@ -105,16 +109,42 @@ impl Point {
         sorted.last().map_or(0.0, |sample| sample.0)
     }
 
-    /// The median, with an error from the quartiles: for a normal distribution their distance is 1.35 standard deviations.
-    fn estimate(&self) -> Estimate {
-        let value = self.quantile(0.5);
-        let spread = (self.quantile(0.75) - self.quantile(0.25)) / 1.35;
+    fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    fn mean(&self) -> f64 {
+        let (all, count) =
+            self.samples.iter().fold((0.0, 0.0), |(all, count), (mean, n)| (all + mean * n, count + n));
+        all / count
+    }
+
+    /// By how much intervals differ, as a relative standard deviation; 0 where there are too few to say. Where most are alike, the
+    /// rest was disturbed, and the quartiles tell (for a normal distribution their distance is 1.35 of it). Where they aren't,
+    /// runs differ in size, and each interval counts by its runs.
+    fn spread(&self) -> f64 {
+        let n = self.samples.len();
+        let quartiles = (self.quantile(0.75) - self.quantile(0.25)) / 1.35 / self.median();
+        if n < ENOUGH || !quartiles.is_finite() {
+            return 0.0;
+        }
+        if quartiles < ALIKE {
+            return quartiles;
+        }
+        let mean = self.mean();
+        let count: f64 = self.samples.iter().map(|(_, count)| count).sum();
+        let off = |(value, weight): &(f64, f64)| (weight / count * (value / mean - 1.0)).powi(2);
+        let deviation = (self.samples.iter().map(off).sum::<f64>() * (n * n) as f64 / (n - 1) as f64).sqrt();
+        if deviation.is_finite() { deviation.clamp(ALIKE, MOST_ERROR) } else { MOST_ERROR }
+    }
+
+    /// The time of a run with its error, in a region whose intervals differ by `spread` at any DoP.
+    fn estimate(&self, spread: f64) -> Estimate {
         let n = self.samples.len().max(1) as f64;
-        // Of one or two intervals the quartiles say little.
+        let value = if spread < ALIKE { self.median() } else { self.mean() };
+        // Of one or two intervals little is sure.
         let few = if self.stale { GUESS } else { 0.1 / n };
-        let error = spread / value / n.sqrt();
-        let error = if error.is_nan() { MOST_ERROR } else { error.clamp(LEAST_ERROR, MOST_ERROR) };
-        Estimate { value, error: error + few }
+        Estimate { value, error: (spread / n.sqrt()).max(LEAST_ERROR) + few }
     }
 }
 
@@ -182,7 +212,11 @@ impl Region {
 
     /// Makes `known` anew.
     fn know(&mut self) {
-        let observed: Vec<_> = self.points.iter().map(|(dop, point)| (*dop, point.estimate())).collect();
+        // A region whose runs differ in size, like the levels of a multigrid cycle, differs from interval to interval, at every DoP:
+        // those with many intervals say so for those with few.
+        let spread = self.points.values().map(Point::spread).fold(0.0, f64::max);
+        let observed: Vec<_> =
+            self.points.iter().map(|(dop, point)| (*dop, point.estimate(spread))).collect();
         (self.scale, self.known) = match &self.past {
             Some(past) => past.with(&observed),
             None => (1.0, observed),
@@ -237,7 +271,7 @@ fn slope(low: (u32, Estimate), high: (u32, Estimate)) -> f64 {
 
 /// By what a region's runs became longer if this interval and the last both say so.
 fn new_phase(point: &Point, mean_s: f64) -> Option<f64> {
-    let (last, before) = (point.samples.len().checked_sub(1)?, point.estimate().value);
+    let (last, before) = (point.samples.len().checked_sub(1)?, point.median());
     if last < 2 {
         return None;
     }
@@ -380,7 +414,7 @@ impl Observed {
     pub fn regions_at(&self, dop: u32) -> impl Iterator<Item = RegionAt> + '_ {
         self.regions.iter().filter_map(move |(number, region)| {
             let fresh = |dop: &u32| region.points.get(dop).filter(|point| !point.stale);
-            let mean_s = fresh(&dop)?.estimate().value * region.each;
+            let mean_s = fresh(&dop)?.median() * region.each;
             Some(RegionAt {
                 region: *number,
                 mean_s,

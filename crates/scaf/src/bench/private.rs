@@ -44,7 +44,7 @@ impl Private {
     /// # Errors
     /// As for [`Private::start`].
     pub fn exploring(interrupt: &Interrupt) -> Result<Private> {
-        Private::configured("equi", "explore = true\nrate_hz = 10\n", interrupt)
+        Private::configured("equi", "explore = true\n", interrupt)
     }
 
     /// Starts one that runs regions alone in copies of their processes, where their speedup isn't known.
