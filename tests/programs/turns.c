@@ -1,17 +1,14 @@
 /* build: gcc -O2 -fopenmp */
 /*
  * Regions of which the first word says how their threads get on. With `even` each works by itself; with the others only one of
- * them can work at a time, and the rest wait: for tasks, locks, criticals, atomics, turns. Prints the sum of what
+ * them can work at a time, and the rest wait: for tasks, criticals, turns. Prints the sum of what
  * was done and of what had to be done.
  */
 #include "test.h"
 
-#include <omp.h>
-
 enum { PIECES = 16, STEPS = 4000 };
 
 static long sum, after;
-static omp_lock_t lock;
 static struct {
     double a, b;
 } wide;
@@ -119,16 +116,6 @@ static void named(void)
     }
 }
 
-static void locked(void)
-{
-#pragma omp parallel for schedule(static)
-    for (long i = 0; i < PIECES; i++) {
-        omp_set_lock(&lock);
-        piece(i);
-        omp_unset_lock(&lock);
-    }
-}
-
 static void ordered(void)
 {
 #pragma omp parallel for ordered schedule(static, 1)
@@ -161,7 +148,7 @@ int main(int count, char **words)
     } all[] = {
         {"even", even},         {"even_tasks", even_tasks}, {"even_tree", even_tree}, {"chain", chain},   {"taskwaits", taskwaits},
         {"late_chain", late_chain}, {"taskloop", taskloop}, {"critical", critical}, {"named", named},
-        {"locked", locked},     {"ordered", ordered},       {"copied", copied},
+        {"ordered", ordered},       {"copied", copied},
     };
     void (*region)(void) = 0;
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
@@ -169,7 +156,6 @@ int main(int count, char **words)
             region = all[i].region;
     if (!region)
         return 2;
-    omp_init_lock(&lock);
     long rounds = 0;
     do {
         region();

@@ -156,18 +156,19 @@ impl Frame {
                 (*this).home = self.runtime;
             }
             ((*this).index, (*this).loops) = (NO_INDEX, 0);
-            if self.depth == 1 {
+            if !self.master.is_null() {
                 (*this).left = null();
             }
             let start = ticks();
             work();
             let inside = ticks().wrapping_sub(start) & (ONE_THREAD - 1);
-            if (*this).waited != 0 {
+            if (*this).waited != 0 && !self.slot.is_null() {
                 self.tell(this);
             }
             ((*this).runtime, (*this).frame, (*this).depth) = before;
             ((*this).index, (*this).loops) = counts;
-            if self.depth == 1 {
+            // Regions within others have no tasks that are timed.
+            if !self.master.is_null() {
                 ((*this).left, (*this).late) = (self, 0);
             }
             self.inside.fetch_add(ONE_THREAD | inside, Ordering::Relaxed);
@@ -291,6 +292,9 @@ impl Frame {
                 body(data);
                 let now = ticks();
                 (*this).late = (*this).late.wrapping_add(now.wrapping_sub(since));
+                if (*this).waited != 0 {
+                    frame.tell(this);
+                }
                 ((*this).runtime, (*this).frame, (*this).depth) = before;
                 (*this).left = frame;
                 if (*this).late > frame.told_after(now) {

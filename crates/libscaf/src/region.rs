@@ -220,10 +220,12 @@ unsafe fn several<R>(
             frame.first_word = *data.cast::<usize>();
         }
         let frame = &raw const frame;
+        // This may be in a task at another region's end.
+        let left = (*this).left;
         (*this).frame = frame;
         let run = if hostless { run_thread_hosted } else { run_thread };
         let result = call(code.runtime, run, frame.cast_mut().cast(), choice.pass);
-        (*this).frame = null();
+        ((*this).frame, (*this).left) = (null(), left);
         if let Some(slot) = slot {
             let (threads, inside) = (*frame).inside();
             let left = ticks();
@@ -263,10 +265,11 @@ unsafe fn virtualised<R>(
     unsafe {
         let post = ((*this).slot as usize).wrapping_sub(1);
         watch::put(post, &frame);
+        let before = (*this).left;
         (*this).frame = &raw const frame;
         let data = (&raw const frame).cast_mut().cast();
         let result = call(code.runtime, virtualise::run_parts, data, choice.pass);
-        (*this).frame = null();
+        ((*this).frame, (*this).left) = (null(), before);
         watch::take_back(post, &frame);
         if frame.parts.come_home() {
             Note::never_virtual(code);

@@ -5,8 +5,8 @@
 //! function's for a region (not the return address, for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere.
 //!
 //! From address to runtime, as the dynamic linker would have bound the call without us, since it does so for those entry points
-//! that aren't ours: the first runtime that the whole program sees, if there is one; else the first among the libraries that
-//! the address's module depends on, else the next one after us; else any. That is remembered per address.
+//! that aren't ours: the first runtime that was loaded with the program, if there is one; else the first among the libraries that
+//! the address's module depends on; else one that all see; else any. That is remembered per address.
 //! A runtime that was found is held (dlopen's reference is never given back), so what is remembered of it stays true.
 //!
 //! *Modules* with regions are numbered in the order in which they are met. The daemon has inspected everything that
@@ -128,14 +128,11 @@ runtime! {
     loop_ull_maybe_nonmonotonic_runtime_next: Next = c"GOMP_loop_ull_maybe_nonmonotonic_runtime_next",
     taskwait: Wait = c"GOMP_taskwait",
     taskwait_depend: Wait = c"GOMP_taskwait_depend",
-    taskgroup_end: Wait = c"GOMP_taskgroup_end",
     single_copy_start: Wait = c"GOMP_single_copy_start",
     ordered_start: Wait = c"GOMP_ordered_start",
     critical_start: Wait = c"GOMP_critical_start",
     critical_name_start: Wait = c"GOMP_critical_name_start",
     atomic_start: Wait = c"GOMP_atomic_start",
-    set_lock: Wait = c"omp_set_lock",
-    set_lock_fortran: Wait = c"omp_set_lock_",
     cancel: unsafe extern "C" fn(c_int, bool) -> bool = c"GOMP_cancel",
     target: Whatever = c"GOMP_target_ext",
     target_update: Whatever = c"GOMP_target_update_ext",
@@ -379,13 +376,13 @@ fn resolve(address: usize) -> Option<u64> {
 
 /// An entry point of the runtime that code at `address` would have called without us.
 fn parallel_for(address: usize) -> Option<*mut c_void> {
-    // One that we don't have, or we'd find ourselves.
-    // SAFETY: a plain search.
-    let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"GOMP_critical_end".as_ptr()) };
-    if !seen_by_all.is_null() {
-        return Some(seen_by_all);
-    }
     let name = c"GOMP_parallel";
+    // Among what was loaded with the program, which comes first for all that is loaded later.
+    // SAFETY: a plain search.
+    let first = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if !first.is_null() {
+        return Some(first);
+    }
     let ours = crate::gomp::GOMP_parallel as *const () as *mut c_void;
     if let Some((map, _)) = module_of(address) {
         // SAFETY: the map belongs to a module whose code is running, so it is loaded and has a name (an empty one if
@@ -404,9 +401,10 @@ fn parallel_for(address: usize) -> Option<*mut c_void> {
             }
         }
     }
+    // Among what the program has let all see since, by a name that we don't have ourselves.
     // SAFETY: as above.
-    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-    (!next.is_null() && next != ours).then_some(next)
+    let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"GOMP_critical_end".as_ptr()) };
+    (!seen_by_all.is_null()).then_some(seen_by_all)
 }
 
 /// For a call that the compiler made a jump, so that its return address lies in a module that knows no runtime: no
@@ -496,12 +494,22 @@ fn module_number(base: usize) -> u32 {
     met
 }
 
+/// Bytes of a module that are there if its header is.
+const FIRST_PAGE: u64 = 4096;
+
 /// How many bytes the module loaded at `base` spans, as its header says; 0 if it says nothing.
 fn size_of_module(base: usize) -> usize {
     let header = core::ptr::with_exposed_provenance::<libc::Elf64_Ehdr>(base);
     // SAFETY: a module's first bytes are its header, which says where its segments' table is, in memory, too.
     unsafe {
         if (*header).e_ident.first_chunk::<4>() != Some(b"\x7fELF") {
+            return 0;
+        }
+        let end = (*header)
+            .e_phoff
+            .saturating_add(u64::from((*header).e_phnum) * size_of::<libc::Elf64_Phdr>() as u64);
+        // Tools that change files may move the table; where it is in memory then, only the dynamic linker knows.
+        if end > FIRST_PAGE {
             return 0;
         }
         let table = header.byte_add((*header).e_phoff as usize).cast::<libc::Elf64_Phdr>();

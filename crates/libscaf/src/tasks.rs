@@ -62,6 +62,9 @@ unsafe extern "C" fn run(data: *mut c_void, here: usize) {
 /// The entrance for a task function; `None` if there is none left.
 #[inline(always)]
 fn entrance(body: Body) -> Option<Body> {
+    if body as usize == 0 {
+        return None;
+    }
     let first = (body as usize as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     for step in 0..PROBES {
         let at = (first as usize).wrapping_add(step) % FUNCTIONS;
@@ -128,7 +131,9 @@ unsafe fn lock(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_v
         let result = real();
         let now = ticks();
         let wait = now.wrapping_sub(since);
-        frame.waited(this, wait.wrapping_mul(u64::from((*this).stands_for.max(1))), now);
+        // The others were free, as far as is known.
+        let others = u64::from((*this).stands_for.saturating_sub(1)).wrapping_mul(wait.min(FREE_TICKS));
+        frame.waited(this, wait.wrapping_add(others), now);
         (*this).stands_for = if wait < FREE_TICKS { SHARE } else { 1 };
         (*this).untimed = (*this).stands_for.wrapping_sub(1);
         result
@@ -142,17 +147,11 @@ unsafe fn wait(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_v
     unsafe { frame.waits(this, ticks(), real) }
 }
 
-/// Where a wait is: in the region's runtime, as far as can be.
-unsafe fn of_region<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Runtime, Option<&'a Frame>)> {
-    // SAFETY: this thread's own state.
-    unsafe { place(this, caller) }
-}
-
 /// Where a lock is: in the caller's own runtime, for that is asked to let go of it, which we don't see.
 unsafe fn of_caller<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Runtime, Option<&'a Frame>)> {
-    // SAFETY: this thread's own state.
+    // SAFETY: this thread's own state; a frame lives as long as its region.
     let frame = unsafe { (*this).frame.as_ref() };
-    // The master of a region in a library's constructor has the dynamic linker's lock, and waits for us.
+    // The master of a region in a library's constructor has the dynamic linker's lock, and waits for us: that is asked last.
     let beside = || frame.and_then(|frame| runtime::beside(frame.body(), caller));
     let asked = || runtime::of(caller).map(|code| code.runtime);
     let runtime = runtime::known(caller).or_else(beside).or_else(asked)?;
@@ -190,14 +189,11 @@ unsafe fn missing(name: &CStr) -> Option<runtime::Wait> {
 }
 
 calls! {
-    taskwait by wait, of_region: taskwait or c"GOMP_taskwait";
-    taskwait_depend by wait, of_region: taskwait_depend or c"GOMP_taskwait_depend";
-    taskgroup_end by wait, of_region: taskgroup_end or c"GOMP_taskgroup_end";
-    single_copy_start by wait, of_region: single_copy_start or c"GOMP_single_copy_start";
-    ordered_start by wait, of_region: ordered_start or c"GOMP_ordered_start";
+    taskwait by wait, place: taskwait or c"GOMP_taskwait";
+    taskwait_depend by wait, place: taskwait_depend or c"GOMP_taskwait_depend";
+    single_copy_start by wait, of_caller: single_copy_start or c"GOMP_single_copy_start";
+    ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
     critical_start by lock, of_caller: critical_start or c"GOMP_critical_start";
     critical_name_start by lock, of_caller: critical_name_start or c"GOMP_critical_name_start";
     atomic_start by lock, of_caller: atomic_start or c"GOMP_atomic_start";
-    set_lock by lock, of_caller: set_lock or c"omp_set_lock";
-    set_lock_fortran by lock, of_caller: set_lock_fortran or c"omp_set_lock_";
 }

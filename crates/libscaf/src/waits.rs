@@ -280,23 +280,17 @@ creators! {
 
 unsafe extern "C" fn nothing() {}
 
-/// The runtime that a call in a region is for, and the region if it is one of that runtime. A library that brings its own runtime
-/// may be called in a region of another's: to its runtime the thread is in no team.
+/// The runtime that a call is for, and the region around it.
 #[inline(always)]
 pub unsafe fn place<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Runtime, Option<&'a Frame>)> {
-    // SAFETY: this thread's own state; runtimes live for ever.
+    // SAFETY: this thread's own state; runtimes live for ever, and a frame as long as its region.
     unsafe {
-        let (around, frame) = ((*this).runtime.as_ref(), (*this).frame.as_ref());
-        let only = runtime::only();
-        match around {
-            Some(runtime) if only.is_some() => Some((runtime, frame)),
-            Some(around) => {
-                let runtime = virtualise::asked(this, caller)?;
-                Some((runtime, frame.filter(|_| core::ptr::eq(runtime, around))))
-            }
+        let runtime = match (*this).runtime.as_ref() {
+            Some(runtime) => runtime,
             // In a thread of a team that we haven't opened. Asking the dynamic linker might wait for its lock, which the master
             // holds if the region is in a library's constructor.
-            None => Some((only.or_else(|| runtime::of(caller).map(|code| code.runtime))?, None)),
-        }
+            None => runtime::only().or_else(|| runtime::of(caller).map(|code| code.runtime))?,
+        };
+        Some((runtime, (*this).frame.as_ref()))
     }
 }

@@ -156,10 +156,9 @@ struct Region {
     intervals: u64,
     /// Runs lately, fading.
     lately: f64,
-    /// All of them so far.
+    /// All runs so far, and all of what is counted: runs, or their iterations.
     runs: f64,
-    /// How many of what is counted a run is: 1, or its iterations.
-    each: f64,
+    counted: f64,
     /// What earlier runs taught.
     past: Option<past::Region>,
     /// What a run takes now over what it took then.
@@ -207,7 +206,6 @@ impl Region {
         {
             self.points.remove(&oldest);
         }
-        self.know();
     }
 
     /// Makes `known` anew.
@@ -231,6 +229,16 @@ impl Region {
     fn told(&self, dop: u32, known: Estimate) -> Estimate {
         let before = self.past.as_ref().filter(|_| !self.points.contains_key(&dop));
         Estimate { error: before.and_then(|past| past.error_of(dop)).unwrap_or(known.error), ..known }
+    }
+
+    /// How many of what is counted a run is, on average.
+    fn each(&self) -> f64 {
+        self.counted / self.runs
+    }
+
+    /// Seconds of running lately, roughly: what it is worth remembering for.
+    fn worth(&self, past_s: f64) -> f64 {
+        self.weight(past_s) * self.known.last().map_or(0.0, |(_, one)| one.value)
     }
 
     /// Runs lately, and those that the past counts for as `weight_s` seconds of running.
@@ -318,7 +326,7 @@ impl Observed {
         self.past.iter_mut().for_each(|(_, weight)| *weight *= fade);
         let parallel_s = if good(spell.parallel_s) { spell.parallel_s.min(spell.dt_s) } else { 0.0 };
         self.serial_s += spell.dt_s - parallel_s;
-        let mut known_s = 0.0;
+        let (mut known_s, mut touched) = (0.0, BTreeSet::new());
         for runs in spell
             .runs
             .iter()
@@ -326,11 +334,15 @@ impl Observed {
         {
             let region = self.regions.entry(runs.region).or_default();
             region.add(runs.dop, runs.wall_s / runs.count, runs.count);
+            touched.insert(runs.region);
             region.lately += runs.count;
             region.spent_s += runs.wall_s;
-            region.runs += runs.count;
-            region.each = runs.count / runs.runs;
+            region.counted += runs.count;
+            region.runs += runs.runs;
             known_s += runs.wall_s;
+        }
+        for number in touched {
+            self.regions.get_mut(&number).into_iter().for_each(Region::know);
         }
         *self.other_s.entry(spell.dop).or_default() += (parallel_s - known_s).max(0.0);
         self.all.seconds += spell.dt_s;
@@ -346,7 +358,7 @@ impl Observed {
         let Some(surplus) = self.regions.len().checked_sub(REGIONS) else { return };
         let weight_s = self.past_s();
         let mut least: Vec<(f64, u64)> =
-            self.regions.iter().map(|(number, region)| (region.weight(weight_s), *number)).collect();
+            self.regions.iter().map(|(number, region)| (region.worth(weight_s), *number)).collect();
         least.sort_by(|a, b| a.0.total_cmp(&b.0));
         least.iter().take(surplus).for_each(|(_, number)| drop(self.regions.remove(number)));
     }
@@ -371,7 +383,7 @@ impl Observed {
         let all_s = (self.all.seconds + before_s).max(f64::MIN_POSITIVE);
         let rate = |region: &Region| {
             let before = region.past.as_ref().map_or(0.0, |past| past.runs_per_s / region.scale);
-            (region.runs + before * before_s) / all_s
+            (region.counted + before * before_s) / all_s
         };
         let before = self.past.as_ref().map(|(mix, _)| mix.clone()).unwrap_or_default();
         let mut other = self.all.other_s.clone();
@@ -414,11 +426,11 @@ impl Observed {
     pub fn regions_at(&self, dop: u32) -> impl Iterator<Item = RegionAt> + '_ {
         self.regions.iter().filter_map(move |(number, region)| {
             let fresh = |dop: &u32| region.points.get(dop).filter(|point| !point.stale);
-            let mean_s = fresh(&dop)?.median() * region.each;
+            let mean_s = fresh(&dop)?.median() * region.each();
             Some(RegionAt {
                 region: *number,
                 mean_s,
-                lately_s: mean_s * region.lately / region.each,
+                lately_s: mean_s * region.lately / region.each(),
                 spent_s: region.spent_s,
                 alone: fresh(&1).is_some(),
             })
@@ -428,11 +440,12 @@ impl Observed {
     /// A region that is known ran on one context beside the program, in `seconds`: it is not among what the program did.
     pub fn tried_alone(&mut self, region: u64, seconds: f64) {
         if let Some(region) = self.regions.get_mut(&region)
-            && region.each > 0.0
+            && region.runs > 0.0
             && seconds.is_finite()
             && seconds > 0.0
         {
-            region.add(1, seconds / region.each, region.each);
+            region.add(1, seconds / region.each(), region.each());
+            region.know();
         }
     }
 

@@ -302,7 +302,8 @@ pub fn after_fork() {
 /// When the program ends, an experiment ends with it, and is taken in: whoever inherits the program's children never knows.
 extern "C" fn at_exit() {
     let pid = PID.swap(0, Ordering::Relaxed);
-    if pid != 0 {
+    // Only if it is still a child of this process, and nobody has waited for it.
+    if pid != 0 && wait(pid, libc::WNOHANG) == 0 {
         kill(pid);
         wait(pid, 0);
     }

@@ -38,8 +38,8 @@ const YOUNG_NS: u64 = 1_000_000_000;
 /// For how long a program that has got nowhere is looked at every 10 ms; then at every tick.
 const SUSPECT_NS: u64 = 150_000_000;
 
-/// Contexts that others may be busy on before what programs do is taken for disturbed.
-const CROWDED: f64 = 0.3;
+/// Contexts that others may be busy on, without their having been taken from programs, before what these do is disturbed.
+const CROWDED: f64 = 0.6;
 
 /// Loops that are remembered because somebody waited for himself in them.
 pub(super) const MOST_SPINNERS: usize = 256;
@@ -171,8 +171,8 @@ impl Daemon {
         let granted: f64 = self.registry.iter().filter_map(|program| program.grant.dop).map(f64::from).sum();
         let load = self.load.contexts_now();
         self.parts.config.count_load
-            && load > CROWDED
-            && granted + load > self.limits.pus.len() as f64 + CROWDED
+            && load - f64::from(self.load.taken()) > CROWDED
+            && granted + load > self.limits.pus.len() as f64
     }
 
     /// Whether some grant is not in effect yet.
