@@ -12,6 +12,7 @@
 
 use crate::efficiency::{Interval, LowPass};
 use crate::observed::Estimate;
+use serde::{Deserialize, Serialize};
 
 /// Relative error of what an event did while it wasn't counted.
 const UNSEEN: f64 = 0.3;
@@ -161,7 +162,7 @@ impl Counts {
 }
 
 /// What the counters said of an interval. Ratios are of all the program's threads together.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rates {
     /// Instructions a second of wall time.
     pub instructions_per_s: Option<f64>,

@@ -5,13 +5,11 @@
 //! their errors, and aren't believed beyond the bound. Where they agree with it within what they may be off by, it counts
 //! too; where they are clearly lower, the useful time is blind to something, and they count alone.
 
-use crate::observed::Estimate;
+use crate::observed::{Estimate, GUESS};
 use serde::{Deserialize, Serialize};
 
 /// Relative error of useful over wall where it was measured.
 const USEFUL_ERROR: f64 = 0.15;
-/// Relative error of what was measured at one DoP for each factor e in contexts that it is away from there.
-const AWAY: f64 = 0.3;
 /// How far useful over wall may be below the truth: threads take a moment to start, and share less cache than they have.
 const BOUND_SLACK: f64 = 0.1;
 /// Sources that are this many of their errors below are so by no coincidence.
@@ -45,7 +43,7 @@ impl Measured {
     fn at(self, p: u32) -> Estimate {
         let away = (f64::from(p) / f64::from(self.dop.max(1))).ln().abs();
         let error = if self.speedup.error.is_finite() { self.speedup.error.max(0.0) } else { 1.0 };
-        Estimate { value: f64::from(p).powf(self.exponent()), error: error + AWAY * away }
+        Estimate { value: f64::from(p).powf(self.exponent()), error: error + GUESS * away }
     }
 }
 

@@ -94,23 +94,24 @@ impl Point {
         }
     }
 
-    /// The value below which a share `q` of the runs lies.
-    fn quantile(&self, q: f64) -> f64 {
+    /// The values below which these shares of the runs lie.
+    fn quantiles<const N: usize>(&self, shares: [f64; N]) -> [f64; N] {
         let mut sorted: Vec<(f64, f64)> = self.samples.iter().copied().collect();
         sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
         let all: f64 = sorted.iter().map(|sample| sample.1).sum();
-        let mut below = 0.0;
-        for (mean_s, count) in &sorted {
-            below += count;
-            if below >= q * all {
-                return *mean_s;
-            }
-        }
-        sorted.last().map_or(0.0, |sample| sample.0)
+        shares.map(|share| {
+            let mut below = 0.0;
+            let at = sorted.iter().find(|(_, count)| {
+                below += count;
+                below >= share * all
+            });
+            at.or(sorted.last()).map_or(0.0, |sample| sample.0)
+        })
     }
 
     fn median(&self) -> f64 {
-        self.quantile(0.5)
+        let [median] = self.quantiles([0.5]);
+        median
     }
 
     fn mean(&self) -> f64 {
@@ -124,8 +125,12 @@ impl Point {
     /// runs differ in size, and each interval counts by its runs.
     fn spread(&self) -> f64 {
         let n = self.samples.len();
-        let quartiles = (self.quantile(0.75) - self.quantile(0.25)) / 1.35 / self.median();
-        if n < ENOUGH || !quartiles.is_finite() {
+        if n < ENOUGH {
+            return 0.0;
+        }
+        let [low, median, high] = self.quantiles([0.25, 0.5, 0.75]);
+        let quartiles = (high - low) / 1.35 / median;
+        if !quartiles.is_finite() {
             return 0.0;
         }
         if quartiles < ALIKE {

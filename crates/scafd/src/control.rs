@@ -6,6 +6,7 @@
 
 use scaf_memory::{Profile, Summary};
 use scaf_policy::PuSet;
+use scaf_policy::counters::Rates;
 use scaf_policy::fusion::Source;
 use serde::{Deserialize, Serialize};
 
@@ -128,22 +129,9 @@ pub struct CurvePoint {
 /// is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Instructions a second of wall time.
-    pub instructions_per_s: Option<f64>,
-    /// Cycles a second of wall time, over all contexts.
-    pub cycles_per_s: Option<f64>,
-    /// Instructions per cycle of a thread that runs.
-    pub ipc: Option<f64>,
-    /// Share of the cycles in which a load waited that had missed the private caches, 0 to 1.
-    pub stall_ratio: Option<f64>,
-    /// Share of hits in the last private cache, 0 to 1.
-    pub l2_hit_ratio: Option<f64>,
-    /// Share of hits in the last-level cache, 0 to 1.
-    pub llc_hit_ratio: Option<f64>,
-    /// Share of the cycles that threads cost each other in the memory system, 0 to 1 (SCALO, equation 8).
-    pub contention_ratio: Option<f64>,
-    /// Smallest share of the time that an event was counted, 0 to 1; below 1, events share counters and are scaled up.
-    pub counted_ratio: f64,
+    /// What was counted.
+    #[serde(flatten)]
+    pub rates: Rates,
     /// Speedup over one context by counters, smoothed; `None` before there is one.
     pub speedup: Option<f64>,
     /// The DoP of this speedup.

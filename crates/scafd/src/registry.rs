@@ -316,14 +316,7 @@ impl Program {
         let rates = self.counters.latest()?;
         let speedup = self.counters.speedup();
         Some(control::Counters {
-            instructions_per_s: rates.instructions_per_s,
-            cycles_per_s: rates.cycles_per_s,
-            ipc: rates.ipc,
-            stall_ratio: rates.stall_ratio,
-            l2_hit_ratio: rates.l2_hit_ratio,
-            llc_hit_ratio: rates.llc_hit_ratio,
-            contention_ratio: rates.contention_ratio,
-            counted_ratio: rates.counted_ratio,
+            rates,
             speedup: speedup.map(|(_, estimate)| estimate.value),
             speedup_dop: speedup.map(|(dop, _)| dop),
             error_ratio: speedup.map(|(_, estimate)| estimate.error),

@@ -261,14 +261,14 @@ fn the_daemon_makes_a_speedup_of_what_it_counts_on_one_context_and_on_two() {
     let pid = client.pid();
     let counters = |client: &mut Client| {
         client.tell("burn 0 20");
-        daemon.program(pid)?.counters.filter(|counters| counters.ipc.is_some())
+        daemon.program(pid)?.counters.filter(|counters| counters.rates.ipc.is_some())
     };
     let seen = until("counters", || counters(&mut client));
     assert_eq!(daemon.snapshot().counters, CountersAre::There);
     // A nanosecond of the one clock is one of the other.
-    assert!(seen.ipc.is_some_and(|ipc| (0.9..1.1).contains(&ipc)), "{seen:?}");
-    assert!(seen.instructions_per_s.is_some_and(|rate| rate > 0.0), "{seen:?}");
-    assert!((seen.counted_ratio - 1.0).abs() < 1e-9 && seen.llc_hit_ratio.is_none(), "{seen:?}");
+    assert!(seen.rates.ipc.is_some_and(|ipc| (0.9..1.1).contains(&ipc)), "{seen:?}");
+    assert!(seen.rates.instructions_per_s.is_some_and(|rate| rate > 0.0), "{seen:?}");
+    assert!((seen.rates.counted_ratio - 1.0).abs() < 1e-9 && seen.rates.llc_hit_ratio.is_none(), "{seen:?}");
     // P(S) is unknown until it had one context.
     assert_eq!((seen.speedup, seen.speedup_dop), (None, None));
     let mut other = Client::attach(&daemon, 2);

@@ -137,9 +137,8 @@ impl Daemon {
             }
             if experiments
                 && let Some(dop) = program.grant.dop
-                && let Some(order) = program.trials.next(&program.observed, dop, again_ns, now.ns, || {
-                    self.observer.process(program.pid).memory().ok()
-                })
+                && let Some(order) =
+                    program.trials.next(&program.observed, dop, again_ns, now.ns, || process.memory().ok())
             {
                 pages.order(order);
             }
