@@ -114,7 +114,7 @@ pub fn create_many(body: Body, create: impl FnOnce(&'static Runtime, Body)) {
 }
 
 /// Of so many locks that are free one is timed.
-const SHARE: u32 = 8;
+const SHARE: u32 = 2;
 /// A lock that was to be had within so many ticks (about 0.5 us) counts as free.
 const FREE_TICKS: u64 = 1 << 11;
 
