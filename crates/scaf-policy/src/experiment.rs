@@ -3,8 +3,8 @@
 //!
 //! It tells S(1) where nothing else does: neither has the region run on one context by itself, nor are the program's other
 //! regions enough to be sure. It costs the program a context for a moment, and the time to copy whatever memory it writes to
-//! meanwhile; so the region has to be long enough, the process small, and the price a small part of what the region has taken so
-//! far. What is found is the *effective* speedup (TACO, section 3.2): the other contexts are busy meanwhile.
+//! meanwhile; so the process has to be small, and the region so long that the price is a small part of the very run beside which it is
+//! tried. What is found is the *effective* speedup (TACO, section 3.2): the other contexts are busy meanwhile.
 
 use crate::observed::{Observed, RegionAt};
 
@@ -14,9 +14,10 @@ const LEAST_S: f64 = 0.005;
 const MOST_S: f64 = 1.5;
 /// Nor are processes with more memory, in bytes.
 pub const MOST_BYTES: u64 = 64 << 20;
-/// The price may be this part of what the region has taken so far.
+/// The price may be this part of a run of the region.
 const SHARE: f64 = 0.05;
-/// What copying a process costs, in seconds, and what copying its memory does, in seconds a byte: 2.8 ms a megabyte.
+/// What copying a process costs, in seconds, and what copying its memory does, in seconds a byte: 2.8 ms a megabyte, if both write
+/// to all of it. What a region will write isn't known before, so it's all of the process's own memory.
 const PRICE_S: f64 = 0.0005;
 const PRICE_S_PER_BYTE: f64 = 0.0028 / (1 << 20) as f64;
 /// Relative error of a speedup from which on it is worth a try.
@@ -29,8 +30,8 @@ const LOST: f64 = 0.1;
 pub struct Candidate {
     /// Which.
     pub region: u64,
-    /// Seconds that its runs have taken so far, at any DoP.
-    pub spent_s: f64,
+    /// Seconds a run takes at the program's DoP.
+    pub mean_s: f64,
 }
 
 /// The region of a program with `dop` contexts that is worth a try most. Those that `may` be tried are while the program's speedup
@@ -50,13 +51,13 @@ pub fn candidate(
         .regions_at(dop)
         .filter(|region| fits(region.mean_s) && (due(region) || (!sure && !region.alone && may(region))))
         .max_by(|a, b| a.lately_s.total_cmp(&b.lately_s))
-        .map(|region| Candidate { region: region.region, spent_s: region.spent_s })
+        .map(|region| Candidate { region: region.region, mean_s: region.mean_s })
 }
 
-/// Whether a try is cheap enough: the process has `resident` bytes of memory, `private` of which are its own, and the region has
-/// taken `spent_s` seconds since it was tried last.
-pub fn is_cheap(resident: u64, private: u64, spent_s: f64) -> bool {
-    resident < MOST_BYTES && PRICE_S + private as f64 * PRICE_S_PER_BYTE <= SHARE * spent_s
+/// Whether a try is cheap enough: the process has `resident` bytes of memory, `private` of which are its own, and a run of the
+/// region takes `mean_s` seconds.
+pub fn is_cheap(resident: u64, private: u64, mean_s: f64) -> bool {
+    resident < MOST_BYTES && PRICE_S + private as f64 * PRICE_S_PER_BYTE <= SHARE * mean_s
 }
 
 /// The region's time on one context, in seconds: `cpu_s` less what went into copying memory (`lost_s`). `None` if that was too
@@ -105,7 +106,7 @@ mod tests {
         });
         let first = candidate(&observed, 2, ANY, NONE).unwrap();
         assert_eq!(first.region, 2);
-        assert!(first.spent_s > 0.9 && first.spent_s < 1.1, "{first:?}");
+        assert!((first.mean_s - 0.0204).abs() < 0.001, "{first:?}");
         assert_eq!(candidate(&observed, 2, |it| it.region != 2, NONE).map(|it| it.region), Some(1));
         // What was found makes it no candidate any more, and the program's speedup is known when all were tried.
         observed.tried_alone(2, 0.036);
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_price_is_a_small_part_of_what_the_region_takes() {
+    fn the_price_is_a_small_part_of_the_run_beside_it() {
         assert!(is_cheap(10 << 20, 1 << 20, 0.1));
         assert!(!is_cheap(10 << 20, 1 << 20, 0.05));
         assert!(is_cheap(60 << 20, 32 << 20, 2.0) && !is_cheap(60 << 20, 32 << 20, 1.0));

@@ -12,6 +12,7 @@
 //! is observed at the same DoPs gives it its scale.
 
 use crate::past::{self, Past};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Intervals remembered at each DoP of a region.
@@ -38,7 +39,7 @@ const LEAST_ERROR: f64 = 0.01;
 const MOST_ERROR: f64 = 10.0;
 
 /// A number with its relative standard error.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Estimate {
     /// The number.
     pub value: f64,
@@ -170,8 +171,6 @@ struct Region {
     scale: f64,
     /// Seconds a run at each DoP that is known, in order: from `points` and `past`, whenever one of them changes.
     known: Vec<(u32, Estimate)>,
-    /// Seconds of all its runs so far.
-    spent_s: f64,
 }
 
 /// A region as it is known at one DoP.
@@ -183,8 +182,6 @@ pub struct RegionAt {
     pub mean_s: f64,
     /// Seconds of such runs lately, fading.
     pub lately_s: f64,
-    /// Seconds of all its runs so far.
-    pub spent_s: f64,
     /// Whether it also ran on one context since it last changed.
     pub alone: bool,
 }
@@ -341,7 +338,6 @@ impl Observed {
             region.add(runs.dop, runs.wall_s / runs.count, runs.count);
             touched.insert(runs.region);
             region.lately += runs.count;
-            region.spent_s += runs.wall_s;
             region.counted += runs.count;
             region.runs += runs.runs;
             known_s += runs.wall_s;
@@ -436,7 +432,6 @@ impl Observed {
                 region: *number,
                 mean_s,
                 lately_s: mean_s * region.lately / region.each(),
-                spent_s: region.spent_s,
                 alone: fresh(&1).is_some(),
             })
         })
