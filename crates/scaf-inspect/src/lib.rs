@@ -25,6 +25,6 @@ mod size_use;
 pub use error::Error;
 pub use memory::{Memory, Module};
 pub use module::{ModuleFacts, SizeUse, module, module_from_bytes};
-pub use process::{Loaded, Origin, ProcessFacts, Resizable, process};
+pub use process::{Loaded, Origin, ProcessFacts, Resizable, arguments, process};
 pub use program::{ProgramFacts, ProgramKind, program};
 pub use size_use::Region;

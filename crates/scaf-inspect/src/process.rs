@@ -173,14 +173,22 @@ pub(crate) fn objection(module: &ModuleFacts) -> Option<String> {
 /// Without an executable that can be read, a program can't be told from others.
 fn origin(folder: &Path, modules: Vec<Loaded>) -> Option<Origin> {
     let executable = fingerprint(&folder.join("exe")).ok()?;
+    Some(Origin { executable, arguments: arguments(folder).ok()?, modules })
+}
+
+/// A hash of the command line's arguments of the process whose folder in `/proc` this is: [`Origin::arguments`].
+///
+/// # Errors
+/// There is no such process.
+pub fn arguments(folder: &Path) -> std::io::Result<u64> {
     let mut words = Vec::new();
-    let file = std::fs::File::open(folder.join("cmdline")).ok()?;
-    std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_ARGUMENTS), &mut words).ok()?;
+    let file = std::fs::File::open(folder.join("cmdline"))?;
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_ARGUMENTS), &mut words)?;
     // What it is called says nothing: by whatever path it is started, it is the same program.
     let arguments = words.iter().position(|byte| *byte == 0).map_or(&[][..], |end| &words[end..]);
     let mut hasher = DefaultHasher::new();
     arguments.hash(&mut hasher);
-    Some(Origin { executable, arguments: hasher.finish(), modules })
+    Ok(hasher.finish())
 }
 
 fn bias(code_offset: Option<u64>, mapping: &Mapping) -> Option<u64> {

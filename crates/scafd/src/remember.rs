@@ -74,6 +74,8 @@ pub enum Told {
         id: ProgramId,
         /// Its user.
         uid: u32,
+        /// What was asked.
+        key: Key,
         /// Of its earlier runs.
         found: Option<Box<Recalled>>,
         /// Of its user's programs: see [`Ask::Spinner`].
@@ -173,7 +175,7 @@ impl Keeper {
                 Ask::Recall { id, uid, key } => {
                     let found = self.with(uid, |memory| memory.recall(&key)).flatten().map(Box::new);
                     let spinners = self.with(uid, Memory::spinners).unwrap_or_default();
-                    Told::Recalled { id, uid, found, spinners }
+                    Told::Recalled { id, uid, key, found, spinners }
                 }
                 Ask::Keep { uid, profile, fresh } => {
                     self.with(uid, |memory| memory.keep(&profile, fresh));

@@ -125,6 +125,7 @@ impl Daemon {
             modules: hello.modules,
         });
         self.newcomers.push(id);
+        self.recall_at_once(id);
         self.inspect(id, hello.modules);
         Ok(())
     }

@@ -17,12 +17,13 @@ use crate::log::{self, Level};
 use crate::observe::clock::{Tsc, now_ns};
 use crate::observe::counters::{Access, Counting};
 use crate::observe::load::Load;
+use crate::observe::process::FileId;
 use crate::observe::{Limits, Observer};
 use crate::paths::Scope;
 use crate::registry::Registry;
 use crate::remember::Remember;
 use crate::talk::{Event, Peer, Talk};
-use scaf_policy::{Policy, ProgramId, PuSet, Topology};
+use scaf_policy::{Policy, ProgramId, PuSet, Settings, Topology};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -72,6 +73,8 @@ pub struct Daemon {
     former: VecDeque<arrive::Former>,
     /// Users, and the loops of their programs in which one waited for itself while it was folded: the next one is found out sooner.
     spinners: VecDeque<(u32, String)>,
+    /// Files that programs were started from, and the fingerprints of their code.
+    executables: VecDeque<(FileId, String)>,
     next_tick: Instant,
     next_slow: Instant,
     next_keep: Instant,
@@ -99,6 +102,7 @@ impl Daemon {
             newcomers: Vec::new(),
             former: VecDeque::new(),
             spinners: VecDeque::new(),
+            executables: VecDeque::new(),
             next_tick: now,
             next_slow: now,
             next_keep: now,
@@ -240,7 +244,7 @@ impl Daemon {
         if !self.may_steer(peer) {
             return Reply::Error("only root and the daemon's own user may change the policy".into());
         }
-        match scaf_policy::by_name(name) {
+        match scaf_policy::by_name(name, &Settings::default()) {
             Some(policy) => {
                 log::line(Level::Info, format_args!("policy {name}, asked for by process {}", peer.pid));
                 self.parts.policy = policy;

@@ -1,15 +1,25 @@
 //! What programs taught is recalled when they come and kept when they go.
 
 use super::Daemon;
-use super::tick::MOST_SPINNERS;
 use crate::control::{Reply, Request};
 use crate::paths::Scope;
 use crate::registry::Program;
 use crate::remember::{Ask, Remember, Told, now_s};
 use crate::talk::Peer;
 use scaf_inspect::Origin;
+use scaf_memory::Key;
 use scaf_policy::ProgramId;
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
+
+/// Loops that are remembered because somebody waited for himself in them: of one user, so that nobody can push out all others', and
+/// of all.
+const USERS_SPINNERS: usize = 64;
+/// See [`USERS_SPINNERS`].
+const MOST_SPINNERS: usize = 1024;
+
+/// Executables whose fingerprints are remembered.
+const MOST_EXECUTABLES: usize = 256;
 
 /// How often what programs teach while they run is kept.
 const KEEP: Duration = Duration::from_secs(60);
@@ -20,10 +30,42 @@ impl Daemon {
         let (Some(program), Some(remember)) = (self.registry.get_mut(id), &mut self.parts.remember) else {
             return;
         };
-        if let Some(key) = program.tie.met(origin, remember.machine()) {
-            remember.ask(Ask::Recall { id, uid: program.uid, key });
-        } else if let Some(past) = program.tie.past() {
+        let executable = origin.executable.clone();
+        if !program.tie.met(origin, remember.machine()) {
+            return;
+        }
+        if let Ok(file) = self.observer.process(program.pid).executable() {
+            self.executables.retain(|(known, _)| *known != file);
+            self.executables.push_back((file, executable));
+            let surplus = self.executables.len().saturating_sub(MOST_EXECUTABLES);
+            self.executables.drain(..surplus);
+        }
+        ask(remember, program);
+        if let Some(past) = program.tie.past() {
             program.observed.remember(past);
+        }
+    }
+
+    /// The same for a newcomer whose executable was inspected before: an inspection takes 30 ms, and this answer is there before its
+    /// first region.
+    pub(super) fn recall_at_once(&mut self, id: ProgramId) {
+        let (Some(program), Some(remember)) = (self.registry.get_mut(id), &mut self.parts.remember) else {
+            return;
+        };
+        let process = self.observer.process(program.pid);
+        let known =
+            process.executable().ok().and_then(|file| self.executables.iter().find(|it| it.0 == file));
+        if let (Some((_, executable)), Ok(arguments)) = (known, process.arguments()) {
+            let (machine, executable) = (remember.machine().to_owned(), executable.clone());
+            program.tie.guess(Key { machine, executable, arguments });
+            ask(remember, program);
+        }
+    }
+
+    /// Asks what there was no room to ask before.
+    pub(super) fn recall_later(&mut self) {
+        if let Some(remember) = &mut self.parts.remember {
+            self.registry.iter_mut().for_each(|program| ask(remember, program));
         }
     }
 
@@ -33,10 +75,10 @@ impl Daemon {
         let mut changed = false;
         for told in told {
             match told {
-                Told::Recalled { id, uid, found, spinners } => {
+                Told::Recalled { id, uid, key, found, spinners } => {
                     self.learn_spinners(uid, spinners);
                     let Some(program) = self.registry.get_mut(id) else { continue };
-                    program.tie.answered(found);
+                    program.tie.answered(&key, found);
                     if let Some(past) = program.tie.past() {
                         program.observed.remember(past);
                         changed = true;
@@ -52,7 +94,9 @@ impl Daemon {
         for place in places {
             let spinner = (uid, place);
             // No further than there is room: those of this life count more.
-            if self.spinners.len() < MOST_SPINNERS && !self.spinners.contains(&spinner) {
+            let own = self.spinners.iter().filter(|known| known.0 == uid).count();
+            let room = own < USERS_SPINNERS && self.spinners.len() < MOST_SPINNERS;
+            if room && !self.spinners.contains(&spinner) {
                 self.spinners.push_front(spinner);
             }
         }
@@ -94,10 +138,33 @@ impl Daemon {
     }
 }
 
+/// Takes note of a loop in which a user's program waited for itself, the latest last.
+pub(super) fn note_spinner(spinners: &mut VecDeque<(u32, String)>, spinner: (u32, String)) {
+    let own = spinners.iter().filter(|known| known.0 == spinner.0).count();
+    if own >= USERS_SPINNERS
+        && let Some(oldest) = spinners.iter().position(|known| known.0 == spinner.0)
+    {
+        spinners.remove(oldest);
+    }
+    spinners.push_back(spinner);
+    let surplus = spinners.len().saturating_sub(MOST_SPINNERS);
+    spinners.drain(..surplus);
+}
+
+/// Asks what is known of a program, if that wasn't asked yet.
+fn ask(remember: &mut Remember, program: &mut Program) {
+    if let Some(key) = program.tie.question().cloned()
+        && remember.ask(Ask::Recall { id: program.id, uid: program.uid, key })
+    {
+        program.tie.asked();
+    }
+}
+
 fn keep(remember: Option<&mut Remember>, program: &mut Program) {
     if let Some(remember) = remember
         && let Some((profile, fresh)) = program.tie.profile(&program.name, &program.observed, now_s())
+        && remember.ask(Ask::Keep { uid: program.uid, profile: Box::new(profile), fresh })
     {
-        remember.ask(Ask::Keep { uid: program.uid, profile: Box::new(profile), fresh });
+        program.tie.kept();
     }
 }

@@ -7,6 +7,7 @@
 use super::Daemon;
 use super::arrive::GENERATIONS;
 use super::decide::target_of;
+use super::recall::note_spinner;
 use crate::apply::Trouble;
 use crate::estimate::{Bounds, Page};
 use crate::experiment::When;
@@ -40,9 +41,6 @@ const SUSPECT_NS: u64 = 150_000_000;
 
 /// Contexts that others may be busy on, without their having been taken from programs, before what these do is disturbed.
 const CROWDED: f64 = 0.6;
-
-/// Loops that are remembered because somebody waited for himself in them.
-pub(super) const MOST_SPINNERS: usize = 256;
 
 impl Daemon {
     pub(super) fn period(&self) -> Duration {
@@ -88,6 +86,7 @@ impl Daemon {
             self.refresh_limits();
             self.free_children();
             self.keep_from_time_to_time();
+            self.recall_later();
         }
         sample
     }
@@ -211,9 +210,7 @@ impl Daemon {
                     if let Some(remember) = &mut self.parts.remember {
                         remember.ask(Ask::Spinner { uid: spinner.0, place: spinner.1.clone() });
                     }
-                    self.spinners.push_back(spinner);
-                    let surplus = self.spinners.len().saturating_sub(MOST_SPINNERS);
-                    self.spinners.drain(..surplus);
+                    note_spinner(&mut self.spinners, spinner);
                 }
                 found.push((program.id, place));
             }

@@ -12,6 +12,14 @@ pub struct Process {
     pid: u32,
 }
 
+/// Which file it is, and since when it is what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+    changed: (i64, i64),
+}
+
 /// The fields of `/proc/PID/stat` that matter here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
@@ -49,6 +57,23 @@ impl Process {
         memory(&text).ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/statm: not understood", self.pid))
         })
+    }
+
+    /// Its executable, as a file: the same until somebody changes or replaces it.
+    ///
+    /// # Errors
+    /// There is no such process, or it isn't ours to look at.
+    pub fn executable(&self) -> io::Result<FileId> {
+        let file = std::fs::metadata(self.folder.join("exe"))?;
+        Ok(FileId { device: file.dev(), inode: file.ino(), changed: (file.ctime(), file.ctime_nsec()) })
+    }
+
+    /// A hash of the arguments that it was started with.
+    ///
+    /// # Errors
+    /// There is no such process.
+    pub fn arguments(&self) -> io::Result<u64> {
+        scaf_inspect::arguments(&self.folder)
     }
 
     /// Its effective user.

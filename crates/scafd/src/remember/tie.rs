@@ -23,6 +23,8 @@ const ELSEWHERE: u64 = 1 << 63;
 pub struct Tie {
     origin: Option<Origin>,
     key: Option<Key>,
+    /// Whether the memory was asked for it.
+    asked: bool,
     /// Whether the memory has answered: before, what it knows would be overwritten with less.
     answered: bool,
     recalled: Option<Box<Recalled>>,
@@ -30,11 +32,16 @@ pub struct Tie {
 }
 
 impl Tie {
-    /// Takes in what an inspection found; the key to ask the memory for, the first time.
-    pub fn met(&mut self, origin: Origin, machine: &str) -> Option<Key> {
+    /// Takes it for the program of that key until an inspection says so, or else.
+    pub fn guess(&mut self, key: Key) {
+        self.key = Some(key);
+    }
+
+    /// Takes in what an inspection found. False if that can't be believed.
+    pub fn met(&mut self, origin: Origin, machine: &str) -> bool {
         let names = origin.modules.iter().map(|module| &module.fingerprint).chain([&origin.executable]);
         if names.into_iter().any(|name| name.is_empty() || name.len() > MOST_NAME) {
-            return None;
+            return false;
         }
         let key = Key {
             machine: machine.to_owned(),
@@ -42,17 +49,28 @@ impl Tie {
             arguments: origin.arguments,
         };
         self.origin = Some(origin);
-        if self.key.is_some() {
-            return None;
+        if self.key.as_ref() != Some(&key) {
+            *self = Tie { key: Some(key), origin: self.origin.take(), ..Tie::default() };
         }
-        self.key = Some(key.clone());
-        Some(key)
+        true
     }
 
-    /// Takes in the memory's answer.
-    pub fn answered(&mut self, recalled: Option<Box<Recalled>>) {
-        self.answered = true;
-        self.recalled = recalled;
+    /// What the memory is still to be asked.
+    pub fn question(&self) -> Option<&Key> {
+        self.key.as_ref().filter(|_| !self.asked)
+    }
+
+    /// The memory was asked.
+    pub fn asked(&mut self) {
+        self.asked = true;
+    }
+
+    /// Takes in the memory's answer, unless it turned out meanwhile that something else should have been asked.
+    pub fn answered(&mut self, key: &Key, recalled: Option<Box<Recalled>>) {
+        if self.key.as_ref() == Some(key) {
+            self.answered = true;
+            self.recalled = recalled;
+        }
     }
 
     /// Earlier runs of the program with the same arguments, else with others.
@@ -67,7 +85,7 @@ impl Tie {
     }
 
     /// What is to be remembered, if there is anything, and whether that is this run's first.
-    pub fn profile(&mut self, name: &str, observed: &Observed, now_s: u64) -> Option<(Profile, bool)> {
+    pub fn profile(&self, name: &str, observed: &Observed, now_s: u64) -> Option<(Profile, bool)> {
         let key = self.key.clone().filter(|_| self.answered)?;
         let past = observed.past();
         let regions: Vec<Region> = past
@@ -82,9 +100,14 @@ impl Tie {
         if regions.is_empty() {
             return None;
         }
-        let fresh = !std::mem::replace(&mut self.kept, true);
+        let fresh = !self.kept;
         let (serial, other) = (past.mix.serial, past.mix.other);
         Some((Profile { key, name: name.to_owned(), runs: 1, seen_s: now_s, serial, other, regions }, fresh))
+    }
+
+    /// What was to be remembered is.
+    pub fn kept(&mut self) {
+        self.kept = true;
     }
 
     /// A region's number in this run; `None` if its module isn't loaded.
@@ -132,9 +155,33 @@ mod tests {
         observed.add(&Spell { dop: 2, dt_s: 0.25, parallel_s: 0.2, runs: &runs });
     }
 
+    fn answer(tie: &mut Tie, recalled: Option<Box<Recalled>>) {
+        let key = tie.question().cloned().unwrap();
+        tie.asked();
+        tie.answered(&key, recalled);
+    }
+
+    #[test]
+    fn a_guess_is_asked_at_once_and_an_inspection_may_say_otherwise() {
+        let kept = first_run(&mut Tie::default(), 0x5555_0000_0000);
+        let recalled = || Some(Box::new(Recalled { profile: kept.clone(), same: true }));
+        let mut tie = Tie::default();
+        tie.guess(kept.key.clone());
+        answer(&mut tie, recalled());
+        // Where its regions are isn't known yet; what the program does as a whole is.
+        assert!(tie.past().unwrap().regions.keys().all(|number| number & ELSEWHERE != 0));
+        assert!(tie.met(origin(&["a"], 1 << 40), "m") && tie.question().is_none());
+        assert_eq!(tie.past().unwrap().regions.len(), 2);
+        // Another program after all: neither the answer nor a late one counts.
+        assert!(tie.met(Origin { executable: "other".into(), ..origin(&["a"], 1 << 40) }, "m"));
+        assert!(tie.past().is_none() && tie.question().is_some());
+        tie.answered(&kept.key, recalled());
+        assert!(tie.past().is_none());
+    }
+
     fn first_run(tie: &mut Tie, at: u64) -> Profile {
-        assert!(tie.met(origin(&["a", "b"], at), "m").is_some());
-        tie.answered(None);
+        assert!(tie.met(origin(&["a", "b"], at), "m"));
+        answer(tie, None);
         let mut observed = Observed::default();
         ran(&mut observed, at + 0x20, false);
         ran(&mut observed, at + (1 << 20) + 0x30, true);
@@ -151,15 +198,15 @@ mod tests {
         assert_eq!(addresses, [("a", 0x1020, false), ("b", 0x1030, true)]);
         let mut next = Tie::default();
         let at = 0x7f00_0000_0000;
-        assert_eq!(next.met(origin(&["a"], at), "m"), Some(kept.key.clone()));
-        next.answered(Some(Box::new(Recalled { profile: kept.clone(), same: true })));
+        assert!(next.met(origin(&["a"], at), "m") && next.question() == Some(&kept.key));
+        answer(&mut next, Some(Box::new(Recalled { profile: kept.clone(), same: true })));
         let numbers: Vec<u64> = next.past().unwrap().regions.into_keys().collect();
         assert_eq!(numbers, [Row::new(at as usize + 0x20, 0).region(), ELSEWHERE | 1]);
         // What this run didn't meet isn't lost, and a module that it loads later is known then.
         let mut observed = Observed::default();
         observed.remember(next.past().unwrap());
         assert_eq!(next.profile("p", &observed, 6).unwrap().0.regions.len(), 2);
-        assert_eq!(next.met(origin(&["a", "b"], at), "m"), None);
+        assert!(next.met(origin(&["a", "b"], at), "m") && next.question().is_none());
         assert!(next.past().unwrap().regions.keys().all(|number| number & ELSEWHERE == 0));
     }
 
@@ -171,16 +218,18 @@ mod tests {
         assert!(tie.profile("p", &observed, 5).is_none());
         tie.met(origin(&["a"], 0x5555_0000_0000), "m");
         assert!(tie.profile("p", &observed, 5).is_none());
-        tie.answered(None);
+        answer(&mut tie, None);
         assert!(tie.profile("p", &Observed::default(), 5).is_none());
         assert!(tie.profile("p", &observed, 5).unwrap().1);
+        tie.kept();
         assert!(!tie.profile("p", &observed, 5).unwrap().1);
     }
 
     #[test]
     fn names_that_no_linker_writes_are_not_believed() {
         let mut tie = Tie::default();
-        assert_eq!(tie.met(Origin { executable: "x".repeat(81), ..origin(&["a"], 1 << 40) }, "m"), None);
-        assert_eq!(tie.met(origin(&[""], 1 << 40), "m"), None);
+        assert!(!tie.met(Origin { executable: "x".repeat(81), ..origin(&["a"], 1 << 40) }, "m"));
+        assert!(!tie.met(origin(&[""], 1 << 40), "m"));
+        assert_eq!(tie.question(), None);
     }
 }
