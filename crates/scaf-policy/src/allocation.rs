@@ -1,5 +1,6 @@
 //! What a policy is asked, and what it answers.
 
+use crate::fusion::Measured;
 use serde::{Deserialize, Serialize};
 
 /// Names one program for as long as the daemon knows it. Lower ids arrived earlier, which breaks ties.
@@ -7,11 +8,13 @@ use serde::{Deserialize, Serialize};
 pub struct ProgramId(pub u64);
 
 /// What there is to give away at the moment of a decision.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// Hardware contexts that can be given away now: those the daemon may use, less what unmanaged programs
     /// keep busy. At least 1; 0 is read as 1.
     pub capacity: u32,
+    /// The moment of the decision, in seconds by a clock that never goes back; where it starts doesn't matter.
+    pub now_s: f64,
 }
 
 /// One program at the moment of a decision, as the policy sees it.
@@ -33,9 +36,36 @@ pub struct Program {
     pub dop: u32,
     /// Its smoothed efficiency S/p at `dop`, 0 to 1; `None` while nothing has been measured at that DoP.
     pub efficiency: Option<f64>,
+    /// What is known of its speedup from this run and those before, by all sources: DoPs at which something was observed, in their
+    /// order, each once. What lies between is for the policy to guess.
+    #[serde(default)]
+    pub curve: Vec<Measured>,
+    /// Its speedup as it was known before it started, from a profile that was given or saved: it doesn't change while the program runs.
+    /// In the order of DoPs, each once; empty where there is none.
+    #[serde(default)]
+    pub profile: Vec<Measured>,
+    /// Whether it is in a serial phase that has lasted a while: all its contexts but one can be lent until the phase ends.
+    #[serde(default)]
+    pub serial: bool,
 }
 
 impl Program {
+    /// A program of which nothing is known, on a machine of `natural` contexts: no limits, weight 1.
+    pub fn new(id: ProgramId, natural: u32) -> Program {
+        Program {
+            id,
+            min: 1,
+            max: u32::MAX,
+            weight: 1.0,
+            natural,
+            dop: 0,
+            efficiency: None,
+            curve: Vec::new(),
+            profile: Vec::new(),
+            serial: false,
+        }
+    }
+
     /// The largest DoP that it can be given: the smaller of `max` and `natural`, at least 1.
     pub fn cap(&self) -> u32 {
         self.max.min(self.natural).max(1)
@@ -78,6 +108,48 @@ pub struct Share {
 pub struct Allocation {
     /// In the order of the programs that were given.
     pub shares: Vec<Share>,
+}
+
+/// A decision as it is kept: what the policy was given and what it answered. Given the same in the same order, a policy
+/// answers the same; so a list of these is all that it takes to ask another policy what it would have done.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Decision {
+    /// Its number, from 1.
+    pub number: u64,
+    /// The policy's name.
+    pub policy: String,
+    /// What there was to give away, and when.
+    pub machine: Machine,
+    /// Who was there.
+    pub programs: Vec<Program>,
+    /// What each of them got.
+    pub allocation: Allocation,
+}
+
+/// What policies that can be told are to aim at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    /// The sum of weighted speedups (STP).
+    #[default]
+    Throughput,
+    /// The sum of the weighted logarithms of speedups: twice as fast is worth the same for everyone.
+    Fair,
+}
+
+/// How policies that can be told are to decide.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Settings {
+    /// What to aim at.
+    pub objective: Objective,
+    /// No program's speedup is to fall below this share of what it would be if all had equally many contexts; 0 to 1.
+    pub floor: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { objective: Objective::Throughput, floor: 0.5 }
+    }
 }
 
 /// Says how many hardware contexts each program gets.

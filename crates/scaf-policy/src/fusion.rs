@@ -18,7 +18,7 @@ const CLEARLY: f64 = 3.0;
 const SHARE: f64 = 0.1;
 
 /// A speedup that was measured at one DoP.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// The DoP that it was measured at.
     pub dop: u32,

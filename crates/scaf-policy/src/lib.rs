@@ -37,7 +37,9 @@ mod policies;
 mod puset;
 mod topology;
 
-pub use allocation::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
+pub use allocation::{
+    Allocation, Decision, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share,
+};
 pub use policies::{POLICIES, PolicyEntry, by_name, chaos};
 pub use puset::{ParsePuSetError, PuSet};
 pub use topology::{Pu, Topology};

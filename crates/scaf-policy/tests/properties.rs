@@ -1,7 +1,13 @@
 //! What every managing policy promises, whatever it is given and whatever it was given before.
 
 use proptest::prelude::*;
-use scaf_policy::{Allocation, Dop, Machine, POLICIES, Policy, PolicyEntry, Program, ProgramId, by_name};
+use scaf_policy::{
+    Allocation, Dop, Machine, POLICIES, Policy, PolicyEntry, Program, ProgramId, Settings, by_name,
+};
+
+fn machine(capacity: u32) -> Machine {
+    Machine { capacity, now_s: 0.0 }
+}
 
 /// Numbers as a broken or hostile client may send them.
 fn any_float() -> impl Strategy<Value = f64> {
@@ -22,7 +28,7 @@ prop_compose! {
         min in any_count(), max in any_count(), natural in any_count(), dop in any_count(),
         weight in any_float(), efficiency in prop::option::of(any_float()),
     ) -> Program {
-        Program { id: ProgramId(0), min, max, weight, natural, dop, efficiency }
+        Program { min, max, weight, dop, efficiency, ..Program::new(ProgramId(0), natural) }
     }
 }
 
@@ -40,7 +46,7 @@ fn orderly() -> impl Iterator<Item = &'static PolicyEntry> {
 }
 
 fn managing() -> impl Iterator<Item = Box<dyn Policy>> {
-    orderly().filter(|entry| entry.name != "unmanaged").map(|entry| (entry.new)())
+    orderly().filter(|entry| entry.name != "unmanaged").map(|entry| (entry.new)(&Settings::default()))
 }
 
 fn dops(allocation: &Allocation) -> Vec<u32> {
@@ -85,7 +91,7 @@ proptest! {
     ) {
         for mut policy in managing() {
             for (capacity, programs) in &history {
-                let allocation = policy.allocate(&Machine { capacity: *capacity }, programs);
+                let allocation = policy.allocate(&machine(*capacity), programs);
                 check(policy.name(), *capacity, programs, &allocation)?;
             }
         }
@@ -101,7 +107,7 @@ proptest! {
             let mut programs = start.clone();
             let mut feedback = feedback.iter().cycle();
             for _ in 0..20 {
-                let allocation = policy.allocate(&Machine { capacity }, &programs);
+                let allocation = policy.allocate(&machine(capacity), &programs);
                 check(policy.name(), capacity, &programs, &allocation)?;
                 for (p, dop) in programs.iter_mut().zip(dops(&allocation)) {
                     p.dop = dop;
@@ -122,8 +128,8 @@ proptest! {
             turned.reverse();
             let middle = turn.min(turned.len());
             turned.rotate_left(middle);
-            let mut one = by_name(entry.name).unwrap().allocate(&Machine { capacity }, &programs).shares;
-            let mut other = by_name(entry.name).unwrap().allocate(&Machine { capacity }, &turned).shares;
+            let mut one = by_name(entry.name, &Settings::default()).unwrap().allocate(&machine(capacity), &programs).shares;
+            let mut other = by_name(entry.name, &Settings::default()).unwrap().allocate(&machine(capacity), &turned).shares;
             one.sort_by_key(|share| share.id);
             other.sort_by_key(|share| share.id);
             prop_assert_eq!(one, other);
@@ -136,10 +142,10 @@ proptest! {
         history in prop::collection::vec(any_programs(), 1..5),
     ) {
         for entry in orderly() {
-            let mut policy = (entry.new)();
+            let mut policy = (entry.new)(&Settings::default());
             for programs in &history {
-                let first = policy.allocate(&Machine { capacity }, programs);
-                prop_assert_eq!(&policy.allocate(&Machine { capacity }, programs), &first);
+                let first = policy.allocate(&machine(capacity), programs);
+                prop_assert_eq!(&policy.allocate(&machine(capacity), programs), &first);
             }
         }
     }
@@ -150,12 +156,10 @@ proptest! {
         count in 1usize..9,
         e in 0.0..1.0f64,
     ) {
-        let program = |i| Program {
-            id: ProgramId(i), min: 1, max: u32::MAX, weight: 1.0, natural: 99, dop: 0, efficiency: Some(e),
-        };
+        let program = |i| Program { efficiency: Some(e), ..Program::new(ProgramId(i), 99) };
         let programs: Vec<Program> = (0..count as u64).map(program).collect();
         for mut policy in managing() {
-            let dops = dops(&policy.allocate(&Machine { capacity }, &programs));
+            let dops = dops(&policy.allocate(&machine(capacity), &programs));
             prop_assert!(dops[0] - dops[count - 1] <= 1, "{:?}", dops);
             prop_assert!(dops.is_sorted_by(|a, b| a >= b), "what is left over goes to the earlier: {:?}", dops);
         }
@@ -164,9 +168,8 @@ proptest! {
 
 #[test]
 fn unmanaged_manages_nobody() {
-    let program =
-        Program { id: ProgramId(1), min: 2, max: 3, weight: 1.0, natural: 4, dop: 2, efficiency: Some(0.5) };
-    let allocation = by_name("unmanaged").unwrap().allocate(&Machine { capacity: 4 }, &[program]);
+    let program = Program { min: 2, max: 3, dop: 2, efficiency: Some(0.5), ..Program::new(ProgramId(1), 4) };
+    let allocation = by_name("unmanaged", &Settings::default()).unwrap().allocate(&machine(4), &[program]);
     assert_eq!(allocation.shares[0].dop, Dop::Unmanaged);
 }
 
@@ -175,7 +178,7 @@ proptest! {
     fn chaos_exceeds_no_cap(capacity in 0u32..80, programs in any_programs(), seed in any::<u64>()) {
         let mut chaos = scaf_policy::chaos(seed);
         for _ in 0..20 {
-            let shares = chaos.allocate(&Machine { capacity }, &programs).shares;
+            let shares = chaos.allocate(&machine(capacity), &programs).shares;
             prop_assert_eq!(shares.len(), programs.len());
             for (program, share) in programs.iter().zip(shares) {
                 prop_assert_eq!(program.id, share.id);

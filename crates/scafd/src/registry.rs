@@ -240,6 +240,9 @@ impl Program {
             natural: self.natural(),
             dop: judged.map_or(self.grant.dop.unwrap_or(0), |(dop, _)| dop),
             efficiency: judged.map(|(_, efficiency)| efficiency),
+            curve: Vec::new(),
+            profile: Vec::new(),
+            serial: false,
         }
     }
 

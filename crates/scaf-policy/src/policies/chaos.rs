@@ -63,20 +63,12 @@ mod tests {
 
     #[test]
     fn every_dop_comes_about_and_none_beyond_the_cap() {
-        let program = |id, natural| Program {
-            id: ProgramId(id),
-            min: 3,
-            max: u32::MAX,
-            weight: 1.0,
-            natural,
-            dop: 0,
-            efficiency: None,
-        };
+        let program = |id, natural| Program { min: 3, ..Program::new(ProgramId(id), natural) };
         let programs = [program(1, 4), program(2, 1)];
         let mut chaos = Chaos::new(1);
         let mut seen = [BTreeSet::new(), BTreeSet::new()];
         for _ in 0..2_000 {
-            let shares = chaos.allocate(&Machine { capacity: 1 }, &programs).shares;
+            let shares = chaos.allocate(&Machine { capacity: 1, now_s: 0.0 }, &programs).shares;
             for (seen, share) in seen.iter_mut().zip(shares) {
                 seen.insert(match share.dop {
                     Dop::Contexts(dop) => dop,

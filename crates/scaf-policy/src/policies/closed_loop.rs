@@ -64,19 +64,10 @@ fn run(
     factor: &mut dyn FnMut() -> f64,
 ) -> Vec<Vec<usize>> {
     let natural = CONTEXTS as u32;
-    let mut programs: Vec<Program> = (0..mix.len() as u64)
-        .map(|id| Program {
-            id: ProgramId(id),
-            min: 1,
-            max: natural,
-            weight: 1.0,
-            natural,
-            dop: 0,
-            efficiency: None,
-        })
-        .collect();
+    let mut programs: Vec<Program> =
+        (0..mix.len() as u64).map(|id| Program::new(ProgramId(id), natural)).collect();
     let mut decision = || {
-        let allocation = policy.allocate(&Machine { capacity: natural }, &programs);
+        let allocation = policy.allocate(&Machine { capacity: natural, now_s: 0.0 }, &programs);
         for ((program, share), curve) in programs.iter_mut().zip(&allocation.shares).zip(mix) {
             let Dop::Contexts(dop) = share.dop else { unreachable!() };
             program.dop = dop;

@@ -47,19 +47,11 @@ mod tests {
     use crate::ProgramId;
 
     fn program(id: u64) -> Program {
-        Program {
-            id: ProgramId(id),
-            min: 1,
-            max: u32::MAX,
-            weight: 1.0,
-            natural: 64,
-            dop: 0,
-            efficiency: None,
-        }
+        Program::new(ProgramId(id), 64)
     }
 
     fn dops(capacity: u32, programs: &[Program]) -> Vec<u32> {
-        let shares = Equi.allocate(&Machine { capacity }, programs).shares;
+        let shares = Equi.allocate(&Machine { capacity, now_s: 0.0 }, programs).shares;
         shares
             .iter()
             .map(|s| match s.dop {

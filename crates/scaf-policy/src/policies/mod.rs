@@ -9,7 +9,7 @@ mod scaf;
 mod scaf_tests;
 mod unmanaged;
 
-use crate::Policy;
+use crate::{Policy, Settings};
 
 /// One policy as the registry knows it.
 pub struct PolicyEntry {
@@ -18,16 +18,16 @@ pub struct PolicyEntry {
     /// One line for lists and help texts.
     pub description: &'static str,
     /// Makes one that remembers nothing yet.
-    pub new: fn() -> Box<dyn Policy>,
+    pub new: fn(&Settings) -> Box<dyn Policy>,
 }
 
 /// Every policy there is. A new one is a file beside this one and a line here.
 #[rustfmt::skip]
 pub const POLICIES: &[PolicyEntry] = &[
-    PolicyEntry { name: "scaf", description: "contexts in proportion to how well each program scales (SCAF's feedback loop)", new: || Box::new(scaf::Scaf::default()) },
-    PolicyEntry { name: "equi", description: "the same number of contexts for everyone, as far as they can use them", new: || Box::new(equi::Equi) },
-    PolicyEntry { name: "chaos", description: "any number at any moment: for tests of scaf itself", new: || Box::new(chaos::Chaos::new(0)) },
-    PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: || Box::new(unmanaged::Unmanaged) },
+    PolicyEntry { name: "scaf", description: "contexts in proportion to how well each program scales (SCAF's feedback loop)", new: |_| Box::new(scaf::Scaf::default()) },
+    PolicyEntry { name: "equi", description: "the same number of contexts for everyone, as far as they can use them", new: |_| Box::new(equi::Equi) },
+    PolicyEntry { name: "chaos", description: "any number at any moment: for tests of scaf itself", new: |_| Box::new(chaos::Chaos::new(0)) },
+    PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: |_| Box::new(unmanaged::Unmanaged) },
 ];
 
 /// The policy `chaos`, of a seed.
@@ -36,8 +36,8 @@ pub fn chaos(seed: u64) -> Box<dyn Policy> {
 }
 
 /// A fresh policy of that name, or `None` where [`POLICIES`] has none.
-pub fn by_name(name: &str) -> Option<Box<dyn Policy>> {
-    POLICIES.iter().find(|entry| entry.name == name).map(|entry| (entry.new)())
+pub fn by_name(name: &str, settings: &Settings) -> Option<Box<dyn Policy>> {
+    POLICIES.iter().find(|entry| entry.name == name).map(|entry| (entry.new)(settings))
 }
 
 #[cfg(test)]
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn every_policy_is_found_under_the_name_it_gives_itself() {
         for entry in POLICIES {
-            assert_eq!(by_name(entry.name).unwrap().name(), entry.name);
+            assert_eq!(by_name(entry.name, &Settings::default()).unwrap().name(), entry.name);
         }
-        assert!(by_name("no such policy").is_none());
+        assert!(by_name("no such policy", &Settings::default()).is_none());
     }
 }

@@ -5,11 +5,11 @@ use crate::{Dop, Machine, Policy, Program, ProgramId, Share};
 
 /// A program on `dop` contexts with efficiency `e` there.
 fn program(id: u64, dop: u32, e: impl Into<Option<f64>>) -> Program {
-    Program { id: ProgramId(id), min: 1, max: u32::MAX, weight: 1.0, natural: 16, dop, efficiency: e.into() }
+    Program { dop, efficiency: e.into(), ..Program::new(ProgramId(id), 16) }
 }
 
 fn shares(policy: &mut Scaf, programs: &[Program]) -> Vec<Share> {
-    policy.allocate(&Machine { capacity: 16 }, programs).shares
+    policy.allocate(&Machine { capacity: 16, now_s: 0.0 }, programs).shares
 }
 
 fn dops(policy: &mut Scaf, programs: &[Program]) -> Vec<u32> {

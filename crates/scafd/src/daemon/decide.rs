@@ -22,7 +22,7 @@ impl Daemon {
             return Allocation::default();
         }
         self.decisions += 1;
-        let machine = Machine { capacity: self.capacity() };
+        let machine = Machine { capacity: self.capacity(), now_s: clock::now_ns() as f64 * 1e-9 };
         let mut allocation = self.parts.policy.allocate(&machine, &requests);
         for share in &mut allocation.shares {
             let step = self.registry.get_mut(share.id).and_then(|program| program.step);
