@@ -2,7 +2,51 @@
 /* A library with regions; its siblings differ in what they compute and in how long their code is. */
 #include "test.h"
 
+#include <omp.h>
+
 long compute(long seed);
+
+static omp_lock_t lock;
+
+/* The last call of a function is a jump. */
+static __attribute__((noinline)) void take(void)
+{
+    omp_set_lock(&lock);
+}
+
+/* One task a thread, for which its group waits; in the second region that is the last call of the region's function. */
+static long groups(void)
+{
+    long sum = 0, early = 0;
+    omp_init_lock(&lock);
+#pragma omp parallel num_threads(2) reduction(+ : early)
+    {
+        int done = 0;
+#pragma omp taskgroup
+        {
+#pragma omp task shared(done)
+            {
+                take();
+                sum += 11;
+                omp_unset_lock(&lock);
+                done = 1;
+            }
+        }
+        early += !done;
+    }
+#pragma omp parallel num_threads(2)
+#pragma omp taskgroup
+    {
+#pragma omp task
+        {
+            take();
+            sum += 13;
+            omp_unset_lock(&lock);
+        }
+    }
+    omp_destroy_lock(&lock);
+    return sum + 1000 * early;
+}
 
 long compute(long seed)
 {
@@ -16,5 +60,5 @@ long compute(long seed)
 #pragma omp single
         sum += 7;
     }
-    return sum;
+    return sum + groups();
 }

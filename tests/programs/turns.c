@@ -6,6 +6,8 @@
  */
 #include "test.h"
 
+#include <omp.h>
+
 enum { PIECES = 16, STEPS = 4000 };
 
 static long sum, after;
@@ -116,6 +118,36 @@ static void named(void)
     }
 }
 
+static omp_lock_t lock;
+
+/* The last call of a function is a jump. */
+static __attribute__((noinline)) void take(void)
+{
+    omp_set_lock(&lock);
+}
+
+static void locked(void)
+{
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < PIECES; i++) {
+        take();
+        piece(i);
+        omp_unset_lock(&lock);
+    }
+}
+
+/* One thread's tasks, one after the other; the end of the group is the last call of the region's function. */
+static void group(void)
+{
+#pragma omp parallel
+#pragma omp single nowait
+#pragma omp taskgroup
+    for (long i = 0; i < PIECES; i++) {
+#pragma omp task depend(inout : after)
+        piece(i);
+    }
+}
+
 static void ordered(void)
 {
 #pragma omp parallel for ordered schedule(static, 1)
@@ -148,7 +180,7 @@ int main(int count, char **words)
     } all[] = {
         {"even", even},         {"even_tasks", even_tasks}, {"even_tree", even_tree}, {"chain", chain},   {"taskwaits", taskwaits},
         {"late_chain", late_chain}, {"taskloop", taskloop}, {"critical", critical}, {"named", named},
-        {"ordered", ordered},       {"copied", copied},
+        {"ordered", ordered},       {"copied", copied}, {"locked", locked}, {"group", group},
     };
     void (*region)(void) = 0;
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
@@ -156,6 +188,7 @@ int main(int count, char **words)
             region = all[i].region;
     if (!region)
         return 2;
+    omp_init_lock(&lock);
     long rounds = 0;
     do {
         region();

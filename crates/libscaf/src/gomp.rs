@@ -183,11 +183,14 @@ arch::with_return_address! {
     GOMP_cancel => waits::cancel, in "rdx";
     GOMP_taskwait => tasks::taskwait, in "rsi";
     GOMP_taskwait_depend => tasks::taskwait_depend, in "rsi";
+    GOMP_taskgroup_end => tasks::taskgroup_end, in "rsi";
     GOMP_single_copy_start => tasks::single_copy_start, in "rsi";
     GOMP_ordered_start => tasks::ordered_start, in "rsi";
     GOMP_critical_start => tasks::critical_start, in "rsi";
     GOMP_critical_name_start => tasks::critical_name_start, in "rsi";
     GOMP_atomic_start => tasks::atomic_start, in "rsi";
+    omp_set_lock => tasks::set_lock, in "rsi";
+    omp_set_lock_ => tasks::set_lock_fortran, in "rsi";
     omp_get_thread_num => virtualise::get_thread_num, in "rdi";
     omp_get_thread_num_ => virtualise::get_thread_num, in "rdi";
     omp_get_num_threads => virtualise::get_num_threads, in "rdi";

@@ -128,6 +128,9 @@ runtime! {
     loop_ull_maybe_nonmonotonic_runtime_next: Next = c"GOMP_loop_ull_maybe_nonmonotonic_runtime_next",
     taskwait: Wait = c"GOMP_taskwait",
     taskwait_depend: Wait = c"GOMP_taskwait_depend",
+    taskgroup_end: Wait = c"GOMP_taskgroup_end",
+    set_lock: Wait = c"omp_set_lock",
+    set_lock_fortran: Wait = c"omp_set_lock_",
     single_copy_start: Wait = c"GOMP_single_copy_start",
     ordered_start: Wait = c"GOMP_ordered_start",
     critical_start: Wait = c"GOMP_critical_start",
@@ -531,6 +534,23 @@ pub fn beside(body: usize, address: usize) -> Option<&'static Runtime> {
     let (base, size) = (MODULE_BASES.get(code.module as usize)?, MODULE_SIZES.get(code.module as usize)?);
     let within = address.wrapping_sub(base.load(Ordering::Relaxed)) < size.load(Ordering::Relaxed);
     within.then_some(code.runtime)
+}
+
+/// Whether `address` lies in this library: what returns there was called, or jumped to, by a function that we called.
+#[inline(always)]
+pub fn is_ours(address: usize) -> bool {
+    static SIZE: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" {
+        #[link_name = "__ehdr_start"]
+        static HEADER: u8;
+    }
+    let base = (&raw const HEADER).addr();
+    let mut size = SIZE.load(Ordering::Relaxed);
+    if size == 0 {
+        size = size_of_module(base);
+        SIZE.store(size, Ordering::Relaxed);
+    }
+    address.wrapping_sub(base) < size
 }
 
 /// Whether a module of this number can ever be resized.

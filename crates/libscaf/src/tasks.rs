@@ -147,14 +147,17 @@ unsafe fn wait(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_v
     unsafe { frame.waits(this, ticks(), real) }
 }
 
-/// Where a lock is: in the caller's own runtime, for that is asked to let go of it, which we don't see.
+/// Where a lock or a group of tasks is: in the caller's own runtime, for that is asked to let go of it, or was asked to begin it, which
+/// we don't see. Where the call was a function's last, the compiler made it a jump, and it returns to whoever called that function: for
+/// a region's or a task's this is us.
 unsafe fn of_caller<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Runtime, Option<&'a Frame>)> {
     // SAFETY: this thread's own state; a frame lives as long as its region.
     let frame = unsafe { (*this).frame.as_ref() };
+    let own = || frame.filter(|_| runtime::is_ours(caller)).map(Frame::runtime);
     // The master of a region in a library's constructor has the dynamic linker's lock, and waits for us: that is asked last.
     let beside = || frame.and_then(|frame| runtime::beside(frame.body(), caller));
     let asked = || runtime::of(caller).map(|code| code.runtime);
-    let runtime = runtime::known(caller).or_else(beside).or_else(asked)?;
+    let runtime = own().or_else(|| runtime::known(caller)).or_else(beside).or_else(asked)?;
     Some((runtime, frame.filter(|frame| core::ptr::eq(frame.runtime(), runtime))))
 }
 
@@ -190,10 +193,13 @@ unsafe fn missing(name: &CStr) -> Option<runtime::Wait> {
 
 calls! {
     taskwait by wait, place: taskwait or c"GOMP_taskwait";
+    taskgroup_end by wait, of_caller: taskgroup_end or c"GOMP_taskgroup_end";
     taskwait_depend by wait, place: taskwait_depend or c"GOMP_taskwait_depend";
     single_copy_start by wait, of_caller: single_copy_start or c"GOMP_single_copy_start";
     ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
     critical_start by lock, of_caller: critical_start or c"GOMP_critical_start";
     critical_name_start by lock, of_caller: critical_name_start or c"GOMP_critical_name_start";
+    set_lock by lock, of_caller: set_lock or c"omp_set_lock";
+    set_lock_fortran by lock, of_caller: set_lock_fortran or c"omp_set_lock_";
     atomic_start by lock, of_caller: atomic_start or c"GOMP_atomic_start";
 }
