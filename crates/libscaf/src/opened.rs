@@ -53,7 +53,8 @@ pub unsafe fn start(
         let slot = slot_of(this);
         // Of what its threads wait for, and who looks after them, nothing can be known: no kind for fewer threads.
         let kind = if kind == Kind::Sections { kind } else { Kind::Opened };
-        let choice = choose(code, body, &Note::of(code), requested, kind);
+        let note = Note::of(code);
+        let choice = choose(code, body, &note, note.length(), requested, kind);
         (*this).runtime = code.runtime;
         (*this).depth = 1;
         (*this).shrunk = u32::from(choice.shrunk);

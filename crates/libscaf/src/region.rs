@@ -22,7 +22,7 @@ use core::ptr::null;
 use core::sync::atomic::Ordering;
 use scaf_proto::grant::Word;
 use scaf_proto::report::{SLOTS, Slot, fact};
-use scaf_team::choice::{self, Choice, Facts};
+use scaf_team::choice::{self, Choice, Facts, Length};
 
 /// What sets a region apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,7 @@ unsafe fn managed<R>(
         }
         let note = Note::of(code);
         if note.is_short_alone() && one_master() {
-            let choice = choose(code, body, &note, requested, kind);
+            let choice = choose(code, body, &note, note.length(), requested, kind);
             if choice.team == 1 && choice.ids == 0 && sampling::is_left_out(this) {
                 return unmeasured(this, code, body, data, choice, call);
             }
@@ -122,12 +122,14 @@ unsafe fn managed<R>(
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
         let grant = pages::grant().word();
-        let (mut entered, mut choice) = (entered, choose(code, body, &note, requested, kind));
+        let (mut entered, mut choice) = (entered, choose(code, body, &note, note.length(), requested, kind));
         if experiment::concerns(body) {
             let plain = kind != Kind::Sections && one_master() && slot.is_some();
             let natural = natural();
             let region = experiment::Candidate { body, runtime: code.runtime, choice, natural, plain };
-            let again = || choose(code, body, &note, requested, kind);
+            let again = |length: Option<Length>| {
+                choose(code, body, &note, length.unwrap_or(note.length()), requested, kind)
+            };
             let alone = || drop(unmeasured(this, code, body, data, Choice::EXPERIMENT, &call));
             choice = experiment::attend(&region, again, alone).unwrap_or(choice);
             entered = ticks();
@@ -363,7 +365,7 @@ unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
 
 /// Chooses the team size of a region that isn't nested.
 #[inline(always)]
-pub fn choose(code: Code, body: Body, note: &Note, requested: u32, kind: Kind) -> Choice {
+pub fn choose(code: Code, body: Body, note: &Note, length: Length, requested: u32, kind: Kind) -> Choice {
     let word = pages::grant().word();
     let inspected = runtime::is_numbered(code.module)
         && runtime::modules_met() <= word.inspected()
@@ -376,7 +378,7 @@ pub fn choose(code: Code, body: Body, note: &Note, requested: u32, kind: Kind) -
         kept: promise::is_kept(),
         resizable: inspected && word.resizable() && kind != Kind::Sections,
         independent: false,
-        length: note.length(),
+        length,
         only_master: one_master(),
         spins: word.spins(),
     };

@@ -21,7 +21,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::experiment::{Account, Outcome};
-use scaf_team::choice::Choice;
+use scaf_team::choice::{Choice, Length};
 use scaf_team::experiment::lines;
 use scaf_team::experiment::maps::{Care, Mapping};
 
@@ -92,14 +92,18 @@ pub fn contexts() -> u32 {
 }
 
 /// Sees after an experiment that runs, and makes one of the region if that is wanted: then `alone` runs the region in the copy.
-/// `again` chooses the region's team once more; its choice is returned if it is another one now.
+/// `again` chooses the region's team once more, as of a region of that length; its choice is returned if it is another one now.
 #[cold]
 #[inline(never)]
-pub unsafe fn attend(region: &Candidate, again: impl Fn() -> Choice, alone: impl FnOnce()) -> Option<Choice> {
+pub unsafe fn attend(
+    region: &Candidate,
+    again: impl Fn(Option<Length>) -> Choice,
+    alone: impl FnOnce(),
+) -> Option<Choice> {
     keeping_errno(|| {
         if RUNNING.load(Ordering::Relaxed) != 0 {
             collect(ticks());
-            return (RUNNING.load(Ordering::Relaxed) == 0).then(again);
+            return (RUNNING.load(Ordering::Relaxed) == 0).then(|| again(None));
         }
         let forced = is_nth(region);
         let order = pages::grant().ordered();
@@ -115,8 +119,9 @@ pub unsafe fn attend(region: &Candidate, again: impl Fn() -> Choice, alone: impl
             return None;
         }
         REGION.store(region.body as usize as u64, Ordering::Relaxed);
-        let chosen = again();
-        let room = forced || (region.is_eligible() && chosen.team < region.choice.team);
+        // Long regions keep their team so that they can grow; this run of it makes room all the same.
+        let chosen = again(Some(Length::Short));
+        let room = forced || (region.is_eligible() && chosen.ids == 0 && chosen.team < region.choice.team);
         // SAFETY: the caller's word.
         let failed = if room { unsafe { make(region, forced, alone) } } else { Err(Outcome::NoRoom) };
         match failed {
