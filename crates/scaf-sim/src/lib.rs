@@ -3,3 +3,5 @@
 //! What a division of a machine of 24 or 1,024 contexts is worth can't be tried on a laptop; here it can be computed. The
 //! policies and the placement are those of the daemon ([`scaf_policy`]); what they are given comes from models instead
 //! of programs. Everything random comes from a seed: the same seed gives the same result.
+
+pub mod mixes;

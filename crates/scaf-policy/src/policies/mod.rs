@@ -1,8 +1,6 @@
 //! The policies, one file each, and the registry that names them.
 
 mod chaos;
-#[cfg(test)]
-mod closed_loop;
 mod equi;
 mod scaf;
 #[cfg(test)]

@@ -1,0 +1,68 @@
+use super::*;
+
+const TABLE: &str = include_str!("../../../../fixtures/papers/taco_table1_speedups.csv");
+
+fn taco(kind: &str, contexts: u32) -> Vec<Curve> {
+    curves::from_csv(TABLE, kind, contexts).unwrap()
+}
+
+fn outcome(policy: &str, curves: &[Curve], setting: &Setting) -> Outcome {
+    run(&|| by_name(policy, &Settings::default()).unwrap(), curves, setting)
+}
+
+#[test]
+fn there_are_154_mixes() {
+    let curves = taco("traditional", 24);
+    assert_eq!(choices(&curves, &(2..=4)).len(), 154);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_and_another_one_something_else() {
+    let curves = &taco("traditional", 24)[..4];
+    let short = Setting { run_s: 10.0, ..Setting::default() };
+    let of = |seed| outcome("scaf", curves, &Setting { seed, ..short.clone() });
+    assert_eq!(of(1), of(1));
+    assert_ne!(of(1), of(2));
+}
+
+#[test]
+fn no_policy_does_better_than_the_oracle_and_equipartition_stands_still() {
+    let curves = taco("traditional", 24);
+    let equi = outcome("equi", &curves, &Setting { run_s: 10.0, ..Setting::default() });
+    for mix in &equi.mixes {
+        assert!(mix.after <= mix.best + 1e-9 && mix.best_floored <= mix.best, "{mix:?}");
+        assert!(mix.changes == 0 && (mix.least - 1.0).abs() < 1e-9, "{mix:?}");
+    }
+}
+
+/// Prints what docs/policies.md tells: `cargo test --release -p scaf-sim table -- --ignored --nocapture`.
+#[test]
+#[ignore = "a table for people, of a minute"]
+fn table() {
+    for contexts in [24, 12] {
+        let setting = Setting { contexts, ..Setting::default() };
+        let mut sets =
+            vec![("traditional", taco("traditional", contexts)), ("effective", taco("effective", contexts))];
+        sets.extend(curves::families(contexts).into_iter().map(|family| (family.name, family.curves)));
+        for (name, curves) in &sets {
+            for entry in scaf_policy::POLICIES
+                .iter()
+                .filter(|entry| !["chaos", "unmanaged", "offline"].contains(&entry.name))
+            {
+                let of = outcome(entry.name, curves, &setting);
+                let show = |of: Figure| format!("{:5.1} {:5.1}", 100.0 * of.mean, 100.0 * of.worst);
+                println!(
+                    "{contexts} {name:12} {:6} best: after {} | floored: at 5 s {} after {} whole {} | least {:.2} changes {:.1} late {:.1}",
+                    entry.name,
+                    show(of.figure(|mix| mix.after / mix.best)),
+                    show(of.figure(|mix| mix.then / mix.best_floored)),
+                    show(of.figure(|mix| mix.after / mix.best_floored)),
+                    show(of.figure(|mix| mix.whole / mix.best_floored)),
+                    of.figure(|mix| mix.least).worst,
+                    of.figure(|mix| f64::from(mix.changes)).mean,
+                    of.figure(|mix| f64::from(mix.late_changes)).mean,
+                );
+            }
+        }
+    }
+}
