@@ -31,6 +31,7 @@ pub mod fusion;
 pub mod metrics;
 pub mod model;
 pub mod observed;
+mod optimum;
 pub mod past;
 pub mod place;
 mod policies;

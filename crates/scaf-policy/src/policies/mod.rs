@@ -1,13 +1,20 @@
 //! The policies, one file each, and the registry that names them.
 
 mod chaos;
+mod curve;
+mod divide;
 mod equi;
+mod fits;
+mod known;
+mod logm;
+mod offline;
 mod scaf;
 #[cfg(test)]
 mod scaf_tests;
+mod spdp;
 mod unmanaged;
 
-use crate::{Policy, Settings};
+use crate::{Allocation, Policy, Program, Settings, Share};
 
 /// One policy as the registry knows it.
 pub struct PolicyEntry {
@@ -23,10 +30,27 @@ pub struct PolicyEntry {
 #[rustfmt::skip]
 pub const POLICIES: &[PolicyEntry] = &[
     PolicyEntry { name: "scaf", description: "contexts in proportion to how well each program scales (SCAF's feedback loop)", new: |_| Box::new(scaf::Scaf::default()) },
+    PolicyEntry { name: "curve", description: "the best division by observed speedup curves, tried out where they aren't known", new: |settings| Box::new(curve::Curve::new(settings)) },
+    PolicyEntry { name: "offline", description: "the best division by saved or given speedup curves (SCALO's OPPTS)", new: |settings| Box::new(offline::Offline::new(settings)) },
+    PolicyEntry { name: "logm", description: "the best division by a logarithm through the latest speedup (SCALO)", new: |_| Box::new(logm::LogM::new()) },
+    PolicyEntry { name: "spdp", description: "contexts in proportion to the latest speedups (SCALO)", new: |_| Box::new(spdp::Spdp) },
     PolicyEntry { name: "equi", description: "the same number of contexts for everyone, as far as they can use them", new: |_| Box::new(equi::Equi) },
     PolicyEntry { name: "chaos", description: "any number at any moment: for tests of scaf itself", new: |_| Box::new(chaos::Chaos::new(0)) },
     PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: |_| Box::new(unmanaged::Unmanaged) },
 ];
+
+/// Asks `decide` about the programs in the order of their ids, so that sums of floats and ties don't depend on the caller's, and
+/// gives the answer in the caller's.
+fn in_order(programs: &[Program], decide: impl FnOnce(&[&Program]) -> Vec<Share>) -> Allocation {
+    let mut order: Vec<usize> = (0..programs.len()).collect();
+    order.sort_by_key(|&i| programs[i].id);
+    let sorted: Vec<&Program> = order.iter().map(|&i| &programs[i]).collect();
+    let mut shares = vec![None; programs.len()];
+    for (share, i) in decide(&sorted).into_iter().zip(order) {
+        shares[i] = Some(share);
+    }
+    Allocation { shares: shares.into_iter().flatten().collect() }
+}
 
 /// The policy `chaos`, of a seed.
 pub fn chaos(seed: u64) -> Box<dyn Policy> {

@@ -10,39 +10,25 @@
 //! *Cycle detection*: of the 154 mixes of two to four of TACO's programs, the plain loop circles for ever in 22.
 //! When an allocation is about to come back, the best one that was seen is held (see `cycle`).
 
+use super::fits::Fits;
 use crate::apportion::{Claim, Part, apportion};
 use crate::cycle::{Trail, Visit};
 use crate::model::LogModel;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
-use std::collections::BTreeMap;
 
 /// The least relative gain in the sum of speedups, as the models promise it, for which an allocation is changed.
 /// On TACO's curves with 3% of noise it halves the number of changes that cycle detection leaves, for 0.9% of
 /// the sum of speedups; 0.01 would leave 0.9 changes a mix instead of 1.5, and cost another 0.6%.
 const WORTH_CHANGING: f64 = 0.0025;
 
-/// After so many decisions on one context (15 s at 4 Hz) a program's C is forgotten. On one context nothing can
-/// be measured, so a program that was serial when last seen, as most are while they read their input, would
-/// otherwise stay there for good.
-const LOOK_AGAIN: u32 = 60;
-
 pub struct Scaf {
-    known: BTreeMap<ProgramId, Known>,
+    fits: Fits<LogModel>,
     /// The problem that `trail` belongs to; any change of it starts a new one.
     problem: Problem,
     trail: Trail,
     /// The least relative gain for which the allocation is changed; negative to take every change.
     min_gain: f64,
     detect_cycles: bool,
-}
-
-/// What is remembered of a program that has been measured.
-#[derive(Clone, Copy)]
-struct Known {
-    /// What the last fit gave.
-    model: LogModel,
-    /// Decisions in a row on one context, which tell nothing.
-    blind: u32,
 }
 
 /// What to do about the allocation that the models ask for.
@@ -71,28 +57,14 @@ impl Policy for Scaf {
     }
 
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
-        // Always the same order, so that sums and remembered places do not depend on the caller's.
-        let mut order: Vec<usize> = (0..programs.len()).collect();
-        order.sort_by_key(|&i| programs[i].id);
-        let sorted: Vec<&Program> = order.iter().map(|&i| &programs[i]).collect();
-        let mut shares = vec![None; programs.len()];
-        for (share, i) in self.decide(machine, &sorted).into_iter().zip(order) {
-            shares[i] = Some(share);
-        }
-        Allocation { shares: shares.into_iter().flatten().collect() }
+        super::in_order(programs, |sorted| self.decide(machine, sorted))
     }
 }
 
 impl Scaf {
     /// The published loop, with hysteresis from a gain of `min_gain` on and cycle detection as wanted.
     pub fn steadied_by(min_gain: f64, detect_cycles: bool) -> Scaf {
-        Scaf {
-            known: BTreeMap::new(),
-            problem: (0, Vec::new()),
-            trail: Trail::default(),
-            min_gain,
-            detect_cycles,
-        }
+        Scaf { fits: Fits::new(), problem: (0, Vec::new()), trail: Trail::default(), min_gain, detect_cycles }
     }
 
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
@@ -159,37 +131,17 @@ impl Scaf {
             self.trail.clear();
             self.problem = problem;
         }
-        let mut known = BTreeMap::new();
-        for p in programs {
-            let before = self.known.get(&p.id);
-            if let Some(model) = p.efficiency.and_then(|e| LogModel::fit(e, p.dop)) {
-                known.insert(p.id, Known { model, blind: 0 });
-            } else if let Some(&Known { model, blind }) = before {
-                // Only where there is more to be had.
-                let stuck = p.dop == 1 && p.cap() > 1 && machine.capacity as usize > programs.len();
-                let blind = if stuck { blind + 1 } else { 0 };
-                if blind <= LOOK_AGAIN {
-                    known.insert(p.id, Known { model, blind });
-                } else {
-                    self.trail.clear();
-                }
-            }
+        let fit = |p: &Program| p.efficiency.and_then(|e| LogModel::fit(e, p.dop));
+        if self.fits.update(machine, programs, fit) {
+            self.trail.clear();
         }
-        self.known = known;
     }
 
     /// Everyone's model. A program with nothing measured gets the mean C of the others, which gives it an equal
     /// part of the machine to be measured on.
     fn models(&self, programs: &[&Program]) -> Vec<LogModel> {
-        let (mut sum, mut weights) = (0.0, 0.0);
-        for p in programs {
-            if let Some(Known { model, .. }) = self.known.get(&p.id) {
-                sum += p.sane_weight() * model.c;
-                weights += p.sane_weight();
-            }
-        }
-        let mean = LogModel { c: if weights > 0.0 { sum / weights } else { 1.0 } };
-        programs.iter().map(|p| self.known.get(&p.id).map_or(mean, |known| known.model)).collect()
+        let mean = LogModel { c: self.fits.mean(programs, |model| model.c).unwrap_or(1.0) };
+        programs.iter().map(|p| self.fits.get(p.id).unwrap_or(mean)).collect()
     }
 
     /// How the models led to the number of the `i`th program.
@@ -202,7 +154,7 @@ impl Scaf {
         i: usize,
     ) -> String {
         let contexts = parts[i].explain(&claims[i]);
-        let Some(Known { model: LogModel { c }, .. }) = self.known.get(&program.id) else {
+        let Some(LogModel { c }) = self.fits.get(program.id) else {
             return format!("nothing measured yet, an equal part of {}: {contexts}", machine.capacity);
         };
         let source = match program.efficiency {

@@ -45,9 +45,8 @@ fn table() {
             vec![("traditional", taco("traditional", contexts)), ("effective", taco("effective", contexts))];
         sets.extend(curves::families(contexts).into_iter().map(|family| (family.name, family.curves)));
         for (name, curves) in &sets {
-            for entry in scaf_policy::POLICIES
-                .iter()
-                .filter(|entry| !["chaos", "unmanaged", "offline"].contains(&entry.name))
+            for entry in
+                scaf_policy::POLICIES.iter().filter(|entry| !["chaos", "unmanaged"].contains(&entry.name))
             {
                 let of = outcome(entry.name, curves, &setting);
                 let show = |of: Figure| format!("{:5.1} {:5.1}", 100.0 * of.mean, 100.0 * of.worst);
@@ -63,6 +62,27 @@ fn table() {
                     of.figure(|mix| f64::from(mix.late_changes)).mean,
                 );
             }
+        }
+    }
+}
+
+#[test]
+#[ignore]
+fn seeds() {
+    for (kind, contexts) in [("traditional", 24), ("effective", 24), ("traditional", 12)] {
+        for seed in 1..=5 {
+            let of =
+                outcome("curve", &taco(kind, contexts), &Setting { contexts, seed, ..Setting::default() });
+            let show = |of: Figure| format!("{:5.1} {:5.1}", 100.0 * of.mean, 100.0 * of.worst);
+            let under = of.mixes.iter().filter(|m| m.least < 0.5).count();
+            let bad = of.mixes.iter().filter(|m| m.after < 0.92 * m.best_floored).count();
+            println!(
+                "Q {contexts} {kind} {seed}: {} {} {} least {:.2} under {under} bad {bad}",
+                show(of.figure(|mix| mix.then / mix.best_floored)),
+                show(of.figure(|mix| mix.after / mix.best_floored)),
+                show(of.figure(|mix| mix.whole / mix.best_floored)),
+                of.figure(|mix| mix.least).worst
+            );
         }
     }
 }

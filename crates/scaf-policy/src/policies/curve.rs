@@ -1,0 +1,251 @@
+//! The best division by observed speedup curves, with curiosity at first and inertia afterwards.
+//!
+//! *What is known* of a program are its speedups at the DoPs that it had (see `known`); the division is the exact optimum over
+//! that (`divide`, [`crate::optimum`]): of the sum of weighted speedups, or of their logarithms, with no speedup below a share
+//! of what an equal part would bring, and no context given where it doesn't help.
+//!
+//! *Curiosity.* A curve may turn upwards where nobody has been. So for a while after programs came or went, a DoP counts for what it
+//! may be at best, which is more the farther it is from what was observed. The optimum then goes where most is to be hoped for, and one
+//! measurement there replaces the hope by a number. Nothing is tried that couldn't be better than what is known, and soon
+//! all hope has gone. A newcomer is measured on an equal part first, since the floor is told from that.
+//!
+//! *Inertia.* After that nothing changes unless it promises more than a change costs and more than what is noise.
+//!
+//! *Loans.* A program in a serial phase keeps its minimum, and the others divide the machine without it. When the phase ends,
+//! everyone has at once what it had before: the division with all of them is kept up meanwhile.
+
+use super::divide::{self, Division, Problem};
+use super::known::{At, Known};
+use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Hope is full for so long after something came or went, and gone after so long, in seconds.
+const HOPEFUL_S: f64 = 2.5;
+const SOBER_S: f64 = 5.0;
+/// A newcomer stays on an equal part for so long, in seconds: five measurements at 4 Hz. With 5% of noise these make 2%.
+const MEASURED_S: f64 = 1.2;
+/// It needn't where its speedup there is known better than this when it comes.
+const KNOWN: f64 = 0.1;
+/// A capacity that differs by this factor from what it was is another machine.
+const OTHER_MACHINE: f64 = 1.25;
+/// A change costs the programs resized teams and cold caches; it is made for no less than this, relatively.
+const COST: f64 = 0.005;
+/// And for no less than so many standard errors of what it promises.
+const NOISE: f64 = 0.5;
+
+/// See the module.
+pub struct Curve {
+    settings: Settings,
+    /// The moment at which hope was full last, and the capacity then.
+    stirred: Option<(f64, u32)>,
+    /// When each program came, if it has to be measured first.
+    came: BTreeMap<ProgramId, Option<f64>>,
+    /// What everyone has while nobody lends.
+    held: Held,
+    /// Who lends, and what everyone has meanwhile.
+    lent: (BTreeSet<ProgramId>, Held),
+}
+
+/// What was decided last, of so many contexts.
+#[derive(Default)]
+struct Held {
+    capacity: u32,
+    dops: BTreeMap<ProgramId, u32>,
+}
+
+impl Held {
+    fn new(problem: &Problem, outcome: &Outcome) -> Held {
+        let ids = problem.programs.iter().map(|program| program.id);
+        Held { capacity: problem.capacity, dops: ids.zip(outcome.dops.iter().copied()).collect() }
+    }
+}
+
+impl Policy for Curve {
+    fn name(&self) -> &'static str {
+        "curve"
+    }
+
+    fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
+        super::in_order(programs, |sorted| self.decide(machine, sorted))
+    }
+}
+
+impl Curve {
+    /// One that knows nothing yet.
+    pub fn new(settings: &Settings) -> Curve {
+        Curve {
+            settings: *settings,
+            stirred: None,
+            came: BTreeMap::new(),
+            held: Held::default(),
+            lent: Default::default(),
+        }
+    }
+
+    fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
+        let mut known: Vec<Option<Known>> = programs.iter().map(|program| Known::observed(program)).collect();
+        let hope = self.hope(machine, programs);
+        if let Some(shares) = divide::without_choice(machine, programs) {
+            self.came = programs.iter().map(|program| (program.id, None)).collect();
+            self.held = Held::default();
+            return shares;
+        }
+        let fresh = self.fresh(machine, programs, &known);
+        for (known, _) in known.iter_mut().zip(&fresh).filter(|(_, fresh)| **fresh) {
+            *known = None;
+        }
+        let mut problem = Problem {
+            settings: &self.settings,
+            capacity: machine.capacity,
+            programs,
+            known: &known,
+            lends: &vec![false; programs.len()],
+            hope,
+        };
+        let division = problem.divide();
+        let outcome = settle(&problem, &division, &self.held);
+        self.held = Held::new(&problem, &outcome);
+        let lenders: BTreeSet<ProgramId> =
+            programs.iter().filter(|program| program.serial).map(|program| program.id).collect();
+        if lenders.is_empty() {
+            self.lent = Default::default();
+            return explain(&problem, &division, &outcome, None);
+        }
+        let lends: Vec<bool> = programs.iter().map(|program| program.serial).collect();
+        problem.lends = &lends;
+        if self.lent.0 != lenders {
+            self.lent = (lenders, Held::default());
+        }
+        let division = problem.divide();
+        let lent = settle(&problem, &division, &self.lent.1);
+        self.lent.1 = Held::new(&problem, &lent);
+        explain(&problem, &division, &lent, Some(&outcome.dops))
+    }
+
+    /// How much hope there is, 0 to 1.
+    fn hope(&mut self, machine: &Machine, programs: &[&Program]) -> f64 {
+        let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
+        let same =
+            programs.len() == self.came.len() && programs.iter().all(|p| self.came.contains_key(&p.id));
+        let like = |before: u32| {
+            let ratio = f64::from(machine.capacity.max(1)) / f64::from(before.max(1));
+            (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio)
+        };
+        let since = match self.stirred {
+            Some((since, capacity)) if same && like(capacity) && since <= now_s => since,
+            _ => {
+                self.stirred = Some((now_s, machine.capacity));
+                now_s
+            }
+        };
+        1.0 - ((now_s - since - HOPEFUL_S) / (SOBER_S - HOPEFUL_S)).clamp(0.0, 1.0)
+    }
+
+    /// Who has come a moment ago and isn't known, so that it is measured on an equal part.
+    fn fresh(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> Vec<bool> {
+        let mut came = BTreeMap::new();
+        let equal = machine.capacity / programs.len().max(1) as u32;
+        for (program, known) in programs.iter().zip(known) {
+            let sure = || {
+                let at = At::new(equal.clamp(program.floor(), program.cap()));
+                known.as_ref().is_some_and(|known| known.at(at).error <= KNOWN)
+            };
+            let new = || if sure() { None } else { Some(machine.now_s) };
+            came.insert(program.id, self.came.get(&program.id).copied().unwrap_or_else(new));
+        }
+        self.came = came;
+        let fresh = |since: &Option<f64>| {
+            since.is_some_and(|since| (0.0..MEASURED_S).contains(&(machine.now_s - since)))
+        };
+        programs.iter().map(|program| self.came.get(&program.id).is_some_and(fresh)).collect()
+    }
+}
+
+/// What is done about a division.
+struct Outcome {
+    dops: Vec<u32>,
+    /// What changing to the division would have gained, and what it would have had to, relatively, if it wasn't changed.
+    kept: Option<(f64, f64)>,
+}
+
+/// Whether to follow the division, or to stay.
+fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
+    let now: Option<Vec<u32>> = problem.programs.iter().map(|p| held.dops.get(&p.id).copied()).collect();
+    let sum = |dops: &[u32]| dops.iter().map(|p| u64::from(*p)).sum::<u64>();
+    // Contexts that have become free are given away, whatever they are worth.
+    let grown = |now: &[u32]| held.capacity != problem.capacity && sum(now) < sum(&division.dops);
+    let stays = |now: &Vec<u32>| held.dops.len() == now.len() && problem.allows(division, now) && !grown(now);
+    if let Some(mut now) = now.filter(stays) {
+        if problem.hope == 0.0 {
+            division.trim(&mut now);
+        }
+        let gain = division.value(&division.dops) - division.value(&now);
+        let scale = match problem.settings.objective {
+            Objective::Throughput => division.value(&now).abs(),
+            Objective::Fair => problem.programs.iter().map(|program| program.sane_weight()).sum(),
+        };
+        // While there is hope, moving about is what it is for.
+        let asked =
+            if problem.hope > 0.0 { 0.0 } else { COST * scale + NOISE * problem.noise(&now, &division.dops) };
+        if gain <= asked {
+            let relative = |of: f64| of / scale.max(f64::MIN_POSITIVE);
+            return Outcome { dops: now, kept: Some((relative(gain).max(0.0), relative(asked))) };
+        }
+    }
+    Outcome { dops: division.dops.clone(), kept: None }
+}
+
+/// Everyone's share with its reason; while some lend, with what everyone would have without that.
+fn explain(problem: &Problem, division: &Division, outcome: &Outcome, own: Option<&[u32]>) -> Vec<Share> {
+    let reason = |i: usize| {
+        let (program, dop) = (problem.programs[i], outcome.dops[i]);
+        if problem.lends[i] {
+            let own = own.map_or(dop, |own| own[i]);
+            return match own.saturating_sub(dop) {
+                0 => format!("{dop}: in a serial phase"),
+                more => format!("{dop} in a serial phase: {more} of its {own} are lent until it ends"),
+            };
+        }
+        let of = problem.capacity;
+        let Some(known) = &problem.known[i] else {
+            let equal = division.equal[i].explain(&division.claims[i]);
+            return format!("nothing measured yet, an equal part of {of}: {equal}");
+        };
+        let there = known.at(At::new(dop));
+        let (speedup, percent) = (there.value, 100.0 * there.error);
+        match outcome.kept {
+            Some((gain, asked)) if division.dops[i] != dop => {
+                let [gain, asked] = [100.0 * gain, 100.0 * asked];
+                return format!(
+                    "{dop} kept (S {speedup:.2}): {} instead would gain {gain:.2}% in all, and less than {asked:.2}% is noise or cost",
+                    division.dops[i]
+                );
+            }
+            _ => {}
+        }
+        if problem.hope > 0.0 && !known.saw(dop) && dop > 1 {
+            let best = known.at_best(At::new(dop), problem.hope);
+            return format!("{dop} to learn what it brings: S {speedup:.2} is a guess, and may be {best:.2}");
+        }
+        let bound = if dop == program.cap() {
+            ", all that it can use".to_owned()
+        } else if dop == division.least[i] && dop > program.floor() {
+            let equal = division.equal[i].contexts;
+            format!(
+                ", for {:.0}% of S {:.2} on {equal}",
+                100.0 * problem.settings.floor,
+                known.at(At::new(equal)).value
+            )
+        } else if dop == program.floor() && dop > 1 {
+            ", its minimum".to_owned()
+        } else {
+            let more = known.at(At::new(dop + 1)).value - speedup;
+            format!(", one more {more:+.2}")
+        };
+        let lent = if own.is_some_and(|own| own[i] < dop) { "; some are lent by others" } else { "" };
+        format!("{dop} of {of}: S {speedup:.2} +-{percent:.0}%{bound}{lent}")
+    };
+    (0..problem.programs.len())
+        .map(|i| Share { id: problem.programs[i].id, dop: Dop::Contexts(outcome.dops[i]), reason: reason(i) })
+        .collect()
+}

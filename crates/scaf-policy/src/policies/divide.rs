@@ -1,0 +1,218 @@
+//! The best division by what is known of speedups, with a floor under everyone.
+
+use super::known::{self, At, Known};
+use crate::apportion::{Claim, Part, apportion};
+use crate::observed::Estimate;
+use crate::optimum::{self, Worth};
+use crate::{Dop, Machine, Objective, Program, Settings, Share};
+
+/// With full hope the floor counts a speedup for larger than its guess by so many of its errors: a moment below the floor is
+/// the price for knowing where it is.
+const HOPE_FLOOR: f64 = 3.0;
+/// By how many of its errors the speedup on an equal part is taken for larger than it was measured, where it sets the floor.
+const FLOOR_MARGIN: f64 = 0.3;
+/// A DoP that is had is given up for the floor's sake where it is below by more than so many errors. A mean of eight measurements
+/// strays by two of its errors now and then, and there is no way back but by chance.
+const CLEARLY: f64 = 1.5;
+/// No error of what was measured counts for more than this where noise is concerned: guesses are no noise.
+const MOST_ERROR: f64 = 0.05;
+
+/// What there is to divide, in the order of the programs' ids.
+pub(super) struct Problem<'a> {
+    pub settings: &'a Settings,
+    pub capacity: u32,
+    pub programs: &'a [&'a Program],
+    /// What is known of each. Where nothing is, the program gets its equal part.
+    pub known: &'a [Option<Known>],
+    /// Who is given its least, whatever it could make of more.
+    pub lends: &'a [bool],
+    /// From 0, where all is taken for what it most likely is, to 1, where it is taken for what it may be at best.
+    pub hope: f64,
+}
+
+/// What is best, and why.
+pub(super) struct Division {
+    pub claims: Vec<Claim>,
+    /// What equipartition gives.
+    pub equal: Vec<Part>,
+    /// The least DoP that the floor and the user's minimum allow each.
+    pub least: Vec<u32>,
+    /// What contexts are worth to each.
+    pub worths: Vec<Worth>,
+    /// How many each gets.
+    pub dops: Vec<u32>,
+}
+
+/// Everyone's share where the minima leave no choice.
+pub(super) fn without_choice(machine: &Machine, programs: &[&Program]) -> Option<Vec<Share>> {
+    let least: u64 = programs.iter().map(|program| u64::from(program.floor())).sum();
+    if least < u64::from(machine.capacity.max(1)) {
+        return None;
+    }
+    let claims = equal_claims(programs);
+    let parts = apportion(machine.capacity, &claims);
+    let share = |((program, claim), part): ((&&Program, &Claim), Part)| Share {
+        id: program.id,
+        dop: Dop::Contexts(part.contexts),
+        reason: format!(
+            "minima leave no choice among {} contexts: {}",
+            machine.capacity,
+            part.explain(claim)
+        ),
+    };
+    Some(programs.iter().zip(&claims).zip(parts).map(share).collect())
+}
+
+fn equal_claims(programs: &[&Program]) -> Vec<Claim> {
+    programs.iter().map(|program| Claim::new(program, 1.0)).collect()
+}
+
+impl Problem<'_> {
+    /// The best division. The minima have to fit into the capacity.
+    pub fn divide(&self) -> Division {
+        let claims = equal_claims(self.programs);
+        let equal = apportion(self.capacity, &claims);
+        let least: Vec<u32> = (0..self.programs.len()).map(|i| self.least(i, equal[i].contexts)).collect();
+        let sum: u32 = least.iter().sum();
+        let spare = self.capacity.saturating_sub(sum);
+        let grid = known::grid(self.capacity);
+        let worths: Vec<Worth> =
+            (0..self.programs.len()).map(|i| self.worth(i, least[i], spare, &grid)).collect();
+        let dops = optimum::best(self.capacity, &worths);
+        Division { claims, equal, least, worths, dops }
+    }
+
+    /// What the floor asks of a program's speedup, if anything is known of it.
+    fn needed(&self, known: &Known, equal: u32) -> f64 {
+        let Estimate { value, error } = known.at(At::new(equal));
+        let floor = if self.settings.floor.is_finite() { self.settings.floor.clamp(0.0, 1.0) } else { 0.0 };
+        floor * value * (1.0 + FLOOR_MARGIN * error)
+    }
+
+    /// The fewest contexts with which a program keeps above the floor: at most its equal part.
+    fn least(&self, i: usize, equal: u32) -> u32 {
+        let program = self.programs[i];
+        if self.lends[i] {
+            return program.floor();
+        }
+        let Some(known) = &self.known[i] else { return equal };
+        let needed = self.needed(known, equal);
+        let enough = |p: &u32| {
+            let Estimate { value, error } = known.at(At::new(*p));
+            value * (1.0 + HOPE_FLOOR * self.hope * error) >= needed
+        };
+        // The speedup need not rise everywhere, so there is no halving; but few are asked about.
+        (program.floor()..equal).find(enough).unwrap_or(equal)
+    }
+
+    fn worth(&self, i: usize, least: u32, spare: u32, grid: &[At]) -> Worth {
+        let program = self.programs[i];
+        let Some(known) = self.known[i].as_ref().filter(|_| !self.lends[i]) else {
+            return Worth::new(vec![(least, 0.0)]);
+        };
+        let most = program.cap().min(least.saturating_add(spare)).max(least);
+        let weight = program.sane_weight();
+        let value = |at: At| {
+            let speedup = known.at_best(at, self.hope);
+            let value = match self.settings.objective {
+                Objective::Throughput => weight * speedup,
+                Objective::Fair => weight * speedup.ln(),
+            };
+            (at.p, value)
+        };
+        Worth::new(known.knots(grid, least, most).map(value).collect())
+    }
+
+    /// Whether programs may stay with these DoPs: they fit, and none is clearly below its floor.
+    pub fn allows(&self, division: &Division, dops: &[u32]) -> bool {
+        let sum: u64 = dops.iter().map(|p| u64::from(*p)).sum();
+        sum <= u64::from(self.capacity)
+            && (0..dops.len()).all(|i| {
+                let (program, dop) = (self.programs[i], dops[i]);
+                let above = |known: &Known| {
+                    let Estimate { value, error } = known.at(At::new(dop));
+                    value * (1.0 + CLEARLY * error.min(MOST_ERROR))
+                        >= self.needed(known, division.equal[i].contexts)
+                };
+                let least = division.least[i];
+                match &self.known[i] {
+                    Some(known) if !self.lends[i] => {
+                        dop <= program.cap() && dop >= program.floor() && (dop >= least || above(known))
+                    }
+                    _ => dop == least,
+                }
+            })
+    }
+
+    /// The standard error of what changing from one division to the other is worth, as far as it was measured.
+    pub fn noise(&self, from: &[u32], to: &[u32]) -> f64 {
+        let mut sum = 0.0;
+        for (i, known) in self.known.iter().enumerate() {
+            let Some(known) = known.as_ref().filter(|_| from[i] != to[i]) else { continue };
+            let weight = self.programs[i].sane_weight();
+            for p in [from[i], to[i]] {
+                let Estimate { value, error } = known.at(At::new(p));
+                let scale = if self.settings.objective == Objective::Fair { 1.0 } else { value };
+                sum += (weight * scale * error.min(MOST_ERROR)).powi(2);
+            }
+        }
+        sum.sqrt()
+    }
+}
+
+impl Division {
+    /// Takes away what doesn't help.
+    pub fn trim(&self, dops: &mut [u32]) {
+        for ((dop, worth), least) in dops.iter_mut().zip(&self.worths).zip(&self.least) {
+            if *dop > *least {
+                *dop = worth.best_within(*dop);
+            }
+        }
+    }
+
+    /// What a division is worth.
+    pub fn value(&self, dops: &[u32]) -> f64 {
+        self.worths.iter().zip(dops).map(|(worth, p)| worth.at(*p)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ProgramId;
+    use crate::fusion::Measured;
+    use proptest::prelude::*;
+
+    prop_compose! {
+        fn any_known()(points in prop::collection::vec((0u32..40, -1.0..20.0f64, 0.0..0.5f64), 0..6)) -> Option<Known> {
+            let measured = |(dop, value, error)| Measured { dop, speedup: Estimate { value, error } };
+            Known::of(&points.into_iter().map(measured).collect::<Vec<_>>())
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_context_is_idle_that_would_help_and_nobody_is_below_its_floor(
+            known in prop::collection::vec(any_known(), 1..8), spare in 1u32..60,
+            hope in prop::sample::select(vec![0.0, 0.4, 1.0]), fair in any::<bool>(),
+        ) {
+            let objective = if fair { Objective::Fair } else { Objective::Throughput };
+            let programs: Vec<Program> = (0..known.len() as u64).map(|id| Program::new(ProgramId(id), 24)).collect();
+            let programs: Vec<&Program> = programs.iter().collect();
+            let lends = vec![false; known.len()];
+            let settings = Settings { objective, floor: 0.5 };
+            let capacity = known.len() as u32 + spare;
+            let problem = Problem { settings: &settings, capacity, programs: &programs, known: &known, lends: &lends, hope };
+            let division = problem.divide();
+            prop_assert!(problem.allows(&division, &division.dops));
+            let left = capacity - division.dops.iter().sum::<u32>();
+            for (i, &dop) in division.dops.iter().enumerate() {
+                prop_assert!(dop >= division.least[i] && division.least[i] <= division.equal[i].contexts);
+                if let Some(known) = &known[i] {
+                    let value = |p| known.at_best(At::new(p), hope);
+                    prop_assert!((dop..=(dop + left).min(24)).all(|p| value(p) <= value(dop) * (1.0 + 1e-9)), "{dop}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What a program's speedup is taken for between and beyond the DoPs at which it was observed, how sure that is, and what it
+//! may be at best.
+//!
+//! Between two DoPs, and beyond the last, the speedup is taken for a power of p, as in [`crate::observed`]; at 1 it is 1.
+
+use crate::Program;
+use crate::fusion::Measured;
+use crate::observed::{Estimate, GUESS};
+
+/// DoPs at which curves are looked at: all up to this, and then each that is larger by this factor.
+const DENSE: u32 = 32;
+const COARSE: f64 = 1.08;
+/// Relative error of an efficiency that is all that is known.
+const UNSURE: f64 = 0.15;
+/// No doubt is larger, and no speedup below or above these: what others say may be anything.
+const MOST_DOUBT: f64 = 1.0;
+const LEAST_SPEEDUP: f64 = 1e-3;
+const MOST_SPEEDUP: f64 = 1e6;
+/// The power beyond what was observed is taken over at least this factor of contexts, as a logarithm: between neighbours it
+/// is mostly noise.
+const SPAN: f64 = 0.4;
+/// At best a speedup is above its guess by so much for each factor e in contexts away from what was observed: beyond it,
+/// where the curve may turn upwards, and between two DoPs, where it hardly can. With 1.5 a program whose speedup on 6
+/// contexts is 2.7, and taken for 5.4 on 19, may at best have 15 there; TACO's ua.A has 11.7.
+const HOPE_BEYOND: f64 = 2.0;
+const HOPE_BETWEEN: f64 = 0.6;
+
+/// A number of contexts, with its logarithm.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct At {
+    pub p: u32,
+    pub ln: f64,
+}
+
+impl At {
+    pub fn new(p: u32) -> At {
+        At { p, ln: f64::from(p.max(1)).ln() }
+    }
+}
+
+/// The DoPs up to `most` at which curves are looked at.
+pub(super) fn grid(most: u32) -> Vec<At> {
+    let mut grid = Vec::new();
+    let mut p = 1;
+    while p < most {
+        grid.push(At::new(p));
+        p = if p < DENSE { p + 1 } else { (f64::from(p) * COARSE) as u32 };
+    }
+    grid.push(At::new(most.max(1)));
+    grid
+}
+
+/// A DoP at which something was observed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Point {
+    at: At,
+    /// The speedup's logarithm.
+    ln: f64,
+    error: f64,
+}
+
+/// What is known of one program.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Known {
+    /// In their order; the first is 1, whose speedup is 1.
+    points: Vec<Point>,
+    /// The power of p that the speedup grows with beyond the last.
+    beyond: f64,
+}
+
+impl Known {
+    /// From the points of a curve, whatever they hold; `None` where none is left of it.
+    pub fn of(curve: &[Measured]) -> Option<Known> {
+        let mut points = vec![Point { at: At::new(1), ln: 0.0, error: 0.0 }];
+        for Measured { dop, speedup: Estimate { value, error } } in curve {
+            if *dop > 1 && value.is_finite() && *value > 0.0 {
+                let error = if error.is_finite() { error.clamp(0.0, MOST_DOUBT) } else { MOST_DOUBT };
+                let ln = value.clamp(LEAST_SPEEDUP, MOST_SPEEDUP).ln();
+                points.push(Point { at: At::new(*dop), ln, error });
+            }
+        }
+        points.sort_by_key(|point| point.at.p);
+        points.dedup_by_key(|point| point.at.p);
+        let [.., last] = points[..] else { return None };
+        let before = points.iter().rfind(|point| last.at.ln - point.at.ln >= SPAN)?;
+        let beyond = ((last.ln - before.ln) / (last.at.ln - before.at.ln)).clamp(0.0, 1.0);
+        Some(Known { points, beyond })
+    }
+
+    /// From what was observed of a program; where there is no curve, from its efficiency.
+    pub fn observed(program: &Program) -> Option<Known> {
+        Known::of(&program.curve).or_else(|| {
+            let efficiency = program.efficiency.filter(|e| e.is_finite())?.clamp(0.0, 1.0);
+            let value = (efficiency * f64::from(program.dop)).max(LEAST_SPEEDUP);
+            Known::of(&[Measured { dop: program.dop, speedup: Estimate { value, error: UNSURE } }])
+        })
+    }
+
+    /// The points around `at`: the last below it, and the first that isn't.
+    fn around(&self, at: At) -> (Point, Option<Point>) {
+        let above = self.points.partition_point(|point| point.at.p < at.p);
+        (self.points[above.max(1) - 1], self.points.get(above).copied())
+    }
+
+    /// The speedup at `at`.
+    pub fn at(&self, at: At) -> Estimate {
+        let (low, high) = self.around(at);
+        let doubt = |point: Point| point.error + GUESS * (at.ln - point.at.ln).abs();
+        let (ln, error) = match high {
+            Some(there) if there.at.p == at.p => (there.ln, there.error),
+            Some(high) => {
+                let share = (at.ln - low.at.ln) / (high.at.ln - low.at.ln);
+                (low.ln + (high.ln - low.ln) * share, doubt(low).min(doubt(high)))
+            }
+            None => (low.ln + self.beyond * (at.ln - low.at.ln), doubt(low)),
+        };
+        Estimate { value: ln.exp().clamp(LEAST_SPEEDUP, MOST_SPEEDUP), error: error.min(MOST_DOUBT) }
+    }
+
+    /// What the speedup may be at best with that much hope, 0 (as it is taken for) to 1.
+    pub fn at_best(&self, at: At, hope: f64) -> f64 {
+        let Estimate { value, error } = self.at(at);
+        if hope <= 0.0 {
+            return value;
+        }
+        let (low, high) = self.around(at);
+        let below = at.ln - low.at.ln;
+        let away = match high {
+            // As for a rope between two posts: half as far from both as from one.
+            Some(Point { at: high, .. }) if high.p > at.p => {
+                let above = high.ln - at.ln;
+                HOPE_BETWEEN * below * above / (below + above)
+            }
+            Some(_) => 0.0,
+            None => HOPE_BEYOND * below,
+        };
+        value * (1.0 + hope * (away + error))
+    }
+
+    /// Whether something was observed at `p`.
+    pub fn saw(&self, p: u32) -> bool {
+        self.points.binary_search_by_key(&p, |point| point.at.p).is_ok()
+    }
+
+    /// The DoPs from `least` to `most` to look at: those of the grid, and those that were observed.
+    pub fn knots<'a>(&'a self, grid: &'a [At], least: u32, most: u32) -> impl Iterator<Item = At> + 'a {
+        let within = move |at: &At| at.p > least && at.p < most;
+        let from = grid.partition_point(|at| at.p <= least);
+        let seen = self.points.iter().map(|point| point.at).filter(move |at| at.p > DENSE && within(at));
+        let ends = [least, most].into_iter().take(if most > least { 2 } else { 1 }).map(At::new);
+        grid[from..].iter().copied().take_while(move |at| at.p < most).chain(seen).chain(ends)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(points: &[(u32, f64)]) -> Known {
+        let measured = |(dop, value)| Measured { dop, speedup: Estimate { value, error: 0.02 } };
+        Known::of(&points.iter().copied().map(measured).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn between_and_beyond_it_is_a_power_of_p() {
+        let known = known(&[(4, 2.0), (16, 4.0)]);
+        for (p, speedup) in [(1, 1.0), (2, 2f64.sqrt()), (4, 2.0), (9, 3.0), (16, 4.0), (64, 8.0)] {
+            assert!((known.at(At::new(p)).value - speedup).abs() < 1e-9, "{p}");
+        }
+        assert!(known.at(At::new(64)).error > known.at(At::new(20)).error);
+        assert_eq!(known.at(At::new(16)).error, 0.02);
+    }
+
+    #[test]
+    fn neighbours_that_differ_by_noise_do_not_make_a_slope() {
+        let steep = known(&[(12, 6.0), (13, 7.5)]);
+        assert!(steep.at(At::new(24)).value < 13.0, "{:?}", steep.at(At::new(24)));
+    }
+
+    #[test]
+    fn hope_is_largest_beyond_what_was_seen_and_none_where_it_was() {
+        let known = known(&[(6, 2.7)]);
+        let ratio = |p| known.at_best(At::new(p), 1.0) / known.at(At::new(p)).value;
+        assert!(ratio(24) > ratio(12) && ratio(12) > ratio(3) && ratio(3) > ratio(6));
+        assert!((ratio(6) - 1.02).abs() < 1e-9);
+        assert_eq!(known.at_best(At::new(24), 0.0), known.at(At::new(24)).value);
+    }
+
+    #[test]
+    fn without_a_curve_the_efficiency_has_to_do_and_without_it_nothing_is_known() {
+        let program = Program { dop: 8, efficiency: Some(0.5), ..Program::new(crate::ProgramId(1), 16) };
+        assert!((Known::observed(&program).unwrap().at(At::new(8)).value - 4.0).abs() < 1e-9);
+        assert_eq!(Known::observed(&Program { dop: 1, ..program.clone() }), None);
+        assert_eq!(Known::observed(&Program { efficiency: Some(f64::NAN), ..program }), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! The best division by speedups that were known before: SCALO's OPPTS (section 4.1), whose offline profiles hold each program's time on
+//! any number of threads.
+//!
+//! It decides anew only when programs come or go or the capacity changes, as in the paper; here that follows from profiles that don't change
+//! while a program runs. A program without a profile is taken for what was observed of it, as `curve` does; one of which nothing is
+//! known at all gets an equal part. Serial phases are none of its business: a profile is about whole runs.
+
+use super::divide::{self, Problem};
+use super::known::{At, Known};
+use crate::{Allocation, Dop, Machine, Policy, Program, Settings, Share};
+
+/// See the module.
+pub struct Offline {
+    settings: Settings,
+}
+
+impl Offline {
+    pub fn new(settings: &Settings) -> Offline {
+        Offline { settings: *settings }
+    }
+}
+
+impl Policy for Offline {
+    fn name(&self) -> &'static str {
+        "offline"
+    }
+
+    fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
+        super::in_order(programs, |sorted| self.decide(machine, sorted))
+    }
+}
+
+impl Offline {
+    fn decide(&self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
+        if let Some(shares) = divide::without_choice(machine, programs) {
+            return shares;
+        }
+        let known: Vec<Option<Known>> = programs
+            .iter()
+            .map(|program| Known::of(&program.profile).or_else(|| Known::observed(program)))
+            .collect();
+        let problem = Problem {
+            settings: &self.settings,
+            capacity: machine.capacity,
+            programs,
+            known: &known,
+            lends: &vec![false; programs.len()],
+            hope: 0.0,
+        };
+        let division = problem.divide();
+        let share = |i: usize| {
+            let (program, dop) = (programs[i], division.dops[i]);
+            let source =
+                if Known::of(&program.profile).is_some() { "its profile" } else { "what was observed" };
+            let reason = match &known[i] {
+                Some(known) => {
+                    let (here, more) = (known.at(At::new(dop)).value, known.at(At::new(dop + 1)).value);
+                    format!("{dop} of {}: S {here:.2} by {source}, {more:.2} with one more", machine.capacity)
+                }
+                None => format!(
+                    "no profile and nothing measured yet, an equal part of {}: {}",
+                    machine.capacity,
+                    division.equal[i].explain(&division.claims[i])
+                ),
+            };
+            Share { id: program.id, dop: Dop::Contexts(dop), reason }
+        };
+        (0..programs.len()).map(share).collect()
+    }
+}
