@@ -18,8 +18,8 @@ pub(crate) struct Worth {
     knots: Vec<(u32, f64)>,
 }
 
-/// Values are brought into plus and minus this, so that no sum or difference overflows. No policy comes near it.
-const MOST: f64 = 1e13;
+/// Values are brought into plus and minus this: sums stay exact to 1e-3 with 10,000 programs, and no difference overflows.
+const MOST: f64 = 1e9;
 /// Divisions whose values differ by less, relatively, are equally good.
 const ALIKE: f64 = 1e-12;
 
@@ -111,8 +111,16 @@ fn search(spare: u32, worths: &[Worth]) -> Vec<u32> {
             slope: slope(pair[0], pair[1]),
         }));
     }
-    // Stable, and a hull's slopes fall: a program's pieces stay in their order.
-    pieces.sort_by(|a, b| b.slope.total_cmp(&a.slope));
+    // A hull's slopes fall, so a program's pieces stay in their order.
+    let steeper = |a: &Piece, b: &Piece| b.slope.total_cmp(&a.slope).then(a.program.cmp(&b.program));
+    // Each piece takes a context at least, and one more than are taken tells the price: the rest needn't be in order.
+    let needed = spare as usize + 1;
+    if needed < pieces.len() {
+        pieces.select_nth_unstable_by(needed, steeper);
+        let last = pieces[needed].slope;
+        pieces.retain(|piece| piece.slope >= last);
+    }
+    pieces.sort_unstable_by(steeper);
     let mut dops: Vec<u32> = worths.iter().map(Worth::least).collect();
     let (mut left, mut next) = (spare, 0);
     while let Some(piece) = pieces.get(next).filter(|piece| piece.contexts <= left) {
@@ -127,15 +135,15 @@ fn search(spare: u32, worths: &[Worth]) -> Vec<u32> {
     }
     let value = |dops: &[u32]| -> f64 { worths.iter().zip(dops).map(|(worth, &p)| worth.at(p)).sum() };
     let bound = value(&dops) + price * f64::from(left);
+    let slack = ALIKE * (1.0 + bound.abs());
     let mut found = f64::NEG_INFINITY;
     for mut way in [level(&pieces, price, left, &dops), fill(&pieces[next..], left, &dops)] {
         way.iter_mut().zip(worths).for_each(|(p, worth)| *p = worth.best_within(*p));
         let value = value(&way);
-        if value > found {
+        if value > found + slack {
             (found, dops) = (value, way);
         }
     }
-    let slack = ALIKE * (1.0 + bound.abs());
     if bound - found > slack {
         let least: u32 = worths.iter().map(Worth::least).sum();
         refine(least + spare, worths, price, bound - found + slack, &mut dops);

@@ -17,7 +17,6 @@
 use super::divide::{self, Division, Problem};
 use super::known::{At, Known};
 use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Hope is full for so long after something came or went, and gone after so long, in seconds.
 const HOPEFUL_S: f64 = 2.5;
@@ -38,25 +37,26 @@ pub struct Curve {
     settings: Settings,
     /// The moment at which hope was full last, and the capacity then.
     stirred: Option<(f64, u32)>,
-    /// When each program came, if it has to be measured first.
-    came: BTreeMap<ProgramId, Option<f64>>,
+    /// When each program came, if it has to be measured first; by id.
+    came: Vec<(ProgramId, Option<f64>)>,
     /// What everyone has while nobody lends.
     held: Held,
     /// Who lends, and what everyone has meanwhile.
-    lent: (BTreeSet<ProgramId>, Held),
+    lent: (Vec<ProgramId>, Held),
 }
 
 /// What was decided last, of so many contexts.
 #[derive(Default)]
 struct Held {
     capacity: u32,
-    dops: BTreeMap<ProgramId, u32>,
+    who: Vec<ProgramId>,
+    dops: Vec<u32>,
 }
 
 impl Held {
     fn new(problem: &Problem, outcome: &Outcome) -> Held {
-        let ids = problem.programs.iter().map(|program| program.id);
-        Held { capacity: problem.capacity, dops: ids.zip(outcome.dops.iter().copied()).collect() }
+        let who = problem.programs.iter().map(|program| program.id).collect();
+        Held { capacity: problem.capacity, who, dops: outcome.dops.clone() }
     }
 }
 
@@ -76,7 +76,7 @@ impl Curve {
         Curve {
             settings: *settings,
             stirred: None,
-            came: BTreeMap::new(),
+            came: Vec::new(),
             held: Held::default(),
             lent: Default::default(),
         }
@@ -105,7 +105,7 @@ impl Curve {
         let division = problem.divide();
         let outcome = settle(&problem, &division, &self.held);
         self.held = Held::new(&problem, &outcome);
-        let lenders: BTreeSet<ProgramId> =
+        let lenders: Vec<ProgramId> =
             programs.iter().filter(|program| program.serial).map(|program| program.id).collect();
         if lenders.is_empty() {
             self.lent = Default::default();
@@ -125,8 +125,8 @@ impl Curve {
     /// How much hope there is, 0 to 1.
     fn hope(&mut self, machine: &Machine, programs: &[&Program]) -> f64 {
         let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
-        let same =
-            programs.len() == self.came.len() && programs.iter().all(|p| self.came.contains_key(&p.id));
+        let same = programs.len() == self.came.len()
+            && programs.iter().zip(&self.came).all(|(program, came)| program.id == came.0);
         let like = |before: u32| {
             let ratio = f64::from(machine.capacity.max(1)) / f64::from(before.max(1));
             (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio)
@@ -143,21 +143,18 @@ impl Curve {
 
     /// Who has come a moment ago and isn't known, so that it is measured on an equal part.
     fn fresh(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> Vec<bool> {
-        let mut came = BTreeMap::new();
         let equal = machine.capacity / programs.len().max(1) as u32;
-        for (program, known) in programs.iter().zip(known) {
-            let sure = || {
-                let at = At::new(equal.clamp(program.floor(), program.cap()));
-                known.as_ref().is_some_and(|known| known.at(at).error <= KNOWN)
-            };
-            let new = || if sure() { None } else { Some(machine.now_s) };
-            came.insert(program.id, self.came.get(&program.id).copied().unwrap_or_else(new));
-        }
-        self.came = came;
-        let fresh = |since: &Option<f64>| {
-            since.is_some_and(|since| (0.0..MEASURED_S).contains(&(machine.now_s - since)))
-        };
-        programs.iter().map(|program| self.came.get(&program.id).is_some_and(fresh)).collect()
+        let came = programs.iter().zip(known).map(|(program, known)| {
+            if let Ok(i) = self.came.binary_search_by_key(&program.id, |came| came.0) {
+                return self.came[i];
+            }
+            let at = At::new(equal.clamp(program.floor(), program.cap()));
+            let sure = known.as_ref().is_some_and(|known| known.at(at).error <= KNOWN);
+            (program.id, (!sure).then_some(machine.now_s))
+        });
+        self.came = came.collect();
+        let fresh = |since: f64| (0.0..MEASURED_S).contains(&(machine.now_s - since));
+        self.came.iter().map(|came| came.1.is_some_and(fresh)).collect()
     }
 }
 
@@ -170,14 +167,15 @@ struct Outcome {
 
 /// Whether to follow the division, or to stay.
 fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
-    let now: Option<Vec<u32>> = problem.programs.iter().map(|p| held.dops.get(&p.id).copied()).collect();
+    let same = problem.programs.iter().map(|program| &program.id).eq(&held.who);
+    let now = same.then(|| held.dops.clone());
     let sum = |dops: &[u32]| dops.iter().map(|p| u64::from(*p)).sum::<u64>();
     // Contexts that have become free are given away, whatever they are worth.
     let grown = |now: &[u32]| held.capacity != problem.capacity && sum(now) < sum(&division.dops);
-    let stays = |now: &Vec<u32>| held.dops.len() == now.len() && problem.allows(division, now) && !grown(now);
+    let stays = |now: &Vec<u32>| problem.allows(division, now) && !grown(now);
     if let Some(mut now) = now.filter(stays) {
         if problem.hope == 0.0 {
-            division.trim(&mut now);
+            problem.trim(division, &mut now);
         }
         let gain = division.value(&division.dops) - division.value(&now);
         let scale = match problem.settings.objective {

@@ -1,6 +1,6 @@
 //! The best division by what is known of speedups, with a floor under everyone.
 
-use super::known::{self, At, Known};
+use super::known::{At, Grid, Known};
 use crate::apportion::{Claim, Part, apportion};
 use crate::observed::Estimate;
 use crate::optimum::{self, Worth};
@@ -75,7 +75,7 @@ impl Problem<'_> {
         let least: Vec<u32> = (0..self.programs.len()).map(|i| self.least(i, equal[i].contexts)).collect();
         let sum: u32 = least.iter().sum();
         let spare = self.capacity.saturating_sub(sum);
-        let grid = known::grid(self.capacity);
+        let grid = Grid::new(self.capacity, self.programs.len());
         let worths: Vec<Worth> =
             (0..self.programs.len()).map(|i| self.worth(i, least[i], spare, &grid)).collect();
         let dops = optimum::best(self.capacity, &worths);
@@ -105,7 +105,7 @@ impl Problem<'_> {
         (program.floor()..equal).find(enough).unwrap_or(equal)
     }
 
-    fn worth(&self, i: usize, least: u32, spare: u32, grid: &[At]) -> Worth {
+    fn worth(&self, i: usize, least: u32, spare: u32, grid: &Grid) -> Worth {
         let program = self.programs[i];
         let Some(known) = self.known[i].as_ref().filter(|_| !self.lends[i]) else {
             return Worth::new(vec![(least, 0.0)]);
@@ -146,30 +146,34 @@ impl Problem<'_> {
 
     /// The standard error of what changing from one division to the other is worth, as far as it was measured.
     pub fn noise(&self, from: &[u32], to: &[u32]) -> f64 {
-        let mut sum = 0.0;
-        for (i, known) in self.known.iter().enumerate() {
-            let Some(known) = known.as_ref().filter(|_| from[i] != to[i]) else { continue };
-            let weight = self.programs[i].sane_weight();
-            for p in [from[i], to[i]] {
-                let Estimate { value, error } = known.at(At::new(p));
-                let scale = if self.settings.objective == Objective::Fair { 1.0 } else { value };
-                sum += (weight * scale * error.min(MOST_ERROR)).powi(2);
+        (0..from.len()).map(|i| self.variance(i, from[i], to[i])).sum::<f64>().sqrt()
+    }
+
+    fn variance(&self, i: usize, from: u32, to: u32) -> f64 {
+        let Some(known) = self.known[i].as_ref().filter(|_| from != to) else { return 0.0 };
+        let error = |p: u32| {
+            let Estimate { value, error } = known.at(At::new(p));
+            let scale = if self.settings.objective == Objective::Fair { 1.0 } else { value };
+            self.programs[i].sane_weight() * scale * error.min(MOST_ERROR)
+        };
+        error(from).powi(2) + error(to).powi(2)
+    }
+
+    /// Takes contexts away that do no good, beyond all noise.
+    pub fn trim(&self, division: &Division, dops: &mut [u32]) {
+        for (i, dop) in dops.iter_mut().enumerate() {
+            let worth = &division.worths[i];
+            let fewer = worth.best_within(*dop);
+            if *dop > division.least[i]
+                && (worth.at(fewer) - worth.at(*dop)).powi(2) >= self.variance(i, fewer, *dop)
+            {
+                *dop = fewer;
             }
         }
-        sum.sqrt()
     }
 }
 
 impl Division {
-    /// Takes away what doesn't help.
-    pub fn trim(&self, dops: &mut [u32]) {
-        for ((dop, worth), least) in dops.iter_mut().zip(&self.worths).zip(&self.least) {
-            if *dop > *least {
-                *dop = worth.best_within(*dop);
-            }
-        }
-    }
-
     /// What a division is worth.
     pub fn value(&self, dops: &[u32]) -> f64 {
         self.worths.iter().zip(dops).map(|(worth, p)| worth.at(*p)).sum()

@@ -7,9 +7,11 @@ use crate::Program;
 use crate::fusion::Measured;
 use crate::observed::{Estimate, GUESS};
 
-/// DoPs at which curves are looked at: all up to this, and then each that is larger by this factor.
-const DENSE: u32 = 32;
-const COARSE: f64 = 1.08;
+/// DoPs at which curves are looked at: all up to the first, and then each that is larger by the second. Fewer where there are
+/// more programs than this: of a thousand none gets much, and each look costs 20 ns.
+const FINE: (u32, f64) = (32, 1.08);
+const ROUGH: (u32, f64) = (6, 1.3);
+const MANY: usize = 64;
 /// Relative error of an efficiency that is all that is known.
 const UNSURE: f64 = 0.15;
 /// No doubt is larger, and no speedup below or above these: what others say may be anything.
@@ -38,16 +40,34 @@ impl At {
     }
 }
 
-/// The DoPs up to `most` at which curves are looked at.
-pub(super) fn grid(most: u32) -> Vec<At> {
-    let mut grid = Vec::new();
-    let mut p = 1;
-    while p < most {
-        grid.push(At::new(p));
-        p = if p < DENSE { p + 1 } else { (f64::from(p) * COARSE) as u32 };
+/// The DoPs at which curves are looked at.
+pub(super) struct Grid {
+    /// All DoPs up to this one are among them.
+    dense: u32,
+    dops: Vec<At>,
+}
+
+impl Grid {
+    /// Those up to `most`, for so many programs.
+    pub fn new(most: u32, programs: usize) -> Grid {
+        let (dense, factor) = if programs > MANY { ROUGH } else { FINE };
+        let mut dops = Vec::new();
+        let mut p = 1;
+        while p < most {
+            dops.push(At::new(p));
+            p = if p < dense { p + 1 } else { (f64::from(p) * factor) as u32 };
+        }
+        dops.push(At::new(most.max(1)));
+        Grid { dense, dops }
     }
-    grid.push(At::new(most.max(1)));
-    grid
+
+    /// Those from `least` to `most`, both included.
+    pub fn within(&self, least: u32, most: u32) -> impl Iterator<Item = At> + '_ {
+        let from = self.dops.partition_point(|at| at.p <= least);
+        let between = self.dops[from..].iter().copied().take_while(move |at| at.p < most);
+        let last = (most > least).then(|| At::new(most));
+        [At::new(least)].into_iter().chain(between).chain(last)
+    }
 }
 
 /// A DoP at which something was observed.
@@ -108,33 +128,27 @@ impl Known {
         let doubt = |point: Point| point.error + GUESS * (at.ln - point.at.ln).abs();
         let (ln, error) = match high {
             Some(there) if there.at.p == at.p => (there.ln, there.error),
-            Some(high) => {
-                let share = (at.ln - low.at.ln) / (high.at.ln - low.at.ln);
-                (low.ln + (high.ln - low.ln) * share, doubt(low).min(doubt(high)))
-            }
+            Some(high) => (between(low, high, at), doubt(low).min(doubt(high))),
             None => (low.ln + self.beyond * (at.ln - low.at.ln), doubt(low)),
         };
-        Estimate { value: ln.exp().clamp(LEAST_SPEEDUP, MOST_SPEEDUP), error: error.min(MOST_DOUBT) }
+        Estimate { value: speedup(ln), error: error.min(MOST_DOUBT) }
     }
 
     /// What the speedup may be at best with that much hope, 0 (as it is taken for) to 1.
     pub fn at_best(&self, at: At, hope: f64) -> f64 {
-        let Estimate { value, error } = self.at(at);
-        if hope <= 0.0 {
-            return value;
-        }
         let (low, high) = self.around(at);
         let below = at.ln - low.at.ln;
-        let away = match high {
+        let (ln, away, error) = match high {
+            Some(there) if there.at.p == at.p => (there.ln, 0.0, there.error),
             // As for a rope between two posts: half as far from both as from one.
-            Some(Point { at: high, .. }) if high.p > at.p => {
-                let above = high.ln - at.ln;
-                HOPE_BETWEEN * below * above / (below + above)
+            Some(high) => {
+                let above = high.at.ln - at.ln;
+                let error = (low.error + GUESS * below).min(high.error + GUESS * above);
+                (between(low, high, at), HOPE_BETWEEN * below * above / (below + above), error)
             }
-            Some(_) => 0.0,
-            None => HOPE_BEYOND * below,
+            None => (low.ln + self.beyond * below, HOPE_BEYOND * below, low.error + GUESS * below),
         };
-        value * (1.0 + hope * (away + error))
+        speedup(ln) * (1.0 + hope * (away + error.min(MOST_DOUBT)))
     }
 
     /// Whether something was observed at `p`.
@@ -143,13 +157,20 @@ impl Known {
     }
 
     /// The DoPs from `least` to `most` to look at: those of the grid, and those that were observed.
-    pub fn knots<'a>(&'a self, grid: &'a [At], least: u32, most: u32) -> impl Iterator<Item = At> + 'a {
-        let within = move |at: &At| at.p > least && at.p < most;
-        let from = grid.partition_point(|at| at.p <= least);
-        let seen = self.points.iter().map(|point| point.at).filter(move |at| at.p > DENSE && within(at));
-        let ends = [least, most].into_iter().take(if most > least { 2 } else { 1 }).map(At::new);
-        grid[from..].iter().copied().take_while(move |at| at.p < most).chain(seen).chain(ends)
+    pub fn knots<'a>(&'a self, grid: &'a Grid, least: u32, most: u32) -> impl Iterator<Item = At> + 'a {
+        let dense = grid.dense;
+        let seen = self.points.iter().map(|point| point.at);
+        grid.within(least, most).chain(seen.filter(move |at| at.p > dense && at.p > least && at.p < most))
     }
+}
+
+/// The logarithm of the speedup on the way from one point to the next.
+fn between(low: Point, high: Point, at: At) -> f64 {
+    low.ln + (high.ln - low.ln) * (at.ln - low.at.ln) / (high.at.ln - low.at.ln)
+}
+
+fn speedup(ln: f64) -> f64 {
+    ln.exp().clamp(LEAST_SPEEDUP, MOST_SPEEDUP)
 }
 
 #[cfg(test)]

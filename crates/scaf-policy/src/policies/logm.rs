@@ -4,7 +4,8 @@
 //! of the efficiency here, so f a comes at once: it is the C of [`LogModel`]. With the same estimates LOGM is thus SCAF's loop, but
 //! for two things: whole numbers are found by the best next context in place of rounding, and nothing holds the loop still.
 
-use super::{fits::Fits, known};
+use super::fits::Fits;
+use super::known::Grid;
 use crate::model::LogModel;
 use crate::optimum::{self, Worth};
 use crate::{Allocation, Dop, Machine, Policy, Program, Share};
@@ -41,13 +42,14 @@ impl LogM {
         let slope = |program: &Program| self.fits.get(program.id).map_or(mean, |model| model.c);
         let least: u32 = programs.iter().map(|program| program.floor()).sum();
         let spare = machine.capacity.saturating_sub(least);
-        let grid = known::grid(machine.capacity);
+        let grid = Grid::new(machine.capacity, programs.len());
+        let claim = |program: &Program| program.sane_weight() * slope(program);
+        // Only their ratios count, and hostile efficiencies make some of them very large.
+        let largest = programs.iter().map(|program| claim(program)).fold(f64::MIN_POSITIVE, f64::max);
         let worth = |program: &&Program| {
-            let (least, a) = (program.floor(), program.sane_weight() * slope(program));
+            let (least, a) = (program.floor(), claim(program) / largest);
             let most = program.cap().min(least.saturating_add(spare)).max(least);
-            let ends = [least, most].map(known::At::new);
-            let between = grid.iter().filter(|at| at.p > least && at.p < most);
-            Worth::new(between.chain(&ends).map(|at| (at.p, a * at.ln)).collect())
+            Worth::new(grid.within(least, most).map(|at| (at.p, a * at.ln)).collect())
         };
         let worths: Vec<Worth> = programs.iter().map(worth).collect();
         let dops = optimum::best(machine.capacity, &worths);

@@ -35,9 +35,13 @@ impl Offline {
         if let Some(shares) = divide::without_choice(machine, programs) {
             return shares;
         }
-        let known: Vec<Option<Known>> = programs
-            .iter()
-            .map(|program| Known::of(&program.profile).or_else(|| Known::observed(program)))
+        let profiles: Vec<Option<Known>> =
+            programs.iter().map(|program| Known::of(&program.profile)).collect();
+        let profiled: Vec<bool> = profiles.iter().map(Option::is_some).collect();
+        let known: Vec<Option<Known>> = profiles
+            .into_iter()
+            .zip(programs)
+            .map(|(known, program)| known.or_else(|| Known::observed(program)))
             .collect();
         let problem = Problem {
             settings: &self.settings,
@@ -50,8 +54,7 @@ impl Offline {
         let division = problem.divide();
         let share = |i: usize| {
             let (program, dop) = (programs[i], division.dops[i]);
-            let source =
-                if Known::of(&program.profile).is_some() { "its profile" } else { "what was observed" };
+            let source = if profiled[i] { "its profile" } else { "what was observed" };
             let reason = match &known[i] {
                 Some(known) => {
                     let (here, more) = (known.at(At::new(dop)).value, known.at(At::new(dop + 1)).value);

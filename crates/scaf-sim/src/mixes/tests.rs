@@ -68,21 +68,56 @@ fn table() {
 
 #[test]
 #[ignore]
-fn seeds() {
-    for (kind, contexts) in [("traditional", 24), ("effective", 24), ("traditional", 12)] {
-        for seed in 1..=5 {
-            let of =
-                outcome("curve", &taco(kind, contexts), &Setting { contexts, seed, ..Setting::default() });
-            let show = |of: Figure| format!("{:5.1} {:5.1}", 100.0 * of.mean, 100.0 * of.worst);
-            let under = of.mixes.iter().filter(|m| m.least < 0.5).count();
-            let bad = of.mixes.iter().filter(|m| m.after < 0.92 * m.best_floored).count();
-            println!(
-                "Q {contexts} {kind} {seed}: {} {} {} least {:.2} under {under} bad {bad}",
-                show(of.figure(|mix| mix.then / mix.best_floored)),
-                show(of.figure(|mix| mix.after / mix.best_floored)),
-                show(of.figure(|mix| mix.whole / mix.best_floored)),
-                of.figure(|mix| mix.least).worst
-            );
+fn timing() {
+    use scaf_policy::fusion::Measured;
+    use scaf_policy::observed::Estimate;
+    for (n, cap) in
+        [(1000u64, 1024u32), (10_000, 4096), (512, 1024), (100, 1024), (30, 1024), (2000, 4096), (4, 24)]
+    {
+        for shape in ["power", "stairs"] {
+            for name in ["scaf", "curve", "offline", "logm", "spdp"] {
+                let programs: Vec<Program> = (0..n)
+                    .map(|id| {
+                        let speedup = |p: f64| {
+                            if shape == "power" {
+                                p.powf(0.2 + 0.8 * ((id * 7919) % 997) as f64 / 997.0)
+                            } else {
+                                let w = (4 + id * 7919 % 61) as f64;
+                                w / (w / p).ceil()
+                            }
+                        };
+                        let curve: Vec<Measured> = [2u32, 3, 4, 6, 8, 12, 16, 24, 48, 96, 256]
+                            .iter()
+                            .map(|&dop| Measured {
+                                dop,
+                                speedup: Estimate { value: speedup(dop as f64), error: 0.02 },
+                            })
+                            .collect();
+                        Program {
+                            dop: 2,
+                            efficiency: Some(0.7),
+                            profile: curve.clone(),
+                            curve,
+                            ..Program::new(ProgramId(id), cap)
+                        }
+                    })
+                    .collect();
+                let mut policy = by_name(name, &Settings::default()).unwrap();
+                let mut times = vec![];
+                for i in 0..40 {
+                    let t = std::time::Instant::now();
+                    let a = policy.allocate(&Machine { capacity: cap, now_s: i as f64 * 0.25 }, &programs);
+                    times.push(t.elapsed().as_secs_f64() * 1e3);
+                    assert_eq!(a.shares.len(), n as usize);
+                }
+                let early = times[3];
+                let worst = times.iter().cloned().fold(0.0, f64::max);
+                times.sort_by(f64::total_cmp);
+                println!(
+                    "Q {n} on {cap} {shape} {name}: median {:.3} ms, early {early:.3}, worst {worst:.3}",
+                    times[20]
+                );
+            }
         }
     }
 }
