@@ -161,8 +161,9 @@ pub trait Policy: Send {
 
     /// Divides the machine among `programs`, whose order does not matter to the result.
     ///
-    /// Every managed program gets at least 1 context and at most its cap. The DoPs add up to the smaller of
-    /// the capacity and the sum of the caps, unless there are more programs than contexts: then each gets 1.
+    /// Every managed program gets at least 1 context and at most its cap. The DoPs add up to at most the smaller of the
+    /// capacity and the sum of the caps, unless there are more programs than contexts: then each gets 1. They add up to less
+    /// only under policies that know of no program that one more would make faster, or that have lent what is left to nobody.
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation;
 
     /// How often it wants to decide, in hertz, where it can't do with the daemon's setting.

@@ -83,13 +83,13 @@ impl Curve {
     }
 
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
-        let mut known: Vec<Option<Known>> = programs.iter().map(|program| Known::observed(program)).collect();
         let hope = self.hope(machine, programs);
         if let Some(shares) = divide::without_choice(machine, programs) {
             self.came = programs.iter().map(|program| (program.id, None)).collect();
             self.held = Held::default();
             return shares;
         }
+        let mut known: Vec<Option<Known>> = programs.iter().map(|program| Known::observed(program)).collect();
         let fresh = self.fresh(machine, programs, &known);
         for (known, _) in known.iter_mut().zip(&fresh).filter(|(_, fresh)| **fresh) {
             *known = None;

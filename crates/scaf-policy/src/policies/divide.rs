@@ -86,7 +86,8 @@ impl Problem<'_> {
     fn needed(&self, known: &Known, equal: u32) -> f64 {
         let Estimate { value, error } = known.at(At::new(equal));
         let floor = if self.settings.floor.is_finite() { self.settings.floor.clamp(0.0, 1.0) } else { 0.0 };
-        floor * value * (1.0 + FLOOR_MARGIN * error)
+        // Exactly the floor is enough, and logarithms are rounded.
+        floor * value * (1.0 + FLOOR_MARGIN * error) * (1.0 - 1e-9)
     }
 
     /// The fewest contexts with which a program keeps above the floor: at most its equal part.

@@ -22,8 +22,8 @@ const MOST_SPEEDUP: f64 = 1e6;
 /// is mostly noise.
 const SPAN: f64 = 0.4;
 /// At best a speedup is above its guess by so much for each factor e in contexts away from what was observed: beyond it,
-/// where the curve may turn upwards, and between two DoPs, where it hardly can. With 1.5 a program whose speedup on 6
-/// contexts is 2.7, and taken for 5.4 on 19, may at best have 15 there; TACO's ua.A has 11.7.
+/// where the curve may turn upwards, and between two DoPs, where it hardly can. With 2 a program whose speedup on 6
+/// contexts is 2.7, and is taken for 5.1 on 19, may at best have 17 there; TACO's ua.A has 11.7.
 const HOPE_BEYOND: f64 = 2.0;
 const HOPE_BETWEEN: f64 = 0.6;
 

@@ -34,6 +34,8 @@ pub struct Setting {
     pub noise: f64,
     /// The share of its equipartition speedup below which the floored oracle lets no program fall.
     pub floor: f64,
+    /// Whether each program comes with its true curve as a profile.
+    pub profiled: bool,
     /// Of all randomness.
     pub seed: u64,
 }
@@ -49,6 +51,7 @@ impl Default for Setting {
             settle_s: 5.0,
             noise: 0.05,
             floor: Settings::default().floor,
+            profiled: false,
             seed: 1,
         }
     }
@@ -131,7 +134,7 @@ fn run_mix(policy: &mut dyn Policy, mix: &[&Curve], setting: &Setting, stream: u
     let equal: Vec<f64> = equal(mix, contexts);
     let floors: Vec<f64> = equal.iter().map(|speedup| speedup * setting.floor).collect();
     let mut programs: Vec<Running> =
-        mix.iter().zip(0..).map(|(curve, id)| Running::new(id, curve, contexts)).collect();
+        mix.iter().zip(0..).map(|(curve, id)| Running::new(id, curve, setting)).collect();
     let dt_s = 1.0 / setting.rate_hz;
     let decisions = (setting.run_s / dt_s).round() as usize;
     let settled = ((setting.settle_s / dt_s).round() as usize).min(decisions);

@@ -1,6 +1,6 @@
 //! A program of a mix, as a daemon would come to know it: what was measured at the DoPs that it had.
 
-use super::Curve;
+use super::{Curve, Setting};
 use rand::Rng;
 use scaf_policy::efficiency::LowPass;
 use scaf_policy::fusion::Measured;
@@ -28,10 +28,13 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    pub fn new(id: u64, curve: &'a Curve, contexts: u32) -> Running<'a> {
+    pub fn new(id: u64, curve: &'a Curve, setting: &Setting) -> Running<'a> {
+        let contexts = setting.contexts;
+        let exact = |dop| Measured { dop, speedup: Estimate { value: curve.at(dop), error: 0.0 } };
+        let profile = if setting.profiled { (2..=contexts).map(exact).collect() } else { Vec::new() };
         Running {
             curve,
-            seen: Program::new(ProgramId(id), contexts),
+            seen: Program { profile, ..Program::new(ProgramId(id), contexts) },
             samples: BTreeMap::new(),
             efficiency: LowPass::new(RC_S),
         }

@@ -35,6 +35,30 @@ fn no_policy_does_better_than_the_oracle_and_equipartition_stands_still() {
     }
 }
 
+#[test]
+fn given_true_profiles_the_offline_policy_does_what_the_oracle_does() {
+    let setting = Setting { run_s: 1.0, settle_s: 0.5, profiled: true, ..Setting::default() };
+    for kind in ["traditional", "effective"] {
+        let offline = outcome("offline", &taco(kind, 24), &setting);
+        for mix in &offline.mixes {
+            assert!(
+                (mix.after - mix.best_floored).abs() < 1e-9 && mix.least >= 0.5 && mix.changes == 0,
+                "{mix:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_curve_policy_finds_nearly_the_best_and_holds_still_there() {
+    let of = outcome("curve", &taco("traditional", 24), &Setting::default());
+    let [after, whole] =
+        [of.figure(|mix| mix.after / mix.best_floored), of.figure(|mix| mix.whole / mix.best_floored)];
+    assert!(after.mean > 0.985 && whole.mean > 0.975, "{after:?} {whole:?}");
+    assert!(of.figure(|mix| f64::from(mix.late_changes)).mean < 3.0);
+    assert!(of.figure(|mix| mix.least).worst > 0.45);
+}
+
 /// Prints what docs/policies.md tells: `cargo test --release -p scaf-sim table -- --ignored --nocapture`.
 #[test]
 #[ignore = "a table for people, of a minute"]
@@ -60,62 +84,6 @@ fn table() {
                     of.figure(|mix| mix.least).worst,
                     of.figure(|mix| f64::from(mix.changes)).mean,
                     of.figure(|mix| f64::from(mix.late_changes)).mean,
-                );
-            }
-        }
-    }
-}
-
-#[test]
-#[ignore]
-fn timing() {
-    use scaf_policy::fusion::Measured;
-    use scaf_policy::observed::Estimate;
-    for (n, cap) in
-        [(1000u64, 1024u32), (10_000, 4096), (512, 1024), (100, 1024), (30, 1024), (2000, 4096), (4, 24)]
-    {
-        for shape in ["power", "stairs"] {
-            for name in ["scaf", "curve", "offline", "logm", "spdp"] {
-                let programs: Vec<Program> = (0..n)
-                    .map(|id| {
-                        let speedup = |p: f64| {
-                            if shape == "power" {
-                                p.powf(0.2 + 0.8 * ((id * 7919) % 997) as f64 / 997.0)
-                            } else {
-                                let w = (4 + id * 7919 % 61) as f64;
-                                w / (w / p).ceil()
-                            }
-                        };
-                        let curve: Vec<Measured> = [2u32, 3, 4, 6, 8, 12, 16, 24, 48, 96, 256]
-                            .iter()
-                            .map(|&dop| Measured {
-                                dop,
-                                speedup: Estimate { value: speedup(dop as f64), error: 0.02 },
-                            })
-                            .collect();
-                        Program {
-                            dop: 2,
-                            efficiency: Some(0.7),
-                            profile: curve.clone(),
-                            curve,
-                            ..Program::new(ProgramId(id), cap)
-                        }
-                    })
-                    .collect();
-                let mut policy = by_name(name, &Settings::default()).unwrap();
-                let mut times = vec![];
-                for i in 0..40 {
-                    let t = std::time::Instant::now();
-                    let a = policy.allocate(&Machine { capacity: cap, now_s: i as f64 * 0.25 }, &programs);
-                    times.push(t.elapsed().as_secs_f64() * 1e3);
-                    assert_eq!(a.shares.len(), n as usize);
-                }
-                let early = times[3];
-                let worst = times.iter().cloned().fold(0.0, f64::max);
-                times.sort_by(f64::total_cmp);
-                println!(
-                    "Q {n} on {cap} {shape} {name}: median {:.3} ms, early {early:.3}, worst {worst:.3}",
-                    times[20]
                 );
             }
         }
