@@ -66,6 +66,7 @@ impl Daemon {
         let shares: BTreeMap<ProgramId, (Dop, &str)> =
             allocation.shares.iter().map(|s| (s.id, (s.dop, s.reason.as_str()))).collect();
         let mut changes: Vec<(bool, ProgramId)> = Vec::new();
+        let mut told = Vec::new();
         let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.id).collect();
         for id in ids {
             let Some(program) = self.registry.get_mut(id) else { continue };
@@ -86,7 +87,14 @@ impl Daemon {
                 }
                 let loses = !had.is_subset(&program.grant.pus);
                 changes.push((!loses, id));
+            } else if program.is_lent() != program.grant.lent {
+                program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);
+                told.push(id);
             }
+            program.grant.lent = program.is_lent();
+        }
+        for id in told {
+            self.publish(id);
         }
         changes.sort();
         for (_, id) in &changes {
@@ -157,6 +165,7 @@ impl Daemon {
         // What can't be given back is said when it departs, and the guardian keeps its note.
         let _ = self.parts.apply.restore(&target_of(program));
         program.alone = Some(why.clone());
+        program.grant.lent = false;
         program.regrant(None, program.own.clone(), why, clock::now_ns());
         self.publish(id);
     }

@@ -6,6 +6,7 @@
 
 mod arrive;
 mod decide;
+mod lend;
 mod recall;
 mod tick;
 
@@ -23,7 +24,7 @@ use crate::paths::Scope;
 use crate::registry::Registry;
 use crate::remember::Remember;
 use crate::talk::{Event, Peer, Talk};
-use scaf_policy::{Policy, ProgramId, PuSet, Settings, Topology};
+use scaf_policy::{Policy, ProgramId, PuSet, Topology};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -81,6 +82,10 @@ pub struct Daemon {
     /// Until then a new grant's taking effect is looked for more often.
     watch_until: Instant,
     idle_since: Instant,
+    /// Some program has left its serial phase, and is to get its contexts back.
+    returning: bool,
+    /// Not before then.
+    next_return: Instant,
     stop: bool,
 }
 
@@ -108,6 +113,8 @@ impl Daemon {
             next_keep: now,
             watch_until: now,
             idle_since: now,
+            returning: false,
+            next_return: now,
             stop: false,
             parts,
         };
@@ -148,7 +155,7 @@ impl Daemon {
             let sample = self.observe();
             self.estimate(sample);
         }
-        if tick || changed {
+        if self.return_is_due() || tick || changed {
             let allocation = self.allocate();
             let places = self.place(&allocation);
             self.apply_and_publish(&allocation, places);
@@ -159,6 +166,7 @@ impl Daemon {
             self.inspected(&job, verdict);
         }
         self.settle();
+        self.find_returned();
         if self.free_spinning() {
             // The others have another share now.
             self.next_tick = Instant::now();
@@ -171,6 +179,10 @@ impl Daemon {
         match event {
             Event::Attach(id, peer, hello) => self.arrive(ProgramId(id), peer, &hello),
             Event::MoreModules(id, modules) => self.more_modules(ProgramId(id), modules),
+            Event::Entered(id) => {
+                self.entered(ProgramId(id));
+                false
+            }
             Event::Gone(id) => {
                 self.last_words(ProgramId(id));
                 self.parts.talk.close(id);
@@ -194,6 +206,7 @@ impl Daemon {
         let watching = attached && Instant::now() < self.watch_until && self.unsettled();
         [
             attached.then_some(self.next_tick),
+            self.returning.then_some(self.next_return),
             (watching || self.suspects_spinning()).then(|| Instant::now() + Duration::from_millis(10)),
             self.parts.talk.deadline(),
             self.inspector.deadline(),
@@ -244,7 +257,7 @@ impl Daemon {
         if !self.may_steer(peer) {
             return Reply::Error("only root and the daemon's own user may change the policy".into());
         }
-        match scaf_policy::by_name(name, &Settings::default()) {
+        match scaf_policy::by_name(name, &self.parts.config.settings()) {
             Some(policy) => {
                 log::line(Level::Info, format_args!("policy {name}, asked for by process {}", peer.pid));
                 self.parts.policy = policy;

@@ -85,6 +85,7 @@ impl Daemon {
             self.tsc.refine();
             self.refresh_limits();
             self.free_children();
+            self.watch_lent();
             self.keep_from_time_to_time();
             self.recall_later();
         }
@@ -130,6 +131,7 @@ impl Daemon {
             if let Some(counts) = counts {
                 program.counted(&counts, steady_s);
             }
+            program.know();
             let Some(pages) = self.parts.talk.pages(program.id.0) else { continue };
             if program.trials.take(pages.experiments(), &mut program.observed, now.ns) {
                 pages.order(Order::NONE);
@@ -321,6 +323,7 @@ fn take_in(
     program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
     let seen = program.meter.read(now.ticks, &page, bounds, tsc);
     program.measured(seen, stepped);
+    program.listen(&seen, bounds.cpu_s, now.ns);
     let steady_ns = now.ns.saturating_sub(program.grant.granted_ns);
     let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
     program.rows.read(now.ticks, (steady_ns as f64 * 1e-9, most), rows.into_iter(), tsc)
