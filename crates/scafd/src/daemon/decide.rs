@@ -5,35 +5,62 @@
 
 use super::Daemon;
 use crate::apply::{Target, Trouble, mask_words};
+use crate::journal::Entry;
 use crate::log::{self, Level};
 use crate::observe::clock;
 use scaf_policy::place::{Want, place, scatter};
-use scaf_policy::{Allocation, Dop, Machine, ProgramId, PuSet};
+use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet};
 use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 impl Daemon {
-    /// How many contexts each program gets. Programs that are left alone aren't asked about.
-    pub(super) fn allocate(&mut self) -> Allocation {
+    /// How many contexts each program gets, and what is to be kept of that. Programs that are left alone aren't asked about.
+    pub(super) fn allocate(&mut self) -> (Allocation, Option<Entry>) {
         let requests: Vec<_> =
             self.registry.iter().filter(|p| p.alone.is_none()).map(|p| p.request()).collect();
         if requests.is_empty() {
-            return Allocation::default();
+            return (Allocation::default(), None);
         }
         self.decisions += 1;
         let machine = Machine { capacity: self.capacity(), now_s: clock::now_ns() as f64 * 1e-9 };
         let mut allocation = self.parts.policy.allocate(&machine, &requests);
+        let mut entry = Entry::of(Decision {
+            number: self.decisions,
+            policy: self.parts.policy.name().to_owned(),
+            machine,
+            programs: requests,
+            allocation: allocation.clone(),
+        });
         for share in &mut allocation.shares {
             let step = self.registry.get_mut(share.id).and_then(|program| program.step);
             if let (Some(step), Dop::Contexts(dop)) = (step, share.dop)
                 && step < dop
             {
                 share.dop = Dop::Contexts(step);
+                entry.steps.insert(share.id.0, step);
                 share.reason = format!("for a moment, to learn its speedup there; else {}", share.reason);
             }
         }
-        allocation
+        (allocation, Some(entry))
+    }
+
+    /// Keeps a decision with what became of it.
+    pub(super) fn note(&mut self, entry: Option<Entry>) {
+        let Some(mut entry) = entry else { return };
+        (entry.since, entry.objective, entry.floor) =
+            (self.policy_since, self.parts.config.objective, self.parts.config.floor);
+        let mut owners = BTreeMap::new();
+        for program in self.registry.iter() {
+            let id = program.id.0;
+            owners.insert(id, program.uid);
+            entry.names.insert(id, program.name.clone());
+            entry.mechanisms.insert(id, program.mechanism().0);
+            if !program.known.is_empty() {
+                entry.sources.insert(id, program.known.iter().map(|known| known.sources.clone()).collect());
+            }
+        }
+        self.journal.add(entry, owners);
     }
 
     /// Which PUs.

@@ -12,8 +12,9 @@ mod tick;
 
 use crate::apply::Apply;
 use crate::config::Config;
-use crate::control::{CountersAre, Reply, Request, Snapshot};
+use crate::control::{CountersAre, Decisions, Reply, Request, Snapshot};
 use crate::inspect::Inspector;
+use crate::journal::Journal;
 use crate::log::{self, Level};
 use crate::observe::clock::{Tsc, now_ns};
 use crate::observe::counters::{Access, Counting};
@@ -68,6 +69,9 @@ pub struct Daemon {
     counting: Counting,
     tsc: Tsc,
     decisions: u64,
+    /// Number of the first decision by the policy that is in force.
+    policy_since: u64,
+    journal: Journal,
     /// Programs that wait for their welcome until the decision about them is made.
     newcomers: Vec<ProgramId>,
     /// Programs that have left lately and were narrowed at some time.
@@ -104,6 +108,8 @@ impl Daemon {
             load: Load::new(parts.config.rc_s),
             tsc: Tsc::measure(),
             decisions: 0,
+            policy_since: 1,
+            journal: Journal::default(),
             newcomers: Vec::new(),
             former: VecDeque::new(),
             spinners: VecDeque::new(),
@@ -156,9 +162,10 @@ impl Daemon {
             self.estimate(sample);
         }
         if self.return_is_due() || tick || changed {
-            let allocation = self.allocate();
+            let (allocation, entry) = self.allocate();
             let places = self.place(&allocation);
             self.apply_and_publish(&allocation, places);
+            self.note(entry);
             self.welcome();
         }
         // After the welcome: starting a helper takes 1 ms, and the client waits for 2.
@@ -240,6 +247,11 @@ impl Daemon {
                 self.parts.talk.answer(id, &Reply::Snapshot(Box::new(snapshot)));
                 false
             }
+            Request::Decision(_) | Request::Decisions(_) => {
+                let reply = self.decisions(peer, &request);
+                self.parts.talk.answer(id, &reply);
+                false
+            }
             Request::SetPolicy(name) => {
                 let reply = self.set_policy(peer, &name);
                 let changed = matches!(reply, Reply::Policy(_));
@@ -261,10 +273,22 @@ impl Daemon {
             Some(policy) => {
                 log::line(Level::Info, format_args!("policy {name}, asked for by process {}", peer.pid));
                 self.parts.policy = policy;
+                self.policy_since = self.decisions + 1;
                 Reply::Policy(name.to_owned())
             }
             None => Reply::Error(crate::config::check_policy(name).err().unwrap_or_default()),
         }
+    }
+
+    fn decisions(&self, peer: Peer, request: &Request) -> Reply {
+        let uid = (!self.may_steer(peer)).then_some(peer.uid);
+        let entries = match request {
+            Request::Decision(number) => self.journal.one(*number, uid).into_iter().collect(),
+            Request::Decisions(after) => self.journal.after(*after, uid),
+            _ => Vec::new(),
+        };
+        let (oldest, latest) = self.journal.span();
+        Reply::Decisions(Box::new(Decisions { daemon: std::process::id(), oldest, latest, entries }))
     }
 
     fn may_steer(&self, peer: Peer) -> bool {
