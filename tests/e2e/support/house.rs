@@ -5,7 +5,7 @@ use scafd::control::Snapshot;
 use std::cell::RefCell;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -82,10 +82,21 @@ impl House {
         std::fs::write(self.configuration(), text).expect("the daemon's configuration");
     }
 
+    fn scaf(&self, words: &[&str]) -> Output {
+        let mut command = self.command(&released("scaf"));
+        command.args(words).env("SCAF_SOCKET", self.socket()).output().expect("scaf starts")
+    }
+
+    /// What `scaf` complains of, given these words.
+    pub fn refuses(&self, words: &[&str]) -> String {
+        let output = self.scaf(words);
+        assert!(!output.status.success(), "{words:?}: {output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// What `scaf` prints, given these words.
     pub fn says(&self, words: &[&str]) -> String {
-        let mut command = self.command(&released("scaf"));
-        let output = command.args(words).env("SCAF_SOCKET", self.socket()).output().expect("scaf starts");
+        let output = self.scaf(words);
         assert!(output.status.success(), "{words:?}: {output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
@@ -179,7 +190,7 @@ impl House {
     }
 
     /// A command in an environment that says nothing about OpenMP or scaf.
-    pub(super) fn command(&self, program: &Path) -> Command {
+    pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let name_bytes = name.as_encoded_bytes();
