@@ -154,7 +154,7 @@ mod tests {
     fn each_decision_is_a_line() {
         let mut trace = trace();
         trace.add(&news(7, 5..=6)).unwrap();
-        trace.add(&news(7, 7..=6)).unwrap();
+        trace.add(&Decisions { entries: vec![], ..news(7, 6..=6) }).unwrap();
         trace.add(&news(7, 7..=7)).unwrap();
         let text = String::from_utf8(trace.out).unwrap();
         let numbers: Vec<u64> =

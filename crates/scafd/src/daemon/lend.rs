@@ -6,6 +6,8 @@
 
 use super::Daemon;
 use crate::observe::clock;
+use crate::observe::process::Process;
+use crate::registry::Program;
 use scaf_policy::ProgramId;
 use std::time::{Duration, Instant};
 
@@ -38,13 +40,10 @@ impl Daemon {
         }
     }
 
-    /// Programs that compute on several threads by other means than OpenMP enter no region. Only a lack of contexts shows it: threads
-    /// that want to run.
+    /// Looks once a second whether programs begin to compute by other means than regions, while their contexts are lent.
     pub(super) fn watch_lent(&mut self) {
         for program in self.registry.iter_mut().filter(|program| program.grant.lent) {
-            if self.observer.process(program.pid).runnable(MOST_THREADS) > 1 {
-                program.is_parallel();
-            }
+            doubt(program, &self.observer.process(program.pid));
         }
     }
 
@@ -57,5 +56,13 @@ impl Daemon {
             self.next_return = now + REST;
         }
         due
+    }
+}
+
+/// Takes a program for serial no more if several of its threads want to run: by other means than OpenMP's, for which it enters no region. On a
+/// machine that is busy, or with one context, no clock shows that.
+pub(super) fn doubt(program: &mut Program, process: &Process) {
+    if program.serial && process.runnable(MOST_THREADS) > 1 {
+        program.is_parallel();
     }
 }

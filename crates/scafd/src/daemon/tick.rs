@@ -7,6 +7,7 @@
 use super::Daemon;
 use super::arrive::GENERATIONS;
 use super::decide::target_of;
+use super::lend;
 use super::recall::note_spinner;
 use crate::apply::Trouble;
 use crate::estimate::{Bounds, Page};
@@ -109,12 +110,15 @@ impl Daemon {
             // A step is for one interval, whatever comes of it.
             let stepped = program.step.take().is_some();
             let Some(copied) = copied else { continue };
+            let (was_serial, process) = (program.serial, self.observer.process(program.pid));
             let runs = take_in(program, copied, cpu_ns, stepped, &now, &self.tsc);
+            if !was_serial {
+                lend::doubt(program, &process);
+            }
             if !crowded {
                 program.ran(&runs);
             }
             let steady_s = now.ns.saturating_sub(program.grant.granted_ns) as f64 * 1e-9;
-            let process = self.observer.process(program.pid);
             let (id, pid) = (program.id.0, program.pid);
             let counts = self.counting.read(program.id, &process, cpu_ns, |note| match note {
                 Note::Chosen(why) => log::line(
@@ -143,7 +147,7 @@ impl Daemon {
             {
                 pages.order(order);
             }
-            if self.parts.config.explore && !stepped {
+            if self.parts.config.explore && !stepped && !program.serial {
                 program.explore(now.ns);
             }
         }

@@ -1,7 +1,7 @@
 //! Which programs are in a serial phase, so that a policy may lend their contexts.
 //!
 //! A program that is outside of parallel regions may still compute on many threads, by other means than OpenMP. So what its CPU clock
-//! says counts as well, and while it has one context, by which no clock tells, how many of its threads want to run.
+//! says counts as well; and how many of its threads want to run ([`crate::daemon`]), for on a busy machine no clock tells.
 
 use super::Program;
 use crate::estimate::Seen;
