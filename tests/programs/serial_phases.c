@@ -1,6 +1,6 @@
 /* build: gcc -O2 -fopenmp */
 /* Rounds of a serial phase and one parallel region. Tells of each region when it began and ended, in ns of CLOCK_MONOTONIC:
- * `region=BEGIN END`. Arguments: ms of each serial phase, ms of each region. */
+ * `region=BEGIN END`. Arguments: ms of each serial phase, ms of each region's work. */
 #include "test.h"
 #include <time.h>
 
@@ -23,16 +23,19 @@ int main(int count, char **words)
 {
     long serial_ns = (count > 1 ? atol(words[1]) : 1000) * 1000000;
     long region_ns = (count > 2 ? atol(words[2]) : 300) * 1000000;
-    long rounds = 0;
+    long rounds = 0, checked = 0;
     do {
         long begin = now();
-#pragma omp parallel
-        busy_until(begin + region_ns);
+        long sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+        for (int i = 0; i < 64; i++)
+            sum += work(region_ns / 640, i);
+        checked += sum;
         printf("region=%ld %ld\n", begin, now());
         fflush(stdout);
         busy_until(now() + serial_ns);
         rounds++;
     } while (going());
     say("rounds", rounds);
-    return 0;
+    return checked == 0;
 }

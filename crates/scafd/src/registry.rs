@@ -267,8 +267,7 @@ impl Program {
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
         self.seen = Some(seen);
         let dop = self.contexts();
-        // What it does on one context while the others are lent says nothing about how it uses them.
-        if seen.interval.dt_s <= 0.0 || stepped || self.grant.lent {
+        if seen.interval.dt_s <= 0.0 || stepped || self.lends_all() {
             return;
         }
         if self.measured_dop != dop {
@@ -281,6 +280,9 @@ impl Program {
 
     /// Takes in what its regions did in the interval of the reading that was taken in last.
     pub fn ran(&mut self, runs: &[Runs]) {
+        if self.lends_all() && runs.is_empty() {
+            return;
+        }
         if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, .. }) = self.seen {
             self.observed.add(&Spell { dop: self.contexts(), dt_s, parallel_s, runs });
         }

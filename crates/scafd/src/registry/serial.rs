@@ -47,6 +47,12 @@ impl Program {
         self.serial && (seen.in_region || self.quiet.is_none_or(|quiet| quiet.progress != seen.progress))
     }
 
+    /// Whether all its contexts but those that it keeps anyway are lent: what it does meanwhile is not what it is to be judged by, or one that
+    /// is serial for long would get none back.
+    pub fn lends_all(&self) -> bool {
+        self.grant.lent && self.contexts() <= self.wishes.min.max(1)
+    }
+
     /// Whether it is told to say when it enters a region: it is in a serial phase and has fewer contexts than it can use. Whatever
     /// the policy had in mind with that, it may think otherwise then.
     pub fn is_lent(&self) -> bool {
@@ -58,6 +64,7 @@ impl Program {
 mod tests {
     use super::super::tests::{grant, program, seen};
     use super::*;
+    use scaf_policy::efficiency::Interval;
 
     const TICK_NS: u64 = 250_000_000;
 
@@ -117,5 +124,13 @@ mod tests {
         p.grant.lent = true;
         p.measured(quiet(7), false);
         assert_eq!((p.request().dop, p.request().efficiency), judged);
+        let of_one = |p: &Program| p.observed.past().mix.serial;
+        p.seen = Some(Seen { interval: Interval { parallel_s: 0.0, ..quiet(7).interval }, ..quiet(7) });
+        p.ran(&[]);
+        assert_eq!(of_one(&p), 0.0);
+        // A policy that lends nothing has it judged by its serial phases, too.
+        grant(&mut p, 2, 2 * TICK_NS);
+        p.ran(&[]);
+        assert_eq!(of_one(&p), 1.0);
     }
 }
