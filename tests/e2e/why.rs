@@ -13,7 +13,9 @@ fn lines(text: &str) -> Vec<Entry> {
 fn a_decision_is_shown_with_what_it_was_made_from_and_made_again() {
     let house = House::exploring("scaf");
     let cg = || house.at(&kernel("cg")).args(["--class=W", "--repeat=1000"]).threads(2);
-    let (first, second) = (cg().option("--name", "first").start(), cg().option("--name", "second").start());
+    let first = cg().option("--name", "first").start();
+    first.until("a decision about it alone", |program| program.dop == Some(2));
+    let second = cg().option("--name", "second").start();
     house.until("something known of both", |snapshot| {
         let known =
             snapshot.programs.iter().filter(|program| program.curve.iter().any(|point| point.dop > 1));
