@@ -15,7 +15,7 @@ use core::mem::{size_of, zeroed};
 use core::ptr::without_provenance;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::grant;
-use scaf_proto::hello::{ATTACH, FLAG_BOUND, Hello, MORE_MODULES, Welcome};
+use scaf_proto::hello::{ATTACH, ENTERED, FLAG_BOUND, Hello, MORE_MODULES, Welcome};
 use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
 
 /// Longest wait for the daemon's answer, once per attachment: a running daemon answers in 0.1 ms.
@@ -39,6 +39,8 @@ static MODULES_TOLD: AtomicU32 = AtomicU32::new(0);
 static SOCKET: AtomicI32 = AtomicI32::new(-1);
 /// The socket's inode: a program may close our descriptor and open another file under its number.
 static SOCKET_INODE: AtomicU64 = AtomicU64::new(0);
+/// Number of the grant under which lent contexts were asked back last; 0 for none.
+static ASKED_BACK: AtomicU32 = AtomicU32::new(0);
 /// The program's own affinity, from before the daemon narrowed it.
 static OWN: [AtomicU64; MASK_WORDS] = [const { AtomicU64::new(0) }; MASK_WORDS];
 
@@ -286,6 +288,7 @@ fn take_answer(patience_ms: c_int) {
             if let Some(masks) = pages::grant().masks() {
                 OWN_PUS.store(grant::count(&masks.own), Ordering::Relaxed);
             }
+            ASKED_BACK.store(0, Ordering::Relaxed);
             promise::report_again();
             masters::report_natural_again();
             STATE.store(ATTACHED, Ordering::Release);
@@ -349,6 +352,30 @@ fn check(time: bool, runtime: &Runtime) {
         // A daemon may be back already.
         greet(runtime);
     }
+}
+
+/// At the entry of a region while contexts of the program are lent: tells the daemon that they are needed, once for each grant. True
+/// if it was told just now. If another thread is at the socket, or the socket is full, a later region tells, or the daemon's next tick finds out.
+#[cold]
+#[inline(never)]
+pub fn ask_back(epoch: u32, runtime: &Runtime) -> bool {
+    let next = NEXT_LOOK.load(Ordering::Relaxed);
+    if ASKED_BACK.load(Ordering::Relaxed) == epoch
+        || next == u64::MAX
+        || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
+    {
+        return false;
+    }
+    let told = keeping_errno(|| {
+        STATE.load(Ordering::Relaxed) == ATTACHED
+            && is_ours(SOCKET.load(Ordering::Relaxed))
+            && send(ENTERED, runtime)
+    });
+    if told {
+        ASKED_BACK.store(epoch, Ordering::Relaxed);
+    }
+    NEXT_LOOK.store(next, Ordering::Release);
+    told
 }
 
 fn hang_up() {

@@ -379,6 +379,7 @@ pub fn choose(code: Code, body: Body, note: &Note, length: Length, requested: u3
         resizable: inspected && word.resizable() && kind != Kind::Sections,
         independent: false,
         length,
+        lent: word.lent() && requested != 1 && client::ask_back(word.epoch(), code.runtime),
         only_master: one_master(),
         spins: word.spins(),
     };

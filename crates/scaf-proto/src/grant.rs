@@ -24,6 +24,7 @@ impl Word {
     const FOLDED: u64 = 1 << 18;
     const SPINS: u64 = 1 << 19;
     const KEEPS_THREADS: u64 = 1 << 20;
+    const LENT: u64 = 1 << 21;
 
     /// A grant of `dop` contexts (1 to 65,535; 0 is taken for 1).
     pub fn managed(dop: u16) -> Word {
@@ -57,6 +58,11 @@ impl Word {
     /// Says that threads of the program have variables of their own, so that none must end between two regions.
     pub fn with_keeps_threads(self, keeps: bool) -> Word {
         self.with(Self::KEEPS_THREADS, keeps)
+    }
+
+    /// Says that contexts of the program are lent to others while it is in a serial phase: it is to tell when it enters a region.
+    pub fn with_lent(self, lent: bool) -> Word {
+        self.with(Self::LENT, lent)
     }
 
     /// Numbers the grant; the number grows with every change and wraps around.
@@ -98,6 +104,12 @@ impl Word {
     #[inline(always)]
     pub fn keeps_threads(self) -> bool {
         self.0 & Self::KEEPS_THREADS != 0
+    }
+
+    /// Whether the daemon wants to be told when a region is entered.
+    #[inline(always)]
+    pub fn lent(self) -> bool {
+        self.0 & Self::LENT != 0
     }
 
     /// The grant's number.
@@ -272,6 +284,8 @@ mod tests {
         );
         assert!(!word.keeps_threads() && word.with_keeps_threads(true).keeps_threads());
         assert_eq!(word.with_keeps_threads(true).with_keeps_threads(false), word);
+        assert!(!word.lent() && word.with_lent(true).lent());
+        assert_eq!(word.with_lent(true).with_lent(false), word);
         assert!(!word.resizable() && word.with_resizable(true).resizable());
         assert_eq!(word.with_resizable(true).with_resizable(false), word);
         assert_eq!(

@@ -1,5 +1,5 @@
 //! The handshake: the client's [`Hello`], the daemon's [`Welcome`] with the two pages' file descriptors attached,
-//! and [`Hello::modules`] again whenever the client meets a new module ([`MORE_MODULES`]).
+//! and [`Hello::modules`] again whenever the client meets a new module ([`MORE_MODULES`]) or wants its contexts back ([`ENTERED`]).
 //!
 //! Packets have a fixed layout in native byte order: both sides run on one machine. Who the client is, the daemon
 //! learns from the socket (`SO_PEERCRED`), never from the packet.
@@ -13,6 +13,8 @@ pub const NAME_BYTES: usize = 64;
 pub const ATTACH: u32 = 1;
 /// [`Hello::kind`]: I met a further module; inspect me again.
 pub const MORE_MODULES: u32 = 2;
+/// [`Hello::kind`]: I entered a parallel region while contexts of mine were lent ([`crate::grant::Word::lent`]).
+pub const ENTERED: u32 = 3;
 
 /// [`Hello::flags`]: the program's threads are bound by its own wish (`OMP_PROC_BIND` and the like).
 pub const FLAG_BOUND: u32 = 1;
@@ -25,7 +27,7 @@ pub struct Hello {
     pub magic: u32,
     /// [`VERSION`].
     pub version: u32,
-    /// [`ATTACH`] or [`MORE_MODULES`].
+    /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
     /// [`FLAG_BOUND`].
     pub flags: u32,
@@ -108,7 +110,7 @@ impl Hello {
         // SAFETY: the length was checked, and any bytes are a value of Hello, which consists of integers.
         let hello: Hello = unsafe { core::ptr::read_unaligned(bytes.as_ptr().cast()) };
         let range = |ok: bool, field| if ok { Ok(()) } else { Err(Refusal::Range(field)) };
-        range(matches!(hello.kind, ATTACH | MORE_MODULES), "kind")?;
+        range(matches!(hello.kind, ATTACH | MORE_MODULES | ENTERED), "kind")?;
         range((1..=65_535).contains(&hello.natural), "natural")?;
         range((1..=65_535).contains(&hello.min), "min")?;
         range(hello.max == 0 || (hello.min..=65_535).contains(&hello.max), "max")?;

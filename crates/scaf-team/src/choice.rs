@@ -5,7 +5,7 @@
 //! | has its size from the program (a promise), or depends on it; is short; and its threads are independent | as promised or without us, as far as it can tell | *virtualising*: as many threads as granted do the parts of all |
 //! | has its size from the program | as promised | folding |
 //! | depends on its team's size, or hasn't been inspected | as without us | folding |
-//! | is not known yet, or long, and then folds evenly; and doesn't spin on memory of its own | as without us (*wide*) | folding, so that it grows in mid-region, too |
+//! | is not known yet, or long, and then folds evenly, or begins while contexts of the program are lent; and doesn't spin on memory of its own | as without us (*wide*) | folding, so that it grows in mid-region, too |
 //! | any other | as large as granted | resizing, at the next region |
 //!
 //! Folding is done by the daemon, by affinity. Teams of dynamic loops are parked besides ([`crate::gate`]).
@@ -40,6 +40,8 @@ pub struct Facts {
     pub length: Length,
     /// No other master has a team: a wide one is then the program's only one.
     pub only_master: bool,
+    /// Contexts of the program were lent during a serial phase that ends with this region; they were asked back just now.
+    pub lent: bool,
     /// Its threads spin on memory of their own, and so a folded team waits for itself.
     pub spins: bool,
 }
@@ -82,7 +84,9 @@ pub fn choose(facts: &Facts) -> Choice {
     }
     let wide = match facts.length {
         Length::Unknown => true,
-        Length::Short => false,
+        // What is short on all its contexts may be long on the one that is left.
+        Length::Short => facts.lent,
+        Length::Long if facts.lent => true,
         Length::Long => folds_evenly(size, team),
     };
     if wide && facts.only_master && !facts.spins {
@@ -117,6 +121,7 @@ mod tests {
         independent: false,
         length: Length::Short,
         only_master: true,
+        lent: false,
         spins: false,
     };
 
@@ -155,6 +160,12 @@ mod tests {
             (
                 "unknown, spinning",
                 Facts { length: Length::Unknown, spins: true, ..SHORT },
+                Choice { pass: 3, team: 3, ..whole },
+            ),
+            ("short, contexts on their way back", Facts { lent: true, ..SHORT }, whole),
+            (
+                "contexts on their way back, spinning",
+                Facts { lent: true, spins: true, ..SHORT },
                 Choice { pass: 3, team: 3, ..whole },
             ),
             ("size-dependent", Facts { resizable: false, ..SHORT }, whole),
@@ -207,9 +218,10 @@ mod tests {
             independent in any::<bool>(),
             length in prop_oneof![Just(Length::Unknown), Just(Length::Short), Just(Length::Long)],
             only_master in any::<bool>(),
+            lent in any::<bool>(),
             spins in any::<bool>(),
         ) -> Facts {
-            Facts { requested, natural, budget, kept, resizable, independent, length, only_master, spins }
+            Facts { requested, natural, budget, kept, resizable, independent, length, only_master, lent, spins }
         }
     }
 

@@ -26,6 +26,10 @@ pub enum Command {
     Ps(Ps),
     /// Show the policy in force, or decide by another one from now on
     Policy(Policy),
+    /// Show a decision: what it was made from, what came out, and whether it would again
+    Why(Why),
+    /// Write down every decision from now on, as lines of JSON
+    Record(Record),
     /// Show or forget what programs' earlier runs taught
     Profile(Profile),
     /// Check this machine, and what can be done with a program
@@ -80,9 +84,43 @@ pub struct Ps {
     /// Print the daemon's snapshot as JSON
     #[arg(long)]
     pub json: bool,
-    /// Say why each program has what it has
+    /// Say how each program has what it has, in words
     #[arg(short, long)]
     pub verbose: bool,
+    /// The same, and by which numbers that was decided
+    #[arg(long)]
+    pub why: bool,
+}
+
+/// `scaf why`.
+#[derive(Debug, Args)]
+pub struct Why {
+    /// Name or number of a program: only what concerns it, in the latest decision about it
+    pub program: Option<String>,
+    /// Number of the decision [default: the latest]
+    #[arg(long, value_name = "N")]
+    pub at: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `scaf record`.
+#[derive(Debug, Args)]
+pub struct Record {
+    /// Write into this file [default: standard output]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// End after so many seconds [default: with Ctrl-C]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("not a number of seconds from 0 to 1,000,000,000".into()),
+    }
 }
 
 /// `scaf policy`.

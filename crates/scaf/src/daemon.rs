@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use scafd::control::{Reply, Request, Snapshot};
+use scafd::control::{Decisions, Reply, Request, Snapshot};
 use scafd::paths::{self, Scope};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
@@ -154,6 +154,17 @@ pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
 pub fn snapshot(socket: &Path) -> Result<Snapshot> {
     match ask(socket, &Request::Snapshot)? {
         Reply::Snapshot(snapshot) => Ok(*snapshot),
+        other => bail!("the daemon at {} answered a question not asked: {other:?}", socket.display()),
+    }
+}
+
+/// Decisions from the journal of the daemon at `socket`.
+///
+/// # Errors
+/// As [`ask`].
+pub fn decisions(socket: &Path, request: &Request) -> Result<Decisions> {
+    match ask(socket, request)? {
+        Reply::Decisions(decisions) => Ok(*decisions),
         other => bail!("the daemon at {} answered a question not asked: {other:?}", socket.display()),
     }
 }

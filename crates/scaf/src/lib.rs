@@ -14,5 +14,7 @@ pub mod output;
 pub mod policy;
 pub mod profile;
 pub mod ps;
+pub mod record;
 pub mod session;
 pub mod target;
+pub mod why;

@@ -1,7 +1,7 @@
 //! The `scaf` command.
 
 use clap::Parser;
-use scaf_cli::{bench, cli, complete, doctor, launch, policy, profile, ps, target};
+use scaf_cli::{bench, cli, complete, doctor, launch, policy, profile, ps, record, target, why};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -23,6 +23,8 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Run(flags) => match launch::run(&flags)? {},
         cli::Command::Ps(flags) => ps::run(&flags),
         cli::Command::Policy(flags) => policy::run(&flags),
+        cli::Command::Why(flags) => why::run(&flags),
+        cli::Command::Record(flags) => record::run(&flags),
         cli::Command::Profile(flags) => profile::run(&flags),
         cli::Command::Doctor(flags) => doctor::run(&flags),
         cli::Command::Bench(cli::Bench::Overhead(flags)) => bench::overhead::run(&flags),

@@ -1,9 +1,9 @@
 //! `scaf ps`: the daemon's snapshot as a table.
 
-use crate::{cli, daemon};
+use crate::{cli, daemon, why};
 use anyhow::Result;
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use scafd::control::{Mechanism, Program, Snapshot};
+use scafd::control::{Mechanism, Program, Request, Snapshot};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -12,11 +12,19 @@ use std::process::ExitCode;
 /// # Errors
 /// No daemon, or one that can't be understood.
 pub fn run(flags: &cli::Ps) -> Result<ExitCode> {
-    let snapshot = daemon::snapshot(&daemon::require()?)?;
+    let socket = daemon::require()?;
+    let snapshot = daemon::snapshot(&socket)?;
     let text = if flags.json {
         serde_json::to_string_pretty(&snapshot)? + "\n"
     } else {
-        render(&snapshot, flags.verbose)
+        let mut text = render(&snapshot, flags.verbose || flags.why);
+        if flags.why
+            && let [entry] = &daemon::decisions(&socket, &Request::Decision(None))?.entries[..]
+        {
+            text.push('\n');
+            text.push_str(&why::show::text(entry, None));
+        }
+        text
     };
     crate::output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -72,7 +80,8 @@ fn row(program: &Program) -> Vec<String> {
     ]
 }
 
-fn mechanism(mechanism: Mechanism) -> &'static str {
+/// What people call it.
+pub fn mechanism(mechanism: Mechanism) -> &'static str {
     match mechanism {
         Mechanism::Unmanaged => "unmanaged",
         Mechanism::Resize => "resize",

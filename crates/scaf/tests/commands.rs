@@ -98,7 +98,15 @@ fn a_socket_of_another_user_is_refused_and_the_program_runs_unmanaged() {
 
 #[test]
 fn without_a_daemon_there_is_nothing_to_list_and_the_message_says_how_to_start_one() {
-    for arguments in [&["ps"][..], &["ps", "--json"], &["policy"], &["policy", "equi"]] {
+    for arguments in [
+        &["ps"][..],
+        &["ps", "--json"],
+        &["ps", "--why"],
+        &["why"],
+        &["record"],
+        &["policy"],
+        &["policy", "equi"],
+    ] {
         let output = Scaf::new().run(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         assert!(stderr(&output).contains("no daemon is running"), "{}", stderr(&output));

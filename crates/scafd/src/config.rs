@@ -5,7 +5,11 @@
 use crate::experiment::When;
 use crate::observe::counters::{Chosen, Name, NotAName};
 use scaf_policy::counters::Event;
+use scaf_policy::fusion::Measured;
+use scaf_policy::observed::Estimate;
+use scaf_policy::{Objective, Settings};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
@@ -14,6 +18,12 @@ use toml::Spanned;
 pub struct Config {
     /// Policy to decide by; one of [`scaf_policy::POLICIES`].
     pub policy: String,
+    /// What policies that can be told are to aim at.
+    pub objective: Objective,
+    /// The share of its speedup under equal parts below which no program is to fall, 0 to 1.
+    pub floor: f64,
+    /// Speedups of programs, by their names, as they are known before these start.
+    pub profiles: BTreeMap<String, Vec<Measured>>,
     /// How often efficiencies are taken in and acted on, in hertz, 0.1 to 100.
     pub rate_hz: f64,
     /// Seconds without a client after which the daemon ends; 0 for never, `None` for the scope's default.
@@ -46,6 +56,9 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             policy: "scaf".into(),
+            objective: Settings::default().objective,
+            floor: Settings::default().floor,
+            profiles: BTreeMap::new(),
             rate_hz: 4.0,
             idle_exit_s: None,
             rc_s: 1.0,
@@ -91,6 +104,10 @@ pub enum Error {
 #[serde(deny_unknown_fields)]
 struct File {
     policy: Option<Spanned<String>>,
+    objective: Option<Objective>,
+    floor: Option<Spanned<f64>>,
+    #[serde(default)]
+    profiles: BTreeMap<String, BTreeMap<String, Spanned<f64>>>,
     rate_hz: Option<Spanned<f64>>,
     idle_exit_s: Option<u64>,
     rc_s: Option<Spanned<f64>>,
@@ -162,6 +179,14 @@ impl Config {
             check_policy(policy.get_ref()).map_err(|why| error(policy.span().start, why))?;
             config.policy = policy.into_inner();
         }
+        config.objective = file.objective.unwrap_or(config.objective);
+        if let Some(floor) = file.floor {
+            config.floor = within(&floor, 0.0, 1.0, "floor").map_err(|(at, why)| error(at, why))?;
+        }
+        for (name, points) in file.profiles {
+            let curve = profile(&name, points).map_err(|(at, why)| error(at, why))?;
+            config.profiles.insert(name, curve);
+        }
         if let Some(rate) = file.rate_hz {
             config.rate_hz = within(&rate, 0.1, 100.0, "rate_hz").map_err(|(at, why)| error(at, why))?;
         }
@@ -205,6 +230,33 @@ impl Config {
         config.experiment_again_s = file.experiment_again_s.unwrap_or(config.experiment_again_s);
         Ok(config)
     }
+
+    /// How policies are to decide.
+    pub fn settings(&self) -> Settings {
+        Settings { objective: self.objective, floor: self.floor }
+    }
+}
+
+/// How sure a speedup is that somebody wrote down, as a relative standard error: measured on another day.
+const GIVEN_ERROR: f64 = 0.05;
+
+/// A program's speedups at some DoPs, in their order; what is wrong with them and where, otherwise.
+fn profile(name: &str, points: BTreeMap<String, Spanned<f64>>) -> Result<Vec<Measured>, (usize, String)> {
+    let mut curve = Vec::new();
+    for (dop, speedup) in points {
+        let key = format!("profiles.{name}: the speedup on {dop}");
+        let value = within(&speedup, 1e-3, 65_535.0, &key)?;
+        let number = dop.parse().ok().filter(|dop| (1..=65_535).contains(dop));
+        let dop = number.ok_or_else(|| {
+            let why = format!("profiles.{name}: '{dop}' is no number of contexts from 1 to 65535");
+            (speedup.span().start, why)
+        })?;
+        let error = if dop == 1 { 0.0 } else { GIVEN_ERROR };
+        curve.push(Measured { dop, speedup: Estimate { value, error } });
+    }
+    curve.sort_by_key(|point| point.dop);
+    curve.dedup_by_key(|point| point.dop);
+    Ok(curve)
 }
 
 /// Whether there is a policy of that name.
@@ -248,16 +300,27 @@ mod tests {
         assert_eq!(parse("").unwrap(), Config::default());
     }
 
+    fn given(dop: u32, value: f64) -> Measured {
+        Measured { dop, speedup: Estimate { value, error: GIVEN_ERROR } }
+    }
+
     #[test]
     fn every_key_is_taken_in() {
-        let text = "policy = 'equi'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
+        let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
                     count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\nexperiments = 'lazy'\n\
-                    experiment_again_s = 60\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n";
+                    experiment_again_s = 60\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
+                    [profiles]\ncg = { 10 = 5, 2 = 1.9 }\n'my program'.4 = 3.5\n";
         let config = parse(text).unwrap();
         assert_eq!(
             config,
             Config {
                 policy: "equi".into(),
+                objective: Objective::Fair,
+                floor: 0.25,
+                profiles: BTreeMap::from([
+                    ("cg".into(), vec![given(2, 1.9), given(10, 5.0)]),
+                    ("my program".into(), vec![given(4, 3.5)]),
+                ]),
                 rate_hz: 10.0,
                 idle_exit_s: Some(5),
                 rc_s: 0.5,
@@ -295,6 +358,13 @@ mod tests {
             ("\nrate_hz = 0", "0.1 and 100"),
             ("\nrate_hz = nan", "0.1 and 100"),
             ("\nrc_s = inf", "0 and 60"),
+            ("\nfloor = 1.5", "0 and 1"),
+            ("\nfloor = nan", "0 and 1"),
+            ("\nobjective = 'best'", "`throughput` or `fair`"),
+            ("\nprofiles.cg = { 2 = -1 }", "profiles.cg: the speedup on 2 is -1"),
+            ("\nprofiles.cg.2 = nan", "0.001 and 65535"),
+            ("\nprofiles.cg = { two = 2 }", "'two' is no number of contexts"),
+            ("\nprofiles.cg = { 0 = 2 }", "'0' is no number of contexts"),
             ("\nmax_clients_per_uid = 0", "1 and 1024"),
             ("\nmemory_dir = 'm'", "begin with /"),
         ] {

@@ -4,6 +4,7 @@
 //! [`CHUNK_BYTES`] up to the end of file. [`Snapshot`] is the only place where a number on a screen gets its name:
 //! `scaf ps`, `scaf top`, `--json` and the metrics page all show fields of it.
 
+use crate::journal::Entry;
 use scaf_memory::{Profile, Summary};
 use scaf_policy::PuSet;
 use scaf_policy::counters::Rates;
@@ -21,6 +22,10 @@ pub enum Request {
     Snapshot,
     /// Decide by another policy from now on: [`Reply::Policy`]. For root and the daemon's own user only.
     SetPolicy(String),
+    /// The decision of that number, or the latest one: [`Reply::Decisions`].
+    Decision(Option<u64>),
+    /// The decisions after that number that are kept, or the first of them if there are many: [`Reply::Decisions`].
+    Decisions(u64),
     /// The programs that are remembered of the user who asks: [`Reply::Profiles`].
     Profiles,
     /// What is remembered of the one of that number: [`Reply::Profile`].
@@ -39,6 +44,8 @@ pub enum Reply {
     Snapshot(Box<Snapshot>),
     /// To [`Request::SetPolicy`]: the policy in force now.
     Policy(String),
+    /// To [`Request::Decision`] and [`Request::Decisions`].
+    Decisions(Box<Decisions>),
     /// To [`Request::Profiles`], the one that was seen last first.
     Profiles(Vec<Summary>),
     /// To [`Request::Profile`]; `None` if there is none of that number.
@@ -47,6 +54,19 @@ pub enum Reply {
     Forgotten(usize),
     /// What went wrong and what to do about it.
     Error(String),
+}
+
+/// Decisions from the daemon's journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decisions {
+    /// Process id of the daemon: another one begins from 1.
+    pub daemon: u32,
+    /// Number of the oldest decision that is kept; 0 if there was none yet.
+    pub oldest: u64,
+    /// Number of the latest one.
+    pub latest: u64,
+    /// What was asked for, in order. Of those of other users' programs nothing is told but to root and the daemon's own user.
+    pub entries: Vec<Entry>,
 }
 
 /// The state of everything at one moment.

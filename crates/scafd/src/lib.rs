@@ -12,6 +12,7 @@ pub mod daemon;
 pub mod estimate;
 pub mod experiment;
 pub mod inspect;
+pub mod journal;
 pub mod log;
 pub mod observe;
 pub mod paths;

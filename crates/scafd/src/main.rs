@@ -2,7 +2,6 @@
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use scaf_policy::Settings;
 use scafd::apply::{Apply, guardian::Guardian};
 use scafd::cli::Args;
 use scafd::config::{Config, check_policy};
@@ -42,7 +41,7 @@ fn run(args: &Args) -> Result<()> {
     let policy = match args.seed {
         Some(seed) if config.policy == "chaos" => scaf_policy::chaos(seed),
         Some(_) => anyhow::bail!("--seed is for the policy 'chaos'; '{}' has no use for it", config.policy),
-        None => scaf_policy::by_name(&config.policy, &Settings::default()).context("the policy has gone")?,
+        None => scaf_policy::by_name(&config.policy, &config.settings()).context("the policy has gone")?,
     };
     // Before there is anything else: a fork takes along whatever there is.
     let apply = if args.dry_run {

@@ -5,6 +5,11 @@
 //! daemon may give away. A program is *left alone* when touching it could do harm; it is unmanaged whatever the
 //! policy. A grant is *in effect* once the affinity is set and, where teams are resized, one of that size runs.
 
+mod known;
+mod serial;
+
+pub use known::Known;
+
 use crate::control::{self, Mechanism};
 use crate::estimate::{Meter, Seen};
 use crate::experiment::Trials;
@@ -13,11 +18,11 @@ use crate::remember::Tie;
 use crate::rows::RowMeter;
 use scaf_policy::counters::{Counters, Counts};
 use scaf_policy::efficiency::{Interval, LowPass};
-use scaf_policy::fusion::{Fused, Measured, Said};
-use scaf_policy::observed::{Estimate, Observed, Runs, Spell};
-use scaf_policy::{ProgramId, PuSet, explore, fusion};
+use scaf_policy::fusion::Measured;
+use scaf_policy::observed::{Observed, Runs, Spell};
+use scaf_policy::{ProgramId, PuSet, explore};
 use scaf_proto::grant::Word;
-use std::collections::BTreeSet;
+use serial::Quiet;
 
 /// Whether the program's teams may be resized, as far as its code is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,6 +88,8 @@ pub struct Grant {
     pub grew: bool,
     /// Promised regions left when it was granted.
     pub promised: u64,
+    /// Whether the program is told to say when it enters a region; see [`Program::is_lent`].
+    pub lent: bool,
     /// Why this DoP.
     pub reason: String,
 }
@@ -146,6 +153,16 @@ pub struct Program {
     pub rows: RowMeter,
     /// See `rows`.
     pub observed: Observed,
+    /// What `observed`, useful time and counters came to at the latest tick; see [`Program::know`].
+    pub known: Vec<Known>,
+    /// Its speedup as it was known before it started; doesn't change while it runs.
+    pub profile: Vec<Measured>,
+    /// Whether `profile` is from the configuration, so that no memory replaces it.
+    pub profile_given: bool,
+    /// Since when it has been outside of parallel regions; see [`Program::listen`].
+    pub quiet: Option<Quiet>,
+    /// Whether it has been so for a whole tick, and still is.
+    pub serial: bool,
     /// What ties it to its earlier and later runs.
     pub tie: Tie,
     /// What hardware counters say of it; [`Counters::speedup`] is what they make of it.
@@ -186,12 +203,6 @@ const STUCK_NS: u64 = 60_000_000;
 /// The same where its code is known to do so.
 const KNOWN_STUCK_NS: u64 = 5_000_000;
 
-/// A remembered speedup with a larger error says nothing: what is not known at all is taken for an equal part's worth.
-const WORTHLESS: f64 = 0.5;
-
-/// Points of a curve that are told.
-const MOST_POINTS: usize = 64;
-
 /// A program takes at most [`STEPS`] steps in this time, and none to a DoP at which nothing was learned in it.
 const STEPS_NS: u64 = 60_000_000_000;
 const STEPS: usize = 12;
@@ -225,39 +236,9 @@ impl Program {
             .with_spins(self.spins.is_some())
             .with_inspected(self.inspected)
             .with_keeps_threads(self.thread_local)
+            .with_lent(self.grant.lent)
             .with_resizable(self.code == Code::Resizable)
             .with_epoch(self.grant.epoch)
-    }
-
-    /// The program as a policy sees it.
-    pub fn request(&self) -> scaf_policy::Program {
-        let judged = self.judged();
-        scaf_policy::Program {
-            id: self.id,
-            min: self.wishes.min,
-            max: if self.wishes.max == 0 { u32::MAX } else { self.wishes.max },
-            weight: self.wishes.weight,
-            natural: self.natural(),
-            dop: judged.map_or(self.grant.dop.unwrap_or(0), |(dop, _)| dop),
-            efficiency: judged.map(|(_, efficiency)| efficiency),
-            curve: Vec::new(),
-            profile: Vec::new(),
-            serial: false,
-        }
-    }
-
-    /// The DoP that it is judged by, and its efficiency there: where it was measured, by all sources; before that, what earlier
-    /// runs promise for the DoP that it would have alone.
-    fn judged(&self) -> Option<(u32, f64)> {
-        let measured = self.measured_dop > 0;
-        let dop = if measured { self.measured_dop } else { self.natural() };
-        let known =
-            if measured { self.efficiency.value().is_some() } else { dop > 1 && self.observed.remembers() };
-        if !known {
-            return None;
-        }
-        let (Fused { speedup: Estimate { value, error }, .. }, _) = self.speedup(dop)?;
-        (measured || error < WORTHLESS).then(|| (dop, (value / f64::from(dop)).min(1.0)))
     }
 
     /// Takes note of a decision. True if DoP or PUs changed, so that it has to be applied.
@@ -286,7 +267,7 @@ impl Program {
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
         self.seen = Some(seen);
         let dop = self.contexts();
-        if seen.interval.dt_s <= 0.0 || stepped {
+        if seen.interval.dt_s <= 0.0 || stepped || self.lends_all() {
             return;
         }
         if self.measured_dop != dop {
@@ -299,6 +280,9 @@ impl Program {
 
     /// Takes in what its regions did in the interval of the reading that was taken in last.
     pub fn ran(&mut self, runs: &[Runs]) {
+        if self.lends_all() && runs.is_empty() {
+            return;
+        }
         if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, .. }) = self.seen {
             self.observed.add(&Spell { dop: self.contexts(), dt_s, parallel_s, runs });
         }
@@ -337,42 +321,6 @@ impl Program {
             self.steps.iter().filter(|(dop, at_ns)| rests(*dop, *at_ns)).map(|(dop, _)| *dop).collect();
         self.step = explore::step(&self.observed, (self.wishes.min, dop), &tried);
         self.steps.extend(self.step.map(|step| (step, now_ns)));
-    }
-
-    /// What useful over wall says.
-    fn useful(&self) -> Option<Measured> {
-        let dop = self.measured_dop.max(1);
-        self.efficiency.value().map(|e| Measured::useful(dop, e * f64::from(dop)))
-    }
-
-    /// The speedup at `dop`, by all sources, and what was observed of it.
-    fn speedup(&self, dop: u32) -> Option<(Fused, Option<Estimate>)> {
-        let useful = self.useful();
-        let counters = self.counters.speedup().map(|(dop, speedup)| Measured { dop, speedup });
-        let curve = self.observed.speedup(dop, useful.map_or(1.0, Measured::exponent));
-        let fused = fusion::speedup(dop, &Said { useful, curve, counters })?;
-        (fused.speedup.value.is_finite() && fused.speedup.error.is_finite()).then_some((fused, curve))
-    }
-
-    /// What is known of its speedup.
-    fn curve(&self) -> Vec<control::CurvePoint> {
-        let ran_at = self.observed.dops();
-        if self.useful().is_none() && ran_at.is_empty() {
-            return Vec::new();
-        }
-        let point = |dop: u32| {
-            let (fused, curve) = self.speedup(dop)?;
-            let comparable = || self.observed.dops_beside(dop).contains(&1);
-            Some(control::CurvePoint {
-                dop,
-                speedup: fused.speedup.value,
-                error_ratio: fused.speedup.error,
-                observed: curve.filter(|_| comparable()).map(|curve| curve.value),
-                sources: fused.sources,
-            })
-        };
-        let all: BTreeSet<u32> = ran_at.iter().copied().chain([1, self.natural()]).collect();
-        all.into_iter().take(MOST_POINTS).filter_map(point).collect()
     }
 
     /// Finds out whether the grant is in effect at `now_ns`; `team_since_ns` is when the latest team first had its

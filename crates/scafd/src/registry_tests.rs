@@ -1,11 +1,12 @@
 use super::*;
 use scaf_policy::efficiency::Interval;
+use scaf_policy::observed::Estimate;
 
 fn set(text: &str) -> PuSet {
     text.parse().unwrap()
 }
 
-fn program(id: u64) -> Program {
+pub(super) fn program(id: u64) -> Program {
     Program {
         id: ProgramId(id),
         pid: 1000 + id as u32,
@@ -28,6 +29,11 @@ fn program(id: u64) -> Program {
         meter: Meter::new(0),
         rows: RowMeter::new(0),
         observed: Observed::default(),
+        known: Vec::new(),
+        profile: Vec::new(),
+        profile_given: false,
+        quiet: None,
+        serial: false,
         tie: Tie::default(),
         counters: Counters::new(1.0),
         trials: Trials::default(),
@@ -42,7 +48,7 @@ fn program(id: u64) -> Program {
     }
 }
 
-fn seen(team: u32, promised: u64) -> Seen {
+pub(super) fn seen(team: u32, promised: u64) -> Seen {
     Seen {
         interval: Interval { dt_s: 1.0, p: 2.0, parallel_s: 1.0, useful_s: 1.0 },
         team,
@@ -59,7 +65,7 @@ fn seen(team: u32, promised: u64) -> Seen {
     }
 }
 
-fn grant(p: &mut Program, dop: u32, at_ns: u64) {
+pub(super) fn grant(p: &mut Program, dop: u32, at_ns: u64) {
     assert!(p.regrant(Some(dop), (0..dop).collect(), "so".into(), at_ns));
     p.grant.affinity_ns = Some(at_ns + 1);
 }
@@ -91,7 +97,7 @@ fn past(four_s: f64, error: f64) -> scaf_policy::past::Past {
 fn a_policy_is_told_what_earlier_runs_promise_until_something_is_measured() {
     let mut p = program(1);
     assert_eq!((p.request().dop, p.request().efficiency), (0, None));
-    p.observed.remember(past(0.5, 0.02));
+    p.remember(past(0.5, 0.02));
     let asked = p.request();
     assert_eq!(asked.dop, 4);
     assert!((asked.efficiency.unwrap() - 0.5).abs() < 1e-9, "{asked:?}");
@@ -111,10 +117,10 @@ fn a_policy_is_told_what_earlier_runs_promise_until_something_is_measured() {
 #[test]
 fn what_is_hardly_known_is_not_told() {
     let mut p = program(1);
-    p.observed.remember(past(0.5, 0.6));
+    p.remember(past(0.5, 0.6));
     assert_eq!((p.request().dop, p.request().efficiency), (0, None));
     p.wishes.natural = 1;
-    p.observed.remember(past(0.5, 0.02));
+    p.remember(past(0.5, 0.02));
     assert_eq!(p.request().efficiency, None);
 }
 
@@ -324,4 +330,39 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
     }
     cases[3].seen = Some(seen(4, 7));
     assert!(!at(&mut cases[3], 100, 200) && at(&mut cases[3], 160, 320), "a team that was promised");
+}
+
+#[test]
+fn a_policy_is_told_the_dops_that_were_had_and_a_profile_that_does_not_change() {
+    let mut p = program(1);
+    assert_eq!(p.request().curve, []);
+    p.remember(past(0.5, 0.02));
+    let dops = |curve: &[Measured]| curve.iter().map(|point| point.dop).collect::<Vec<_>>();
+    let asked = p.request();
+    assert_eq!((dops(&asked.curve), dops(&asked.profile)), (vec![1, 4], vec![1, 4]));
+    assert_eq!(asked.profile[0].speedup, Estimate { value: 1.0, error: 0.0 });
+    assert!((asked.profile[1].speedup.value - 2.0).abs() < 1e-9, "{asked:?}");
+    // Twice as slow on four contexts as it was; and useful time says something about two.
+    let runs =
+        |dop, one_s: f64| [Runs { region: 4096, dop, runs: 1.0 / one_s, count: 1.0 / one_s, wall_s: 1.0 }];
+    grant(&mut p, 4, 10);
+    for _ in 0..8 {
+        p.measured(seen(4, 0), false);
+        p.ran(&runs(4, 1.0));
+        p.observed.add(&Spell { dop: 1, dt_s: 1.0, parallel_s: 1.0, runs: &runs(1, 1.0) });
+    }
+    grant(&mut p, 2, 20);
+    p.measured(seen(2, 0), false);
+    p.know();
+    assert_eq!((dops(&p.request().curve), p.request().profile), (vec![1, 2, 4], asked.profile));
+    assert!(p.request().curve[2].speedup.value < 1.7, "{:?}", p.request().curve);
+    assert_eq!(p.known[0].sources, []);
+}
+
+#[test]
+fn a_profile_that_was_given_counts_more_than_what_is_remembered() {
+    let given = vec![Measured { dop: 8, speedup: Estimate { value: 3.0, error: 0.05 } }];
+    let mut p = Program { profile: given.clone(), profile_given: true, ..program(1) };
+    p.remember(past(0.5, 0.02));
+    assert_eq!(p.request().profile, given);
 }

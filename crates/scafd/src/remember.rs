@@ -242,7 +242,9 @@ pub fn answer(memory: &mut Memory, request: &Request) -> Reply {
         Request::Profile(id) => memory.program(*id).map(|found| Reply::Profile(found.map(Box::new))),
         Request::Forget(id) => memory.forget(*id).map(|was| Reply::Forgotten(usize::from(was))),
         Request::ForgetAll => memory.forget_all().map(Reply::Forgotten),
-        Request::Snapshot | Request::SetPolicy(_) => return Reply::Error("that isn't about profiles".into()),
+        Request::Snapshot | Request::SetPolicy(_) | Request::Decision(_) | Request::Decisions(_) => {
+            return Reply::Error("that isn't about profiles".into());
+        }
     };
     reply.unwrap_or_else(|e| Reply::Error(e.to_string()))
 }

@@ -42,6 +42,46 @@ fn two_programs_share_and_the_one_left_gets_everything() {
     a.wait_for_dop(Some(4));
 }
 
+/// Two programs on four contexts, the first in a serial phase with fewer contexts than it can use.
+fn serial_beside_another(daemon: &Daemon) -> [Client; 2] {
+    let programs = [Client::attach(daemon, 4), Client::attach(daemon, 4)];
+    let [mut serial, other] = programs;
+    for verb in ["enter 2", "leave 2"] {
+        serial.tell(verb);
+    }
+    until("a serial phase that is known", || (serial.tell("lent") == "true").then_some(()));
+    [serial, other]
+}
+
+#[test]
+fn a_program_that_returns_from_a_serial_phase_is_decided_about_at_once_and_told_so() {
+    let daemon = Daemon::pretending(4);
+    let [mut serial, mut other] = serial_beside_another(&daemon);
+    // The other one had no region so far.
+    assert_eq!((serial.dop(), other.tell("lent")), (Some(2), "false".into()));
+    // Its page says nothing of a region, so that no tick could find out.
+    serial.tell("entered 1");
+    until("its return", || (serial.tell("lent") == "false").then_some(()));
+    // The next phase is known after a while; this time the page tells.
+    until("another serial phase", || (serial.tell("lent") == "true").then_some(()));
+    serial.tell("enter 2");
+    until("its return by its page", || (serial.tell("lent") == "false").then_some(()));
+}
+
+#[test]
+fn a_program_that_says_it_returns_ten_thousand_times_causes_a_few_decisions() {
+    let daemon = Daemon::pretending(4);
+    let [mut serial, _other] = serial_beside_another(&daemon);
+    let (began, before) = (std::time::Instant::now(), daemon.snapshot().decisions);
+    for _ in 0..100 {
+        serial.tell("entered 100");
+    }
+    let decisions = daemon.snapshot().decisions - before;
+    // Four ticks a second, and as many returns at most.
+    let most = 10.0 * began.elapsed().as_secs_f64() + 3.0;
+    assert!(decisions as f64 <= most, "{decisions} in {:?}", began.elapsed());
+}
+
 #[test]
 fn affinities_are_narrowed_and_given_back() {
     let daemon = Daemon::on_two_pus();

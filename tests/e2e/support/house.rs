@@ -5,7 +5,7 @@ use scafd::control::Snapshot;
 use std::cell::RefCell;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ static TURN: Mutex<()> = Mutex::new(());
 pub struct House {
     daemon: RefCell<Option<Child>>,
     /// What the daemon is told about deciding.
-    policy: [String; 2],
+    policy: Vec<String>,
     folder: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
 }
@@ -46,6 +46,15 @@ impl House {
         house
     }
 
+    /// A house whose daemon decides for another machine: its programs have the teams that fit there, and stay where they are.
+    pub fn pretending(topology: &str, policy: &str, text: &str) -> House {
+        let words = [policy, "--verbose", "--dry-run", "--topology", topology];
+        let house = House::empty(words.map(String::from).to_vec());
+        house.configure(text);
+        house.start_daemon();
+        house
+    }
+
     /// The same whatever else runs on the machine, and it counts the kernel's own events in place of the processor's.
     pub fn counting(policy: &str) -> House {
         let events = "events = { instructions = 'task-clock', cycles = 'cpu-clock' }\n";
@@ -54,17 +63,17 @@ impl House {
 
     /// A house whose daemon has no sense at all. It isn't verbose, for it decides a thousand times a second.
     pub fn chaos(seed: u64) -> House {
-        let house = House::empty(["chaos".into(), format!("--seed={seed}")]);
+        let house = House::empty(vec!["chaos".into(), format!("--seed={seed}")]);
         house.start_daemon();
         house
     }
 
     /// A house whose daemon is yet to come, or never comes.
     pub fn without_daemon(policy: &str) -> House {
-        House::empty([policy.to_owned(), "--verbose".into()])
+        House::empty(vec![policy.to_owned(), "--verbose".into()])
     }
 
-    fn empty(policy: [String; 2]) -> House {
+    fn empty(policy: Vec<String>) -> House {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         stay_on(&two_pus());
         let folder = tempfile::Builder::new().prefix("scaf-house-").tempdir().expect("temporary folder");
@@ -82,10 +91,21 @@ impl House {
         std::fs::write(self.configuration(), text).expect("the daemon's configuration");
     }
 
+    fn scaf(&self, words: &[&str]) -> Output {
+        let mut command = self.command(&released("scaf"));
+        command.args(words).env("SCAF_SOCKET", self.socket()).output().expect("scaf starts")
+    }
+
+    /// What `scaf` complains of, given these words.
+    pub fn refuses(&self, words: &[&str]) -> String {
+        let output = self.scaf(words);
+        assert!(!output.status.success(), "{words:?}: {output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// What `scaf` prints, given these words.
     pub fn says(&self, words: &[&str]) -> String {
-        let mut command = self.command(&released("scaf"));
-        let output = command.args(words).env("SCAF_SOCKET", self.socket()).output().expect("scaf starts");
+        let output = self.scaf(words);
         assert!(output.status.success(), "{words:?}: {output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
@@ -179,7 +199,7 @@ impl House {
     }
 
     /// A command in an environment that says nothing about OpenMP or scaf.
-    pub(super) fn command(&self, program: &Path) -> Command {
+    pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let name_bytes = name.as_encoded_bytes();

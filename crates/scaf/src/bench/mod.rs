@@ -10,7 +10,7 @@ mod clock;
 mod corun;
 pub mod estimate;
 mod folders;
-mod interrupt;
+pub(crate) mod interrupt;
 mod kernel;
 pub mod mix;
 pub mod overhead;

@@ -84,13 +84,15 @@ impl Daemon {
         if alone.is_none() {
             self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
         }
+        let name = hello.name().map_or_else(|| process.name(), str::to_owned);
+        let profile = self.parts.config.profiles.get(&name).cloned();
         self.registry.attach(Program {
             id,
             pid: peer.pid,
             starttime: stat.starttime,
             uid: peer.uid,
             gid: peer.gid,
-            name: hello.name().map_or_else(|| process.name(), str::to_owned),
+            name,
             attached_ns: now_ns,
             wishes: Wishes {
                 natural: hello.natural,
@@ -112,6 +114,11 @@ impl Daemon {
             meter: Meter::new(clock::ticks()),
             rows: RowMeter::new(clock::ticks()),
             observed: Observed::default(),
+            known: Vec::new(),
+            profile_given: profile.is_some(),
+            profile: profile.unwrap_or_default(),
+            quiet: None,
+            serial: false,
             tie: Tie::default(),
             counters: Counters::new(self.parts.config.rc_s),
             trials: Trials::default(),

@@ -5,35 +5,62 @@
 
 use super::Daemon;
 use crate::apply::{Target, Trouble, mask_words};
+use crate::journal::Entry;
 use crate::log::{self, Level};
 use crate::observe::clock;
 use scaf_policy::place::{Want, place, scatter};
-use scaf_policy::{Allocation, Dop, Machine, ProgramId, PuSet};
+use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet};
 use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 impl Daemon {
-    /// How many contexts each program gets. Programs that are left alone aren't asked about.
-    pub(super) fn allocate(&mut self) -> Allocation {
+    /// How many contexts each program gets, and what is to be kept of that. Programs that are left alone aren't asked about.
+    pub(super) fn allocate(&mut self) -> (Allocation, Option<Entry>) {
         let requests: Vec<_> =
             self.registry.iter().filter(|p| p.alone.is_none()).map(|p| p.request()).collect();
         if requests.is_empty() {
-            return Allocation::default();
+            return (Allocation::default(), None);
         }
         self.decisions += 1;
         let machine = Machine { capacity: self.capacity(), now_s: clock::now_ns() as f64 * 1e-9 };
         let mut allocation = self.parts.policy.allocate(&machine, &requests);
+        let mut entry = Entry::of(Decision {
+            number: self.decisions,
+            policy: self.parts.policy.name().to_owned(),
+            machine,
+            programs: requests,
+            allocation: allocation.clone(),
+        });
         for share in &mut allocation.shares {
             let step = self.registry.get_mut(share.id).and_then(|program| program.step);
             if let (Some(step), Dop::Contexts(dop)) = (step, share.dop)
                 && step < dop
             {
                 share.dop = Dop::Contexts(step);
+                entry.steps.insert(share.id.0, step);
                 share.reason = format!("for a moment, to learn its speedup there; else {}", share.reason);
             }
         }
-        allocation
+        (allocation, Some(entry))
+    }
+
+    /// Keeps a decision with what became of it.
+    pub(super) fn note(&mut self, entry: Option<Entry>) {
+        let Some(mut entry) = entry else { return };
+        (entry.since, entry.objective, entry.floor) =
+            (self.policy_since, self.parts.config.objective, self.parts.config.floor);
+        let mut owners = BTreeMap::new();
+        for program in self.registry.iter() {
+            let id = program.id.0;
+            owners.insert(id, program.uid);
+            entry.names.insert(id, program.name.clone());
+            entry.mechanisms.insert(id, program.mechanism().0);
+            if !program.known.is_empty() {
+                entry.sources.insert(id, program.known.iter().map(|known| known.sources.clone()).collect());
+            }
+        }
+        self.journal.add(entry, owners);
     }
 
     /// Which PUs.
@@ -66,6 +93,7 @@ impl Daemon {
         let shares: BTreeMap<ProgramId, (Dop, &str)> =
             allocation.shares.iter().map(|s| (s.id, (s.dop, s.reason.as_str()))).collect();
         let mut changes: Vec<(bool, ProgramId)> = Vec::new();
+        let mut told = Vec::new();
         let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.id).collect();
         for id in ids {
             let Some(program) = self.registry.get_mut(id) else { continue };
@@ -86,7 +114,14 @@ impl Daemon {
                 }
                 let loses = !had.is_subset(&program.grant.pus);
                 changes.push((!loses, id));
+            } else if program.is_lent() != program.grant.lent {
+                program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);
+                told.push(id);
             }
+            program.grant.lent = program.is_lent();
+        }
+        for id in told {
+            self.publish(id);
         }
         changes.sort();
         for (_, id) in &changes {
@@ -157,6 +192,7 @@ impl Daemon {
         // What can't be given back is said when it departs, and the guardian keeps its note.
         let _ = self.parts.apply.restore(&target_of(program));
         program.alone = Some(why.clone());
+        program.grant.lent = false;
         program.regrant(None, program.own.clone(), why, clock::now_ns());
         self.publish(id);
     }

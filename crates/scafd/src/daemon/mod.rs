@@ -6,13 +6,15 @@
 
 mod arrive;
 mod decide;
+mod lend;
 mod recall;
 mod tick;
 
 use crate::apply::Apply;
 use crate::config::Config;
-use crate::control::{CountersAre, Reply, Request, Snapshot};
+use crate::control::{CountersAre, Decisions, Reply, Request, Snapshot};
 use crate::inspect::Inspector;
+use crate::journal::Journal;
 use crate::log::{self, Level};
 use crate::observe::clock::{Tsc, now_ns};
 use crate::observe::counters::{Access, Counting};
@@ -23,7 +25,7 @@ use crate::paths::Scope;
 use crate::registry::Registry;
 use crate::remember::Remember;
 use crate::talk::{Event, Peer, Talk};
-use scaf_policy::{Policy, ProgramId, PuSet, Settings, Topology};
+use scaf_policy::{Policy, ProgramId, PuSet, Topology};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -67,6 +69,9 @@ pub struct Daemon {
     counting: Counting,
     tsc: Tsc,
     decisions: u64,
+    /// Number of the first decision by the policy that is in force.
+    policy_since: u64,
+    journal: Journal,
     /// Programs that wait for their welcome until the decision about them is made.
     newcomers: Vec<ProgramId>,
     /// Programs that have left lately and were narrowed at some time.
@@ -81,6 +86,10 @@ pub struct Daemon {
     /// Until then a new grant's taking effect is looked for more often.
     watch_until: Instant,
     idle_since: Instant,
+    /// Some program has left its serial phase, and is to get its contexts back.
+    returning: bool,
+    /// Not before then.
+    next_return: Instant,
     stop: bool,
 }
 
@@ -99,6 +108,8 @@ impl Daemon {
             load: Load::new(parts.config.rc_s),
             tsc: Tsc::measure(),
             decisions: 0,
+            policy_since: 1,
+            journal: Journal::default(),
             newcomers: Vec::new(),
             former: VecDeque::new(),
             spinners: VecDeque::new(),
@@ -108,6 +119,8 @@ impl Daemon {
             next_keep: now,
             watch_until: now,
             idle_since: now,
+            returning: false,
+            next_return: now,
             stop: false,
             parts,
         };
@@ -148,10 +161,11 @@ impl Daemon {
             let sample = self.observe();
             self.estimate(sample);
         }
-        if tick || changed {
-            let allocation = self.allocate();
+        if self.return_is_due() || tick || changed {
+            let (allocation, entry) = self.allocate();
             let places = self.place(&allocation);
             self.apply_and_publish(&allocation, places);
+            self.note(entry);
             self.welcome();
         }
         // After the welcome: starting a helper takes 1 ms, and the client waits for 2.
@@ -159,6 +173,7 @@ impl Daemon {
             self.inspected(&job, verdict);
         }
         self.settle();
+        self.find_returned();
         if self.free_spinning() {
             // The others have another share now.
             self.next_tick = Instant::now();
@@ -171,6 +186,10 @@ impl Daemon {
         match event {
             Event::Attach(id, peer, hello) => self.arrive(ProgramId(id), peer, &hello),
             Event::MoreModules(id, modules) => self.more_modules(ProgramId(id), modules),
+            Event::Entered(id) => {
+                self.entered(ProgramId(id));
+                false
+            }
             Event::Gone(id) => {
                 self.last_words(ProgramId(id));
                 self.parts.talk.close(id);
@@ -194,6 +213,7 @@ impl Daemon {
         let watching = attached && Instant::now() < self.watch_until && self.unsettled();
         [
             attached.then_some(self.next_tick),
+            self.returning.then_some(self.next_return),
             (watching || self.suspects_spinning()).then(|| Instant::now() + Duration::from_millis(10)),
             self.parts.talk.deadline(),
             self.inspector.deadline(),
@@ -227,6 +247,11 @@ impl Daemon {
                 self.parts.talk.answer(id, &Reply::Snapshot(Box::new(snapshot)));
                 false
             }
+            Request::Decision(_) | Request::Decisions(_) => {
+                let reply = self.decisions(peer, &request);
+                self.parts.talk.answer(id, &reply);
+                false
+            }
             Request::SetPolicy(name) => {
                 let reply = self.set_policy(peer, &name);
                 let changed = matches!(reply, Reply::Policy(_));
@@ -244,14 +269,26 @@ impl Daemon {
         if !self.may_steer(peer) {
             return Reply::Error("only root and the daemon's own user may change the policy".into());
         }
-        match scaf_policy::by_name(name, &Settings::default()) {
+        match scaf_policy::by_name(name, &self.parts.config.settings()) {
             Some(policy) => {
                 log::line(Level::Info, format_args!("policy {name}, asked for by process {}", peer.pid));
                 self.parts.policy = policy;
+                self.policy_since = self.decisions + 1;
                 Reply::Policy(name.to_owned())
             }
             None => Reply::Error(crate::config::check_policy(name).err().unwrap_or_default()),
         }
+    }
+
+    fn decisions(&self, peer: Peer, request: &Request) -> Reply {
+        let uid = (!self.may_steer(peer)).then_some(peer.uid);
+        let entries = match request {
+            Request::Decision(number) => self.journal.one(*number, uid).into_iter().collect(),
+            Request::Decisions(after) => self.journal.after(*after, uid),
+            _ => Vec::new(),
+        };
+        let (oldest, latest) = self.journal.span();
+        Reply::Decisions(Box::new(Decisions { daemon: std::process::id(), oldest, latest, entries }))
     }
 
     fn may_steer(&self, peer: Peer) -> bool {

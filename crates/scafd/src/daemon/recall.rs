@@ -42,7 +42,7 @@ impl Daemon {
         }
         ask(remember, program);
         if let Some(past) = program.tie.past() {
-            program.observed.remember(past);
+            program.remember(past);
         }
     }
 
@@ -80,7 +80,7 @@ impl Daemon {
                     let Some(program) = self.registry.get_mut(id) else { continue };
                     program.tie.answered(&key, found);
                     if let Some(past) = program.tie.past() {
-                        program.observed.remember(past);
+                        program.remember(past);
                         changed = true;
                     }
                 }

@@ -7,6 +7,7 @@
 use super::Daemon;
 use super::arrive::GENERATIONS;
 use super::decide::target_of;
+use super::lend;
 use super::recall::note_spinner;
 use crate::apply::Trouble;
 use crate::estimate::{Bounds, Page};
@@ -85,6 +86,7 @@ impl Daemon {
             self.tsc.refine();
             self.refresh_limits();
             self.free_children();
+            self.watch_lent();
             self.keep_from_time_to_time();
             self.recall_later();
         }
@@ -108,12 +110,15 @@ impl Daemon {
             // A step is for one interval, whatever comes of it.
             let stepped = program.step.take().is_some();
             let Some(copied) = copied else { continue };
+            let (was_serial, process) = (program.serial, self.observer.process(program.pid));
             let runs = take_in(program, copied, cpu_ns, stepped, &now, &self.tsc);
+            if !was_serial {
+                lend::doubt(program, &process);
+            }
             if !crowded {
                 program.ran(&runs);
             }
             let steady_s = now.ns.saturating_sub(program.grant.granted_ns) as f64 * 1e-9;
-            let process = self.observer.process(program.pid);
             let (id, pid) = (program.id.0, program.pid);
             let counts = self.counting.read(program.id, &process, cpu_ns, |note| match note {
                 Note::Chosen(why) => log::line(
@@ -130,6 +135,7 @@ impl Daemon {
             if let Some(counts) = counts {
                 program.counted(&counts, steady_s);
             }
+            program.know();
             let Some(pages) = self.parts.talk.pages(program.id.0) else { continue };
             if program.trials.take(pages.experiments(), &mut program.observed, now.ns) {
                 pages.order(Order::NONE);
@@ -141,7 +147,7 @@ impl Daemon {
             {
                 pages.order(order);
             }
-            if self.parts.config.explore && !stepped {
+            if self.parts.config.explore && !stepped && !program.serial {
                 program.explore(now.ns);
             }
         }
@@ -321,6 +327,7 @@ fn take_in(
     program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
     let seen = program.meter.read(now.ticks, &page, bounds, tsc);
     program.measured(seen, stepped);
+    program.listen(&seen, bounds.cpu_s, now.ns);
     let steady_ns = now.ns.saturating_sub(program.grant.granted_ns);
     let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
     program.rows.read(now.ticks, (steady_ns as f64 * 1e-9, most), rows.into_iter(), tsc)

@@ -106,6 +106,17 @@ impl Process {
         children
     }
 
+    /// How many of its first `most` threads run or want to.
+    pub fn runnable(&self, most: usize) -> usize {
+        let threads = self.threads().unwrap_or_default().into_iter().take(most);
+        let runs = |thread: &u32| {
+            let file = self.folder.join("task").join(thread.to_string()).join("stat");
+            let text = read_to_string(file).unwrap_or_default();
+            text.rfind(')').and_then(|name| text.get(name + 1..)).is_some_and(|rest| rest.starts_with(" R"))
+        };
+        threads.filter(runs).count()
+    }
+
     /// Name of its executable, or of its main thread where that can't be read.
     pub fn name(&self) -> String {
         let exe = read_link(self.folder.join("exe")).ok();
@@ -162,6 +173,8 @@ mod tests {
         let me = Process::new(Path::new("/"), std::process::id());
         assert!(me.stat().unwrap().threads >= 1);
         assert!(me.memory().is_ok_and(|(resident, private)| resident > private && private > 0));
+        // This thread.
+        assert!(me.runnable(usize::MAX) >= 1 && me.runnable(0) == 0);
         assert!(me.threads().unwrap().contains(&std::process::id()));
         assert!(!me.name().is_empty());
         assert_eq!(me.uid().unwrap(), rustix::process::geteuid().as_raw());

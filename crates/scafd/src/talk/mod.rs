@@ -18,7 +18,7 @@ use crate::log::Limiter;
 use listen::Listener;
 use rustix::event::{Timespec, epoll};
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv};
-use scaf_proto::hello::{ATTACH, Hello, Refusal, Welcome};
+use scaf_proto::hello::{ATTACH, ENTERED, Hello, Refusal, Welcome};
 use scaf_proto::{MAGIC, VERSION};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -46,6 +46,8 @@ pub enum Event {
     Attach(u64, Peer, Box<Hello>),
     /// An attached program met further modules: so many altogether.
     MoreModules(u64, u32),
+    /// An attached program says that it has entered a region while contexts of it were lent.
+    Entered(u64),
     /// The command line asks.
     Control(u64, Peer, Request),
     /// A connection ended; a program's pages are there until [`Talk::close`].
@@ -221,6 +223,7 @@ impl Talk {
                 client.stage = Stage::Attached;
                 events.push(Event::Attach(id, client.peer, hello));
             }
+            Ok(Packet::Hello(hello)) if hello.kind == ENTERED => events.push(Event::Entered(id)),
             Ok(Packet::Hello(hello)) => events.push(Event::MoreModules(id, hello.modules)),
             Ok(Packet::Request(request)) => {
                 client.stage = Stage::Asked;

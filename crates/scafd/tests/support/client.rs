@@ -1,7 +1,7 @@
 //! A program without OpenMP: it attaches, maps its pages and does what it is told.
 
 use scaf_proto::grant::GrantPage;
-use scaf_proto::hello::{ATTACH, Hello, MORE_MODULES, NAME_BYTES, Welcome};
+use scaf_proto::hello::{ATTACH, ENTERED, Hello, MORE_MODULES, NAME_BYTES, Welcome};
 use scaf_proto::report::ReportPage;
 use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
 use std::io::{BufRead, Write};
@@ -105,6 +105,15 @@ pub fn main() {
         match verb {
             "dop" => say(verb, grant.word().dop().map_or("none".into(), |d| d.to_string())),
             "resizable" => say(verb, if grant.word().resizable() { grant.word().inspected() } else { 0 }),
+            "lent" => say(verb, grant.word().lent()),
+            // Says so many times that it has entered a region.
+            "entered" => {
+                let packet = Hello { kind: ENTERED, ..hello };
+                for _ in 0..rest.parse().unwrap() {
+                    rustix::net::send(&socket, packet.as_bytes(), rustix::net::SendFlags::NOSIGNAL).unwrap();
+                }
+                say(verb, "");
+            }
             "folded" => say(verb, grant.word().folded()),
             "enter" => {
                 report.slot(0).unwrap().enter(rest.parse().unwrap(), scafd::observe::clock::ticks());

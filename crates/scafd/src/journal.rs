@@ -1,0 +1,194 @@
+//! The decisions of the last minutes, and the changes of the last hours: for `scaf why` and `scaf record`.
+//!
+//! A decision is kept with all that the policy was given, so that it can be made again. The latest [`WHOLE`] are all kept; of those before
+//! them only the ones that changed something, [`MOST`] altogether and [`MOST_BYTES`].
+
+use crate::control::Mechanism;
+use scaf_policy::fusion::{Measured, Source};
+use scaf_policy::{Decision, Dop, Objective, Program, Settings, Share};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Decisions that are kept.
+const MOST: usize = 1_000;
+/// The latest ones, which are kept whatever they decided: a minute's at 4 Hz. Whoever follows asks more often than that.
+const WHOLE: usize = 250;
+/// Memory that all may take, roughly: of a hundred programs with five points each, some 250 decisions.
+const MOST_BYTES: usize = 16 << 20;
+/// Decisions are told so many bytes at a time, roughly: to write these down takes a millisecond or two, in which nobody is served.
+const TOLD_BYTES: usize = 256 << 10;
+
+/// A decision as it is kept and told; one line of `scaf record`. Everything but `decision` may be missing in a line.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// What the policy was given and what it answered.
+    #[serde(flatten)]
+    pub decision: Decision,
+    /// What users call the programs, by their numbers; those that are left alone are among them.
+    #[serde(default)]
+    pub names: BTreeMap<u64, String>,
+    /// Number of the first decision of the policy that decided this: what it remembers begins there. 0 if that isn't known.
+    #[serde(default)]
+    pub since: u64,
+    /// What the policy was to aim at, if it can be told.
+    #[serde(default)]
+    pub objective: Objective,
+    /// The share of its speedup under equal parts below which no program was to fall.
+    #[serde(default = "default_floor")]
+    pub floor: f64,
+    /// How each DoP was carried out at first.
+    #[serde(default)]
+    pub mechanisms: BTreeMap<u64, Mechanism>,
+    /// What the points of each program's curve rest on, in their order.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<u64, Vec<Vec<Source>>>,
+    /// DoPs below the policy's answer that were given until the next decision, to learn the speedup there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub steps: BTreeMap<u64, u32>,
+    /// Programs of other users that were left out for whoever asked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: u32,
+}
+
+fn default_floor() -> f64 {
+    Settings::default().floor
+}
+
+fn is_zero(hidden: &u32) -> bool {
+    *hidden == 0
+}
+
+impl Entry {
+    /// A decision of which nothing else is known.
+    pub fn of(decision: Decision) -> Entry {
+        Entry {
+            decision,
+            names: BTreeMap::new(),
+            since: 0,
+            objective: Objective::default(),
+            floor: default_floor(),
+            mechanisms: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            steps: BTreeMap::new(),
+            hidden: 0,
+        }
+    }
+
+    /// How the policy was told to decide.
+    pub fn settings(&self) -> Settings {
+        Settings { objective: self.objective, floor: self.floor }
+    }
+
+    /// What each program got, steps included.
+    fn given(&self) -> BTreeMap<u64, Dop> {
+        let given = |share: &Share| {
+            let step = self.steps.get(&share.id.0).map(|step| Dop::Contexts(*step));
+            (share.id.0, step.unwrap_or(share.dop))
+        };
+        self.decision.allocation.shares.iter().map(given).collect()
+    }
+
+    /// Memory that it takes, roughly.
+    fn bytes(&self) -> usize {
+        let points = |program: &Program| program.curve.len() + program.profile.len();
+        let programs = self.decision.programs.iter().map(|program| {
+            // A source or two each, in a list of their own.
+            size_of::<Program>() + points(program) * (size_of::<Measured>() + 40)
+        });
+        let shares = self.decision.allocation.shares.iter().map(|it| size_of::<Share>() + it.reason.len());
+        let names = self.names.values().map(|name| 120 + name.len());
+        size_of::<Entry>() + programs.chain(shares).chain(names).sum::<usize>()
+    }
+
+    /// What the user `uid` may see of it, given whose the programs are.
+    fn seen_by(&self, uid: u32, owners: &BTreeMap<u64, u32>) -> Entry {
+        let theirs = |id: &u64| owners.get(id) == Some(&uid);
+        let mut entry = self.clone();
+        entry.decision.programs.retain(|program| theirs(&program.id.0));
+        entry.decision.allocation.shares.retain(|share| theirs(&share.id.0));
+        entry.names.retain(|id, _| theirs(id));
+        entry.mechanisms.retain(|id, _| theirs(id));
+        entry.sources.retain(|id, _| theirs(id));
+        entry.steps.retain(|id, _| theirs(id));
+        let hidden = self.decision.programs.len() - entry.decision.programs.len();
+        entry.hidden = u32::try_from(hidden).unwrap_or(u32::MAX);
+        entry
+    }
+}
+
+#[derive(Debug)]
+struct Kept {
+    entry: Entry,
+    owners: BTreeMap<u64, u32>,
+    /// Whether somebody came, went or got another DoP, or the policy is another.
+    changed: bool,
+    bytes: usize,
+}
+
+impl Kept {
+    /// As it is told to the user `uid`; to whoever may see everything, if there is none.
+    fn told(&self, uid: Option<u32>) -> Entry {
+        uid.map_or_else(|| self.entry.clone(), |uid| self.entry.seen_by(uid, &self.owners))
+    }
+
+    fn number(&self) -> u64 {
+        self.entry.decision.number
+    }
+}
+
+/// The decisions that are kept, in order of their numbers.
+#[derive(Debug, Default)]
+pub struct Journal {
+    kept: VecDeque<Kept>,
+    bytes: usize,
+}
+
+impl Journal {
+    /// Adds the latest decision; `owners` has the user of each program.
+    pub fn add(&mut self, entry: Entry, owners: BTreeMap<u64, u32>) {
+        let changed = self.kept.back().is_none_or(|last| {
+            last.entry.given() != entry.given() || last.entry.decision.policy != entry.decision.policy
+        });
+        let bytes = entry.bytes();
+        self.bytes += bytes;
+        self.kept.push_back(Kept { entry, owners, changed, bytes });
+        while self.kept.len() > 1 && (self.kept.len() > MOST || self.bytes > MOST_BYTES) {
+            let old = self.kept.len().saturating_sub(WHOLE);
+            let dull = self.kept.iter().take(old).position(|kept| !kept.changed).unwrap_or(0);
+            if let Some(gone) = self.kept.remove(dull) {
+                self.bytes -= gone.bytes;
+            }
+        }
+    }
+
+    /// Numbers of the oldest and the latest one; 0 if there is none.
+    pub fn span(&self) -> (u64, u64) {
+        let number = |kept: Option<&Kept>| kept.map_or(0, Kept::number);
+        (number(self.kept.front()), number(self.kept.back()))
+    }
+
+    /// The one of that number, or the latest one.
+    pub fn one(&self, number: Option<u64>, uid: Option<u32>) -> Option<Entry> {
+        let kept = match number {
+            None => self.kept.back()?,
+            Some(number) => self.kept.get(self.kept.binary_search_by_key(&number, Kept::number).ok()?)?,
+        };
+        Some(kept.told(uid))
+    }
+
+    /// The first ones after that number, as many as can be told at once: one at least, if there is one.
+    pub fn after(&self, number: u64, uid: Option<u32>) -> Vec<Entry> {
+        let from = self.kept.partition_point(|kept| kept.number() <= number);
+        let mut bytes = 0;
+        let fits = |kept: &&Kept| {
+            let first = bytes == 0;
+            bytes += kept.bytes;
+            first || bytes <= TOLD_BYTES
+        };
+        self.kept.iter().skip(from).take_while(fits).map(|kept| kept.told(uid)).collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+mod tests;

@@ -1,0 +1,66 @@
+//! Contexts that a program can't use in a serial phase are lent, and are back as soon as it enters a region.
+
+use crate::support::{House, Running, wait_for};
+
+/// When each region began and ended so far, in ns of CLOCK_MONOTONIC.
+fn regions(program: &Running) -> Vec<(u64, u64)> {
+    let times = |line: &str| {
+        let (begin, end) = line.strip_prefix("region=")?.split_once(' ')?;
+        Some((begin.parse().ok()?, end.parse().ok()?))
+    };
+    program.printed().lines().filter_map(times).collect()
+}
+
+/// A daemon that would find out by itself only once a second. Two programs on two contexts have nothing to lend, so there are four.
+fn slow_house() -> House {
+    House::pretending("core:4 pu:1", "curve", "rate_hz = 1\n")
+}
+
+/// When that decision was made, in ns of CLOCK_MONOTONIC, and how many contexts the program that lends got.
+fn decision(house: &House, number: u64) -> Option<(u64, u64)> {
+    let told = house.says(&["why", "lender", "--json", "--at", &number.to_string()]);
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    let decision = &told["decision"];
+    let names = decision["names"].as_object()?;
+    let id: u64 = names.iter().find(|(_, name)| **name == "lender")?.0.parse().ok()?;
+    let shares = decision["allocation"]["shares"].as_array()?;
+    let share = shares.iter().find(|share| share["id"] == id)?;
+    Some(((decision["machine"]["now_s"].as_f64()? * 1e9) as u64, share["dop"]["contexts"].as_u64()?))
+}
+
+#[test]
+fn contexts_lent_in_a_serial_phase_are_back_in_the_middle_of_the_region_that_ends_it() {
+    let house = slow_house();
+    let program = house.program("serial_phases").args(["2600", "800"]).threads(4);
+    let program = program.option("--name", "lender").start();
+    let first = program.until("the first decision about it", |program| program.dop.is_some());
+    let other = house.program("loops").threads(4).start();
+    // Nobody asks the daemon anything meanwhile: that would wake it.
+    wait_for("five serial phases", || (regions(&program).len() >= 6).then_some(()));
+    let (all, latest) = (regions(&program), house.snapshot().decisions);
+    assert_eq!(first.natural, 4);
+    let decisions: Vec<(u64, u64)> = (1..=latest).filter_map(|number| decision(&house, number)).collect();
+    // A tick comes once in a second; a program that returns is decided about when its region has just begun.
+    let returned = |begin: u64, end: u64| {
+        decisions.windows(2).any(|two| two[0].1 == 1 && two[1].1 > 1 && (begin..end).contains(&two[1].0))
+    };
+    let back = all[1..].iter().filter(|(begin, end)| returned(*begin, *end)).count();
+    assert!(back >= 4, "{back}: {all:?} {decisions:?}");
+    program.finish().well();
+    other.finish().well();
+}
+
+#[test]
+fn a_program_that_computes_by_other_means_than_regions_keeps_its_contexts() {
+    let house = slow_house();
+    let program = house.program("threads_of_its_own").threads(2).start();
+    let other = house.program("loops").threads(4).start();
+    let before = program.until("its region", |program| program.regions > 0);
+    let decisions = house.snapshot().decisions;
+    house.until("some decisions more", |snapshot| (snapshot.decisions > decisions + 5).then_some(()));
+    let reason = program.seen().expect("it runs").reason;
+    assert!(!reason.contains("serial phase"), "{reason}");
+    assert_eq!(before.natural, 2);
+    program.finish().well();
+    other.finish().well();
+}
