@@ -87,7 +87,6 @@ fn groups_of_a_killed_benchmark_are_taken_away_by_the_next() {
     killed.kill().expect("killing it");
     killed.wait().expect("its end");
     assert_eq!(groups(killed.id()).len(), 1);
-    next.args(["--configs", "unmanaged"]);
     let done = next.output().expect("scaf starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(groups(killed.id()), Vec::<PathBuf>::new());
