@@ -15,7 +15,7 @@ sockets=$(grep -o '@\?[^ ]*scafd\.sock' /proc/net/unix | sort -u || true)
 [ -z "$sockets" ] || fail "sockets: $sockets"
 files=$(find /run/scaf "${XDG_RUNTIME_DIR:-/nonexistent}/scaf" "/tmp/scaf-$(id -u)" -name 'scafd.sock' 2>/dev/null || true)
 [ -z "$files" ] || fail "socket files: $files"
-groups=$(find /sys/fs/cgroup -maxdepth 3 -type d -name 'scaf*' 2>/dev/null || true)
+groups=$(find /sys/fs/cgroup -type d -name 'scaf*' 2>/dev/null || true)
 [ -z "$groups" ] || fail "cgroups: $groups"
 all=$(grep Cpus_allowed_list /proc/1/status | cut -f2)
 mine=$(grep Cpus_allowed_list /proc/self/status | cut -f2)

@@ -27,6 +27,7 @@ mod promises;
 mod real;
 mod resize;
 mod run;
+mod slow;
 mod support;
 mod virtualise;
 mod waiting;

@@ -263,9 +263,12 @@ pub struct Mix {
     /// Options of every benchmark.
     #[command(flatten)]
     pub common: Common,
-    /// What to compare: unmanaged, passive, dynamic, pinned, or the name of a policy
-    #[arg(long, value_delimiter = ',', default_value = "unmanaged,passive,dynamic,pinned,equi,scaf")]
+    /// What to compare: unmanaged, passive, dynamic, pinned, or the name of a policy [default: these four, equi and scaf]
+    #[arg(long, value_delimiter = ',')]
     pub configs: Vec<String>,
+    /// In slow motion: N hardware contexts on the cores that there are, by control groups; needs root
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub contexts: Option<u32>,
     /// Times that everything is measured, interleaved
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,

@@ -35,12 +35,17 @@ pub struct Args {
     pub socket: Option<PathBuf>,
 
     /// Pretend to be another machine: a synthetic description ('pack:2 core:4 pu:2') or a file saved by lstopo.
-    #[arg(long, value_name = "SYNTH|FILE.xml", requires = "dry_run")]
+    #[arg(long, value_name = "SYNTH|FILE.xml", requires = "pretence")]
     pub topology: Option<String>,
 
     /// Decide and publish grants, but leave every affinity as it is.
-    #[arg(long)]
+    #[arg(long, group = "pretence")]
     pub dry_run: bool,
+
+    /// Move threads between the control groups in this folder instead, which pass for contexts; `scaf bench mix --contexts`
+    /// makes them.
+    #[arg(long, value_name = "DIR", group = "pretence", requires = "topology", hide = true)]
+    pub slow_motion: Option<PathBuf>,
 
     /// Leave after this long without a client; 0 never [default: 10 with --session, 0 with --system].
     #[arg(long, value_name = "SECONDS")]
@@ -79,8 +84,12 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_is_pretended_in_a_dry_run_only() {
-        assert!(Args::try_parse_from(["scafd", "--session", "--topology", "core:4"]).is_err());
-        assert!(Args::try_parse_from(["scafd", "--session", "--topology", "core:4", "--dry-run"]).is_ok());
+    fn another_machine_is_pretended_in_a_dry_run_or_in_slow_motion() {
+        let parse = |args: &[&str]| Args::try_parse_from([&["scafd", "--session"], args].concat());
+        assert!(parse(&["--topology", "core:4"]).is_err());
+        assert!(parse(&["--topology", "core:4", "--dry-run"]).is_ok());
+        assert!(parse(&["--topology", "core:4", "--slow-motion", "/d"]).is_ok());
+        assert!(parse(&["--slow-motion", "/d"]).is_err());
+        assert!(parse(&["--topology", "core:4", "--dry-run", "--slow-motion", "/d"]).is_err());
     }
 }

@@ -2,7 +2,9 @@
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use scafd::apply::{Apply, guardian::Guardian};
+use scafd::apply::Apply;
+use scafd::apply::guardian::Guardian;
+use scafd::apply::slow::{Contexts, Slow};
 use scafd::cli::Args;
 use scafd::config::{Config, check_policy};
 use scafd::daemon::{Daemon, MEMORY, Parts, SIGNALS};
@@ -44,10 +46,10 @@ fn run(args: &Args) -> Result<()> {
         None => scaf_policy::by_name(&config.policy, &config.settings()).context("the policy has gone")?,
     };
     // Before there is anything else: a fork takes along whatever there is.
-    let apply = if args.dry_run {
-        Apply::dry_run()
-    } else {
-        Apply::new(Guardian::start().context("cannot start the guardian process")?)
+    let apply = match &args.slow_motion {
+        _ if args.dry_run => Apply::dry_run(),
+        Some(folder) => Apply::slow(Slow::new(Contexts::open(folder)?)),
+        None => Apply::new(Guardian::start().context("cannot start the guardian process")?),
     };
     // Signals wait in the pipe from here on; the default action must not meet a daemon that has changed something.
     let (signals, write) = UnixStream::pair()?;

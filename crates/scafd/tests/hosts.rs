@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 use scaf_policy::PuSet;
 use scafd::observe::Observer;
+use scafd::observe::cgroup::cpu_group;
 use std::path::{Path, PathBuf};
 
 fn hosts() -> Vec<PathBuf> {
@@ -38,6 +39,26 @@ fn where_there_is_nothing_to_read_the_affinity_is_all_there_is() {
     let limits = observer.limits(&"0-3".parse().unwrap());
     assert_eq!((limits.pus.to_string().as_str(), limits.quota, limits.contexts()), ("0-3", None, 4));
     assert!(observer.busy_s(&limits.pus).is_err());
+}
+
+#[test]
+fn a_group_with_the_cpu_controller_is_our_own_in_version_1_and_the_top_one_in_version_2() {
+    let hosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts");
+    let v1 = hosts.join("v1-quota");
+    assert_eq!(cpu_group(&v1), Some((v1.join("sys/fs/cgroup/cpu,cpuacct"), false)));
+    assert_eq!(cpu_group(&hosts.join("plain")), None);
+    let v2 = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = v2.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("proc/self/cgroup", "0::/a/b\n");
+    write("proc/self/mountinfo", "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    write("sys/fs/cgroup/cgroup.controllers", "cpuset memory\n");
+    assert_eq!(cpu_group(v2.path()), None);
+    write("sys/fs/cgroup/cgroup.controllers", "cpuset cpu memory\n");
+    assert_eq!(cpu_group(v2.path()), Some((v2.path().join("sys/fs/cgroup"), true)));
 }
 
 #[test]

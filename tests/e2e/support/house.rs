@@ -110,6 +110,13 @@ impl House {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
+    /// `scaf bench`, to be told what. It brings daemons of its own.
+    pub fn bench(&self) -> Command {
+        let mut command = self.command(&released("scaf"));
+        command.arg("bench");
+        command
+    }
+
     /// The house's folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()

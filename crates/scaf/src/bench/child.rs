@@ -5,6 +5,7 @@
 
 use super::clock;
 use super::interrupt::Interrupt;
+use super::slow::Seat;
 use crate::launch::{self, Change};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -34,9 +35,16 @@ pub struct Recipe {
     pub environment: Vec<Change>,
     /// PUs to bind it to; `None` for all of ours.
     pub pus: Option<Vec<u32>>,
+    /// Where it starts in slow motion, if that is on.
+    pub seat: Option<Seat>,
 }
 
 impl Recipe {
+    /// A program in a clean environment, on all our PUs.
+    pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Recipe {
+        Recipe { program, arguments, environment: vec![], pus: None, seat: None }
+    }
+
     /// The recipe with other environment changes and PUs.
     pub fn with(&self, environment: Vec<Change>, pus: Option<Vec<u32>>) -> Recipe {
         Recipe { environment, pus, ..self.clone() }
@@ -122,6 +130,7 @@ impl Child {
             pus.iter().for_each(|pu| set.set(*pu as usize));
             set
         });
+        let door = recipe.seat.as_ref().map(Seat::door).transpose()?;
         let parent = rustix::process::getpid();
         // SAFETY: only system calls between fork and exec; nothing is allocated.
         unsafe {
@@ -129,6 +138,9 @@ impl Child {
                 rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
                 if rustix::process::getppid() != Some(parent) {
                     libc::_exit(1); // we died before the call above
+                }
+                if let Some(door) = &door {
+                    rustix::io::write(door, b"0")?;
                 }
                 match &pus {
                     Some(set) => Ok(rustix::thread::sched_setaffinity(None, set)?),
@@ -139,6 +151,9 @@ impl Child {
         let started_ns = clock::now_ns();
         let mut child =
             command.spawn().with_context(|| format!("can't start {}", recipe.program.display()))?;
+        if let Some(seat) = &recipe.seat {
+            seat.follow(child.id());
+        }
         let pid = Pid::from_raw(child.id() as i32).context("process id")?;
         let pidfd = match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
             Ok(pidfd) => pidfd,
@@ -278,12 +293,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Recipe {
-        Recipe {
-            program: "/bin/sh".into(),
-            arguments: vec!["-c".into(), script.into()],
-            environment: vec![],
-            pus: None,
-        }
+        Recipe::new("/bin/sh".into(), vec!["-c".into(), script.into()])
     }
 
     #[test]

@@ -54,7 +54,7 @@ enum State {
 }
 
 /// One turn of a co-run. Caches are filled anew in each, which takes less than a millisecond.
-const TURN: Duration = Duration::from_millis(100);
+pub const TURN: Duration = Duration::from_millis(100);
 
 /// Runs the programs at once.
 ///
@@ -69,21 +69,25 @@ pub fn corun(parts: &[Part], interrupt: &Interrupt) -> Result<Corun> {
     }
 }
 
-/// Carries out several co-runs by turns, number `first` first.
+/// Carries out several co-runs by turns of this length, number `first` first.
 ///
 /// # Errors
 /// As for [`corun`].
-pub fn by_turns(coruns: &[Vec<Part>], first: usize, interrupt: &Interrupt) -> Result<Vec<Corun>> {
+pub fn by_turns(
+    coruns: &[Vec<Part>],
+    first: usize,
+    turn: Duration,
+    interrupt: &Interrupt,
+) -> Result<Vec<Corun>> {
     let mut running: Vec<Running> = coruns.iter().map(|parts| Running::new(parts)).collect();
     let mut done: Vec<Option<Corun>> = coruns.iter().map(|_| None).collect();
-    for turn in first.. {
+    for now in (0..coruns.len()).cycle().skip(first) {
         if done.iter().all(Option::is_some) {
             break;
         }
-        let now = turn % coruns.len();
         if done[now].is_none() {
             running[now].go_on(true);
-            done[now] = running[now].advance(TURN, interrupt)?;
+            done[now] = running[now].advance(turn, interrupt)?;
             running[now].go_on(false);
         }
     }
@@ -183,7 +187,7 @@ mod tests {
 
     fn part(script: &str, start_s: f64, restart: bool) -> Part {
         let arguments = vec!["-c".into(), script.into()];
-        let recipe = Recipe { program: "/bin/sh".into(), arguments, environment: vec![], pus: None };
+        let recipe = Recipe::new("/bin/sh".into(), arguments);
         Part { recipe, start_s, cap_s: 0.8, restart }
     }
 
@@ -220,7 +224,7 @@ mod tests {
         let script = "i=0; while [ $i -lt 30 ]; do sleep 0.01; i=$((i+1)); done";
         let coruns =
             [vec![part(script, 0.0, true)], vec![part(script, 0.0, true), part("sleep 0", 0.0, false)]];
-        let found = by_turns(&coruns, 1, &interrupt).unwrap();
+        let found = by_turns(&coruns, 1, TURN, &interrupt).unwrap();
         assert_eq!(found.len(), 2);
         let mut both = 0.0;
         for corun in &found {

@@ -91,12 +91,7 @@ pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
     for (name, kernel, arguments) in cases {
         progress.at(*name);
         let class = std::iter::once("--class=W").chain(arguments.iter().copied()).map(Into::into);
-        let recipe = Recipe {
-            program: folders.kernel(kernel)?,
-            arguments: class.collect(),
-            environment: vec![],
-            pus: None,
-        };
+        let recipe = Recipe::new(folders.kernel(kernel)?, class.collect());
         let truth = truth(&recipe, &dops, &pus, flags, &interrupt, &progress)?;
         // Four times as long as it is to run, so that it still does when it is asked for.
         let longer = solo::lengthened(&recipe, 4.0 * flags.seconds, &interrupt)?;
@@ -142,7 +137,7 @@ fn truth(
     let mut speedups: Vec<Vec<f64>> = vec![vec![]; dops.len()];
     for repetition in 0..flags.repetitions as usize {
         let mut seconds = Vec::new();
-        for corun in corun::by_turns(&parts, repetition, interrupt)? {
+        for corun in corun::by_turns(&parts, repetition, corun::TURN, interrupt)? {
             match corun.runs.into_iter().flatten().next() {
                 Some(Run::Ended(outcome)) if outcome.status.success() => seconds.push(outcome.seconds),
                 other => bail!("{} failed: {other:?}", recipe.program.display()),

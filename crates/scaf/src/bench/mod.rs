@@ -16,6 +16,7 @@ pub mod mix;
 pub mod overhead;
 mod private;
 mod progress;
+mod slow;
 pub mod solo;
 mod stats;
 

@@ -61,7 +61,7 @@ struct Probe {
 /// The probe isn't built or fails, no daemon, or an interrupt.
 pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
-    let probe = Recipe { program: folders.kernel(PROBE)?, arguments: vec![], environment: vec![], pus: None };
+    let probe = Recipe::new(folders.kernel(PROBE)?, vec![]);
     let interrupt = Interrupt::install()?;
     drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
     let all = host::machine().pus;

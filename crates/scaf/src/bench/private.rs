@@ -3,10 +3,12 @@
 
 use super::child::{Child, Recipe};
 use super::interrupt::Interrupt;
+use super::slow::Motion;
 use crate::daemon;
 use crate::launch::{self, Change, Wish};
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -55,7 +57,28 @@ impl Private {
         Private::configured("equi", "experiments = \"always\"\nrate_hz = 10\n", interrupt)
     }
 
+    /// Starts one for a machine in slow motion, where load that nobody manages takes no context away, and a context's counters
+    /// are a core's.
+    ///
+    /// # Errors
+    /// As for [`Private::start`].
+    pub fn in_slow_motion(policy: &str, motion: &Motion, interrupt: &Interrupt) -> Result<Private> {
+        let topology = format!("pack:1 core:{} pu:1", motion.contexts());
+        let words = ["--topology".into(), topology.into(), "--slow-motion".into(), motion.folder().into()];
+        Private::told(policy, "counters = \"off\"\n", words.into(), Some(motion), interrupt)
+    }
+
     fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
+        Private::told(policy, configuration, vec![], None, interrupt)
+    }
+
+    fn told(
+        policy: &str,
+        configuration: &str,
+        words: Vec<OsString>,
+        motion: Option<&Motion>,
+        interrupt: &Interrupt,
+    ) -> Result<Private> {
         let library = launch::library().map_err(|why| anyhow!(why))?;
         let program = daemon::beside_us("scafd")
             .context("there is no scafd beside scaf or in ../lib/scaf; build it")?;
@@ -67,8 +90,9 @@ impl Private {
         let arguments = ["--session", "--idle-exit", "0", "--policy", policy];
         let paths =
             ["--config".into(), file.into_os_string(), "--socket".into(), socket.clone().into_os_string()];
-        let arguments = arguments.iter().map(Into::into).chain(paths).collect();
-        let daemon = Child::start(&Recipe { program, arguments, environment: vec![], pus: None })?;
+        let arguments = arguments.iter().map(Into::into).chain(paths).chain(words).collect();
+        let recipe = Recipe::new(program, arguments);
+        let daemon = Child::start(&motion.map_or(recipe.clone(), |motion| motion.beside(recipe)))?;
         let mut private = Private { daemon, folder, library };
         private.wait_until_it_listens(&socket, interrupt)?;
         Ok(private)

@@ -90,7 +90,7 @@ fn all(folders: &Folders) -> Result<Vec<String>> {
 
 fn recipe(folders: &Folders, name: &str, class: &str) -> Result<Recipe> {
     let program = folders.kernel(name)?;
-    Ok(Recipe { program, arguments: vec![format!("--class={class}").into()], environment: vec![], pus: None })
+    Ok(Recipe::new(program, vec![format!("--class={class}").into()]))
 }
 
 /// The recipe with as many repeats as make a run last for `seconds`: a start (attaching, the inspection of the code)
@@ -116,7 +116,7 @@ fn compare(
         let private = Private::beside_others("scaf", interrupt)?;
         let recipes = [recipe.clone(), recipe.with(private.environment(name, 1), None)];
         let parts = recipes.map(|recipe| vec![Part { recipe, start_s: 0.0, cap_s: CAP_S, restart: false }]);
-        let runs = corun::by_turns(&parts, repetition as usize, interrupt)?;
+        let runs = corun::by_turns(&parts, repetition as usize, corun::TURN, interrupt)?;
         for (corun, seconds) in runs.into_iter().zip(&mut seconds) {
             let Some(Run::Ended(outcome)) = corun.runs.into_iter().flatten().next() else {
                 bail!("{name} took more than {CAP_S} s; give it a smaller class");

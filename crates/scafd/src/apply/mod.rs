@@ -1,18 +1,21 @@
 //! Changes the system: the affinity of programs' threads. The only module of the daemon that does, and it has a
-//! dry run that does not.
+//! dry run that does not, and hands for a machine that passes for another one ([`slow`]).
 //!
 //! A program that is given fewer PUs than it has of its own has all its threads' affinity *narrowed*. Threads that
 //! have bound themselves, so whose mask is neither the program's own nor the one we set, keep it. What was narrowed
 //! stands in the guardian's table first ([`guardian`]), so that it is given back even if we are killed.
 
 pub mod guardian;
+pub mod slow;
 
 use crate::observe::{Observer, affinity};
 use guardian::Guardian;
 use scaf_policy::PuSet;
+use slow::Slow;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// A program's threads, and the masks that are known to be the program's own or ours.
 #[derive(Clone, Debug)]
@@ -43,29 +46,73 @@ pub enum Trouble {
         /// What the kernel said.
         source: io::Error,
     },
+    /// The same for a context of slow motion.
+    #[error("a thread of process {pid} can't be moved to context {context}: {source}")]
+    Unmoved {
+        /// Process id.
+        pid: u32,
+        /// The context.
+        context: u32,
+        /// What the kernel said.
+        source: io::Error,
+    },
 }
 
 /// The hands of the daemon.
 pub struct Apply {
     observer: Observer,
-    /// `None` in a dry run.
-    guardian: Option<Guardian>,
+    hands: Hands,
+}
+
+enum Hands {
+    /// They set affinities.
+    Real(Guardian),
+    /// They move threads to groups that pass for contexts.
+    Slow(Slow),
+    /// They do nothing.
+    Dry,
 }
 
 impl Apply {
     /// Hands that act, and that leave a guardian behind.
     pub fn new(guardian: Guardian) -> Apply {
-        Apply { observer: Observer::new(Path::new("/")), guardian: Some(guardian) }
+        Apply::by(Hands::Real(guardian))
+    }
+
+    /// Hands that move threads between the contexts of slow motion.
+    pub fn slow(slow: Slow) -> Apply {
+        Apply::by(Hands::Slow(slow))
     }
 
     /// Hands that only pretend.
     pub fn dry_run() -> Apply {
-        Apply { observer: Observer::new(Path::new("/")), guardian: None }
+        Apply::by(Hands::Dry)
     }
 
-    /// Whether this only pretends.
-    pub fn is_dry_run(&self) -> bool {
-        self.guardian.is_none()
+    fn by(hands: Hands) -> Apply {
+        Apply { observer: Observer::new(Path::new("/")), hands }
+    }
+
+    /// Whether affinities are left as they are.
+    pub fn leaves_affinities(&self) -> bool {
+        !matches!(self.hands, Hands::Real(_))
+    }
+
+    /// How fast a context is against a core: less than 1 in slow motion.
+    pub fn pace(&self) -> f64 {
+        if let Hands::Slow(slow) = &self.hands { slow.contexts().pace() } else { 1.0 }
+    }
+
+    /// How often [`Apply::follow`] wants to be called while a program is there.
+    pub fn rhythm(&self) -> Option<Duration> {
+        matches!(self.hands, Hands::Slow(_)).then_some(slow::RHYTHM)
+    }
+
+    /// Looks after new threads where they aren't born where they belong.
+    pub fn follow(&mut self) {
+        if let Hands::Slow(slow) = &mut self.hands {
+            slow.follow();
+        }
     }
 
     /// Sets the affinity of all threads to `mask`. Gives the mask as the kernel took it (within the program's
@@ -74,7 +121,14 @@ impl Apply {
     /// # Errors
     /// The process is gone, or the kernel refuses.
     pub fn narrow(&mut self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
-        let Some(guardian) = &mut self.guardian else { return Ok(mask.clone()) };
+        let guardian = match &mut self.hands {
+            Hands::Real(guardian) => guardian,
+            Hands::Slow(slow) => {
+                let on: Vec<u32> = mask.iter().collect();
+                return slow.place(target.pid, target.starttime, &on).map(|()| mask.clone());
+            }
+            Hands::Dry => return Ok(mask.clone()),
+        };
         let mut ours: Vec<&PuSet> = target.masks.iter().filter(|known| *known != mask).collect();
         ours.push(mask);
         guardian.note(target.pid, target.starttime, target.own, &ours);
@@ -96,7 +150,11 @@ impl Apply {
     /// # Errors
     /// As for [`Apply::narrow`]; the guardian keeps its note then.
     pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {
-        let Some(guardian) = &mut self.guardian else { return Ok(()) };
+        let guardian = match &mut self.hands {
+            Hands::Real(guardian) => guardian,
+            Hands::Slow(slow) => return slow.place(target.pid, target.starttime, &[]),
+            Hands::Dry => return Ok(()),
+        };
         let known: Vec<&PuSet> = target.masks.iter().collect();
         let result = if known.is_empty() {
             Ok(())
@@ -111,7 +169,7 @@ impl Apply {
 
     /// Gives a child process that was born with a narrowed affinity its parent's own.
     pub fn restore_child(&self, pid: u32, masks: &[PuSet], own: &PuSet) {
-        if self.guardian.is_some()
+        if !self.leaves_affinities()
             && affinity(pid).is_ok_and(|mask| mask != *own && masks.contains(&mask))
             && let Ok(stat) = self.observer.process(pid).stat()
         {

@@ -80,7 +80,7 @@ impl Daemon {
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
         let (bound, usable_is_empty) = (hello.flags & FLAG_BOUND != 0, usable.is_empty());
         let now_ns = clock::now_ns();
-        let cpu_ns = clock::cpu_ns(peer.pid).unwrap_or(0);
+        let cpu_ns = self.observer.cpu_ns(peer.pid).unwrap_or(0);
         if alone.is_none() {
             self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
         }
@@ -192,7 +192,7 @@ impl Daemon {
             return Some(super::no_pus(own, &self.limits.pus));
         }
         let known: Vec<&PuSet> = [Some(own), set].into_iter().flatten().collect();
-        if self.parts.apply.is_dry_run() { None } else { why_bound(&self.observer, pid, own, &known) }
+        if self.parts.apply.leaves_affinities() { None } else { why_bound(&self.observer, pid, own, &known) }
     }
 
     fn inspect(&mut self, id: ProgramId, modules: u32) {

@@ -110,7 +110,7 @@ impl Daemon {
                     && let Some(page) = self.parts.talk.pages(id.0).and_then(|pages| pages.read())
                 {
                     program.meter.restart(clock::ticks(), &page, &self.tsc);
-                    program.cpu_ns = clock::cpu_ns(program.pid).unwrap_or(program.cpu_ns);
+                    program.cpu_ns = self.observer.cpu_ns(program.pid).unwrap_or(program.cpu_ns);
                 }
                 let loses = !had.is_subset(&program.grant.pus);
                 changes.push((!loses, id));

@@ -46,7 +46,7 @@ pub struct Parts {
     pub policy: Box<dyn Policy>,
     /// The machine.
     pub topology: Topology,
-    /// Whether that is another machine than this one.
+    /// Whether that is another machine than this one, in a dry run or in slow motion.
     pub pretended: bool,
     /// Its hands.
     pub apply: Apply,
@@ -97,7 +97,7 @@ impl Daemon {
     /// A daemon without programs.
     pub fn new(parts: Parts) -> Daemon {
         let now = Instant::now();
-        let observer = Observer::new(std::path::Path::new("/"));
+        let observer = Observer::new(std::path::Path::new("/")).at_pace(parts.apply.pace());
         let chosen = parts.config.counters.then(|| parts.config.events.clone());
         let mut daemon = Daemon {
             counting: observer.counting(chosen),
@@ -152,6 +152,7 @@ impl Daemon {
     }
 
     fn pass(&mut self, events: Vec<Event>) {
+        self.parts.apply.follow();
         let mut changed = false;
         for event in events {
             changed |= self.handle(event);
@@ -215,6 +216,7 @@ impl Daemon {
             attached.then_some(self.next_tick),
             self.returning.then_some(self.next_return),
             (watching || self.suspects_spinning()).then(|| Instant::now() + Duration::from_millis(10)),
+            self.parts.apply.rhythm().filter(|_| attached).map(|rhythm| Instant::now() + rhythm),
             self.parts.talk.deadline(),
             self.inspector.deadline(),
             self.idle_deadline(),
@@ -341,7 +343,7 @@ impl Daemon {
             limits
         };
         let (pus, pretended) = (self.limits.pus.clone(), self.parts.pretended);
-        let dry_run = self.parts.apply.is_dry_run();
+        let unbound = self.parts.apply.leaves_affinities();
         for program in self.registry.iter_mut() {
             program.usable = if pretended { pus.clone() } else { program.own.intersection(&pus) };
             if program.usable.is_empty() && program.alone.is_none() {
@@ -351,7 +353,7 @@ impl Daemon {
                 program.stranded = false;
                 // It may have bound its threads meanwhile, or before it attached.
                 let known: Vec<&PuSet> = std::iter::once(&program.own).chain(&program.grant.masks).collect();
-                program.alone = (!dry_run)
+                program.alone = (!unbound)
                     .then(|| arrive::why_bound(&self.observer, program.pid, &program.own, &known))
                     .flatten();
             }

@@ -160,7 +160,7 @@ impl Daemon {
             && let Some(pages) = self.parts.talk.pages(id.0)
             && let Some(copied) = copied(pages)
         {
-            let cpu_ns = clock::cpu_ns(program.pid);
+            let cpu_ns = self.observer.cpu_ns(program.pid);
             let stepped = program.step.is_some();
             let runs = take_in(program, copied, cpu_ns, stepped, &Moment::now(), &self.tsc);
             if !crowded {
@@ -211,7 +211,7 @@ impl Daemon {
             let place = program.spins.clone().unwrap_or_default();
             let spinner = (program.uid, place.clone());
             let known = self.spinners.contains(&spinner);
-            if program.is_stuck(clock::cpu_ns(program.pid).unwrap_or(0), now_ns, known) {
+            if program.is_stuck(self.observer.cpu_ns(program.pid).unwrap_or(0), now_ns, known) {
                 if !known {
                     if let Some(remember) = &mut self.parts.remember {
                         remember.ask(Ask::Spinner { uid: spinner.0, place: spinner.1.clone() });

@@ -48,6 +48,21 @@ pub fn read(root: &Path) -> Cgroup {
     found
 }
 
+/// A group of the cpu controller below which we may make others, and whether it is version 2's: our own in version 1; in
+/// version 2, where only the top one may have both processes and groups, that one as far as we see. `None` if there is none.
+pub fn cpu_group(root: &Path) -> Option<(PathBuf, bool)> {
+    let groups = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mounts = read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+    let v1 = hierarchy(&groups, &mounts, "cpu");
+    if let Some(own) = v1.and_then(|v1| levels(root, &v1).into_iter().next()) {
+        return Some((own, false));
+    }
+    let v2 = hierarchy(&groups, &mounts, "")?;
+    let top = levels(root, &v2).pop()?;
+    let controllers = read_to_string(top.join("cgroup.controllers")).ok()?;
+    controllers.split_whitespace().any(|name| name == "cpu").then_some((top, true))
+}
+
 impl Cgroup {
     fn restrict(&mut self, file: &Path) {
         let Some(set) = read_to_string(file).ok().and_then(|t| t.trim().parse::<PuSet>().ok()) else {

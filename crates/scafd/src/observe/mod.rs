@@ -37,12 +37,25 @@ impl Limits {
 #[derive(Clone, Debug)]
 pub struct Observer {
     root: PathBuf,
+    pace: f64,
 }
 
 impl Observer {
     /// Reads below `root`.
     pub fn new(root: &Path) -> Observer {
-        Observer { root: root.to_owned() }
+        Observer { root: root.to_owned(), pace: 1.0 }
+    }
+
+    /// For programs whose contexts have only so much of a core's time, as in slow motion.
+    #[must_use]
+    pub fn at_pace(self, pace: f64) -> Observer {
+        Observer { pace, ..self }
+    }
+
+    /// Time of contexts that a process has used, in nanoseconds, by its CPU clock; `None` if there is no such process.
+    pub fn cpu_ns(&self, pid: u32) -> Option<u64> {
+        let ns = clock::cpu_ns(pid)?;
+        Some(if self.pace < 1.0 { (ns as f64 / self.pace) as u64 } else { ns })
     }
 
     /// What may be given away, given the daemon's own affinity.
@@ -89,7 +102,7 @@ impl Observer {
             ..Sample::default()
         };
         for (id, pid) in programs {
-            match clock::cpu_ns(pid) {
+            match self.cpu_ns(pid) {
                 Some(ns) => drop(sample.cpu_ns.insert(id, ns)),
                 None => gone.push(id),
             }

@@ -2,6 +2,7 @@
 
 use super::super::interrupt::Interrupt;
 use super::super::private::Private;
+use super::super::slow::Motion;
 use crate::launch::Change;
 use anyhow::{Result, bail};
 use std::fmt;
@@ -53,7 +54,21 @@ impl Config {
     ///
     /// # Errors
     /// It doesn't come up.
-    pub fn daemon(&self, by_turns: bool, interrupt: &Interrupt) -> Result<Option<Private>> {
+    pub fn daemon(
+        &self,
+        by_turns: bool,
+        motion: Option<&Motion>,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Private>> {
+        match (self, motion) {
+            (Config::Managed(policy), Some(motion)) => {
+                Private::in_slow_motion(policy, motion, interrupt).map(Some)
+            }
+            (this, _) => this.real_daemon(by_turns, interrupt),
+        }
+    }
+
+    fn real_daemon(&self, by_turns: bool, interrupt: &Interrupt) -> Result<Option<Private>> {
         match self {
             Config::Managed(policy) if by_turns => Private::beside_others(policy, interrupt).map(Some),
             Config::Managed(policy) => Private::start(policy, interrupt).map(Some),

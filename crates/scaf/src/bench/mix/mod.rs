@@ -18,9 +18,9 @@ use super::folders::Folders;
 use super::interrupt::Interrupt;
 use super::private::Private;
 use super::progress::Progress;
+use super::slow::Motion;
 use super::stats::median;
 use super::{kernel, publish};
-use crate::launch::Change;
 use crate::{cli, host};
 use anyhow::{Context, Result, bail, ensure};
 use config::Config;
@@ -39,7 +39,7 @@ use std::process::ExitCode;
 /// A mix that can't be read, programs that aren't there or fail alone, no daemon, or an interrupt.
 pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
     let mix = MixFile::read(&flags.file)?;
-    let configs = configs(&flags.configs)?;
+    let configs = configs(flags)?;
     let folders = Folders::find(Some(&flags.file), flags.common.kernels.as_deref(), flags.python.as_deref());
     let recipes = mix.programs.iter().map(|program| recipe(&folders, program)).collect::<Result<Vec<_>>>()?;
     flags.plot.as_deref().map(check_plot).transpose()?;
@@ -49,7 +49,8 @@ pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
         flags.file.display()
     );
     let interrupt = Interrupt::install()?;
-    let mut bench = Bench::new(&mix, recipes, configs, flags.repetitions, flags.plot.is_some(), interrupt)?;
+    let motion = flags.contexts.map(Motion::start).transpose()?;
+    let mut bench = Bench::new(&mix, recipes, configs, motion, flags, interrupt)?;
     for repetition in 0..flags.repetitions as usize {
         if flags.turns {
             bench.repeat_by_turns(repetition)?;
@@ -59,22 +60,39 @@ pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
     }
     let (report, traces) = bench.finish(flags.repetitions, flags.turns)?;
     if let Some(path) = &flags.plot {
-        let picture = plot::draw(&mix, report.configs(), &traces, host::machine().pus)?;
+        let pus = flags.contexts.unwrap_or_else(|| host::machine().pus);
+        let picture = plot::draw(&mix, report.configs(), &traces, pus)?;
         std::fs::write(path, picture).with_context(|| format!("can't write {}", path.display()))?;
     }
     publish(flags.common.json, &report.table(), &report)?;
     Ok(if report.right() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn configs(names: &[String]) -> Result<Vec<Config>> {
+/// What is compared where nothing is said; in slow motion all programs wait passively anyway.
+const USUAL: [&str; 6] = ["unmanaged", "passive", "dynamic", "pinned", "equi", "scaf"];
+const USUAL_SLOW: [&str; 4] = ["unmanaged", "pinned", "equi", "scaf"];
+
+fn configs(flags: &cli::Mix) -> Result<Vec<Config>> {
+    let usual: &[&str] = if flags.contexts.is_some() { &USUAL_SLOW } else { &USUAL };
+    let named: Vec<&str> = flags.configs.iter().map(String::as_str).collect();
+    let names = if named.is_empty() { usual } else { &named };
     let mut seen = HashSet::new();
-    names.iter().filter(|name| seen.insert(name.as_str())).map(|name| Config::parse(name)).collect()
+    let configs: Vec<Config> = names
+        .iter()
+        .filter(|name| seen.insert(**name))
+        .map(|name| Config::parse(name))
+        .collect::<Result<_>>()?;
+    ensure!(
+        flags.contexts.is_none() || !configs.contains(&Config::Dynamic),
+        "with OMP_DYNAMIC, the runtime asks how busy the real machine is, which says nothing in slow motion; leave 'dynamic' out"
+    );
+    Ok(configs)
 }
 
 fn recipe(folders: &Folders, program: &file::ProgramSpec) -> Result<Recipe> {
     let (path, arguments) =
         folders.command(&program.command).with_context(|| format!("program '{}'", program.name))?;
-    Ok(Recipe { program: path, arguments, environment: vec![], pus: None })
+    Ok(Recipe::new(path, arguments))
 }
 
 /// Better now than after minutes of measuring.
@@ -119,6 +137,7 @@ impl std::fmt::Display for Kind {
 struct Bench<'a> {
     mix: &'a MixFile,
     recipes: Vec<Recipe>,
+    /// Contexts in slow motion.
     pus: Vec<u32>,
     /// Whether a program starts later than others.
     is_late: bool,
@@ -132,6 +151,8 @@ struct Bench<'a> {
     /// Outputs of each program alone, which are right by definition.
     outputs: Vec<HashSet<String>>,
     measured: Vec<Measured>,
+    /// Where contexts are slow ones; goes last.
+    motion: Option<Motion>,
 }
 
 impl<'a> Bench<'a> {
@@ -139,21 +160,24 @@ impl<'a> Bench<'a> {
         mix: &'a MixFile,
         recipes: Vec<Recipe>,
         configs: Vec<Config>,
-        repetitions: u32,
-        is_drawn: bool,
+        motion: Option<Motion>,
+        flags: &cli::Mix,
         interrupt: Interrupt,
     ) -> Result<Bench<'a>> {
-        let pus = host::allowed_by_neighbourhood();
+        let pus = match &motion {
+            Some(motion) => (0..motion.contexts()).collect(),
+            None => host::allowed_by_neighbourhood(),
+        };
         ensure!(!pus.is_empty(), "can't tell which PUs there are");
         // A daemon that doesn't come up is to be known before anything is measured.
         if let Some(config) = configs.iter().find(|config| matches!(config, Config::Managed(_))) {
-            config.daemon(false, &interrupt)?;
+            config.daemon(false, motion.as_ref(), &interrupt)?;
         }
         let count = mix.programs.len();
         Ok(Bench {
-            progress: Progress::new(repetitions as usize * (2 * count + configs.len())),
+            progress: Progress::new(flags.repetitions as usize * (2 * count + configs.len())),
             is_late: mix.has_late(),
-            is_drawn,
+            is_drawn: flags.plot.is_some(),
             mix,
             recipes,
             pus,
@@ -165,6 +189,7 @@ impl<'a> Bench<'a> {
                 .into_iter()
                 .map(|config| Measured { config, repetitions: vec![], lates: vec![], trace: None })
                 .collect(),
+            motion,
         })
     }
 
@@ -185,17 +210,19 @@ impl<'a> Bench<'a> {
         let configs: Vec<Config> = self.measured.iter().map(|measured| measured.config.clone()).collect();
         let daemons = configs
             .iter()
-            .map(|config| config.daemon(true, &self.interrupt))
+            .map(|config| config.daemon(true, self.motion.as_ref(), &self.interrupt))
             .collect::<Result<Vec<Option<Private>>>>()?;
         let alone = (0..self.recipes.len()).flat_map(|index| {
-            let part = |recipe| Part { recipe, restart: false, ..self.part(index, vec![], None) };
-            [vec![part(self.serially(index))], vec![part(self.recipes[index].clone())]]
+            let part = |recipe| Part { restart: false, ..self.part(index, recipe) };
+            [vec![part(self.serially(index))], vec![part(self.solo(index))]]
         });
         let together =
             configs.iter().zip(&daemons).map(|(config, daemon)| self.parts(config, daemon.as_ref()));
         let coruns: Vec<Vec<Part>> = alone.chain(together).collect();
         self.progress.at("all by turns");
-        let done = corun::by_turns(&coruns, repetition, &self.interrupt)?;
+        // In slow motion each begins with a fresh quota, whatever there was of the last one.
+        let turn = corun::TURN.div_f64(self.motion.as_ref().map_or(1.0, Motion::pace));
+        let done = corun::by_turns(&coruns, repetition, turn, &self.interrupt)?;
         drop(daemons);
         let mut done = done.into_iter();
         for index in 0..self.recipes.len() {
@@ -221,16 +248,33 @@ impl<'a> Bench<'a> {
 
     /// How to start a program with one thread on one PU.
     fn serially(&self, index: usize) -> Recipe {
-        self.recipes[index].with(vec![("OMP_NUM_THREADS", Some("1".into()))], Some(self.pus[..1].to_vec()))
+        let one = vec![("OMP_NUM_THREADS", Some("1".into()))];
+        self.slowed(self.recipes[index].with(one, Some(self.pus[..1].to_vec())), index, false)
+    }
+
+    /// How to start it with the whole machine.
+    fn solo(&self, index: usize) -> Recipe {
+        self.slowed(self.recipes[index].clone(), index, false)
+    }
+
+    /// The same in slow motion, if that is on. Programs begin at different contexts.
+    fn slowed(&self, recipe: Recipe, index: usize, managed: bool) -> Recipe {
+        match &self.motion {
+            Some(motion) => motion.of(recipe, (index * self.pus.len() / self.recipes.len()) as u32, managed),
+            None => recipe,
+        }
+    }
+
+    /// A time of the mix in seconds: in slow motion it is as many seconds of a context.
+    fn lasting(&self, seconds: f64) -> f64 {
+        seconds / self.motion.as_ref().map_or(1.0, Motion::pace)
     }
 
     fn alone(&mut self, index: usize) -> Result<()> {
         let program = &self.mix.programs[index];
-        for (kind, recipe) in
-            [(Kind::Serial, self.serially(index)), (Kind::Solo, self.recipes[index].clone())]
-        {
+        for (kind, recipe) in [(Kind::Serial, self.serially(index)), (Kind::Solo, self.solo(index))] {
             self.progress.at(format!("{}, {kind}", program.name));
-            let outcome = child::run(&recipe, program.cap_s, &self.interrupt)
+            let outcome = child::run(&recipe, self.lasting(program.cap_s), &self.interrupt)
                 .with_context(|| format!("program '{}', {kind}", program.name))?;
             self.was_alone(index, kind, &outcome)?;
         }
@@ -252,12 +296,12 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    fn part(&self, index: usize, environment: Vec<Change>, pus: Option<Vec<u32>>) -> Part {
+    fn part(&self, index: usize, recipe: Recipe) -> Part {
         let program = &self.mix.programs[index];
         Part {
-            recipe: self.recipes[index].with(environment, pus),
-            start_s: program.start_s,
-            cap_s: program.cap_s,
+            recipe,
+            start_s: self.lasting(program.start_s),
+            cap_s: self.lasting(program.cap_s),
             restart: program.restarts(),
         }
     }
@@ -267,7 +311,8 @@ impl<'a> Bench<'a> {
         let part = |index: usize| {
             let name = &self.mix.programs[index].name;
             let (environment, pus) = config.setting(name, (index, count), &self.pus, daemon);
-            self.part(index, environment, pus)
+            let recipe = self.recipes[index].with(environment, pus);
+            self.part(index, self.slowed(recipe, index, daemon.is_some()))
         };
         (0..count).map(part).collect()
     }
@@ -275,7 +320,7 @@ impl<'a> Bench<'a> {
     fn together(&mut self, number: usize) -> Result<()> {
         let config = self.measured[number].config.clone();
         self.progress.at(config.to_string());
-        let daemon = config.daemon(false, &self.interrupt)?;
+        let daemon = config.daemon(false, self.motion.as_ref(), &self.interrupt)?;
         let parts = self.parts(&config, daemon.as_ref());
         // Watching costs what is watched 1%, so it is done only where it is needed.
         let watched = self.is_late || (self.is_drawn && self.measured[number].trace.is_none());
@@ -343,7 +388,8 @@ impl<'a> Bench<'a> {
             results.push((measured.config, result, measured.lates));
             traces.extend(measured.trace);
         }
-        Ok((Report::new(self.mix, (repetitions, by_turns), &alone, &results), traces))
+        let slow = self.motion.as_ref().map(Motion::about);
+        Ok((Report::new(self.mix, (repetitions, by_turns), slow, &alone, &results), traces))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A mix's results, as JSON and as a table.
 
 use super::super::Header;
+use super::super::slow::About;
 use super::super::stats::median;
 use super::config::Config;
 use super::file::MixFile;
@@ -18,6 +19,8 @@ pub struct Report {
     description: String,
     tags: Vec<String>,
     by_turns: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slow_motion: Option<About>,
     configs: Vec<ConfigReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     late: Option<LateReport>,
@@ -80,6 +83,7 @@ impl Report {
     pub fn new(
         mix: &MixFile,
         (repetitions, by_turns): (u32, bool),
+        slow_motion: Option<About>,
         alone: &[Alone],
         results: &[(Config, ConfigResult, Vec<Late>)],
     ) -> Report {
@@ -92,6 +96,7 @@ impl Report {
             description: mix.description.clone(),
             tags: mix.tags.clone(),
             by_turns,
+            slow_motion,
             configs: results
                 .iter()
                 .map(|(config, result, lates)| config_report(mix, alone, config, result, pinned, lates))
@@ -138,6 +143,9 @@ impl Report {
         }
         ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6]);
         let mut text = format!("{}: {}\n{}\n", self.mix, self.description, ps::trimmed(&table));
+        if let Some(slow) = &self.slow_motion {
+            text += &slow.words();
+        }
         if let Some(late) = &self.late {
             let ms = |value: Option<f64>| {
                 value.map_or_else(|| "not seen".into(), |value| format!("{value:.1} ms"))

@@ -1,0 +1,265 @@
+//! Slow motion: a machine of N contexts on fewer real cores. Each context is a control group with a CPU quota, so that all are
+//! equally slow, and a thread runs on a context by being in its group ([`scafd::apply::slow`]).
+//!
+//! Threads of programs that the private daemon manages are moved by the daemon, as it decides; those of all others by a thread
+//! of ours. The groups are called by who made them, and go with [`Motion`]; what a killed benchmark left is taken away by the
+//! next one.
+
+use super::child::Recipe;
+use crate::host;
+use crate::launch::Change;
+use anyhow::{Context, Result};
+use scafd::apply::slow::{Contexts, MOST_PERIOD_US, RHYTHM, Slow};
+use scafd::observe::{Observer, cgroup};
+use serde::Serialize;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// How the groups' folder is called, before process id and start time of who made it.
+const PREFIX: &str = "scaf-slow-";
+
+/// What it can't show: contexts are slow, and what they share isn't.
+pub const CANNOT_SHOW: [&str; 4] = [
+    "memory contention: bandwidth and caches are the real cores', and fast against slow contexts",
+    "placement: contexts have no topology",
+    "spinning: waiting threads sleep at once",
+    "regions much shorter than a quota's period of 10 ms scale worse than they would: a wait at their end may last until the next \
+     period",
+];
+
+/// A machine in slow motion, until it is dropped.
+pub struct Motion {
+    hands: Arc<Mutex<Slow>>,
+    stop: Arc<AtomicBool>,
+    follower: Option<JoinHandle<()>>,
+    // After the rest: nobody is in the groups by then.
+    groups: Groups,
+}
+
+/// What a result says about it.
+#[derive(Clone, Debug, Serialize)]
+pub struct About {
+    contexts: u32,
+    /// Speed of a context, against a core.
+    pace_ratio: f64,
+    period_ms: f64,
+    cannot_show: [&'static str; 4],
+}
+
+/// Where a program starts in slow motion.
+#[derive(Clone)]
+pub struct Seat {
+    hands: Arc<Mutex<Slow>>,
+    /// Its contexts, of which it starts on the first; none is beside them.
+    contexts: Vec<u32>,
+    /// Whether somebody else moves its threads.
+    managed: bool,
+}
+
+impl About {
+    /// For people.
+    pub fn words(&self) -> String {
+        let mut text = format!(
+            "slow motion: {} contexts, each {:.0}% of a core's time by periods of {:.0} ms; what it can't show:\n",
+            self.contexts,
+            self.pace_ratio * 100.0,
+            self.period_ms
+        );
+        for what in self.cannot_show {
+            text += &format!("  - {what}\n");
+        }
+        text
+    }
+}
+
+impl Motion {
+    /// Makes `contexts` of them.
+    ///
+    /// # Errors
+    /// Control groups don't allow it here; what is missing.
+    pub fn start(contexts: u32) -> Result<Motion> {
+        let root = Path::new("/");
+        let (parent, version_2) = cgroup::cpu_group(root).context(
+            "slow motion needs the cpu controller of control groups, version 1 or 2, and none is mounted here; on a machine or \
+             in a container that has it (docker run --privileged --cgroupns=host), it works for root",
+        )?;
+        let observer = Observer::new(root);
+        remove_leftovers(&parent, &observer);
+        let pus = host::allowed().len() as f64;
+        let cores = host::cgroups(root).quota.map_or(pus, |quota| quota.min(pus));
+        let pid = std::process::id();
+        let name = format!("{PREFIX}{pid}-{}", observer.process(pid).stat()?.starttime);
+        let groups = Groups(parent.join(name));
+        let hands = Slow::new(Contexts::make(&groups.0, version_2, contexts, cores)?);
+        let (hands, stop) = (Arc::new(Mutex::new(hands)), Arc::new(AtomicBool::new(false)));
+        let (follows, stops) = (Arc::clone(&hands), Arc::clone(&stop));
+        let follower = std::thread::spawn(move || {
+            while !stops.load(Ordering::Relaxed) {
+                lock(&follows).follow();
+                std::thread::sleep(RHYTHM);
+            }
+        });
+        Ok(Motion { hands, stop, follower: Some(follower), groups })
+    }
+
+    /// How many contexts there are.
+    pub fn contexts(&self) -> u32 {
+        lock(&self.hands).contexts().count()
+    }
+
+    /// How fast one is, against a core.
+    pub fn pace(&self) -> f64 {
+        lock(&self.hands).contexts().pace()
+    }
+
+    /// The groups' folder.
+    pub fn folder(&self) -> &Path {
+        &self.groups.0
+    }
+
+    /// A private daemon's place: beside the contexts, so that it is heard when the machine is busy.
+    pub fn beside(&self, recipe: Recipe) -> Recipe {
+        let seat = Seat { hands: Arc::clone(&self.hands), contexts: vec![], managed: true };
+        Recipe { seat: Some(seat), ..recipe }
+    }
+
+    /// What a result says about it.
+    pub fn about(&self) -> About {
+        About {
+            contexts: self.contexts(),
+            pace_ratio: self.pace(),
+            period_ms: MOST_PERIOD_US as f64 * 1e-3,
+            cannot_show: CANNOT_SHOW,
+        }
+    }
+
+    /// The same program in slow motion. What were its PUs are its contexts; without any, it has all, the `first` first. A
+    /// `managed` one is moved by the daemon as soon as it has attached.
+    pub fn of(&self, recipe: Recipe, first: u32, managed: bool) -> Recipe {
+        let count = self.contexts();
+        let all = || (0..count).map(|context| (context + first) % count).collect();
+        let contexts = recipe.pus.clone().unwrap_or_else(all);
+        let mut environment = vec![("OMP_NUM_THREADS", Some(count.to_string().into()))];
+        environment.extend(recipe.environment.iter().cloned());
+        environment.extend(passive(managed));
+        let seat = Seat { hands: Arc::clone(&self.hands), contexts, managed };
+        Recipe { environment, pus: None, seat: Some(seat), ..recipe }
+    }
+}
+
+/// Has waiting threads sleep: a spinning one would use up what its context has.
+fn passive(managed: bool) -> Vec<Change> {
+    let zero = |name| (name, Some("0".into()));
+    if managed {
+        // The same, with the waits that the library takes over still its own.
+        vec![zero("GOMP_SPINCOUNT"), zero("SCAF_SPIN"), zero("KMP_BLOCKTIME")]
+    } else {
+        vec![("OMP_WAIT_POLICY", Some("passive".into()))]
+    }
+}
+
+impl Seat {
+    /// The file by which a new process takes its seat: it writes a 0.
+    ///
+    /// # Errors
+    /// The groups have gone.
+    pub fn door(&self) -> Result<File> {
+        let door = lock(&self.hands).contexts().door(self.contexts.first().copied());
+        File::options().write(true).open(&door).with_context(|| format!("can't open {}", door.display()))
+    }
+
+    /// Has the threads of a process that has started follow.
+    pub fn follow(&self, pid: u32) {
+        if !self.managed
+            && let Ok(stat) = Observer::new(Path::new("/")).process(pid).stat()
+        {
+            // One that has ended already needs no place.
+            let _ = lock(&self.hands).place(pid, stat.starttime, &self.contexts);
+        }
+    }
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "contexts {:?}", self.contexts)
+    }
+}
+
+fn lock(hands: &Mutex<Slow>) -> MutexGuard<'_, Slow> {
+    hands.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Motion {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(follower) = self.follower.take() {
+            let _ = follower.join();
+        }
+    }
+}
+
+/// A folder of groups, which goes when this is dropped.
+struct Groups(PathBuf);
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        if let Err(error) = Contexts::remove(&self.0) {
+            eprintln!("scaf: {} is left behind: {error}; the next run removes it", self.0.display());
+        }
+    }
+}
+
+/// Takes away the groups in `parent` of benchmarks that were killed.
+fn remove_leftovers(parent: &Path, observer: &Observer) {
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if let Some((pid, starttime)) = name.to_str().and_then(maker)
+            && observer.process(pid).stat().map_or(true, |stat| stat.starttime != starttime)
+        {
+            report_left(&entry.path(), Contexts::remove(&entry.path()));
+        }
+    }
+}
+
+fn report_left(path: &Path, removed: io::Result<()>) {
+    if let Err(error) = removed {
+        eprintln!("scaf: {} of an earlier run can't be removed: {error}", path.display());
+    }
+}
+
+/// Process id and start time of who made a folder of this name; `None` if it isn't of slow motion.
+fn maker(name: &str) -> Option<(u32, u64)> {
+    let (pid, starttime) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    Some((pid.parse().ok()?, starttime.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_tell_who_made_them() {
+        assert_eq!(maker("scaf-slow-12-3456"), Some((12, 3456)));
+        assert_eq!(maker("scaf-slow-12"), None);
+        assert_eq!(maker("user.slice"), None);
+    }
+
+    #[test]
+    fn groups_of_the_dead_are_taken_away_and_those_of_the_living_stay() {
+        let parent = tempfile::tempdir().unwrap();
+        let observer = Observer::new(Path::new("/"));
+        let pid = std::process::id();
+        let starttime = observer.process(pid).stat().unwrap().starttime;
+        let folder = |starttime: u64| parent.path().join(format!("{PREFIX}{pid}-{starttime}"));
+        let others = parent.path().join("others");
+        for path in [folder(starttime), folder(starttime + 1).join("0"), others.clone()] {
+            std::fs::create_dir_all(path).unwrap();
+        }
+        remove_leftovers(parent.path(), &observer);
+        assert!(folder(starttime).exists() && !folder(starttime + 1).exists() && others.exists());
+    }
+}

@@ -1,0 +1,93 @@
+//! Slow motion: contexts that are control groups. Grants are carried out by groups, results are right, and no group is left.
+
+use crate::support::{House, kernel, root_user, wait_for};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const TINY: &str = "name = 'tiny'\n\
+    [[program]]\nname = 'ep'\ncommand = ['{kernels}/ep', '--class=S']\n\
+    [[program]]\nname = 'phases'\n\
+    command = ['{kernels}/phases', '--serial-us=1000', '--parallel-us=9000', '--iterations=20']\n";
+
+/// `scaf bench mix` of tiny programs with four contexts; `None` where there are no groups with quotas, which is said.
+fn bench(house: &House) -> Option<Command> {
+    let root = Path::new("/");
+    let group = scafd::observe::cgroup::cpu_group(root);
+    if group.is_none() || !root_user() {
+        eprintln!("skipped: no cpu controller of control groups here, or not root");
+        return None;
+    }
+    let mix = house.folder().join("tiny.toml");
+    std::fs::write(&mix, TINY).expect("a mix");
+    let kernels = kernel("ep").parent().map(Path::to_owned).unwrap_or_default();
+    let mut command = house.bench();
+    command.arg("mix").arg(mix).arg("--kernels").arg(kernels);
+    command.args([
+        "--contexts",
+        "4",
+        "--repetitions",
+        "1",
+        "--configs",
+        "unmanaged,pinned,equi,scaf",
+        "--json",
+    ]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Some(command)
+}
+
+/// Folders of groups that this benchmark made.
+fn groups(maker: u32) -> Vec<PathBuf> {
+    let Some((parent, _)) = scafd::observe::cgroup::cpu_group(Path::new("/")) else { return Vec::new() };
+    let ours = format!("scaf-slow-{maker}-");
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.to_string_lossy().contains(&ours)).collect()
+}
+
+/// Threads of a group.
+fn threads(group: &Path) -> usize {
+    let files =
+        ["tasks", "cgroup.threads"].map(|file| std::fs::read_to_string(group.join(file)).unwrap_or_default());
+    files.iter().map(|text| text.lines().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn a_mix_in_slow_motion_verifies_and_leaves_no_group_behind() {
+    let house = House::without_daemon("equi");
+    let Some(mut command) = bench(&house) else { return };
+    let child = command.spawn().expect("scaf starts");
+    let maker = child.id();
+    wait_for("threads on several contexts at once", || {
+        let folder = groups(maker).pop()?;
+        let busy = (0..4).filter(|context| threads(&folder.join(context.to_string())) > 0).count();
+        (busy > 1).then_some(())
+    });
+    let done = child.wait_with_output().expect("scaf ends");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{said}");
+    assert!(said.contains("slow motion: 4 contexts") && said.contains("can't show"), "{said}");
+    let report: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(report["slow_motion"]["contexts"], 4);
+    let configs = report["configs"].as_array().expect("configurations");
+    assert_eq!(configs.len(), 4);
+    for config in configs {
+        for program in config["programs"].as_array().expect("programs") {
+            assert_eq!(program["verified"], true, "{config}");
+            assert!(program["completions"].as_u64() > Some(0), "{config}");
+        }
+    }
+    assert_eq!(groups(maker), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn groups_of_a_killed_benchmark_are_taken_away_by_the_next() {
+    let house = House::without_daemon("equi");
+    let (Some(mut command), Some(mut next)) = (bench(&house), bench(&house)) else { return };
+    let mut killed = command.spawn().expect("scaf starts");
+    wait_for("its groups", || groups(killed.id()).pop().filter(|folder| threads(&folder.join("0")) > 0));
+    killed.kill().expect("killing it");
+    killed.wait().expect("its end");
+    assert_eq!(groups(killed.id()).len(), 1);
+    let done = next.output().expect("scaf starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(groups(killed.id()), Vec::<PathBuf>::new());
+}
