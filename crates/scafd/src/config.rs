@@ -231,6 +231,12 @@ impl Config {
         Ok(config)
     }
 
+    /// The same for programs all of which run at `pace` (0 to 1) of their usual speed: as many decisions for as much work.
+    #[must_use]
+    pub fn at_pace(self, pace: f64) -> Config {
+        Config { rate_hz: self.rate_hz * pace, rc_s: self.rc_s / pace, ..self }
+    }
+
     /// How policies are to decide.
     pub fn settings(&self) -> Settings {
         Settings { objective: self.objective, floor: self.floor }

@@ -23,7 +23,9 @@ impl Daemon {
             return (Allocation::default(), None);
         }
         self.decisions += 1;
-        let machine = Machine { capacity: self.capacity(), now_s: clock::now_ns() as f64 * 1e-9 };
+        // By the programs' clock, which in slow motion is a slower one.
+        let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.apply.pace();
+        let machine = Machine { capacity: self.capacity(), now_s };
         let mut allocation = self.parts.policy.allocate(&machine, &requests);
         let mut entry = Entry::of(Decision {
             number: self.decisions,

@@ -95,8 +95,9 @@ pub struct Daemon {
 
 impl Daemon {
     /// A daemon without programs.
-    pub fn new(parts: Parts) -> Daemon {
+    pub fn new(mut parts: Parts) -> Daemon {
         let now = Instant::now();
+        parts.config = parts.config.at_pace(parts.apply.pace());
         let observer = Observer::new(std::path::Path::new("/")).at_pace(parts.apply.pace());
         let chosen = parts.config.counters.then(|| parts.config.events.clone());
         let mut daemon = Daemon {
