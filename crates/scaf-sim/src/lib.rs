@@ -12,6 +12,7 @@ mod contention;
 mod engine;
 pub mod mixes;
 mod outcome;
+pub mod paper;
 mod running;
 pub mod scenario;
 mod shape;
