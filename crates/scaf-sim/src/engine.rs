@@ -293,6 +293,9 @@ impl<'a> Simulation<'a> {
             let previous = if program.dop.is_some() { os(&program.pus) } else { PuSet::new() };
             wants.push(Want { id: program.id, dop: *dop, allowed: all.clone(), previous });
         }
+        if self.scenario.daemon.any_contexts {
+            return self.any(dops);
+        }
         let sets = match self.policy.scatter() {
             Some(seed) => scatter(self.topology, &wants, seed),
             None => place(self.topology, &wants),
@@ -307,6 +310,31 @@ impl<'a> Simulation<'a> {
                 None => (0..self.topology.pus.len()).collect(),
             })
             .collect()
+    }
+
+    /// The same without a thought: everybody keeps as many of its contexts as it may, drawn by lot, and takes others that are free.
+    fn any(&mut self, dops: &[Option<u32>]) -> Vec<Vec<usize>> {
+        let mut free: Vec<usize> = (0..self.topology.pus.len()).collect();
+        let mut sets: Vec<Vec<usize>> = Vec::new();
+        for (program, dop) in self.running.iter().zip(dops) {
+            let mut kept: Vec<usize> = program.pus.iter().copied().filter(|pu| free.contains(pu)).collect();
+            while kept.len() > dop.unwrap_or(program.natural) as usize {
+                kept.swap_remove(self.random.random_range(0..kept.len()));
+            }
+            free.retain(|pu| !kept.contains(pu));
+            sets.push(kept);
+        }
+        for (set, dop) in sets.iter_mut().zip(dops) {
+            while set.len() < dop.unwrap_or(1) as usize && !free.is_empty() {
+                set.push(free.swap_remove(self.random.random_range(0..free.len())));
+            }
+            if set.is_empty() {
+                // More programs than contexts: they share.
+                set.push(self.random.random_range(0..self.topology.pus.len()));
+            }
+            set.sort_unstable();
+        }
+        sets
     }
 
     fn outcome(self) -> Outcome {

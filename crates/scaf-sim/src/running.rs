@@ -103,7 +103,8 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn region(&self) -> Option<&'a RegionSpec> {
+    /// The region that it is in.
+    pub fn region(&self) -> Option<&'a RegionSpec> {
         self.spec.phases.get(self.phase)?.regions.get(self.step.checked_sub(1)?)
     }
 

@@ -98,6 +98,8 @@ pub struct DaemonSettings {
     pub rc_s: f64,
     /// Whether programs' true speedups alone are given as profiles (SCALO's OPPTS).
     pub profiles: bool,
+    /// Whether contexts are chosen without a thought for what they share: a program keeps what it has, and takes any that are free.
+    pub any_contexts: bool,
     /// Policies' floor: no speedup below this share of what equal parts would give.
     pub floor: f64,
 }
@@ -105,7 +107,7 @@ pub struct DaemonSettings {
 impl Default for DaemonSettings {
     /// scafd's own.
     fn default() -> DaemonSettings {
-        DaemonSettings { rate_hz: 4.0, rc_s: 1.0, profiles: false, floor: 0.5 }
+        DaemonSettings { rate_hz: 4.0, rc_s: 1.0, profiles: false, any_contexts: false, floor: 0.5 }
     }
 }
 

@@ -39,6 +39,13 @@ impl Shape {
         }
     }
 
+    /// The speedup on a number of contexts that needn't be whole: straight lines between those that are, and nothing on none.
+    pub fn part(&self, contexts: f64) -> f64 {
+        let below = contexts.max(0.0).floor();
+        let at = |p: f64| if p < 1.0 { 0.0 } else { self.at(p as u32) };
+        at(below) + (at(below + 1.0) - at(below)) * (contexts.max(0.0) - below)
+    }
+
     /// What is wrong with it, if anything.
     pub fn check(&self) -> Result<(), String> {
         let share = |value: f64, what: &str| {
