@@ -3,6 +3,7 @@
 //! What the papers give stands in tables (fixtures/papers), what they don't is assumed in scenario files (fixtures/scenarios) or
 //! here, and is told with the results. Only what concerns unmodified programs is ever fitted.
 
+mod pairs;
 mod scalo;
 mod tables;
 mod taco;
@@ -94,6 +95,7 @@ pub type Rerun = fn(u64) -> Result<Paper, Error>;
 /// All experiments, with the names that the command line has for them.
 pub const PAPERS: &[(&str, Rerun)] = &[
     ("scaf-three-way", three_way::run),
+    ("scaf-pairs", pairs::run),
     ("scalo-pairs", scalo::pairs),
     ("scalo-mixes", scalo::mixes),
     ("taco-sets", taco::sets),
@@ -109,7 +111,12 @@ fn available(names: &[&'static str]) -> Vec<&'static str> {
 ///
 /// # Errors
 /// If there is no such policy.
-pub fn under(policy: &str, scenario: &Scenario, topology: &Topology, options: Options) -> Result<Outcome, Error> {
+pub fn under(
+    policy: &str,
+    scenario: &Scenario,
+    topology: &Topology,
+    options: Options,
+) -> Result<Outcome, Error> {
     let settings = Settings { objective: Objective::Throughput, floor: scenario.daemon.floor };
     let mut policy = by_name(policy, &settings).ok_or_else(|| Error::Policy(policy.to_owned()))?;
     Ok(simulate(scenario, topology, &mut *policy, options))

@@ -39,7 +39,8 @@ impl Bench {
 
     /// The sum of speedups of these programs under a policy.
     fn stp(&self, policy: &str, programs: &[usize]) -> Result<f64, Error> {
-        let programs: Vec<ProgramSpec> = programs.iter().map(|i| self.scenario.programs[*i].clone()).collect();
+        let programs: Vec<ProgramSpec> =
+            programs.iter().map(|i| self.scenario.programs[*i].clone()).collect();
         let mut scenario = Scenario { programs, ..self.scenario.clone() };
         scenario.daemon.profiles = policy == "offline";
         let options = Options { seed: self.seed, record: false };
@@ -68,7 +69,8 @@ impl Bench {
     fn theirs(&self, workloads: &[&str], policy: &str) -> Option<f64> {
         let allocator = if policy == "offline" { "OPPTS".to_owned() } else { policy.to_uppercase() };
         let row = self.headlines.iter().find(|row| {
-            workloads.contains(&&*row.workloads) && row.allocator.split([' ', ',']).any(|name| name == allocator)
+            workloads.contains(&&*row.workloads)
+                && row.allocator.split([' ', ',']).any(|name| name == allocator)
         })?;
         row.stp_change_pct.parse().ok()
     }
@@ -123,14 +125,19 @@ pub(super) fn pairs(seed: u64) -> Result<Paper, Error> {
         (true, "scalo-figure-6-different", "Two programs of different classes (SCALO, figure 6a)"),
         (false, "scalo-figure-6-same", "Two programs of one class (SCALO, figure 6c)"),
     ] {
-        let kinds: &[(usize, usize)] = if different { &[(0, 1), (0, 2), (1, 2)] } else { &[(0, 0), (1, 1), (2, 2)] };
+        let kinds: &[(usize, usize)] =
+            if different { &[(0, 1), (0, 2), (1, 2)] } else { &[(0, 0), (1, 1), (2, 2)] };
         let mut groups = Vec::new();
         for (a, b) in kinds {
             let process = format!("{}-{}", CLASSES[*a], CLASSES[*b]);
             groups.push((process, means(of(*a, *b))));
         }
         let all = means(workloads.iter().filter(|workload| is_mixed(workload) == different));
-        let theirs = if different { "2 programs of different speedup class" } else { "2 programs of the same speedup class" };
+        let theirs = if different {
+            "2 programs of different speedup class"
+        } else {
+            "2 programs of the same speedup class"
+        };
         groups.push((theirs.replace(" speedup", ""), all));
         for (process, gains) in &groups {
             let theirs: &[&str] = if process.starts_with('2') { &[theirs] } else { &[] };
@@ -140,7 +147,8 @@ pub(super) fn pairs(seed: u64) -> Result<Paper, Error> {
     }
     for (panel, (a, b)) in ["a", "c", "b"].into_iter().zip([(0, 1), (0, 2), (1, 2)]) {
         let title = format!("{} and {} (SCALO, figure 7)", CLASSES[a], CLASSES[b]);
-        let groups: Vec<_> = of(a, b).map(|workload| (workload.name.clone(), workload.gains.clone())).collect();
+        let groups: Vec<_> =
+            of(a, b).map(|workload| (workload.name.clone(), workload.gains.clone())).collect();
         figures.push(bench.figure(&format!("scalo-figure-7{panel}"), title, groups));
     }
     for workload in &workloads {

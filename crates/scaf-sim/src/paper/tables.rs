@@ -79,3 +79,22 @@ pub(super) struct SetResult {
     pub avg_slowdown: f64,
 }
 table!(set_results, SetResult, "taco_table4_results.csv");
+
+/// SCAF's slides: two programs on eight cores.
+#[derive(Debug, Deserialize)]
+pub(super) struct Pair {
+    pub system: String,
+    pub sp_speedup: f64,
+    pub lu_speedup: f64,
+    pub sum_speedup: f64,
+}
+table!(pair, Pair, "scaf_sp_lu_pair.csv");
+
+/// SCAF's headlines on pairs.
+#[derive(Debug, Deserialize)]
+pub(super) struct PairsHeadline {
+    pub contexts: u32,
+    pub pairs_improved_pct: f64,
+    pub mean_improvement_of_those_pct: f64,
+}
+table!(pairs_headlines, PairsHeadline, "scaf_headlines.csv");

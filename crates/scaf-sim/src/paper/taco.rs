@@ -19,14 +19,16 @@ pub(super) fn sets(seed: u64) -> Result<Paper, Error> {
     let topology = scenario.topology()?;
     let theirs = tables::set_results()?;
     let (mut rows, mut groups) = (Vec::new(), Vec::new());
-    let policies: Vec<&str> = [ANY].into_iter().chain(available(&["equi", "scaf", "curve", "taco"])).collect();
+    let policies: Vec<&str> =
+        [ANY].into_iter().chain(available(&["equi", "scaf", "curve", "taco"])).collect();
     let mut series: Vec<(String, Vec<Option<f64>>)> = Vec::new();
     for (number, set) in tables::sets()?.iter().enumerate() {
         groups.push(format!("set {}", set.set));
         let mut sums = vec![(0.0, 0.0); policies.len() + 1];
         for workload in 0..set.workloads {
             // Workloads of a set are alike under every policy, and differ from set to set.
-            let mut random = ChaCha8Rng::seed_from_u64(seed ^ (number as u64 + 1) << 32 ^ (workload + 1) << 16);
+            let mut random =
+                ChaCha8Rng::seed_from_u64(seed ^ (number as u64 + 1) << 32 ^ (workload + 1) << 16);
             let scenario = Scenario { programs: jobs(set, &scenario, &mut random), ..scenario.clone() };
             let contexts = topology.pus.len() as u32;
             let (busy_s, slowdown) = batch(&scenario.programs, contexts);
@@ -92,8 +94,11 @@ fn note(series: &mut Vec<(String, Vec<Option<f64>>)>, name: &str, value: f64) {
 
 /// Jobs drawn at random from the programs of a set, with exponential times between them.
 fn jobs(set: &tables::Set, scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<ProgramSpec> {
-    let allowed: Vec<&ProgramSpec> =
-        scenario.programs.iter().filter(|program| !set.mix.split(' ').any(|word| word == program.name)).collect();
+    let allowed: Vec<&ProgramSpec> = scenario
+        .programs
+        .iter()
+        .filter(|program| !set.mix.split(' ').any(|word| word == program.name))
+        .collect();
     let mut now_s = 0.0;
     let job = |_| {
         let program = allowed[random.random_range(0..allowed.len())];
@@ -130,7 +135,8 @@ pub(super) fn effective(seed: u64) -> Result<Paper, Error> {
             let programs = vec![copy; (contexts / p) as usize];
             let filled = Scenario { programs, ..scenario.clone() };
             let outcome = under("equi", &filled, &topology, Options { seed, record: false })?;
-            Ok(outcome.programs.iter().map(|program| program.time_s()).sum::<f64>() / outcome.programs.len() as f64)
+            Ok(outcome.programs.iter().map(|program| program.time_s()).sum::<f64>()
+                / outcome.programs.len() as f64)
         };
         let alone_s = time_s(1)?;
         let paper = theirs.iter().find(|row| row.benchmark == program.name && row.kind == "effective");
@@ -138,7 +144,13 @@ pub(super) fn effective(seed: u64) -> Result<Paper, Error> {
         for (i, p) in sizes.into_iter().enumerate() {
             let (ours, paper) = (alone_s / time_s(p)?, paper.map(|row| row[i]));
             let configuration = format!("{} copies of {p}", contexts / p);
-            rows.push(Row { configuration, process: program.name.clone(), what: "effective speedup", ours, paper });
+            rows.push(Row {
+                configuration,
+                process: program.name.clone(),
+                what: "effective speedup",
+                ours,
+                paper,
+            });
             if p == 6 {
                 ours_of.push(Some(ours));
                 theirs_of.push(paper);

@@ -22,7 +22,8 @@ pub(super) fn run(seed: u64) -> Result<Paper, Error> {
         };
         let mut speedups = Vec::new();
         for program in &outcome.programs {
-            let paper = table.iter().find(|row| Some(&*row.configuration) == called && row.process == program.name);
+            let paper =
+                table.iter().find(|row| Some(&*row.configuration) == called && row.process == program.name);
             row(&program.name, "speedup", program.speedup, paper.map(|row| row.speedup));
             row(&program.name, "runtime_s", program.time_s(), paper.map(|row| row.runtime_s));
             speedups.push(Some(program.speedup));
