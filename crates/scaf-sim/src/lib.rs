@@ -16,6 +16,7 @@ pub mod paper;
 mod running;
 pub mod scenario;
 mod shape;
+pub mod trace;
 mod watch;
 
 pub use engine::{Options, simulate};
