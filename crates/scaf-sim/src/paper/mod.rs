@@ -123,7 +123,7 @@ pub fn under(
 }
 
 /// The programs' contexts over time, as a picture.
-fn steps(file: String, title: String, outcome: &Outcome) -> Figure {
+pub fn steps(file: String, title: String, outcome: &Outcome) -> Figure {
     let series = outcome.programs.iter().zip(1..).map(|(program, id)| {
         let of = outcome.steps.iter().filter(|step| step.program == id);
         (program.name.clone(), of.map(|step| (step.at_s, f64::from(step.contexts))).collect())
