@@ -69,6 +69,9 @@ struct Simulation<'a> {
     busy_s: f64,
     context_s: f64,
     most_busy: f64,
+    /// Since when everybody is there, with the work that was done by then; and what came of it when the first left.
+    together_since: Option<(f64, f64)>,
+    together: Option<f64>,
 }
 
 impl<'a> Simulation<'a> {
@@ -103,6 +106,8 @@ impl<'a> Simulation<'a> {
             busy_s: 0.0,
             context_s: 0.0,
             most_busy: 0.0,
+            together_since: None,
+            together: None,
         }
     }
 
@@ -157,6 +162,10 @@ impl<'a> Simulation<'a> {
             self.running.push(program);
             self.watches.push(Watch::new(self.now_s, self.scenario.daemon.rc_s));
         }
+        if self.to_come.is_empty() && self.running.len() == self.scenario.programs.len() && self.together_since.is_none()
+        {
+            self.together_since = Some((self.now_s, self.running.iter().map(|program| program.done).sum()));
+        }
         self.running.len() > before
     }
 
@@ -206,6 +215,9 @@ impl<'a> Simulation<'a> {
     /// Programs that have ended. True if there are any.
     fn depart(&mut self) -> bool {
         let before = self.running.len();
+        if self.running.iter().any(|program| program.ended) {
+            self.note_together();
+        }
         for at in (0..self.running.len()).rev() {
             if self.running[at].ended {
                 let program = self.running.remove(at);
@@ -215,6 +227,16 @@ impl<'a> Simulation<'a> {
             }
         }
         self.running.len() < before
+    }
+
+    /// Somebody is about to leave: how much everybody did together.
+    fn note_together(&mut self) {
+        if let (Some((since_s, before)), None) = (self.together_since, self.together)
+            && self.now_s > since_s
+        {
+            let done: f64 = self.running.iter().map(|program| program.done).sum();
+            self.together = Some((done - before) / (self.now_s - since_s));
+        }
     }
 
     fn outcome_of(&self, program: &Running) -> ProgramOutcome {
@@ -348,6 +370,7 @@ impl<'a> Simulation<'a> {
             busy_pct: if self.context_s > 0.0 { 100.0 * self.busy_s / self.context_s } else { 0.0 },
             most_busy: self.most_busy,
             occupied_s: self.context_s / self.topology.pus.len().max(1) as f64,
+            stp_together: self.together,
             steps: self.steps,
             recorded: self.decisions,
         }

@@ -311,6 +311,8 @@ pub enum Sim {
     Paper(SimPaper),
     /// Ask what would have happened in a trace of `scaf record` under another policy
     Replay(SimReplay),
+    /// Compare policies with the best possible, on all mixes of two to four programs of known speedups
+    Mixes(SimMixes),
 }
 
 /// Options of every simulation.
@@ -359,6 +361,33 @@ pub struct SimPaper {
     /// Print every row, those without a number in the paper as well
     #[arg(long)]
     pub all: bool,
+}
+
+/// `scaf sim mixes`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("from").required(true).args(["curves", "family"]))]
+pub struct SimMixes {
+    /// Options of every simulation.
+    #[command(flatten)]
+    pub common: SimCommon,
+    /// Table of speedups: CSV with columns benchmark, kind and p2, p3, ...
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub curves: Option<PathBuf>,
+    /// Curves by a formula instead: amdahl, usl, ...
+    #[arg(long, value_name = "NAME")]
+    pub family: Option<String>,
+    /// Which rows of the table
+    #[arg(long, default_value = "traditional")]
+    pub kind: String,
+    /// Contexts
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(2..=1024))]
+    pub pus: u32,
+    /// By how much each measurement is off: a standard deviation in percent
+    #[arg(long, value_name = "PCT", default_value_t = 5.0)]
+    pub noise_pct: f64,
+    /// Policies, separated by commas
+    #[arg(long, value_delimiter = ',', default_value = "equi,scaf,logm,spdp,curve")]
+    pub policies: Vec<String>,
 }
 
 /// `scaf sim replay`.

@@ -35,6 +35,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Sim(cli::Sim::Run(flags)) => sim::scenario::run(&flags),
         cli::Command::Sim(cli::Sim::Paper(flags)) => sim::paper::run(&flags),
         cli::Command::Sim(cli::Sim::Replay(flags)) => sim::replay::run(&flags),
+        cli::Command::Sim(cli::Sim::Mixes(flags)) => sim::mixes::run(&flags),
         cli::Command::Completions { shell } => complete::completions(shell),
         cli::Command::Man { dir } => complete::man(&dir),
     }

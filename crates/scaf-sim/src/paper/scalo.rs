@@ -18,6 +18,8 @@ struct Workload {
     /// Its programs' classes.
     classes: Vec<String>,
     gains: Vec<f64>,
+    /// The same of the time until the first of them ended.
+    together: Vec<f64>,
 }
 
 /// What all workloads of a kind have in common.
@@ -37,14 +39,15 @@ impl Bench {
         Ok(Bench { scenario, topology, policies: available(&POLICIES), headlines, seed })
     }
 
-    /// The sum of speedups of these programs under a policy.
-    fn stp(&self, policy: &str, programs: &[usize]) -> Result<f64, Error> {
+    /// The sum of speedups of these programs under a policy, and that of the time until the first ended.
+    fn stp(&self, policy: &str, programs: &[usize]) -> Result<(f64, f64), Error> {
         let programs: Vec<ProgramSpec> =
             programs.iter().map(|i| self.scenario.programs[*i].clone()).collect();
         let mut scenario = Scenario { programs, ..self.scenario.clone() };
         scenario.daemon.profiles = policy == "offline";
         let options = Options { seed: self.seed, record: false };
-        Ok(under(policy, &scenario, &self.topology, options)?.stp())
+        let outcome = under(policy, &scenario, &self.topology, options)?;
+        Ok((outcome.stp(), outcome.stp_together.unwrap_or(f64::NAN)))
     }
 
     fn workloads(&self, size: usize) -> Result<Vec<Workload>, Error> {
@@ -55,12 +58,16 @@ impl Bench {
         let mut workloads = Vec::new();
         for programs in combinations(self.scenario.programs.len(), size) {
             let equal = self.stp("equi", &programs)?;
-            let gain = |policy: &&str| Ok(100.0 * (self.stp(policy, &programs)? / equal - 1.0));
-            let gains = self.policies.iter().map(gain).collect::<Result<_, Error>>()?;
+            let (mut gains, mut together) = (Vec::new(), Vec::new());
+            for policy in &self.policies {
+                let stp = self.stp(policy, &programs)?;
+                gains.push(100.0 * (stp.0 / equal.0 - 1.0));
+                together.push(100.0 * (stp.1 / equal.1 - 1.0));
+            }
             let names: Vec<&str> =
                 programs.iter().map(|i| self.scenario.programs[*i].name.as_str()).collect();
             let classes = names.iter().map(|name| class(name)).collect();
-            workloads.push(Workload { name: names.join(" + "), classes, gains });
+            workloads.push(Workload { name: names.join(" + "), classes, gains, together });
         }
         Ok(workloads)
     }
@@ -87,6 +94,13 @@ impl Bench {
         self.policies.iter().zip(means).map(row).collect()
     }
 
+    /// Rows of the means of the time until the first ended, with which the paper has nothing to compare.
+    fn rows_together(&self, process: &str, workloads: &[&Workload]) -> Vec<Row> {
+        let means = means_of(workloads.iter().map(|workload| &workload.together));
+        let row = |row: Row| Row { what: "STP over equi until the first ends, %", paper: None, ..row };
+        self.rows(process, &[], &means).into_iter().map(row).collect()
+    }
+
     /// A picture of bars.
     fn figure(&self, file: &str, title: String, groups: Vec<(String, Vec<f64>)>) -> Figure {
         let values = |at: usize| groups.iter().map(|(_, gains)| gains.get(at).copied()).collect();
@@ -103,9 +117,13 @@ impl Bench {
 
 /// For each policy the mean over these workloads.
 fn means<'a>(workloads: impl Iterator<Item = &'a Workload>) -> Vec<f64> {
-    let all: Vec<&Workload> = workloads.collect();
-    let policies = all.first().map_or(0, |workload| workload.gains.len());
-    let mean = |at: usize| all.iter().map(|workload| workload.gains[at]).sum::<f64>() / all.len() as f64;
+    means_of(workloads.map(|workload| &workload.gains))
+}
+
+fn means_of<'a>(gains: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
+    let all: Vec<&Vec<f64>> = gains.collect();
+    let policies = all.first().map_or(0, |gains| gains.len());
+    let mean = |at: usize| all.iter().map(|gains| gains[at]).sum::<f64>() / all.len() as f64;
     (0..policies).map(mean).collect()
 }
 
@@ -143,6 +161,8 @@ pub(super) fn pairs(seed: u64) -> Result<Paper, Error> {
             let theirs: &[&str] = if process.starts_with('2') { &[theirs] } else { &[] };
             rows.extend(bench.rows(process, theirs, gains));
         }
+        let alike: Vec<&Workload> = workloads.iter().filter(|workload| is_mixed(workload) == different).collect();
+        rows.extend(bench.rows_together(&theirs.replace(" speedup", ""), &alike));
         figures.push(bench.figure(file, title.into(), groups));
     }
     for (panel, (a, b)) in ["a", "c", "b"].into_iter().zip([(0, 1), (0, 2), (1, 2)]) {
@@ -173,6 +193,9 @@ pub(super) fn mixes(seed: u64) -> Result<Paper, Error> {
         let size = if process.starts_with('3') { "3 programs" } else { "4 programs" };
         let theirs: &[&str] = if process.ends_with("all") { &[size, "3 and 4 programs"] } else { &[] };
         rows.extend(bench.rows(process, theirs, gains));
+    }
+    for (process, workloads) in [("3 programs, all", &three), ("4 programs, all", &four)] {
+        rows.extend(bench.rows_together(process, &workloads.iter().collect::<Vec<_>>()));
     }
     let title = "Three and four programs (SCALO, figure 13)".to_owned();
     let mut figures = vec![bench.figure("scalo-figure-13", title, groups)];

@@ -44,7 +44,7 @@ pub(super) fn sets(seed: u64) -> Result<Paper, Error> {
         for (policy, (makespan, slowdown)) in ["batch"].iter().chain(&policies).zip(sums) {
             let called = match *policy {
                 "batch" => "BP",
-                ANY => "EQ",
+                ANY | "equi" => "EQ",
                 _ => "",
             };
             let paper = theirs.iter().find(|row| row.set == set.set && row.approach == called);

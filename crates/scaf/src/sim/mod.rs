@@ -1,8 +1,10 @@
-//! `scaf sim`: scenarios ([`scenario`]), the papers' experiments ([`paper`]) and recorded traces ([`replay`]), on a virtual clock.
+//! `scaf sim`: scenarios ([`scenario`]), the papers' experiments ([`paper`]), recorded traces ([`replay`]) and policies in a closed loop
+//! ([`mixes`]), on a virtual clock.
 //!
 //! What is simulated and what isn't stands in docs/simulator.md.
 
 mod figures;
+pub mod mixes;
 pub mod paper;
 pub mod replay;
 pub mod scenario;
