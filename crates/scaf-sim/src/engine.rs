@@ -162,7 +162,9 @@ impl<'a> Simulation<'a> {
             self.running.push(program);
             self.watches.push(Watch::new(self.now_s, self.scenario.daemon.rc_s));
         }
-        if self.to_come.is_empty() && self.running.len() == self.scenario.programs.len() && self.together_since.is_none()
+        if self.to_come.is_empty()
+            && self.running.len() == self.scenario.programs.len()
+            && self.together_since.is_none()
         {
             self.together_since = Some((self.now_s, self.running.iter().map(|program| program.done).sum()));
         }

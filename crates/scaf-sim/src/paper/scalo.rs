@@ -161,7 +161,8 @@ pub(super) fn pairs(seed: u64) -> Result<Paper, Error> {
             let theirs: &[&str] = if process.starts_with('2') { &[theirs] } else { &[] };
             rows.extend(bench.rows(process, theirs, gains));
         }
-        let alike: Vec<&Workload> = workloads.iter().filter(|workload| is_mixed(workload) == different).collect();
+        let alike: Vec<&Workload> =
+            workloads.iter().filter(|workload| is_mixed(workload) == different).collect();
         rows.extend(bench.rows_together(&theirs.replace(" speedup", ""), &alike));
         figures.push(bench.figure(file, title.into(), groups));
     }
