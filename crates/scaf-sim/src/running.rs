@@ -170,7 +170,7 @@ impl<'a> Running<'a> {
         match region.mechanism {
             Mechanism::Resize => dop,
             Mechanism::Fold | Mechanism::Park | Mechanism::Virtualise => self.natural,
-            Mechanism::Auto if self.natural % dop == 0 && !self.spec.spins && long() => self.natural,
+            Mechanism::Auto if self.natural.is_multiple_of(dop) && !self.spec.spins && long() => self.natural,
             Mechanism::Auto => dop,
         }
     }

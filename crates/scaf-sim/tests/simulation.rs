@@ -252,3 +252,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn scenario_files_are_sound() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/scenarios");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let scenario = Scenario::parse(&std::fs::read_to_string(&path).unwrap());
+        let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(!scenario.topology().unwrap().pus.is_empty());
+    }
+}
+
+/// SCALO's table 2 has for each program seconds alone on 20 cores and the speedup there.
+#[test]
+fn scalo_s_programs_take_alone_what_the_paper_s_table_says() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
+    let read = |file: &str| std::fs::read_to_string(format!("{folder}/{file}")).unwrap();
+    let scenario = Scenario::parse(&read("scenarios/scalo.toml")).unwrap();
+    let table = read("papers/scalo_table2_programs.csv");
+    for program in &scenario.programs {
+        let row = table.lines().find(|row| row.split(',').nth(1) == Some(&program.name)).unwrap();
+        let cell = |at: usize| row.split(',').nth(at).unwrap().parse::<f64>().unwrap();
+        let (alone_s, speedup) = (cell(4) + cell(5), cell(10));
+        assert!((program.time_s(20) / alone_s - 1.0).abs() < 1e-3, "{}", program.name);
+        assert!((program.speedup(20) / speedup - 1.0).abs() < 1e-3, "{}", program.name);
+    }
+}

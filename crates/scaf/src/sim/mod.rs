@@ -36,7 +36,7 @@ impl Summary {
 ///
 /// # Errors
 /// One that there isn't.
-fn known<'a>(policies: &'a [String]) -> Result<&'a [String]> {
+fn known(policies: &[String]) -> Result<&[String]> {
     for name in policies {
         if !POLICIES.iter().any(|entry| entry.name == name) {
             let names: Vec<&str> = POLICIES.iter().map(|entry| entry.name).collect();
