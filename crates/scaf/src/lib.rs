@@ -16,5 +16,6 @@ pub mod profile;
 pub mod ps;
 pub mod record;
 pub mod session;
+pub mod sim;
 pub mod target;
 pub mod why;

@@ -1,7 +1,7 @@
 //! The `scaf` command.
 
 use clap::Parser;
-use scaf_cli::{bench, cli, complete, doctor, launch, policy, profile, ps, record, target, why};
+use scaf_cli::{bench, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, why};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -31,6 +31,11 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Bench(cli::Bench::Solo(flags)) => bench::solo::run(&flags),
         cli::Command::Bench(cli::Bench::Estimate(flags)) => bench::estimate::run(&flags),
         cli::Command::Bench(cli::Bench::Mix(flags)) => bench::mix::run(&flags),
+        cli::Command::Bench(cli::Bench::Decide(flags)) => bench::decide::run(&flags),
+        cli::Command::Sim(cli::Sim::Run(flags)) => sim::scenario::run(&flags),
+        cli::Command::Sim(cli::Sim::Paper(flags)) => sim::paper::run(&flags),
+        cli::Command::Sim(cli::Sim::Replay(flags)) => sim::replay::run(&flags),
+        cli::Command::Sim(cli::Sim::Mixes(flags)) => sim::mixes::run(&flags),
         cli::Command::Completions { shell } => complete::completions(shell),
         cli::Command::Man { dir } => complete::man(&dir),
     }

@@ -1,4 +1,4 @@
-//! `scaf bench`: what scaf costs ([`overhead`], [`solo`]), what it knows ([`estimate`]) and what it is worth ([`mix`]).
+//! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`]), what it knows ([`estimate`]) and what it is worth ([`mix`]).
 //!
 //! Words: a *repetition* is one round in which everything is measured once; the kinds of runs are interleaved, so
 //! that a machine that slows down meanwhile slows all of them. A *plain* run has nothing of scaf in it. A *managed*
@@ -8,6 +8,7 @@
 mod child;
 mod clock;
 mod corun;
+pub mod decide;
 pub mod estimate;
 mod folders;
 pub(crate) mod interrupt;
@@ -18,7 +19,7 @@ mod private;
 mod progress;
 mod slow;
 pub mod solo;
-mod stats;
+pub(crate) mod stats;
 
 use crate::host::{self, Machine};
 use crate::output;
@@ -37,7 +38,7 @@ pub struct Header {
 }
 
 impl Header {
-    fn new(repetitions: u32) -> Header {
+    pub(crate) fn new(repetitions: u32) -> Header {
         Header {
             machine: host::machine(),
             version: env!("CARGO_PKG_VERSION"),
@@ -48,7 +49,7 @@ impl Header {
 }
 
 /// Prints the table for people and, if asked for, the JSON for programs: then standard output is the JSON's alone.
-fn publish(json: bool, table: &str, result: &impl Serialize) -> Result<()> {
+pub(crate) fn publish(json: bool, table: &str, result: &impl Serialize) -> Result<()> {
     if json {
         eprint!("{table}");
         output::print(&(serde_json::to_string_pretty(result)? + "\n"))?;

@@ -1,0 +1,324 @@
+//! A program while it runs: where it is, what carries its grant out, and what it did since the daemon looked.
+//!
+//! Its speed is constant between two events; [`Running::advance`] takes it from one to the next. A *piece* is what the daemon can
+//! tell the time of: a run of a region, or the stretch between two barriers of a long one.
+
+use crate::scenario::{Mechanism, Mechanisms, ProgramSpec, RegionSpec};
+use scaf_policy::ProgramId;
+use std::collections::BTreeMap;
+
+/// From this length on a region is long: started wide where it folds evenly (docs/mechanisms.md).
+const LONG_S: f64 = 0.1;
+/// Work that is less than this share of a step is rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What a program did since the daemon last took note.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Account {
+    /// Seconds in regions.
+    pub parallel_s: f64,
+    /// Useful seconds in regions, of all threads.
+    pub useful_s: f64,
+    /// Pieces that ended, and their seconds, of each region at each DoP.
+    pub pieces: BTreeMap<(u64, u32), (f64, f64)>,
+}
+
+/// One program.
+pub(crate) struct Running<'a> {
+    pub spec: &'a ProgramSpec,
+    pub id: ProgramId,
+    pub arrived_s: f64,
+    /// Threads without us.
+    pub natural: u32,
+    phase: usize,
+    round: u32,
+    /// 0 is the serial stretch, k the kth region.
+    step: usize,
+    /// Work left in the step.
+    left: f64,
+    /// Work left in the region's run.
+    run_left: f64,
+    /// Work done in the piece, since when it runs, and whether it had one DoP all the time.
+    piece: (f64, f64, bool),
+    /// Threads of the team.
+    pub team: u32,
+    /// What it was granted; `None` while unmanaged.
+    pub dop: Option<u32>,
+    /// Contexts that it has taken up by now.
+    pub contexts: u32,
+    /// When it takes up how many.
+    pending: Option<(f64, u32)>,
+    /// Its contexts, as positions in the topology.
+    pub pus: Vec<usize>,
+    /// It fills its caches until then.
+    cold_until: f64,
+    serial_since: f64,
+    /// What its speed is multiplied by until the next tick.
+    pub jitter: f64,
+    /// All work done so far.
+    pub done: f64,
+    pub account: Account,
+    ran: Vec<bool>,
+    pub ended: bool,
+}
+
+impl<'a> Running<'a> {
+    pub fn new(spec: &'a ProgramSpec, id: ProgramId, now_s: f64, natural: u32) -> Running<'a> {
+        let regions = spec.phases.iter().map(|phase| phase.regions.len()).sum();
+        Running {
+            spec,
+            id,
+            arrived_s: now_s,
+            natural,
+            phase: 0,
+            round: 0,
+            step: 0,
+            left: 0.0,
+            run_left: 0.0,
+            piece: (0.0, now_s, true),
+            team: 1,
+            dop: None,
+            contexts: natural,
+            pending: None,
+            pus: Vec::new(),
+            cold_until: now_s,
+            serial_since: now_s,
+            jitter: 1.0,
+            done: 0.0,
+            account: Account::default(),
+            ran: vec![false; regions],
+            ended: false,
+        }
+    }
+
+    /// Begins with its first step, after it was granted something.
+    pub fn start(&mut self, now_s: f64) {
+        match self.spec.phases.first() {
+            Some(phase) => self.left = phase.serial_s,
+            None => self.ended = true,
+        }
+        self.serial_since = now_s;
+        if !self.ended && self.left <= 0.0 {
+            self.next_step(now_s);
+        }
+    }
+
+    /// The region that it is in.
+    pub fn region(&self) -> Option<&'a RegionSpec> {
+        self.spec.phases.get(self.phase)?.regions.get(self.step.checked_sub(1)?)
+    }
+
+    fn number(&self) -> usize {
+        let before: usize = self.spec.phases[..self.phase].iter().map(|phase| phase.regions.len()).sum();
+        before + self.step - 1
+    }
+
+    /// Whether it is in a serial stretch, and since when.
+    pub fn serial_since(&self) -> Option<f64> {
+        self.region().is_none().then_some(self.serial_since)
+    }
+
+    /// Goes on to the next step with work in it. True if it left a serial stretch.
+    fn next_step(&mut self, now_s: f64) -> bool {
+        let was_serial = self.region().is_none();
+        loop {
+            let Some(phase) = self.spec.phases.get(self.phase) else {
+                self.ended = true;
+                return false;
+            };
+            self.step += 1;
+            if self.step > phase.regions.len() {
+                self.step = 0;
+                self.round += 1;
+                if self.round >= phase.times {
+                    self.phase += 1;
+                    self.round = 0;
+                }
+                let Some(phase) = self.spec.phases.get(self.phase) else { continue };
+                if phase.times > 0 && phase.serial_s > 0.0 {
+                    self.left = phase.serial_s;
+                    if !was_serial {
+                        self.serial_since = now_s;
+                    }
+                    return false;
+                }
+                continue;
+            }
+            if let Some(region) = self.region() {
+                self.left = region.seconds * f64::from(region.times);
+                self.enter_run(now_s, region);
+                return was_serial;
+            }
+        }
+    }
+
+    fn enter_run(&mut self, now_s: f64, region: &RegionSpec) {
+        // What was granted is read at entry; its affinity is set by then.
+        self.settle(now_s);
+        self.run_left = region.seconds;
+        self.piece = (0.0, now_s, true);
+        let number = self.number();
+        let first = !std::mem::replace(&mut self.ran[number], true);
+        let wide = first && region.mechanism == Mechanism::Auto && !self.spec.spins;
+        self.team = if wide { self.natural } else { self.next_team(region) };
+    }
+
+    /// The team of the next run of a region that has run.
+    fn next_team(&self, region: &RegionSpec) -> u32 {
+        let dop = self.dop.unwrap_or(self.natural).min(self.natural);
+        let long = || region.seconds / region.speedup.at(dop) >= LONG_S;
+        match region.mechanism {
+            Mechanism::Resize => dop,
+            Mechanism::Fold | Mechanism::Park | Mechanism::Virtualise => self.natural,
+            Mechanism::Auto if self.natural.is_multiple_of(dop) && !self.spec.spins && long() => self.natural,
+            Mechanism::Auto => dop,
+        }
+    }
+
+    /// Threads that make progress: those of the team that have a context.
+    pub fn width(&self) -> u32 {
+        if self.region().is_some() { self.team.min(self.contexts).max(1) } else { 1 }
+    }
+
+    /// Its speed with nobody beside it, in work a second, and the memory traffic that comes with it.
+    pub fn alone(&self, now_s: f64, mechanisms: &Mechanisms, spin_loss: f64) -> (f64, f64) {
+        let busy = if now_s < self.cold_until { 0.0 } else { self.jitter };
+        let Some(region) = self.region() else { return (busy, 0.0) };
+        let width = self.width();
+        let mut speed = region.speedup.at(width) * busy;
+        if self.team > width && !matches!(region.mechanism, Mechanism::Park | Mechanism::Virtualise) {
+            // Threads that take turns on one context are done last: 5 on 4 take as long as 8.
+            let turns = f64::from(self.team) / f64::from(width);
+            speed *= (1.0 - mechanisms.fold_loss) * turns / turns.ceil();
+            if self.spec.spins {
+                speed /= 1.0 + spin_loss * (turns - 1.0);
+            }
+        }
+        (speed, speed * region.bandwidth)
+    }
+
+    /// Seconds until something about it changes at this speed; infinite if nothing does.
+    pub fn until_change(&self, now_s: f64, speed: f64) -> f64 {
+        let mut next = f64::INFINITY;
+        if now_s < self.cold_until {
+            next = self.cold_until - now_s;
+        }
+        if let Some((at, _)) = self.pending {
+            next = next.min((at - now_s).max(0.0));
+        }
+        if speed > 0.0 {
+            next = next.min(self.left / speed);
+            if let Some(region) = self.region()
+                && self.next_team(region) != self.team
+            {
+                next = next.min(self.run_left / speed);
+            }
+        }
+        next
+    }
+
+    /// Goes on for `dt_s` seconds at this speed.
+    pub fn advance(&mut self, now_s: f64, dt_s: f64, speed: f64) {
+        let work = (speed * dt_s).min(self.left);
+        self.done += work;
+        self.left -= work;
+        let Some(region) = self.region() else { return };
+        let width = self.width();
+        let p = f64::from(width);
+        let lost = 1.0 - (region.speedup.at(width) / p).min(1.0);
+        self.account.parallel_s += dt_s;
+        self.account.useful_s += dt_s * p * (1.0 - region.waits * lost);
+        self.run_left -= work;
+        if self.run_left <= ROUNDING * region.seconds {
+            let over = (-self.run_left).max(0.0) % region.seconds;
+            self.run_left = region.seconds - over;
+        }
+        self.end_pieces(now_s, dt_s, speed, work, region, width);
+    }
+
+    /// Takes note of the pieces that ended.
+    fn end_pieces(&mut self, now_s: f64, dt_s: f64, speed: f64, work: f64, region: &RegionSpec, width: u32) {
+        let size = region.seconds / f64::from(region.marks);
+        let (done, started_s, clean) = self.piece;
+        let all = done + work;
+        let ended = (all / size + ROUNDING * 10.0).floor();
+        if ended < 1.0 || speed <= 0.0 {
+            self.piece.0 = all;
+            return;
+        }
+        let first_end_s = now_s + ((size - done) / speed).clamp(0.0, dt_s);
+        let key = (self.number() as u64, width);
+        let more = ended - 1.0;
+        if clean || more > 0.0 {
+            let row = self.account.pieces.entry(key).or_default();
+            if clean {
+                *row = (row.0 + 1.0, row.1 + first_end_s - started_s);
+            }
+            *row = (row.0 + more, row.1 + more * size / speed);
+        }
+        let begun_s = (first_end_s + more * size / speed).min(now_s + dt_s);
+        self.piece = ((all - ended * size).max(0.0), begun_s, true);
+    }
+
+    /// Does what is due at `now_s`. True if it left a serial stretch.
+    pub fn due(&mut self, now_s: f64) -> bool {
+        if let Some((at, contexts)) = self.pending
+            && at <= now_s + ROUNDING
+        {
+            self.pending = None;
+            self.take_up(contexts);
+        }
+        let Some(region) = self.region() else {
+            return self.left <= ROUNDING && self.next_step(now_s);
+        };
+        if self.left <= ROUNDING * region.seconds {
+            self.next_step(now_s);
+        } else if region.seconds - self.run_left <= ROUNDING * 10.0 * region.seconds
+            && self.next_team(region) != self.team
+            && self.piece.0 <= ROUNDING * 100.0 * region.seconds
+        {
+            self.enter_run(now_s, region);
+        }
+        false
+    }
+
+    fn take_up(&mut self, contexts: u32) {
+        self.piece.2 &= self.contexts == contexts;
+        self.contexts = contexts;
+    }
+
+    fn settle(&mut self, now_s: f64) {
+        if let Some((_, contexts)) = self.pending.take() {
+            self.take_up(contexts);
+        }
+        self.piece.1 = now_s;
+    }
+
+    /// Takes in a grant. True if its DoP changed.
+    pub fn grant(&mut self, now_s: f64, dop: Option<u32>, pus: Vec<usize>, mechanisms: &Mechanisms) -> bool {
+        let contexts = dop.unwrap_or(self.natural).max(1);
+        if !self.pus.is_empty() && self.pus != pus {
+            let moved = pus.iter().filter(|pu| !self.pus.contains(pu)).count();
+            let share = moved as f64 / pus.len().max(1) as f64;
+            self.cold_until = now_s + share * mechanisms.cold_ms * 1e-3;
+        }
+        let first = self.pus.is_empty();
+        self.pus = pus;
+        let changed = self.dop != dop;
+        self.dop = dop;
+        let wanted = self.pending.map_or(self.contexts, |(_, contexts)| contexts);
+        if first || self.region().is_none() {
+            self.pending = None;
+            self.take_up(contexts);
+        } else if contexts != wanted {
+            let ms = match self.region().map(|region| region.mechanism) {
+                Some(Mechanism::Park | Mechanism::Virtualise) => mechanisms.chunk_ms,
+                _ if contexts < self.contexts => mechanisms.fold_ms,
+                _ => mechanisms.unfold_ms,
+            };
+            self.piece.2 = false;
+            self.pending = Some((now_s + ms * 1e-3, contexts));
+        }
+        changed || first
+    }
+}

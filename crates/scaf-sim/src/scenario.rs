@@ -1,0 +1,351 @@
+//! What is simulated: a machine, the programs that come to it, and what of all this is assumed. A TOML file.
+//!
+//! Words: a *phase* is a serial stretch and then some regions, gone through several times; a region is *run* so often in a row.
+//! *Work* is counted in seconds of one context that nobody disturbs: a region of 2 s on one context is 2 s of work,
+//! whatever it runs on.
+
+use crate::shape::{MOST_CONTEXTS, Shape};
+use serde::{Deserialize, Serialize};
+
+/// A scenario file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What to call it.
+    pub name: String,
+    /// What it shows.
+    #[serde(default)]
+    pub description: String,
+    /// The machine, as hwloc's synthetic descriptions put it: `pack:2 core:4 pu:2`.
+    pub machine: String,
+    /// What isn't known but assumed, a sentence each: they are printed with the results.
+    #[serde(default)]
+    pub assumptions: Vec<String>,
+    /// By how much programs' speed varies from one tick to the next: a standard deviation in percent, 0 to 50.
+    #[serde(default)]
+    pub noise_pct: f64,
+    /// What programs take from each other.
+    #[serde(default)]
+    pub contention: Contention,
+    /// How grants reach programs.
+    #[serde(default)]
+    pub mechanisms: Mechanisms,
+    /// How the daemon looks and decides.
+    #[serde(default)]
+    pub daemon: DaemonSettings,
+    /// Who comes.
+    pub programs: Vec<ProgramSpec>,
+}
+
+/// What programs take from each other.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Contention {
+    /// What the memory of one NUMA node can deliver, in the unit of [`RegionSpec::bandwidth`]; none for no limit.
+    pub node_bandwidth: Option<f64>,
+    /// What taking turns on contexts costs beyond the turns: with L threads a context, work takes 1 + this (L - 1) times as long.
+    pub slice_loss: f64,
+    /// The same, in addition, for programs that spin while they wait.
+    pub spin_loss: f64,
+}
+
+impl Default for Contention {
+    /// Turns cost 5% with two threads a context: a guess, within what docs/mechanisms.md has for folded barriers. Spinning at
+    /// them costs the other's whole turn.
+    fn default() -> Contention {
+        Contention { node_bandwidth: None, slice_loss: 0.05, spin_loss: 1.0 }
+    }
+}
+
+/// How grants reach programs: the latencies and costs measured on prototypes (docs/mechanisms.md).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mechanisms {
+    /// From a smaller grant to running threads having left the contexts, in milliseconds.
+    pub fold_ms: f64,
+    /// From a larger one to running threads having spread, in milliseconds.
+    pub unfold_ms: f64,
+    /// Share of the speed that a team loses while it is folded: 1.05 of one thread's time at a barrier each 50 us.
+    pub fold_loss: f64,
+    /// From a grant to the next chunk, or virtual thread, where threads are parked or virtualised, in milliseconds.
+    pub chunk_ms: f64,
+    /// What a program that is moved to other contexts altogether loses by cold caches, in milliseconds; a part of it for a part.
+    pub cold_ms: f64,
+    /// From a serial phase's end to the decision that gives its contexts back, in milliseconds.
+    pub wake_ms: f64,
+}
+
+impl Default for Mechanisms {
+    fn default() -> Mechanisms {
+        Mechanisms {
+            fold_ms: 0.064,
+            unfold_ms: 0.179,
+            fold_loss: 0.05,
+            chunk_ms: 1.0,
+            cold_ms: 1.0,
+            wake_ms: 1.0,
+        }
+    }
+}
+
+/// How the daemon looks and decides.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DaemonSettings {
+    /// Decisions a second, where the policy doesn't ask for another rate.
+    pub rate_hz: f64,
+    /// Time constant of the efficiency's filter, in seconds.
+    pub rc_s: f64,
+    /// Whether programs' true speedups alone are given as profiles (SCALO's OPPTS).
+    pub profiles: bool,
+    /// Whether contexts are chosen without a thought for what they share: a program keeps what it has, and takes any that are free.
+    pub any_contexts: bool,
+    /// Policies' floor: no speedup below this share of what equal parts would give.
+    pub floor: f64,
+}
+
+impl Default for DaemonSettings {
+    /// scafd's own.
+    fn default() -> DaemonSettings {
+        DaemonSettings { rate_hz: 4.0, rc_s: 1.0, profiles: false, any_contexts: false, floor: 0.5 }
+    }
+}
+
+/// A program, or several alike.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramSpec {
+    /// What to call it.
+    pub name: String,
+    /// When it comes, in seconds.
+    #[serde(default)]
+    pub arrives_s: f64,
+    /// Its threads without us; all contexts if it doesn't say.
+    #[serde(default)]
+    pub natural: Option<u32>,
+    /// Fewest contexts.
+    #[serde(default = "one")]
+    pub min: u32,
+    /// Most contexts; none for no limit.
+    #[serde(default)]
+    pub max: Option<u32>,
+    /// 1 is normal.
+    #[serde(default = "unit")]
+    pub weight: f64,
+    /// Whether its threads spin while they wait, also when others could use their contexts.
+    #[serde(default)]
+    pub spins: bool,
+    /// What it does, one after the other.
+    pub phases: Vec<PhaseSpec>,
+}
+
+/// A serial stretch, then regions.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseSpec {
+    /// How often it is gone through.
+    #[serde(default = "one")]
+    pub times: u32,
+    /// Seconds on one context before the regions.
+    #[serde(default)]
+    pub serial_s: f64,
+    /// The regions.
+    #[serde(default)]
+    pub regions: Vec<RegionSpec>,
+}
+
+/// A parallel region that is run several times in a row.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegionSpec {
+    /// Seconds of a run on one context alone.
+    pub seconds: f64,
+    /// Runs in a row.
+    #[serde(default = "one")]
+    pub times: u32,
+    /// Its speedup alone.
+    pub speedup: Shape,
+    /// Memory traffic at the speed of one context; on p contexts it is S(p) times as much, as far as a node can deliver it.
+    #[serde(default)]
+    pub bandwidth: f64,
+    /// Of the efficiency that it loses on more contexts, the share that is waiting for each other, which useful over wall sees. The rest
+    /// is slow memory.
+    #[serde(default = "unit")]
+    pub waits: f64,
+    /// Intervals between barriers in a run, by which a long one is observed before it ends; 1 for none.
+    #[serde(default = "one")]
+    pub marks: u32,
+    /// How grants reach it.
+    #[serde(default)]
+    pub mechanism: Mechanism,
+}
+
+/// How grants reach a region; see docs/mechanisms.md.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mechanism {
+    /// As the daemon and the client choose: wide and folded where it takes long and folds evenly, else resized.
+    #[default]
+    Auto,
+    /// The next run has another team; one that runs is folded onto fewer contexts, but can't grow.
+    Resize,
+    /// The team stays whole, its affinity changes, also in mid-region.
+    Fold,
+    /// Threads sleep from the next chunk on.
+    Park,
+    /// Fewer threads do all the virtual ones' parts.
+    Virtualise,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn unit() -> f64 {
+    1.0
+}
+
+/// Why a scenario can't be simulated.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Not TOML, or a key that there isn't.
+    #[error("not a scenario: {0}")]
+    Toml(#[from] toml::de::Error),
+    /// A value that makes no sense.
+    #[error("{place}: {problem}")]
+    Value {
+        /// Where it stands.
+        place: String,
+        /// What is wrong and what is right.
+        problem: String,
+    },
+    /// A machine that hwloc doesn't know.
+    #[error(transparent)]
+    Machine(#[from] scaf_topology::Error),
+}
+
+/// A scenario's programs that can't be simulated in reasonable time are refused: a week of work each.
+const MOST_WORK_S: f64 = 1e7;
+/// The same in number.
+const MOST_PROGRAMS: usize = 10_000;
+const MOST_STEPS: f64 = 1e7;
+
+impl Scenario {
+    /// Reads a scenario.
+    ///
+    /// # Errors
+    /// Unknown keys, and values that make no sense.
+    pub fn parse(text: &str) -> Result<Scenario, Error> {
+        let scenario: Scenario = toml::from_str(text)?;
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// Whether it can be simulated.
+    ///
+    /// # Errors
+    /// The first value that makes no sense.
+    pub fn check(&self) -> Result<(), Error> {
+        let at = |place: &str, problem: String| Err(Error::Value { place: place.to_owned(), problem });
+        let (c, m, d) = (&self.contention, &self.mechanisms, &self.daemon);
+        let bounded = [
+            ("noise_pct", self.noise_pct, 0.0, 50.0),
+            ("contention.node_bandwidth", c.node_bandwidth.unwrap_or(1.0), 1e-9, 1e9),
+            ("contention.slice_loss", c.slice_loss, 0.0, 100.0),
+            ("contention.spin_loss", c.spin_loss, 0.0, 100.0),
+            ("mechanisms.fold_ms", m.fold_ms, 0.0, 1e4),
+            ("mechanisms.unfold_ms", m.unfold_ms, 0.0, 1e4),
+            ("mechanisms.fold_loss", m.fold_loss, 0.0, 0.99),
+            ("mechanisms.chunk_ms", m.chunk_ms, 0.0, 1e4),
+            ("mechanisms.cold_ms", m.cold_ms, 0.0, 1e4),
+            ("mechanisms.wake_ms", m.wake_ms, 0.0, 1e4),
+            ("daemon.rate_hz", d.rate_hz, 0.1, 100.0),
+            ("daemon.rc_s", d.rc_s, 0.0, 60.0),
+            ("daemon.floor", d.floor, 0.0, 1.0),
+        ];
+        for (place, value, least, most) in bounded {
+            within(place, value, least, most)?;
+        }
+        if self.programs.is_empty() || self.programs.len() > MOST_PROGRAMS {
+            return at("programs", format!("1 to {MOST_PROGRAMS} are needed"));
+        }
+        self.programs.iter().try_for_each(ProgramSpec::check)
+    }
+
+    /// The machine's contexts.
+    ///
+    /// # Errors
+    /// A description that hwloc doesn't know.
+    pub fn topology(&self) -> Result<scaf_policy::Topology, Error> {
+        Ok(scaf_topology::load(&scaf_topology::Source::Synthetic(self.machine.clone()))?)
+    }
+}
+
+fn within(place: &str, value: f64, least: f64, most: f64) -> Result<(), Error> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::Value { place: place.to_owned(), problem: format!("{value} is not from {least} to {most}") })
+}
+
+impl ProgramSpec {
+    /// A program that does nothing but this region.
+    pub fn of_region(name: &str, arrives_s: f64, region: RegionSpec) -> ProgramSpec {
+        let phases = vec![PhaseSpec { times: 1, serial_s: 0.0, regions: vec![region] }];
+        ProgramSpec::of_phases(name, arrives_s, phases)
+    }
+
+    /// A program without wishes.
+    pub fn of_phases(name: &str, arrives_s: f64, phases: Vec<PhaseSpec>) -> ProgramSpec {
+        let name = name.to_owned();
+        ProgramSpec { name, arrives_s, natural: None, min: 1, max: None, weight: 1.0, spins: false, phases }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let name = &self.name;
+        within(&format!("{name}: arrives_s"), self.arrives_s, 0.0, MOST_WORK_S)?;
+        within(&format!("{name}: weight"), self.weight, 1e-3, 1e3)?;
+        let threads = [self.natural.unwrap_or(1), self.min, self.max.unwrap_or(1)];
+        for value in threads {
+            within(&format!("{name}: natural, min or max"), f64::from(value), 1.0, f64::from(MOST_CONTEXTS))?;
+        }
+        for phase in &self.phases {
+            within(&format!("{name}: serial_s"), phase.serial_s, 0.0, MOST_WORK_S)?;
+            for region in &phase.regions {
+                let place = format!("{name}: region");
+                within(&place, region.seconds, 1e-7, MOST_WORK_S)?;
+                within(&place, region.bandwidth, 0.0, 1e9)?;
+                within(&place, region.waits, 0.0, 1.0)?;
+                within(&format!("{place}, times"), f64::from(region.times), 1.0, 1e9)?;
+                within(&format!("{place}, marks"), f64::from(region.marks), 1.0, 1e6)?;
+                let wrong = |problem| Error::Value { place: format!("{place}, speedup"), problem };
+                region.speedup.check().map_err(wrong)?;
+            }
+        }
+        let steps: f64 = self.phases.iter().map(|p| f64::from(p.times) * (p.regions.len() + 1) as f64).sum();
+        within(&format!("{name}: times times regions"), steps, 1.0, MOST_STEPS)?;
+        within(&format!("{name}: seconds of work"), self.work_s(), 1e-6, MOST_WORK_S)
+    }
+
+    /// Seconds that it takes on one context alone.
+    pub fn work_s(&self) -> f64 {
+        self.time_s(1)
+    }
+
+    /// Seconds that it takes on `p` contexts of a machine without others.
+    pub fn time_s(&self, p: u32) -> f64 {
+        let region = |r: &RegionSpec| f64::from(r.times) * r.seconds / r.speedup.at(p);
+        let phase =
+            |ph: &PhaseSpec| f64::from(ph.times) * (ph.serial_s + ph.regions.iter().map(region).sum::<f64>());
+        self.phases.iter().map(phase).sum()
+    }
+
+    /// Its speedup on `p` contexts of a machine without others.
+    pub fn speedup(&self, p: u32) -> f64 {
+        self.work_s() / self.time_s(p)
+    }
+}
+
+#[cfg(test)]
+#[path = "scenario_tests.rs"]
+mod tests;

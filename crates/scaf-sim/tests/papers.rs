@@ -1,0 +1,49 @@
+//! The papers' numbers and ours: as near as asked for, from the seed that the command line has by default.
+
+use scaf_sim::paper::{PAPERS, Paper};
+
+fn rerun(name: &str) -> Paper {
+    let (_, run) = PAPERS.iter().find(|(known, _)| *known == name).unwrap();
+    run(1).unwrap()
+}
+
+/// Ours and theirs.
+fn row(paper: &Paper, configuration: &str, process: &str, what: &str) -> (f64, Option<f64>) {
+    let found = |row: &&scaf_sim::paper::Row| {
+        row.configuration == configuration && row.process == process && row.what == what
+    };
+    let row =
+        paper.rows.iter().find(found).unwrap_or_else(|| panic!("no {what} of {process} by {configuration}"));
+    (row.ours, row.paper)
+}
+
+#[test]
+fn scaf_s_three_programs_have_its_sums_of_speedups_within_15_percent() {
+    let paper = rerun("scaf-three-way");
+    for (configuration, sum) in [("unmanaged", 31.5), ("equi", 40.7), ("scaf", 59.3)] {
+        let (ours, theirs) = row(&paper, configuration, "all", "sum of speedups");
+        assert!((theirs.unwrap() - sum).abs() < 0.11, "{theirs:?}");
+        assert!((ours / sum - 1.0).abs() < 0.15, "{configuration}: {ours}");
+    }
+    let curve = row(&paper, "curve", "all", "sum of speedups").0;
+    assert!(curve > row(&paper, "scaf", "all", "sum of speedups").0, "{curve}");
+    assert!(!paper.assumptions.is_empty() && paper.figures.len() == 3);
+}
+
+#[test]
+fn sp_and_lu_have_the_slides_speedups_within_15_percent() {
+    let paper = rerun("scaf-pairs");
+    for configuration in ["unmanaged", "equi", "scaf"] {
+        let (ours, theirs) = row(&paper, configuration, "SP + LU", "sum of speedups");
+        assert!((ours / theirs.unwrap() - 1.0).abs() < 0.15, "{configuration}: {ours}");
+    }
+}
+
+/// What six copies do to each other is fitted for one size of partition; this is how well it tells the others.
+#[test]
+fn effective_speedups_are_told_within_a_third() {
+    let paper = rerun("effective-speedup");
+    let mean = paper.rows.iter().map(|row| (row.ours / row.paper.unwrap()).ln().abs()).sum::<f64>();
+    assert!(mean / (paper.rows.len() as f64) < 0.08);
+    assert!(paper.rows.iter().all(|row| (row.ours / row.paper.unwrap()).ln().abs() < 0.4));
+}

@@ -1,0 +1,281 @@
+//! What holds in every simulation, and some that can be computed by hand.
+
+use proptest::prelude::*;
+use scaf_policy::{POLICIES, Settings, by_name};
+use scaf_sim::scenario::{Mechanism, PhaseSpec, ProgramSpec, RegionSpec};
+use scaf_sim::{Options, Outcome, Scenario, Shape, simulate};
+
+fn region(seconds: f64, times: u32, speedup: Shape) -> RegionSpec {
+    RegionSpec { seconds, times, speedup, bandwidth: 0.0, waits: 1.0, marks: 1, mechanism: Mechanism::Auto }
+}
+
+fn scenario(machine: &str, programs: Vec<ProgramSpec>) -> Scenario {
+    let mut scenario = Scenario::parse(&format!(
+        "name = 't'\nmachine = '{machine}'\nprograms = [{{ name = 'x', phases = [{{ serial_s = 1.0 }}] }}]"
+    ))
+    .unwrap();
+    scenario.programs = programs;
+    scenario
+}
+
+fn under(policy: &str, scenario: &Scenario, seed: u64) -> Outcome {
+    let mut policy = by_name(policy, &Settings::default()).unwrap();
+    simulate(scenario, &scenario.topology().unwrap(), &mut *policy, Options { seed, record: false })
+}
+
+fn is(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * b.abs().max(1.0)
+}
+
+fn policies() -> impl Iterator<Item = &'static str> {
+    POLICIES.iter().map(|entry| entry.name).filter(|name| *name != "chaos")
+}
+
+#[test]
+fn a_lone_program_takes_its_work_over_its_speedup() {
+    let phases =
+        vec![PhaseSpec { times: 4, serial_s: 0.5, regions: vec![region(0.8, 10, Shape::Amdahl(0.1))] }];
+    let mut alone = scenario("core:8 pu:1", vec![ProgramSpec::of_phases("a", 3.0, phases)]);
+    // Contexts that come back from being lent cost nothing here.
+    (alone.mechanisms.cold_ms, alone.mechanisms.fold_ms, alone.mechanisms.unfold_ms) = (0.0, 0.0, 0.0);
+    let expected = alone.programs[0].time_s(8);
+    for policy in ["equi", "unmanaged"] {
+        let outcome = under(policy, &alone, 1);
+        assert!(is(outcome.programs[0].time_s(), expected), "{policy}: {outcome:?}");
+    }
+}
+
+#[test]
+fn two_equal_programs_share_equally() {
+    let program = |name: &str| ProgramSpec::of_region(name, 0.0, region(0.01, 1000, Shape::Amdahl(0.0)));
+    let both = scenario("core:4 pu:1", vec![program("a"), program("b")]);
+    let outcome = under("equi", &both, 1);
+    // The first run of each starts wide: 4 threads take turns on 2 contexts, at a loss of 5% of it.
+    assert!(outcome.programs.iter().all(|p| (p.time_s() - 5.0).abs() < 0.01), "{outcome:?}");
+}
+
+#[test]
+fn taking_turns_costs_and_costs_those_who_spin_more() {
+    let program = |name: &str| ProgramSpec::of_region(name, 0.0, region(0.01, 1000, Shape::Amdahl(0.0)));
+    let mut both = scenario("core:4 pu:1", vec![program("a"), program("b")]);
+    let time_s = under("unmanaged", &both, 1).programs[0].time_s();
+    assert!(is(time_s, 5.0 * 1.05), "{time_s}");
+    both.programs.iter_mut().for_each(|program| program.spins = true);
+    let time_s = under("unmanaged", &both, 1).programs[0].time_s();
+    assert!(is(time_s, 5.0 * 2.05), "{time_s}");
+}
+
+#[test]
+fn programs_that_want_more_memory_bandwidth_than_a_node_has_slow_each_other() {
+    let program = |name: &str, bandwidth: f64| {
+        let region = RegionSpec { bandwidth, ..region(0.01, 1000, Shape::Amdahl(0.0)) };
+        ProgramSpec { natural: Some(2), ..ProgramSpec::of_region(name, 0.0, region) }
+    };
+    let mut one = scenario(
+        "pack:1 numa:1 core:4 pu:1",
+        vec![program("a", 0.75), program("b", 0.75), program("c", 0.0)],
+    );
+    one.programs[2].natural = Some(1);
+    one.programs.remove(2);
+    one.contention.node_bandwidth = Some(2.0);
+    // Each wants 2 x 0.75 of 2.
+    let time_s = under("equi", &one, 1).programs[0].time_s();
+    assert!(is(time_s, 5.0 * 1.5), "{time_s}");
+    // On a node each they don't notice each other: the placement sees to that.
+    let two = Scenario { machine: "numa:2 core:2 pu:1".into(), ..one };
+    assert!(is(under("equi", &two, 1).programs[0].time_s(), 5.0));
+}
+
+#[test]
+fn a_region_in_flight_shrinks_at_once_and_grows_only_where_its_team_allows() {
+    let long = |mechanism| RegionSpec { mechanism, ..region(8.0, 1, Shape::Amdahl(0.0)) };
+    let short = ProgramSpec::of_region("b", 0.5, region(0.01, 100, Shape::Amdahl(0.0)));
+    let time_s = |mechanism| {
+        let first = ProgramSpec::of_region("a", 0.0, long(mechanism));
+        let mut both = scenario("core:4 pu:1", vec![first, short.clone()]);
+        both.mechanisms.cold_ms = 0.0;
+        under("equi", &both, 1).programs[0].time_s()
+    };
+    // b's second of work takes half a second on two contexts; a loses as much of its own as it lends.
+    assert!((time_s(Mechanism::Park) - 2.25).abs() < 0.02, "{}", time_s(Mechanism::Park));
+    assert!(time_s(Mechanism::Fold) > time_s(Mechanism::Park));
+    // A program that comes second with a resized team stays small until its region ends.
+    let second = |mechanism| {
+        let later = ProgramSpec::of_region("c", 0.1, long(mechanism));
+        let both = scenario("core:4 pu:1", vec![ProgramSpec { arrives_s: 0.0, ..short.clone() }, later]);
+        under("equi", &both, 1).programs[1].time_s()
+    };
+    assert!((second(Mechanism::Resize) - 4.0).abs() < 0.02, "{}", second(Mechanism::Resize));
+    assert!(second(Mechanism::Park) < 2.3, "{}", second(Mechanism::Park));
+}
+
+#[test]
+fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
+    let marked = |marks| {
+        let long = RegionSpec { marks, mechanism: Mechanism::Park, ..region(40.0, 1, Shape::Amdahl(0.3)) };
+        let programs =
+            [("a", 0.0), ("b", 5.0)].map(|(name, at)| ProgramSpec::of_region(name, at, long.clone()));
+        let both = scenario("core:8 pu:1", programs.to_vec());
+        let mut policy = by_name("scaf", &Settings::default()).unwrap();
+        let topology = both.topology().unwrap();
+        let outcome = simulate(&both, &topology, &mut *policy, Options { seed: 1, record: true });
+        // Where nothing is observed, there is useful over wall at the latest DoP alone.
+        let first =
+            outcome.recorded.iter().filter(|d| d.machine.now_s < 10.0).map(|d| d.programs[0].curve.len());
+        first.max()
+    };
+    assert_eq!((marked(1000), marked(1)), (Some(2), Some(1)));
+}
+
+#[test]
+fn contexts_of_a_serial_program_are_told_to_be_free_and_its_return_is_decided_at_once() {
+    let phases =
+        vec![PhaseSpec { times: 2, serial_s: 2.1, regions: vec![region(0.01, 200, Shape::Amdahl(0.0))] }];
+    let busy = ProgramSpec::of_region("b", 0.0, region(0.01, 2000, Shape::Amdahl(0.0)));
+    let both = scenario("core:4 pu:1", vec![ProgramSpec::of_phases("a", 0.0, phases), busy]);
+    let mut policy = by_name("equi", &Settings::default()).unwrap();
+    let topology = both.topology().unwrap();
+    let outcome = simulate(&both, &topology, &mut *policy, Options { seed: 1, record: true });
+    let told: Vec<(f64, bool)> =
+        outcome.recorded.iter().map(|d| (d.machine.now_s, d.programs[0].serial)).collect();
+    assert!(told.contains(&(0.25, true)), "{told:?}");
+    let back = told.iter().find(|(at, serial)| *at > 0.5 && !serial).unwrap();
+    assert!((back.0 - 2.101).abs() < 1e-6, "{back:?}");
+}
+
+#[test]
+fn many_programs_on_many_contexts_are_simulated() {
+    let program = |i: u32| {
+        let region = region(0.05, 100, Shape::Amdahl(0.01 * f64::from(i % 7)));
+        ProgramSpec::of_region(&format!("p{i}"), f64::from(i) * 0.01, region)
+    };
+    let many = scenario("pack:4 core:32 pu:2", (0..20).map(program).collect());
+    let outcome = under("scaf", &many, 1);
+    assert!(outcome.programs.len() == 20 && outcome.most_busy <= 256.0 + 1e-6);
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    prop_oneof![
+        (0.0f64..0.6).prop_map(Shape::Amdahl),
+        (0.0f64..1.0).prop_map(Shape::Power),
+        (0.0f64..0.2, 0.0f64..0.02).prop_map(|(a, b)| Shape::Usl(a, b)),
+    ]
+}
+
+fn any_region() -> impl Strategy<Value = RegionSpec> {
+    let mechanism = prop_oneof![
+        Just(Mechanism::Auto),
+        Just(Mechanism::Resize),
+        Just(Mechanism::Fold),
+        Just(Mechanism::Park),
+        Just(Mechanism::Virtualise)
+    ];
+    (0.01f64..0.5, 1u32..20, shape(), 0.0f64..2.0, 0.0f64..1.0, 1u32..20, mechanism).prop_map(
+        |(seconds, times, speedup, bandwidth, waits, marks, mechanism)| RegionSpec {
+            seconds,
+            times,
+            speedup,
+            bandwidth,
+            waits,
+            marks,
+            mechanism,
+        },
+    )
+}
+
+fn any_program() -> impl Strategy<Value = ProgramSpec> {
+    let phase = (1u32..3, 0.0f64..1.0, proptest::collection::vec(any_region(), 0..3))
+        .prop_map(|(times, serial_s, regions)| PhaseSpec { times, serial_s, regions });
+    let phases = proptest::collection::vec(phase, 1..3);
+    (phases, 0.0f64..5.0, proptest::option::of(1u32..12), any::<bool>()).prop_map(
+        |(phases, arrives_s, natural, spins)| ProgramSpec {
+            natural,
+            spins,
+            ..ProgramSpec::of_phases("p", arrives_s, phases)
+        },
+    )
+}
+
+fn any_scenario() -> impl Strategy<Value = Scenario> {
+    let machine = prop_oneof![Just("core:2 pu:1"), Just("numa:2 core:4 pu:1"), Just("pack:2 core:2 pu:2")];
+    let programs = proptest::collection::vec(any_program(), 1..4);
+    (machine, programs, 0.0f64..10.0, proptest::option::of(1.0f64..4.0)).prop_map(
+        |(machine, programs, noise_pct, node_bandwidth)| {
+            let mut scenario = scenario(machine, programs);
+            scenario.noise_pct = noise_pct;
+            scenario.contention.node_bandwidth = node_bandwidth;
+            scenario
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn work_is_conserved_and_no_more_contexts_are_busy_than_there_are(scenario in any_scenario(), seed in any::<u64>()) {
+        prop_assume!(scenario.check().is_ok());
+        let contexts = scenario.topology().unwrap().pus.len() as f64;
+        for policy in policies() {
+            let outcome = under(policy, &scenario, seed);
+            prop_assert_eq!(outcome.programs.len(), scenario.programs.len());
+            for program in &outcome.programs {
+                prop_assert!(is(program.done_s, program.work_s), "{policy}: {program:?}");
+                prop_assert!(program.time_s() > 0.0 && program.speedup.is_finite());
+            }
+            prop_assert!(outcome.most_busy <= contexts * (1.0 + 1e-9), "{policy}: {outcome:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_outcome(scenario in any_scenario(), seed in any::<u64>()) {
+        prop_assume!(scenario.check().is_ok());
+        for policy in policies() {
+            prop_assert_eq!(under(policy, &scenario, seed), under(policy, &scenario, seed));
+        }
+    }
+
+    #[test]
+    fn nobody_is_faster_than_the_best_that_its_regions_can_do(mut scenario in any_scenario(), seed in any::<u64>()) {
+        prop_assume!(scenario.check().is_ok());
+        scenario.noise_pct = 0.0;
+        for policy in policies() {
+            for (program, spec) in under(policy, &scenario, seed).programs.iter().zip(&scenario.programs) {
+                let best = |r: &RegionSpec| {
+                    let most = (1..=16).map(|p| r.speedup.at(p)).fold(1.0, f64::max);
+                    f64::from(r.times) * r.seconds / most
+                };
+                let least: f64 = spec.phases.iter().map(|ph| {
+                    f64::from(ph.times) * (ph.serial_s + ph.regions.iter().map(best).sum::<f64>())
+                }).sum();
+                prop_assert!(program.time_s() >= least * (1.0 - 1e-6), "{policy}: {program:?} least {least}");
+            }
+        }
+    }
+}
+
+#[test]
+fn scenario_files_are_sound() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/scenarios");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let scenario = Scenario::parse(&std::fs::read_to_string(&path).unwrap());
+        let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(!scenario.topology().unwrap().pus.is_empty());
+    }
+}
+
+/// SCALO's table 2 has for each program seconds alone on 20 cores and the speedup there.
+#[test]
+fn scalo_s_programs_take_alone_what_the_paper_s_table_says() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
+    let read = |file: &str| std::fs::read_to_string(format!("{folder}/{file}")).unwrap();
+    let scenario = Scenario::parse(&read("scenarios/scalo.toml")).unwrap();
+    let table = read("papers/scalo_table2_programs.csv");
+    for program in &scenario.programs {
+        let row = table.lines().find(|row| row.split(',').nth(1) == Some(&program.name)).unwrap();
+        let cell = |at: usize| row.split(',').nth(at).unwrap().parse::<f64>().unwrap();
+        let (alone_s, speedup) = (cell(4) + cell(5), cell(10));
+        assert!((program.time_s(20) / alone_s - 1.0).abs() < 1e-3, "{}", program.name);
+        assert!((program.speedup(20) / speedup - 1.0).abs() < 1e-3, "{}", program.name);
+    }
+}

@@ -1,0 +1,68 @@
+//! `scaf sim`: scenarios ([`scenario`]), the papers' experiments ([`paper`]), recorded traces ([`replay`]) and policies in a closed loop
+//! ([`mixes`]), on a virtual clock.
+//!
+//! What is simulated and what isn't stands in docs/simulator.md.
+
+mod figures;
+pub mod mixes;
+pub mod paper;
+pub mod replay;
+pub mod scenario;
+
+use anyhow::{Context, Result, bail};
+use scaf_policy::POLICIES;
+use scaf_sim::Outcome;
+use scaf_sim::paper::Figure;
+use serde::Serialize;
+use std::path::Path;
+
+/// What came of one policy.
+#[derive(Debug, Serialize)]
+struct Summary {
+    stp: f64,
+    antt: f64,
+    makespan_s: f64,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
+impl Summary {
+    fn new(outcome: Outcome) -> Summary {
+        Summary { stp: outcome.stp(), antt: outcome.antt(), makespan_s: outcome.makespan_s(), outcome }
+    }
+}
+
+/// Names of policies that there are.
+///
+/// # Errors
+/// One that there isn't.
+fn known(policies: &[String]) -> Result<&[String]> {
+    for name in policies {
+        if !POLICIES.iter().any(|entry| entry.name == name) {
+            let names: Vec<&str> = POLICIES.iter().map(|entry| entry.name).collect();
+            bail!("there is no policy '{name}'; there are {}", names.join(", "));
+        }
+    }
+    Ok(policies)
+}
+
+/// Draws pictures into a folder, made if missing.
+fn draw(folder: &Path, figures: &[Figure]) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
+    for figure in figures {
+        let file = folder.join(format!("{}.svg", figure.file));
+        std::fs::write(&file, figures::draw(figure)?).with_context(|| format!("{}", file.display()))?;
+    }
+    Ok(())
+}
+
+fn list(heading: &str, lines: &[String]) -> String {
+    let mut text = String::new();
+    if !lines.is_empty() {
+        text += &format!("\n{heading}\n");
+    }
+    for line in lines {
+        text += &format!("  - {line}\n");
+    }
+    text
+}

@@ -1,0 +1,86 @@
+//! `scaf sim` and `scaf bench decide`, as they are typed.
+
+use std::process::{Command, Output};
+
+fn scaf(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_scaf")).args(arguments).output().expect("scaf starts")
+}
+
+fn json(arguments: &[&str]) -> serde_json::Value {
+    let output = scaf(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON alone on standard output")
+}
+
+const SCENARIO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/scenarios/scaf-sp-lu.toml");
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/papers/taco_table1_speedups.csv");
+
+#[test]
+fn a_scenario_is_run_drawn_recorded_and_replayed_under_another_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let run = json(&[
+        "sim",
+        "run",
+        SCENARIO,
+        "--policy",
+        "equi,scaf",
+        "--json",
+        "--record",
+        &at("t"),
+        "--svg",
+        &at("pictures"),
+    ]);
+    let stp = |value: &serde_json::Value| value["stp"].as_f64().unwrap();
+    assert!(stp(&run["policies"][1]) > 1.2 * stp(&run["policies"][0]), "{run}");
+    assert!(std::fs::read_to_string(at("pictures/scaf-sp-lu-scaf.svg")).unwrap().contains("LU"));
+    let replay = json(&["sim", "replay", &at("t"), "--policy", "equi", "--json"]);
+    assert_eq!(replay["recorded"]["programs"][0]["name"], "SP");
+    assert!(stp(&replay["recorded"]) > 1.2 * stp(&replay["policies"][0]), "{replay}");
+    assert!(!replay["assumptions"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_output_but_for_the_date() {
+    let outcome =
+        || json(&["sim", "run", SCENARIO, "--policy", "scaf", "--seed", "7", "--json"])["policies"].clone();
+    assert_eq!(outcome(), outcome());
+}
+
+#[test]
+fn an_experiment_of_a_paper_stands_beside_the_paper() {
+    let paper = json(&["sim", "paper", "effective-speedup", "--json"]);
+    let row = &paper["rows"][0];
+    for key in ["configuration", "process", "ours", "paper"] {
+        assert!(!row[key].is_null(), "{key}: {row}");
+    }
+    assert!(!paper["assumptions"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn mixes_are_compared_with_the_best_possible() {
+    let mixes = json(&["sim", "mixes", "--curves", TABLE, "--pus", "12", "--policies", "equi", "--json"]);
+    assert_eq!(mixes["mixes"], 154);
+    let mean = mixes["policies"][0]["mean_pct_of_oracle"].as_f64().unwrap();
+    assert!((50.0..100.0).contains(&mean), "{mixes}");
+}
+
+#[test]
+fn decisions_are_timed() {
+    let decide = json(&["bench", "decide", "--policies", "equi", "--repetitions", "1", "--json"]);
+    assert_eq!(decide["cases"][0]["policy"], "equi");
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_told() {
+    let says = |arguments: &[&str], words: &str| {
+        let output = scaf(arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(words), "{error}");
+    };
+    says(&["sim", "run", "nowhere.toml"], "nowhere.toml");
+    says(&["sim", "run", SCENARIO, "--policy", "none"], "there is no policy 'none'");
+    says(&["sim", "replay", SCENARIO, "--policy", "equi"], "line 1 is no decision");
+    says(&["sim", "paper", "none"], "possible values");
+    says(&["sim", "mixes"], "--curves");
+}
