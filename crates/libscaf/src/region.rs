@@ -112,17 +112,21 @@ unsafe fn managed<R>(
             return nested(this, code, body, data, requested, kind, call);
         }
         let note = Note::of(code);
+        let mut first = None;
         if note.is_short_alone() && one_master() {
             let choice = choose(code, body, &note, note.length(), requested, kind);
             if choice.team == 1 && choice.ids == 0 && sampling::is_left_out(this) {
                 return unmeasured(this, code, body, data, choice, call);
             }
+            // To ask for lent contexts twice would be once in vain.
+            first = pages::grant().word().lent().then_some(choice);
         }
         let entered = ticks();
         client::tend(entered, code.runtime);
         let slot = slot_of(this);
         let grant = pages::grant().word();
-        let (mut entered, mut choice) = (entered, choose(code, body, &note, note.length(), requested, kind));
+        let mut entered = entered;
+        let mut choice = first.unwrap_or_else(|| choose(code, body, &note, note.length(), requested, kind));
         if experiment::concerns(body) {
             let plain = kind != Kind::Sections && one_master() && slot.is_some();
             let natural = natural();

@@ -14,7 +14,7 @@
 //! without us knowing what it has ([`NEWS`]) takes a number too, because an inspected region may call into it.
 //! Unloading a module makes its number void for ever.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -386,28 +386,33 @@ fn parallel_for(address: usize) -> Option<*mut c_void> {
     if !first.is_null() {
         return Some(first);
     }
-    let ours = crate::gomp::GOMP_parallel as *const () as *mut c_void;
-    if let Some((map, _)) = module_of(address) {
-        // SAFETY: the map belongs to a module whose code is running, so it is loaded and has a name (an empty one if
-        // it is the program itself, whose libraries are searched in the global order below).
-        unsafe {
-            let file = (*map).name;
-            if !file.is_null() && *file != 0 {
-                let library = libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-                if !library.is_null() {
-                    let found = libc::dlsym(library, name.as_ptr());
-                    libc::dlclose(library);
-                    if !found.is_null() && found != ours {
-                        return Some(found);
-                    }
-                }
-            }
-        }
+    if let Some(found) = in_library_of(address, name) {
+        return Some(found);
     }
     // Among what the program has let all see since, by a name that we don't have ourselves.
     // SAFETY: as above.
     let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"GOMP_critical_end".as_ptr()) };
     (!seen_by_all.is_null()).then_some(seen_by_all)
+}
+
+/// What the library around `address`, or the first of those that it depends on, has by that name.
+pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
+    let (map, _) = module_of(address)?;
+    // SAFETY: the map belongs to a module whose code is running, so it is loaded and has a name (an empty one if
+    // it is the program itself, whose libraries are searched in the global order).
+    unsafe {
+        let file = (*map).name;
+        if file.is_null() || *file == 0 {
+            return None;
+        }
+        let library = libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if library.is_null() {
+            return None;
+        }
+        let found = libc::dlsym(library, name.as_ptr());
+        libc::dlclose(library);
+        (!found.is_null() && !is_ours(found.addr())).then_some(found)
+    }
 }
 
 /// For a call that the compiler made a jump, so that its return address lies in a module that knows no runtime: no

@@ -88,6 +88,7 @@ extern "C" fn at_load(_: i32, _: *const *const i8, environment: *const *const i8
         if settings.max != 0 && settings.max < settings.min {
             settings.max = settings.min;
         }
+        crate::tasks::at_load();
     }
 }
 

@@ -9,8 +9,8 @@
 use crate::arch::{Thread, thread, ticks};
 use crate::frame::Frame;
 use crate::runtime::{self, Body, Runtime};
-use crate::virtualise;
 use crate::waits::place;
+use crate::{client, virtualise};
 use core::arch::global_asm;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -156,8 +156,9 @@ unsafe fn of_caller<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Ru
     let own = || frame.filter(|_| runtime::is_ours(caller)).map(Frame::runtime);
     // The master of a region in a library's constructor has the dynamic linker's lock, and waits for us: that is asked last.
     let beside = || frame.and_then(|frame| runtime::beside(frame.body(), caller));
+    let sole = || frame.and_then(|_| runtime::only());
     let asked = || runtime::of(caller).map(|code| code.runtime);
-    let runtime = own().or_else(|| runtime::known(caller)).or_else(beside).or_else(asked)?;
+    let runtime = own().or_else(|| runtime::known(caller)).or_else(beside).or_else(sole).or_else(asked)?;
     Some((runtime, frame.filter(|frame| core::ptr::eq(frame.runtime(), runtime))))
 }
 
@@ -171,7 +172,7 @@ macro_rules! calls {
                 unsafe {
                     let (real, frame) = match $whose(this, caller) {
                         Some((runtime, frame)) => (runtime.$real, frame),
-                        None => (missing($symbol), None),
+                        None => (missing($symbol, caller), None),
                     };
                     match (real, frame) {
                         (Some(real), Some(frame)) => $how(this, frame, || real(argument)),
@@ -186,9 +187,64 @@ macro_rules! calls {
 
 /// The call that this would have been without us, where no runtime of libgomp's kind is found.
 #[cold]
-unsafe fn missing(name: &CStr) -> Option<runtime::Wait> {
+unsafe fn missing(name: &CStr, caller: usize) -> Option<runtime::Wait> {
     // SAFETY: the type is that of all calls below.
-    unsafe { virtualise::next(name) }
+    unsafe {
+        virtualise::next(name).or_else(|| {
+            let found = client::keeping_errno(|| runtime::in_library_of(caller, name))?;
+            Some(core::mem::transmute::<*mut c_void, runtime::Wait>(found))
+        })
+    }
+}
+
+/// Of the libraries that were loaded with the program, the first that has locks: all calls about a lock go there but for those that we take,
+/// whatever else that library has. 0 if there is none, or before [`at_load`].
+static FIRST_LOCKS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+const LOCKS: [&CStr; 2] = [c"omp_set_lock", c"omp_set_lock_"];
+
+/// Looks for these, while nobody else is there yet.
+pub fn at_load() {
+    for (first, name) in FIRST_LOCKS.iter().zip(LOCKS) {
+        // SAFETY: a plain search.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+        first.store(found.addr(), Ordering::Relaxed);
+    }
+}
+
+/// Waits for a lock of the program's: C's kind, 0, or Fortran's, 1.
+#[inline(always)]
+unsafe fn set<const KIND: usize>(
+    argument: *mut c_void,
+    caller: usize,
+    of: impl Fn(&Runtime) -> Option<runtime::Wait>,
+) -> *mut c_void {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own argument, and a call of the type that it meant.
+    unsafe {
+        let first = FIRST_LOCKS[KIND].load(Ordering::Relaxed);
+        let (real, frame) = match core::mem::transmute::<usize, Option<runtime::Wait>>(first) {
+            Some(first) => (Some(first), (*this).frame.as_ref()),
+            None => match of_caller(this, caller) {
+                Some((runtime, frame)) => (of(runtime), frame),
+                None => (missing(LOCKS[KIND], caller), None),
+            },
+        };
+        match (real, frame) {
+            (Some(real), Some(frame)) => lock(this, frame, || real(argument)),
+            (Some(real), None) => real(argument),
+            (None, _) => core::ptr::null_mut(),
+        }
+    }
+}
+
+pub unsafe extern "C" fn set_lock(argument: *mut c_void, caller: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe { set::<0>(argument, caller, |runtime| runtime.set_lock) }
+}
+
+pub unsafe extern "C" fn set_lock_fortran(argument: *mut c_void, caller: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe { set::<1>(argument, caller, |runtime| runtime.set_lock_fortran) }
 }
 
 calls! {
@@ -199,7 +255,5 @@ calls! {
     ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
     critical_start by lock, of_caller: critical_start or c"GOMP_critical_start";
     critical_name_start by lock, of_caller: critical_name_start or c"GOMP_critical_name_start";
-    set_lock by lock, of_caller: set_lock or c"omp_set_lock";
-    set_lock_fortran by lock, of_caller: set_lock_fortran or c"omp_set_lock_";
     atomic_start by lock, of_caller: atomic_start or c"GOMP_atomic_start";
 }

@@ -171,6 +171,11 @@ pub trait Policy: Send {
         None
     }
 
+    /// Whether it gives fewer contexts to programs in a serial phase ([`Program::serial`]): they are told to say when it ends.
+    fn lends(&self) -> bool {
+        false
+    }
+
     /// A seed, where PUs are to be chosen without any thought ([`crate::place::scatter`]).
     fn scatter(&mut self) -> Option<u64> {
         None

@@ -367,7 +367,7 @@ impl Observed {
     /// Takes in what earlier runs taught, in place of what it was told of them before.
     pub fn remember(&mut self, past: Past) {
         let weight = self.past.as_ref().map_or(1.0, |(_, weight)| *weight);
-        self.regions.values_mut().for_each(|region| region.past = None);
+        self.forget_past();
         self.past = Some((past.mix.sane(), weight));
         for (number, region) in past.regions.into_iter().take(REGIONS) {
             let Some(region) = region.sane() else { continue };
@@ -376,6 +376,14 @@ impl Observed {
         self.regions.values_mut().for_each(Region::know);
         self.regions.retain(|_, region| !region.known.is_empty());
         self.forget_surplus();
+    }
+
+    /// Forgets what it was told of earlier runs.
+    pub fn forget_past(&mut self) {
+        self.past = None;
+        self.regions.values_mut().for_each(|region| region.past = None);
+        self.regions.values_mut().for_each(Region::know);
+        self.regions.retain(|_, region| !region.known.is_empty());
     }
 
     /// What a later run may start from: this run, and a little of those before.

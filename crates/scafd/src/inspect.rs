@@ -47,6 +47,9 @@ const MOST_KNOWN: usize = 1 << 20;
 /// Regions that are told of in an answer; a grant page has no room for more.
 const MOST_REGIONS: usize = 2048;
 
+/// Letters of a reason or a place in an answer.
+const MOST_LETTERS: usize = 512;
+
 /// What is found out about a program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Verdict {
@@ -225,6 +228,9 @@ impl Inspector {
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
                     verdict.independent.truncate(MOST_REGIONS);
+                    // What a helper says is its user's word.
+                    verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
+                    verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
                     self.learn(helper.job.uid, learned, helper.answer.len());
                     verdict
                 }

@@ -22,7 +22,7 @@ use scaf_policy::fusion::Measured;
 use scaf_policy::observed::{Observed, Runs, Spell};
 use scaf_policy::{ProgramId, PuSet, explore};
 use scaf_proto::grant::Word;
-use serial::Quiet;
+use serial::{Loans, Quiet};
 
 /// Whether the program's teams may be resized, as far as its code is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -161,6 +161,8 @@ pub struct Program {
     pub profile_given: bool,
     /// Since when it has been outside of parallel regions; see [`Program::listen`].
     pub quiet: Option<Quiet>,
+    /// When it was in such phases before.
+    pub loans: Loans,
     /// Whether it has been so for a whole tick, and still is.
     pub serial: bool,
     /// What ties it to its earlier and later runs.
@@ -293,6 +295,7 @@ impl Program {
     pub fn counted(&mut self, counts: &Counts, steady_s: f64) {
         if let Some(Seen { interval, .. }) = self.seen
             && steady_s >= STEADY * interval.dt_s
+            && !self.lends_all()
         {
             self.counters.add(self.contexts(), &interval, counts);
         }

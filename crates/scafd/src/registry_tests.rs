@@ -33,6 +33,7 @@ pub(super) fn program(id: u64) -> Program {
         profile: Vec::new(),
         profile_given: false,
         quiet: None,
+        loans: Default::default(),
         serial: false,
         tie: Tie::default(),
         counters: Counters::new(1.0),

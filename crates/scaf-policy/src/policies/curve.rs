@@ -65,6 +65,10 @@ impl Policy for Curve {
         "curve"
     }
 
+    fn lends(&self) -> bool {
+        true
+    }
+
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
         super::in_order(programs, |sorted| self.decide(machine, sorted))
     }

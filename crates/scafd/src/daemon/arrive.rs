@@ -118,6 +118,7 @@ impl Daemon {
             profile_given: profile.is_some(),
             profile: profile.unwrap_or_default(),
             quiet: None,
+            loans: Default::default(),
             serial: false,
             tie: Tie::default(),
             counters: Counters::new(self.parts.config.rc_s),

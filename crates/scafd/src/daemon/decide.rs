@@ -96,6 +96,7 @@ impl Daemon {
             allocation.shares.iter().map(|s| (s.id, (s.dop, s.reason.as_str()))).collect();
         let mut changes: Vec<(bool, ProgramId)> = Vec::new();
         let mut told = Vec::new();
+        let lends = self.parts.policy.lends();
         let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.id).collect();
         for id in ids {
             let Some(program) = self.registry.get_mut(id) else { continue };
@@ -116,11 +117,11 @@ impl Daemon {
                 }
                 let loses = !had.is_subset(&program.grant.pus);
                 changes.push((!loses, id));
-            } else if program.is_lent() != program.grant.lent {
+            } else if (lends && program.is_lent()) != program.grant.lent {
                 program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);
                 told.push(id);
             }
-            program.grant.lent = program.is_lent();
+            program.grant.lent = lends && program.is_lent();
         }
         for id in told {
             self.publish(id);

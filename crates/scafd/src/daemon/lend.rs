@@ -15,14 +15,15 @@ use std::time::{Duration, Instant};
 /// serial, so that one alone can't cause more than five a second; this is for hundreds of them.
 const REST: Duration = Duration::from_millis(5);
 
-/// Threads of a program that are asked whether they run, once a second at 6 us each.
-const MOST_THREADS: usize = 16;
+/// Threads of a program that are asked whether they run, once a second at 6 us each: so many of the first and of the last, for the
+/// first may all be its team's, asleep, while others work.
+const MOST_THREADS: usize = 12;
 
 impl Daemon {
     /// A program says that it has entered a region. From one that has nothing to get back, that means nothing.
     pub(super) fn entered(&mut self, id: ProgramId) {
         if let Some(program) = self.registry.get_mut(id).filter(|program| program.grant.lent) {
-            program.is_parallel();
+            program.is_parallel(clock::now_ns());
             self.returning = true;
         }
     }
@@ -33,7 +34,7 @@ impl Daemon {
             if let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) {
                 let seen = program.meter.look(clock::ticks(), &page);
                 if program.has_returned(&seen) {
-                    program.is_parallel();
+                    program.is_parallel(clock::now_ns());
                     self.returning = true;
                 }
             }
@@ -63,6 +64,6 @@ impl Daemon {
 /// machine that is busy, or with one context, no clock shows that.
 pub(super) fn doubt(program: &mut Program, process: &Process) {
     if program.serial && process.runnable(MOST_THREADS) > 1 {
-        program.is_parallel();
+        program.is_parallel(clock::now_ns());
     }
 }

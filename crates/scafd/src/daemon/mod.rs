@@ -78,8 +78,9 @@ pub struct Daemon {
     former: VecDeque<arrive::Former>,
     /// Users, and the loops of their programs in which one waited for itself while it was folded: the next one is found out sooner.
     spinners: VecDeque<(u32, String)>,
-    /// Files that programs were started from, and the fingerprints of their code.
-    executables: VecDeque<(FileId, String)>,
+    /// Users, files that their programs were started from, and the fingerprints of the code in these as an inspection by that user found
+    /// them: no other user is to rely on that.
+    executables: VecDeque<(u32, FileId, String)>,
     next_tick: Instant,
     next_slow: Instant,
     next_keep: Instant,

@@ -12,14 +12,11 @@ use scaf_policy::ProgramId;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Loops that are remembered because somebody waited for himself in them: of one user, so that nobody can push out all others', and
-/// of all.
-const USERS_SPINNERS: usize = 64;
-/// See [`USERS_SPINNERS`].
-const MOST_SPINNERS: usize = 1024;
-
-/// Executables whose fingerprints are remembered.
-const MOST_EXECUTABLES: usize = 256;
+/// Executables, and loops in which somebody waited for himself, that are remembered: of one user, so that nobody can push out all
+/// others', and of all.
+const OF_ONE: usize = 64;
+/// See [`OF_ONE`].
+const OF_ALL: usize = 1024;
 
 /// How often what programs teach while they run is kept.
 const KEEP: Duration = Duration::from_secs(60);
@@ -31,14 +28,17 @@ impl Daemon {
             return;
         };
         let executable = origin.executable.clone();
+        let guessed = program.tie.past().is_some();
         if !program.tie.met(origin, remember.machine()) {
             return;
         }
+        if guessed && program.tie.past().is_none() {
+            // It is another program than it was taken for.
+            program.forget_past();
+        }
         if let Ok(file) = self.observer.process(program.pid).executable() {
-            self.executables.retain(|(known, _)| *known != file);
-            self.executables.push_back((file, executable));
-            let surplus = self.executables.len().saturating_sub(MOST_EXECUTABLES);
-            self.executables.drain(..surplus);
+            self.executables.retain(|known| (known.0, known.1) != (program.uid, file));
+            push(&mut self.executables, (program.uid, file, executable), |known| known.0);
         }
         ask(remember, program);
         if let Some(past) = program.tie.past() {
@@ -52,10 +52,10 @@ impl Daemon {
         let (Some(program), Some(remember)) = (self.registry.get_mut(id), &mut self.parts.remember) else {
             return;
         };
-        let process = self.observer.process(program.pid);
-        let known =
-            process.executable().ok().and_then(|file| self.executables.iter().find(|it| it.0 == file));
-        if let (Some((_, executable)), Ok(arguments)) = (known, process.arguments()) {
+        let (process, uid) = (self.observer.process(program.pid), program.uid);
+        let same = |file| self.executables.iter().find(|known| (known.0, known.1) == (uid, file));
+        let known = process.executable().ok().and_then(same);
+        if let (Some((_, _, executable)), Ok(arguments)) = (known, process.arguments()) {
             let (machine, executable) = (remember.machine().to_owned(), executable.clone());
             program.tie.guess(Key { machine, executable, arguments });
             ask(remember, program);
@@ -95,7 +95,7 @@ impl Daemon {
             let spinner = (uid, place);
             // No further than there is room: those of this life count more.
             let own = self.spinners.iter().filter(|known| known.0 == uid).count();
-            let room = own < USERS_SPINNERS && self.spinners.len() < MOST_SPINNERS;
+            let room = own < OF_ONE && self.spinners.len() < OF_ALL;
             if room && !self.spinners.contains(&spinner) {
                 self.spinners.push_front(spinner);
             }
@@ -140,15 +140,20 @@ impl Daemon {
 
 /// Takes note of a loop in which a user's program waited for itself, the latest last.
 pub(super) fn note_spinner(spinners: &mut VecDeque<(u32, String)>, spinner: (u32, String)) {
-    let own = spinners.iter().filter(|known| known.0 == spinner.0).count();
-    if own >= USERS_SPINNERS
-        && let Some(oldest) = spinners.iter().position(|known| known.0 == spinner.0)
+    push(spinners, spinner, |known| known.0);
+}
+
+/// Adds what was learned of a user's programs, in place of the oldest where there is too much.
+fn push<T>(list: &mut VecDeque<T>, new: T, user: impl Fn(&T) -> u32) {
+    let own = list.iter().filter(|known| user(known) == user(&new)).count();
+    if own >= OF_ONE
+        && let Some(oldest) = list.iter().position(|known| user(known) == user(&new))
     {
-        spinners.remove(oldest);
+        list.remove(oldest);
     }
-    spinners.push_back(spinner);
-    let surplus = spinners.len().saturating_sub(MOST_SPINNERS);
-    spinners.drain(..surplus);
+    list.push_back(new);
+    let surplus = list.len().saturating_sub(OF_ALL);
+    list.drain(..surplus);
 }
 
 /// Asks what is known of a program, if that wasn't asked yet.

@@ -106,10 +106,13 @@ impl Process {
         children
     }
 
-    /// How many of its first `most` threads run or want to.
+    /// How many of its first and last threads, `most` of each, run or want to.
     pub fn runnable(&self, most: usize) -> usize {
-        let threads = self.threads().unwrap_or_default().into_iter().take(most);
-        let runs = |thread: &u32| {
+        let all = self.threads().unwrap_or_default();
+        let last = all.len().saturating_sub(most);
+        let threads =
+            all.iter().enumerate().filter(|(at, _)| *at < most || *at >= last).map(|(_, thread)| thread);
+        let runs = |thread: &&u32| {
             let file = self.folder.join("task").join(thread.to_string()).join("stat");
             let text = read_to_string(file).unwrap_or_default();
             text.rfind(')').and_then(|name| text.get(name + 1..)).is_some_and(|rest| rest.starts_with(" R"))

@@ -81,6 +81,15 @@ impl Program {
         self.know();
     }
 
+    /// It isn't the program whose earlier runs these were.
+    pub fn forget_past(&mut self) {
+        if !self.profile_given {
+            self.profile.clear();
+        }
+        self.observed.forget_past();
+        self.know();
+    }
+
     /// What useful over wall says.
     fn useful(&self) -> Option<Measured> {
         let dop = self.measured_dop.max(1);

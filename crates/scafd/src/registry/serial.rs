@@ -11,6 +11,20 @@ const QUIET_NS: u64 = 200_000_000;
 /// Contexts that a serial program is busy on, at most: one, and what its idle threads take until they sleep.
 const BUSY: f64 = 1.25;
 
+/// A phase that is over so soon after it was found was not worth moving everybody: the program isn't serial again for this time, and after
+/// each further such phase for twice as long, up to the second time.
+const SHORT_NS: u64 = 1_000_000_000;
+/// See [`SHORT_NS`].
+const MOST_REST_NS: u64 = 32_000_000_000;
+
+/// When a program was serial, and how long it isn't taken for that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Loans {
+    began_ns: Option<u64>,
+    rest_ns: u64,
+    rests_until_ns: u64,
+}
+
 /// The beginning of a time without parallel regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quiet {
@@ -26,20 +40,31 @@ impl Program {
     pub fn listen(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
         let busy = cpu_s.is_none_or(|cpu_s| cpu_s > BUSY * seen.interval.dt_s);
         if busy || seen.in_region || seen.last_team == 0 {
-            self.is_parallel();
+            self.is_parallel(now_ns);
             return;
         }
         let began = Quiet { since_ns: now_ns, progress: seen.progress };
         // What was left in this interval is no whole tick.
         let quiet = self.quiet.filter(|quiet| quiet.progress == seen.progress).unwrap_or(began);
         self.quiet = Some(quiet);
-        self.serial = now_ns.saturating_sub(quiet.since_ns) >= QUIET_NS;
+        self.serial =
+            now_ns.saturating_sub(quiet.since_ns) >= QUIET_NS && now_ns >= self.loans.rests_until_ns;
+        if self.serial {
+            self.loans.began_ns.get_or_insert(now_ns);
+        }
     }
 
     /// It isn't in a serial phase, or not any more.
-    pub fn is_parallel(&mut self) {
+    pub fn is_parallel(&mut self, now_ns: u64) {
         self.quiet = None;
         self.serial = false;
+        let Some(began_ns) = self.loans.began_ns.take() else { return };
+        if now_ns.saturating_sub(began_ns) < SHORT_NS {
+            self.loans.rest_ns = (2 * self.loans.rest_ns).clamp(SHORT_NS, MOST_REST_NS);
+            self.loans.rests_until_ns = now_ns.saturating_add(self.loans.rest_ns);
+        } else {
+            self.loans.rest_ns = 0;
+        }
     }
 
     /// Whether a reading of its page between two ticks shows that it has left its serial phase.
@@ -89,6 +114,28 @@ mod tests {
         p.listen(&Seen { in_region: true, ..quiet(8) }, Some(1.0), 4 * TICK_NS);
         p.listen(&quiet(8), Some(1.0), 5 * TICK_NS);
         assert!(!p.serial);
+    }
+
+    #[test]
+    fn short_phases_are_let_be_for_longer_and_longer() {
+        let mut p = program(1);
+        let mut found = Vec::new();
+        // Two ticks without regions, and one with.
+        for at in 0..400 {
+            let progress = at / 3;
+            p.listen(&Seen { in_region: at % 3 == 2, ..quiet(progress) }, Some(1.0), at * TICK_NS);
+            found.extend(p.serial.then_some(at));
+        }
+        let rests: Vec<u64> = found.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(found.len() <= 9 && rests.is_sorted(), "{found:?}");
+        // A long one makes up for them.
+        let mut at = 600;
+        while !p.serial || p.loans.began_ns.is_some_and(|began| at * TICK_NS < began + SHORT_NS) {
+            p.listen(&quiet(999), Some(1.0), at * TICK_NS);
+            at += 1;
+        }
+        p.listen(&Seen { in_region: true, ..quiet(1000) }, Some(1.0), at * TICK_NS);
+        assert_eq!(p.loans.rest_ns, 0);
     }
 
     #[test]

@@ -86,7 +86,8 @@ impl Tie {
 
     /// What is to be remembered, if there is anything, and whether that is this run's first.
     pub fn profile(&self, name: &str, observed: &Observed, now_s: u64) -> Option<(Profile, bool)> {
-        let key = self.key.clone().filter(|_| self.answered)?;
+        // A guess is good enough to judge by, and not to be kept under.
+        let key = self.key.clone().filter(|_| self.answered && self.origin.is_some())?;
         let past = observed.past();
         let regions: Vec<Region> = past
             .regions

@@ -50,6 +50,11 @@ impl Daemon {
         Daemon::start(&["--dry-run", "--topology", &format!("core:{cores} pu:1"), "--policy", "equi"])
     }
 
+    /// The same by a policy that lends contexts of programs in serial phases.
+    pub fn lending(cores: u32) -> Daemon {
+        Daemon::start(&["--dry-run", "--topology", &format!("core:{cores} pu:1"), "--policy", "curve"])
+    }
+
     /// Really sets affinities, on two PUs of this machine at most.
     pub fn on_two_pus() -> Daemon {
         Daemon::start(&["--policy", "equi"])
