@@ -1,4 +1,6 @@
 use super::*;
+use scaf_policy::fusion::Measured;
+use scaf_policy::observed::Estimate;
 
 const TABLE: &str = include_str!("../../../../fixtures/papers/taco_table1_speedups.csv");
 
@@ -57,6 +59,50 @@ fn the_curve_policy_finds_nearly_the_best_and_holds_still_there() {
     assert!(after.mean > 0.985 && whole.mean > 0.975, "{after:?} {whole:?}");
     assert!(of.figure(|mix| f64::from(mix.late_changes)).mean < 3.0);
     assert!(of.figure(|mix| mix.least).worst > 0.45);
+}
+
+/// The sum of speedups that each decision gives, and what the programs are known by at the end.
+fn follow<'a>(mix: &[&'a Curve], setting: &Setting, past: &[Vec<Measured>]) -> (Vec<f64>, Vec<Running<'a>>) {
+    let mut policy = by_name("curve", &Settings::default()).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(setting.seed);
+    let mut programs: Vec<Running> =
+        mix.iter().zip(0..).map(|(curve, id)| Running::new(id, curve, setting)).collect();
+    programs.iter_mut().zip(past).for_each(|(program, past)| program.seen.curve = past.clone());
+    let decide = |i: usize| {
+        let machine = Machine { capacity: setting.contexts, now_s: i as f64 / setting.rate_hz };
+        let seen: Vec<Program> = programs.iter().map(|program| program.seen.clone()).collect();
+        let shares = policy.allocate(&machine, &seen).shares;
+        let each = programs.iter_mut().zip(&shares).map(|(program, share)| {
+            let dop = dop_of(share.dop, setting.contexts);
+            program.run(dop, 1.0 / setting.rate_hz, setting.noise, &mut rng);
+            program.curve.at(dop)
+        });
+        each.sum()
+    };
+    ((0..(setting.run_s * setting.rate_hz) as usize).map(decide).collect(), programs)
+}
+
+#[test]
+fn the_first_decision_of_a_second_run_is_near_the_last_of_the_first() {
+    let (curves, setting) = (taco("traditional", 24), Setting::default());
+    let ratios = choices(&curves, &setting.sizes).into_iter().map(|mix| {
+        let (first, programs) = follow(&mix, &setting, &[]);
+        let converged = first[first.len() / 2..].iter().sum::<f64>() / (first.len() - first.len() / 2) as f64;
+        // As a daemon remembers it: 5% less sure than it was.
+        let remembered = |point: &Measured| {
+            let Measured { dop, speedup: Estimate { value, error } } = *point;
+            Measured { dop, speedup: Estimate { value, error: error + 0.05 } }
+        };
+        let past: Vec<Vec<Measured>> =
+            programs.iter().map(|program| program.seen.curve.iter().map(remembered).collect()).collect();
+        let once = Setting { run_s: 1.0 / setting.rate_hz, ..setting.clone() };
+        follow(&mix, &once, &past).0[0] / converged
+    });
+    let ratios: Vec<f64> = ratios.collect();
+    let (mean, worst) =
+        (ratios.iter().sum::<f64>() / ratios.len() as f64, ratios.iter().copied().fold(9.0, f64::min));
+    println!("first decision of the second run over the first run's last: mean {mean:.3}, worst {worst:.3}");
+    assert!(mean > 0.9, "{mean} {worst}");
 }
 
 /// Prints what docs/policies.md tells: `cargo test --release -p scaf-sim table -- --ignored --nocapture`.
