@@ -129,14 +129,24 @@ impl Curve {
     /// How much hope there is, 0 to 1.
     fn hope(&mut self, machine: &Machine, programs: &[&Program]) -> f64 {
         let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
-        let same = programs.len() == self.came.len()
-            && programs.iter().zip(&self.came).all(|(program, came)| program.id == came.0);
+        let here = |came: &(ProgramId, Option<f64>)| programs.binary_search_by_key(&came.0, |p| p.id).is_ok();
+        let new = |p: &&&Program| self.came.binary_search_by_key(&p.id, |came| came.0).is_err();
+        // Who is known from earlier runs brings nothing to be curious about.
+        let same = self.came.iter().all(here)
+            && programs
+                .iter()
+                .filter(new)
+                .all(|p| is_sure(machine, programs, p, Known::observed(p).as_ref()));
         let like = |before: u32| {
             let ratio = f64::from(machine.capacity.max(1)) / f64::from(before.max(1));
             (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio)
         };
         let since = match self.stirred {
             Some((since, capacity)) if same && like(capacity) && since <= now_s => since,
+            None if same && !programs.is_empty() => {
+                self.stirred = Some((now_s - SOBER_S, machine.capacity));
+                now_s - SOBER_S
+            }
             _ => {
                 self.stirred = Some((now_s, machine.capacity));
                 now_s
@@ -147,19 +157,24 @@ impl Curve {
 
     /// Who has come a moment ago and isn't known, so that it is measured on an equal part.
     fn fresh(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> Vec<bool> {
-        let equal = machine.capacity / programs.len().max(1) as u32;
         let came = programs.iter().zip(known).map(|(program, known)| {
             if let Ok(i) = self.came.binary_search_by_key(&program.id, |came| came.0) {
                 return self.came[i];
             }
-            let at = At::new(equal.clamp(program.floor(), program.cap()));
-            let sure = known.as_ref().is_some_and(|known| known.at(at).error <= KNOWN);
+            let sure = is_sure(machine, programs, program, known.as_ref());
             (program.id, (!sure).then_some(machine.now_s))
         });
         self.came = came.collect();
         let fresh = |since: f64| (0.0..MEASURED_S).contains(&(machine.now_s - since));
         self.came.iter().map(|came| came.1.is_some_and(fresh)).collect()
     }
+}
+
+/// Whether a program's speedup on an equal part is known well enough when it comes.
+fn is_sure(machine: &Machine, programs: &[&Program], program: &Program, known: Option<&Known>) -> bool {
+    let equal = machine.capacity / programs.len().max(1) as u32;
+    let at = At::new(equal.clamp(program.floor(), program.cap()));
+    known.is_some_and(|known| known.at(at).error <= KNOWN)
 }
 
 /// What is done about a division.

@@ -102,7 +102,7 @@ fn the_first_decision_of_a_second_run_is_near_the_last_of_the_first() {
     let (mean, worst) =
         (ratios.iter().sum::<f64>() / ratios.len() as f64, ratios.iter().copied().fold(9.0, f64::min));
     println!("first decision of the second run over the first run's last: mean {mean:.3}, worst {worst:.3}");
-    assert!(mean > 0.9, "{mean} {worst}");
+    assert!(mean > 0.97 && worst > 0.8, "{mean} {worst}");
 }
 
 /// Prints what docs/policies.md tells: `cargo test --release -p scaf-sim table -- --ignored --nocapture`.
