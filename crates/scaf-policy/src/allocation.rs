@@ -47,6 +47,10 @@ pub struct Program {
     /// Whether it is in a serial phase that has lasted a while: all its contexts but one can be lent until the phase ends.
     #[serde(default)]
     pub serial: bool,
+    /// Whether its DoP can't be changed: whenever it runs, it needs [`Program::cap`] contexts at once (it spins for itself, or was
+    /// declared so). It can only share in time ([`Turn`]).
+    #[serde(default)]
+    pub rigid: bool,
 }
 
 impl Program {
@@ -63,6 +67,7 @@ impl Program {
             curve: Vec::new(),
             profile: Vec::new(),
             serial: false,
+            rigid: false,
         }
     }
 
@@ -103,11 +108,32 @@ pub struct Share {
     pub reason: String,
 }
 
+/// One turn of programs that share in time: while it lasts, those in it run, each on the contexts of its share, and those that are
+/// only in other turns don't (TACO, section 2: a level of its hierarchy is a turn).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Turn {
+    /// How many time slices it lasts in each round of all turns; at least 1.
+    pub slices: u32,
+    /// Who runs. Their shares, with those of programs that are in no turn, fit the capacity together.
+    pub members: Vec<ProgramId>,
+}
+
 /// The answer of a policy: one share for each program.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Allocation {
     /// In the order of the programs that were given.
     pub shares: Vec<Share>,
+    /// The turns of a round, in their order. A program may be in several; one that is in none of them runs all the time. Empty where
+    /// everyone does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
+}
+
+impl From<Vec<Share>> for Allocation {
+    /// Everyone runs all the time.
+    fn from(shares: Vec<Share>) -> Allocation {
+        Allocation { shares, turns: Vec::new() }
+    }
 }
 
 /// A decision as it is kept: what the policy was given and what it answered. Given the same in the same order, a policy

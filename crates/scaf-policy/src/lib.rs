@@ -39,7 +39,7 @@ mod puset;
 mod topology;
 
 pub use allocation::{
-    Allocation, Decision, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share,
+    Allocation, Decision, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share, Turn,
 };
 pub use policies::{POLICIES, PolicyEntry, by_name, chaos};
 pub use puset::{ParsePuSetError, PuSet};

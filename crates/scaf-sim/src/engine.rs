@@ -271,6 +271,7 @@ impl<'a> Simulation<'a> {
             curve: watch.curve(),
             profile: if self.scenario.daemon.profiles { profile(spec, program.natural) } else { Vec::new() },
             serial,
+            rigid: false,
         }
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use scaf_policy::observed::Estimate;
-use scaf_policy::{Allocation, Machine, ProgramId};
+use scaf_policy::{Machine, ProgramId};
 
 /// Decision `number`, which gives program 1 `dop` contexts; program 2 is another user's.
 fn entry(number: u64, dop: u32) -> Entry {
@@ -19,7 +19,7 @@ fn entry(number: u64, dop: u32) -> Entry {
             policy: "equi".into(),
             machine: Machine { capacity: 8, now_s: 1e9 / 3.0 },
             programs,
-            allocation: Allocation { shares: vec![share(1, dop), share(2, 3)] },
+            allocation: vec![share(1, dop), share(2, 3)].into(),
         })
     }
 }

@@ -44,7 +44,7 @@ impl Policy for Chaos {
             self.last.insert(program.id, dop);
             Share { id: program.id, dop, reason: "chaos".into() }
         });
-        Allocation { shares: shares.collect() }
+        shares.collect::<Vec<_>>().into()
     }
 
     fn rate_hz(&self) -> Option<f64> {

@@ -17,7 +17,7 @@ impl Policy for Equi {
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
         let claims: Vec<Claim> = programs.iter().map(|p| Claim::new(p, 1.0)).collect();
         let parts = apportion(machine.capacity, &claims);
-        let shares = programs
+        let shares: Vec<_> = programs
             .iter()
             .zip(&claims)
             .zip(parts)
@@ -37,7 +37,7 @@ impl Policy for Equi {
                 ),
             })
             .collect();
-        Allocation { shares }
+        shares.into()
     }
 }
 

@@ -49,7 +49,7 @@ fn in_order(programs: &[Program], decide: impl FnOnce(&[&Program]) -> Vec<Share>
     for (share, i) in decide(&sorted).into_iter().zip(order) {
         shares[i] = Some(share);
     }
-    Allocation { shares: shares.into_iter().flatten().collect() }
+    shares.into_iter().flatten().collect::<Vec<_>>().into()
 }
 
 /// The policy `chaos`, of a seed.

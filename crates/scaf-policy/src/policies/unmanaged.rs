@@ -15,6 +15,6 @@ impl Policy for Unmanaged {
             dop: Dop::Unmanaged,
             reason: "policy unmanaged: left alone".to_owned(),
         };
-        Allocation { shares: programs.iter().map(share).collect() }
+        programs.iter().map(share).collect::<Vec<_>>().into()
     }
 }

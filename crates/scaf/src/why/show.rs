@@ -136,7 +136,7 @@ fn source(source: Source) -> &'static str {
 mod tests {
     use super::*;
     use scaf_policy::observed::Estimate;
-    use scaf_policy::{Allocation, Decision, Machine, ProgramId};
+    use scaf_policy::{Decision, Machine, ProgramId};
     use scafd::control::Mechanism;
 
     fn entry() -> Entry {
@@ -166,7 +166,7 @@ mod tests {
                 policy: "scaf".into(),
                 machine: Machine { capacity: 8, now_s: 2.5 },
                 programs: vec![cg, ep],
-                allocation: Allocation { shares: vec![share(3, 6), share(12, 1)] },
+                allocation: vec![share(3, 6), share(12, 1)].into(),
             })
         }
     }

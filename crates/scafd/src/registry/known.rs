@@ -37,6 +37,7 @@ impl Program {
             curve: self.known.iter().map(|known| known.measured).collect(),
             profile: self.profile.clone(),
             serial: self.serial,
+            rigid: false,
         }
     }
 
