@@ -21,8 +21,9 @@ use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Set
 /// Hope is full for so long after something came or went, and gone after so long, in seconds.
 const HOPEFUL_S: f64 = 2.5;
 const SOBER_S: f64 = 5.0;
-/// A newcomer stays on an equal part for so long, in seconds: five measurements at 4 Hz. With 5% of noise these make 2%.
-const MEASURED_S: f64 = 1.2;
+/// A newcomer stays on an equal part for so long, in seconds: seven measurements at 4 Hz. With 5% of noise these make 2%, and
+/// what the floor asks for hangs on it.
+const MEASURED_S: f64 = 1.7;
 /// It needn't where its speedup there is known better than this when it comes.
 const KNOWN: f64 = 0.1;
 /// A capacity that differs by this factor from what it was is another machine.

@@ -1,7 +1,9 @@
 //! What a program's speedup is taken for between and beyond the DoPs at which it was observed, how sure that is, and what it
 //! may be at best.
 //!
-//! Between two DoPs, and beyond the last, the speedup is taken for a power of p, as in [`crate::observed`]; at 1 it is 1.
+//! Between two DoPs, and beyond the last, the speedup is taken for a power of p, as in [`crate::observed`]; at 1 it is 1. A point that was
+//! measured once or twice is off by 5 or 10% now and then, and a DoP that seems bad isn't tried again: so each point is taken for what it and
+//! the line between its neighbours make of it together.
 
 use crate::Program;
 use crate::fusion::Measured;
@@ -21,6 +23,10 @@ const MOST_SPEEDUP: f64 = 1e6;
 /// The power beyond what was observed is taken over at least this factor of contexts, as a logarithm: between neighbours it
 /// is mostly noise.
 const SPAN: f64 = 0.4;
+/// What the line between a point's neighbours says of it is off by so much, relatively, and more for each factor e in contexts to the nearer.
+/// Of 12 times the 154 mixes of TACO's programs on 24 contexts the worst has 92.4% of the oracle's STP with this and 90.5 without,
+/// and the mean is 99.5 for 99.2.
+const BEND: f64 = 0.02;
 /// At best a speedup is above its guess by so much for each factor e in contexts away from what was observed: beyond it,
 /// where the curve may turn upwards, and between two DoPs, where it hardly can. With 2 a program whose speedup on 6
 /// contexts is 2.7, and is taken for 5.1 on 19, may at best have 17 there; TACO's ua.A has 11.7.
@@ -101,6 +107,7 @@ impl Known {
         }
         points.sort_by_key(|point| point.at.p);
         points.dedup_by_key(|point| point.at.p);
+        let points = straightened(&points);
         let [.., last] = points[..] else { return None };
         let before = points.iter().rfind(|point| last.at.ln - point.at.ln >= SPAN)?;
         let beyond = ((last.ln - before.ln) / (last.at.ln - before.at.ln)).clamp(0.0, 1.0);
@@ -164,6 +171,24 @@ impl Known {
     }
 }
 
+/// Each point with what its neighbours make of it, both by how sure they are. The first and the last have but one.
+fn straightened(points: &[Point]) -> Vec<Point> {
+    let straighten = |(i, point): (usize, &Point)| {
+        let (Some(low), Some(high)) = (i.checked_sub(1).map(|i| points[i]), points.get(i + 1)) else {
+            return *point;
+        };
+        let (below, above) = (point.at.ln - low.at.ln, high.at.ln - point.at.ln);
+        let share = below / (below + above);
+        let ends = ((1.0 - share) * low.error).hypot(share * high.error);
+        let error = ends + BEND + GUESS * below.min(above);
+        // Weights are the inverse of variances.
+        let trust = error.powi(2) / (error.powi(2) + point.error.powi(2));
+        let ln = trust * point.ln + (1.0 - trust) * between(low, *high, point.at);
+        Point { ln, error: point.error * trust.sqrt(), ..*point }
+    };
+    points.iter().enumerate().map(straighten).collect()
+}
+
 /// The logarithm of the speedup on the way from one point to the next.
 fn between(low: Point, high: Point, at: At) -> f64 {
     low.ln + (high.ln - low.ln) * (at.ln - low.at.ln) / (high.at.ln - low.at.ln)
@@ -190,6 +215,19 @@ mod tests {
         }
         assert!(known.at(At::new(64)).error > known.at(At::new(20)).error);
         assert_eq!(known.at(At::new(16)).error, 0.02);
+    }
+
+    #[test]
+    fn a_point_that_is_unsure_gives_way_to_its_neighbours_and_a_sure_one_hardly() {
+        let point = |(dop, value, error)| Measured { dop, speedup: Estimate { value, error } };
+        // TACO's ua.A has 10.0 on 17 contexts; measured once, 14% too low.
+        let at_17 = |error| {
+            let points = [(11, 5.28, 0.013), (17, 8.62, error), (19, 11.4, 0.044)].map(point);
+            Known::of(&points).unwrap().at(At::new(17))
+        };
+        let (unsure, sure) = (at_17(0.11), at_17(0.013));
+        assert!(unsure.value > 9.2 && unsure.error < 0.09, "{unsure:?}");
+        assert!(sure.value < 8.72 && sure.error < 0.013, "{sure:?}");
     }
 
     #[test]

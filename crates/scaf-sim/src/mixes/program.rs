@@ -9,7 +9,7 @@ use scaf_policy::{Program, ProgramId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Measurements remembered at each DoP, as many as the daemon does.
-const SAMPLES: usize = 8;
+const SAMPLES: usize = 32;
 /// The daemon's smoothing of efficiencies, in seconds.
 const RC_S: f64 = 1.0;
 /// No point is surer than this, and of one or two measurements little is sure: as for the daemon's observed curves.

@@ -58,7 +58,9 @@ fn the_curve_policy_finds_nearly_the_best_and_holds_still_there() {
         [of.figure(|mix| mix.after / mix.best_floored), of.figure(|mix| mix.whole / mix.best_floored)];
     assert!(after.mean > 0.985 && whole.mean > 0.975, "{after:?} {whole:?}");
     assert!(of.figure(|mix| f64::from(mix.late_changes)).mean < 3.0);
-    assert!(of.figure(|mix| mix.least).worst > 0.45);
+    let then = of.figure(|mix| mix.then / mix.best_floored);
+    assert!(then.mean > 0.98 && then.worst > 0.92, "{then:?}");
+    assert!(of.figure(|mix| mix.least).worst >= 0.5);
 }
 
 /// The sum of speedups that each decision gives, and what the programs are known by at the end.
@@ -102,7 +104,7 @@ fn the_first_decision_of_a_second_run_is_near_the_last_of_the_first() {
     let (mean, worst) =
         (ratios.iter().sum::<f64>() / ratios.len() as f64, ratios.iter().copied().fold(9.0, f64::min));
     println!("first decision of the second run over the first run's last: mean {mean:.3}, worst {worst:.3}");
-    assert!(mean > 0.97 && worst > 0.8, "{mean} {worst}");
+    assert!(mean > 0.97 && worst > 0.9, "{mean} {worst}");
 }
 
 /// Prints what docs/policies.md tells: `cargo test --release -p scaf-sim table -- --ignored --nocapture`.
