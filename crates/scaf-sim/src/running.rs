@@ -19,6 +19,8 @@ pub(crate) struct Account {
     pub parallel_s: f64,
     /// Useful seconds in regions, of all threads.
     pub useful_s: f64,
+    /// Seconds in regions whose team isn't what the grant makes of the next.
+    pub astray_s: f64,
     /// Pieces that ended, and their seconds, of each region at each DoP.
     pub pieces: BTreeMap<(u64, u32), (f64, f64)>,
 }
@@ -227,6 +229,9 @@ impl<'a> Running<'a> {
         let p = f64::from(width);
         let lost = 1.0 - (region.speedup.at(width) / p).min(1.0);
         self.account.parallel_s += dt_s;
+        if width != self.next_team(region).min(self.dop.unwrap_or(self.natural)).max(1) {
+            self.account.astray_s += dt_s;
+        }
         self.account.useful_s += dt_s * p * (1.0 - region.waits * lost);
         self.run_left -= work;
         if self.run_left <= ROUNDING * region.seconds {

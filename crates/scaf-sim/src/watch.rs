@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 /// Points of a curve that are told.
 const MOST_POINTS: usize = 64;
 
+/// The part of an interval in which a grant has to be in effect.
+const STEADY: f64 = 0.9;
+
 /// What is known of one program.
 pub(crate) struct Watch {
     observed: Observed,
@@ -38,11 +41,14 @@ impl Watch {
         let parallel_s = account.parallel_s.min(dt_s);
         // On one context there is nobody to wait for.
         let useful_s = if dop <= 1 { parallel_s } else { account.useful_s };
-        if self.measured_dop != dop {
-            self.efficiency.reset();
-            self.measured_dop = dop;
+        // What a team does that is still of another size says nothing of the DoP that was granted.
+        if account.astray_s <= (1.0 - STEADY) * dt_s {
+            if self.measured_dop != dop {
+                self.efficiency.reset();
+                self.measured_dop = dop;
+            }
+            self.efficiency.update(dt_s, Interval { dt_s, p, parallel_s, useful_s }.efficiency());
         }
-        self.efficiency.update(dt_s, Interval { dt_s, p, parallel_s, useful_s }.efficiency());
         let runs: Vec<Runs> = account
             .pieces
             .iter()
@@ -62,6 +68,7 @@ impl Watch {
         self.since_s = now_s;
         account.parallel_s = 0.0;
         account.useful_s = 0.0;
+        account.astray_s = 0.0;
     }
 
     fn useful(&self) -> Option<Measured> {

@@ -266,10 +266,14 @@ impl Program {
 
     /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now; one that was `stepped` to for a
     /// moment isn't what it is to be judged by.
-    pub fn measured(&mut self, seen: Seen, stepped: bool) {
+    pub fn measured(&mut self, seen: Seen, stepped: bool, now_ns: u64) {
         self.seen = Some(seen);
         let dop = self.contexts();
-        if seen.interval.dt_s <= 0.0 || stepped || self.lends_all() {
+        // What a team does that is still of another size says nothing of the DoP that was granted: a region of some seconds that was
+        // entered on one context would be an efficiency of a sixty-third on sixty-three.
+        let steady_s = self.grant.effective_ns.map_or(0.0, |at| now_ns.saturating_sub(at) as f64 * 1e-9);
+        let astray = self.grant.dop.is_some() && steady_s < STEADY * seen.interval.dt_s;
+        if seen.interval.dt_s <= 0.0 || stepped || self.lends_all() || astray {
             return;
         }
         if self.measured_dop != dop {
