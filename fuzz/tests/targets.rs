@@ -165,7 +165,7 @@ fn trace() {
             .collect();
         let allocation = policy.allocate(&machine, &programs);
         let decision = Decision { number, policy: "equi".into(), machine, programs, allocation };
-        let line = Line { decision, names: [("0".to_owned(), "first".to_owned())].into() };
+        let line = Line { names: [(0, "first".to_owned())].into(), ..Line::of(decision) };
         sound += &(serde_json::to_string(&line).expect("a line") + "\n");
     }
     assert!(trace::read(&sound).is_ok_and(|lines| trace::rebuild(&lines).is_ok()));

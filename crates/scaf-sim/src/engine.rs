@@ -284,7 +284,8 @@ impl<'a> Simulation<'a> {
             .zip(&self.watches)
             .map(|(program, watch)| self.request(program, watch))
             .collect();
-        let machine = Machine { capacity: self.topology.pus.len() as u32, now_s: self.now_s };
+        let capacity = self.scenario.capacity_at(self.now_s, self.topology.pus.len() as u32);
+        let machine = Machine { capacity, now_s: self.now_s };
         let allocation = self.policy.allocate(&machine, &requests);
         self.decided += 1;
         self.lent = requests.iter().filter(|request| request.serial).map(|request| request.id).collect();
