@@ -160,7 +160,7 @@ impl<'a> Simulation<'a> {
             // Numbered by the order in the file, so that outcomes find their place.
             let program = Running::new(spec, ProgramId(i as u64 + 1), self.now_s, natural);
             self.running.push(program);
-            self.watches.push(Watch::new(self.now_s, self.scenario.daemon.rc_s));
+            self.watches.push(Watch::new(self.now_s, self.scenario.daemon.rc_s, natural));
         }
         if self.to_come.is_empty()
             && self.running.len() == self.scenario.programs.len()

@@ -8,8 +8,6 @@
 mod known;
 mod serial;
 
-pub use known::Known;
-
 use crate::control::{self, Mechanism};
 use crate::estimate::{Meter, Seen};
 use crate::experiment::Trials;
@@ -17,8 +15,9 @@ use crate::paths::Scope;
 use crate::remember::Tie;
 use crate::rows::RowMeter;
 use scaf_policy::counters::{Counters, Counts};
-use scaf_policy::efficiency::{Interval, LowPass};
+use scaf_policy::efficiency::Interval;
 use scaf_policy::fusion::Measured;
+use scaf_policy::knowledge::{Known, Useful};
 use scaf_policy::observed::{Observed, Runs, Spell};
 use scaf_policy::{ProgramId, PuSet, explore};
 use scaf_proto::grant::Word;
@@ -177,10 +176,8 @@ pub struct Program {
     pub steps: Vec<(u32, u64)>,
     /// Latest reading of its report page.
     pub seen: Option<Seen>,
-    /// Smoothed efficiency and the DoP that it was measured at.
-    pub efficiency: LowPass,
-    /// See `efficiency`; 0 before anything was measured.
-    pub measured_dop: u32,
+    /// What its useful time comes to.
+    pub useful: Useful,
     /// Its CPU clock at the latest tick, in nanoseconds.
     pub cpu_ns: u64,
     /// Its number of threads when its affinity was set last.
@@ -268,16 +265,9 @@ impl Program {
     /// moment isn't what it is to be judged by.
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
         self.seen = Some(seen);
-        let dop = self.contexts();
-        if seen.interval.dt_s <= 0.0 || stepped || self.lends_all() {
-            return;
+        if !stepped && !self.lends_all() {
+            self.useful.add(self.contexts(), &seen.interval);
         }
-        if self.measured_dop != dop {
-            // Until now the policy was given the old DoP's value together with the old DoP.
-            self.efficiency.reset();
-            self.measured_dop = dop;
-        }
-        self.efficiency.update(seen.interval.dt_s, seen.interval.efficiency());
     }
 
     /// Takes in what its regions did in the interval of the reading that was taken in last.
@@ -410,7 +400,7 @@ impl Program {
     /// The program as people see it.
     pub fn snapshot(&self) -> control::Program {
         let (mechanism, mechanism_reason) = self.mechanism();
-        let efficiency = self.efficiency.value();
+        let measured = self.useful.efficiency();
         control::Program {
             id: self.id.0,
             pid: self.pid,
@@ -429,8 +419,8 @@ impl Program {
             min: self.wishes.min,
             max: self.wishes.max,
             weight: self.wishes.weight,
-            efficiency,
-            speedup: efficiency.map(|e| e * f64::from(self.measured_dop.max(1))),
+            efficiency: measured.map(|(_, e)| e),
+            speedup: measured.map(|(dop, e)| e * f64::from(dop)),
             curve: self.curve(),
             earlier_runs: self.tie.earlier_runs(),
             counters: self.counters(),

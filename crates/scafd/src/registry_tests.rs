@@ -41,8 +41,7 @@ pub(super) fn program(id: u64) -> Program {
         step: None,
         steps: Vec::new(),
         seen: None,
-        efficiency: LowPass::new(1.0),
-        measured_dop: 0,
+        useful: Useful::new(1.0),
         cpu_ns: 0,
         threads: 1,
         modules: 1,
@@ -111,7 +110,7 @@ fn a_policy_is_told_what_earlier_runs_promise_until_something_is_measured() {
     p.measured(seen(2, 0), false);
     // Useful time says 0.5 now, and is an upper bound for what earlier runs say.
     let asked = p.request();
-    assert_eq!((asked.dop, p.efficiency.value()), (2, Some(0.5)));
+    assert_eq!((asked.dop, p.useful.efficiency().map(|(_, e)| e)), (2, Some(0.5)));
     assert!((0.5..0.56).contains(&asked.efficiency.unwrap()), "{asked:?}");
 }
 
