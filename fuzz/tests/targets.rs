@@ -10,6 +10,29 @@ use scafd::experiment::Trials;
 use scafd::observe::clock::Tsc;
 use scafd::rows::RowMeter;
 
+/// A sound file into which bytes were written: of each seven three say where, the others what.
+fn damaged(sound: &[u8], bytes: &[u8]) -> Vec<u8> {
+    let mut damaged = sound.to_vec();
+    for change in bytes.chunks(7) {
+        let at = change.iter().take(3).fold(0usize, |at, byte| at << 8 | usize::from(*byte));
+        let at = at % damaged.len();
+        for (cell, byte) in damaged[at..].iter_mut().zip(change.iter().skip(3)) {
+            *cell = *byte;
+        }
+    }
+    damaged
+}
+
+/// What may be made of a sound text by such bytes, the bytes themselves first. The second is written with characters that such
+/// texts are made of, so that it is more often one than with any others.
+fn texts(sound: &str, bytes: &[u8]) -> Vec<String> {
+    const CHARACTERS: &[u8] = b"0123456789.-+e,:=\"[]{}\n truefalsn";
+    let known: Vec<u8> = bytes.iter().map(|byte| CHARACTERS[usize::from(*byte) % CHARACTERS.len()]).collect();
+    // A few changes, or nothing is left of it.
+    let few = &known[..known.len().min(21)];
+    [bytes.to_vec(), damaged(sound.as_bytes(), few)].map(|text| String::from_utf8_lossy(&text).into()).into()
+}
+
 /// A client's first packet.
 #[test]
 fn hello() {
@@ -108,6 +131,55 @@ fn configuration() {
     });
 }
 
+/// A scenario of the simulator.
+#[test]
+fn scenario() {
+    use scaf_sim::Scenario;
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/scenarios/");
+    let read = |name: &str| std::fs::read_to_string(format!("{folder}{name}")).expect("an example");
+    let sound = ["scaf-sp-lu.toml", "scaf-three-way.toml", "scalo.toml"].map(read);
+    bolero::check!().for_each(|bytes: &[u8]| {
+        for text in sound.iter().flat_map(|sound| texts(sound, bytes)) {
+            let Ok(scenario) = Scenario::parse(&text) else { continue };
+            for program in &scenario.programs {
+                for p in [0, 1, 7, u32::MAX] {
+                    let speedup = program.speedup(p);
+                    assert!(speedup.is_finite() && speedup > 0.0, "{speedup} on {p} of {program:?}");
+                }
+            }
+        }
+    });
+}
+
+/// A trace that is to be replayed.
+#[test]
+fn trace() {
+    use scaf_policy::{Decision, Machine, Program, ProgramId, by_name};
+    use scaf_sim::trace::{self, Line};
+    let mut policy = by_name("equi", &scaf_policy::Settings::default()).expect("a policy");
+    let mut sound = String::new();
+    for number in 1..4u64 {
+        let machine = Machine { capacity: 8, now_s: number as f64 };
+        let programs: Vec<Program> = (0..number)
+            .map(|id| Program { dop: 4, efficiency: Some(0.7), ..Program::new(ProgramId(id), 8) })
+            .collect();
+        let allocation = policy.allocate(&machine, &programs);
+        let decision = Decision { number, policy: "equi".into(), machine, programs, allocation };
+        let line = Line { names: [(0, "first".to_owned())].into(), ..Line::of(decision) };
+        sound += &(serde_json::to_string(&line).expect("a line") + "\n");
+    }
+    assert!(trace::read(&sound).is_ok_and(|lines| trace::rebuild(&lines).is_ok()));
+    bolero::check!().for_each(|bytes: &[u8]| {
+        for text in texts(&sound, bytes) {
+            let Ok(lines) = trace::read(&text) else { continue };
+            let Ok(rebuilt) = trace::rebuild(&lines) else { continue };
+            assert_eq!(rebuilt.scenario.programs.len(), rebuilt.recorded.len());
+            assert!(rebuilt.scenario.check().is_ok());
+            assert!(rebuilt.recorded.iter().all(|it| it.speedup.is_finite() && it.work_s >= 0.0));
+        }
+    });
+}
+
 /// A memory of earlier runs: a file of any bytes, and one that bytes were written into.
 #[test]
 fn memory() {
@@ -135,16 +207,7 @@ fn memory() {
     let sound = std::fs::read(sound).expect("a memory");
     let file = folder.path().join("file");
     bolero::check!().for_each(|bytes: &[u8]| {
-        let mut damaged = sound.clone();
-        // Three bytes say where, the next four what.
-        for change in bytes.chunks(7) {
-            let at = change.iter().take(3).fold(0usize, |at, byte| at << 8 | usize::from(*byte));
-            let at = at % damaged.len();
-            for (cell, byte) in damaged[at..].iter_mut().zip(change.iter().skip(3)) {
-                *cell = *byte;
-            }
-        }
-        for content in [bytes, &damaged] {
+        for content in [bytes, &damaged(&sound, bytes)] {
             std::fs::write(&file, content).expect("a file");
             let mut memory = Memory::at(&file);
             let _ = memory.programs();

@@ -25,6 +25,7 @@ mod park;
 mod processes;
 mod promises;
 mod real;
+mod replay;
 mod resize;
 mod run;
 mod slow;

@@ -28,6 +28,7 @@ pub mod efficiency;
 pub mod experiment;
 pub mod explore;
 pub mod fusion;
+pub mod knowledge;
 pub mod metrics;
 pub mod model;
 pub mod observed;

@@ -160,7 +160,7 @@ impl<'a> Simulation<'a> {
             // Numbered by the order in the file, so that outcomes find their place.
             let program = Running::new(spec, ProgramId(i as u64 + 1), self.now_s, natural);
             self.running.push(program);
-            self.watches.push(Watch::new(self.now_s, self.scenario.daemon.rc_s));
+            self.watches.push(Watch::new(self.now_s, self.scenario.daemon.rc_s, natural));
         }
         if self.to_come.is_empty()
             && self.running.len() == self.scenario.programs.len()
@@ -284,7 +284,8 @@ impl<'a> Simulation<'a> {
             .zip(&self.watches)
             .map(|(program, watch)| self.request(program, watch))
             .collect();
-        let machine = Machine { capacity: self.topology.pus.len() as u32, now_s: self.now_s };
+        let capacity = self.scenario.capacity_at(self.now_s, self.topology.pus.len() as u32);
+        let machine = Machine { capacity, now_s: self.now_s };
         let allocation = self.policy.allocate(&machine, &requests);
         self.decided += 1;
         self.lent = requests.iter().filter(|request| request.serial).map(|request| request.id).collect();

@@ -18,6 +18,10 @@ pub struct Scenario {
     pub description: String,
     /// The machine, as hwloc's synthetic descriptions put it: `pack:2 core:4 pu:2`.
     pub machine: String,
+    /// How many of its contexts there are to give away from when on, in seconds and contexts, times in their order; what is missing
+    /// is kept busy by what nobody manages. All of them before the first, and if there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacity: Vec<(f64, u32)>,
     /// What isn't known but assumed, a sentence each: they are printed with the results.
     #[serde(default)]
     pub assumptions: Vec<String>,
@@ -266,10 +270,23 @@ impl Scenario {
         for (place, value, least, most) in bounded {
             within(place, value, least, most)?;
         }
+        for (from_s, contexts) in &self.capacity {
+            within("capacity: seconds", *from_s, 0.0, MOST_WORK_S)?;
+            within("capacity: contexts", f64::from(*contexts), 1.0, f64::from(MOST_CONTEXTS))?;
+        }
+        if !self.capacity.is_sorted_by(|a, b| a.0 <= b.0) {
+            return at("capacity", "its times need to be in their order".into());
+        }
         if self.programs.is_empty() || self.programs.len() > MOST_PROGRAMS {
             return at("programs", format!("1 to {MOST_PROGRAMS} are needed"));
         }
         self.programs.iter().try_for_each(ProgramSpec::check)
+    }
+
+    /// Contexts of `all` that there are to give away at `now_s`.
+    pub fn capacity_at(&self, now_s: f64, all: u32) -> u32 {
+        let since = self.capacity.partition_point(|(from_s, _)| *from_s <= now_s);
+        since.checked_sub(1).map_or(all, |at| self.capacity[at].1.min(all))
     }
 
     /// The machine's contexts.

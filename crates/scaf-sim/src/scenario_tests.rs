@@ -27,6 +27,13 @@ fn a_scenario_is_read_with_what_is_measured_for_what_it_leaves_out() {
 }
 
 #[test]
+fn a_part_of_the_machine_may_be_there_for_a_while() {
+    let text = SMALL.replace("[[programs]]", "capacity = [[1.0, 2], [3.0, 9]]\n[[programs]]");
+    let scenario = Scenario::parse(&text).unwrap();
+    assert_eq!([0.0, 1.0, 2.9, 3.0].map(|now_s| scenario.capacity_at(now_s, 4)), [4, 2, 2, 4]);
+}
+
+#[test]
 fn a_key_that_there_is_not_is_refused() {
     for line in ["colour = 1", "arives_s = 2", "name = 3"] {
         assert!(Scenario::parse(&SMALL.replace("name = \"a\"", line)).is_err(), "{line}");
@@ -40,6 +47,9 @@ fn a_value_that_makes_no_sense_is_told_with_its_place() {
     assert!(wrong("seconds = 2.0", "seconds = nan").contains("a: region"));
     assert!(wrong("[4, 2.5]", "[2, 2.5]").contains("growing DoPs"));
     assert!(wrong("times = 5", "times = 0").contains("times"));
+    assert!(
+        wrong("[[programs]]", "capacity = [[2.0, 1], [1.0, 2]]\n[[programs]]").contains("in their order")
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use crate::scenario::{self, Mechanism, ProgramSpec, RegionSpec, Scenario};
 use crate::shape::{MOST_CONTEXTS, Shape};
 use scaf_policy::fusion::Measured;
-use scaf_policy::{Decision, Dop, ProgramId};
+use scaf_policy::{Decision, Dop, Machine, ProgramId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,7 +20,24 @@ pub struct Line {
     pub decision: Decision,
     /// What people call the programs, by their numbers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub names: BTreeMap<String, String>,
+    pub names: BTreeMap<u64, String>,
+    /// DoPs that they had in place of their shares until the next decision.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub steps: BTreeMap<u64, u32>,
+    /// Programs that whoever recorded it wasn't to see.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: u32,
+}
+
+fn is_zero(hidden: &u32) -> bool {
+    *hidden == 0
+}
+
+impl Line {
+    /// A decision of which nothing else is known.
+    pub fn of(decision: Decision) -> Line {
+        Line { decision, names: BTreeMap::new(), steps: BTreeMap::new(), hidden: 0 }
+    }
 }
 
 /// Why a trace can't be replayed.
@@ -39,6 +56,17 @@ pub enum Error {
         "line {0}: its time is before that of the line before, or no number; a trace is of one daemon's run"
     )]
     Order(usize),
+    /// Some of those who shared the machine are missing.
+    #[error(
+        "line {line}: {hidden} programs of other users took part and are hidden from whoever recorded this; record as root, or as the user \
+         of the daemon"
+    )]
+    Hidden {
+        /// Which, from 1.
+        line: usize,
+        /// How many.
+        hidden: u32,
+    },
     /// Nothing was there for any time.
     #[error("no program is in it for longer than a moment: record for longer, while programs run")]
     Empty,
@@ -77,6 +105,9 @@ pub fn read(text: &str) -> Result<Vec<Line>, Error> {
         let capacity = read.decision.machine.capacity;
         if capacity > MOST_CONTEXTS {
             return Err(Error::Size { line, what: format!("{capacity} contexts are too many to simulate") });
+        }
+        if read.hidden > 0 {
+            return Err(Error::Hidden { line, hidden: read.hidden });
         }
         lines.push(read);
     }
@@ -145,7 +176,7 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
             }
         }
         for program in &decision.programs {
-            let name = || line.names.get(&program.id.0.to_string()).cloned();
+            let name = || line.names.get(&program.id.0).cloned();
             let entry = seen.entry(program.id).or_insert_with(|| Seen {
                 name: name().unwrap_or_else(|| format!("program {}", program.id.0)),
                 arrived_s: now_s,
@@ -169,7 +200,8 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
                 }
             }
             let share = decision.allocation.shares.iter().find(|share| share.id == program.id);
-            let dop = match share.map(|share| share.dop) {
+            let step = line.steps.get(&program.id.0).map(|dop| Dop::Contexts(*dop));
+            let dop = match step.or(share.map(|share| share.dop)) {
                 Some(Dop::Contexts(dop)) => dop.clamp(1, MOST_CONTEXTS),
                 _ => entry.natural,
             };
@@ -183,15 +215,26 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
         return Err(Error::Empty);
     }
     let contexts = lines.iter().map(|line| line.decision.machine.capacity).max().unwrap_or(1).max(1);
+    let mut capacity: Vec<(f64, u32)> = Vec::new();
+    for Machine { capacity: now, now_s } in lines.iter().map(|line| line.decision.machine) {
+        let now = now.max(1);
+        if capacity.last().is_none_or(|(_, before)| *before != now) {
+            capacity.push((now_s - first_s, now));
+        }
+    }
+    if capacity.len() == 1 {
+        capacity.clear();
+    }
     let policy = lines.last().map_or_else(String::new, |line| line.decision.policy.clone());
     let (programs, recorded) = rebuilt.into_iter().unzip();
     let scenario = Scenario {
         name: "trace".into(),
         description: "Rebuilt from a trace".into(),
         machine: format!("core:{contexts} pu:1"),
+        capacity,
         assumptions: [
             "Each program does one thing all the time, with the speedup that was known of it most surely; between the DoPs that were observed, and beyond them, time is a power of the DoP.",
-            "Teams can be resized within 10 ms. Contexts are all alike, and nobody slows anybody.",
+            "Teams can be resized within 10 ms. Contexts are all alike, and nobody slows anybody. As many of them are there as were, whatever the policy.",
             "Programs that were still there when the trace ended have the work that they had done by then.",
         ]
         .map(str::to_owned)

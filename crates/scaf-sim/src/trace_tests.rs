@@ -32,9 +32,9 @@ fn recorded(policy: &str) -> (Vec<Line>, crate::Outcome) {
     let mut policy = by_name(policy, &Settings::default()).unwrap();
     let outcome =
         simulate(&scenario, &scenario.topology().unwrap(), &mut *policy, Options { seed: 1, record: true });
-    let names: BTreeMap<String, String> = [("1".into(), "a".into()), ("2".into(), "b".into())].into();
-    let lines =
-        outcome.recorded.iter().map(|decision| Line { decision: decision.clone(), names: names.clone() });
+    let names: BTreeMap<u64, String> = [(1, "a".into()), (2, "b".into())].into();
+    let line = |decision: &Decision| Line { names: names.clone(), ..Line::of(decision.clone()) };
+    let lines = outcome.recorded.iter().map(line);
     (lines.collect(), outcome)
 }
 
@@ -61,6 +61,33 @@ fn a_program_s_work_is_its_speedup_over_its_presence() {
     let rebuilt = rebuild(&lines).unwrap();
     assert!((rebuilt.recorded[1].work_s - 20.0).abs() < 1.0, "{:?}", rebuilt.recorded);
     assert!(!rebuilt.recorded[0].cut && rebuilt.recorded[1].cut);
+}
+
+#[test]
+fn a_step_is_what_it_had_and_a_machine_that_was_smaller_for_a_while_is_so_again() {
+    let line = |now_s: f64, capacity: u32, step: u32| {
+        let mut decision = recorded_once();
+        decision.machine = Machine { capacity, now_s };
+        decision.allocation.shares[0].dop = Dop::Contexts(capacity);
+        decision.programs[0].curve = [2, 4, 8].map(|dop| Measured::useful(dop, f64::from(dop))).into();
+        Line { steps: (step > 0).then_some((1, step)).into_iter().collect(), ..Line::of(decision) }
+    };
+    let lines = [line(5.0, 8, 0), line(6.0, 8, 2), line(7.0, 4, 0), line(9.0, 8, 0), line(11.0, 8, 0)];
+    let rebuilt = rebuild(&lines).unwrap();
+    assert_eq!(rebuilt.scenario.capacity, [(0.0, 8), (2.0, 4), (4.0, 8)]);
+    assert!((rebuilt.recorded[0].work_s - (8.0 + 2.0 + 2.0 * 4.0 + 2.0 * 8.0)).abs() < 1e-9);
+    let mut policy = by_name("equi", &Settings::default()).unwrap();
+    let topology = rebuilt.scenario.topology().unwrap();
+    let replayed = simulate(&rebuilt.scenario, &topology, &mut *policy, Options::default());
+    // Without the step it is faster by three quarters of a second.
+    let time_s = replayed.programs[0].time_s();
+    assert!((time_s - 5.25).abs() < 0.1, "{time_s}");
+}
+
+#[test]
+fn a_trace_with_hidden_programs_is_refused_with_what_to_do() {
+    let text = serde_json::to_string(&Line { hidden: 2, ..Line::of(recorded_once()) }).unwrap();
+    assert!(read(&text).unwrap_err().to_string().contains("record as root"));
 }
 
 #[test]
@@ -92,13 +119,13 @@ proptest! {
         for (number, now_s) in times.into_iter().enumerate() {
             let mut decision = recorded_once();
             decision.number = number as u64;
-            decision.machine = scaf_policy::Machine { capacity: capacity % 100_000, now_s };
+            decision.machine = Machine { capacity: capacity % 100_000, now_s };
             for program in &mut decision.programs {
                 (program.natural, program.weight, program.dop) = (natural, weight, dop);
                 program.efficiency = Some(speedup);
             }
             decision.allocation.shares.iter_mut().for_each(|share| share.dop = Dop::Contexts(dop));
-            lines.push(Line { decision, names: BTreeMap::new() });
+            lines.push(Line::of(decision));
         }
         let text: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
         // What isn't finite is null in JSON, and refused where a number has to be.
@@ -112,7 +139,7 @@ proptest! {
 fn recorded_once() -> Decision {
     let program = scaf_policy::Program::new(ProgramId(1), 8);
     let mut policy = by_name("equi", &Settings::default()).unwrap();
-    let machine = scaf_policy::Machine { capacity: 8, now_s: 0.0 };
+    let machine = Machine { capacity: 8, now_s: 0.0 };
     let programs = vec![program];
     let allocation = policy.allocate(&machine, &programs);
     Decision { number: 1, policy: "equi".into(), machine, programs, allocation }

@@ -5,7 +5,7 @@
 
 use crate::control::Mechanism;
 use scaf_policy::fusion::{Measured, Source};
-use scaf_policy::{Decision, Dop, Objective, Program, Settings, Share};
+use scaf_policy::{Allocation, Decision, Dop, Objective, Program, Settings, Share, Turn};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -102,25 +102,47 @@ impl Entry {
 
     /// What the user `uid` may see of it, given whose the programs are.
     fn seen_by(&self, uid: u32, owners: &BTreeMap<u64, u32>) -> Entry {
-        let theirs = |id: &u64| owners.get(id) == Some(&uid);
-        let mut entry = self.clone();
-        entry.decision.programs.retain(|program| theirs(&program.id.0));
-        entry.decision.allocation.shares.retain(|share| theirs(&share.id.0));
-        entry.names.retain(|id, _| theirs(id));
-        entry.mechanisms.retain(|id, _| theirs(id));
-        entry.sources.retain(|id, _| theirs(id));
-        entry.steps.retain(|id, _| theirs(id));
-        let hidden = self.decision.programs.len() - entry.decision.programs.len();
-        entry.hidden = u32::try_from(hidden).unwrap_or(u32::MAX);
-        entry
+        let theirs = |id: u64| owners.get(&id) == Some(&uid);
+        // Only what is told is copied: a decision about a thousand programs takes half a megabyte.
+        let Decision { number, policy, machine, programs, allocation } = &self.decision;
+        let seen: Vec<Program> = programs.iter().filter(|it| theirs(it.id.0)).cloned().collect();
+        let hidden = u32::try_from(programs.len() - seen.len()).unwrap_or(u32::MAX);
+        let shares = allocation.shares.iter().filter(|share| theirs(share.id.0)).cloned().collect();
+        let turns = allocation.turns.iter().map(|turn| Turn {
+            slices: turn.slices,
+            members: turn.members.iter().copied().filter(|id| theirs(id.0)).collect(),
+        });
+        let turns = turns.filter(|turn| !turn.members.is_empty()).collect();
+        Entry {
+            decision: Decision {
+                number: *number,
+                policy: policy.clone(),
+                machine: *machine,
+                programs: seen,
+                allocation: Allocation { shares, turns },
+            },
+            names: those(&self.names, theirs),
+            since: self.since,
+            objective: self.objective,
+            floor: self.floor,
+            mechanisms: those(&self.mechanisms, theirs),
+            sources: those(&self.sources, theirs),
+            steps: those(&self.steps, theirs),
+            hidden,
+        }
     }
+}
+
+/// What is said of these programs.
+fn those<T: Clone>(all: &BTreeMap<u64, T>, theirs: impl Fn(u64) -> bool) -> BTreeMap<u64, T> {
+    all.iter().filter(|(id, _)| theirs(**id)).map(|(id, said)| (*id, said.clone())).collect()
 }
 
 #[derive(Debug)]
 struct Kept {
     entry: Entry,
     owners: BTreeMap<u64, u32>,
-    /// Whether somebody came, went or got another DoP, or the policy is another.
+    /// Whether somebody came, went or got another DoP or turn, or the policy is another.
     changed: bool,
     bytes: usize,
 }
@@ -147,7 +169,10 @@ impl Journal {
     /// Adds the latest decision; `owners` has the user of each program.
     pub fn add(&mut self, entry: Entry, owners: BTreeMap<u64, u32>) {
         let changed = self.kept.back().is_none_or(|last| {
-            last.entry.given() != entry.given() || last.entry.decision.policy != entry.decision.policy
+            let (before, now) = (&last.entry.decision, &entry.decision);
+            last.entry.given() != entry.given()
+                || before.allocation.turns != now.allocation.turns
+                || before.policy != now.policy
         });
         let bytes = entry.bytes();
         self.bytes += bytes;

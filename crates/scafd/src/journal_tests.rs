@@ -121,6 +121,14 @@ fn of_other_users_programs_nothing_is_told() {
     assert!(!line.contains("cg") && !line.contains("\"id\":1,") && !line.contains("useful"), "{line}");
     let none = journal.after(0, Some(0)).remove(0);
     assert_eq!((none.hidden, none.decision.allocation.shares.len()), (2, 0));
+    // With whom they take turns neither.
+    let mut turns = entry(2, 4);
+    turns.decision.allocation.turns = [&[1, 2][..], &[2]]
+        .map(|ids| Turn { slices: 1, members: ids.iter().copied().map(ProgramId).collect() })
+        .into();
+    journal.add(turns, owners());
+    let told = journal.one(None, Some(1000)).unwrap().decision.allocation.turns;
+    assert_eq!(told, [Turn { slices: 1, members: vec![ProgramId(1)] }]);
 }
 
 proptest! {

@@ -8,8 +8,6 @@
 mod known;
 mod serial;
 
-pub use known::Known;
-
 use crate::control::{self, Mechanism};
 use crate::estimate::{Meter, Seen};
 use crate::experiment::Trials;
@@ -17,8 +15,9 @@ use crate::paths::Scope;
 use crate::remember::Tie;
 use crate::rows::RowMeter;
 use scaf_policy::counters::{Counters, Counts};
-use scaf_policy::efficiency::{Interval, LowPass};
+use scaf_policy::efficiency::Interval;
 use scaf_policy::fusion::Measured;
+use scaf_policy::knowledge::{Known, Useful};
 use scaf_policy::observed::{Observed, Runs, Spell};
 use scaf_policy::{ProgramId, PuSet, explore};
 use scaf_proto::grant::Word;
@@ -88,6 +87,8 @@ pub struct Grant {
     pub grew: bool,
     /// Promised regions left when it was granted.
     pub promised: u64,
+    /// All regions left when it was granted.
+    pub regions: u64,
     /// Whether the program is told to say when it enters a region; see [`Program::is_lent`].
     pub lent: bool,
     /// Why this DoP.
@@ -177,10 +178,10 @@ pub struct Program {
     pub steps: Vec<(u32, u64)>,
     /// Latest reading of its report page.
     pub seen: Option<Seen>,
-    /// Smoothed efficiency and the DoP that it was measured at.
-    pub efficiency: LowPass,
-    /// See `efficiency`; 0 before anything was measured.
-    pub measured_dop: u32,
+    /// What its useful time comes to.
+    pub useful: Useful,
+    /// Whether the latest interval was spent by a team from before contexts were added.
+    pub astray: bool,
     /// Its CPU clock at the latest tick, in nanoseconds.
     pub cpu_ns: u64,
     /// Its number of threads when its affinity was set last.
@@ -257,6 +258,7 @@ impl Program {
             self.grant.affinity_ns = None;
             self.grant.effective_ns = None;
             self.grant.promised = self.seen.map_or(0, |seen| seen.promised);
+            self.grant.regions = self.seen.map_or(0, |seen| seen.regions);
         }
         self.grant.dop = dop;
         self.grant.pus = pus;
@@ -266,22 +268,16 @@ impl Program {
 
     /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now; one that was `stepped` to for a
     /// moment isn't what it is to be judged by.
-    pub fn measured(&mut self, seen: Seen, stepped: bool, now_ns: u64) {
+    pub fn measured(&mut self, seen: Seen, stepped: bool) {
         self.seen = Some(seen);
-        let dop = self.contexts();
-        // What a team does that is still of another size says nothing of the DoP that was granted: a region of some seconds that was
-        // entered on one context would be an efficiency of a sixty-third on sixty-three.
-        let steady_s = self.grant.effective_ns.map_or(0.0, |at| now_ns.saturating_sub(at) as f64 * 1e-9);
-        let astray = self.grant.dop.is_some() && steady_s < STEADY * seen.interval.dt_s;
-        if seen.interval.dt_s <= 0.0 || stepped || self.lends_all() || astray {
-            return;
+        // A team that was there before contexts were added, in a region that goes on, says nothing of the DoP that was granted: a region
+        // of some seconds that was entered on one context would be an efficiency of a sixty-third on 63. Nor does an interval in which such a region ended.
+        let old = self.grant.grew && seen.in_region && seen.regions <= self.grant.regions;
+        let astray = old && self.grant.dop.is_some_and(|dop| seen.team < dop);
+        if !stepped && !self.lends_all() && !astray && !self.astray {
+            self.useful.add(self.contexts(), &seen.interval);
         }
-        if self.measured_dop != dop {
-            // Until now the policy was given the old DoP's value together with the old DoP.
-            self.efficiency.reset();
-            self.measured_dop = dop;
-        }
-        self.efficiency.update(seen.interval.dt_s, seen.interval.efficiency());
+        self.astray = astray;
     }
 
     /// Takes in what its regions did in the interval of the reading that was taken in last.
@@ -414,7 +410,7 @@ impl Program {
     /// The program as people see it.
     pub fn snapshot(&self) -> control::Program {
         let (mechanism, mechanism_reason) = self.mechanism();
-        let efficiency = self.efficiency.value();
+        let measured = self.useful.efficiency();
         control::Program {
             id: self.id.0,
             pid: self.pid,
@@ -433,8 +429,8 @@ impl Program {
             min: self.wishes.min,
             max: self.wishes.max,
             weight: self.wishes.weight,
-            efficiency,
-            speedup: efficiency.map(|e| e * f64::from(self.measured_dop.max(1))),
+            efficiency: measured.map(|(_, e)| e),
+            speedup: measured.map(|(dop, e)| e * f64::from(dop)),
             curve: self.curve(),
             earlier_runs: self.tie.earlier_runs(),
             counters: self.counters(),

@@ -41,8 +41,8 @@ pub(super) fn program(id: u64) -> Program {
         step: None,
         steps: Vec::new(),
         seen: None,
-        efficiency: LowPass::new(1.0),
-        measured_dop: 0,
+        useful: Useful::new(1.0),
+        astray: false,
         cpu_ns: 0,
         threads: 1,
         modules: 1,
@@ -69,6 +69,26 @@ pub(super) fn seen(team: u32, promised: u64) -> Seen {
 pub(super) fn grant(p: &mut Program, dop: u32, at_ns: u64) {
     assert!(p.regrant(Some(dop), (0..dop).collect(), "so".into(), at_ns));
     p.grant.affinity_ns = Some(at_ns + 1);
+}
+
+#[test]
+fn what_a_team_of_before_does_is_not_measured_as_the_larger_dop_that_was_granted() {
+    let mut p = program(1);
+    grant(&mut p, 1, 10);
+    p.measured(seen(1, 0), false);
+    assert_eq!(p.useful.efficiency().map(|(dop, _)| dop), Some(1));
+    grant(&mut p, 4, 20);
+    // The region goes on with one thread, then ends in the midst of an interval.
+    p.measured(seen(1, 0), false);
+    p.measured(Seen { regions: 10, ..seen(4, 0) }, false);
+    assert_eq!(p.useful.efficiency().map(|(dop, _)| dop), Some(1));
+    p.measured(Seen { regions: 11, ..seen(4, 0) }, false);
+    assert_eq!(p.useful.efficiency().map(|(dop, _)| dop), Some(4));
+    // A program whose regions are smaller for good is measured as what it has.
+    grant(&mut p, 2, 30);
+    grant(&mut p, 3, 40);
+    p.measured(Seen { regions: 12, ..seen(2, 0) }, false);
+    assert_eq!(p.useful.efficiency().map(|(dop, _)| dop), Some(3));
 }
 
 #[test]
@@ -111,7 +131,7 @@ fn a_policy_is_told_what_earlier_runs_promise_until_something_is_measured() {
     p.measured(seen(2, 0), false);
     // Useful time says 0.5 now, and is an upper bound for what earlier runs say.
     let asked = p.request();
-    assert_eq!((asked.dop, p.efficiency.value()), (2, Some(0.5)));
+    assert_eq!((asked.dop, p.useful.efficiency().map(|(_, e)| e)), (2, Some(0.5)));
     assert!((0.5..0.56).contains(&asked.efficiency.unwrap()), "{asked:?}");
 }
 

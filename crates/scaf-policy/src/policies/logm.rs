@@ -5,10 +5,10 @@
 //! for two things: whole numbers are found by the best next context in place of rounding, and nothing holds the loop still.
 
 use super::fits::Fits;
-use super::known::Grid;
 use crate::model::LogModel;
-use crate::optimum::{self, Worth};
 use crate::{Allocation, Dop, Machine, Policy, Program, Share};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// See the module.
 pub struct LogM {
@@ -39,30 +39,19 @@ impl LogM {
             return shares;
         }
         let mean = self.fits.mean(programs, |model| model.c).unwrap_or(1.0);
-        let slope = |program: &Program| self.fits.get(program.id).map_or(mean, |model| model.c);
-        let least: u32 = programs.iter().map(|program| program.floor()).sum();
-        let spare = machine.capacity.saturating_sub(least);
-        let grid = Grid::new(machine.capacity, programs.len());
-        let claim = |program: &Program| program.sane_weight() * slope(program);
-        // Only their ratios count, and hostile efficiencies make some of them very large.
-        let largest = programs.iter().map(|program| claim(program)).fold(f64::MIN_POSITIVE, f64::max);
-        let worth = |program: &&Program| {
-            let (least, a) = (program.floor(), claim(program) / largest);
-            let most = program.cap().min(least.saturating_add(spare)).max(least);
-            Worth::new(grid.within(least, most).map(|at| (at.p, a * at.ln)).collect())
-        };
-        let worths: Vec<Worth> = programs.iter().map(worth).collect();
-        let dops = optimum::best(machine.capacity, &worths);
+        let fits: Vec<Option<f64>> =
+            programs.iter().map(|program| self.fits.get(program.id).map(|model| model.c)).collect();
+        let slopes: Vec<f64> = fits.iter().map(|c| c.unwrap_or(mean)).collect();
+        let dops = divide(machine.capacity, programs, &slopes);
         let share = |i: usize| {
             let (program, dop, of) = (programs[i], dops[i], machine.capacity);
-            let next = |p: u32| slope(program) * (f64::from(p + 1) / f64::from(p)).ln();
             let bound = if dop == program.cap() { ", all that it can use" } else { "" };
-            let reason = match self.fits.get(program.id) {
-                Some(LogModel { c }) => {
+            let reason = match fits[i] {
+                Some(c) => {
                     format!(
                         "{dop} of {of}: f a {c:.2}, the last context brings {:.2}, one more {:.2}{bound}",
-                        next(dop.max(2) - 1),
-                        next(dop)
+                        gain(c, dop.max(2) - 1, 1),
+                        gain(c, dop, 1)
                     )
                 }
                 None => {
@@ -75,10 +64,73 @@ impl LogM {
     }
 }
 
+/// What `more` contexts bring to a program that has `p`; positive.
+fn gain(slope: f64, p: u32, more: u32) -> f64 {
+    slope * (f64::from(more) / f64::from(p)).ln_1p()
+}
+
+/// Contexts are given away one by one. More than these in steps that are larger by as much, so that no number takes long.
+const STEPS: u32 = 65_536;
+
+/// Everyone's minimum, and of what is left each context to whom it brings most; of equals to the one that came first. That is the
+/// best division, since each context brings less than the one before. The minima have to fit into the capacity.
+fn divide(capacity: u32, programs: &[&Program], slopes: &[f64]) -> Vec<u32> {
+    let mut dops: Vec<u32> = programs.iter().map(|program| program.floor()).collect();
+    let mut left = capacity.saturating_sub(dops.iter().sum());
+    let step = 1 + left / STEPS;
+    // Positive numbers are in the order of their bits.
+    let next = |i: usize, p: u32| {
+        let more = step.min(programs[i].cap() - p);
+        let gain = programs[i].sane_weight() * gain(slopes[i], p, more) / f64::from(more.max(1));
+        (more > 0).then_some((gain.to_bits(), Reverse(i), more))
+    };
+    let mut waiting: BinaryHeap<_> = dops.iter().enumerate().filter_map(|(i, p)| next(i, *p)).collect();
+    while let (1.., Some((_, Reverse(i), more))) = (left, waiting.pop()) {
+        let more = more.min(left);
+        dops[i] += more;
+        left -= more;
+        waiting.extend(next(i, dops[i]));
+    }
+    dops
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ProgramId;
+    use crate::optimum::{self, Worth};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_the_best_division_by_the_model(
+            asked in prop::collection::vec((1u32..4, 1u32..20, 0.01..20.0f64, 0.1..10.0f64), 1..8), more in 1u32..60,
+        ) {
+            let program = |(min, natural, _, weight): &(u32, u32, f64, f64)| {
+                Program { min: *min, weight: *weight, ..Program::new(ProgramId(1), *natural) }
+            };
+            let programs: Vec<Program> = asked.iter().map(program).collect();
+            let programs: Vec<&Program> = programs.iter().collect();
+            let slopes: Vec<f64> = asked.iter().map(|program| program.2).collect();
+            let capacity = programs.iter().map(|program| program.floor()).sum::<u32>() + more;
+            let worth = |(program, slope): (&&Program, &f64)| {
+                let value = |p: u32| program.weight * slope * f64::from(p).ln();
+                Worth::new((program.floor()..=program.cap()).map(|p| (p, value(p))).collect())
+            };
+            let worths: Vec<Worth> = programs.iter().zip(&slopes).map(worth).collect();
+            let value = |dops: &[u32]| worths.iter().zip(dops).map(|(worth, p)| worth.at(*p)).sum::<f64>();
+            let (ours, best) = (divide(capacity, &programs, &slopes), optimum::best(capacity, &worths));
+            prop_assert!((value(&ours) - value(&best)).abs() < 1e-9, "{ours:?} {best:?}");
+        }
+    }
+
+    #[test]
+    fn any_number_of_contexts_is_divided_at_once() {
+        let programs = [1, 2].map(|id| Program::new(ProgramId(id), u32::MAX));
+        let dops = divide(u32::MAX, &[&programs[0], &programs[1]], &[3.0, 1.0]);
+        assert_eq!(dops.iter().sum::<u32>(), u32::MAX);
+        assert!((f64::from(dops[0]) / f64::from(dops[1]) - 3.0).abs() < 1e-3, "{dops:?}");
+    }
 
     #[test]
     fn the_example_of_both_papers_is_divided_as_in_them() {

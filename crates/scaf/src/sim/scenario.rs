@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 use scaf_sim::trace::Line;
 use scaf_sim::{Options, Outcome, Scenario, paper};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 #[derive(Serialize)]
@@ -80,17 +79,12 @@ fn table(scenario: &Scenario, outcomes: &[Outcome]) -> String {
 
 /// An outcome's decisions, a line each.
 fn trace(scenario: &Scenario, outcome: &Outcome) -> Result<String> {
-    let names: BTreeMap<String, String> = scenario
-        .programs
-        .iter()
-        .zip(1..)
-        .map(|(program, id): (_, u64)| (id.to_string(), program.name.clone()))
-        .collect();
     let mut text = String::new();
     for decision in &outcome.recorded {
-        let there = |id: &str| decision.programs.iter().any(|program| program.id.0.to_string() == id);
-        let names = names.iter().filter(|(id, _)| there(id)).map(|(id, name)| (id.clone(), name.clone()));
-        let line = Line { decision: decision.clone(), names: names.collect() };
+        let there = |id: u64| decision.programs.iter().any(|program| program.id.0 == id);
+        let names = (1..).zip(&scenario.programs).filter(|(id, _)| there(*id));
+        let names = names.map(|(id, program)| (id, program.name.clone())).collect();
+        let line = Line { names, ..Line::of(decision.clone()) };
         text += &serde_json::to_string(&line)?;
         text.push('\n');
     }

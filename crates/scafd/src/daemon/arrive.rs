@@ -14,7 +14,7 @@ use crate::remember::Tie;
 use crate::rows::RowMeter;
 use crate::talk::Peer;
 use scaf_policy::counters::Counters;
-use scaf_policy::efficiency::LowPass;
+use scaf_policy::knowledge::Useful;
 use scaf_policy::observed::Observed;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_BOUND, Hello};
@@ -126,8 +126,8 @@ impl Daemon {
             step: None,
             steps: Vec::new(),
             seen: None,
-            efficiency: LowPass::new(self.parts.config.rc_s),
-            measured_dop: 0,
+            useful: Useful::new(self.parts.config.rc_s),
+            astray: false,
             cpu_ns,
             threads: stat.threads,
             modules: hello.modules,

@@ -326,7 +326,7 @@ fn take_in(
     };
     program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
     let seen = program.meter.read(now.ticks, &page, bounds, tsc);
-    program.measured(seen, stepped, now.ns);
+    program.measured(seen, stepped);
     program.listen(&seen, bounds.cpu_s, now.ns);
     let steady_ns = now.ns.saturating_sub(program.grant.granted_ns);
     let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);

@@ -72,17 +72,23 @@ fn quota_us(count: u32, cores: f64) -> Result<u64, Error> {
     Ok(quota.min(MOST_PERIOD_US))
 }
 
+fn refused(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    |source| Error::Refused { path, source }
+}
+
 impl Contexts {
     /// Makes `count` groups in a new one at `folder`, whose parent is a group of the cpu controller, of version 2 or not.
     ///
     /// # Errors
     /// See [`Error`]. What was made by then has to be taken away by [`Contexts::remove`].
     pub fn make(folder: &Path, version_2: bool, count: u32, cores: f64) -> Result<Contexts, Error> {
-        let quota = quota_us(count, cores)?;
-        let refused = |path: &Path| {
-            let path = path.to_owned();
-            move |source| Error::Refused { path, source }
-        };
+        Contexts::groups(folder, version_2, count, quota_us(count, cores)?)?;
+        Contexts::open(folder).map_err(refused(folder))
+    }
+
+    /// The groups, with `quota` microseconds each.
+    fn groups(folder: &Path, version_2: bool, count: u32, quota: u64) -> Result<(), Error> {
         let make = |path: &Path| fs::create_dir(path).map_err(refused(path));
         let write = |path: PathBuf, text: String| fs::write(&path, text).map_err(refused(&path));
         make(folder)?;
@@ -111,7 +117,7 @@ impl Contexts {
             // Kernels before 5.14 have none.
             let _ = fs::write(group.join(burst), quota.to_string());
         }
-        Contexts::open(folder).map_err(refused(folder))
+        Ok(())
     }
 
     /// Finds those that were made at `folder`.
@@ -154,12 +160,8 @@ impl Contexts {
         let mut last = Ok(());
         for _ in 0..100 {
             for group in groups().filter(|path| path.is_dir()).chain([folder.to_owned()]) {
-                for file in ["tasks", "cgroup.threads"] {
-                    let text = fs::read_to_string(group.join(file)).unwrap_or_default();
-                    for tid in text.lines() {
-                        // One that has ended meanwhile needs no group.
-                        let _ = folder.parent().map(|parent| fs::write(parent.join(file), tid));
-                    }
+                if let Some(parent) = folder.parent() {
+                    turn_out(&group, parent);
                 }
                 last = fs::remove_dir(&group);
             }
@@ -204,6 +206,16 @@ impl Contexts {
     /// The kernel's: ESRCH if it has ended.
     pub fn put(&self, tid: u32, context: u32) -> io::Result<()> {
         fs::write(self.folder.join(context.to_string()).join(self.threads), tid.to_string())
+    }
+}
+
+/// Moves the threads of one group to another.
+fn turn_out(group: &Path, to: &Path) {
+    for file in ["tasks", "cgroup.threads"] {
+        for tid in fs::read_to_string(group.join(file)).unwrap_or_default().lines() {
+            // One that has ended meanwhile needs no group.
+            let _ = fs::write(to.join(file), tid);
+        }
     }
 }
 
@@ -259,6 +271,68 @@ mod tests {
             found.put(77, 2).unwrap();
             assert_eq!(fs::read_to_string(folder.path().join("2").join(files)).unwrap(), "77");
         }
+    }
+
+    /// Each file below `folder` and what stands in it, in order of the paths.
+    fn files(folder: &Path) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let (name, path) = (entry.file_name().into_string().unwrap(), entry.path());
+            if path.is_dir() {
+                all.extend(files(&path).into_iter().map(|(file, text)| (format!("{name}/{file}"), text)));
+            } else {
+                all.push((name, fs::read_to_string(path).unwrap()));
+            }
+        }
+        all.sort();
+        all
+    }
+
+    // No kernel stands behind these files: what it refuses isn't seen here, nor that it makes files with each folder.
+
+    #[test]
+    fn in_version_2_the_groups_are_threaded_and_the_cpu_controller_is_handed_down_to_them() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("slow");
+        Contexts::groups(&folder, true, 2, 2_000).unwrap();
+        let written = |file: &str, text: &str| (file.to_owned(), text.to_owned());
+        let context = |at: &str| {
+            [("cgroup.type", "threaded"), ("cpu.max", "2000 10000"), ("cpu.max.burst", "2000")]
+                .map(|(file, text)| written(&format!("slow/{at}/{file}"), text))
+        };
+        let shared = [
+            written("slow/cgroup.subtree_control", "+cpu"),
+            written("slow/cgroup.type", "threaded"),
+            written("slow/cpu.weight", "10000"),
+        ];
+        let all =
+            [written("cgroup.subtree_control", "+cpu")].into_iter().chain(context("0")).chain(context("1"));
+        assert_eq!(files(parent.path()), all.chain(shared).collect::<Vec<_>>());
+        for context in ["0", "1"] {
+            fs::write(folder.join(context).join("cgroup.threads"), "").unwrap();
+        }
+        let found = Contexts::open(&folder).unwrap();
+        assert_eq!((found.count(), found.pace(), found.threads), (2, 0.2, "cgroup.threads"));
+        assert_eq!(found.door(Some(1)), folder.join("1/cgroup.procs"));
+        assert_eq!(found.door(None), folder.join("cgroup.procs"));
+    }
+
+    #[test]
+    fn who_is_left_in_a_group_of_version_2_is_moved_out_and_the_controller_given_back_if_it_is_no_one_elses()
+    {
+        let parent = tempfile::tempdir().unwrap();
+        let group = parent.path().join("0");
+        fs::create_dir(&group).unwrap();
+        fs::write(group.join("cgroup.threads"), "41\n42\n").unwrap();
+        turn_out(&group, parent.path());
+        assert_eq!(files(parent.path()).remove(1), ("cgroup.threads".into(), "42".into()));
+        let control = parent.path().join("cgroup.subtree_control");
+        fs::write(&control, "cpu").unwrap();
+        leave(Some(parent.path()));
+        assert_eq!(fs::read_to_string(&control).unwrap(), "cpu");
+        fs::remove_dir_all(group).unwrap();
+        leave(Some(parent.path()));
+        assert_eq!(fs::read_to_string(&control).unwrap(), "-cpu");
     }
 
     #[test]

@@ -1,0 +1,198 @@
+//! What is known of one running program's speedup: the rules by which the daemon, and the simulator in its place, make a policy's input of
+//! what they measure.
+//!
+//! Useful over wall is smoothed while the DoP stays ([`Useful`]). With the observed curve and the counters it makes one estimate at
+//! each DoP ([`Knowledge::speedup`]). A program is *judged* at the DoP that was measured last, and its curve has the DoPs that it had.
+
+use crate::efficiency::{Interval, LowPass};
+use crate::fusion::{self, Fused, Measured, Said, Source};
+use crate::observed::{Estimate, Observed};
+use std::collections::BTreeSet;
+
+/// Points of a curve that are told.
+pub const MOST_POINTS: usize = 64;
+/// A remembered speedup with a larger error says nothing: what is not known at all is taken for an equal part's worth.
+const WORTHLESS: f64 = 0.5;
+
+/// Useful time over wall time, smoothed, at the DoP that was measured last.
+#[derive(Clone, Debug)]
+pub struct Useful {
+    efficiency: LowPass,
+    dop: Option<u32>,
+}
+
+impl Useful {
+    /// Nothing measured yet; the filter's time constant is `rc_s` seconds.
+    pub fn new(rc_s: f64) -> Useful {
+        Useful { efficiency: LowPass::new(rc_s), dop: None }
+    }
+
+    /// Takes in an interval that was spent on `dop` contexts. One without length says nothing.
+    pub fn add(&mut self, dop: u32, interval: &Interval) {
+        if interval.dt_s <= 0.0 {
+            return;
+        }
+        if self.dop != Some(dop) {
+            // Until now the policy was given the old DoP's value together with the old DoP.
+            self.efficiency.reset();
+            self.dop = Some(dop);
+        }
+        self.efficiency.update(interval.dt_s, interval.efficiency());
+    }
+
+    /// The efficiency, 0 to 1, and its DoP; `None` before anything was measured.
+    pub fn efficiency(&self) -> Option<(u32, f64)> {
+        self.dop.zip(self.efficiency.value())
+    }
+
+    /// The speedup that this comes to.
+    pub fn measured(&self) -> Option<Measured> {
+        self.efficiency().map(|(dop, e)| Measured::useful(dop, e * f64::from(dop)))
+    }
+}
+
+/// All that is said of one program.
+#[derive(Clone, Copy, Debug)]
+pub struct Knowledge<'a> {
+    /// Useful over wall.
+    pub useful: &'a Useful,
+    /// What its regions did at each DoP, in this run and earlier ones.
+    pub observed: &'a Observed,
+    /// What hardware counters say.
+    pub counters: Option<Measured>,
+    /// The DoP that it would have alone.
+    pub natural: u32,
+}
+
+/// The speedup at a DoP that the program had, and what it rests on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Known {
+    /// The DoP, and the speedup there.
+    pub measured: Measured,
+    /// Sources that have a tenth of it or more.
+    pub sources: Vec<Source>,
+}
+
+impl Knowledge<'_> {
+    /// The speedup at `dop`, by all sources, and what was observed of it; finite, or nothing.
+    pub fn speedup(&self, dop: u32) -> Option<(Fused, Option<Estimate>)> {
+        let (useful, counters) = (self.useful.measured(), self.counters);
+        let curve = self.observed.speedup(dop, useful.map_or(1.0, Measured::exponent));
+        let fused = fusion::speedup(dop, &Said { useful, curve, counters })?;
+        (fused.speedup.value.is_finite() && fused.speedup.error.is_finite()).then_some((fused, curve))
+    }
+
+    /// The DoP that it is judged by, and its efficiency there: where it was measured, by all sources; before that, what earlier
+    /// runs promise for the DoP that it would have alone.
+    pub fn judged(&self) -> Option<(u32, f64)> {
+        let measured = self.useful.efficiency();
+        if measured.is_none() && (self.natural <= 1 || !self.observed.remembers()) {
+            return None;
+        }
+        let dop = measured.map_or(self.natural, |(dop, _)| dop);
+        let (Fused { speedup: Estimate { value, error }, .. }, _) = self.speedup(dop)?;
+        (measured.is_some() || error < WORTHLESS).then(|| (dop, (value / f64::from(dop)).min(1.0)))
+    }
+
+    /// DoPs that this run or an earlier one really had.
+    pub fn had(&self) -> BTreeSet<u32> {
+        let mut dops = self.observed.dops();
+        dops.extend(self.useful.efficiency().map(|(dop, _)| dop));
+        dops
+    }
+
+    /// Those of them of which more can be said than a guess: some region ran at them and on one context, or at the DoP that the
+    /// program is measured at now; before it is measured, that is `now`.
+    pub fn comparable(&self, now: u32) -> BTreeSet<u32> {
+        let measured = self.useful.efficiency().map(|(dop, _)| dop);
+        let mut dops = self.observed.dops_beside(1);
+        dops.append(&mut self.observed.dops_beside(measured.unwrap_or(now)));
+        dops.extend(measured);
+        dops
+    }
+
+    /// What is known at these DoPs, up to the one that it would have alone; of more than [`MOST_POINTS`] at some, among them `kept`.
+    pub fn curve(&self, mut dops: BTreeSet<u32>, kept: u32) -> Vec<Known> {
+        dops.retain(|dop| (1..=self.natural).contains(dop));
+        let point = |dop: u32| {
+            let (Fused { speedup, sources }, _) = self.speedup(dop)?;
+            (speedup.value > 0.0).then_some(Known { measured: Measured { dop, speedup }, sources })
+        };
+        thinned(&dops, kept).filter_map(point).collect()
+    }
+}
+
+/// The curve that what is remembered promises by itself.
+pub fn promised(observed: &Observed) -> Vec<Measured> {
+    let point = |dop: u32| Some(Measured { dop, speedup: observed.speedup(dop, 1.0)? });
+    let good = |it: &Measured| it.speedup.value > 0.0 && it.speedup.error.is_finite();
+    thinned(&observed.dops(), 1).filter_map(point).filter(good).collect()
+}
+
+/// At most [`MOST_POINTS`] of the DoPs: as far apart as they were, with the first, the last and `kept`.
+fn thinned(dops: &BTreeSet<u32>, kept: u32) -> impl Iterator<Item = u32> + '_ {
+    let surplus = dops.len() > MOST_POINTS;
+    let step = if surplus { (dops.len() - 1) as f64 / (MOST_POINTS - 3) as f64 } else { 1.0 };
+    let even = move |at: usize| at + 1 == dops.len() || (at as f64 % step) < 1.0;
+    let chosen = dops.iter().enumerate().filter(move |(at, dop)| !surplus || even(*at) || **dop == kept);
+    chosen.map(|(_, dop)| *dop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observed::{Runs, Spell};
+    use proptest::prelude::*;
+
+    fn interval(useful_s: f64) -> Interval {
+        Interval { dt_s: 1.0, p: 4.0, parallel_s: 1.0, useful_s }
+    }
+
+    #[test]
+    fn another_dop_begins_anew_and_no_time_says_nothing() {
+        let mut useful = Useful::new(1.0);
+        useful.add(4, &Interval { dt_s: 0.0, ..interval(4.0) });
+        assert!(useful.efficiency().is_none() && useful.measured().is_none());
+        useful.add(4, &interval(4.0));
+        useful.add(4, &interval(2.0));
+        assert_eq!(useful.efficiency(), Some((4, 0.75)));
+        useful.add(2, &interval(2.0));
+        assert_eq!(useful.measured(), Some(Measured::useful(2, 1.0)));
+    }
+
+    #[test]
+    fn a_program_is_judged_where_it_was_measured_and_known_where_it_ran() {
+        let (mut useful, mut observed) = (Useful::new(0.0), Observed::default());
+        let known = |useful: &Useful, observed: &Observed, natural| {
+            let it = Knowledge { useful, observed, counters: None, natural };
+            let dops = |dops| it.curve(dops, 1).iter().map(|known| known.measured.dop).collect::<Vec<_>>();
+            (it.judged(), dops(it.comparable(1)), dops(it.had()))
+        };
+        assert_eq!(known(&useful, &observed, 8), (None, vec![], vec![]));
+        let run = |dop| Runs { region: 7, dop, runs: 10.0, count: 10.0, wall_s: 1.0 / f64::from(dop) };
+        for dop in [1, 2, 4] {
+            observed.add(&Spell { dop, dt_s: 1.0, parallel_s: 1.0, runs: &[run(dop)] });
+        }
+        useful.add(4, &interval(4.0));
+        // A DoP that nothing can be compared with.
+        observed.add(&Spell { dop: 3, dt_s: 1.0, parallel_s: 1.0, runs: &[Runs { region: 8, ..run(3) }] });
+        let (judged, dops, had) = known(&useful, &observed, 8);
+        assert!(judged.is_some_and(|(dop, e)| dop == 4 && e > 0.9), "{judged:?}");
+        assert_eq!((dops, had), (vec![1, 2, 4], vec![1, 2, 3, 4]));
+        assert_eq!(known(&useful, &observed, 3).1, [1, 2]);
+    }
+
+    proptest! {
+        #[test]
+        fn of_many_dops_a_few_are_told_with_the_first_the_last_and_the_present_one(
+            dops in proptest::collection::btree_set(1u32..70_000, 1..400), at in any::<prop::sample::Index>(),
+        ) {
+            let all: Vec<u32> = dops.iter().copied().collect();
+            let kept = *at.get(&all);
+            let told: Vec<u32> = thinned(&dops, kept).collect();
+            prop_assert!(told.len() <= MOST_POINTS && told.len() >= dops.len().min(MOST_POINTS / 2));
+            prop_assert!(told.is_sorted() && told.contains(&kept));
+            prop_assert_eq!((told.first(), told.last()), (all.first(), all.last()));
+        }
+    }
+}

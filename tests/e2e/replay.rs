@@ -1,0 +1,49 @@
+//! `scaf sim replay`: what the real daemon decided about real programs, under other policies.
+
+use crate::support::{House, kernel, released, wait_for};
+use std::process::Stdio;
+
+#[test]
+fn what_was_recorded_of_real_programs_is_replayed_under_any_policy() {
+    let house = House::configured("equi", "rate_hz = 20\n");
+    let file = house.folder().join("trace.jsonl");
+    let mut command = house.command(&released("scaf"));
+    command.arg("record").arg(&file).env("SCAF_SOCKET", house.socket()).stderr(Stdio::piped());
+    let record = command.spawn().expect("scaf record");
+    wait_for("the trace", || file.exists().then_some(()));
+    let start = |name: &str| {
+        house.at(&kernel(name)).args(["--class=W", "--repeat=1000"]).threads(2).option("--name", name).start()
+    };
+    let first = start("ep");
+    first.until("something known of it", |program| !program.curve.is_empty());
+    let second = start("cg");
+    second.until("something known of it", |program| program.curve.iter().any(|point| point.dop == 1));
+    let latest = || house.snapshot().decisions;
+    let before = latest();
+    wait_for("decisions about both", || (latest() > before + 20).then_some(()));
+    second.signal(libc::SIGTERM);
+    let before = latest();
+    wait_for("decisions about one", || (latest() > before + 5).then_some(()));
+    // SAFETY: a plain system call about a child of ours.
+    unsafe { libc::kill(record.id() as i32, libc::SIGINT) };
+    assert!(record.wait_with_output().expect("its end").status.success());
+    first.signal(libc::SIGTERM);
+
+    let trace = file.display().to_string();
+    let told = house.says(&["sim", "replay", &trace, "--policy", "curve,equi,scaf", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    let happened = told["recorded"]["programs"].as_array().expect("programs");
+    assert_eq!((&told["recorded"]["policy"], happened.len()), (&"equi".into(), 2), "{told}");
+    assert!(happened[0]["cut"] == true && happened[1]["cut"] == false, "{told}");
+    for policy in told["policies"].as_array().expect("policies") {
+        for (now, then) in policy["programs"].as_array().expect("programs").iter().zip(happened) {
+            let number = |it: &serde_json::Value, key: &str| it[key].as_f64().expect("a number");
+            assert_eq!(now["name"], then["name"], "{told}");
+            let (now_s, then_s) = (number(now, "work_s"), number(then, "work_s"));
+            assert!((now_s / then_s - 1.0).abs() < 0.01 && number(now, "speedup") > 0.0, "{told}");
+        }
+    }
+    assert_eq!(told["policies"].as_array().map(Vec::len), Some(3), "{told}");
+    let table = house.says(&["sim", "replay", &trace, "--policy", "equi"]);
+    assert!(table.contains("equi, as it was") && table.contains("Assumed"), "{table}");
+}
