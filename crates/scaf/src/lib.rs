@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod host;
 pub mod launch;
 pub mod output;
+mod picture;
 pub mod policy;
 pub mod profile;
 pub mod ps;

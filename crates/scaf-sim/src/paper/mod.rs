@@ -122,6 +122,23 @@ pub fn under(
     Ok(simulate(scenario, topology, &mut *policy, options))
 }
 
+/// What becomes of each of `items`, in their order; on all cores, for an experiment is thousands of simulations that know nothing of
+/// each other. Each core takes every so manieth, so that long ones, which stand together, are shared.
+fn each<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(items.len().max(1));
+    let part = |first: usize| -> Vec<R> { items.iter().skip(first).step_by(cores).map(&of).collect() };
+    let mut parts: Vec<_> = std::thread::scope(|scope| {
+        let part = &part;
+        let others: Vec<_> = (1..cores).map(|first| scope.spawn(move || part(first))).collect();
+        let own = part(0);
+        let join = |it: std::thread::ScopedJoinHandle<'_, Vec<R>>| {
+            it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        [own].into_iter().chain(others.into_iter().map(join)).map(Vec::into_iter).collect()
+    });
+    (0..items.len()).filter_map(|at| parts[at % cores].next()).collect()
+}
+
 /// The programs' contexts over time, as a picture.
 pub fn steps(file: String, title: String, outcome: &Outcome) -> Figure {
     let series = outcome.programs.iter().zip(1..).map(|(program, id)| {
@@ -129,4 +146,15 @@ pub fn steps(file: String, title: String, outcome: &Outcome) -> Figure {
         (program.name.clone(), of.map(|step| (step.at_s, f64::from(step.contexts))).collect())
     });
     Figure { file, title, axis: "contexts", kind: Kind::Steps { series: series.collect() } }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_becomes_of_each_is_in_order() {
+        for count in [0, 1, 2, 7] {
+            let items: Vec<usize> = (0..count).collect();
+            assert!(super::each(&items, |item| item * 3).into_iter().eq((0..count).map(|item| item * 3)));
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Figures 6 and 7 are of two programs, by the classes of their speedups; figures 12 and 13 of three and four.
 
-use super::{Error, Figure, Kind, Paper, Row, available, tables, under};
+use super::{Error, Figure, Kind, Paper, Row, available, each, tables, under};
 use crate::scenario::ProgramSpec;
 use crate::{Options, Scenario};
 use scaf_policy::Topology;
@@ -55,21 +55,20 @@ impl Bench {
         let class = |name: &str| {
             table.iter().find(|row| row.program == name).map_or_else(String::new, |row| row.class.clone())
         };
-        let mut workloads = Vec::new();
-        for programs in combinations(self.scenario.programs.len(), size) {
-            let equal = self.stp("equi", &programs)?;
+        let workload = |programs: &Vec<usize>| -> Result<Workload, Error> {
+            let equal = self.stp("equi", programs)?;
             let (mut gains, mut together) = (Vec::new(), Vec::new());
             for policy in &self.policies {
-                let stp = self.stp(policy, &programs)?;
+                let stp = self.stp(policy, programs)?;
                 gains.push(100.0 * (stp.0 / equal.0 - 1.0));
                 together.push(100.0 * (stp.1 / equal.1 - 1.0));
             }
             let names: Vec<&str> =
                 programs.iter().map(|i| self.scenario.programs[*i].name.as_str()).collect();
             let classes = names.iter().map(|name| class(name)).collect();
-            workloads.push(Workload { name: names.join(" + "), classes, gains, together });
-        }
-        Ok(workloads)
+            Ok(Workload { name: names.join(" + "), classes, gains, together })
+        };
+        each(&combinations(self.scenario.programs.len(), size), workload).into_iter().collect()
     }
 
     /// The paper's number for a policy, if it has one.

@@ -1,55 +1,42 @@
 //! The picture of a program's speedup: what was measured with its errors, the line through it, and the knee.
 
 use super::curve::Curve;
-use anyhow::{Result, anyhow};
-use plotters::coord::Shift;
+use crate::picture::{self, Area, BLUE, Drawn, GRID, MARGIN, ORANGE, TEXT, TITLE};
+use anyhow::Result;
 use plotters::prelude::*;
 
-const BLUE: RGBColor = RGBColor(0, 114, 178);
-const ORANGE: RGBColor = RGBColor(213, 94, 0);
 /// Pixels.
 const SIZE: (u32, u32) = (720, 480);
-const FONT: &str = "sans-serif";
 
 /// The picture as SVG.
 ///
 /// # Errors
 /// The drawing library's.
 pub fn draw(name: &str, curve: &Curve) -> Result<String> {
-    let mut picture = String::new();
-    {
-        let root = SVGBackend::with_string(&mut picture, SIZE).into_drawing_area();
-        paint(&root, name, curve).map_err(|error| anyhow!("can't draw the plot: {error}"))?;
-    }
-    Ok(picture)
+    picture::svg(&format!("the speedup of {name}"), SIZE, |root| paint(root, name, curve))
 }
 
-fn paint(
-    root: &DrawingArea<SVGBackend<'_>, Shift>,
-    name: &str,
-    curve: &Curve,
-) -> Result<(), Box<dyn std::error::Error>> {
-    root.fill(&WHITE)?;
+fn paint(root: &Area<'_>, name: &str, curve: &Curve) -> Drawn {
     let last = curve.points.last().map_or(1.0, |point| f64::from(point.dop));
     let most = curve.points.iter().map(|point| point.speedup * (1.0 + point.error_ratio)).fold(1.0, f64::max);
     let most = (most * 1.1).min(last * 2.0);
     let mut chart = ChartBuilder::on(root)
-        .margin(14)
-        .caption(format!("{name}: speedup over one context"), (FONT, 19))
+        .margin(MARGIN)
+        .caption(format!("{name}: speedup over one context"), TITLE)
         .x_label_area_size(42)
         .y_label_area_size(58)
         .build_cartesian_2d(0.5..last + 0.5, 0.0..most)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
-        .bold_line_style(BLACK.mix(0.12))
+        .bold_line_style(GRID)
         .x_labels(curve.points.len().min(16))
         .x_label_formatter(&|dop| format!("{dop:.0}"))
         .y_label_formatter(&|speedup| format!("{speedup:.1}"))
         .x_desc("contexts")
         .y_desc("speedup")
-        .label_style((FONT, 14))
-        .axis_desc_style((FONT, 14))
+        .label_style(TEXT)
+        .axis_desc_style(TEXT)
         .draw()?;
     let line = curve.points.iter().map(|point| (f64::from(point.dop), point.speedup));
     chart
@@ -77,9 +64,8 @@ fn paint(
         .configure_series_labels()
         .position(SeriesLabelPosition::LowerRight)
         .background_style(WHITE.mix(0.8))
-        .label_font((FONT, 14))
+        .label_font(TEXT)
         .draw()?;
-    root.present()?;
     Ok(())
 }
 

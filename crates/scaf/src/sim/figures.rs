@@ -1,37 +1,19 @@
-//! The papers' figures: groups of bars, and contexts over time.
-//!
-//! Colours are Okabe and Ito's, which people of every colour vision tell apart.
+//! The papers' figures: groups of bars, and contexts over time. What the papers have is grey.
 
-use anyhow::{Result, anyhow};
-use plotters::coord::Shift;
+use crate::picture::{self, Area, Drawn, GREYS, GRID, HEADING, MARGIN, PALETTE, TEXT, WIDTH};
+use anyhow::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use scaf_sim::paper::{Figure, Kind};
 
-const PALETTE: [RGBColor; 8] = [
-    RGBColor(0, 114, 178),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(213, 94, 0),
-    RGBColor(240, 228, 66),
-    RGBColor(60, 60, 60),
-];
-/// What the papers have is grey, one shade lighter each.
-const GREYS: [RGBColor; 3] = [RGBColor(110, 110, 110), RGBColor(160, 160, 160), RGBColor(205, 205, 205)];
-
 /// Pixels.
-const WIDTH: u32 = 960;
 const HEIGHT: u32 = 400;
 const LEGEND_WIDTH: u32 = 170;
 const LABELS_HEIGHT: u32 = 66;
 const LINE_HEIGHT: i32 = 16;
 const CHARACTER: f64 = 7.5;
-const FONT: &str = "sans-serif";
+const SMALL: picture::Letters = (TEXT.0, 13);
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Bars = (String, Vec<Option<f64>>);
 type Line = (String, Vec<(f64, f64)>);
 
@@ -40,16 +22,10 @@ type Line = (String, Vec<(f64, f64)>);
 /// # Errors
 /// The drawing library's.
 pub fn draw(figure: &Figure) -> Result<String> {
-    let mut picture = String::new();
-    {
-        let root = SVGBackend::with_string(&mut picture, (WIDTH, HEIGHT)).into_drawing_area();
-        paint(&root, figure).map_err(|error| anyhow!("can't draw {}: {error}", figure.file))?;
-    }
-    Ok(picture)
+    picture::svg(&figure.file, (WIDTH, HEIGHT), |root| paint(root, figure))
 }
 
 fn paint(root: &Area<'_>, figure: &Figure) -> Drawn {
-    root.fill(&WHITE)?;
     let (area, side) = root.split_horizontally(WIDTH - LEGEND_WIDTH);
     match &figure.kind {
         Kind::Bars { groups, series } => bars(&area, figure, groups, series)?,
@@ -61,9 +37,8 @@ fn paint(root: &Area<'_>, figure: &Figure) -> Drawn {
     };
     for ((name, colour), y) in names.iter().zip(colours(&names)).zip((48..).step_by(20)) {
         side.draw(&Rectangle::new([(4, y - 6), (18, y + 6)], colour.filled()))?;
-        side.draw(&Text::new((*name).to_owned(), (24, y - 7), (FONT, 14)))?;
+        side.draw(&Text::new((*name).to_owned(), (24, y - 7), TEXT))?;
     }
-    root.present()?;
     Ok(())
 }
 
@@ -79,8 +54,8 @@ fn bars(area: &Area<'_>, figure: &Figure, groups: &[String], series: &[Bars]) ->
     let (low, high) = (values().fold(0.0, f64::min) * 1.15, values().fold(0.0, f64::max).max(0.1) * 1.15);
     let slots = groups.len().max(1) as f64;
     let mut chart = ChartBuilder::on(area)
-        .margin(14)
-        .caption(&figure.title, (FONT, 17))
+        .margin(MARGIN)
+        .caption(&figure.title, HEADING)
         .x_label_area_size(LABELS_HEIGHT)
         .y_label_area_size(58)
         .build_cartesian_2d(0.0..slots, low..high)?;
@@ -89,10 +64,10 @@ fn bars(area: &Area<'_>, figure: &Figure, groups: &[String], series: &[Bars]) ->
         .disable_x_mesh()
         .disable_x_axis()
         .light_line_style(TRANSPARENT)
-        .bold_line_style(BLACK.mix(0.12))
+        .bold_line_style(GRID)
         .y_desc(figure.axis)
-        .label_style((FONT, 14))
-        .axis_desc_style((FONT, 14))
+        .label_style(TEXT)
+        .axis_desc_style(TEXT)
         .draw()?;
     let names: Vec<&str> = series.iter().map(|(name, _)| name.as_str()).collect();
     let width = 0.8 / series.len().max(1) as f64;
@@ -106,7 +81,7 @@ fn bars(area: &Area<'_>, figure: &Figure, groups: &[String], series: &[Bars]) ->
     }
     chart.draw_series([PathElement::new([(0.0, 0.0), (slots, 0.0)], BLACK)])?;
     let room = (f64::from(WIDTH - LEGEND_WIDTH - 90) / slots / CHARACTER) as usize;
-    let font = (FONT, 13).into_text_style(area).pos(Pos::new(HPos::Center, VPos::Top));
+    let font = SMALL.into_text_style(area).pos(Pos::new(HPos::Center, VPos::Top));
     for (group, name) in groups.iter().enumerate() {
         let (x, y) = chart.backend_coord(&(group as f64 + 0.5, low));
         for (line, y) in wrapped(name, room).iter().zip((y + 8..).step_by(LINE_HEIGHT as usize)) {
@@ -133,21 +108,21 @@ fn steps(area: &Area<'_>, figure: &Figure, series: &[Line]) -> Drawn {
     let end = points().map(|point| point.0).fold(0.1, f64::max);
     let most = points().map(|point| point.1).fold(1.0, f64::max) * 1.05;
     let mut chart = ChartBuilder::on(area)
-        .margin(14)
-        .caption(&figure.title, (FONT, 17))
+        .margin(MARGIN)
+        .caption(&figure.title, HEADING)
         .x_label_area_size(42)
         .y_label_area_size(58)
         .build_cartesian_2d(0.0..end, 0.0..most)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
-        .bold_line_style(BLACK.mix(0.12))
+        .bold_line_style(GRID)
         .y_label_formatter(&|contexts| format!("{contexts:.0}"))
         .x_label_formatter(&|time| format!("{time:.0}"))
         .x_desc("time (s)")
         .y_desc(figure.axis)
-        .label_style((FONT, 14))
-        .axis_desc_style((FONT, 14))
+        .label_style(TEXT)
+        .axis_desc_style(TEXT)
         .draw()?;
     let names: Vec<&str> = series.iter().map(|(name, _)| name.as_str()).collect();
     for ((_, points), colour) in series.iter().zip(colours(&names)) {

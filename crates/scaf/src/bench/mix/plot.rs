@@ -1,58 +1,28 @@
 //! A mix's picture: a bar of STP for each configuration, and for each managed one the DoP of every program over time.
-//!
-//! Colours are Okabe and Ito's, which people of every colour vision tell apart.
 
 use super::super::clock;
 use super::Trace;
 use super::file::MixFile;
 use super::report::ConfigReport;
-use anyhow::{Result, anyhow};
-use plotters::coord::Shift;
+use crate::picture::{self, Area, BLUE, Drawn, GREYS, GRID, HEADING, MARGIN, PALETTE, TEXT, TITLE, WIDTH};
+use anyhow::Result;
 use plotters::prelude::*;
 
-const BLUE: RGBColor = RGBColor(0, 114, 178);
-const GREY: RGBColor = RGBColor(150, 150, 150);
-const PALETTE: [RGBColor; 7] = [
-    BLUE,
-    RGBColor(230, 159, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(213, 94, 0),
-    RGBColor(60, 60, 60),
-];
-
 /// Pixels.
-const WIDTH: u32 = 960;
 const BARS_HEIGHT: u32 = 340;
 const TRACE_HEIGHT: u32 = 260;
 const LEGEND_WIDTH: u32 = 150;
-const FONT: &str = "sans-serif";
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// The picture as SVG.
 ///
 /// # Errors
 /// The drawing library's.
 pub fn draw(mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32) -> Result<String> {
-    let mut picture = String::new();
-    {
-        let height = BARS_HEIGHT + TRACE_HEIGHT * traces.len() as u32;
-        let root = SVGBackend::with_string(&mut picture, (WIDTH, height)).into_drawing_area();
-        paint(&root, mix, configs, traces, pus).map_err(|error| anyhow!("can't draw the plot: {error}"))?;
-    }
-    Ok(picture)
+    let size = (WIDTH, BARS_HEIGHT + TRACE_HEIGHT * traces.len() as u32);
+    picture::svg(&mix.name, size, |root| paint(root, mix, configs, traces, pus))
 }
 
-fn paint(
-    root: &Area<'_>,
-    mix: &MixFile,
-    configs: &[ConfigReport],
-    traces: &[Trace],
-    pus: u32,
-) -> Result<(), Box<dyn std::error::Error>> {
-    root.fill(&WHITE)?;
+fn paint(root: &Area<'_>, mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32) -> Drawn {
     let (top, rest) = root.split_vertically(BARS_HEIGHT);
     bars(&top, mix, configs)?;
     // One time axis for all, so that the panels can be compared.
@@ -60,16 +30,15 @@ fn paint(
     for (area, trace) in rest.split_evenly((traces.len().max(1), 1)).iter().zip(traces) {
         lines(area, mix, trace, end, pus)?;
     }
-    root.present()?;
     Ok(())
 }
 
 /// Bars of the medians with whiskers from the smallest to the largest.
-fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Result<(), Box<dyn std::error::Error>> {
+fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Drawn {
     let most = configs.iter().map(|config| config.stp_max).fold(0.5, f64::max) * 1.15;
     let mut chart = ChartBuilder::on(area)
-        .margin(14)
-        .caption(format!("{}: system throughput", mix.name), (FONT, 19))
+        .margin(MARGIN)
+        .caption(format!("{}: system throughput", mix.name), TITLE)
         .x_label_area_size(34)
         .y_label_area_size(58)
         .build_cartesian_2d((0..configs.len().saturating_sub(1)).into_segmented(), 0.0..most)?;
@@ -83,18 +52,18 @@ fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Result<(), 
         .configure_mesh()
         .disable_x_mesh()
         .light_line_style(TRANSPARENT)
-        .bold_line_style(BLACK.mix(0.12))
+        .bold_line_style(GRID)
         .x_labels(configs.len() + 1)
         .x_label_formatter(&name)
         .y_desc("STP (sum of speedups)")
-        .label_style((FONT, 14))
-        .axis_desc_style((FONT, 14))
+        .label_style(TEXT)
+        .axis_desc_style(TEXT)
         .draw()?;
     // Bars fill their slots to three fifths, but two alone don't become walls.
     let slot = WIDTH as usize / configs.len().max(1);
     let margin = ((slot - (slot * 3 / 5).min(110)) / 2) as u32;
     for (index, config) in configs.iter().enumerate() {
-        let colour = if config.managed { BLUE } else { GREY };
+        let colour = if config.managed { BLUE } else { GREYS[1] };
         let right =
             if index + 1 < configs.len() { SegmentValue::Exact(index + 1) } else { SegmentValue::Last };
         let corners = [(SegmentValue::Exact(index), 0.0), (right, config.stp)];
@@ -106,39 +75,33 @@ fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Result<(), 
         for end in [config.stp_min, config.stp_max] {
             chart.draw_series([EmptyElement::at(at(end)) + PathElement::new([(-7, 0), (7, 0)], BLACK)])?;
         }
-        let label = Text::new(format!("{:.2}", config.stp), (-14, -19), (FONT, 14));
+        let label = Text::new(format!("{:.2}", config.stp), (-14, -19), TEXT);
         chart.draw_series([EmptyElement::at(at(config.stp_max)) + label])?;
     }
     Ok(())
 }
 
 /// Step lines of the DoP granted.
-fn lines(
-    area: &Area<'_>,
-    mix: &MixFile,
-    trace: &Trace,
-    end: f64,
-    pus: u32,
-) -> Result<(), Box<dyn std::error::Error>> {
+fn lines(area: &Area<'_>, mix: &MixFile, trace: &Trace, end: f64, pus: u32) -> Drawn {
     let most = f64::from(pus) + 0.5;
     let (area, legend) = area.split_horizontally(WIDTH - LEGEND_WIDTH);
     let mut chart = ChartBuilder::on(&area)
-        .margin(14)
-        .caption(format!("{}: degree of parallelism over time", trace.config), (FONT, 17))
+        .margin(MARGIN)
+        .caption(format!("{}: degree of parallelism over time", trace.config), HEADING)
         .x_label_area_size(42)
         .y_label_area_size(58)
         .build_cartesian_2d(0.0..end, 0.0..most)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
-        .bold_line_style(BLACK.mix(0.12))
+        .bold_line_style(GRID)
         .y_labels(pus.min(8) as usize + 1)
         .y_label_formatter(&|dop| format!("{dop:.0}"))
         .x_label_formatter(&|time| format!("{time:.1}"))
         .x_desc("time (s)")
         .y_desc("threads")
-        .label_style((FONT, 14))
-        .axis_desc_style((FONT, 14))
+        .label_style(TEXT)
+        .axis_desc_style(TEXT)
         .draw()?;
     for (index, program) in mix.programs.iter().enumerate() {
         let colour = PALETTE[index % PALETTE.len()];
@@ -149,7 +112,7 @@ fn lines(
         }
         let y = 48 + 20 * index as i32;
         legend.draw(&PathElement::new([(4, y), (26, y)], colour.stroke_width(3)))?;
-        legend.draw(&Text::new(program.name.clone(), (32, y - 7), (FONT, 14)))?;
+        legend.draw(&Text::new(program.name.clone(), (32, y - 7), TEXT))?;
     }
     Ok(())
 }
