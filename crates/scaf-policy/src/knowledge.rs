@@ -7,47 +7,83 @@
 use crate::efficiency::{Interval, LowPass};
 use crate::fusion::{self, Fused, Measured, Said, Source};
 use crate::observed::{Estimate, Observed};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Points of a curve that are told.
 pub const MOST_POINTS: usize = 64;
+/// Useful time is remembered for so many seconds after the program went on to another DoP, at so many DoPs.
+const KEPT_S: f64 = 30.0;
+const MOST_KEPT: usize = 16;
 /// A remembered speedup with a larger error says nothing: what is not known at all is taken for an equal part's worth.
 const WORTHLESS: f64 = 0.5;
 
-/// Useful time over wall time, smoothed, at the DoP that was measured last.
+/// Useful time over wall time, smoothed, at the DoP that was measured last and at those before it. Without these a program that has one
+/// context for a moment would pass for a perfect one: on one context nothing is lost.
 #[derive(Clone, Debug)]
 pub struct Useful {
-    efficiency: LowPass,
+    rc_s: f64,
     dop: Option<u32>,
+    at: BTreeMap<u32, Smoothed>,
+}
+
+/// An efficiency, and the seconds that have passed since.
+#[derive(Clone, Debug)]
+struct Smoothed {
+    efficiency: LowPass,
+    age_s: f64,
 }
 
 impl Useful {
     /// Nothing measured yet; the filter's time constant is `rc_s` seconds.
     pub fn new(rc_s: f64) -> Useful {
-        Useful { efficiency: LowPass::new(rc_s), dop: None }
+        Useful { rc_s, dop: None, at: BTreeMap::new() }
     }
 
     /// Takes in an interval that was spent on `dop` contexts. One without length says nothing.
     pub fn add(&mut self, dop: u32, interval: &Interval) {
-        if interval.dt_s <= 0.0 {
+        let dt_s = interval.dt_s;
+        if dt_s.is_nan() || dt_s <= 0.0 {
             return;
         }
         if self.dop != Some(dop) {
-            // Until now the policy was given the old DoP's value together with the old DoP.
-            self.efficiency.reset();
+            // What it did there before may be of another phase.
+            self.at.remove(&dop);
             self.dop = Some(dop);
         }
-        self.efficiency.update(interval.dt_s, interval.efficiency());
+        self.at.values_mut().for_each(|there| there.age_s += dt_s);
+        let new = || Smoothed { efficiency: LowPass::new(self.rc_s), age_s: 0.0 };
+        let there = self.at.entry(dop).or_insert_with(new);
+        there.age_s = 0.0;
+        there.efficiency.update(dt_s, interval.efficiency());
+        self.at.retain(|_, there| there.age_s < KEPT_S);
+        if self.at.len() > MOST_KEPT
+            && let Some(oldest) =
+                self.at.iter().max_by(|a, b| a.1.age_s.total_cmp(&b.1.age_s)).map(|(dop, _)| *dop)
+        {
+            self.at.remove(&oldest);
+        }
     }
 
-    /// The efficiency, 0 to 1, and its DoP; `None` before anything was measured.
+    /// The latest efficiency, 0 to 1, and its DoP; `None` before anything was measured.
     pub fn efficiency(&self) -> Option<(u32, f64)> {
-        self.dop.zip(self.efficiency.value())
+        let dop = self.dop?;
+        Some((dop, self.at.get(&dop)?.efficiency.value()?))
     }
 
-    /// The speedup that this comes to.
-    pub fn measured(&self) -> Option<Measured> {
-        self.efficiency().map(|(dop, e)| Measured::useful(dop, e * f64::from(dop)))
+    /// The speedup that was measured nearest to `dop`, by the factor between them: one context tells nothing of more, if there is anything else.
+    pub fn near(&self, dop: u32) -> Option<Measured> {
+        let away = |at: u32| (f64::from(at) / f64::from(dop.max(1))).ln().abs();
+        let nearest = self.at.keys().copied().min_by(|a, b| {
+            let one = |at: u32| at == 1 && dop != 1;
+            one(*a).cmp(&one(*b)).then(away(*a).total_cmp(&away(*b)))
+        })?;
+        let efficiency = self.at.get(&nearest)?.efficiency.value()?;
+        Some(Measured::useful(nearest, efficiency * f64::from(nearest)))
+    }
+
+    /// The DoPs at which it was measured and isn't forgotten yet.
+    pub fn dops(&self) -> impl Iterator<Item = u32> + '_ {
+        self.at.keys().copied()
     }
 }
 
@@ -76,7 +112,7 @@ pub struct Known {
 impl Knowledge<'_> {
     /// The speedup at `dop`, by all sources, and what was observed of it; finite, or nothing.
     pub fn speedup(&self, dop: u32) -> Option<(Fused, Option<Estimate>)> {
-        let (useful, counters) = (self.useful.measured(), self.counters);
+        let (useful, counters) = (self.useful.near(dop), self.counters);
         let curve = self.observed.speedup(dop, useful.map_or(1.0, Measured::exponent));
         let fused = fusion::speedup(dop, &Said { useful, curve, counters })?;
         (fused.speedup.value.is_finite() && fused.speedup.error.is_finite()).then_some((fused, curve))
@@ -97,22 +133,14 @@ impl Knowledge<'_> {
     /// DoPs that this run or an earlier one really had.
     pub fn had(&self) -> BTreeSet<u32> {
         let mut dops = self.observed.dops();
-        dops.extend(self.useful.efficiency().map(|(dop, _)| dop));
+        dops.extend(self.useful.dops());
         dops
     }
 
-    /// Those of them of which more can be said than a guess: some region ran at them and on one context, or at the DoP that the
-    /// program is measured at now; before it is measured, that is `now`.
-    pub fn comparable(&self, now: u32) -> BTreeSet<u32> {
-        let measured = self.useful.efficiency().map(|(dop, _)| dop);
-        let mut dops = self.observed.dops_beside(1);
-        dops.append(&mut self.observed.dops_beside(measured.unwrap_or(now)));
-        dops.extend(measured);
-        dops
-    }
-
-    /// What is known at these DoPs, up to the one that it would have alone; of more than [`MOST_POINTS`] at some, among them `kept`.
-    pub fn curve(&self, mut dops: BTreeSet<u32>, kept: u32) -> Vec<Known> {
+    /// What is known at the DoPs that it had, up to the one that it would have alone; of more than [`MOST_POINTS`] at some, among them
+    /// `kept`. Some are guesses: that is what their errors tell.
+    pub fn curve(&self, kept: u32) -> Vec<Known> {
+        let mut dops = self.had();
         dops.retain(|dop| (1..=self.natural).contains(dop));
         let point = |dop: u32| {
             let (Fused { speedup, sources }, _) = self.speedup(dop)?;
@@ -152,12 +180,32 @@ mod tests {
     fn another_dop_begins_anew_and_no_time_says_nothing() {
         let mut useful = Useful::new(1.0);
         useful.add(4, &Interval { dt_s: 0.0, ..interval(4.0) });
-        assert!(useful.efficiency().is_none() && useful.measured().is_none());
+        assert!(useful.efficiency().is_none() && useful.near(4).is_none());
         useful.add(4, &interval(4.0));
         useful.add(4, &interval(2.0));
         assert_eq!(useful.efficiency(), Some((4, 0.75)));
-        useful.add(2, &interval(2.0));
-        assert_eq!(useful.measured(), Some(Measured::useful(2, 1.0)));
+        useful.add(2, &Interval { p: 2.0, ..interval(2.0) });
+        assert_eq!(useful.efficiency(), Some((2, 1.0)));
+        useful.add(4, &interval(4.0));
+        assert_eq!(useful.efficiency(), Some((4, 1.0)));
+    }
+
+    #[test]
+    fn on_one_context_a_program_is_known_by_what_it_was_on_more_until_that_is_long_ago() {
+        let mut useful = Useful::new(0.0);
+        useful.add(1, &Interval { p: 1.0, ..interval(1.0) });
+        assert_eq!(useful.near(8), Some(Measured::useful(1, 1.0)));
+        useful.add(4, &interval(2.0));
+        useful.add(1, &Interval { p: 1.0, ..interval(1.0) });
+        assert_eq!(useful.efficiency(), Some((1, 1.0)));
+        assert_eq!(useful.near(8), Some(Measured::useful(4, 2.0)));
+        assert_eq!(useful.near(1), Some(Measured::useful(1, 1.0)));
+        useful.add(1, &Interval { dt_s: KEPT_S, p: 1.0, ..interval(1.0) });
+        assert_eq!(useful.near(8), Some(Measured::useful(1, 1.0)));
+        for dop in 1..100 {
+            useful.add(dop, &Interval { dt_s: 0.01, ..interval(1.0) });
+        }
+        assert_eq!(useful.dops().count(), MOST_KEPT);
     }
 
     #[test]
@@ -165,21 +213,19 @@ mod tests {
         let (mut useful, mut observed) = (Useful::new(0.0), Observed::default());
         let known = |useful: &Useful, observed: &Observed, natural| {
             let it = Knowledge { useful, observed, counters: None, natural };
-            let dops = |dops| it.curve(dops, 1).iter().map(|known| known.measured.dop).collect::<Vec<_>>();
-            (it.judged(), dops(it.comparable(1)), dops(it.had()))
+            (it.judged(), it.curve(1).iter().map(|known| known.measured.dop).collect::<Vec<_>>())
         };
-        assert_eq!(known(&useful, &observed, 8), (None, vec![], vec![]));
+        assert_eq!(known(&useful, &observed, 8), (None, vec![]));
         let run = |dop| Runs { region: 7, dop, runs: 10.0, count: 10.0, wall_s: 1.0 / f64::from(dop) };
         for dop in [1, 2, 4] {
             observed.add(&Spell { dop, dt_s: 1.0, parallel_s: 1.0, runs: &[run(dop)] });
         }
         useful.add(4, &interval(4.0));
-        // A DoP that nothing can be compared with.
         observed.add(&Spell { dop: 3, dt_s: 1.0, parallel_s: 1.0, runs: &[Runs { region: 8, ..run(3) }] });
-        let (judged, dops, had) = known(&useful, &observed, 8);
+        let (judged, dops) = known(&useful, &observed, 8);
         assert!(judged.is_some_and(|(dop, e)| dop == 4 && e > 0.9), "{judged:?}");
-        assert_eq!((dops, had), (vec![1, 2, 4], vec![1, 2, 3, 4]));
-        assert_eq!(known(&useful, &observed, 3).1, [1, 2]);
+        assert_eq!(dops, [1, 2, 3, 4]);
+        assert_eq!(known(&useful, &observed, 3).1, [1, 2, 3]);
     }
 
     proptest! {

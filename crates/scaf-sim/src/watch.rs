@@ -70,11 +70,8 @@ impl Watch {
         self.knowledge().judged()
     }
 
-    /// What is known of its speedup, at all DoPs that it had. scafd tells of those only that can be compared with what the program does
-    /// now; here the others are guesses too, but of one region, and better than none: without them `curve` comes to 57.5 where it
-    /// makes 61.6 of SCAF's three programs.
+    /// What is known of its speedup, at the DoPs that it had.
     pub fn curve(&self) -> Vec<Measured> {
-        let knowledge = self.knowledge();
-        knowledge.curve(knowledge.had(), 1).into_iter().map(|known| known.measured).collect()
+        self.knowledge().curve(1).into_iter().map(|known| known.measured).collect()
     }
 }

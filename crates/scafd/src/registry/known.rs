@@ -36,7 +36,7 @@ impl Program {
     pub fn know(&mut self) {
         let (knowledge, now) = (self.knowledge(), self.contexts());
         let kept = self.useful.efficiency().map_or(now, |(dop, _)| dop);
-        self.known = knowledge.curve(knowledge.comparable(now), kept);
+        self.known = knowledge.curve(kept);
     }
 
     /// Takes in what earlier runs taught. What they promise as a whole stays the program's profile, unless one was given.
@@ -62,7 +62,7 @@ impl Program {
     /// What is known of its speedup, for people.
     pub(super) fn curve(&self) -> Vec<control::CurvePoint> {
         let ran_at = self.observed.dops();
-        if self.useful.measured().is_none() && ran_at.is_empty() {
+        if self.useful.efficiency().is_none() && ran_at.is_empty() {
             return Vec::new();
         }
         let knowledge = self.knowledge();
