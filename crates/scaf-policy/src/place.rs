@@ -17,11 +17,13 @@
 //! have PUs of it; PUs are named by their index in the topology here, by the system's index outside.
 
 mod cost;
+mod homes;
 mod layout;
 mod pack;
 mod plan;
 mod scraps;
 mod shape;
+mod take;
 
 pub use cost::{Cost, cost};
 

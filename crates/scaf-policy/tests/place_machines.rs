@@ -30,7 +30,9 @@ fn machine(dice: &mut Dice, most: u32) -> Topology {
     let most = dice.among(1, most);
     let (lopsided, hybrid, holes) = (dice.one_in(4), dice.one_in(4), dice.one_in(8));
     let smt = [1, 1, 2, 2, 4][dice.below(5) as usize];
-    let (numas, caches, cores) = (dice.among(1, 3), dice.among(1, 5), dice.among(1, 24));
+    let (numas, cores) = (dice.among(1, 3), dice.among(1, 24));
+    // Large machines have some tens of packages at most.
+    let caches = dice.among(1, 4) + most / (16 * numas * cores);
     let mut pus = Vec::new();
     let (mut core, mut cache) = (0, 0);
     'machine: for package in 0.. {

@@ -248,3 +248,96 @@ proptest! {
         prop_assert_eq!(all.len(), 24);
     }
 }
+
+/// Each cache as a word: a letter for each PU, by program; a dot for a free one.
+fn picture(topology: &Topology, sets: &[PuSet]) -> String {
+    let mut caches: BTreeMap<u32, String> = BTreeMap::new();
+    for pu in &topology.pus {
+        let owner = sets.iter().position(|set| set.contains(pu.os));
+        let letter = owner.map_or('.', |program| char::from(b'A' + program as u8));
+        caches.entry(pu.l3).or_default().push(letter);
+    }
+    caches.into_values().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_three_styles_lie_as_their_page_shows() {
+    let opteron = machine(4, 1, 1, 6, 1);
+    let wants = wants(&opteron, &[8, 4, 3, 2]);
+    let drawn = |style| picture(&opteron, &scaf_policy::place::place(&opteron, &wants, style));
+    assert_eq!(drawn(Style::Compact), "AAAAAA AABBBB CCCDD. ......");
+    assert_eq!(drawn(Style::Spread), "AABCD. AABCD. AABC.. AAB...");
+    assert_eq!(drawn(Style::Along), "AAAAAA AADD.. BBBB.. CCC...");
+}
+
+#[test]
+fn heavier_programs_get_the_stronger_cores_and_equal_ones_as_many_each() {
+    // Two strong cores of two PUs, four weak ones of one.
+    let pu = |os: u32| Pu {
+        os,
+        core: if os < 4 { os / 2 } else { os - 2 },
+        l3: 0,
+        numa: 0,
+        package: 0,
+        class: u32::from(os < 4),
+    };
+    let hybrid = Topology { pus: (0..8).map(pu).collect() };
+    let mut two = wants(&hybrid, &[2, 2]);
+    assert_eq!(place(&hybrid, &two), [set("0,4"), set("2,5")], "one strong core each");
+    two[1].weight = 2.0;
+    assert_eq!(place(&hybrid, &two), [set("4-5"), set("0,2")]);
+    // Who has them keeps them, as long as nobody heavier comes.
+    let mut having = having(wants(&hybrid, &[2, 2]), &[set("4-5"), set("0,2")]);
+    assert_eq!(place(&hybrid, &having), [set("4-5"), set("0,2")]);
+    having[0].weight = 3.0;
+    assert_eq!(place(&hybrid, &having), [set("0,2"), set("4-5")]);
+}
+
+#[test]
+fn a_newcomer_that_fits_into_a_cache_gets_one_although_others_have_to_move() {
+    let opteron = machine(2, 1, 1, 6, 1);
+    let old = [set("0-2"), set("6-8"), set("3-4")];
+    let sets = place(&opteron, &having(wants(&opteron, &[3, 3, 2, 4]), &old));
+    assert!(sets.iter().all(|s| domains(&opteron, s, |pu| pu.l3) == 1), "{sets:?}");
+    let moved: usize = sets.iter().zip(&old).map(|(set, old)| set.difference(old).len()).sum();
+    assert_eq!(moved, 3, "{sets:?}");
+}
+
+#[test]
+fn a_program_that_leaves_gives_the_others_their_whole_cores_back() {
+    let laptop = machine(1, 1, 1, 4, 2);
+    let both = place(&laptop, &wants(&laptop, &[4, 4]));
+    let left = place(&laptop, &having(wants(&laptop, &[4]), &both));
+    assert_eq!(domains(&laptop, &left[0], |pu| pu.core), 4);
+    assert_eq!(left[0].intersection(&both[0]).len(), 2);
+}
+
+#[test]
+fn the_cost_of_a_placement_counts_each_of_its_faults() {
+    use scaf_policy::place::cost;
+    // 16 PUs: two packages of one cache of four cores; PU i + 8 is the sibling of PU i.
+    let machine = machine(2, 1, 1, 4, 2);
+    let of = |sets: &[&str], previous: &[&str]| {
+        let sets: Vec<PuSet> = sets.iter().map(|text| set(text)).collect();
+        let dops: Vec<u32> = sets.iter().map(|set| set.len() as u32).collect();
+        let previous: Vec<PuSet> = previous.iter().map(|text| set(text)).collect();
+        cost(&machine, &having(wants(&machine, &dops), &previous), &sets, Style::Compact)
+    };
+    assert_eq!(of(&["0-3", "4-7"], &[]).total(), 0);
+    let shared = of(&["0-3", "3-6"], &[]);
+    assert_eq!(
+        (shared.shared, shared.split, shared.apart),
+        (1, 1, 3),
+        "PU 3, its core, and cache, node and package"
+    );
+    assert_eq!(shared.total(), 64 + 16 + 3 * 5);
+    assert_eq!(of(&["0-1", "8-9"], &[]).total(), 2 * 16, "two split cores");
+    assert_eq!(of(&["0-1,8-9"], &[]).total(), 2 * 16, "two second PUs while there are six idle cores");
+    assert_eq!(of(&["0-7,8-9"], &[]).total(), 3 * 5, "there is no idle core");
+    assert_eq!(of(&["0-3"], &["1-4"]).total(), 1, "one PU moved");
+    assert_eq!(of(&["0-3"], &["0-7"]).total(), 0, "it only lost some");
+    let spread = cost(&machine, &wants(&machine, &[4]), &[set("0-3")], Style::Spread);
+    assert_eq!((spread.apart, spread.total()), (3, 15));
+    let along = cost(&machine, &wants(&machine, &[2, 2]), &[set("0-1"), set("2-3")], Style::Along);
+    assert_eq!((along.beside, along.total()), (1, 5));
+}

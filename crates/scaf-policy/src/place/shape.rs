@@ -21,8 +21,29 @@ pub(super) struct Shape {
     pub domains: [usize; LEVELS],
     /// The cores of each cache.
     pub caches: Vec<Vec<usize>>,
+    /// The caches such that those that follow each other lie in different packages, or else in different nodes.
+    pub far_apart: Vec<usize>,
     /// Each PU's index by the system's; `None` where there is none.
     by_os: Vec<Option<usize>>,
+}
+
+/// By turns of the packages, and within these of the nodes.
+fn far_apart(shape: &Shape) -> Vec<usize> {
+    let mut nodes_of = vec![Vec::new(); shape.domains[2]];
+    let mut caches_of = vec![0; shape.domains[1]];
+    let key = |cores: &Vec<usize>| {
+        let [_, node, package] = shape.cores[*cores.first()?].at;
+        if !nodes_of[package].contains(&node) {
+            nodes_of[package].push(node);
+        }
+        caches_of[node] += 1;
+        let turn = nodes_of[package].iter().position(|&other| other == node);
+        Some((caches_of[node], turn, package))
+    };
+    let keys: Vec<_> = shape.caches.iter().map(key).collect();
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by_key(|&cache| keys[cache]);
+    order
 }
 
 /// Numbers for ids, in the order in which they come.
@@ -74,6 +95,7 @@ impl Shape {
             kinds: Vec::new(),
             domains: [0; LEVELS],
             caches: Vec::new(),
+            far_apart: Vec::new(),
             by_os: Vec::new(),
         };
         for pu in topology.pus.iter().filter(|pu| pu.os < PuSet::LIMIT) {
@@ -106,7 +128,13 @@ impl Shape {
             core.kind = shape.kinds.partition_point(|&other| other > own);
             shape.caches[core.at[0]].push(index);
         }
+        shape.far_apart = far_apart(&shape);
         shape
+    }
+
+    /// Cores of the largest cache.
+    pub fn largest_cache(&self) -> usize {
+        self.caches.iter().map(Vec::len).max().unwrap_or(0)
     }
 
     /// The PUs of `set` that are on this machine, in its order.

@@ -8,7 +8,7 @@ use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
 use crate::log::{self, Level};
 use crate::observe::clock;
-use scaf_policy::place::{Style, Want, place, scatter};
+use scaf_policy::place::{Want, place, scatter};
 use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet};
 use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ impl Daemon {
         let topology = self.parts.topology.restrict(&self.limits.pus);
         let sets = match self.parts.policy.scatter() {
             Some(seed) => scatter(&topology, &wants, seed),
-            None => place(&topology, &wants, Style::Compact),
+            None => place(&topology, &wants, self.parts.config.placement),
         };
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
