@@ -5,8 +5,9 @@
 //!
 //! 1. no PU goes to two programs while there are enough (and `allowed` sets permit);
 //! 2. SMT siblings go to the same program; as long as there are cores to spare, one PU a core is used;
-//! 3. a program's PUs lie close together: same last-level cache, then NUMA node, then package;
-//! 4. as few PUs as possible change hands.
+//! 3. on a hybrid machine, heavier programs have the stronger cores;
+//! 4. a program's PUs lie close together (or as its [`Style`] says): same last-level cache, then NUMA node, then package;
+//! 5. as few PUs as possible change hands.
 //!
 //! What is better is said by one number, the [`Cost`] of a placement. Up to four layouts are made and the cheapest is taken:
 //! one that starts from what every program has and one from an empty machine, and both again with caches looked for first for
@@ -94,9 +95,9 @@ pub fn place(topology: &Topology, wants: &[Want], style: Style) -> Vec<PuSet> {
 /// The same where programs take turns: for each turn, `turns` has its members' positions in `wants`. What is in no turn runs all
 /// the time.
 ///
-/// Members of one turn are disjoint with each other and with what runs all the time, wherever there is a way as in [`place`];
-/// programs that have no turn in common may have the same PUs. A program in several turns has one partition in all of them.
-/// Positions beyond `wants` are passed over.
+/// Members of one turn are disjoint with each other and with what runs all the time, as [`place`] would have them, if they fit
+/// together and so does all that is in no turn or in several. Programs that have no turn in common may have the same PUs. A
+/// program in several turns has one partition in all of them. Positions beyond `wants` are passed over.
 pub fn place_turns(topology: &Topology, wants: &[Want], turns: &[Vec<usize>], style: Style) -> Vec<PuSet> {
     let mut when: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); wants.len()];
     for (turn, members) in turns.iter().enumerate() {

@@ -218,6 +218,33 @@ proptest! {
     }
 
     #[test]
+    fn whoever_runs_at_the_same_time_has_pus_of_its_own(
+        topology in any_machine(),
+        raw in prop::collection::vec((1u32..12, 0u8..8), 1..9),
+        previous in prop::collection::vec(any_set(), 9),
+    ) {
+        // Each program with the turns that it is in, as bits.
+        let dops: Vec<u32> = raw.iter().map(|(dop, _)| *dop).collect();
+        let together = |runs: &dyn Fn(u8) -> bool| -> u32 {
+            raw.iter().filter(|(_, turns)| runs(*turns)).map(|(dop, _)| *dop).sum()
+        };
+        let fits = |needed: u32| needed as usize <= topology.pus.len();
+        prop_assume!(fits(together(&|turns| turns.count_ones() != 1)));
+        prop_assume!((0..3).all(|turn| fits(together(&|turns| turns == 0 || turns >> turn & 1 == 1))));
+        let members = |turn: u8| (0..raw.len()).filter(|who| raw[*who].1 >> turn & 1 == 1).collect();
+        let turns: Vec<Vec<usize>> = (0..3).map(members).collect();
+        let wants = having(wants(&topology, &dops), &previous);
+        let sets = place_turns(&topology, &wants, &turns, Style::Compact);
+        for (a, (dop, in_a)) in raw.iter().enumerate() {
+            prop_assert_eq!(sets[a].len() as u32, *dop);
+            for (b, (_, in_b)) in raw.iter().enumerate().skip(a + 1) {
+                let at_once = *in_a == 0 || *in_b == 0 || in_a & in_b != 0;
+                prop_assert!(!at_once || sets[a].intersection(&sets[b]).is_empty());
+            }
+        }
+    }
+
+    #[test]
     fn programs_of_whole_cores_split_none(
         topology in any_machine(),
         cores in prop::collection::vec(1u32..5, 1..9),

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 impl Layout<'_> {
     /// Gives those who have too few what there is.
     pub(super) fn fill_up(&mut self, turns: &[usize]) {
-        turns.iter().for_each(|&who| self.take_scraps(who));
+        let mut free: Vec<usize> = (0..self.load.len()).filter(|&pu| self.load[pu] == 0).collect();
+        turns.iter().for_each(|&who| self.take_scraps(who, &mut free));
         turns.iter().for_each(|&who| self.make_room(who));
         turns.iter().for_each(|&who| self.share(who));
     }
@@ -27,23 +28,47 @@ impl Layout<'_> {
         }
     }
 
-    /// Free PUs, the best first: of its own cores, then those that it had, then of cores that nobody uses, then near ones.
-    fn take_scraps(&mut self, who: usize) {
+    /// Free PUs, the best first: of its own cores, then of cores that nobody uses, then those that it had, then near ones. `free` are all
+    /// that there are, in their order.
+    fn take_scraps(&mut self, who: usize, free: &mut Vec<usize>) {
         while self.missing(who) > 0 {
-            let near = self.nearness(who);
-            let rank = |pu: usize| {
-                let siblings = &self.shape.cores[self.shape.core_of[pu]].pus;
-                let own = siblings.iter().any(|&sibling| self.owner[sibling] == Some(who));
-                let untouched = siblings.iter().all(|&sibling| self.load[sibling] == 0);
-                let had = self.previous(who).binary_search(&pu).is_ok();
-                (!own, !untouched, !had, near(pu), pu)
+            let best = if self.has[who].is_empty() {
+                self.first_scrap(who, free)
+            } else {
+                self.best_scrap(who, free)
             };
-            let free = (0..self.load.len()).filter(|&pu| self.load[pu] == 0 && self.orders[who].may(pu));
-            let best = free.min_by_key(|&pu| rank(pu));
-            drop(near);
             let Some(best) = best else { return };
             self.give(who, best);
+            if let Ok(at) = free.binary_search(&best) {
+                free.remove(at);
+            }
         }
+    }
+
+    fn is_untouched(&self, pu: usize) -> bool {
+        self.shape.cores[self.shape.core_of[pu]].pus.iter().all(|&sibling| self.load[sibling] == 0)
+    }
+
+    /// The best for a program that has nothing to be near to: most of those with one PU, of which there may be hundreds.
+    fn first_scrap(&self, who: usize, free: &[usize]) -> Option<usize> {
+        let had = || self.previous(who).iter().copied().filter(|&pu| self.load[pu] == 0);
+        let may = || free.iter().copied().filter(|&pu| self.orders[who].may(pu));
+        had()
+            .find(|&pu| self.is_untouched(pu))
+            .or_else(|| may().find(|&pu| self.is_untouched(pu)))
+            .or_else(|| had().next())
+            .or_else(|| may().next())
+    }
+
+    fn best_scrap(&self, who: usize, free: &[usize]) -> Option<usize> {
+        let near = self.nearness(who);
+        let rank = |pu: usize| {
+            let siblings = &self.shape.cores[self.shape.core_of[pu]].pus;
+            let own = siblings.iter().any(|&sibling| self.owner[sibling] == Some(who));
+            let had = self.previous(who).binary_search(&pu).is_ok();
+            (!own, !self.is_untouched(pu), !had, near(pu), pu)
+        };
+        free.iter().copied().filter(|&pu| self.orders[who].may(pu)).min_by_key(|&pu| rank(pu))
     }
 
     /// Where `who` lacks PUs although some are free elsewhere: has others move over, along the shortest chain of

@@ -8,9 +8,6 @@ use std::cmp::Reverse;
 /// A number for each cache, node and package.
 type Counts = [Vec<usize>; LEVELS];
 
-/// How good a cache is for a program's next cores; less is better.
-type Rank = ([Reverse<usize>; LEVELS], usize, usize, usize, usize);
-
 impl Layout<'_> {
     /// Takes `need` open cores of a kind, each time where they are best.
     pub(super) fn take_cores(&mut self, who: usize, kind: usize, mut need: usize) {
@@ -75,10 +72,11 @@ impl Layout<'_> {
             return open.filter(|&cache| Some(own[0][cache]) == least).collect();
         }
         let place = |cache: usize| shape.caches[cache].first().map(|&core| shape.cores[core].at);
-        let rank = |cache: usize| place(cache).map(|at| (self.rank(cache, at, free, own, need), at));
         let open = |cache: &usize| free[0][*cache] > 0;
-        let ranked = (0..shape.domains[0]).filter(open).filter_map(|cache| Some((rank(cache)?, cache)));
-        let Some(((_, at), best)) = ranked.min() else { return Vec::new() };
+        let rank =
+            |&cache: &usize| place(cache).map_or(u128::MAX, |at| self.rank(cache, at, free, own, need));
+        let Some(best) = (0..shape.domains[0]).filter(open).min_by_key(rank) else { return Vec::new() };
+        let Some(at) = place(best) else { return Vec::new() };
         let mut caches = vec![best];
         if free[0][best] < need {
             let beside =
@@ -99,15 +97,19 @@ impl Layout<'_> {
         self.shape.caches[cache].len().saturating_sub(open + own[0][cache])
     }
 
-    fn rank(&self, cache: usize, at: [usize; LEVELS], free: &Counts, own: &Counts, need: usize) -> Rank {
-        let near = [0, 1, 2].map(|level| Reverse(own[level][at[level]]));
-        let beside = self.beside(cache, own);
+    /// How good a cache is for the program's next cores; less is better. One number, since there are many to compare.
+    fn rank(&self, cache: usize, at: [usize; LEVELS], free: &Counts, own: &Counts, need: usize) -> u128 {
+        let room = free[0][cache];
         // The smallest neighbourhood that has room for all, and of these the one with least left over; in a larger one than a
         // cache, whole caches first.
-        match (0..LEVELS).find(|&level| free[level][at[level]] >= need) {
-            Some(0) => (near, beside, 0, 0, free[0][cache] - need),
-            Some(level) => (near, beside, level, free[level][at[level]] - need, usize::MAX - free[0][cache]),
-            None => (near, beside, LEVELS, 0, usize::MAX - free[0][cache]),
-        }
+        let (level, left, room) = match (0..LEVELS).find(|&level| free[level][at[level]] >= need) {
+            Some(0) => (0, room - need, 0),
+            Some(level) => (level, free[level][at[level]] - need, usize::MAX - room),
+            None => (LEVELS, 0, usize::MAX - room),
+        };
+        // Most important first, 16 bits each: there are fewer than 65,536 cores.
+        let near = [0, 1, 2].map(|level| usize::MAX - own[level][at[level]]);
+        let digits = [near[0], near[1], near[2], self.beside(cache, own), level, left, room];
+        digits.into_iter().fold(0, |rank, digit| rank << 16 | (digit & 0xffff) as u128)
     }
 }
