@@ -75,7 +75,7 @@ fn programs(dice: &mut Dice, topology: &Topology) -> Vec<Want> {
     let mut left = topology.pus.len() as u32;
     let largest = dice.among(1, left);
     let mut wants = Vec::new();
-    while left > 0 && wants.len() < 64 && !(dice.one_in(12) && !wants.is_empty()) {
+    while left > 0 && wants.len() < 64 && (wants.is_empty() || !dice.one_in(12)) {
         let dop = dice.among(1, largest.min(left));
         left -= dop;
         let weight = if dice.one_in(3) { f64::from(dice.among(1, 3)) } else { 1.0 };

@@ -85,10 +85,10 @@ impl<'a> Layout<'a> {
             turns.iter().for_each(|&who| layout.keep(who, &cores[who]));
         }
         for &who in &turns {
-            for kind in 0..shape.kinds.len() {
+            for (kind, &planned) in cores[who].iter().enumerate() {
                 let of_kind = |&&core: &&usize| shape.cores[core].kind == kind;
                 let held = layout.cores[who].iter().filter(of_kind).count();
-                layout.take_cores(who, kind, cores[who][kind].saturating_sub(held));
+                layout.take_cores(who, kind, planned.saturating_sub(held));
             }
         }
         layout.divided = (0..orders.len()).any(|who| layout.is_divided(who));
