@@ -1,7 +1,7 @@
 //! What placement promises, on chosen and on random machines.
 
 use proptest::prelude::*;
-use scaf_policy::place::{Want, place};
+use scaf_policy::place::{Style, Want, place_turns};
 use scaf_policy::{ProgramId, Pu, PuSet, Topology};
 use std::collections::BTreeMap;
 
@@ -12,9 +12,13 @@ fn machine(packages: u32, numas: u32, l3s: u32, cores: u32, smt: u32) -> Topolog
     let pu = |i: u32| {
         let (core, thread) = (i / smt, i % smt);
         let l3 = core / cores;
-        Pu { os: thread * all_cores + core, core, l3, numa: l3 / l3s, package: l3 / l3s / numas }
+        Pu { os: thread * all_cores + core, core, l3, numa: l3 / l3s, package: l3 / l3s / numas, class: 0 }
     };
     Topology { pus: (0..all_cores * smt).map(pu).collect() }
+}
+
+fn place(topology: &Topology, wants: &[Want]) -> Vec<PuSet> {
+    scaf_policy::place::place(topology, wants, Style::Compact)
 }
 
 fn set(text: &str) -> PuSet {
@@ -23,8 +27,13 @@ fn set(text: &str) -> PuSet {
 
 /// Wants of those sizes, with nothing restricted and nothing had before.
 fn wants(topology: &Topology, dops: &[u32]) -> Vec<Want> {
-    let want =
-        |(i, &dop)| Want { id: ProgramId(i as u64), dop, allowed: topology.all(), previous: PuSet::new() };
+    let want = |(i, &dop)| Want {
+        id: ProgramId(i as u64),
+        dop,
+        allowed: topology.all(),
+        previous: PuSet::new(),
+        weight: 1.0,
+    };
     dops.iter().enumerate().map(want).collect()
 }
 
@@ -128,6 +137,28 @@ fn more_programs_than_pus_share_evenly_and_stay_where_they_are() {
 }
 
 #[test]
+fn programs_of_different_turns_may_have_the_same_pus_and_those_of_one_turn_may_not() {
+    let machine = machine(4, 1, 1, 6, 1);
+    let wants = wants(&machine, &[6, 6, 12, 18]);
+    // The first always runs, the second in both turns.
+    let sets = place_turns(&machine, &wants, &[vec![1, 2], vec![3, 1]], Style::Compact);
+    assert_eq!(sets.iter().map(PuSet::len).collect::<Vec<_>>(), [6, 6, 12, 18]);
+    let shared = |a: usize, b: usize| sets[a].intersection(&sets[b]).len();
+    assert_eq!([shared(0, 1), shared(0, 2), shared(1, 2)], [0, 0, 0]);
+    assert_eq!(shared(0, 3) + shared(1, 3), 6, "there are 6 too few for the second turn");
+    assert!(sets[..3].iter().all(|set| domains(&machine, set, |pu| pu.package) == set.len() / 6));
+}
+
+#[test]
+fn with_turns_too_nothing_moves_where_everybody_has_what_fits() {
+    let machine = machine(2, 1, 2, 4, 2);
+    let wants = wants(&machine, &[8, 24, 12, 12, 5]);
+    let turns = [vec![1], vec![2, 3], vec![4, 2], vec![9]];
+    let sets = place_turns(&machine, &wants, &turns, Style::Compact);
+    assert_eq!(place_turns(&machine, &having(wants, &sets), &turns, Style::Compact), sets);
+}
+
+#[test]
 fn a_machine_without_pus_gives_empty_partitions_and_no_programs_give_none() {
     let none = Topology::default();
     assert_eq!(place(&none, &wants(&none, &[3])), [PuSet::new()]);
@@ -160,7 +191,7 @@ proptest! {
         raw in prop::collection::vec((0u32..40, any_set(), any_set()), 0..9),
     ) {
         let wants: Vec<Want> = raw.into_iter().enumerate().map(|(i, (dop, allowed, previous))| {
-            Want { id: ProgramId(i as u64), dop, allowed, previous }
+            Want { id: ProgramId(i as u64), dop, allowed, previous, weight: 1.0 }
         }).collect();
         let sets = place(&topology, &wants);
         prop_assert_eq!(sets.len(), wants.len());
@@ -187,6 +218,33 @@ proptest! {
     }
 
     #[test]
+    fn whoever_runs_at_the_same_time_has_pus_of_its_own(
+        topology in any_machine(),
+        raw in prop::collection::vec((1u32..12, 0u8..8), 1..9),
+        previous in prop::collection::vec(any_set(), 9),
+    ) {
+        // Each program with the turns that it is in, as bits.
+        let dops: Vec<u32> = raw.iter().map(|(dop, _)| *dop).collect();
+        let together = |runs: &dyn Fn(u8) -> bool| -> u32 {
+            raw.iter().filter(|(_, turns)| runs(*turns)).map(|(dop, _)| *dop).sum()
+        };
+        let fits = |needed: u32| needed as usize <= topology.pus.len();
+        prop_assume!(fits(together(&|turns| turns.count_ones() != 1)));
+        prop_assume!((0..3).all(|turn| fits(together(&|turns| turns == 0 || turns >> turn & 1 == 1))));
+        let members = |turn: u8| (0..raw.len()).filter(|who| raw[*who].1 >> turn & 1 == 1).collect();
+        let turns: Vec<Vec<usize>> = (0..3).map(members).collect();
+        let wants = having(wants(&topology, &dops), &previous);
+        let sets = place_turns(&topology, &wants, &turns, Style::Compact);
+        for (a, (dop, in_a)) in raw.iter().enumerate() {
+            prop_assert_eq!(sets[a].len() as u32, *dop);
+            for (b, (_, in_b)) in raw.iter().enumerate().skip(a + 1) {
+                let at_once = *in_a == 0 || *in_b == 0 || in_a & in_b != 0;
+                prop_assert!(!at_once || sets[a].intersection(&sets[b]).is_empty());
+            }
+        }
+    }
+
+    #[test]
     fn programs_of_whole_cores_split_none(
         topology in any_machine(),
         cores in prop::collection::vec(1u32..5, 1..9),
@@ -210,9 +268,103 @@ proptest! {
             dop: own.len() as u32,
             allowed: own.union(&extra[i as usize]),
             previous: PuSet::new(),
+            weight: 1.0,
         }).collect();
         let sets = place(&topology, &wants);
         let all = sets.iter().fold(PuSet::new(), |all, set| all.union(set));
         prop_assert_eq!(all.len(), 24);
     }
+}
+
+/// Each cache as a word: a letter for each PU, by program; a dot for a free one.
+fn picture(topology: &Topology, sets: &[PuSet]) -> String {
+    let mut caches: BTreeMap<u32, String> = BTreeMap::new();
+    for pu in &topology.pus {
+        let owner = sets.iter().position(|set| set.contains(pu.os));
+        let letter = owner.map_or('.', |program| char::from(b'A' + program as u8));
+        caches.entry(pu.l3).or_default().push(letter);
+    }
+    caches.into_values().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_three_styles_lie_as_their_page_shows() {
+    let opteron = machine(4, 1, 1, 6, 1);
+    let wants = wants(&opteron, &[8, 4, 3, 2]);
+    let drawn = |style| picture(&opteron, &scaf_policy::place::place(&opteron, &wants, style));
+    assert_eq!(drawn(Style::Compact), "AAAAAA AABBBB CCCDD. ......");
+    assert_eq!(drawn(Style::Spread), "AABCD. AABCD. AABC.. AAB...");
+    assert_eq!(drawn(Style::Along), "AAAAAA AADD.. BBBB.. CCC...");
+}
+
+#[test]
+fn heavier_programs_get_the_stronger_cores_and_equal_ones_as_many_each() {
+    // Two strong cores of two PUs, four weak ones of one.
+    let pu = |os: u32| Pu {
+        os,
+        core: if os < 4 { os / 2 } else { os - 2 },
+        l3: 0,
+        numa: 0,
+        package: 0,
+        class: u32::from(os < 4),
+    };
+    let hybrid = Topology { pus: (0..8).map(pu).collect() };
+    let mut two = wants(&hybrid, &[2, 2]);
+    assert_eq!(place(&hybrid, &two), [set("0,4"), set("2,5")], "one strong core each");
+    two[1].weight = 2.0;
+    assert_eq!(place(&hybrid, &two), [set("4-5"), set("0,2")]);
+    // Who has them keeps them, as long as nobody heavier comes.
+    let mut having = having(wants(&hybrid, &[2, 2]), &[set("4-5"), set("0,2")]);
+    assert_eq!(place(&hybrid, &having), [set("4-5"), set("0,2")]);
+    having[0].weight = 3.0;
+    assert_eq!(place(&hybrid, &having), [set("0,2"), set("4-5")]);
+}
+
+#[test]
+fn a_newcomer_that_fits_into_a_cache_gets_one_although_others_have_to_move() {
+    let opteron = machine(2, 1, 1, 6, 1);
+    let old = [set("0-2"), set("6-8"), set("3-4")];
+    let sets = place(&opteron, &having(wants(&opteron, &[3, 3, 2, 4]), &old));
+    assert!(sets.iter().all(|s| domains(&opteron, s, |pu| pu.l3) == 1), "{sets:?}");
+    let moved: usize = sets.iter().zip(&old).map(|(set, old)| set.difference(old).len()).sum();
+    assert_eq!(moved, 3, "{sets:?}");
+}
+
+#[test]
+fn a_program_that_leaves_gives_the_others_their_whole_cores_back() {
+    let laptop = machine(1, 1, 1, 4, 2);
+    let both = place(&laptop, &wants(&laptop, &[4, 4]));
+    let left = place(&laptop, &having(wants(&laptop, &[4]), &both));
+    assert_eq!(domains(&laptop, &left[0], |pu| pu.core), 4);
+    assert_eq!(left[0].intersection(&both[0]).len(), 2);
+}
+
+#[test]
+fn the_cost_of_a_placement_counts_each_of_its_faults() {
+    use scaf_policy::place::cost;
+    // 16 PUs: two packages of one cache of four cores; PU i + 8 is the sibling of PU i.
+    let machine = machine(2, 1, 1, 4, 2);
+    let of = |sets: &[&str], previous: &[&str]| {
+        let sets: Vec<PuSet> = sets.iter().map(|text| set(text)).collect();
+        let dops: Vec<u32> = sets.iter().map(|set| set.len() as u32).collect();
+        let previous: Vec<PuSet> = previous.iter().map(|text| set(text)).collect();
+        cost(&machine, &having(wants(&machine, &dops), &previous), &sets, Style::Compact)
+    };
+    assert_eq!(of(&["0-3", "4-7"], &[]).total(), 0);
+    let shared = of(&["0-3", "3-6"], &[]);
+    assert_eq!(
+        (shared.shared, shared.split, shared.apart),
+        (1, 1, 3),
+        "PU 3, its core, and cache, node and package"
+    );
+    assert_eq!(shared.total(), 64 + 16 + 3 * 5);
+    assert_eq!(of(&["0-1", "8-9"], &[]).total(), 2 * 16, "two split cores");
+    assert_eq!(of(&["0-1,8-9"], &[]).total(), 2 * 16, "two second PUs while there are six idle cores");
+    assert_eq!(of(&["0-7,8-9"], &[]).total(), 3 * 5, "there is no idle core");
+    assert_eq!(of(&["0-3"], &["1-4"]).total(), 1, "one PU moved");
+    assert_eq!(of(&["0-3"], &["0-7"]).total(), 0, "it only lost some");
+    let spread = cost(&machine, &wants(&machine, &[4]), &[set("0-3")], Style::Spread);
+    assert_eq!((spread.apart, spread.total()), (3, 15));
+    let along = cost(&machine, &wants(&machine, &[2, 2]), &[set("0-1"), set("2-3")], Style::Along);
+    assert_eq!((along.beside, along.total()), (1, 5));
 }

@@ -3,6 +3,9 @@
 //! hwloc leaves a level out where a machine (or a virtual one) does not tell it. A PU without a core is a core of
 //! its own, since nothing says that it shares one; without a cache it shares what its NUMA node shares; without
 //! a package all PUs are in one.
+//!
+//! Classes of cores are hwloc's kinds of CPUs, where it can rank them: by what the system says of their capacity (Arm), by the kind that
+//! the processor says they are or by their frequencies. Where it can't, all are of one class.
 
 use hwlocality::Topology as Hwloc;
 use hwlocality::object::TopologyObject;
@@ -15,6 +18,13 @@ pub(crate) fn convert(hwloc: &Hwloc) -> Topology {
         .objects_with_type(ObjectType::PU)
         .filter_map(|pu| Some((pu.logical_index(), describe(hwloc, pu)?)))
         .collect();
+    for (class, kind) in hwloc.cpu_kinds().into_iter().flatten().enumerate() {
+        // They come in the order of their efficiency values, which are unknown for all or for none.
+        if kind.efficiency.is_some() {
+            let of_it = |pu: &&mut (usize, Pu)| kind.cpuset.is_set(cpu_index(pu.1.os));
+            pus.iter_mut().filter(of_it).for_each(|(_, pu)| pu.class = number(class));
+        }
+    }
     pus.sort_by_key(|(logical, _)| *logical);
     Topology { pus: pus.into_iter().map(|(_, pu)| pu).collect() }
 }
@@ -37,6 +47,7 @@ fn describe(hwloc: &Hwloc, pu: &TopologyObject) -> Option<Pu> {
         l3: cache.map_or(numa, |cache| number(cache.logical_index())),
         numa,
         package: level(ObjectType::Package).unwrap_or(0),
+        class: 0,
     })
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Where a topology comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// The machine that this runs on, PUs that this process may not use included.
+    /// The machine that this runs on, PUs that this process may not use included; those that are offline are not.
     ThisMachine,
     /// hwloc's synthetic description, such as `pack:2 l3:1 core:4 pu:2`.
     Synthetic(String),

@@ -57,10 +57,21 @@ fn a_saved_machine_keeps_its_operating_system_numbers() {
 }
 
 #[test]
+fn the_cores_of_a_hybrid_machine_are_of_two_classes_and_the_stronger_one_is_higher() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/hybrid.xml");
+    let topology = load(&Source::parse(file)).unwrap();
+    assert_eq!(topology.pus.iter().map(|pu| pu.class).collect::<Vec<_>>(), [1, 1, 1, 1, 0, 0, 0, 0]);
+    assert!(synthetic("core:4 pu:2").pus.iter().all(|pu| pu.class == 0));
+}
+
+#[test]
 fn a_machine_of_1024_contexts_is_read() {
     let topology = synthetic("pack:8 numa:2 l3:4 core:8 pu:2");
     assert_eq!(topology.pus.len(), 1024);
-    assert_eq!(topology.pus[1023], scaf_policy::Pu { os: 1023, core: 511, l3: 63, numa: 15, package: 7 });
+    assert_eq!(
+        topology.pus[1023],
+        scaf_policy::Pu { os: 1023, core: 511, l3: 63, numa: 15, package: 7, class: 0 }
+    );
 }
 
 #[test]

@@ -69,6 +69,9 @@ pub struct Run {
     /// How much it counts against the others, 0.001 to 1000; 1 is normal
     #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
     pub weight: f64,
+    /// Take its memory from all NUMA nodes in turn (MPOL_INTERLEAVE) [default: as the system does]
+    #[arg(long)]
+    pub interleave: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
@@ -297,6 +300,9 @@ pub struct Decide {
     /// Policies, separated by commas [default: all but chaos]
     #[arg(long, value_delimiter = ',')]
     pub policies: Vec<String>,
+    /// Time choosing which contexts instead of how many
+    #[arg(long, conflicts_with = "policies")]
+    pub place: bool,
     /// Decisions that the median is taken of
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,

@@ -3,7 +3,7 @@
 //! Whatever stands in the way of managing it, the program runs: one line on standard error says that it runs
 //! unmanaged and why, and it then runs exactly as without us.
 
-use crate::{cli, daemon, session, target};
+use crate::{cli, daemon, interleave, session, target};
 use anyhow::{Result, bail};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -71,7 +71,7 @@ impl Wish {
 /// Carries out `scaf run`; returns only if the program can't be started.
 ///
 /// # Errors
-/// Contradicting flags, or a program that isn't there or isn't executable ([`target::Unstartable`]).
+/// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory that the kernel won't interleave.
 pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
     let wish = Wish::from_flags(flags)?;
     let [name, arguments @ ..] = flags.command.as_slice() else { bail!("no program given") };
@@ -84,6 +84,10 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
             apply(&mut command, &environment(&wish, &socket, &library, &inherited))
         }
         Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
+    }
+    if flags.interleave {
+        // At last, so that a daemon that was started for the program keeps its own.
+        interleave::memory()?;
     }
     let error = command.exec();
     Err(error).map_err(|error| match error.kind() {
@@ -185,7 +189,7 @@ mod tests {
     use super::*;
 
     fn flags(min: u32, max: Option<u32>, weight: f64) -> cli::Run {
-        cli::Run { name: None, min, max, weight, command: vec!["true".into()] }
+        cli::Run { name: None, min, max, weight, interleave: false, command: vec!["true".into()] }
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod complete;
 pub mod daemon;
 pub mod doctor;
 pub mod host;
+pub mod interleave;
 pub mod launch;
 pub mod output;
 mod picture;

@@ -7,6 +7,7 @@ use crate::observe::counters::{Chosen, Name, NotAName};
 use scaf_policy::counters::Event;
 use scaf_policy::fusion::Measured;
 use scaf_policy::observed::Estimate;
+use scaf_policy::place::Style;
 use scaf_policy::{Objective, Settings};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ pub struct Config {
     pub floor: f64,
     /// Speedups of programs, by their names, as they are known before these start.
     pub profiles: BTreeMap<String, Vec<Measured>>,
+    /// How programs' partitions lie on the machine.
+    pub placement: Style,
     /// How often efficiencies are taken in and acted on, in hertz, 0.1 to 100.
     pub rate_hz: f64,
     /// Seconds without a client after which the daemon ends; 0 for never, `None` for the scope's default.
@@ -59,6 +62,7 @@ impl Default for Config {
             objective: Settings::default().objective,
             floor: Settings::default().floor,
             profiles: BTreeMap::new(),
+            placement: Style::Compact,
             rate_hz: 4.0,
             idle_exit_s: None,
             rc_s: 1.0,
@@ -108,6 +112,7 @@ struct File {
     floor: Option<Spanned<f64>>,
     #[serde(default)]
     profiles: BTreeMap<String, BTreeMap<String, Spanned<f64>>>,
+    placement: Option<Style>,
     rate_hz: Option<Spanned<f64>>,
     idle_exit_s: Option<u64>,
     rc_s: Option<Spanned<f64>>,
@@ -187,6 +192,7 @@ impl Config {
             let curve = profile(&name, points).map_err(|(at, why)| error(at, why))?;
             config.profiles.insert(name, curve);
         }
+        config.placement = file.placement.unwrap_or(config.placement);
         if let Some(rate) = file.rate_hz {
             config.rate_hz = within(&rate, 0.1, 100.0, "rate_hz").map_err(|(at, why)| error(at, why))?;
         }
@@ -312,7 +318,7 @@ mod tests {
 
     #[test]
     fn every_key_is_taken_in() {
-        let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
+        let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nplacement = 'along'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
                     count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\nexperiments = 'lazy'\n\
                     experiment_again_s = 60\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
                     [profiles]\ncg = { 10 = 5, 2 = 1.9 }\n'my program'.4 = 3.5\n";
@@ -327,6 +333,7 @@ mod tests {
                     ("cg".into(), vec![given(2, 1.9), given(10, 5.0)]),
                     ("my program".into(), vec![given(4, 3.5)]),
                 ]),
+                placement: Style::Along,
                 rate_hz: 10.0,
                 idle_exit_s: Some(5),
                 rc_s: 0.5,
@@ -367,6 +374,7 @@ mod tests {
             ("\nfloor = 1.5", "0 and 1"),
             ("\nfloor = nan", "0 and 1"),
             ("\nobjective = 'best'", "`throughput` or `fair`"),
+            ("\nplacement = 'dense'", "`compact`, `spread`"),
             ("\nprofiles.cg = { 2 = -1 }", "profiles.cg: the speedup on 2 is -1"),
             ("\nprofiles.cg.2 = nan", "0.001 and 65535"),
             ("\nprofiles.cg = { two = 2 }", "'two' is no number of contexts"),

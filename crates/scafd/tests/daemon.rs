@@ -2,6 +2,7 @@
 
 mod support;
 
+use scaf_policy::PuSet;
 use scafd::control::{Mechanism, Reply, Request};
 use support::{Client, Daemon, alive, connect, kill, stderr, two_pus, until};
 
@@ -105,6 +106,31 @@ fn affinities_are_narrowed_and_given_back() {
     daemon.signal(libc::SIGTERM);
     until("their own affinities", || (a.affinity() == own && b.affinity() == own).then_some(()));
     b.wait_for_dop(None);
+}
+
+#[test]
+fn a_cpuset_that_changes_while_the_daemon_runs_is_followed() {
+    let all = two_pus();
+    let Some(cpuset) = support::Cpuset::new(&all).filter(|_| all.len() == 2) else {
+        eprintln!("not tried: it takes two PUs, root and the cpuset controller of version 1");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("scafd.toml");
+    // Else this machine's load would say how much there is to give away.
+    std::fs::write(&config, "policy = 'equi'\ncount_load = false\n").unwrap();
+    let daemon = Daemon::start(&["--config", config.to_str().unwrap()]);
+    cpuset.take_in(daemon.pid());
+    let mut client = Client::attach(&daemon, 2);
+    client.wait_for_dop(Some(2));
+    let one: PuSet = all.iter().take(1).collect();
+    cpuset.set(&one);
+    client.wait_for_dop(Some(1));
+    let now = daemon.snapshot();
+    assert_eq!((&now.pus, &now.programs[0].pus), (&one, &one));
+    cpuset.set(&all);
+    client.wait_for_dop(Some(2));
+    assert_eq!(daemon.snapshot().pus, all);
 }
 
 #[test]

@@ -1,234 +1,198 @@
-//! Makes one layout: PU by PU, the largest partitions first, each time the PU that fits best.
+//! Makes one layout: each program gets cores as planned, near each other; what is left over is then given out PU by PU.
 
-use super::Order;
-use crate::Topology;
+use super::Style;
+use super::plan::plan;
+use super::shape::{Core, LEVELS, Order, Shape};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How a layout is made.
+#[derive(Clone, Copy)]
+pub(super) struct Way {
+    pub style: Style,
+    /// Starts from what the programs have, else from an empty machine.
+    pub gradual: bool,
+    /// Looks for caches first for the programs that fit into one.
+    pub packed: bool,
+}
 
 /// A layout in the making.
 pub(super) struct Layout<'a> {
-    orders: &'a [Order],
-    /// For each PU: its core, cache, node and package, numbered from 0 within their kind.
-    levels: Vec<[usize; 4]>,
-    /// How many caches, nodes and packages there are.
-    domains: [usize; 3],
-    /// PUs of each core.
-    siblings: Vec<Vec<usize>>,
-    /// PUs a core, at most.
-    smt: usize,
+    pub shape: &'a Shape,
+    pub orders: &'a [Order],
+    pub way: Way,
     /// How many programs have each PU.
-    load: Vec<usize>,
-    /// Which program has each PU; the latest one where it is shared.
-    owner: Vec<Option<usize>>,
-    has: Vec<Vec<usize>>,
+    pub load: Vec<usize>,
+    /// Which program has each PU; the latest one where it is shared, nobody known where it was taken before.
+    pub owner: Vec<Option<usize>>,
+    /// PUs of each program.
+    pub has: Vec<Vec<usize>>,
+    /// Whether nobody has anything of a core.
+    pub open: Vec<bool>,
+    /// For each kind, how many open cores there are in each cache, node and package.
+    pub free: Vec<[Vec<usize>; LEVELS]>,
+    /// Whole cores of each program.
+    pub cores: Vec<Vec<usize>>,
+    /// Some program was divided among caches although it would fit into one.
+    pub divided: bool,
 }
 
 impl<'a> Layout<'a> {
-    /// Fills every order; `gradual` starts from what the programs have.
-    pub fn new(topology: &Topology, orders: &'a [Order], gradual: bool) -> Layout<'a> {
-        let mut numbers: [BTreeMap<u32, usize>; 4] = Default::default();
-        let mut number = |kind: usize, id: u32| {
-            let next = numbers[kind].len();
-            *numbers[kind].entry(id).or_insert(next)
+    /// Fills every order beside those who have what is `taken`.
+    pub fn new(shape: &'a Shape, orders: &'a [Order], taken: &[bool], way: Way) -> Layout<'a> {
+        let mut layout = Layout {
+            shape,
+            orders,
+            way,
+            load: taken.iter().map(|&taken| usize::from(taken)).collect(),
+            owner: vec![None; shape.os.len()],
+            has: vec![Vec::new(); orders.len()],
+            open: Vec::new(),
+            free: vec![shape.domains.map(|domains| vec![0; domains]); shape.kinds.len()],
+            cores: vec![Vec::new(); orders.len()],
+            divided: false,
         };
-        let levels: Vec<[usize; 4]> = topology
-            .pus
-            .iter()
-            .map(|pu| [number(0, pu.core), number(1, pu.l3), number(2, pu.numa), number(3, pu.package)])
-            .collect();
-        let mut siblings = vec![Vec::new(); numbers[0].len()];
-        for (pu, level) in levels.iter().enumerate() {
-            siblings[level[0]].push(pu);
-        }
-        let domains = [1, 2, 3].map(|kind| numbers[kind].len());
-        let smt = siblings.iter().map(Vec::len).max().unwrap_or(1);
-        let (load, owner, has) =
-            (vec![0; levels.len()], vec![None; levels.len()], vec![Vec::new(); orders.len()]);
-        let mut layout = Layout { orders, levels, domains, siblings, smt, load, owner, has };
-
-        // Large partitions have the fewest places where they fit, so they go first.
-        let mut turns: Vec<usize> = (0..orders.len()).collect();
-        turns.sort_by_key(|&who| Reverse(orders[who].size));
-        if gradual {
-            for &who in &turns {
-                layout.fill(who, |pu| orders[who].previous.contains(&pu));
+        let mut whole = vec![0; shape.kinds.len()];
+        for core in &shape.cores {
+            let open = core.pus.iter().all(|&pu| !taken[pu]);
+            layout.open.push(open);
+            if open {
+                whole[core.kind] += 1;
+                (0..LEVELS).for_each(|level| layout.free[core.kind][level][core.at[level]] += 1);
             }
         }
-        for &who in &turns {
-            layout.fill(who, |_| true);
+        let mut cores = plan(shape, orders, &whole, way.gradual, true);
+        // Those who can go to few places first, then the large ones, of which the same is true.
+        let mut turns: Vec<usize> = (0..orders.len()).collect();
+        turns.sort_by_key(|&who| {
+            (orders[who].allowed.is_none(), Reverse(cores[who].iter().sum::<usize>()), who)
+        });
+        let mut packed = false;
+        if way.packed && shape.kinds.len() == 1 {
+            packed = layout.find_homes(&turns, &cores, way.gradual);
+            if !packed {
+                // With fewer cores each; then those that are left over in the same caches.
+                let narrow = plan(shape, orders, &whole, way.gradual, false);
+                packed = narrow != cores && layout.find_homes(&turns, &narrow, way.gradual);
+                if packed {
+                    cores = narrow;
+                }
+            }
+            if !packed && way.gradual {
+                packed = layout.find_homes(&turns, &cores, false);
+            }
+        }
+        if way.gradual && !packed {
+            turns.iter().for_each(|&who| layout.keep(who, &cores[who]));
         }
         for &who in &turns {
-            layout.make_room(who);
+            for (kind, &planned) in cores[who].iter().enumerate() {
+                let of_kind = |&&core: &&usize| shape.cores[core].kind == kind;
+                let held = layout.cores[who].iter().filter(of_kind).count();
+                layout.take_cores(who, kind, planned.saturating_sub(held));
+            }
         }
-        for &who in &turns {
-            layout.share(who);
+        layout.divided = (0..orders.len()).any(|who| layout.is_divided(who));
+        if packed {
+            layout.widen_at_home(&turns);
         }
+        turns.iter().for_each(|&who| layout.seat(who));
+        layout.fill_up(&turns);
         layout
     }
 
-    /// The partitions, each in the topology's order.
+    /// The partitions, each in the machine's order.
     pub fn partitions(mut self) -> Vec<Vec<usize>> {
         self.has.iter_mut().for_each(|set| set.sort_unstable());
         self.has
     }
 
-    fn missing(&self, who: usize) -> usize {
+    pub fn missing(&self, who: usize) -> usize {
         self.orders[who].size - self.has[who].len()
     }
 
-    fn give(&mut self, who: usize, pu: usize) {
+    pub fn give(&mut self, who: usize, pu: usize) {
         self.has[who].push(pu);
         self.load[pu] += 1;
         self.owner[pu] = Some(who);
     }
 
-    /// Gives `who` free PUs out of `from`, the best first, until it has enough or none is left.
-    fn fill(&mut self, who: usize, from: impl Fn(usize) -> bool) {
-        let candidates: Vec<usize> =
-            (0..self.load.len()).filter(|&pu| self.orders[who].allowed[pu] && from(pu)).collect();
-        while self.missing(who) > 0 {
-            let spare_core = self.can_open_a_core(who);
-            let near = self.neighbourhood(who, &candidates);
-            let free = candidates.iter().copied().filter(|&pu| self.load[pu] == 0);
-            let Some(best) =
-                free.min_by_key(|&pu| (self.core_rank(who, pu, spare_core), near.rank(self.levels[pu]), pu))
-            else {
-                return;
-            };
-            self.give(who, best);
-        }
+    /// What the program has that counts.
+    pub fn previous(&self, who: usize) -> &'a [usize] {
+        if self.way.gradual { &self.orders[who].previous } else { &[] }
     }
 
-    /// How welcome a free PU is for the sake of its core alone; less is better.
-    fn core_rank(&self, who: usize, pu: usize, spare_core: bool) -> u8 {
-        let core = &self.siblings[self.levels[pu][0]];
-        let untouched = core.iter().all(|&sibling| self.load[sibling] == 0);
-        let own = core.iter().any(|&sibling| self.owner[sibling] == Some(who));
-        match (untouched, own) {
-            (true, _) if spare_core => 0,
-            (_, true) => 1,
-            // A whole core for one that fills it; a half used one for one that would not.
-            (true, _) => {
-                if self.missing(who) >= self.smt {
-                    2
-                } else {
-                    4
-                }
+    pub fn may_have(&self, who: usize, core: usize) -> bool {
+        self.open[core] && self.shape.cores[core].pus.iter().any(|&pu| self.orders[who].may(pu))
+    }
+
+    pub fn hold(&mut self, who: usize, core: usize) {
+        self.open[core] = false;
+        let Core { kind, at, .. } = &self.shape.cores[core];
+        (0..LEVELS).for_each(|level| self.free[*kind][level][at[level]] -= 1);
+        self.cores[who].push(core);
+    }
+
+    fn is_divided(&self, who: usize) -> bool {
+        let cache = |core: usize| self.shape.cores[core].at[0];
+        self.cores[who].len() <= self.shape.largest_cache()
+            && self.cores[who].windows(2).any(|pair| cache(pair[0]) != cache(pair[1]))
+    }
+
+    /// Whole cores that the program has PUs of, each with their number; those of the cache where it has most first.
+    pub fn kept(&self, who: usize) -> Vec<(usize, usize)> {
+        let mut kept: Vec<(usize, usize)> = Vec::new();
+        for &pu in self.previous(who) {
+            let core = self.shape.core_of[pu];
+            // Siblings may stand apart in the machine's order.
+            match kept.iter_mut().rev().take(8).find(|(other, _)| *other == core) {
+                Some((_, pus)) => *pus += 1,
+                None => kept.push((core, 1)),
             }
-            (false, false) => 3,
         }
-    }
-
-    /// Whether `who` can start on another core and still leave whole cores for all that is missing.
-    fn can_open_a_core(&self, who: usize) -> bool {
-        if self.smt == 1 {
-            return true;
-        }
-        let untouched =
-            self.siblings.iter().filter(|core| core.iter().all(|&sibling| self.load[sibling] == 0)).count();
-        let needed = |other: usize| {
-            let extra = usize::from(other == who);
-            let held: BTreeSet<usize> = self.has[other].iter().map(|&pu| self.levels[pu][0]).collect();
-            let room: usize =
-                held.iter().flat_map(|&core| &self.siblings[core]).filter(|&&pu| self.load[pu] == 0).count();
-            // The core to be opened brings its other PUs as room.
-            let room = room + extra * (self.smt - 1);
-            (self.missing(other) - extra).saturating_sub(room).div_ceil(self.smt)
-        };
-        let needed: usize = (0..self.orders.len()).filter(|&other| self.missing(other) > 0).map(needed).sum();
-        untouched > needed
-    }
-
-    fn neighbourhood(&self, who: usize, candidates: &[usize]) -> Neighbourhood {
-        let count = |pus: &mut dyn Iterator<Item = usize>| {
-            let mut counts = self.domains.map(|domains| vec![0; domains]);
-            for pu in pus {
-                for (kind, counts) in counts.iter_mut().enumerate() {
-                    counts[self.levels[pu][kind + 1]] += 1;
-                }
+        kept.sort_unstable();
+        kept.dedup_by(|b, a| {
+            a.0 == b.0 && {
+                a.1 += b.1;
+                true
             }
-            counts
-        };
-        Neighbourhood {
-            own: count(&mut self.has[who].iter().copied()),
-            free: count(&mut candidates.iter().copied().filter(|&pu| self.load[pu] == 0)),
-            missing: self.missing(who),
-        }
+        });
+        let mut in_cache = vec![0; self.shape.domains[0]];
+        let cache = |core: usize| self.shape.cores[core].at[0];
+        kept.iter().for_each(|&(core, pus)| in_cache[cache(core)] += pus);
+        kept.retain(|&(core, _)| self.open[core]);
+        kept.sort_by_key(|&(core, pus)| (Reverse(in_cache[cache(core)]), cache(core), Reverse(pus), core));
+        kept
     }
 
-    /// Where `who` lacks PUs although some are free elsewhere: has others move over, along the shortest chain of
-    /// programs that can (an augmenting path, so that a disjoint layout is found wherever there is one).
-    fn make_room(&mut self, who: usize) {
-        while self.missing(who) > 0 {
-            // For each PU reached: who would take it. For each program reached: the PU that it would lose.
-            let mut taker: Vec<Option<usize>> = vec![None; self.load.len()];
-            let mut loses: BTreeMap<usize, usize> = BTreeMap::new();
-            let mut queue = VecDeque::from([who]);
-            let mut end = None;
-            'search: while let Some(program) = queue.pop_front() {
-                for (pu, &owner) in self.owner.iter().enumerate() {
-                    if taker[pu].is_some() || !self.orders[program].allowed[pu] {
-                        continue;
-                    }
-                    match owner {
-                        None => {
-                            taker[pu] = Some(program);
-                            end = Some(pu);
-                            break 'search;
-                        }
-                        Some(owner) if owner == who || owner == program || loses.contains_key(&owner) => {}
-                        Some(owner) => {
-                            taker[pu] = Some(program);
-                            loses.insert(owner, pu);
-                            queue.push_back(owner);
-                        }
-                    }
-                }
-            }
-            // Back along the chain: each takes the PU that was reached through it and leaves the one that led to it.
-            let Some(mut pu) = end else { return };
-            while let Some(program) = taker[pu] {
-                self.give(program, pu);
-                let Some(&lost) = loses.get(&program) else { break };
-                self.has[program].retain(|&own| own != lost);
-                self.load[lost] -= 1;
-                pu = lost;
+    /// The program keeps what it has, as far as it is planned.
+    pub fn keep(&mut self, who: usize, cores: &[usize]) {
+        let mut left = cores.to_vec();
+        for (core, _) in self.kept(who) {
+            let kind = self.shape.cores[core].kind;
+            if left[kind] > 0 {
+                left[kind] -= 1;
+                self.hold(who, core);
             }
         }
     }
 
-    /// Fills up with PUs that others have too, the least shared first.
-    fn share(&mut self, who: usize) {
-        while self.missing(who) > 0 {
-            let near = self.neighbourhood(who, &[]);
-            let order = &self.orders[who];
-            let open = (0..self.load.len()).filter(|&pu| order.allowed[pu] && !self.has[who].contains(&pu));
-            let rank =
-                |&pu: &usize| (self.load[pu], !order.previous.contains(&pu), near.rank(self.levels[pu]), pu);
-            let Some(best) = open.min_by_key(rank) else { return };
-            self.give(who, best);
+    /// Gives the program PUs of its cores: one of each, then the second ones; those that it has first.
+    fn seat(&mut self, who: usize) {
+        let (order, previous) = (&self.orders[who], self.previous(who));
+        let new = |pu: &usize| previous.binary_search(pu).is_err();
+        let mut later = Vec::new();
+        for core in self.cores[who].clone() {
+            let mut pus: Vec<usize> =
+                self.shape.cores[core].pus.iter().copied().filter(|&pu| order.may(pu)).collect();
+            pus.sort_by_key(new);
+            let mut pus = pus.into_iter();
+            if let Some(first) = pus.next().filter(|_| self.missing(who) > 0) {
+                self.give(who, first);
+            }
+            later.extend(pus);
         }
-    }
-}
-
-/// What a program has and could have around each PU.
-struct Neighbourhood {
-    /// Its PUs by cache, node and package.
-    own: [Vec<usize>; 3],
-    /// Free PUs that it could take, likewise.
-    free: [Vec<usize>; 3],
-    missing: usize,
-}
-
-impl Neighbourhood {
-    /// How far a PU lies from the rest of the partition; less is better. Among PUs equally near, the part of the
-    /// machine that holds what is missing with the least left over; if none does, the one that holds most.
-    fn rank(&self, levels: [usize; 4]) -> ([Reverse<usize>; 3], usize, usize) {
-        let near = [0, 1, 2].map(|kind| Reverse(self.own[kind][levels[kind + 1]]));
-        let free = |kind: usize| self.free[kind][levels[kind + 1]];
-        match (0..3).find(|&kind| free(kind) >= self.missing) {
-            Some(kind) => (near, kind, free(kind)),
-            None => (near, 3, usize::MAX - free(2)),
-        }
+        later.sort_by_key(new);
+        later.truncate(self.missing(who));
+        later.into_iter().for_each(|pu| self.give(who, pu));
     }
 }

@@ -53,6 +53,9 @@ struct Case {
 /// # Errors
 /// A policy that there isn't.
 pub fn run(flags: &Decide) -> Result<ExitCode> {
+    if flags.place {
+        return super::place::run(flags);
+    }
     let policies: Vec<&PolicyEntry> = POLICIES
         .iter()
         .filter(|entry| match &flags.policies[..] {
@@ -108,11 +111,11 @@ fn case(entry: &PolicyEntry, (count, pus): (u32, u32), repetitions: u32) -> Case
 const POINTS: usize = 6;
 
 /// Numbers that are different each time and the same in each run: an xorshift generator.
-struct Noise(u64);
+pub(super) struct Noise(pub u64);
 
 impl Noise {
     /// Between -1 and 1.
-    fn next(&mut self) -> f64 {
+    pub fn next(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

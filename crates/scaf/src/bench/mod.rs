@@ -15,6 +15,7 @@ pub(crate) mod interrupt;
 mod kernel;
 pub mod mix;
 pub mod overhead;
+pub mod place;
 mod private;
 mod progress;
 mod slow;

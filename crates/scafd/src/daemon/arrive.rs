@@ -190,7 +190,7 @@ impl Daemon {
             return Some("its threads are bound by its own wish (OMP_PROC_BIND or the like)".into());
         }
         if usable.is_empty() {
-            return Some(super::no_pus(own, &self.limits.pus));
+            return Some(super::limits::no_pus(own, &self.limits.pus));
         }
         let known: Vec<&PuSet> = [Some(own), set].into_iter().flatten().collect();
         if self.parts.apply.leaves_affinities() { None } else { why_bound(&self.observer, pid, own, &known) }

@@ -75,13 +75,19 @@ impl Daemon {
                 let program = self.registry.get_mut(share.id)?;
                 let previous =
                     if program.grant.dop.is_some() { program.grant.pus.clone() } else { PuSet::new() };
-                Some(Want { id: share.id, dop, allowed: program.usable.clone(), previous })
+                Some(Want {
+                    id: share.id,
+                    dop,
+                    allowed: program.usable.clone(),
+                    previous,
+                    weight: program.wishes.weight,
+                })
             })
             .collect();
         let topology = self.parts.topology.restrict(&self.limits.pus);
         let sets = match self.parts.policy.scatter() {
             Some(seed) => scatter(&topology, &wants, seed),
-            None => place(&topology, &wants),
+            None => place(&topology, &wants, self.parts.config.placement),
         };
         wants.iter().map(|want| want.id).zip(sets).collect()
     }

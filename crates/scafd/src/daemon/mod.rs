@@ -7,6 +7,7 @@
 mod arrive;
 mod decide;
 mod lend;
+mod limits;
 mod recall;
 mod tick;
 
@@ -65,6 +66,8 @@ pub struct Daemon {
     registry: Registry,
     inspector: Inspector,
     limits: Limits,
+    /// PUs that the topology doesn't know although they are there.
+    strange: PuSet,
     load: Load,
     counting: Counting,
     tsc: Tsc,
@@ -107,6 +110,7 @@ impl Daemon {
             registry: Registry::default(),
             inspector: Inspector::new(FIRST_HELPER),
             limits: Limits::default(),
+            strange: PuSet::new(),
             load: Load::new(parts.config.rc_s),
             tsc: Tsc::measure(),
             decisions: 0,
@@ -330,40 +334,4 @@ impl Daemon {
         let kept = busy.saturating_add(config.reserve);
         self.limits.contexts().saturating_sub(kept).max(1)
     }
-
-    fn refresh_limits(&mut self) {
-        self.limits = if self.parts.pretended {
-            Limits { pus: self.parts.topology.all(), quota: None }
-        } else {
-            // Affinity can't be unreadable for ourselves but on machines beyond MAX_PUS; there, all that we know.
-            let own = crate::observe::affinity(0).unwrap_or_else(|_| self.parts.topology.all());
-            let mut limits = self.observer.limits(&own);
-            let known: PuSet = limits.pus.intersection(&self.parts.topology.all());
-            if !known.is_empty() {
-                limits.pus = known;
-            }
-            limits
-        };
-        let (pus, pretended) = (self.limits.pus.clone(), self.parts.pretended);
-        let unbound = self.parts.apply.leaves_affinities();
-        for program in self.registry.iter_mut() {
-            program.usable = if pretended { pus.clone() } else { program.own.intersection(&pus) };
-            if program.usable.is_empty() && program.alone.is_none() {
-                program.alone = Some(no_pus(&program.own, &pus));
-                program.stranded = true;
-            } else if program.stranded && !program.usable.is_empty() {
-                program.stranded = false;
-                // It may have bound its threads meanwhile, or before it attached.
-                let known: Vec<&PuSet> = std::iter::once(&program.own).chain(&program.grant.masks).collect();
-                program.alone = (!unbound)
-                    .then(|| arrive::why_bound(&self.observer, program.pid, &program.own, &known))
-                    .flatten();
-            }
-        }
-    }
-}
-
-/// Why a program with the affinity `own` can't be given any of `pus`.
-fn no_pus(own: &PuSet, pus: &PuSet) -> String {
-    format!("its affinity {own} has none of the PUs {pus} that can be given away")
 }

@@ -37,6 +37,43 @@ pub fn two_pus() -> PuSet {
     scafd::observe::affinity(0).unwrap().iter().take(2).collect()
 }
 
+/// A control group of version 1 that says which PUs its processes may use.
+pub struct Cpuset {
+    folder: PathBuf,
+}
+
+impl Cpuset {
+    /// `None` where there is no such controller, or where it isn't ours to use.
+    pub fn new(pus: &PuSet) -> Option<Cpuset> {
+        let top = Path::new("/sys/fs/cgroup/cpuset");
+        let folder = top.join(format!("scafd-test-{}", std::process::id()));
+        std::fs::create_dir(&folder).ok()?;
+        let cpuset = Cpuset { folder };
+        let nodes = std::fs::read_to_string(top.join("cpuset.mems")).ok()?;
+        std::fs::write(cpuset.folder.join("cpuset.mems"), nodes).ok()?;
+        std::fs::write(cpuset.folder.join("cpuset.cpus"), pus.to_string()).ok()?;
+        Some(cpuset)
+    }
+
+    pub fn set(&self, pus: &PuSet) {
+        std::fs::write(self.folder.join("cpuset.cpus"), pus.to_string()).unwrap();
+    }
+
+    pub fn take_in(&self, pid: u32) {
+        std::fs::write(self.folder.join("cgroup.procs"), pid.to_string()).unwrap();
+    }
+}
+
+impl Drop for Cpuset {
+    fn drop(&mut self) {
+        // Whoever is still in it goes back to where it came from.
+        for pid in std::fs::read_to_string(self.folder.join("cgroup.procs")).unwrap_or_default().lines() {
+            let _ = std::fs::write("/sys/fs/cgroup/cpuset/cgroup.procs", pid);
+        }
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
 /// A running daemon.
 pub struct Daemon {
     pub child: Child,

@@ -1,0 +1,74 @@
+//! A cache for each program that fits into one, before anybody takes cores.
+
+use super::layout::Layout;
+use super::pack::pack;
+use super::plan::Plan;
+use std::cmp::Reverse;
+
+impl Layout<'_> {
+    /// Finds a cache for each program that fits into one, and its cores in it. With `stay`, those whose cores are in one already stay
+    /// there; else all go where there is a way, by preference to where they are. False, and nothing has happened, if there is none.
+    pub(super) fn find_homes(&mut self, turns: &[usize], cores: &Plan, stay: bool) -> bool {
+        let before = (self.open.clone(), self.free.clone(), self.cores.clone());
+        let largest = self.shape.largest_cache();
+        let fits = |who: usize| self.orders[who].allowed.is_none() && (1..=largest).contains(&cores[who][0]);
+        let (mut small, large): (Vec<usize>, Vec<usize>) = turns.iter().partition(|&&who| fits(who));
+        small.sort_by_key(|&who| Reverse(cores[who][0]));
+        if stay {
+            small.retain(|&who| {
+                let (need, at_home) = (cores[who][0], self.at_home(who));
+                let stays = at_home.len() >= need;
+                at_home.into_iter().take(if stays { need } else { 0 }).for_each(|core| self.hold(who, core));
+                !stays
+            });
+        }
+        large.iter().for_each(|&who| self.keep(who, &cores[who]));
+        let had: Vec<Vec<usize>> =
+            small.iter().map(|&who| self.kept(who).iter().map(|&(core, _)| core).collect()).collect();
+        let cache = |core: usize| self.shape.cores[core].at[0];
+        let prefer = |item: usize, bin: usize| had[item].iter().filter(|&&core| cache(core) == bin).count();
+        let sizes: Vec<usize> = small.iter().map(|&who| cores[who][0]).collect();
+        let Some(homes) = pack(&sizes, &mut self.free[0][0].clone(), &prefer) else {
+            (self.open, self.free, self.cores) = before;
+            return false;
+        };
+        let mut wanted = vec![false; self.shape.cores.len()];
+        had.iter().flatten().for_each(|&core| wanted[core] = true);
+        for ((&who, &home), had) in small.iter().zip(&homes).zip(&had) {
+            let mut inside: Vec<usize> =
+                self.shape.caches[home].iter().copied().filter(|&core| self.open[core]).collect();
+            // Its own ones, then those that nobody else would like to keep.
+            inside.sort_by_key(|&core| (!had.contains(&core), wanted[core]));
+            inside.into_iter().take(cores[who][0]).for_each(|core| self.hold(who, core));
+        }
+        true
+    }
+
+    /// Cores that the program has in the cache where it has most.
+    fn at_home(&self, who: usize) -> Vec<usize> {
+        let kept = self.kept(who);
+        let cache = |core: usize| self.shape.cores[core].at[0];
+        let home = kept.first().map(|&(core, _)| cache(core));
+        kept.into_iter().map(|(core, _)| core).filter(|&core| Some(cache(core)) == home).collect()
+    }
+
+    /// Open cores go to programs in the same cache that have more PUs than cores.
+    pub(super) fn widen_at_home(&mut self, turns: &[usize]) {
+        let mut more = true;
+        while more {
+            more = false;
+            for &who in turns {
+                let (held, order) = (self.cores[who].len(), &self.orders[who]);
+                let Some(&first) = self.cores[who].first() else { continue };
+                if held >= order.size || order.allowed.is_some() {
+                    continue;
+                }
+                let cache = &self.shape.caches[self.shape.cores[first].at[0]];
+                if let Some(&core) = cache.iter().find(|&&core| self.open[core]) {
+                    self.hold(who, core);
+                    more = true;
+                }
+            }
+        }
+    }
+}
