@@ -19,10 +19,12 @@ mod layout;
 use crate::chaos::Stream;
 use crate::{ProgramId, PuSet, Topology};
 use layout::Layout;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// What one program is to be given.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Want {
     /// Which program.
     pub id: ProgramId,
@@ -32,6 +34,18 @@ pub struct Want {
     pub allowed: PuSet,
     /// The PUs it has now; empty if none.
     pub previous: PuSet,
+    /// How much its PUs count against those of others: heavier programs get the faster cores first. 1 is normal; what is no
+    /// positive number counts as 1.
+    pub weight: f64,
+}
+
+/// How partitions lie on the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    /// Each partition as close together as may be.
+    #[default]
+    Compact,
 }
 
 /// PUs chosen without any thought: for each want as many of those that it may run on, whoever else has them.
@@ -85,14 +99,60 @@ const COST_OF_A_SPLIT_CORE: usize = 8;
 /// disjoint where the `allowed` sets permit that, which they do when nothing is restricted and the DoPs add up to
 /// no more than there are PUs. Otherwise PUs are shared, as evenly as may be. Where every program already has a
 /// partition that fits, nothing moves. Only a topology without PUs gives empty partitions.
-pub fn place(topology: &Topology, wants: &[Want]) -> Vec<PuSet> {
+pub fn place(topology: &Topology, wants: &[Want], style: Style) -> Vec<PuSet> {
+    place_beside(topology, wants, style, &PuSet::new())
+}
+
+/// The same where programs take turns: for each turn, `turns` has its members' positions in `wants`. What is in no turn runs all
+/// the time.
+///
+/// Members of one turn are disjoint with each other and with what runs all the time, wherever there is a way as in [`place`];
+/// programs that have no turn in common may have the same PUs. A program in several turns has one partition in all of them.
+/// Positions beyond `wants` are passed over.
+pub fn place_turns(topology: &Topology, wants: &[Want], turns: &[Vec<usize>], style: Style) -> Vec<PuSet> {
+    let mut when: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); wants.len()];
+    for (turn, members) in turns.iter().enumerate() {
+        for &who in members {
+            if let Some(when) = when.get_mut(who) {
+                when.insert(turn);
+            }
+        }
+    }
+    let mut sets = vec![PuSet::new(); wants.len()];
+    // Those that can give way least first: what always runs, together; then, one by one, what is in several turns; then the
+    // others of each turn, together.
+    let mut groups: Vec<Vec<usize>> = vec![(0..wants.len()).filter(|&who| when[who].is_empty()).collect()];
+    let mut several: Vec<usize> = (0..wants.len()).filter(|&who| when[who].len() > 1).collect();
+    several.sort_by_key(|&who| Reverse((when[who].len(), wants[who].dop)));
+    groups.extend(several.into_iter().map(|who| vec![who]));
+    groups.extend((0..turns.len()).map(|turn| {
+        (0..wants.len()).filter(|&who| when[who].len() == 1 && when[who].contains(&turn)).collect()
+    }));
+    for group in groups {
+        let Some(&first) = group.first() else { continue };
+        // All of a group run at the same times.
+        let beside = |other: usize| when[other].is_empty() || !when[other].is_disjoint(&when[first]);
+        let taken = (0..wants.len())
+            .filter(|&other| beside(other))
+            .fold(PuSet::new(), |all, other| all.union(&sets[other]));
+        let members: Vec<Want> = group.iter().map(|&who| wants[who].clone()).collect();
+        for (who, set) in group.into_iter().zip(place_beside(topology, &members, style, &taken)) {
+            sets[who] = set;
+        }
+    }
+    sets
+}
+
+/// As [`place`], beside programs that have `taken` and don't move: these PUs are given away only when there are no others.
+fn place_beside(topology: &Topology, wants: &[Want], _style: Style, taken: &PuSet) -> Vec<PuSet> {
     let orders: Vec<Order> = wants.iter().map(|want| Order::new(topology, want)).collect();
     let previous: Vec<Vec<usize>> = orders.iter().map(|o| o.previous.clone()).collect();
-    let sets = if fits(topology, &orders, &previous) {
+    let taken: Vec<bool> = topology.pus.iter().map(|pu| taken.contains(pu.os)).collect();
+    let sets = if fits(&orders, &previous, &taken) {
         previous
     } else {
-        let gradual = Layout::new(topology, &orders, true).partitions();
-        let fresh = Layout::new(topology, &orders, false).partitions();
+        let gradual = Layout::new(topology, &orders, &taken, true).partitions();
+        let fresh = Layout::new(topology, &orders, &taken, false).partitions();
         // Where equal: the one that is nearer to what is.
         if cost(topology, &orders, &fresh) < cost(topology, &orders, &gradual) { fresh } else { gradual }
     };
@@ -100,11 +160,11 @@ pub fn place(topology: &Topology, wants: &[Want]) -> Vec<PuSet> {
 }
 
 /// Whether everybody has the right number of PUs already, and nobody shares one needlessly.
-fn fits(topology: &Topology, orders: &[Order], sets: &[Vec<usize>]) -> bool {
+fn fits(orders: &[Order], sets: &[Vec<usize>], taken: &[bool]) -> bool {
     if orders.iter().zip(sets).any(|(order, set)| set.len() != order.size) {
         return false;
     }
-    let mut load = vec![0usize; topology.pus.len()];
+    let mut load: Vec<usize> = taken.iter().map(|&taken| usize::from(taken)).collect();
     sets.iter().flatten().for_each(|&i| load[i] += 1);
     let (least, most) = (load.iter().min().copied().unwrap_or(0), load.iter().max().copied().unwrap_or(0));
     // With more asked for than there is, an even load is the best there can be.

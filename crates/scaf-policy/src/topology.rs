@@ -17,6 +17,9 @@ pub struct Pu {
     pub numa: u32,
     /// Which package (socket).
     pub package: u32,
+    /// How strong its core is on a hybrid machine: the higher, the faster and the less efficient. 0 where all are alike.
+    #[serde(default)]
+    pub class: u32,
 }
 
 /// All hardware contexts that may be given away.

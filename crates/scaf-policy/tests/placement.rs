@@ -1,7 +1,7 @@
 //! What placement promises, on chosen and on random machines.
 
 use proptest::prelude::*;
-use scaf_policy::place::{Want, place};
+use scaf_policy::place::{Style, Want, place_turns};
 use scaf_policy::{ProgramId, Pu, PuSet, Topology};
 use std::collections::BTreeMap;
 
@@ -12,9 +12,13 @@ fn machine(packages: u32, numas: u32, l3s: u32, cores: u32, smt: u32) -> Topolog
     let pu = |i: u32| {
         let (core, thread) = (i / smt, i % smt);
         let l3 = core / cores;
-        Pu { os: thread * all_cores + core, core, l3, numa: l3 / l3s, package: l3 / l3s / numas }
+        Pu { os: thread * all_cores + core, core, l3, numa: l3 / l3s, package: l3 / l3s / numas, class: 0 }
     };
     Topology { pus: (0..all_cores * smt).map(pu).collect() }
+}
+
+fn place(topology: &Topology, wants: &[Want]) -> Vec<PuSet> {
+    scaf_policy::place::place(topology, wants, Style::Compact)
 }
 
 fn set(text: &str) -> PuSet {
@@ -23,8 +27,13 @@ fn set(text: &str) -> PuSet {
 
 /// Wants of those sizes, with nothing restricted and nothing had before.
 fn wants(topology: &Topology, dops: &[u32]) -> Vec<Want> {
-    let want =
-        |(i, &dop)| Want { id: ProgramId(i as u64), dop, allowed: topology.all(), previous: PuSet::new() };
+    let want = |(i, &dop)| Want {
+        id: ProgramId(i as u64),
+        dop,
+        allowed: topology.all(),
+        previous: PuSet::new(),
+        weight: 1.0,
+    };
     dops.iter().enumerate().map(want).collect()
 }
 
@@ -128,6 +137,28 @@ fn more_programs_than_pus_share_evenly_and_stay_where_they_are() {
 }
 
 #[test]
+fn programs_of_different_turns_may_have_the_same_pus_and_those_of_one_turn_may_not() {
+    let machine = machine(4, 1, 1, 6, 1);
+    let wants = wants(&machine, &[6, 6, 12, 18]);
+    // The first always runs, the second in both turns.
+    let sets = place_turns(&machine, &wants, &[vec![1, 2], vec![3, 1]], Style::Compact);
+    assert_eq!(sets.iter().map(PuSet::len).collect::<Vec<_>>(), [6, 6, 12, 18]);
+    let shared = |a: usize, b: usize| sets[a].intersection(&sets[b]).len();
+    assert_eq!([shared(0, 1), shared(0, 2), shared(1, 2)], [0, 0, 0]);
+    assert_eq!(shared(0, 3) + shared(1, 3), 6, "there are 6 too few for the second turn");
+    assert!(sets[..3].iter().all(|set| domains(&machine, set, |pu| pu.package) == set.len() / 6));
+}
+
+#[test]
+fn with_turns_too_nothing_moves_where_everybody_has_what_fits() {
+    let machine = machine(2, 1, 2, 4, 2);
+    let wants = wants(&machine, &[8, 24, 12, 12, 5]);
+    let turns = [vec![1], vec![2, 3], vec![4, 2], vec![9]];
+    let sets = place_turns(&machine, &wants, &turns, Style::Compact);
+    assert_eq!(place_turns(&machine, &having(wants, &sets), &turns, Style::Compact), sets);
+}
+
+#[test]
 fn a_machine_without_pus_gives_empty_partitions_and_no_programs_give_none() {
     let none = Topology::default();
     assert_eq!(place(&none, &wants(&none, &[3])), [PuSet::new()]);
@@ -160,7 +191,7 @@ proptest! {
         raw in prop::collection::vec((0u32..40, any_set(), any_set()), 0..9),
     ) {
         let wants: Vec<Want> = raw.into_iter().enumerate().map(|(i, (dop, allowed, previous))| {
-            Want { id: ProgramId(i as u64), dop, allowed, previous }
+            Want { id: ProgramId(i as u64), dop, allowed, previous, weight: 1.0 }
         }).collect();
         let sets = place(&topology, &wants);
         prop_assert_eq!(sets.len(), wants.len());
@@ -210,6 +241,7 @@ proptest! {
             dop: own.len() as u32,
             allowed: own.union(&extra[i as usize]),
             previous: PuSet::new(),
+            weight: 1.0,
         }).collect();
         let sets = place(&topology, &wants);
         let all = sets.iter().fold(PuSet::new(), |all, set| all.union(set));

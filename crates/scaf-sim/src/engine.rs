@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use scaf_policy::fusion::Measured;
 use scaf_policy::observed::Estimate;
-use scaf_policy::place::{Want, place, scatter};
+use scaf_policy::place::{Style, Want, place, scatter};
 use scaf_policy::{Decision, Dop, Machine, Policy, Program, ProgramId, PuSet, Topology};
 
 /// A serial stretch of this length is one: its contexts are worth lending.
@@ -317,14 +317,20 @@ impl<'a> Simulation<'a> {
         for (program, dop) in self.running.iter().zip(dops) {
             let Some(dop) = dop else { continue };
             let previous = if program.dop.is_some() { os(&program.pus) } else { PuSet::new() };
-            wants.push(Want { id: program.id, dop: *dop, allowed: all.clone(), previous });
+            wants.push(Want {
+                id: program.id,
+                dop: *dop,
+                allowed: all.clone(),
+                previous,
+                weight: program.spec.weight,
+            });
         }
         if self.scenario.daemon.any_contexts {
             return self.any(dops);
         }
         let sets = match self.policy.scatter() {
             Some(seed) => scatter(self.topology, &wants, seed),
-            None => place(self.topology, &wants),
+            None => place(self.topology, &wants, Style::Compact),
         };
         let mut sets = sets.into_iter();
         let positions = |set: PuSet| -> Vec<usize> {

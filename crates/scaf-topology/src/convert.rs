@@ -37,6 +37,7 @@ fn describe(hwloc: &Hwloc, pu: &TopologyObject) -> Option<Pu> {
         l3: cache.map_or(numa, |cache| number(cache.logical_index())),
         numa,
         package: level(ObjectType::Package).unwrap_or(0),
+        class: 0,
     })
 }
 

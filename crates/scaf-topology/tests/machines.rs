@@ -60,7 +60,10 @@ fn a_saved_machine_keeps_its_operating_system_numbers() {
 fn a_machine_of_1024_contexts_is_read() {
     let topology = synthetic("pack:8 numa:2 l3:4 core:8 pu:2");
     assert_eq!(topology.pus.len(), 1024);
-    assert_eq!(topology.pus[1023], scaf_policy::Pu { os: 1023, core: 511, l3: 63, numa: 15, package: 7 });
+    assert_eq!(
+        topology.pus[1023],
+        scaf_policy::Pu { os: 1023, core: 511, l3: 63, numa: 15, package: 7, class: 0 }
+    );
 }
 
 #[test]

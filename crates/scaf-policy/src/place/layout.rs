@@ -24,8 +24,8 @@ pub(super) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Fills every order; `gradual` starts from what the programs have.
-    pub fn new(topology: &Topology, orders: &'a [Order], gradual: bool) -> Layout<'a> {
+    /// Fills every order beside those who have what is `taken`; `gradual` starts from what the programs have.
+    pub fn new(topology: &Topology, orders: &'a [Order], taken: &[bool], gradual: bool) -> Layout<'a> {
         let mut numbers: [BTreeMap<u32, usize>; 4] = Default::default();
         let mut number = |kind: usize, id: u32| {
             let next = numbers[kind].len();
@@ -42,8 +42,8 @@ impl<'a> Layout<'a> {
         }
         let domains = [1, 2, 3].map(|kind| numbers[kind].len());
         let smt = siblings.iter().map(Vec::len).max().unwrap_or(1);
-        let (load, owner, has) =
-            (vec![0; levels.len()], vec![None; levels.len()], vec![Vec::new(); orders.len()]);
+        let load = taken.iter().map(|&taken| usize::from(taken)).collect();
+        let (owner, has) = (vec![None; levels.len()], vec![Vec::new(); orders.len()]);
         let mut layout = Layout { orders, levels, domains, siblings, smt, load, owner, has };
 
         // Large partitions have the fewest places where they fit, so they go first.
@@ -167,7 +167,8 @@ impl<'a> Layout<'a> {
             let mut end = None;
             'search: while let Some(program) = queue.pop_front() {
                 for (pu, &owner) in self.owner.iter().enumerate() {
-                    if taker[pu].is_some() || !self.orders[program].allowed[pu] {
+                    let theirs = owner.is_none() && self.load[pu] > 0;
+                    if theirs || taker[pu].is_some() || !self.orders[program].allowed[pu] {
                         continue;
                     }
                     match owner {

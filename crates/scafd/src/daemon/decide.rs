@@ -8,7 +8,7 @@ use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
 use crate::log::{self, Level};
 use crate::observe::clock;
-use scaf_policy::place::{Want, place, scatter};
+use scaf_policy::place::{Style, Want, place, scatter};
 use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet};
 use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
@@ -75,13 +75,19 @@ impl Daemon {
                 let program = self.registry.get_mut(share.id)?;
                 let previous =
                     if program.grant.dop.is_some() { program.grant.pus.clone() } else { PuSet::new() };
-                Some(Want { id: share.id, dop, allowed: program.usable.clone(), previous })
+                Some(Want {
+                    id: share.id,
+                    dop,
+                    allowed: program.usable.clone(),
+                    previous,
+                    weight: program.wishes.weight,
+                })
             })
             .collect();
         let topology = self.parts.topology.restrict(&self.limits.pus);
         let sets = match self.parts.policy.scatter() {
             Some(seed) => scatter(&topology, &wants, seed),
-            None => place(&topology, &wants),
+            None => place(&topology, &wants, Style::Compact),
         };
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
