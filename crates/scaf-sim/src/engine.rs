@@ -271,7 +271,8 @@ impl<'a> Simulation<'a> {
             curve: watch.curve(),
             profile: if self.scenario.daemon.profiles { profile(spec, program.natural) } else { Vec::new() },
             serial,
-            rigid: false,
+            team: program.late_team(),
+            rigid: spec.rigid,
         }
     }
 
@@ -285,7 +286,7 @@ impl<'a> Simulation<'a> {
             .map(|(program, watch)| self.request(program, watch))
             .collect();
         let capacity = self.scenario.capacity_at(self.now_s, self.topology.pus.len() as u32);
-        let machine = Machine { capacity, now_s: self.now_s };
+        let machine = Machine { capacity, now_s: self.now_s, units: self.units.clone() };
         let allocation = self.policy.allocate(&machine, &requests);
         self.decided += 1;
         self.lent = requests.iter().filter(|request| request.serial).map(|request| request.id).collect();

@@ -119,7 +119,7 @@ proptest! {
         for (number, now_s) in times.into_iter().enumerate() {
             let mut decision = recorded_once();
             decision.number = number as u64;
-            decision.machine = Machine { capacity: capacity % 100_000, now_s };
+            decision.machine = Machine::new(capacity % 100_000, now_s);
             for program in &mut decision.programs {
                 (program.natural, program.weight, program.dop) = (natural, weight, dop);
                 program.efficiency = Some(speedup);
@@ -139,7 +139,7 @@ proptest! {
 fn recorded_once() -> Decision {
     let program = scaf_policy::Program::new(ProgramId(1), 8);
     let mut policy = by_name("equi", &Settings::default()).unwrap();
-    let machine = Machine { capacity: 8, now_s: 0.0 };
+    let machine = Machine::new(8, 0.0);
     let programs = vec![program];
     let allocation = policy.allocate(&machine, &programs);
     Decision { number: 1, policy: "equi".into(), machine, programs, allocation }
