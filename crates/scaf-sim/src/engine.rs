@@ -8,13 +8,14 @@ use crate::contention::Shared;
 use crate::outcome::{Outcome, ProgramOutcome, Step};
 use crate::running::Running;
 use crate::scenario::{ProgramSpec, Scenario};
+use crate::turns::Turns;
 use crate::watch::Watch;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use scaf_policy::fusion::Measured;
 use scaf_policy::observed::Estimate;
-use scaf_policy::place::{Style, Want, place, scatter};
-use scaf_policy::{Decision, Dop, Machine, Policy, Program, ProgramId, PuSet, Topology};
+use scaf_policy::place::{Style, Want, place_turns, scatter};
+use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, Program, ProgramId, PuSet, Topology};
 
 /// A serial stretch of this length is one: its contexts are worth lending.
 const SERIAL_S: f64 = 0.1;
@@ -22,6 +23,8 @@ const SERIAL_S: f64 = 0.1;
 const PROFILE_ERROR: f64 = 0.02;
 /// Events this close together are one, in seconds.
 const TOGETHER_S: f64 = 1e-9;
+/// Time constant of the load average of 15 minutes, in seconds.
+const LOAD_S: f64 = 900.0;
 
 /// How to simulate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +50,7 @@ pub fn simulate(
 struct Simulation<'a> {
     scenario: &'a Scenario,
     topology: &'a Topology,
+    units: Vec<u32>,
     policy: &'a mut dyn Policy,
     options: Options,
     shared: Shared<'a>,
@@ -59,6 +63,9 @@ struct Simulation<'a> {
     to_come: Vec<usize>,
     running: Vec<Running<'a>>,
     watches: Vec<Watch>,
+    turns: Turns,
+    /// What the system says its load was of late: libgomp's measure for how many threads are too many.
+    load: f64,
     /// Programs that were told to be serial at the latest decision.
     lent: Vec<ProgramId>,
     ended: Vec<Option<ProgramOutcome>>,
@@ -87,6 +94,7 @@ impl<'a> Simulation<'a> {
         Simulation {
             scenario,
             topology,
+            units: topology.units(),
             policy,
             options,
             shared: Shared::new(topology, &scenario.contention, &scenario.mechanisms),
@@ -97,6 +105,8 @@ impl<'a> Simulation<'a> {
             to_come,
             running: Vec::new(),
             watches: Vec::new(),
+            turns: Turns::default(),
+            load: 0.0,
             lent: Vec::new(),
             ended: vec![None; scenario.programs.len()],
             steps: Vec::new(),
@@ -175,7 +185,7 @@ impl<'a> Simulation<'a> {
     fn go_on(&mut self) {
         let speeds = self.shared.speeds(self.now_s, &self.running);
         let mut dt_s = self.next_tick_s - self.now_s;
-        for at in [self.next_arrival_s(), self.wake_s].into_iter().flatten() {
+        for at in [self.next_arrival_s(), self.wake_s, self.turns.end_s()].into_iter().flatten() {
             dt_s = dt_s.min(at - self.now_s);
         }
         for (program, speed) in self.running.iter().zip(&speeds.speeds) {
@@ -189,6 +199,10 @@ impl<'a> Simulation<'a> {
         self.context_s += self.topology.pus.len() as f64 * dt_s;
         self.most_busy = self.most_busy.max(speeds.busy);
         self.now_s += dt_s;
+        if self.turns.end_s().is_some_and(|at| at <= self.now_s + TOGETHER_S) {
+            self.turns.next(self.now_s, &self.scenario.mechanisms);
+            self.turns.take(self.now_s, &mut self.running, &self.scenario.mechanisms);
+        }
         let lent = &self.lent;
         for program in &mut self.running {
             if program.due(self.now_s) && lent.contains(&program.id) && self.wake_s.is_none() {
@@ -200,6 +214,9 @@ impl<'a> Simulation<'a> {
     /// The daemon looks at everybody.
     fn tick(&mut self) {
         self.next_tick_s = self.now_s + self.period_s();
+        if self.scenario.daemon.load_adaptive {
+            self.adapt_to_load();
+        }
         for (program, watch) in self.running.iter_mut().zip(&mut self.watches) {
             let account = std::mem::take(&mut program.account);
             watch.look(self.now_s, program.dop.unwrap_or(program.natural), account);
@@ -211,6 +228,16 @@ impl<'a> Simulation<'a> {
                 let normal: f64 = (0..12).map(|_| self.random.random::<f64>()).sum::<f64>() - 6.0;
                 program.jitter = (noise * normal).exp();
             }
+        }
+    }
+
+    /// libgomp's way with OMP_DYNAMIC: as many threads as there are contexts, less the load of the last 15 minutes.
+    fn adapt_to_load(&mut self) {
+        let threads: u32 = self.running.iter().map(Running::width).sum();
+        let share = 1.0 - (-self.period_s() / LOAD_S).exp();
+        self.load += share * (f64::from(threads) - self.load);
+        for program in &mut self.running {
+            program.wish = (f64::from(program.natural) - (self.load + 0.1).floor()).max(1.0) as u32;
         }
     }
 
@@ -292,17 +319,25 @@ impl<'a> Simulation<'a> {
         self.lent = requests.iter().filter(|request| request.serial).map(|request| request.id).collect();
         let dops: Vec<Option<u32>> =
             self.running.iter().map(|program| granted(&allocation, program.id)).collect();
-        let sets = self.places(&dops);
+        let sets = self.places(&dops, &allocation);
+        let all_at_once = self.scenario.daemon.all_at_once;
         for (i, set) in sets.into_iter().enumerate() {
             let (program, watch) = (&mut self.running[i], &mut self.watches[i]);
             let first = program.pus.is_empty();
-            if program.grant(self.now_s, dops[i], set, &self.scenario.mechanisms) {
+            let contexts = allocation.contexts(program.id);
+            if program.grant(self.now_s, dops[i], contexts, set, &self.scenario.mechanisms) {
                 watch.restart(self.now_s, &mut program.account);
                 self.changes += u64::from(!first);
                 let contexts = dops[i].unwrap_or(program.natural);
                 self.steps.push(Step { at_s: self.now_s, program: program.id.0, contexts });
             }
         }
+        self.turns.decided(
+            self.now_s,
+            if all_at_once { &[] } else { &allocation.turns },
+            &self.scenario.mechanisms,
+        );
+        self.turns.take(self.now_s, &mut self.running, &self.scenario.mechanisms);
         if self.options.record {
             let (number, policy) = (self.decided, self.policy.name().to_owned());
             self.decisions.push(Decision { number, policy, machine, programs: requests, allocation });
@@ -310,17 +345,17 @@ impl<'a> Simulation<'a> {
     }
 
     /// Each program's contexts, as positions in the topology.
-    fn places(&mut self, dops: &[Option<u32>]) -> Vec<Vec<usize>> {
+    fn places(&mut self, dops: &[Option<u32>], allocation: &Allocation) -> Vec<Vec<usize>> {
         let all = self.topology.all();
         let os =
             |positions: &[usize]| -> PuSet { positions.iter().map(|i| self.topology.pus[*i].os).collect() };
         let mut wants = Vec::new();
-        for (program, dop) in self.running.iter().zip(dops) {
-            let Some(dop) = dop else { continue };
+        for program in &self.running {
+            let Some(contexts) = allocation.contexts(program.id) else { continue };
             let previous = if program.dop.is_some() { os(&program.pus) } else { PuSet::new() };
             wants.push(Want {
                 id: program.id,
-                dop: *dop,
+                dop: contexts,
                 allowed: all.clone(),
                 previous,
                 weight: program.spec.weight,
@@ -331,7 +366,11 @@ impl<'a> Simulation<'a> {
         }
         let sets = match self.policy.scatter() {
             Some(seed) => scatter(self.topology, &wants, seed),
-            None => place(self.topology, &wants, Style::Compact),
+            None => {
+                let at = |id: &ProgramId| wants.iter().position(|want| want.id == *id);
+                let turns = allocation.turns.iter().map(|turn| turn.members.iter().filter_map(at).collect());
+                place_turns(self.topology, &wants, &turns.collect::<Vec<_>>(), Style::Compact)
+            }
         };
         let mut sets = sets.into_iter();
         let positions = |set: PuSet| -> Vec<usize> {
@@ -388,7 +427,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-fn granted(allocation: &scaf_policy::Allocation, id: ProgramId) -> Option<u32> {
+fn granted(allocation: &Allocation, id: ProgramId) -> Option<u32> {
     match allocation.shares.iter().find(|share| share.id == id)?.dop {
         Dop::Contexts(dop) => Some(dop.max(1)),
         Dop::Unmanaged => None,
