@@ -57,6 +57,12 @@ fn in_order(programs: &[Program], decide: impl FnOnce(&[&Program]) -> Vec<Share>
     shares.into_iter().flatten().collect::<Vec<_>>().into()
 }
 
+/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]) can be cut, fewest first: whole units
+/// or fractions of them that leave no remainder (TACO, section 2.1). Where no units are known, `capacity` contexts are one.
+pub fn partition_counts(units: &[u32], capacity: u32) -> Vec<u32> {
+    partitions::counts(units, capacity)
+}
+
 /// The policy `chaos`, of a seed.
 pub fn chaos(seed: u64) -> Box<dyn Policy> {
     Box::new(chaos::Chaos::new(seed))
