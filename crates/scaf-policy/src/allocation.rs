@@ -156,6 +156,14 @@ impl Allocation {
         let kept = self.keeps.iter().find(|(keeper, _)| *keeper == id);
         Some(kept.map_or(dop, |(_, contexts)| dop.max(*contexts)))
     }
+
+    /// The share of the time for which a program runs, 0 to 1.
+    pub fn time_share(&self, id: ProgramId) -> f64 {
+        let slices =
+            |turns: &mut dyn Iterator<Item = &Turn>| turns.map(|turn| f64::from(turn.slices)).sum::<f64>();
+        let own = slices(&mut self.turns.iter().filter(|turn| turn.members.contains(&id)));
+        if own > 0.0 { own / slices(&mut self.turns.iter()) } else { 1.0 }
+    }
 }
 
 impl From<Vec<Share>> for Allocation {

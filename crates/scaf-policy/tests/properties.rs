@@ -161,15 +161,9 @@ proptest! {
         let machine = Machine { units, ..machine(whole) };
         let allocation = by_name("taco", &Settings::default()).unwrap().allocate(&machine, &programs);
         check_turns(whole, &programs, &allocation)?;
-        let turns = &allocation.turns;
-        let slices: u64 = turns.iter().map(|turn| u64::from(turn.slices)).sum::<u64>().max(1);
-        let time = |p: &Program| {
-            let own = turns.iter().filter(|turn| turn.members.contains(&p.id)).map(|turn| u64::from(turn.slices));
-            let own: u64 = if turns.is_empty() { 1 } else { own.sum() };
-            own * u64::from(allocation.contexts(p.id).unwrap())
-        };
         for p in &programs {
-            prop_assert_eq!(time(p) * count, slices * u64::from(whole), "{:?}", allocation);
+            let had = allocation.time_share(p.id) * f64::from(allocation.contexts(p.id).unwrap());
+            prop_assert!((had * count as f64 / f64::from(whole) - 1.0).abs() < 1e-9, "{allocation:?}");
         }
     }
 

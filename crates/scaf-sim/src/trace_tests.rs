@@ -40,18 +40,20 @@ fn recorded(policy: &str) -> (Vec<Line>, crate::Outcome) {
 
 #[test]
 fn a_trace_replayed_under_its_own_policy_takes_as_long_as_it_took() {
-    let (lines, outcome) = recorded("equi");
-    let text: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
-    let read = read(&text.join("\n")).unwrap();
-    assert!(read.len() == lines.len() && read[0] == lines[0]);
-    let rebuilt = rebuild(&read).unwrap();
-    assert_eq!((rebuilt.recorded[0].name.as_str(), rebuilt.policy.as_str()), ("a", "equi"));
-    let mut policy = by_name("equi", &Settings::default()).unwrap();
-    let topology = rebuilt.scenario.topology().unwrap();
-    let replayed = simulate(&rebuilt.scenario, &topology, &mut *policy, Options::default());
-    // The last decision is of the moment before a leaves; so much of it is cut off.
-    for (now, then) in replayed.programs.iter().zip(&outcome.programs) {
-        assert!((now.time_s() / then.time_s() - 1.0).abs() < 0.05, "{now:?} {then:?}");
+    for name in ["equi", "taco"] {
+        let (lines, outcome) = recorded(name);
+        let text: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+        let read = read(&text.join("\n")).unwrap();
+        assert!(read.len() == lines.len() && read[0] == lines[0]);
+        let rebuilt = rebuild(&read).unwrap();
+        assert_eq!((rebuilt.recorded[0].name.as_str(), rebuilt.policy.as_str()), ("a", name));
+        let mut policy = by_name(name, &Settings::default()).unwrap();
+        let topology = rebuilt.scenario.topology().unwrap();
+        let replayed = simulate(&rebuilt.scenario, &topology, &mut *policy, Options::default());
+        // The last decision is of the moment before a leaves; so much of it is cut off.
+        for (now, then) in replayed.programs.iter().zip(&outcome.programs) {
+            assert!((now.time_s() / then.time_s() - 1.0).abs() < 0.05, "{name}: {now:?} {then:?}");
+        }
     }
 }
 
