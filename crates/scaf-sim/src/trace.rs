@@ -218,8 +218,8 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
     }
     let contexts = lines.iter().map(|line| line.decision.machine.capacity).max().unwrap_or(1).max(1);
     let mut capacity: Vec<(f64, u32)> = Vec::new();
-    for Machine { capacity: now, now_s } in lines.iter().map(|line| line.decision.machine) {
-        let now = now.max(1);
+    for Machine { capacity: now, now_s, .. } in lines.iter().map(|line| &line.decision.machine) {
+        let now = (*now).max(1);
         if capacity.last().is_none_or(|(_, before)| *before != now) {
             capacity.push((now_s - first_s, now));
         }

@@ -69,7 +69,7 @@ fn a_program_s_work_is_its_speedup_over_its_presence() {
 fn a_step_is_what_it_had_and_a_machine_that_was_smaller_for_a_while_is_so_again() {
     let line = |now_s: f64, capacity: u32, step: u32| {
         let mut decision = recorded_once();
-        decision.machine = Machine { capacity, now_s };
+        decision.machine = Machine::new(capacity, now_s);
         decision.allocation.shares[0].dop = Dop::Contexts(capacity);
         decision.programs[0].curve = [2, 4, 8].map(|dop| Measured::useful(dop, f64::from(dop))).into();
         Line { steps: (step > 0).then_some((1, step)).into_iter().collect(), ..Line::of(decision) }
