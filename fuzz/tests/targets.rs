@@ -159,7 +159,7 @@ fn trace() {
     let mut policy = by_name("equi", &scaf_policy::Settings::default()).expect("a policy");
     let mut sound = String::new();
     for number in 1..4u64 {
-        let machine = Machine { capacity: 8, now_s: number as f64 };
+        let machine = Machine::new(8, number as f64);
         let programs: Vec<Program> = (0..number)
             .map(|id| Program { dop: 4, efficiency: Some(0.7), ..Program::new(ProgramId(id), 8) })
             .collect();

@@ -8,13 +8,24 @@ use serde::{Deserialize, Serialize};
 pub struct ProgramId(pub u64);
 
 /// What there is to give away at the moment of a decision.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// Hardware contexts that can be given away now: those the daemon may use, less what unmanaged programs
     /// keep busy. At least 1; 0 is read as 1.
     pub capacity: u32,
     /// The moment of the decision, in seconds by a clock that never goes back; where it starts doesn't matter.
     pub now_s: f64,
+    /// Contexts in one unit of each level of its topology at which units are alike ([`crate::Topology::units`]), the whole machine
+    /// included, in any order; empty where nothing is known of them. That of the whole may differ from `capacity`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub units: Vec<u32>,
+}
+
+impl Machine {
+    /// So many contexts, of whose topology nothing is known.
+    pub fn new(capacity: u32, now_s: f64) -> Machine {
+        Machine { capacity, now_s, units: Vec::new() }
+    }
 }
 
 /// One program at the moment of a decision, as the policy sees it.
@@ -47,6 +58,10 @@ pub struct Program {
     /// Whether it is in a serial phase that has lasted a while: all its contexts but one can be lent until the phase ends.
     #[serde(default)]
     pub serial: bool,
+    /// Threads that it runs with now, as far as that is known: a region that runs when its DoP changes keeps its team to its end. 0 where
+    /// nothing is known, or threads follow the DoP at once.
+    #[serde(default)]
+    pub team: u32,
     /// Whether its DoP can't be changed: whenever it runs, it needs [`Program::cap`] contexts at once (it spins for itself, or was
     /// declared so). It can only share in time ([`Turn`]).
     #[serde(default)]
@@ -67,6 +82,7 @@ impl Program {
             curve: Vec::new(),
             profile: Vec::new(),
             serial: false,
+            team: 0,
             rigid: false,
         }
     }
@@ -127,12 +143,33 @@ pub struct Allocation {
     /// everyone does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
+    /// Programs that have more contexts than their DoP, until they have adapted to it: so many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keeps: Vec<(ProgramId, u32)>,
+}
+
+impl Allocation {
+    /// How many contexts a program's partition has: as many as its DoP, or more while it keeps others. `None` if it is left alone, or
+    /// isn't there.
+    pub fn contexts(&self, id: ProgramId) -> Option<u32> {
+        let Dop::Contexts(dop) = self.shares.iter().find(|share| share.id == id)?.dop else { return None };
+        let kept = self.keeps.iter().find(|(keeper, _)| *keeper == id);
+        Some(kept.map_or(dop, |(_, contexts)| dop.max(*contexts)))
+    }
+
+    /// The share of the time for which a program runs, 0 to 1.
+    pub fn time_share(&self, id: ProgramId) -> f64 {
+        let slices =
+            |turns: &mut dyn Iterator<Item = &Turn>| turns.map(|turn| f64::from(turn.slices)).sum::<f64>();
+        let own = slices(&mut self.turns.iter().filter(|turn| turn.members.contains(&id)));
+        if own > 0.0 { own / slices(&mut self.turns.iter()) } else { 1.0 }
+    }
 }
 
 impl From<Vec<Share>> for Allocation {
     /// Everyone runs all the time.
     fn from(shares: Vec<Share>) -> Allocation {
-        Allocation { shares, turns: Vec::new() }
+        Allocation { shares, ..Allocation::default() }
     }
 }
 

@@ -42,6 +42,6 @@ mod topology;
 pub use allocation::{
     Allocation, Decision, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share, Turn,
 };
-pub use policies::{POLICIES, PolicyEntry, by_name, chaos};
+pub use policies::{POLICIES, PolicyEntry, by_name, chaos, partition_counts};
 pub use puset::{ParsePuSetError, PuSet};
 pub use topology::{Pu, Topology};

@@ -4,17 +4,20 @@
 //! program goes on at one speed. The daemon is asked as scafd asks its policy and placement: at once when programs come and go and
 //! when a lent program needs its contexts back, else at every tick.
 
+mod places;
+
 use crate::contention::Shared;
 use crate::outcome::{Outcome, ProgramOutcome, Step};
 use crate::running::Running;
 use crate::scenario::{ProgramSpec, Scenario};
+use crate::turns::Turns;
 use crate::watch::Watch;
-use rand::{Rng, SeedableRng};
+use rand::Rng;
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use scaf_policy::fusion::Measured;
 use scaf_policy::observed::Estimate;
-use scaf_policy::place::{Style, Want, place, scatter};
-use scaf_policy::{Decision, Dop, Machine, Policy, Program, ProgramId, PuSet, Topology};
+use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, Program, ProgramId, Topology};
 
 /// A serial stretch of this length is one: its contexts are worth lending.
 const SERIAL_S: f64 = 0.1;
@@ -22,6 +25,8 @@ const SERIAL_S: f64 = 0.1;
 const PROFILE_ERROR: f64 = 0.02;
 /// Events this close together are one, in seconds.
 const TOGETHER_S: f64 = 1e-9;
+/// Time constant of the load average of 15 minutes, in seconds.
+const LOAD_S: f64 = 900.0;
 
 /// How to simulate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +52,7 @@ pub fn simulate(
 struct Simulation<'a> {
     scenario: &'a Scenario,
     topology: &'a Topology,
+    units: Vec<u32>,
     policy: &'a mut dyn Policy,
     options: Options,
     shared: Shared<'a>,
@@ -59,6 +65,9 @@ struct Simulation<'a> {
     to_come: Vec<usize>,
     running: Vec<Running<'a>>,
     watches: Vec<Watch>,
+    turns: Turns,
+    /// What the system says its load was of late: libgomp's measure for how many threads are too many.
+    load: f64,
     /// Programs that were told to be serial at the latest decision.
     lent: Vec<ProgramId>,
     ended: Vec<Option<ProgramOutcome>>,
@@ -87,6 +96,7 @@ impl<'a> Simulation<'a> {
         Simulation {
             scenario,
             topology,
+            units: topology.units(),
             policy,
             options,
             shared: Shared::new(topology, &scenario.contention, &scenario.mechanisms),
@@ -97,6 +107,8 @@ impl<'a> Simulation<'a> {
             to_come,
             running: Vec::new(),
             watches: Vec::new(),
+            turns: Turns::default(),
+            load: 0.0,
             lent: Vec::new(),
             ended: vec![None; scenario.programs.len()],
             steps: Vec::new(),
@@ -175,7 +187,7 @@ impl<'a> Simulation<'a> {
     fn go_on(&mut self) {
         let speeds = self.shared.speeds(self.now_s, &self.running);
         let mut dt_s = self.next_tick_s - self.now_s;
-        for at in [self.next_arrival_s(), self.wake_s].into_iter().flatten() {
+        for at in [self.next_arrival_s(), self.wake_s, self.turns.end_s()].into_iter().flatten() {
             dt_s = dt_s.min(at - self.now_s);
         }
         for (program, speed) in self.running.iter().zip(&speeds.speeds) {
@@ -189,6 +201,10 @@ impl<'a> Simulation<'a> {
         self.context_s += self.topology.pus.len() as f64 * dt_s;
         self.most_busy = self.most_busy.max(speeds.busy);
         self.now_s += dt_s;
+        if self.turns.end_s().is_some_and(|at| at <= self.now_s + TOGETHER_S) {
+            self.turns.next(self.now_s, &self.scenario.mechanisms);
+            self.turns.take(self.now_s, &mut self.running, &self.scenario.mechanisms);
+        }
         let lent = &self.lent;
         for program in &mut self.running {
             if program.due(self.now_s) && lent.contains(&program.id) && self.wake_s.is_none() {
@@ -200,6 +216,9 @@ impl<'a> Simulation<'a> {
     /// The daemon looks at everybody.
     fn tick(&mut self) {
         self.next_tick_s = self.now_s + self.period_s();
+        if self.scenario.daemon.load_adaptive {
+            self.adapt_to_load();
+        }
         for (program, watch) in self.running.iter_mut().zip(&mut self.watches) {
             let account = std::mem::take(&mut program.account);
             watch.look(self.now_s, program.dop.unwrap_or(program.natural), account);
@@ -211,6 +230,16 @@ impl<'a> Simulation<'a> {
                 let normal: f64 = (0..12).map(|_| self.random.random::<f64>()).sum::<f64>() - 6.0;
                 program.jitter = (noise * normal).exp();
             }
+        }
+    }
+
+    /// libgomp's way with OMP_DYNAMIC: as many threads as there are contexts, less the load of the last 15 minutes.
+    fn adapt_to_load(&mut self) {
+        let threads: u32 = self.running.iter().map(Running::width).sum();
+        let share = 1.0 - (-self.period_s() / LOAD_S).exp();
+        self.load += share * (f64::from(threads) - self.load);
+        for program in &mut self.running {
+            program.wish = (f64::from(program.natural) - (self.load + 0.1).floor()).max(1.0) as u32;
         }
     }
 
@@ -271,7 +300,8 @@ impl<'a> Simulation<'a> {
             curve: watch.curve(),
             profile: if self.scenario.daemon.profiles { profile(spec, program.natural) } else { Vec::new() },
             serial,
-            rigid: false,
+            team: program.late_team(),
+            rigid: spec.rigid,
         }
     }
 
@@ -285,88 +315,35 @@ impl<'a> Simulation<'a> {
             .map(|(program, watch)| self.request(program, watch))
             .collect();
         let capacity = self.scenario.capacity_at(self.now_s, self.topology.pus.len() as u32);
-        let machine = Machine { capacity, now_s: self.now_s };
+        let machine = Machine { capacity, now_s: self.now_s, units: self.units.clone() };
         let allocation = self.policy.allocate(&machine, &requests);
         self.decided += 1;
         self.lent = requests.iter().filter(|request| request.serial).map(|request| request.id).collect();
         let dops: Vec<Option<u32>> =
             self.running.iter().map(|program| granted(&allocation, program.id)).collect();
-        let sets = self.places(&dops);
+        let sets = self.places(&dops, &allocation);
+        let all_at_once = self.scenario.daemon.all_at_once;
         for (i, set) in sets.into_iter().enumerate() {
             let (program, watch) = (&mut self.running[i], &mut self.watches[i]);
             let first = program.pus.is_empty();
-            if program.grant(self.now_s, dops[i], set, &self.scenario.mechanisms) {
+            let contexts = allocation.contexts(program.id);
+            if program.grant(self.now_s, dops[i], contexts, set, &self.scenario.mechanisms) {
                 watch.restart(self.now_s, &mut program.account);
                 self.changes += u64::from(!first);
                 let contexts = dops[i].unwrap_or(program.natural);
                 self.steps.push(Step { at_s: self.now_s, program: program.id.0, contexts });
             }
         }
+        self.turns.decided(
+            self.now_s,
+            if all_at_once { &[] } else { &allocation.turns },
+            &self.scenario.mechanisms,
+        );
+        self.turns.take(self.now_s, &mut self.running, &self.scenario.mechanisms);
         if self.options.record {
             let (number, policy) = (self.decided, self.policy.name().to_owned());
             self.decisions.push(Decision { number, policy, machine, programs: requests, allocation });
         }
-    }
-
-    /// Each program's contexts, as positions in the topology.
-    fn places(&mut self, dops: &[Option<u32>]) -> Vec<Vec<usize>> {
-        let all = self.topology.all();
-        let os =
-            |positions: &[usize]| -> PuSet { positions.iter().map(|i| self.topology.pus[*i].os).collect() };
-        let mut wants = Vec::new();
-        for (program, dop) in self.running.iter().zip(dops) {
-            let Some(dop) = dop else { continue };
-            let previous = if program.dop.is_some() { os(&program.pus) } else { PuSet::new() };
-            wants.push(Want {
-                id: program.id,
-                dop: *dop,
-                allowed: all.clone(),
-                previous,
-                weight: program.spec.weight,
-            });
-        }
-        if self.scenario.daemon.any_contexts {
-            return self.any(dops);
-        }
-        let sets = match self.policy.scatter() {
-            Some(seed) => scatter(self.topology, &wants, seed),
-            None => place(self.topology, &wants, Style::Compact),
-        };
-        let mut sets = sets.into_iter();
-        let positions = |set: PuSet| -> Vec<usize> {
-            (0..self.topology.pus.len()).filter(|i| set.contains(self.topology.pus[*i].os)).collect()
-        };
-        dops.iter()
-            .map(|dop| match dop {
-                Some(_) => sets.next().map_or_else(Vec::new, positions),
-                None => (0..self.topology.pus.len()).collect(),
-            })
-            .collect()
-    }
-
-    /// The same without a thought: everybody keeps as many of its contexts as it may, drawn by lot, and takes others that are free.
-    fn any(&mut self, dops: &[Option<u32>]) -> Vec<Vec<usize>> {
-        let mut free: Vec<usize> = (0..self.topology.pus.len()).collect();
-        let mut sets: Vec<Vec<usize>> = Vec::new();
-        for (program, dop) in self.running.iter().zip(dops) {
-            let mut kept: Vec<usize> = program.pus.iter().copied().filter(|pu| free.contains(pu)).collect();
-            while kept.len() > dop.unwrap_or(program.natural) as usize {
-                kept.swap_remove(self.random.random_range(0..kept.len()));
-            }
-            free.retain(|pu| !kept.contains(pu));
-            sets.push(kept);
-        }
-        for (set, dop) in sets.iter_mut().zip(dops) {
-            while set.len() < dop.unwrap_or(1) as usize && !free.is_empty() {
-                set.push(free.swap_remove(self.random.random_range(0..free.len())));
-            }
-            if set.is_empty() {
-                // More programs than contexts: they share.
-                set.push(self.random.random_range(0..self.topology.pus.len()));
-            }
-            set.sort_unstable();
-        }
-        sets
     }
 
     fn outcome(self) -> Outcome {
@@ -387,7 +364,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-fn granted(allocation: &scaf_policy::Allocation, id: ProgramId) -> Option<u32> {
+fn granted(allocation: &Allocation, id: ProgramId) -> Option<u32> {
     match allocation.shares.iter().find(|share| share.id == id)?.dop {
         Dop::Contexts(dop) => Some(dop.max(1)),
         Dop::Unmanaged => None,

@@ -17,6 +17,7 @@ mod running;
 pub mod scenario;
 mod shape;
 pub mod trace;
+mod turns;
 mod watch;
 
 pub use engine::{Options, simulate};

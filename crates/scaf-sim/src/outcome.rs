@@ -77,6 +77,19 @@ impl Outcome {
         metrics::stp(&self.programs.iter().map(|program| program.speedup).collect::<Vec<_>>())
     }
 
+    /// How many programs were there: (seconds, number) where it changes.
+    pub fn present(&self) -> Vec<(f64, f64)> {
+        let changes = self.programs.iter().flat_map(|p| [(p.arrived_s, 1.0), (p.ended_s, -1.0)]);
+        let mut changes: Vec<(f64, f64)> = changes.collect();
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut now = 0.0;
+        for (_, change) in &mut changes {
+            now += *change;
+            *change = now;
+        }
+        changes
+    }
+
     /// The mean slowdown.
     pub fn antt(&self) -> f64 {
         metrics::antt(&self.programs.iter().map(|program| program.slowdown).collect::<Vec<_>>())

@@ -44,6 +44,10 @@ pub(crate) struct Running<'a> {
     piece: (f64, f64, bool),
     /// Threads of the team.
     pub team: u32,
+    /// Threads of its next team while it is unmanaged.
+    pub wish: u32,
+    /// It waits for its turn.
+    pub frozen: bool,
     /// What it was granted; `None` while unmanaged.
     pub dop: Option<u32>,
     /// Contexts that it has taken up by now.
@@ -79,6 +83,8 @@ impl<'a> Running<'a> {
             run_left: 0.0,
             piece: (0.0, now_s, true),
             team: 1,
+            wish: natural,
+            frozen: false,
             dop: None,
             contexts: natural,
             pending: None,
@@ -167,7 +173,8 @@ impl<'a> Running<'a> {
 
     /// The team of the next run of a region that has run.
     fn next_team(&self, region: &RegionSpec) -> u32 {
-        let dop = self.dop.unwrap_or(self.natural).min(self.natural);
+        let dop =
+            if self.spec.rigid { self.natural } else { self.dop.unwrap_or(self.wish).min(self.natural) };
         let long = || region.seconds / region.speedup.at(dop) >= LONG_S;
         match region.mechanism {
             Mechanism::Resize => dop,
@@ -177,13 +184,36 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Threads that it runs with, where they are to be waited for: those of a team that spins and can be resized. Others are folded
+    /// at once, at little loss.
+    pub fn late_team(&self) -> u32 {
+        let resized = |region: &RegionSpec| matches!(region.mechanism, Mechanism::Resize | Mechanism::Auto);
+        if self.spec.spins && self.region().is_some_and(resized) { self.team } else { 0 }
+    }
+
+    /// Its turn begins or ends. Who comes back finds caches that others have filled meanwhile.
+    pub fn freeze(&mut self, now_s: f64, frozen: bool, mechanisms: &Mechanisms) {
+        if self.frozen && !frozen {
+            // No more than half a slice, so that everybody gets on whatever the numbers are.
+            let lost_ms = (mechanisms.switch_ms + mechanisms.cold_ms).min(0.5 * mechanisms.slice_ms);
+            self.cold_until = self.cold_until.max(now_s + lost_ms * 1e-3);
+        }
+        self.frozen = frozen;
+    }
+
     /// Threads that make progress: those of the team that have a context.
     pub fn width(&self) -> u32 {
+        if self.frozen {
+            return 0;
+        }
         if self.region().is_some() { self.team.min(self.contexts).max(1) } else { 1 }
     }
 
     /// Its speed with nobody beside it, in work a second, and the memory traffic that comes with it.
     pub fn alone(&self, now_s: f64, mechanisms: &Mechanisms, spin_loss: f64) -> (f64, f64) {
+        if self.frozen {
+            return (0.0, 0.0);
+        }
         let busy = if now_s < self.cold_until { 0.0 } else { self.jitter };
         let Some(region) = self.region() else { return (busy, 0.0) };
         let width = self.width();
@@ -202,7 +232,7 @@ impl<'a> Running<'a> {
     /// Seconds until something about it changes at this speed; infinite if nothing does.
     pub fn until_change(&self, now_s: f64, speed: f64) -> f64 {
         let mut next = f64::INFINITY;
-        if now_s < self.cold_until {
+        if now_s < self.cold_until && !self.frozen {
             next = self.cold_until - now_s;
         }
         if let Some((at, _)) = self.pending {
@@ -221,6 +251,11 @@ impl<'a> Running<'a> {
 
     /// Goes on for `dt_s` seconds at this speed.
     pub fn advance(&mut self, now_s: f64, dt_s: f64, speed: f64) {
+        if self.frozen {
+            // A piece that stood still says nothing of the region's speed.
+            self.piece.2 = false;
+            return;
+        }
         let work = (speed * dt_s).min(self.left);
         self.done += work;
         self.left -= work;
@@ -299,9 +334,16 @@ impl<'a> Running<'a> {
         self.piece.1 = now_s;
     }
 
-    /// Takes in a grant. True if its DoP changed.
-    pub fn grant(&mut self, now_s: f64, dop: Option<u32>, pus: Vec<usize>, mechanisms: &Mechanisms) -> bool {
-        let contexts = dop.unwrap_or(self.natural).max(1);
+    /// Takes in a grant: a DoP, and as many contexts or more. True if its DoP changed.
+    pub fn grant(
+        &mut self,
+        now_s: f64,
+        dop: Option<u32>,
+        contexts: Option<u32>,
+        pus: Vec<usize>,
+        mechanisms: &Mechanisms,
+    ) -> bool {
+        let contexts = contexts.unwrap_or(self.natural).max(1);
         if !self.pus.is_empty() && self.pus != pus {
             let moved = pus.iter().filter(|pu| !self.pus.contains(pu)).count();
             let share = moved as f64 / pus.len().max(1) as f64;

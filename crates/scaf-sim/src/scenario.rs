@@ -75,6 +75,10 @@ pub struct Mechanisms {
     pub chunk_ms: f64,
     /// What a program that is moved to other contexts altogether loses by cold caches, in milliseconds; a part of it for a part.
     pub cold_ms: f64,
+    /// How long a time slice is where programs take turns, in milliseconds: 50 to 100, says TACO's section 3.3.
+    pub slice_ms: f64,
+    /// From the beginning of a turn to its programs' first progress, in milliseconds; their caches are cold as well.
+    pub switch_ms: f64,
     /// From a serial phase's end to the decision that gives its contexts back, in milliseconds.
     pub wake_ms: f64,
 }
@@ -87,6 +91,8 @@ impl Default for Mechanisms {
             fold_loss: 0.05,
             chunk_ms: 1.0,
             cold_ms: 1.0,
+            slice_ms: 50.0,
+            switch_ms: 0.2,
             wake_ms: 1.0,
         }
     }
@@ -104,6 +110,10 @@ pub struct DaemonSettings {
     pub profiles: bool,
     /// Whether contexts are chosen without a thought for what they share: a program keeps what it has, and takes any that are free.
     pub any_contexts: bool,
+    /// Whether programs that should take turns run all at once instead, on the contexts of their turns.
+    pub all_at_once: bool,
+    /// Whether unmanaged programs' teams shrink with the load of the last 15 minutes: libgomp's OMP_DYNAMIC.
+    pub load_adaptive: bool,
     /// Policies' floor: no speedup below this share of what equal parts would give.
     pub floor: f64,
 }
@@ -111,7 +121,15 @@ pub struct DaemonSettings {
 impl Default for DaemonSettings {
     /// scafd's own.
     fn default() -> DaemonSettings {
-        DaemonSettings { rate_hz: 4.0, rc_s: 1.0, profiles: false, any_contexts: false, floor: 0.5 }
+        DaemonSettings {
+            rate_hz: 4.0,
+            rc_s: 1.0,
+            profiles: false,
+            any_contexts: false,
+            all_at_once: false,
+            load_adaptive: false,
+            floor: 0.5,
+        }
     }
 }
 
@@ -139,6 +157,9 @@ pub struct ProgramSpec {
     /// Whether its threads spin while they wait, also when others could use their contexts.
     #[serde(default)]
     pub spins: bool,
+    /// Whether its teams always have all its threads, which have to run at the same time.
+    #[serde(default)]
+    pub rigid: bool,
     /// What it does, one after the other.
     pub phases: Vec<PhaseSpec>,
 }
@@ -262,6 +283,8 @@ impl Scenario {
             ("mechanisms.fold_loss", m.fold_loss, 0.0, 0.99),
             ("mechanisms.chunk_ms", m.chunk_ms, 0.0, 1e4),
             ("mechanisms.cold_ms", m.cold_ms, 0.0, 1e4),
+            ("mechanisms.slice_ms", m.slice_ms, 1.0, 1e4),
+            ("mechanisms.switch_ms", m.switch_ms, 0.0, 1e4),
             ("mechanisms.wake_ms", m.wake_ms, 0.0, 1e4),
             ("daemon.rate_hz", d.rate_hz, 0.1, 100.0),
             ("daemon.rc_s", d.rc_s, 0.0, 60.0),
@@ -315,7 +338,17 @@ impl ProgramSpec {
     /// A program without wishes.
     pub fn of_phases(name: &str, arrives_s: f64, phases: Vec<PhaseSpec>) -> ProgramSpec {
         let name = name.to_owned();
-        ProgramSpec { name, arrives_s, natural: None, min: 1, max: None, weight: 1.0, spins: false, phases }
+        ProgramSpec {
+            name,
+            arrives_s,
+            natural: None,
+            min: 1,
+            max: None,
+            weight: 1.0,
+            spins: false,
+            rigid: false,
+            phases,
+        }
     }
 
     fn check(&self) -> Result<(), Error> {

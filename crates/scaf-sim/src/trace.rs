@@ -149,12 +149,13 @@ struct Seen {
     name: String,
     arrived_s: f64,
     left_s: Option<f64>,
-    /// What it had in each interval: seconds, contexts, whether serial.
+    /// What it had in each interval: seconds of its turns, contexts, whether serial.
     spells: Vec<(f64, u32, bool)>,
     natural: u32,
     min: u32,
     max: u32,
     weight: f64,
+    rigid: bool,
     /// What was known most surely of each DoP, and last of that: speedup and relative error.
     curve: BTreeMap<u32, (f64, f64)>,
 }
@@ -186,6 +187,7 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
                 min: program.min.clamp(1, MOST_CONTEXTS),
                 max: program.max.clamp(1, MOST_CONTEXTS),
                 weight: program.sane_weight(),
+                rigid: program.rigid,
                 curve: BTreeMap::new(),
             });
             entry.natural = entry.natural.max(program.natural.min(MOST_CONTEXTS));
@@ -205,7 +207,7 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
                 Some(Dop::Contexts(dop)) => dop.clamp(1, MOST_CONTEXTS),
                 _ => entry.natural,
             };
-            entry.spells.push((dt_s, dop, program.serial));
+            entry.spells.push((dt_s * decision.allocation.time_share(program.id), dop, program.serial));
         }
     }
     let end_s = lines.last().map_or(0.0, |line| line.decision.machine.now_s - first_s);
@@ -216,8 +218,8 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
     }
     let contexts = lines.iter().map(|line| line.decision.machine.capacity).max().unwrap_or(1).max(1);
     let mut capacity: Vec<(f64, u32)> = Vec::new();
-    for Machine { capacity: now, now_s } in lines.iter().map(|line| line.decision.machine) {
-        let now = now.max(1);
+    for Machine { capacity: now, now_s, .. } in lines.iter().map(|line| &line.decision.machine) {
+        let now = (*now).max(1);
         if capacity.last().is_none_or(|(_, before)| *before != now) {
             capacity.push((now_s - first_s, now));
         }
@@ -283,6 +285,7 @@ impl Seen {
         spec.min = self.min;
         spec.max = Some(self.max);
         spec.weight = self.weight;
+        spec.rigid = self.rigid;
         let recorded = Recorded {
             name: self.name,
             arrived_s: self.arrived_s,

@@ -40,18 +40,20 @@ fn recorded(policy: &str) -> (Vec<Line>, crate::Outcome) {
 
 #[test]
 fn a_trace_replayed_under_its_own_policy_takes_as_long_as_it_took() {
-    let (lines, outcome) = recorded("equi");
-    let text: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
-    let read = read(&text.join("\n")).unwrap();
-    assert!(read.len() == lines.len() && read[0] == lines[0]);
-    let rebuilt = rebuild(&read).unwrap();
-    assert_eq!((rebuilt.recorded[0].name.as_str(), rebuilt.policy.as_str()), ("a", "equi"));
-    let mut policy = by_name("equi", &Settings::default()).unwrap();
-    let topology = rebuilt.scenario.topology().unwrap();
-    let replayed = simulate(&rebuilt.scenario, &topology, &mut *policy, Options::default());
-    // The last decision is of the moment before a leaves; so much of it is cut off.
-    for (now, then) in replayed.programs.iter().zip(&outcome.programs) {
-        assert!((now.time_s() / then.time_s() - 1.0).abs() < 0.05, "{now:?} {then:?}");
+    for name in ["equi", "taco"] {
+        let (lines, outcome) = recorded(name);
+        let text: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+        let read = read(&text.join("\n")).unwrap();
+        assert!(read.len() == lines.len() && read[0] == lines[0]);
+        let rebuilt = rebuild(&read).unwrap();
+        assert_eq!((rebuilt.recorded[0].name.as_str(), rebuilt.policy.as_str()), ("a", name));
+        let mut policy = by_name(name, &Settings::default()).unwrap();
+        let topology = rebuilt.scenario.topology().unwrap();
+        let replayed = simulate(&rebuilt.scenario, &topology, &mut *policy, Options::default());
+        // The last decision is of the moment before a leaves; so much of it is cut off.
+        for (now, then) in replayed.programs.iter().zip(&outcome.programs) {
+            assert!((now.time_s() / then.time_s() - 1.0).abs() < 0.05, "{name}: {now:?} {then:?}");
+        }
     }
 }
 
@@ -67,7 +69,7 @@ fn a_program_s_work_is_its_speedup_over_its_presence() {
 fn a_step_is_what_it_had_and_a_machine_that_was_smaller_for_a_while_is_so_again() {
     let line = |now_s: f64, capacity: u32, step: u32| {
         let mut decision = recorded_once();
-        decision.machine = Machine { capacity, now_s };
+        decision.machine = Machine::new(capacity, now_s);
         decision.allocation.shares[0].dop = Dop::Contexts(capacity);
         decision.programs[0].curve = [2, 4, 8].map(|dop| Measured::useful(dop, f64::from(dop))).into();
         Line { steps: (step > 0).then_some((1, step)).into_iter().collect(), ..Line::of(decision) }
@@ -119,7 +121,7 @@ proptest! {
         for (number, now_s) in times.into_iter().enumerate() {
             let mut decision = recorded_once();
             decision.number = number as u64;
-            decision.machine = Machine { capacity: capacity % 100_000, now_s };
+            decision.machine = Machine::new(capacity % 100_000, now_s);
             for program in &mut decision.programs {
                 (program.natural, program.weight, program.dop) = (natural, weight, dop);
                 program.efficiency = Some(speedup);
@@ -139,7 +141,7 @@ proptest! {
 fn recorded_once() -> Decision {
     let program = scaf_policy::Program::new(ProgramId(1), 8);
     let mut policy = by_name("equi", &Settings::default()).unwrap();
-    let machine = Machine { capacity: 8, now_s: 0.0 };
+    let machine = Machine::new(8, 0.0);
     let programs = vec![program];
     let allocation = policy.allocate(&machine, &programs);
     Decision { number: 1, policy: "equi".into(), machine, programs, allocation }

@@ -187,10 +187,11 @@ fn any_program() -> impl Strategy<Value = ProgramSpec> {
     let phase = (1u32..3, 0.0f64..1.0, proptest::collection::vec(any_region(), 0..3))
         .prop_map(|(times, serial_s, regions)| PhaseSpec { times, serial_s, regions });
     let phases = proptest::collection::vec(phase, 1..3);
-    (phases, 0.0f64..5.0, proptest::option::of(1u32..12), any::<bool>()).prop_map(
-        |(phases, arrives_s, natural, spins)| ProgramSpec {
+    (phases, 0.0f64..5.0, proptest::option::of(1u32..12), any::<bool>(), any::<bool>()).prop_map(
+        |(phases, arrives_s, natural, spins, rigid)| ProgramSpec {
             natural,
             spins,
+            rigid,
             ..ProgramSpec::of_phases("p", arrives_s, phases)
         },
     )
@@ -278,4 +279,66 @@ fn scalo_s_programs_take_alone_what_the_paper_s_table_says() {
         assert!((program.time_s(20) / alone_s - 1.0).abs() < 1e-3, "{}", program.name);
         assert!((program.speedup(20) / speedup - 1.0).abs() < 1e-3, "{}", program.name);
     }
+}
+
+/// A scenario whose programs lose nothing at switches.
+fn by_turns(machine: &str, programs: Vec<ProgramSpec>) -> Scenario {
+    let mut scenario = scenario(machine, programs);
+    (scenario.mechanisms.cold_ms, scenario.mechanisms.switch_ms) = (0.0, 0.0);
+    scenario
+}
+
+#[test]
+fn programs_that_take_turns_make_progress_only_in_theirs() {
+    let rigid = |name: &str| {
+        let program = ProgramSpec::of_region(name, 0.0, region(0.01, 200, Shape::Amdahl(0.0)));
+        ProgramSpec { rigid: true, spins: true, ..program }
+    };
+    let mut both = by_turns("core:2 pu:1", vec![rigid("a"), rigid("b")]);
+    let times =
+        |both: &Scenario| under("taco", both, 1).programs.iter().map(|p| p.time_s()).collect::<Vec<_>>();
+    // A second of work each, in slices of 50 ms.
+    assert!(is(times(&both)[0], 1.95) && is(times(&both)[1], 2.0), "{:?}", times(&both));
+    // A twentieth of a slice is lost at each switch.
+    both.mechanisms.switch_ms = 2.5;
+    assert!((times(&both)[1] - 2.0 * 1.05).abs() < 0.06, "{:?}", times(&both));
+    // All at once they wait for each other.
+    both.daemon.all_at_once = true;
+    assert!(times(&both)[1] > 1.8 * 2.0, "{:?}", times(&both));
+}
+
+#[test]
+fn five_programs_on_four_nodes_get_on_alike_if_they_scale() {
+    let program =
+        |i: u32| ProgramSpec::of_region(&format!("p{i}"), 0.0, region(0.01, 24_000, Shape::Amdahl(0.0)));
+    let five = by_turns("numa:4 core:6 pu:1", (0..5).map(program).collect());
+    let outcome = under("taco", &five, 1);
+    let times: Vec<f64> = outcome.programs.iter().map(|program| program.time_s()).collect();
+    // 240 s of work each on 24 contexts: 50 s for all of them, whoever is odd. A round takes 0.25 s.
+    assert!(times.iter().all(|time_s| (time_s - 50.0).abs() < 0.3), "{times:?}");
+    assert!(outcome.changes <= 5, "{}", outcome.changes);
+}
+
+#[test]
+fn teams_that_spin_are_waited_for_when_their_partition_shrinks() {
+    let mechanism = Mechanism::Resize;
+    let spinning = |at_s| {
+        let region = RegionSpec { mechanism, ..region(4.0, 4, Shape::Amdahl(0.0)) };
+        ProgramSpec { spins: true, ..ProgramSpec::of_region("s", at_s, region) }
+    };
+    let both = by_turns("core:4 pu:1", vec![spinning(0.0), spinning(0.5)]);
+    // Folded, a team of four on two contexts would be half as fast as two.
+    let [equi, taco] = ["equi", "taco"].map(|policy| under(policy, &both, 1).programs[0].time_s());
+    assert!(taco < equi - 0.2, "{taco} {equi}");
+}
+
+#[test]
+fn unmanaged_teams_shrink_with_the_load_where_they_are_dynamic() {
+    let program = |name: &str| ProgramSpec::of_region(name, 0.0, region(0.01, 200_000, Shape::Amdahl(0.0)));
+    let mut both = scenario("core:4 pu:1", vec![program("a"), program("b")]);
+    both.contention.slice_loss = 1.0;
+    let fixed = under("unmanaged", &both, 1).programs[1].time_s();
+    both.daemon.load_adaptive = true;
+    let dynamic = under("unmanaged", &both, 1).programs[1].time_s();
+    assert!(dynamic < 0.8 * fixed, "{dynamic} {fixed}");
 }

@@ -197,6 +197,8 @@ pub enum Bench {
     Solo(Solo),
     /// How right the daemon's estimates of speedups are
     Estimate(Estimate),
+    /// A program's speedup while the other contexts are busy
+    Effective(Effective),
     /// Several programs at once, under one configuration after another
     Mix(Mix),
     /// How long one decision takes, by policy, programs and contexts
@@ -260,6 +262,32 @@ pub struct Estimate {
     /// How long a program runs until the daemon is asked about it, in seconds
     #[arg(long, value_name = "S", default_value_t = 2.0)]
     pub seconds: f64,
+}
+
+/// `scaf bench effective`.
+#[derive(Debug, Args)]
+pub struct Effective {
+    /// Options of every benchmark.
+    #[command(flatten)]
+    pub common: Common,
+    /// Fill the other contexts with what eats caches and memory bandwidth (the kernel triad), instead of with copies
+    #[arg(long)]
+    pub eater: bool,
+    /// Runs of each kind, interleaved
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+    /// Partition sizes, separated by commas [default: units of the topology and fractions of them]
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    pub sizes: Vec<u32>,
+    /// Write the effective speedups into this file, as scafd's configuration takes them
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub profile: Option<PathBuf>,
+    /// The program's name there [default: that of its file]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
 }
 
 /// `scaf bench mix`.

@@ -30,6 +30,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Bench(cli::Bench::Overhead(flags)) => bench::overhead::run(&flags),
         cli::Command::Bench(cli::Bench::Solo(flags)) => bench::solo::run(&flags),
         cli::Command::Bench(cli::Bench::Estimate(flags)) => bench::estimate::run(&flags),
+        cli::Command::Bench(cli::Bench::Effective(flags)) => bench::effective::run(&flags),
         cli::Command::Bench(cli::Bench::Mix(flags)) => bench::mix::run(&flags),
         cli::Command::Bench(cli::Bench::Decide(flags)) => bench::decide::run(&flags),
         cli::Command::Sim(cli::Sim::Run(flags)) => sim::scenario::run(&flags),

@@ -138,7 +138,7 @@ mod tests {
 
     fn news(daemon: u32, numbers: std::ops::RangeInclusive<u64>) -> Decisions {
         let entry = |number| {
-            let machine = Machine { capacity: 4, now_s: 0.1 };
+            let machine = Machine::new(4, 0.1);
             let allocation = Allocation::default();
             Entry::of(Decision { number, policy: "equi".into(), machine, programs: vec![], allocation })
         };

@@ -83,4 +83,21 @@ fn what_is_missing_or_wrong_is_told() {
     says(&["sim", "replay", SCENARIO, "--policy", "equi"], "line 1 is no decision");
     says(&["sim", "paper", "none"], "possible values");
     says(&["sim", "mixes"], "--curves");
+    says(&["bench", "effective", "--sizes", "0", "true"], "can't be filled");
+}
+
+#[test]
+fn an_effective_speedup_is_measured_and_written_down_for_the_daemon() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profile.toml").display().to_string();
+    let arguments = ["--repetitions", "1", "--json", "--name", "idler", "--profile", &file, "sleep", "0.1"];
+    let bench = json(&[&["bench", "effective"][..], &arguments].concat());
+    let points = bench["points"].as_array().unwrap();
+    assert!(points.len() >= 2 && points[0]["p"] == 1 && bench["filled_with"] == "copies", "{bench}");
+    for point in points {
+        assert!(
+            point["effective_speedup"].as_f64().unwrap() > 0.0 && point["filled_s"].as_f64().unwrap() > 0.1
+        );
+    }
+    assert!(std::fs::read_to_string(&file).unwrap().contains("[profiles]\n\"idler\" = { "));
 }

@@ -113,13 +113,14 @@ impl Entry {
             members: turn.members.iter().copied().filter(|id| theirs(id.0)).collect(),
         });
         let turns = turns.filter(|turn| !turn.members.is_empty()).collect();
+        let keeps = allocation.keeps.iter().copied().filter(|(id, _)| theirs(id.0)).collect();
         Entry {
             decision: Decision {
                 number: *number,
                 policy: policy.clone(),
-                machine: *machine,
+                machine: machine.clone(),
                 programs: seen,
-                allocation: Allocation { shares, turns },
+                allocation: Allocation { shares, turns, keeps },
             },
             names: those(&self.names, theirs),
             since: self.since,

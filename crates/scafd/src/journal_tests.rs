@@ -17,7 +17,7 @@ fn entry(number: u64, dop: u32) -> Entry {
         ..Entry::of(Decision {
             number,
             policy: "equi".into(),
-            machine: Machine { capacity: 8, now_s: 1e9 / 3.0 },
+            machine: Machine::new(8, 1e9 / 3.0),
             programs,
             allocation: vec![share(1, dop), share(2, 3)].into(),
         })

@@ -68,7 +68,7 @@ mod tests {
         let mut chaos = Chaos::new(1);
         let mut seen = [BTreeSet::new(), BTreeSet::new()];
         for _ in 0..2_000 {
-            let shares = chaos.allocate(&Machine { capacity: 1, now_s: 0.0 }, &programs).shares;
+            let shares = chaos.allocate(&Machine::new(1, 0.0), &programs).shares;
             for (seen, share) in seen.iter_mut().zip(shares) {
                 seen.insert(match share.dop {
                     Dop::Contexts(dop) => dop,

@@ -51,7 +51,7 @@ mod tests {
     }
 
     fn dops(capacity: u32, programs: &[Program]) -> Vec<u32> {
-        let shares = Equi.allocate(&Machine { capacity, now_s: 0.0 }, programs).shares;
+        let shares = Equi.allocate(&Machine::new(capacity, 0.0), programs).shares;
         shares
             .iter()
             .map(|s| match s.dop {

@@ -114,9 +114,12 @@ impl Known {
         Some(Known { points, beyond })
     }
 
-    /// From what was observed of a program; where there is no curve, from its efficiency.
+    /// From what was observed of a program, and its profile where nothing was; where there is neither, from its efficiency.
     pub fn observed(program: &Program) -> Option<Known> {
-        Known::of(&program.curve).or_else(|| {
+        let seen = |point: &&Measured| !program.curve.iter().any(|seen| seen.dop == point.dop);
+        let all: Vec<Measured> =
+            program.curve.iter().chain(program.profile.iter().filter(seen)).copied().collect();
+        Known::of(&all).or_else(|| {
             let efficiency = program.efficiency.filter(|e| e.is_finite())?.clamp(0.0, 1.0);
             let value = (efficiency * f64::from(program.dop)).max(LEAST_SPEEDUP);
             Known::of(&[Measured { dop: program.dop, speedup: Estimate { value, error: UNSURE } }])
@@ -246,10 +249,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_curve_the_efficiency_has_to_do_and_without_it_nothing_is_known() {
+    fn without_a_curve_the_profile_or_the_efficiency_has_to_do_and_without_them_nothing_is_known() {
         let program = Program { dop: 8, efficiency: Some(0.5), ..Program::new(crate::ProgramId(1), 16) };
         assert!((Known::observed(&program).unwrap().at(At::new(8)).value - 4.0).abs() < 1e-9);
         assert_eq!(Known::observed(&Program { dop: 1, ..program.clone() }), None);
+        let measured = |dop, value| Measured { dop, speedup: Estimate { value, error: 0.05 } };
+        let profile = vec![measured(4, 3.0), measured(8, 5.0)];
+        let known =
+            |curve| Known::observed(&Program { curve, profile: profile.clone(), ..program.clone() }).unwrap();
+        assert!((known(vec![]).at(At::new(8)).value - 5.0).abs() < 1e-9);
+        let both = known(vec![measured(8, 4.5)]);
+        assert!(
+            (both.at(At::new(8)).value - 4.5).abs() < 0.15 && (both.at(At::new(4)).value - 3.0).abs() < 0.15
+        );
         assert_eq!(Known::observed(&Program { efficiency: Some(f64::NAN), ..program }), None);
     }
 }

@@ -137,7 +137,7 @@ mod tests {
         // SCAF, section 3.3: 14.18 and 1.82 of 16; SCALO's n = f1 a1 C / (f1 a1 + f2 a2) is the same.
         let program = |id, dop, e| Program { dop, efficiency: Some(e), ..Program::new(ProgramId(id), 16) };
         let programs = [program(1, 12, 2.0 / 3.0), program(2, 4, 3.0 / 8.0)];
-        let shares = LogM::new().allocate(&Machine { capacity: 16, now_s: 0.0 }, &programs).shares;
+        let shares = LogM::new().allocate(&Machine::new(16, 0.0), &programs).shares;
         assert_eq!([shares[0].dop, shares[1].dop], [Dop::Contexts(14), Dop::Contexts(2)]);
         assert_eq!(shares[0].reason, "14 of 16: f a 2.82, the last context brings 0.21, one more 0.19");
     }

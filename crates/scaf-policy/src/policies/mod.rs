@@ -8,10 +8,13 @@ mod fits;
 mod known;
 mod logm;
 mod offline;
+mod partitions;
 mod scaf;
 #[cfg(test)]
 mod scaf_tests;
 mod spdp;
+mod ta;
+mod taco;
 mod unmanaged;
 
 use crate::{Allocation, Policy, Program, Settings, Share};
@@ -35,6 +38,8 @@ pub const POLICIES: &[PolicyEntry] = &[
     PolicyEntry { name: "logm", description: "the best division by a logarithm through the latest speedup (SCALO)", new: |_| Box::new(logm::LogM::new()) },
     PolicyEntry { name: "spdp", description: "contexts in proportion to the latest speedups (SCALO)", new: |_| Box::new(spdp::Spdp) },
     PolicyEntry { name: "equi", description: "the same number of contexts for everyone, as far as they can use them", new: |_| Box::new(equi::Equi) },
+    PolicyEntry { name: "ta", description: "nearly equal partitions along the topology, side by side (TACO without taking turns)", new: |_| Box::new(ta::Ta) },
+    PolicyEntry { name: "taco", description: "equal partitions along the topology, by turns where programs don't come out even", new: |_| Box::new(taco::Taco::default()) },
     PolicyEntry { name: "chaos", description: "any number at any moment: for tests of scaf itself", new: |_| Box::new(chaos::Chaos::new(0)) },
     PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: |_| Box::new(unmanaged::Unmanaged) },
 ];
@@ -50,6 +55,12 @@ fn in_order(programs: &[Program], decide: impl FnOnce(&[&Program]) -> Vec<Share>
         shares[i] = Some(share);
     }
     shares.into_iter().flatten().collect::<Vec<_>>().into()
+}
+
+/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]) can be cut, fewest first: whole units
+/// or fractions of them that leave no remainder (TACO, section 2.1). Where no units are known, `capacity` contexts are one.
+pub fn partition_counts(units: &[u32], capacity: u32) -> Vec<u32> {
+    partitions::counts(units, capacity)
 }
 
 /// The policy `chaos`, of a seed.

@@ -9,7 +9,7 @@ fn program(id: u64, dop: u32, e: impl Into<Option<f64>>) -> Program {
 }
 
 fn shares(policy: &mut Scaf, programs: &[Program]) -> Vec<Share> {
-    policy.allocate(&Machine { capacity: 16, now_s: 0.0 }, programs).shares
+    policy.allocate(&Machine::new(16, 0.0), programs).shares
 }
 
 fn dops(policy: &mut Scaf, programs: &[Program]) -> Vec<u32> {

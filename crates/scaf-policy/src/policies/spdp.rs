@@ -71,9 +71,8 @@ mod tests {
     #[test]
     fn contexts_are_divided_as_the_speedups_are() {
         let program = |id, dop, e| Program { dop, efficiency: Some(e), ..Program::new(ProgramId(id), 24) };
-        let shares = Spdp
-            .allocate(&Machine { capacity: 24, now_s: 0.0 }, &[program(1, 12, 0.75), program(2, 12, 0.25)])
-            .shares;
+        let shares =
+            Spdp.allocate(&Machine::new(24, 0.0), &[program(1, 12, 0.75), program(2, 12, 0.25)]).shares;
         assert_eq!([shares[0].dop, shares[1].dop], [Dop::Contexts(18), Dop::Contexts(6)]);
         assert_eq!(shares[0].reason, "S 9.00 on 12 of 12.00 in all, of 24 contexts 18");
     }

@@ -143,7 +143,7 @@ fn run_mix(policy: &mut dyn Policy, mix: &[&Curve], setting: &Setting, stream: u
     let mut late = vec![0.0; mix.len()];
     let (mut changes, mut late_changes) = (0, 0);
     for i in 0..decisions {
-        let machine = Machine { capacity: contexts, now_s: i as f64 * dt_s };
+        let machine = Machine::new(contexts, i as f64 * dt_s);
         let seen: Vec<Program> = programs.iter().map(|program| program.seen.clone()).collect();
         let allocation = policy.allocate(&machine, &seen);
         let dops = || allocation.shares.iter().map(|share| dop_of(share.dop, contexts));
@@ -184,8 +184,7 @@ fn equal(mix: &[&Curve], contexts: u32) -> Vec<f64> {
     let programs: Vec<Program> =
         (0..mix.len() as u64).map(|id| Program::new(ProgramId(id), contexts)).collect();
     let equi = by_name("equi", &Settings::default());
-    let shares =
-        equi.map(|mut equi| equi.allocate(&Machine { capacity: contexts, now_s: 0.0 }, &programs).shares);
+    let shares = equi.map(|mut equi| equi.allocate(&Machine::new(contexts, 0.0), &programs).shares);
     let dops = shares.unwrap_or_default().into_iter().map(|share| dop_of(share.dop, contexts));
     mix.iter().zip(dops).map(|(curve, dop)| curve.at(dop)).collect()
 }

@@ -71,7 +71,7 @@ fn follow<'a>(mix: &[&'a Curve], setting: &Setting, past: &[Vec<Measured>]) -> (
         mix.iter().zip(0..).map(|(curve, id)| Running::new(id, curve, setting)).collect();
     programs.iter_mut().zip(past).for_each(|(program, past)| program.seen.curve = past.clone());
     let decide = |i: usize| {
-        let machine = Machine { capacity: setting.contexts, now_s: i as f64 / setting.rate_hz };
+        let machine = Machine::new(setting.contexts, i as f64 / setting.rate_hz);
         let seen: Vec<Program> = programs.iter().map(|program| program.seen.clone()).collect();
         let shares = policy.allocate(&machine, &seen).shares;
         let each = programs.iter_mut().zip(&shares).map(|(program, share)| {

@@ -5,6 +5,7 @@
 
 mod pairs;
 mod scalo;
+mod schedule;
 mod tables;
 mod taco;
 mod three_way;
@@ -52,11 +53,40 @@ pub enum Kind {
         /// Name and values of each series.
         series: Vec<(String, Vec<Option<f64>>)>,
     },
-    /// Contexts over time: for each program (seconds, contexts) where they change.
+    /// Something over time: for each series (seconds, value) where it changes.
     Steps {
         /// Name and changes of each program.
         series: Vec<(String, Vec<(f64, f64)>)>,
     },
+    /// Who runs where when: one schedule beside the other.
+    Schedules {
+        /// Contexts of the machine.
+        contexts: u32,
+        /// The schedules.
+        schedules: Vec<Schedule>,
+    },
+}
+
+/// A round of time slices.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Schedule {
+    /// What it is of.
+    pub name: String,
+    /// Time slices in a round.
+    pub slices: u32,
+    /// Who runs.
+    pub blocks: Vec<Block>,
+}
+
+/// One program on some neighbouring contexts for some slices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// Which program, from 1.
+    pub program: u64,
+    /// From this slice on, and for how many.
+    pub slices: (u32, u32),
+    /// From this context on, and how many.
+    pub contexts: (u32, u32),
 }
 
 /// An experiment, re-run.

@@ -77,6 +77,7 @@ pub(super) struct SetResult {
     pub approach: String,
     pub makespan_pct: f64,
     pub avg_slowdown: f64,
+    pub reconfigurations: Option<f64>,
 }
 table!(set_results, SetResult, "taco_table4_results.csv");
 

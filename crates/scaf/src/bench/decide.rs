@@ -85,7 +85,7 @@ fn case(entry: &PolicyEntry, (count, pus): (u32, u32), repetitions: u32) -> Case
         (0..count).map(|id| Program::new(ProgramId(u64::from(id) + 1), pus)).collect();
     let mut times_us = Vec::new();
     for round in 0..BEFORE + repetitions {
-        let machine = Machine { capacity: pus, now_s: f64::from(round) * TICK_S };
+        let machine = Machine::new(pus, f64::from(round) * TICK_S);
         let begun = Instant::now();
         let allocation = policy.allocate(&machine, &programs);
         let took_us = begun.elapsed().as_secs_f64() * 1e6;

@@ -1,4 +1,5 @@
-//! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`]), what it knows ([`estimate`]) and what it is worth ([`mix`]).
+//! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`]), what it knows ([`estimate`]), what company
+//! does to a program ([`effective`]) and what it is worth ([`mix`]).
 //!
 //! Words: a *repetition* is one round in which everything is measured once; the kinds of runs are interleaved, so
 //! that a machine that slows down meanwhile slows all of them. A *plain* run has nothing of scaf in it. A *managed*
@@ -9,6 +10,7 @@ mod child;
 mod clock;
 mod corun;
 pub mod decide;
+pub mod effective;
 pub mod estimate;
 mod folders;
 pub(crate) mod interrupt;

@@ -1,10 +1,10 @@
-//! The papers' figures: groups of bars, and contexts over time. What the papers have is grey.
+//! The papers' figures: groups of bars, what changes over time, and schedules. What the papers have is grey.
 
 use crate::picture::{self, Area, Drawn, GREYS, GRID, HEADING, MARGIN, PALETTE, TEXT, WIDTH};
 use anyhow::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use scaf_sim::paper::{Figure, Kind};
+use scaf_sim::paper::{Figure, Kind, Schedule};
 
 /// Pixels.
 const HEIGHT: u32 = 400;
@@ -30,10 +30,18 @@ fn paint(root: &Area<'_>, figure: &Figure) -> Drawn {
     match &figure.kind {
         Kind::Bars { groups, series } => bars(&area, figure, groups, series)?,
         Kind::Steps { series } => steps(&area, figure, series)?,
+        Kind::Schedules { contexts, schedules } => self::schedules(&area, figure, *contexts, schedules)?,
     }
+    let programs: Vec<String> = match &figure.kind {
+        Kind::Schedules { schedules, .. } => {
+            (1..=most_programs(schedules)).map(|i| format!("program {i}")).collect()
+        }
+        _ => Vec::new(),
+    };
     let names: Vec<&str> = match &figure.kind {
         Kind::Bars { series, .. } => series.iter().map(|(name, _)| name.as_str()).collect(),
         Kind::Steps { series } => series.iter().map(|(name, _)| name.as_str()).collect(),
+        Kind::Schedules { .. } => programs.iter().map(String::as_str).collect(),
     };
     for ((name, colour), y) in names.iter().zip(colours(&names)).zip((48..).step_by(20)) {
         side.draw(&Rectangle::new([(4, y - 6), (18, y + 6)], colour.filled()))?;
@@ -131,6 +139,48 @@ fn steps(area: &Area<'_>, figure: &Figure, series: &[Line]) -> Drawn {
     Ok(())
 }
 
+fn most_programs(schedules: &[Schedule]) -> u64 {
+    schedules.iter().flat_map(|schedule| &schedule.blocks).map(|block| block.program).max().unwrap_or(0)
+}
+
+/// Schedules side by side, each as wide as a round: time to the right, a row for each context.
+fn schedules(area: &Area<'_>, figure: &Figure, contexts: u32, schedules: &[Schedule]) -> Drawn {
+    area.draw(&Text::new(figure.title.clone(), (72, 12), HEADING))?;
+    let names: Vec<String> = (1..=most_programs(schedules)).map(|i| i.to_string()).collect();
+    let palette = colours(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let (left, top, bottom) = (72.0, 60.0, f64::from(HEIGHT) - 70.0);
+    let each = (f64::from(WIDTH - LEGEND_WIDTH) - left) / schedules.len().max(1) as f64;
+    let row = (bottom - top) / f64::from(contexts.max(1));
+    let y = |context: u32| (bottom - row * f64::from(context)) as i32;
+    let centred = |size: u32| (TEXT.0, size).into_text_style(area).pos(Pos::new(HPos::Center, VPos::Center));
+    for context in 0..contexts {
+        let text = format!("{} {context}", figure.axis);
+        area.draw(&Text::new(text, (40, y(context) - row as i32 / 2), centred(13)))?;
+    }
+    for (at, schedule) in schedules.iter().enumerate() {
+        let slice = each * 0.86 / f64::from(schedule.slices.max(1));
+        let x = |slices: u32| (left + each * at as f64 + slice * f64::from(slices)) as i32;
+        for block in &schedule.blocks {
+            let ((from, lasts), (first, wide)) = (block.slices, block.contexts);
+            let corners = [(x(from), y(first + wide)), (x(from + lasts), y(first))];
+            let colour = palette.get((block.program as usize).saturating_sub(1)).copied().unwrap_or(BLACK);
+            area.draw(&Rectangle::new(corners, colour.mix(0.75).filled()))?;
+            area.draw(&Rectangle::new(corners, WHITE.stroke_width(2)))?;
+            let middle = ((corners[0].0 + corners[1].0) / 2, (corners[0].1 + corners[1].1) / 2);
+            area.draw(&Text::new(block.program.to_string(), middle, centred(14)))?;
+        }
+        let middle = (x(0) + x(schedule.slices)) / 2;
+        area.draw(&Text::new(
+            format!("{} at once", schedule.name),
+            (middle, bottom as i32 + 16),
+            centred(13),
+        ))?;
+        let slices = format!("{} slice{}", schedule.slices, if schedule.slices == 1 { "" } else { "s" });
+        area.draw(&Text::new(slices, (middle, bottom as i32 + 32), centred(13)))?;
+    }
+    Ok(())
+}
+
 /// From changes to a line: each value lasts until the next.
 fn stairs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
@@ -146,6 +196,7 @@ fn stairs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scaf_sim::paper::Block;
 
     #[test]
     fn a_value_lasts_until_the_next() {
@@ -171,5 +222,18 @@ mod tests {
         // Background, three bars, two squares of the legend.
         assert_eq!(picture.matches("<rect").count(), 1 + 3 + 2, "{picture}");
         assert!(picture.contains("a (paper)"));
+    }
+
+    #[test]
+    fn a_schedule_has_a_block_for_each_program_and_turn() {
+        let block = |program, slices, contexts| Block { program, slices, contexts };
+        let blocks = vec![block(1, (0, 2), (0, 2)), block(2, (0, 2), (2, 2)), block(3, (2, 1), (0, 4))];
+        let schedules = vec![Schedule { name: "3".into(), slices: 3, blocks }];
+        let kind = Kind::Schedules { contexts: 4, schedules };
+        let figure = Figure { file: "f".into(), title: "t".into(), axis: "core", kind };
+        let picture = draw(&figure).unwrap();
+        // Background, three blocks with their borders, three squares of the legend.
+        assert_eq!(picture.matches("<rect").count(), 1 + 2 * 3 + 3, "{picture}");
+        assert!(picture.contains("program 3") && picture.contains("3 slices"));
     }
 }

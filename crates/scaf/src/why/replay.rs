@@ -115,7 +115,7 @@ mod tests {
                     ..Program::new(ProgramId(id.into()), 8)
                 })
                 .to_vec();
-            let machine = Machine { capacity: 8, now_s: number as f64 / 4.0 };
+            let machine = Machine::new(8, number as f64 / 4.0);
             let allocation = made.allocate(&machine, &programs);
             for (dop, share) in dop.iter_mut().zip(&allocation.shares) {
                 *dop = if let Dop::Contexts(contexts) = share.dop { contexts } else { 8 };

@@ -164,7 +164,7 @@ mod tests {
             ..Entry::of(Decision {
                 number: 9,
                 policy: "scaf".into(),
-                machine: Machine { capacity: 8, now_s: 2.5 },
+                machine: Machine::new(8, 2.5),
                 programs: vec![cg, ep],
                 allocation: vec![share(3, 6), share(12, 1)].into(),
             })

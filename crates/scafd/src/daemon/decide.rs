@@ -25,7 +25,8 @@ impl Daemon {
         self.decisions += 1;
         // By the programs' clock, which in slow motion is a slower one.
         let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.apply.pace();
-        let machine = Machine { capacity: self.capacity(), now_s };
+        let units = self.parts.topology.restrict(&self.limits.pus).units();
+        let machine = Machine { capacity: self.capacity(), now_s, units };
         let mut allocation = self.parts.policy.allocate(&machine, &requests);
         let mut entry = Entry::of(Decision {
             number: self.decisions,
@@ -71,7 +72,7 @@ impl Daemon {
             .shares
             .iter()
             .filter_map(|share| {
-                let Dop::Contexts(dop) = share.dop else { return None };
+                let dop = allocation.contexts(share.id)?;
                 let program = self.registry.get_mut(share.id)?;
                 let previous =
                     if program.grant.dop.is_some() { program.grant.pus.clone() } else { PuSet::new() };

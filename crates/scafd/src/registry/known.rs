@@ -23,6 +23,8 @@ impl Program {
             curve: self.known.iter().map(|known| known.measured).collect(),
             profile: self.profile.clone(),
             serial: self.serial,
+            // A team that is too large is folded within milliseconds: no program keeps others waiting until it has adapted.
+            team: 0,
             rigid: false,
         }
     }
