@@ -69,6 +69,10 @@ pub struct Run {
     /// How much it counts against the others, 0.001 to 1000; 1 is normal
     #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
     pub weight: f64,
+    /// It needs all its contexts at once whenever it runs, since it waits by spinning: where they don't suffice for all, it and
+    /// others take turns
+    #[arg(long)]
+    pub rigid: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,

@@ -3,7 +3,7 @@
 //! Those who lose contexts come first: their smaller grant is published and their affinity narrowed before anybody's
 //! grows, so that at no moment two programs are sent to the same context on purpose.
 
-use super::Daemon;
+use super::{Daemon, turns};
 use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
 use crate::log::{self, Level};
@@ -26,7 +26,7 @@ impl Daemon {
         // By the programs' clock, which in slow motion is a slower one.
         let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.apply.pace();
         let machine = Machine { capacity: self.capacity(), now_s };
-        let mut allocation = self.parts.policy.allocate(&machine, &requests);
+        let mut allocation = self.divide(&machine, &requests);
         let mut entry = Entry::of(Decision {
             number: self.decisions,
             policy: self.parts.policy.name().to_owned(),
@@ -81,7 +81,8 @@ impl Daemon {
         let topology = self.parts.topology.restrict(&self.limits.pus);
         let sets = match self.parts.policy.scatter() {
             Some(seed) => scatter(&topology, &wants, seed),
-            None => place(&topology, &wants),
+            None if allocation.turns.is_empty() => place(&topology, &wants),
+            None => turns::place(&topology, &wants, &allocation.turns),
         };
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
@@ -130,6 +131,7 @@ impl Daemon {
         for (_, id) in &changes {
             self.carry_out(*id);
         }
+        self.take_turns(allocation);
         if !changes.is_empty() {
             self.watch_until = Instant::now() + Duration::from_millis(500);
         }
@@ -212,6 +214,9 @@ impl Daemon {
 
     /// Before the daemon ends: everybody is unmanaged and has the own affinity again.
     pub(super) fn release_all(&mut self) {
+        if let Some(gangs) = self.parts.apply.gangs() {
+            gangs.end();
+        }
         let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.id).collect();
         for id in ids {
             if let Some(program) = self.registry.get_mut(id) {

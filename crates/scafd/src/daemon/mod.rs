@@ -9,10 +9,11 @@ mod decide;
 mod lend;
 mod recall;
 mod tick;
+mod turns;
 
 use crate::apply::Apply;
 use crate::config::Config;
-use crate::control::{CountersAre, Decisions, Reply, Request, Snapshot};
+use crate::control::{CountersAre, Decisions, Reply, Request, Snapshot, Turns};
 use crate::inspect::Inspector;
 use crate::journal::Journal;
 use crate::log::{self, Level};
@@ -92,6 +93,8 @@ pub struct Daemon {
     /// Not before then.
     next_return: Instant,
     stop: bool,
+    /// Who takes turns now.
+    turns: Option<Turns>,
 }
 
 impl Daemon {
@@ -124,6 +127,7 @@ impl Daemon {
             returning: false,
             next_return: now,
             stop: false,
+            turns: None,
             parts,
         };
         daemon.refresh_limits();
@@ -319,6 +323,7 @@ impl Daemon {
                 Some(Access::Absent) => CountersAre::Absent,
                 Some(Access::Forbidden) => CountersAre::Forbidden,
             },
+            turns: self.turns.clone(),
             programs: self.registry.iter().map(|p| p.snapshot()).collect(),
         }
     }

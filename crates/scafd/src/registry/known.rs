@@ -23,7 +23,7 @@ impl Program {
             curve: self.known.iter().map(|known| known.measured).collect(),
             profile: self.profile.clone(),
             serial: self.serial,
-            rigid: false,
+            rigid: self.rigid.is_some(),
         }
     }
 
