@@ -1,4 +1,4 @@
-//! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`]), what it knows ([`estimate`]) and what it is worth ([`mix`]).
+//! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`], [`gang`]), what it knows ([`estimate`]) and what it is worth ([`mix`]).
 //!
 //! Words: a *repetition* is one round in which everything is measured once; the kinds of runs are interleaved, so
 //! that a machine that slows down meanwhile slows all of them. A *plain* run has nothing of scaf in it. A *managed*
@@ -11,6 +11,7 @@ mod corun;
 pub mod decide;
 pub mod estimate;
 mod folders;
+pub mod gang;
 pub(crate) mod interrupt;
 mod kernel;
 pub mod mix;

@@ -68,7 +68,11 @@ impl Private {
         Private::told(policy, "counters = \"off\"\n", words.into(), Some(motion), interrupt)
     }
 
-    fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
+    /// Starts one of this configuration.
+    ///
+    /// # Errors
+    /// As for [`Private::start`].
+    pub fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
         Private::told(policy, configuration, vec![], None, interrupt)
     }
 
@@ -111,6 +115,13 @@ impl Private {
             interrupt.wait(&[], Duration::from_millis(2))?;
         }
         Ok(())
+    }
+
+    /// Kills it, as nothing but a fault or an administrator does.
+    pub fn kill(&mut self) {
+        if let Some(pid) = Pid::from_raw(self.daemon.pid() as i32) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
     }
 
     /// Its socket.

@@ -1,5 +1,5 @@
-//! Whose turn it is; pure. The thread that stops programs asks at each *look*, a few in a slice, and tells what those whose turn it is have used
-//! of the machine since the last one.
+//! Whose turn it is; pure. The thread that stops programs asks at each *look*, a quarter into each slice and at a turn's end, and tells what those
+//! whose turn it is have used of the machine since the last one.
 //!
 //! A turn whose programs all sleep is passed on at once, and from then on it is a *guest*: it gets a look in each round, in which those who ran before
 //! it run on. When it is found awake, its turn is its own again. So a gang that waits for its user costs the others nothing, and one that wakes up waits
@@ -7,8 +7,8 @@
 
 use std::collections::BTreeSet;
 
-/// Looks in a slice.
-const LOOKS: u64 = 4;
+/// The first look in a slice is after this part of it. With eight partitions, looks at every quarter cost 0.05% of a core more.
+const LOOK: u64 = 4;
 
 /// Contexts that the programs of a turn use all together, below which they are taken to sleep.
 const ASLEEP: f64 = 0.05;
@@ -29,7 +29,8 @@ pub struct Rounds {
     asleep: Vec<bool>,
     slice_ns: u64,
     at: usize,
-    /// When this turn ends.
+    /// When this turn began, and when it ends.
+    began_ns: u64,
     ends_ns: u64,
     looked_ns: u64,
     running: BTreeSet<u32>,
@@ -43,6 +44,7 @@ impl Rounds {
             turns,
             slice_ns,
             at: 0,
+            began_ns: now_ns,
             ends_ns: now_ns,
             looked_ns: now_ns,
             running: BTreeSet::new(),
@@ -67,7 +69,8 @@ impl Rounds {
             let known: BTreeSet<u32> =
                 self.turns.iter().flat_map(|turn| turn.members.iter().copied()).collect();
             self.running = before.running.intersection(&known).copied().chain(members).collect();
-            (self.at, self.ends_ns, self.looked_ns) = (at, before.ends_ns, before.looked_ns);
+            (self.at, self.began_ns, self.ends_ns) = (at, before.began_ns, before.ends_ns);
+            self.looked_ns = before.looked_ns;
         }
     }
 
@@ -83,14 +86,16 @@ impl Rounds {
 
     /// When to look next.
     pub fn next_ns(&self) -> u64 {
-        self.ends_ns.min(self.looked_ns + self.slice_ns / LOOKS)
+        let first_ns = self.began_ns + self.slice_ns / LOOK;
+        let past = (self.looked_ns + 1).saturating_sub(first_ns).div_ceil(self.slice_ns.max(1));
+        self.ends_ns.min(first_ns + past * self.slice_ns)
     }
 
     /// A look at `now_ns`, given the CPU time that [`Rounds::members`] have used since the last one.
     pub fn look(&mut self, now_ns: u64, used_ns: u64) {
         let wall_ns = now_ns.saturating_sub(self.looked_ns);
         // Too short a time says nothing.
-        let long = wall_ns >= self.slice_ns / LOOKS / 2;
+        let long = wall_ns >= self.slice_ns / LOOK / 2;
         let sleeps = (used_ns as f64) < ASLEEP * wall_ns as f64;
         self.looked_ns = now_ns;
         match (self.asleep.get(self.at).copied().unwrap_or(false), sleeps) {
@@ -114,11 +119,11 @@ impl Rounds {
 
     fn begin(&mut self, turn: usize, from_ns: u64) {
         self.at = turn % self.turns.len().max(1);
-        self.looked_ns = from_ns;
+        (self.began_ns, self.looked_ns) = (from_ns, from_ns);
         let Some(turn) = self.turns.get(self.at) else { return };
         if self.asleep[self.at] {
             self.running.extend(&turn.members);
-            self.ends_ns = from_ns + self.slice_ns / LOOKS;
+            self.ends_ns = from_ns + self.slice_ns / LOOK;
         } else {
             self.running = turn.members.iter().copied().collect();
             self.ends_ns = from_ns + u64::from(turn.slices.max(1)) * self.slice_ns;
@@ -166,7 +171,7 @@ mod tests {
         let mut rounds = Rounds::new(turns(&[(1, &[1]), (1, &[2])]), SLICE, 0);
         let ran = run(&mut rounds, 100 * SLICE, |pid, _| pid == 2);
         // All but the first look.
-        assert_eq!(ran[2], 100 * SLICE - SLICE / LOOKS);
+        assert_eq!(ran[2], 100 * SLICE - SLICE / LOOK);
     }
 
     #[test]
