@@ -155,3 +155,21 @@ fn children_of_a_program_that_takes_turns_are_put_back() {
     child.wait().expect("its end");
     drop((a, b));
 }
+
+#[test]
+fn a_stop_by_its_user_outlives_its_turns_and_the_other_has_all_the_time() {
+    if freezer().is_none() {
+        return;
+    }
+    let house = House::configured("equi", ASKED);
+    let (a, b) = (spinner(&house), spinner(&house));
+    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    wait_for("its turn", || gets_on(a.pid()).then_some(()));
+    a.signal(libc::SIGSTOP);
+    // Its turns are found empty, and passed on.
+    wait_for("the other one is stopped no more", || (0..20).all(|_| gets_on(b.pid())).then_some(()));
+    assert!((0..5).all(|_| !gets_on(a.pid())));
+    a.signal(libc::SIGCONT);
+    wait_for("it goes on", || gets_on(a.pid()).then_some(()));
+    stopped_one(a.pid(), b.pid());
+}

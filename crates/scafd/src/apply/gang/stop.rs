@@ -332,3 +332,7 @@ pub fn sweep(root: &Path, way: Way) {
         walk(way, &mount, DEPTH);
     }
 }
+
+#[cfg(test)]
+#[path = "stop_tests.rs"]
+mod tests;
