@@ -109,7 +109,7 @@ pub fn run(flags: &cli::Gang) -> Result<ExitCode> {
         at("by turns");
         let pair = bench.managed(&["spin", "spin"])?;
         let turns: f64 = pair.iter().map(|line| line.steps / alone).sum();
-        switches.extend(gaps(&pair));
+        switches.extend(gaps(&pair, flags.slice_ms));
         progress.step();
         at("three");
         let three = bench.managed(&["spin", "spin", "loop"])?;
@@ -207,13 +207,14 @@ impl Bench {
     }
 }
 
-/// Microseconds from each end of a program's turn to the beginning of the other's.
-fn gaps(lines: &[Line]) -> Vec<f64> {
+/// Microseconds from each end of a program's turn to the beginning of the other's. Pauses that are much shorter than a slice are somebody else's doing.
+fn gaps(lines: &[Line], slice_ms: u32) -> Vec<f64> {
+    let long = |(from, to): &&(u64, u64)| to - from >= u64::from(slice_ms) * 1_000_000 * 8 / 10;
     let mut gaps = Vec::new();
     for (line, other) in lines.iter().zip(lines.iter().skip(1)).flat_map(|(a, b)| [(a, b), (b, a)]) {
-        for (stopped, _) in &line.pauses {
+        for (stopped, _) in line.pauses.iter().filter(long) {
             // The other one's pause that ends nearest to it; within a few milliseconds, or it was no switch.
-            let nearest = other.pauses.iter().map(|(_, to)| *to as f64 - *stopped as f64);
+            let nearest = other.pauses.iter().filter(long).map(|(_, to)| *to as f64 - *stopped as f64);
             let nearest = nearest.filter(|gap| gap.abs() < 20e6).min_by(|a, b| a.abs().total_cmp(&b.abs()));
             gaps.extend(nearest.map(|gap| gap * 1e-3));
         }
@@ -274,8 +275,8 @@ mod tests {
     #[test]
     fn a_switch_is_from_one_programs_last_step_to_the_others_first() {
         let ms = |from: u64, to: u64| (from * 1_000_000, to * 1_000_000);
-        let a = Line { steps: 0.0, pauses: vec![ms(50, 101), ms(150, 201)] };
+        let a = Line { steps: 0.0, pauses: vec![ms(50, 101), ms(120, 126), ms(150, 201)] };
         let b = Line { steps: 0.0, pauses: vec![ms(1, 51), ms(100, 152)] };
-        assert_eq!(gaps(&[a, b]), [1000.0, 2000.0, 1000.0]);
+        assert_eq!(gaps(&[a, b], 50), [1000.0, 2000.0, 1000.0]);
     }
 }
