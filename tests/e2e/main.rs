@@ -16,6 +16,7 @@ mod entry_points;
 mod experiments;
 mod fakes;
 mod faults;
+mod gangs;
 mod kernels;
 mod lend;
 mod libraries;

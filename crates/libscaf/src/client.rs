@@ -15,7 +15,7 @@ use core::mem::{size_of, zeroed};
 use core::ptr::without_provenance;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::grant;
-use scaf_proto::hello::{ATTACH, ENTERED, FLAG_BOUND, Hello, MORE_MODULES, Welcome};
+use scaf_proto::hello::{ATTACH, ENTERED, FLAG_BOUND, FLAG_RIGID, Hello, MORE_MODULES, Welcome};
 use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
 
 /// Longest wait for the daemon's answer, once per attachment: a running daemon answers in 0.1 ms.
@@ -173,7 +173,7 @@ fn send(kind: u32, runtime: &Runtime) -> bool {
         magic: MAGIC,
         version: VERSION,
         kind,
-        flags: if settings.bound { FLAG_BOUND } else { 0 },
+        flags: if settings.bound { FLAG_BOUND } else { 0 } | if settings.rigid { FLAG_RIGID } else { 0 },
         modules: MODULES_TOLD.load(Ordering::Relaxed),
         natural: masters::ask_natural(runtime).min(65_535),
         min: settings.min,

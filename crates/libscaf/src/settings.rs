@@ -2,7 +2,7 @@
 //! may change its environment later.
 //!
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
-//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_SPIN` rounds, 0 to 2^32 - 1 ·
+//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_SPIN` rounds, 0 to 2^32 - 1 ·
 //! `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests). A value out of range is ignored: the library can't complain.
 
 use core::cell::UnsafeCell;
@@ -26,6 +26,8 @@ pub struct Settings {
     pub max: u32,
     /// Weight in thousandths.
     pub weight_milli: u32,
+    /// The program needs all its contexts at once whenever it runs.
+    pub rigid: bool,
     /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
     pub bound: bool,
     /// Rounds that a thread spins at a barrier while every thread of its team has a context; `None` leaves all waits to
@@ -51,6 +53,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     min: 1,
     max: 0,
     weight_milli: 1_000,
+    rigid: false,
     bound: false,
     spin: None,
     fixed_spin: false,
@@ -107,6 +110,8 @@ fn read(settings: &mut Settings, entry: &[u8]) {
         settings.max = number(value, 65_535).unwrap_or(0);
     } else if let Some(value) = entry.strip_prefix(b"SCAF_WEIGHT_MILLI=") {
         settings.weight_milli = number(value, 1_000_000).unwrap_or(1_000);
+    } else if entry == b"SCAF_RIGID=1" {
+        settings.rigid = true;
     } else if let Some(value) = entry.strip_prefix(b"SCAF_SPIN=") {
         settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
     } else if let Some(value) = entry.strip_prefix(b"SCAF_EXPERIMENT_EVERY=") {

@@ -239,6 +239,11 @@ pub trait Policy: Send {
         false
     }
 
+    /// Whether it says itself who takes turns, or wants nobody to: [`crate::with_turns`] makes none then.
+    fn makes_turns(&self) -> bool {
+        false
+    }
+
     /// A seed, where PUs are to be chosen without any thought ([`crate::place::scatter`]).
     fn scatter(&mut self) -> Option<u64> {
         None

@@ -38,6 +38,7 @@ pub mod place;
 mod policies;
 mod puset;
 mod topology;
+mod turns;
 
 pub use allocation::{
     Allocation, Decision, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share, Turn,
@@ -45,3 +46,4 @@ pub use allocation::{
 pub use policies::{POLICIES, PolicyEntry, by_name, chaos, partition_counts};
 pub use puset::{ParsePuSetError, PuSet};
 pub use topology::{Pu, Topology};
+pub use turns::with_turns;

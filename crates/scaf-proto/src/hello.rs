@@ -18,6 +18,8 @@ pub const ENTERED: u32 = 3;
 
 /// [`Hello::flags`]: the program's threads are bound by its own wish (`OMP_PROC_BIND` and the like).
 pub const FLAG_BOUND: u32 = 1;
+/// [`Hello::flags`]: its user says that it needs all its contexts at once whenever it runs (`scaf run --rigid`).
+pub const FLAG_RIGID: u32 = 2;
 
 /// Client to daemon.
 #[repr(C)]
@@ -29,7 +31,7 @@ pub struct Hello {
     pub version: u32,
     /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
-    /// [`FLAG_BOUND`].
+    /// [`FLAG_BOUND`], [`FLAG_RIGID`].
     pub flags: u32,
     /// Modules with parallel regions met so far.
     pub modules: u32,

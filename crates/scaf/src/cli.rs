@@ -5,6 +5,7 @@
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use scafd::apply::gang::stop::Wish;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -72,6 +73,10 @@ pub struct Run {
     /// Take its memory from all NUMA nodes in turn (MPOL_INTERLEAVE) [default: as the system does]
     #[arg(long)]
     pub interleave: bool,
+    /// It needs all its contexts at once whenever it runs, since it waits by spinning: where they don't suffice for all, it and
+    /// others take turns
+    #[arg(long)]
+    pub rigid: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
@@ -203,6 +208,8 @@ pub enum Bench {
     Mix(Mix),
     /// How long one decision takes, by policy, programs and contexts
     Decide(Decide),
+    /// What turns are worth to programs that spin, and what they cost
+    Gang(Gang),
 }
 
 /// Options of every benchmark.
@@ -334,6 +341,31 @@ pub struct Decide {
     /// Decisions that the median is taken of
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,
+}
+
+/// `scaf bench gang`.
+#[derive(Debug, Args)]
+pub struct Gang {
+    /// Options of every benchmark.
+    #[command(flatten)]
+    pub common: Common,
+    /// How programs are stopped: auto, freezer, idle or signal
+    #[arg(long, default_value = "auto", value_parser = wish)]
+    pub by: Wish,
+    /// Time between two switches, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(20..=1000))]
+    pub slice_ms: u32,
+    /// Times that everything is measured, interleaved
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+    /// How long each run counts, in seconds
+    #[arg(long, value_name = "S", default_value_t = 3.0)]
+    pub seconds: f64,
+}
+
+fn wish(text: &str) -> Result<Wish, String> {
+    let wish = serde_json::from_value(text.into());
+    wish.map_err(|_| "there are auto, freezer, idle and signal".into())
 }
 
 /// `scaf sim`.

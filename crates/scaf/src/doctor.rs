@@ -5,6 +5,7 @@ mod counters;
 use crate::{cli, daemon, host, launch, output, ps, target};
 use anyhow::{Context, Result};
 use scaf_inspect::{ProgramFacts, Resizable};
+use scafd::apply::gang::stop::{Way, Wish};
 use scafd::control::CountersAre;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -26,6 +27,7 @@ struct Findings {
     allowed_pus: String,
     cgroups: host::Cgroups,
     counters: counters::Counters,
+    turns: Turns,
     program: Option<Program>,
 }
 
@@ -38,6 +40,14 @@ struct Daemon {
     capacity: u32,
     counters: CountersAre,
     programs: usize,
+}
+
+/// By what programs could take turns, if we were the daemon.
+#[derive(Debug, Serialize)]
+struct Turns {
+    by: Option<Way>,
+    /// Why not by something better, or not at all.
+    why: String,
 }
 
 /// How many of each the machine has.
@@ -91,6 +101,7 @@ fn examine(program: Option<&OsStr>) -> Result<Findings> {
         allowed_pus: host::allowed().to_string(),
         cgroups: host::cgroups(Path::new("/")),
         counters,
+        turns: turns(Path::new("/")),
         program: program.map(examine_program).transpose()?,
     })
 }
@@ -99,6 +110,13 @@ fn split<T>(result: Result<T, String>) -> (Option<T>, Option<String>) {
     match result {
         Ok(found) => (Some(found), None),
         Err(why) => (None, Some(why)),
+    }
+}
+
+fn turns(root: &Path) -> Turns {
+    match Way::choose(root, Wish::Freezer) {
+        Ok(way) => Turns { by: Some(way), why: String::new() },
+        Err(why) => Turns { by: None, why },
     }
 }
 
@@ -177,6 +195,16 @@ fn render(found: &Findings) -> String {
         },
     );
     line(
+        "turns",
+        match found.turns.by {
+            Some(way) => format!("programs can take turns by {}", way.name()),
+            None => format!(
+                "no freezer ({}); a daemon of root's may have one, and gang_by = \"signal\" needs none",
+                found.turns.why
+            ),
+        },
+    );
+    line(
         "library",
         either(&found.library.as_ref().map(|path| path.display().to_string()), &found.library_missing),
     );
@@ -247,7 +275,7 @@ mod tests {
     #[test]
     fn the_machine_is_examined_without_a_daemon_or_counters() {
         let text = render(&examine(None).unwrap());
-        for part in ["machine", "topology", "counters", "library"] {
+        for part in ["machine", "topology", "counters", "turns", "library"] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -45,6 +45,8 @@ pub struct Wish {
     pub max: Option<u32>,
     /// Weight in thousandths, 1 to 1,000,000.
     pub weight_milli: u32,
+    /// Whether it needs all its contexts at once.
+    pub rigid: bool,
 }
 
 impl Wish {
@@ -64,7 +66,13 @@ impl Wish {
             bail!("--name takes 1 to {NAME_BYTES} bytes without control characters");
         }
         let weight_milli = (flags.weight * 1000.0).round().clamp(1.0, 1_000_000.0) as u32;
-        Ok(Wish { name: flags.name.clone(), min: flags.min, max: flags.max, weight_milli })
+        Ok(Wish {
+            name: flags.name.clone(),
+            min: flags.min,
+            max: flags.max,
+            weight_milli,
+            rigid: flags.rigid,
+        })
     }
 }
 
@@ -149,6 +157,7 @@ pub fn environment(
         ("SCAF_MIN", Some(wish.min.to_string().into())),
         ("SCAF_MAX", wish.max.map(|max| max.to_string().into())),
         ("SCAF_WEIGHT_MILLI", Some(wish.weight_milli.to_string().into())),
+        ("SCAF_RIGID", wish.rigid.then(|| "1".into())),
     ];
     // A spin count that another `scaf run` around us has set is no user's choice. Where users have chosen how to wait, all
     // waits are left to the runtime.
@@ -189,7 +198,7 @@ mod tests {
     use super::*;
 
     fn flags(min: u32, max: Option<u32>, weight: f64) -> cli::Run {
-        cli::Run { name: None, min, max, weight, interleave: false, command: vec!["true".into()] }
+        cli::Run { name: None, min, max, weight, interleave: false, rigid: false, command: vec!["true".into()] }
     }
 
     #[test]
@@ -223,9 +232,9 @@ mod tests {
 
     #[test]
     fn what_was_not_asked_for_is_not_inherited() {
-        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000 };
+        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000, rigid: false };
         let changes = environment(&wish, Path::new("/s"), Path::new("/l"), &|_| None);
-        for name in ["SCAF_NAME", "SCAF_MAX"] {
+        for name in ["SCAF_NAME", "SCAF_MAX", "SCAF_RIGID"] {
             assert!(changes.contains(&(name, None)), "{name}");
         }
         assert!(changes.contains(&("SCAF_SOCKET", Some("/s".into()))));
@@ -233,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_user_who_chose_how_to_wait_is_not_overruled() {
-        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000 };
+        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000, rigid: false };
         let among = |set: &'static [(&'static str, &'static str)]| {
             let before = move |name: &str| {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))

@@ -33,6 +33,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Bench(cli::Bench::Effective(flags)) => bench::effective::run(&flags),
         cli::Command::Bench(cli::Bench::Mix(flags)) => bench::mix::run(&flags),
         cli::Command::Bench(cli::Bench::Decide(flags)) => bench::decide::run(&flags),
+        cli::Command::Bench(cli::Bench::Gang(flags)) => bench::gang::run(&flags),
         cli::Command::Sim(cli::Sim::Run(flags)) => sim::scenario::run(&flags),
         cli::Command::Sim(cli::Sim::Paper(flags)) => sim::paper::run(&flags),
         cli::Command::Sim(cli::Sim::Replay(flags)) => sim::replay::run(&flags),

@@ -3,7 +3,7 @@
 use crate::{cli, daemon, why};
 use anyhow::Result;
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use scafd::control::{Mechanism, Program, Request, Snapshot};
+use scafd::control::{Mechanism, Program, Request, Snapshot, Turns};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -43,6 +43,9 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
     }
     align_right(&mut table, &[1, 3, 5, 6, 7]);
     let _ = writeln!(text, "{}", trimmed(&table));
+    if let Some(turns) = &snapshot.turns {
+        text.push_str(&round(turns, &snapshot.programs));
+    }
     if verbose {
         for program in &snapshot.programs {
             text.push_str(&reasons(program));
@@ -63,6 +66,23 @@ fn header(snapshot: &Snapshot) -> String {
         snapshot.pus,
         snapshot.unmanaged_load,
     )
+}
+
+/// One line: who runs when.
+fn round(turns: &Turns, programs: &[Program]) -> String {
+    let name = |id: &scaf_policy::ProgramId| {
+        let program = programs.iter().find(|program| program.id == id.0);
+        program.map_or_else(
+            || "another user's".to_owned(),
+            |program| format!("{} ({})", printable(&program.name), program.pid),
+        )
+    };
+    let turn = |turn: &scaf_policy::Turn| {
+        let members: Vec<String> = turn.members.iter().map(name).collect();
+        format!("{} for {} ms", members.join(" + "), u64::from(turn.slices) * turns.slice_ms)
+    };
+    let round: Vec<String> = turns.round.iter().map(turn).collect();
+    format!("\nturns, by {}: {}\n", turns.by.name(), round.join(", "))
 }
 
 fn row(program: &Program) -> Vec<String> {
@@ -87,6 +107,7 @@ pub fn mechanism(mechanism: Mechanism) -> &'static str {
         Mechanism::Resize => "resize",
         Mechanism::Fold => "fold",
         Mechanism::Park => "park",
+        Mechanism::Gang => "gang",
         Mechanism::Virtualise => "virtualise",
     }
 }
@@ -158,6 +179,7 @@ mod tests {
             quota: None,
             counters: scafd::control::CountersAre::Absent,
             decisions: 2,
+            turns: None,
             programs,
         }
     }
@@ -208,6 +230,19 @@ mod tests {
         let row: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
         assert_eq!(row, ["cg?[2J", "4711", "fold", "2/4", "0-1", "0.88", "-", "4"]);
         assert!(!text.contains("half of the machine"));
+    }
+
+    #[test]
+    fn turns_are_told_by_names() {
+        let other = Program { id: 2, name: "lu".into(), ..program() };
+        let turn = |slices, id| scaf_policy::Turn { slices, members: vec![scaf_policy::ProgramId(id)] };
+        let turns = Turns {
+            by: scafd::apply::gang::stop::Way::FreezeV2,
+            slice_ms: 50,
+            round: vec![turn(1, 1), turn(2, 2)],
+        };
+        let text = render(&Snapshot { turns: Some(turns), ..snapshot(vec![program(), other]) }, false);
+        assert!(text.contains("cg?[2J (4711) for 50 ms, lu (4711) for 100 ms"), "{text}");
     }
 
     #[test]

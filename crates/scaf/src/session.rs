@@ -52,7 +52,9 @@ fn start(program: &Path, socket: &Path) -> std::io::Result<()> {
     let mut command = Command::new(program);
     command.arg("--session").current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     // What is meant for the program must not govern the daemon.
-    for name in ["LD_PRELOAD", "SCAF_SOCKET", "SCAF_NAME", "SCAF_MIN", "SCAF_MAX", "SCAF_WEIGHT_MILLI"] {
+    for name in
+        ["LD_PRELOAD", "SCAF_SOCKET", "SCAF_NAME", "SCAF_MIN", "SCAF_MAX", "SCAF_WEIGHT_MILLI", "SCAF_RIGID"]
+    {
         command.env_remove(name);
     }
     // SAFETY: between fork and exec, only async-signal-safe system calls are made and nothing is allocated. The

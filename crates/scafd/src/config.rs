@@ -2,6 +2,7 @@
 //!
 //! `docs/configuration.md` describes the keys for users.
 
+use crate::apply::gang::stop::Wish;
 use crate::experiment::When;
 use crate::observe::counters::{Chosen, Name, NotAName};
 use scaf_policy::counters::Event;
@@ -9,7 +10,7 @@ use scaf_policy::fusion::Measured;
 use scaf_policy::observed::Estimate;
 use scaf_policy::place::Style;
 use scaf_policy::{Objective, Settings};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -53,6 +54,25 @@ pub struct Config {
     pub experiments: When,
     /// Seconds after which a region may be tried again when it has changed, or has been the same; 0 for never.
     pub experiment_again_s: u64,
+    /// Who takes turns.
+    pub gang: Gang,
+    /// How those are stopped whose turn it isn't.
+    pub gang_by: Wish,
+    /// Time between two switches in milliseconds, 20 to 1,000.
+    pub slice_ms: u32,
+}
+
+/// Who takes turns with other programs; whoever that is, it is only where they can't share in space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gang {
+    /// Nobody.
+    Off,
+    /// Programs that were started for it (`scaf run --rigid`), and those beside them; and whoever a policy that makes turns says.
+    #[default]
+    Asked,
+    /// Programs that were found to spin as well, and programs that are more than the contexts.
+    Auto,
 }
 
 impl Default for Config {
@@ -76,6 +96,9 @@ impl Default for Config {
             events: Chosen::default(),
             experiments: When::Off,
             experiment_again_s: 0,
+            gang: Gang::default(),
+            gang_by: Wish::default(),
+            slice_ms: 50,
         }
     }
 }
@@ -122,6 +145,9 @@ struct File {
     explore: Option<bool>,
     experiments: Option<When>,
     experiment_again_s: Option<u64>,
+    gang: Option<Gang>,
+    gang_by: Option<Wish>,
+    slice_ms: Option<Spanned<u32>>,
     memory: Option<bool>,
     memory_dir: Option<Spanned<PathBuf>>,
     counters: Option<Spanned<String>>,
@@ -234,6 +260,11 @@ impl Config {
         }
         config.experiments = file.experiments.unwrap_or(config.experiments);
         config.experiment_again_s = file.experiment_again_s.unwrap_or(config.experiment_again_s);
+        config.gang = file.gang.unwrap_or(config.gang);
+        config.gang_by = file.gang_by.unwrap_or(config.gang_by);
+        if let Some(slice) = file.slice_ms {
+            config.slice_ms = within(&slice, 20, 1000, "slice_ms").map_err(|(at, why)| error(at, why))?;
+        }
         Ok(config)
     }
 
@@ -320,7 +351,7 @@ mod tests {
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nplacement = 'along'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
                     count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\nexperiments = 'lazy'\n\
-                    experiment_again_s = 60\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
+                    experiment_again_s = 60\ngang = 'auto'\ngang_by = 'signal'\nslice_ms = 100\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
                     [profiles]\ncg = { 10 = 5, 2 = 1.9 }\n'my program'.4 = 3.5\n";
         let config = parse(text).unwrap();
         assert_eq!(
@@ -349,6 +380,9 @@ mod tests {
                 }),
                 experiments: When::Lazy,
                 experiment_again_s: 60,
+                gang: Gang::Auto,
+                gang_by: Wish::Signal,
+                slice_ms: 100,
             }
         );
     }
@@ -381,6 +415,8 @@ mod tests {
             ("\nprofiles.cg = { 0 = 2 }", "'0' is no number of contexts"),
             ("\nmax_clients_per_uid = 0", "1 and 1024"),
             ("\nmemory_dir = 'm'", "begin with /"),
+            ("\nslice_ms = 5", "20 and 1000"),
+            ("\ngang = 'on'", "`off`, `asked`, `auto`"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.starts_with("/etc/scaf/scafd.toml:2: ") && error.contains(range), "{error}");

@@ -4,11 +4,12 @@
 //! [`CHUNK_BYTES`] up to the end of file. [`Snapshot`] is the only place where a number on a screen gets its name:
 //! `scaf ps`, `scaf top`, `--json` and the metrics page all show fields of it.
 
+use crate::apply::gang::stop::Way;
 use crate::journal::Entry;
 use scaf_memory::{Profile, Summary};
-use scaf_policy::PuSet;
 use scaf_policy::counters::Rates;
 use scaf_policy::fusion::Source;
+use scaf_policy::{PuSet, Turn};
 use serde::{Deserialize, Serialize};
 
 /// Most bytes of an answer in one packet; small enough for any socket buffer.
@@ -94,8 +95,22 @@ pub struct Snapshot {
     pub decisions: u64,
     /// Whether hardware counters are read.
     pub counters: CountersAre,
+    /// Whose turn it is, by what and for how long; `None` where everyone runs all the time.
+    #[serde(default)]
+    pub turns: Option<Turns>,
     /// Managed programs in order of their arrival.
     pub programs: Vec<Program>,
+}
+
+/// Programs that share in time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turns {
+    /// How those are stopped whose turn it isn't.
+    pub by: Way,
+    /// Time between two switches, in milliseconds.
+    pub slice_ms: u64,
+    /// A round. Programs that are in no turn run all the time.
+    pub round: Vec<Turn>,
 }
 
 /// Whether the daemon reads hardware counters.
@@ -126,6 +141,8 @@ pub enum Mechanism {
     Fold,
     /// As fold, and the threads of dynamic loops that are too many sleep between chunks.
     Park,
+    /// It has all the contexts that it needs, for a part of the time if it must.
+    Gang,
     /// The team keeps its size as far as the program can tell, and fewer threads do its members' parts one after the other.
     Virtualise,
 }

@@ -3,10 +3,12 @@
 use anyhow::{Context, Result};
 use clap::Parser;
 use scafd::apply::Apply;
+use scafd::apply::gang::Gangs;
+use scafd::apply::gang::stop::Way;
 use scafd::apply::guardian::Guardian;
 use scafd::apply::slow::{Contexts, Slow};
 use scafd::cli::Args;
-use scafd::config::{Config, check_policy};
+use scafd::config::{Config, Gang, check_policy};
 use scafd::daemon::{Daemon, MEMORY, Parts, SIGNALS};
 use scafd::log::{Level, line};
 use scafd::paths::{self, Scope};
@@ -17,6 +19,7 @@ use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -49,7 +52,11 @@ fn run(args: &Args) -> Result<()> {
     let apply = match &args.slow_motion {
         _ if args.dry_run => Apply::dry_run(),
         Some(folder) => Apply::slow(Slow::new(Contexts::open(folder)?)),
-        None => Apply::new(Guardian::start().context("cannot start the guardian process")?),
+        None => {
+            let guardian = Guardian::start().context("cannot start the guardian process")?;
+            let gangs = gangs(&config, &guardian);
+            Apply::new(guardian).with_gangs(gangs)
+        }
     };
     // Signals wait in the pipe from here on; the default action must not meet a daemon that has changed something.
     let (signals, write) = UnixStream::pair()?;
@@ -101,6 +108,23 @@ fn configuration(args: &Args) -> Result<Config> {
         config.idle_exit_s = args.idle_exit;
     }
     Ok(config)
+}
+
+/// Whether programs can take turns; where they can't, that is said if the configuration counts on it.
+fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
+    if config.gang == Gang::Off {
+        return None;
+    }
+    let way = Way::choose(Path::new("/"), config.gang_by);
+    match way.and_then(|way| guardian.stops().map(|stops| (way, stops)).map_err(|error| error.to_string())) {
+        Ok((way, stops)) => Some(Gangs::new(way, Duration::from_millis(config.slice_ms.into()), stops)),
+        Err(why) => {
+            if config.gang == Gang::Auto {
+                line(Level::Warning, format_args!("programs can't take turns: {why}"));
+            }
+            None
+        }
+    }
 }
 
 /// What programs teach is kept if it is true of this machine; without a place for it, nothing is.

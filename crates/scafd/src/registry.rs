@@ -136,6 +136,10 @@ pub struct Program {
     pub alone: Option<String>,
     /// Whether that is only because none of its PUs can be given away now, and so may change.
     pub stranded: bool,
+    /// Why it needs all its contexts at once whenever it runs, if it does.
+    pub rigid: Option<String>,
+    /// Whether it is stopped now and then for others' turns. What its clocks say then says nothing about its speedup.
+    pub takes_turns: bool,
     /// Whether its teams may be resized.
     pub code: Code,
     /// Whether threads of its regions have variables of their own, as far as is known.
@@ -359,7 +363,11 @@ impl Program {
     pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64, known: bool) -> bool {
         let seen = self.seen.filter(|seen| seen.in_region && Some(seen.team) > self.grant.dop);
         let bound = !matches!(self.code, Code::Resizable) || seen.is_some_and(|seen| seen.promised > 0);
-        let folded = self.spins.is_some() && self.alone.is_none() && self.grant.set.is_some() && bound;
+        let folded = self.spins.is_some()
+            && self.alone.is_none()
+            && self.rigid.is_none()
+            && self.grant.set.is_some()
+            && bound;
         let (Some(seen), Some(dop), true) = (seen, self.grant.dop, folded) else {
             self.stuck = None;
             return false;
@@ -386,6 +394,9 @@ impl Program {
         let Some(dop) = self.grant.dop else {
             return (Mechanism::Unmanaged, "the policy leaves it alone".into());
         };
+        if let Some(why) = &self.rigid {
+            return (Mechanism::Gang, why.clone());
+        }
         let seen = self.seen.filter(|seen| seen.virtualised && seen.team <= dop && dop < self.natural());
         if seen.is_some_and(|seen| seen.promised > 0 || self.code != Code::Resizable) {
             let why = "regions whose threads are independent keep their team size and run on fewer threads";

@@ -22,6 +22,8 @@ pub(super) fn program(id: u64) -> Program {
         stranded: false,
         code: Code::Pending,
         inspected: 0,
+        rigid: None,
+        takes_turns: false,
         thread_local: true,
         spins: None,
         stuck: None,

@@ -52,6 +52,12 @@ impl<'h> Start<'h> {
         self
     }
 
+    /// An option of `scaf run` without a value.
+    pub fn flag(mut self, name: &str) -> Self {
+        self.options.push(name.into());
+        self
+    }
+
     /// Arguments of the program.
     pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));

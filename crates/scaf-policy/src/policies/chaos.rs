@@ -51,6 +51,10 @@ impl Policy for Chaos {
         Some(RATE_HZ)
     }
 
+    fn makes_turns(&self) -> bool {
+        true
+    }
+
     fn scatter(&mut self) -> Option<u64> {
         Some(self.stream.next())
     }

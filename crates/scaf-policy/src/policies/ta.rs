@@ -16,6 +16,10 @@ impl Policy for Ta {
         "ta"
     }
 
+    fn makes_turns(&self) -> bool {
+        true
+    }
+
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
         super::in_order(programs, |sorted| {
             let sizes = nearly_equal(&machine.units, machine.capacity, sorted.len() as u32);

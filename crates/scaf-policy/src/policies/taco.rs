@@ -49,6 +49,10 @@ impl Policy for Taco {
         "taco"
     }
 
+    fn makes_turns(&self) -> bool {
+        true
+    }
+
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
         if programs.is_empty() {
             *self = Taco::default();

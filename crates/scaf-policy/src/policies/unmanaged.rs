@@ -17,4 +17,8 @@ impl Policy for Unmanaged {
         };
         programs.iter().map(share).collect::<Vec<_>>().into()
     }
+
+    fn makes_turns(&self) -> bool {
+        true
+    }
 }

@@ -1,4 +1,4 @@
-//! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`]), what it knows ([`estimate`]), what company
+//! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`], [`gang`]), what it knows ([`estimate`]), what company
 //! does to a program ([`effective`]) and what it is worth ([`mix`]).
 //!
 //! Words: a *repetition* is one round in which everything is measured once; the kinds of runs are interleaved, so
@@ -13,6 +13,7 @@ pub mod decide;
 pub mod effective;
 pub mod estimate;
 mod folders;
+pub mod gang;
 pub(crate) mod interrupt;
 mod kernel;
 pub mod mix;

@@ -68,7 +68,11 @@ impl Private {
         Private::told(policy, "counters = \"off\"\n", words.into(), Some(motion), interrupt)
     }
 
-    fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
+    /// Starts one of this configuration.
+    ///
+    /// # Errors
+    /// As for [`Private::start`].
+    pub fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
         Private::told(policy, configuration, vec![], None, interrupt)
     }
 
@@ -113,6 +117,13 @@ impl Private {
         Ok(())
     }
 
+    /// Kills it, as nothing but a fault or an administrator does.
+    pub fn kill(&mut self) {
+        if let Some(pid) = Pid::from_raw(self.daemon.pid() as i32) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+    }
+
     /// Its socket.
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("scafd.sock")
@@ -120,7 +131,7 @@ impl Private {
 
     /// The environment of a program that it manages under `name`: what `scaf run --min MIN` makes of a clean one.
     pub fn environment(&self, name: &str, min: u32) -> Vec<Change> {
-        let wish = Wish { name: Some(name.to_owned()), min, max: None, weight_milli: 1000 };
+        let wish = Wish { name: Some(name.to_owned()), min, max: None, weight_milli: 1000, rigid: false };
         launch::environment(&wish, &self.socket(), &self.library, &|_| None)
     }
 }

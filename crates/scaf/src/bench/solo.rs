@@ -78,8 +78,9 @@ fn all(folders: &Folders) -> Result<Vec<String>> {
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        // The probe of `bench overhead` is no program to be timed.
-        .filter(|name| name != super::overhead::PROBE && sources.join(format!("{name}.c")).is_file())
+        // Probes are no programs to be timed.
+        .filter(|name| ![super::overhead::PROBE, super::gang::PROBE].contains(&name.as_str()))
+        .filter(|name| sources.join(format!("{name}.c")).is_file())
         .collect();
     names.sort();
     if names.is_empty() {

@@ -1,12 +1,16 @@
-//! The guardian: a small process that gives programs their affinity back when the daemon is killed.
+//! The guardian: a small process that gives programs their affinity back when the daemon is killed, and lets those go on that it had
+//! stopped ([`super::gang`]): these first, and also where the daemon itself was stopped or hangs.
 //!
 //! It is forked before anything else happens and sleeps in a `read` on a pipe whose other end the daemon holds. When
 //! the daemon dies, of whatever, the read ends. What the daemon has narrowed stands in a table that both share:
 //! an anonymous mapping, so it needs no file and outlives neither of them. After a clean exit the table is empty and
 //! the guardian just ends.
 
+use crate::apply::gang::stops::{self, Stops};
 use crate::apply::{mask_words, sweep};
 use crate::observe::{Observer, affinity};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use scaf_policy::PuSet;
 use scaf_proto::MASK_WORDS;
 use std::collections::BTreeMap;
@@ -24,6 +28,9 @@ const SLOTS: usize = crate::registry::MASKS + 2;
 /// How many generations of children are given their affinity back.
 const GENERATIONS: u32 = 8;
 
+/// How often the daemon is looked after while it has stopped somebody.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+
 type SharedMask = [AtomicU64; MASK_WORDS];
 
 /// One narrowed program. `pid` is written last and cleared first; 0 marks a free entry.
@@ -40,6 +47,7 @@ struct Entry {
 #[repr(C)]
 struct Table {
     entries: [Entry; ENTRIES],
+    stops: stops::Table,
 }
 
 /// The daemon's side of the guardian.
@@ -72,6 +80,15 @@ impl Guardian {
                 Ok(Guardian { table, places: BTreeMap::new(), alive: Some(alive), pid })
             }
         }
+    }
+
+    /// Where the gangs' thread notes whom it stops.
+    ///
+    /// # Errors
+    /// No file descriptor left.
+    pub fn stops(&self) -> io::Result<Stops> {
+        let alive = self.alive.as_ref().map(OwnedFd::try_clone).transpose()?;
+        Ok(Stops::new(&self.table.stops, alive))
     }
 
     /// Notes that the threads of a process have or are about to have one of `masks`, of which there are at most two more than
@@ -161,10 +178,33 @@ fn watch(table: &Table, wait: &OwnedFd) -> ! {
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
     let _ = rustix::thread::set_name(c"scafd-guardian");
-    while matches!(rustix::io::read(wait, &mut [0u8; 1]), Err(rustix::io::Errno::INTR)) {}
+    while wait_for_end(table, wait) {
+        // The daemon is stopped, or hangs. When it goes on, it stops them again.
+        table.stops.let_all_go();
+    }
+    table.stops.let_all_go();
+    table.stops.take_all_away();
     restore_all(table);
     // SAFETY: ends the process without running the daemon's exit handlers.
     unsafe { libc::_exit(0) }
+}
+
+/// True if the daemon is late, false when it has ended.
+fn wait_for_end(table: &Table, wait: &OwnedFd) -> bool {
+    loop {
+        let timeout = table.stops.is_watched().then_some(LOOK);
+        let mut poll = [PollFd::new(wait, PollFlags::IN)];
+        match rustix::event::poll(&mut poll, timeout.as_ref()) {
+            // A byte only wakes us: from now on there is somebody to watch.
+            Ok(1..) => match rustix::io::read(wait, &mut [0u8; 64]) {
+                Ok(0) => return false,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return false,
+            },
+            Ok(0) if table.stops.is_late() => return true,
+            Ok(0) | Err(_) => {}
+        }
+    }
 }
 
 fn restore_all(table: &Table) {

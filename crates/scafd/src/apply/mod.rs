@@ -1,14 +1,17 @@
-//! Changes the system: the affinity of programs' threads. The only module of the daemon that does, and it has a
+//! Changes the system: the affinity of programs' threads, and whether they run at all ([`gang`]). The only module of the daemon that does, and it has a
 //! dry run that does not, and hands for a machine that passes for another one ([`slow`]).
 //!
 //! A program that is given fewer PUs than it has of its own has all its threads' affinity *narrowed*. Threads that
 //! have bound themselves, so whose mask is neither the program's own nor the one we set, keep it. What was narrowed
 //! stands in the guardian's table first ([`guardian`]), so that it is given back even if we are killed.
 
+pub mod gang;
+mod groups;
 pub mod guardian;
 pub mod slow;
 
 use crate::observe::{Observer, affinity};
+use gang::Gangs;
 use guardian::Guardian;
 use scaf_policy::PuSet;
 use slow::Slow;
@@ -61,6 +64,8 @@ pub enum Trouble {
 /// The hands of the daemon.
 pub struct Apply {
     observer: Observer,
+    // In this order: the guardian ends when nobody holds its pipe any more.
+    gangs: Option<Gangs>,
     hands: Hands,
 }
 
@@ -90,7 +95,18 @@ impl Apply {
     }
 
     fn by(hands: Hands) -> Apply {
-        Apply { observer: Observer::new(Path::new("/")), hands }
+        Apply { observer: Observer::new(Path::new("/")), gangs: None, hands }
+    }
+
+    /// The same hands, by which programs take turns as well.
+    #[must_use]
+    pub fn with_gangs(self, gangs: Option<Gangs>) -> Apply {
+        Apply { gangs, ..self }
+    }
+
+    /// By what programs take turns, if they can.
+    pub fn gangs(&mut self) -> Option<&mut Gangs> {
+        self.gangs.as_mut()
     }
 
     /// Whether affinities are left as they are.

@@ -17,7 +17,7 @@ use scaf_policy::counters::Counters;
 use scaf_policy::knowledge::Useful;
 use scaf_policy::observed::Observed;
 use scaf_policy::{ProgramId, PuSet};
-use scaf_proto::hello::{FLAG_BOUND, Hello};
+use scaf_proto::hello::{FLAG_BOUND, FLAG_RIGID, Hello};
 use std::time::Instant;
 
 /// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from, and how
@@ -105,6 +105,8 @@ impl Daemon {
             usable,
             stranded: alone.is_some() && usable_is_empty && !bound,
             alone,
+            rigid: (hello.flags & FLAG_RIGID != 0).then(|| "its user says so (scaf run --rigid)".into()),
+            takes_turns: false,
             code: Code::Pending,
             inspected: 0,
             thread_local: true,
@@ -179,7 +181,7 @@ impl Daemon {
     }
 
     fn why_alone(
-        &self,
+        &mut self,
         pid: u32,
         hello: &Hello,
         own: &PuSet,
@@ -188,6 +190,11 @@ impl Daemon {
     ) -> Option<String> {
         if hello.flags & FLAG_BOUND != 0 {
             return Some("its threads are bound by its own wish (OMP_PROC_BIND or the like)".into());
+        }
+        if hello.flags & FLAG_RIGID != 0 && !self.can_take_turns() {
+            return Some(
+                "its user says that it is rigid, and there are no turns here; scaf doctor says why".into(),
+            );
         }
         if usable.is_empty() {
             return Some(super::limits::no_pus(own, &self.limits.pus));

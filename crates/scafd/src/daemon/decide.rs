@@ -8,7 +8,7 @@ use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
 use crate::log::{self, Level};
 use crate::observe::clock;
-use scaf_policy::place::{Want, place, scatter};
+use scaf_policy::place::{Want, place_turns, scatter};
 use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet};
 use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ impl Daemon {
         let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.apply.pace();
         let units = self.parts.topology.restrict(&self.limits.pus).units();
         let machine = Machine { capacity: self.capacity(), now_s, units };
-        let mut allocation = self.parts.policy.allocate(&machine, &requests);
+        let mut allocation = self.divide(&machine, &requests);
         let mut entry = Entry::of(Decision {
             number: self.decisions,
             policy: self.parts.policy.name().to_owned(),
@@ -88,7 +88,11 @@ impl Daemon {
         let topology = self.parts.topology.restrict(&self.limits.pus);
         let sets = match self.parts.policy.scatter() {
             Some(seed) => scatter(&topology, &wants, seed),
-            None => place(&topology, &wants, self.parts.config.placement),
+            None => {
+                let at = |id: &ProgramId| wants.iter().position(|want| want.id == *id);
+                let turns = allocation.turns.iter().map(|turn| turn.members.iter().filter_map(at).collect());
+                place_turns(&topology, &wants, &turns.collect::<Vec<_>>(), self.parts.config.placement)
+            }
         };
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
@@ -137,6 +141,7 @@ impl Daemon {
         for (_, id) in &changes {
             self.carry_out(*id);
         }
+        self.take_turns(allocation);
         if !changes.is_empty() {
             self.watch_until = Instant::now() + Duration::from_millis(500);
         }
@@ -219,6 +224,9 @@ impl Daemon {
 
     /// Before the daemon ends: everybody is unmanaged and has the own affinity again.
     pub(super) fn release_all(&mut self) {
+        if let Some(gangs) = self.parts.apply.gangs() {
+            gangs.end();
+        }
         let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.id).collect();
         for id in ids {
             if let Some(program) = self.registry.get_mut(id) {

@@ -10,10 +10,11 @@ mod lend;
 mod limits;
 mod recall;
 mod tick;
+mod turns;
 
 use crate::apply::Apply;
 use crate::config::Config;
-use crate::control::{CountersAre, Decisions, Reply, Request, Snapshot};
+use crate::control::{CountersAre, Decisions, Reply, Request, Snapshot, Turns};
 use crate::inspect::Inspector;
 use crate::journal::Journal;
 use crate::log::{self, Level};
@@ -95,6 +96,8 @@ pub struct Daemon {
     /// Not before then.
     next_return: Instant,
     stop: bool,
+    /// Who takes turns now.
+    turns: Option<Turns>,
 }
 
 impl Daemon {
@@ -128,6 +131,7 @@ impl Daemon {
             returning: false,
             next_return: now,
             stop: false,
+            turns: None,
             parts,
         };
         daemon.refresh_limits();
@@ -323,6 +327,7 @@ impl Daemon {
                 Some(Access::Absent) => CountersAre::Absent,
                 Some(Access::Forbidden) => CountersAre::Forbidden,
             },
+            turns: self.turns.clone(),
             programs: self.registry.iter().map(|p| p.snapshot()).collect(),
         }
     }

@@ -10,6 +10,7 @@ use super::decide::target_of;
 use super::lend;
 use super::recall::note_spinner;
 use crate::apply::Trouble;
+use crate::config::Gang;
 use crate::estimate::{Bounds, Page};
 use crate::experiment::When;
 use crate::log::{self, Level};
@@ -112,6 +113,10 @@ impl Daemon {
             let Some(copied) = copied else { continue };
             let (was_serial, process) = (program.serial, self.observer.process(program.pid));
             let runs = take_in(program, copied, cpu_ns, stepped, &now, &self.tsc);
+            if program.takes_turns {
+                // By its clocks it stands still while others have their turn, and so do its counters.
+                continue;
+            }
             if !was_serial {
                 lend::doubt(program, &process);
             }
@@ -163,7 +168,7 @@ impl Daemon {
             let cpu_ns = self.observer.cpu_ns(program.pid);
             let stepped = program.step.is_some();
             let runs = take_in(program, copied, cpu_ns, stepped, &Moment::now(), &self.tsc);
-            if !crowded {
+            if !crowded && !program.takes_turns {
                 program.ran(&runs);
             }
         }
@@ -200,6 +205,7 @@ impl Daemon {
     /// Lets programs go that would wait for themselves while they are folded. True if there was one.
     pub(super) fn free_spinning(&mut self) -> bool {
         let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
+        let gangs = self.parts.config.gang == Gang::Auto && self.can_take_turns();
         let mut found = Vec::new();
         // Those that aren't folded, too: whatever was noted of them is forgotten then.
         for program in self.registry.iter_mut().filter(|p| p.spins.is_some()) {
@@ -225,7 +231,10 @@ impl Daemon {
             let why = format!(
                 "its threads spin on memory of their own, at {place}, and folded they wait for themselves"
             );
-            self.leave_alone(*id, why);
+            match self.registry.get_mut(*id) {
+                Some(program) if gangs => program.rigid = Some(why),
+                _ => self.leave_alone(*id, why),
+            }
         }
         !found.is_empty()
     }
@@ -326,8 +335,12 @@ fn take_in(
     };
     program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
     let seen = program.meter.read(now.ticks, &page, bounds, tsc);
-    program.measured(seen, stepped);
-    program.listen(&seen, bounds.cpu_s, now.ns);
+    if program.takes_turns {
+        program.seen = Some(seen);
+    } else {
+        program.measured(seen, stepped);
+        program.listen(&seen, bounds.cpu_s, now.ns);
+    }
     let steady_ns = now.ns.saturating_sub(program.grant.granted_ns);
     let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
     program.rows.read(now.ticks, (steady_ns as f64 * 1e-9, most), rows.into_iter(), tsc)

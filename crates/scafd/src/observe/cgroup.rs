@@ -63,6 +63,27 @@ pub fn cpu_group(root: &Path) -> Option<(PathBuf, bool)> {
     controllers.split_whitespace().any(|name| name == "cpu").then_some((top, true))
 }
 
+/// The group of a process in the hierarchy of a version-1 controller, or in version 2's where `controller` is empty. `None` if there is no
+/// such hierarchy, or the group lies outside of what we see of it.
+pub fn group_of(root: &Path, pid: u32, controller: &str) -> Option<PathBuf> {
+    let groups = read_to_string(root.join("proc").join(pid.to_string()).join("cgroup")).ok()?;
+    let mounts = read_to_string(root.join("proc/self/mountinfo")).ok()?;
+    let hierarchy = hierarchy(&groups, &mounts, controller)?;
+    let folder =
+        root.join(hierarchy.mount.strip_prefix("/").unwrap_or(&hierarchy.mount)).join(&hierarchy.group);
+    // Seen from another namespace, a path climbs out of the mount; what is there by that name is another group.
+    let outside = groups.lines().any(|line| line.contains(":/..")) || !folder.is_dir();
+    (!outside).then_some(folder)
+}
+
+/// Where a hierarchy is mounted; see [`group_of`].
+pub fn mount(root: &Path, controller: &str) -> Option<PathBuf> {
+    let groups = read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let mounts = read_to_string(root.join("proc/self/mountinfo")).ok()?;
+    let mount = hierarchy(&groups, &mounts, controller)?.mount;
+    Some(root.join(mount.strip_prefix("/").unwrap_or(&mount)))
+}
+
 impl Cgroup {
     fn restrict(&mut self, file: &Path) {
         let Some(set) = read_to_string(file).ok().and_then(|t| t.trim().parse::<PuSet>().ok()) else {

@@ -48,6 +48,13 @@ impl Process {
         })
     }
 
+    /// Whether it is stopped by a signal or by a debugger.
+    pub fn is_stopped(&self) -> bool {
+        let text = read_to_string(self.folder.join("stat")).unwrap_or_default();
+        // Its name, which may contain anything, ends with the last parenthesis.
+        text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+    }
+
     /// Bytes of memory that it has, and those of them that are its own alone: neither files' nor shared.
     ///
     /// # Errors

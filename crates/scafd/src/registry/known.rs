@@ -25,7 +25,7 @@ impl Program {
             serial: self.serial,
             // A team that is too large is folded within milliseconds: no program keeps others waiting until it has adapted.
             team: 0,
-            rigid: false,
+            rigid: self.rigid.is_some(),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Both versions of control groups do: in version 1 a thread is moved by writing its number into `tasks`, in version 2 into
 //! `cgroup.threads`, for which the groups have to be threaded ones.
 
+use crate::apply::groups;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,9 @@ const HEADROOM: f64 = 0.8;
 /// get the rest and don't slow a context down. In `cpu.shares`, and in `cpu.weight`.
 const SHARES: u32 = 262_144;
 const WEIGHT: u32 = 10_000;
+
+/// The files that take threads, in version 1 and in version 2.
+const THREADS: [&str; 2] = ["tasks", "cgroup.threads"];
 
 /// Why contexts can't be made; what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -161,7 +165,7 @@ impl Contexts {
         for _ in 0..100 {
             for group in groups().filter(|path| path.is_dir()).chain([folder.to_owned()]) {
                 if let Some(parent) = folder.parent() {
-                    turn_out(&group, parent);
+                    groups::empty(&group, parent, &THREADS);
                 }
                 last = fs::remove_dir(&group);
             }
@@ -206,16 +210,6 @@ impl Contexts {
     /// The kernel's: ESRCH if it has ended.
     pub fn put(&self, tid: u32, context: u32) -> io::Result<()> {
         fs::write(self.folder.join(context.to_string()).join(self.threads), tid.to_string())
-    }
-}
-
-/// Moves the threads of one group to another.
-fn turn_out(group: &Path, to: &Path) {
-    for file in ["tasks", "cgroup.threads"] {
-        for tid in fs::read_to_string(group.join(file)).unwrap_or_default().lines() {
-            // One that has ended meanwhile needs no group.
-            let _ = fs::write(to.join(file), tid);
-        }
     }
 }
 
@@ -324,7 +318,7 @@ mod tests {
         let group = parent.path().join("0");
         fs::create_dir(&group).unwrap();
         fs::write(group.join("cgroup.threads"), "41\n42\n").unwrap();
-        turn_out(&group, parent.path());
+        groups::empty(&group, parent.path(), &THREADS);
         assert_eq!(files(parent.path()).remove(1), ("cgroup.threads".into(), "42".into()));
         let control = parent.path().join("cgroup.subtree_control");
         fs::write(&control, "cpu").unwrap();

@@ -1,0 +1,75 @@
+//! What the thread that switches costs on a machine of eight partitions, each with two programs that alternate: sixteen processes that are stopped and
+//! let go on, on however few cores there are.
+
+use super::{Bench, clock};
+use crate::bench::child::{Child, Recipe};
+use anyhow::{Context, Result};
+use scafd::apply::gang::stop::Way;
+use scafd::apply::gang::{Gangs, Member, Turn};
+use scafd::apply::guardian::Guardian;
+use scafd::observe::process::Process;
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+
+const PARTITIONS: usize = 8;
+const SECONDS: f64 = 4.0;
+
+/// What it costs.
+#[derive(Serialize)]
+pub struct Cost {
+    /// Partitions that alternate.
+    pub partitions: usize,
+    /// CPU time over time, in percent.
+    pub core_pct: f64,
+    /// CPU time for each switch of all partitions, looks included, in microseconds.
+    pub switch_us: f64,
+}
+
+/// Measures it.
+///
+/// # Errors
+/// The probes don't start, or the user interrupts.
+pub fn cost(bench: &Bench, way: Way, slice_ms: u32, guardian: &Guardian) -> Result<Cost> {
+    let end_ns = clock::now_ns() + ((SECONDS + 2.0) * 1e9) as u64;
+    let words = ["spin".into(), "0".into(), end_ns.to_string().into()];
+    let recipe = Recipe::new(bench.probe.clone(), words.to_vec())
+        .with(vec![("OMP_NUM_THREADS", Some("1".into()))], None);
+    let children = (0..2 * PARTITIONS).map(|_| Child::start(&recipe)).collect::<Result<Vec<_>>>()?;
+    let member = |child: &Child| {
+        let starttime = Process::new(Path::new("/"), child.pid()).stat()?.starttime;
+        Ok(Member { pid: child.pid(), starttime })
+    };
+    let members = children.iter().map(member).collect::<Result<Vec<_>>>()?;
+    let turn = |members: &[Member]| Turn { slices: 1, members: members.to_vec() };
+    let mut gangs = Gangs::new(way, Duration::from_millis(slice_ms.into()), guardian.stops()?);
+    gangs.take(members.chunks(PARTITIONS).map(turn).collect());
+    bench.interrupt.wait(&[], Duration::from_millis(500))?;
+    let (before_ns, began_ns) = (used_ns()?, clock::now_ns());
+    bench.interrupt.wait(&[], Duration::from_secs_f64(SECONDS))?;
+    let (used_ns, wall_ns) = ((used_ns()? - before_ns) as f64, (clock::now_ns() - began_ns) as f64);
+    gangs.end();
+    drop(children);
+    let switches = wall_ns * 1e-6 / f64::from(slice_ms);
+    Ok(Cost {
+        partitions: PARTITIONS,
+        core_pct: 100.0 * used_ns / wall_ns,
+        switch_us: used_ns * 1e-3 / switches,
+    })
+}
+
+/// CPU time of our thread of that name.
+fn used_ns() -> Result<u64> {
+    for entry in std::fs::read_dir("/proc/self/task").context("/proc/self/task")?.flatten() {
+        let read = |file: &str| std::fs::read_to_string(entry.path().join(file)).unwrap_or_default();
+        if read("comm").trim() == "scafd-gang" {
+            let schedstat = read("schedstat");
+            return schedstat
+                .split(' ')
+                .next()
+                .and_then(|ns| ns.parse().ok())
+                .context("schedstat isn't understood");
+        }
+    }
+    anyhow::bail!("the thread that switches has ended")
+}

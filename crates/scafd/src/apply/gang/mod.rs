@@ -1,0 +1,108 @@
+//! Programs take turns: whoever isn't in the turn that runs is stopped until its own ([`scaf_policy::Turn`]).
+//!
+//! The daemon says who takes turns, a thread of its own carries them out ([`thread`]): a tick of the daemon may last longer than a switch may be late.
+//! [`rounds`] says whose turn it is, [`stop`] stops a program by what the machine has for it, and what was stopped stands in a table that the
+//! guardian shares ([`stops`]).
+
+pub mod rounds;
+pub mod stop;
+pub mod stops;
+mod thread;
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use stop::Way;
+use stops::Stops;
+
+/// A program that takes turns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Member {
+    /// Process id.
+    pub pid: u32,
+    /// When it started; a later process with the same id is not touched.
+    pub starttime: u64,
+}
+
+/// A turn: for so many slices these run, and those of other turns don't.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// At least 1.
+    pub slices: u32,
+    /// Who runs.
+    pub members: Vec<Member>,
+}
+
+/// What the thread is told.
+enum Order {
+    Turns(Vec<Turn>),
+    End,
+}
+
+/// The daemon's side of it.
+pub struct Gangs {
+    way: Way,
+    slice: Duration,
+    /// Until the first turns are there.
+    stops: Option<Stops>,
+    thread: Option<(Sender<Order>, JoinHandle<()>)>,
+    turns: Vec<Turn>,
+}
+
+impl Gangs {
+    /// Nobody takes turns yet.
+    pub fn new(way: Way, slice: Duration, stops: Stops) -> Gangs {
+        Gangs { way, slice, stops: Some(stops), thread: None, turns: Vec::new() }
+    }
+
+    /// How programs are stopped.
+    pub fn way(&self) -> Way {
+        self.way
+    }
+
+    /// Time between two switches.
+    pub fn slice(&self) -> Duration {
+        self.slice
+    }
+
+    /// Who takes turns from now on; everybody else runs.
+    pub fn take(&mut self, turns: Vec<Turn>) {
+        if turns == self.turns {
+            return;
+        }
+        if let Some(stops) = self.stops.take() {
+            let (sender, orders) = channel();
+            let (way, slice) = (self.way, self.slice);
+            let run = move || thread::run(way, slice, &stops, &orders);
+            let name = "scafd-gang".to_owned();
+            self.thread =
+                std::thread::Builder::new().name(name).spawn(run).ok().map(|thread| (sender, thread));
+        }
+        if let Some((orders, _)) = &self.thread {
+            // It ends only with us.
+            let _ = orders.send(Order::Turns(turns.clone()));
+        }
+        self.turns = turns;
+    }
+
+    /// Lets everyone go, and takes all groups away.
+    pub fn end(&mut self) {
+        if let Some((orders, thread)) = self.thread.take() {
+            let _ = orders.send(Order::End);
+            let _ = thread.join();
+        }
+        self.turns.clear();
+    }
+}
+
+impl Drop for Gangs {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Everyone who takes turns.
+fn everyone(turns: &[Turn]) -> BTreeSet<Member> {
+    turns.iter().flat_map(|turn| turn.members.iter().copied()).collect()
+}

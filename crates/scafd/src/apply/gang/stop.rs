@@ -1,0 +1,338 @@
+//! The ways to stop a program for a while, and one program that is stopped by one of them.
+//!
+//! Groups are made within the program's own group, so that whatever limits hold for it go on to hold, and are called
+//! `scaf-gang-DAEMON-PROGRAM` by process ids. Only the program itself is moved there, with all its threads; children that it has while it is
+//! there are born there, too, and are put back within a second ([`Held::evict`]).
+
+use crate::apply::groups;
+use crate::observe::{Observer, cgroup};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// How the names of our groups begin.
+pub const NAME: &str = "scaf-gang-";
+
+/// What the configuration says about it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wish {
+    /// A freezer, if there is one.
+    #[default]
+    Auto,
+    /// A freezer.
+    Freezer,
+    /// Programs out of turn run where nobody else wants to.
+    Idle,
+    /// Signals; for programs of the daemon's own user only.
+    Signal,
+}
+
+/// How programs are stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// Version 2 of control groups: `cgroup.freeze`. What is frozen can be killed at once, and debugged.
+    FreezeV2,
+    /// Version 1: the freezer. Signals, SIGKILL included, wait for the next turn.
+    FreezeV1,
+    /// Version 2's `cpu.idle`: it isn't stopped, but runs only where nobody else wants to.
+    IdleV2,
+    /// The same in version 1.
+    IdleV1,
+    /// Version 1 before Linux 5.15: the least `cpu.shares`.
+    SharesV1,
+    /// SIGSTOP and SIGCONT, which shells and other parents see.
+    Signal,
+}
+
+impl Way {
+    const ALL: [Way; 6] =
+        [Way::FreezeV2, Way::FreezeV1, Way::IdleV2, Way::IdleV1, Way::SharesV1, Way::Signal];
+
+    /// A number for the guardian's table, from 1.
+    pub fn code(self) -> u32 {
+        Way::ALL.iter().zip(1..).find(|(way, _)| **way == self).map_or(0, |(_, code)| code)
+    }
+
+    /// The way of that number.
+    pub fn of_code(code: u32) -> Option<Way> {
+        Way::ALL.get((code as usize).checked_sub(1)?).copied()
+    }
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::FreezeV2 => "cgroup.freeze (version 2)",
+            Way::FreezeV1 => "the freezer (version 1)",
+            Way::IdleV2 => "cpu.idle (version 2)",
+            Way::IdleV1 => "cpu.idle (version 1)",
+            Way::SharesV1 => "cpu.shares (version 1)",
+            Way::Signal => "SIGSTOP and SIGCONT",
+        }
+    }
+
+    /// The hierarchy: a controller of version 1, or version 2 (empty). `None` without groups.
+    pub fn controller(self) -> Option<&'static str> {
+        match self {
+            Way::FreezeV2 | Way::IdleV2 => Some(""),
+            Way::FreezeV1 => Some("freezer"),
+            Way::IdleV1 | Way::SharesV1 => Some("cpu"),
+            Way::Signal => None,
+        }
+    }
+
+    /// The file of a group, and what to write into it for stop and for go.
+    fn switch(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Way::FreezeV2 => ("cgroup.freeze", "1", "0"),
+            Way::FreezeV1 => ("freezer.state", "FROZEN", "THAWED"),
+            Way::IdleV2 | Way::IdleV1 => ("cpu.idle", "1", "0"),
+            Way::SharesV1 => ("cpu.shares", "2", "1024"),
+            Way::Signal => ("", "", ""),
+        }
+    }
+
+    /// Those that a wish means, the best one first.
+    fn meant(wish: Wish) -> &'static [Way] {
+        match wish {
+            Wish::Auto | Wish::Freezer => &[Way::FreezeV2, Way::FreezeV1],
+            Wish::Idle => &[Way::IdleV2, Way::IdleV1, Way::SharesV1],
+            Wish::Signal => &[Way::Signal],
+        }
+    }
+
+    /// The first that this machine allows, by trying it on an empty group within our own.
+    ///
+    /// # Errors
+    /// There is none; a sentence for each that says why.
+    pub fn choose(root: &Path, wish: Wish) -> Result<Way, String> {
+        let mut why = Vec::new();
+        for way in Way::meant(wish) {
+            match way.try_out(root) {
+                Ok(()) => return Ok(*way),
+                Err(error) => why.push(format!("{}: {error}", way.name())),
+            }
+        }
+        Err(why.join("; "))
+    }
+
+    fn try_out(self, root: &Path) -> io::Result<()> {
+        let Some(controller) = self.controller() else { return Ok(()) };
+        let pid = std::process::id();
+        let home = home(root, pid, controller)?;
+        let group = home.join(format!("{NAME}{pid}-0"));
+        let made = self.make(&home, &group).and_then(|file| file.write_all_at(self.switch().2.as_bytes(), 0));
+        let _ = fs::remove_dir(&group);
+        made
+    }
+
+    /// Makes a group, and gives the file that stops it.
+    fn make(self, home: &Path, group: &Path) -> io::Result<File> {
+        let at = |path: &Path, error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        };
+        match fs::create_dir(group) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(at(group, error)),
+            _ => {}
+        }
+        if self == Way::IdleV2 {
+            // A group with processes may hand a controller on only to threaded ones.
+            for (path, text) in
+                [(group.join("cgroup.type"), "threaded"), (home.join("cgroup.subtree_control"), "+cpu")]
+            {
+                fs::write(&path, text).map_err(|error| at(&path, error))?;
+            }
+        }
+        let file = group.join(self.switch().0);
+        File::options().write(true).open(&file).map_err(|error| at(&file, error))
+    }
+}
+
+/// The group that a program is in without us.
+fn home(root: &Path, pid: u32, controller: &str) -> io::Result<PathBuf> {
+    let group = cgroup::group_of(root, pid, controller).ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            "no such hierarchy of control groups, or the group is out of sight",
+        )
+    })?;
+    // A child of a program that takes turns, or a program of a daemon that was killed.
+    let ours = group.file_name().is_some_and(|name| name.to_string_lossy().starts_with(NAME));
+    Ok(if ours { group.parent().map(Path::to_owned).unwrap_or(group) } else { group })
+}
+
+/// A program that can be stopped.
+pub struct Held {
+    way: Way,
+    pid: u32,
+    starttime: u64,
+    /// The switch, its group and the group around that; `None` for signals.
+    group: Option<(File, PathBuf, PathBuf)>,
+    /// Whether it is stopped, as far as we know.
+    pub stopped: bool,
+}
+
+impl Held {
+    /// Takes hold of a program.
+    ///
+    /// # Errors
+    /// It has ended, or the system doesn't let us; then it is as before.
+    pub fn take(root: &Path, way: Way, pid: u32, starttime: u64) -> io::Result<Held> {
+        let group = match way.controller() {
+            None => {
+                let own = rustix::process::getuid().as_raw();
+                let uid = Observer::new(root).process(pid).uid()?;
+                if uid != own {
+                    let why =
+                        format!("it belongs to user {uid}, and signals are only for programs of user {own}");
+                    return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+                }
+                None
+            }
+            Some(controller) => {
+                let home = home(root, pid, controller)?;
+                let group = home.join(format!("{NAME}{}-{pid}", std::process::id()));
+                let moved = way.make(&home, &group).and_then(|file| {
+                    file.write_all_at(way.switch().2.as_bytes(), 0)?;
+                    fs::write(group.join("cgroup.procs"), pid.to_string())?;
+                    Ok(file)
+                });
+                match moved {
+                    Ok(file) => Some((file, group, home)),
+                    Err(error) => {
+                        let _ = fs::remove_dir(&group);
+                        return Err(error);
+                    }
+                }
+            }
+        };
+        let held = Held { way, pid, starttime, group, stopped: false };
+        if !held.is_there(root) {
+            // Another process has its number by now.
+            let _ = held.release();
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(held)
+    }
+
+    /// Whether it hasn't ended.
+    fn is_there(&self, root: &Path) -> bool {
+        Observer::new(root).process(self.pid).stat().is_ok_and(|stat| stat.starttime == self.starttime)
+    }
+
+    /// When it started.
+    pub fn starttime(&self) -> u64 {
+        self.starttime
+    }
+
+    /// Its group.
+    pub fn group(&self) -> Option<&Path> {
+        self.group.as_ref().map(|(_, group, _)| group.as_path())
+    }
+
+    /// Stops it, or lets it go on.
+    ///
+    /// # Errors
+    /// What the kernel says: it has ended, mostly.
+    pub fn set(&mut self, stopped: bool) -> io::Result<()> {
+        let (_, stop, go) = self.way.switch();
+        match &self.group {
+            Some((file, ..)) => file.write_all_at(if stopped { stop } else { go }.as_bytes(), 0)?,
+            None => self.stopped = signal(self.pid, self.starttime, stopped, self.stopped)?,
+        }
+        if self.group.is_some() {
+            self.stopped = stopped;
+        }
+        Ok(())
+    }
+
+    /// Puts children back that were born in its group.
+    pub fn evict(&self) {
+        let Some((_, group, home)) = &self.group else { return };
+        let file = "cgroup.procs";
+        for id in fs::read_to_string(group.join(file)).unwrap_or_default().lines() {
+            if id != self.pid.to_string() {
+                let _ = fs::write(home.join(file), id);
+            }
+        }
+    }
+
+    /// Lets it go for good. Gives its group if that can't be taken away yet: one who was just killed takes a moment to leave.
+    pub fn release(mut self) -> Option<PathBuf> {
+        let _ = self.set(false);
+        let (_, group, _) = self.group.take()?;
+        (!take_away(&group)).then_some(group)
+    }
+}
+
+/// Sends SIGSTOP or SIGCONT, and says whether the process is stopped by us now. Somebody who was stopped by others stays so.
+fn signal(pid: u32, starttime: u64, stop: bool, stopped: bool) -> io::Result<bool> {
+    if stop == stopped {
+        return Ok(stopped);
+    }
+    let process = Observer::new(Path::new("/")).process(pid);
+    if process.stat()?.starttime != starttime {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    if stop && process.is_stopped() {
+        return Ok(false);
+    }
+    let pid = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+        .ok_or(io::ErrorKind::InvalidInput)?;
+    let signal = if stop { rustix::process::Signal::STOP } else { rustix::process::Signal::CONT };
+    rustix::process::kill_process(pid, signal)?;
+    Ok(stop)
+}
+
+/// Lets all that is in a group run, by whatever way it was stopped; for who finds it or inherits it.
+pub fn let_go(way: Way, group: &Path) {
+    let (file, _, go) = way.switch();
+    let _ = fs::write(group.join(file), go);
+}
+
+/// The same without a group.
+pub fn let_process_go(pid: u32, starttime: u64) {
+    let _ = signal(pid, starttime, false, true);
+}
+
+/// Moves everyone out of a group and takes it away. False if it isn't empty yet.
+pub fn take_away(group: &Path) -> bool {
+    if let Some(home) = group.parent() {
+        groups::empty(group, home, &["cgroup.procs"]);
+    }
+    match fs::remove_dir(group) {
+        Ok(()) => true,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// Takes away groups of daemons that have ended without their guardians having done it.
+pub fn sweep(root: &Path, way: Way) {
+    const DEPTH: u32 = 8;
+    fn walk(way: Way, folder: &Path, depth: u32) {
+        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            match name.strip_prefix(NAME).and_then(|rest| rest.split_once('-')) {
+                Some((daemon, _)) if !Path::new("/proc").join(daemon).exists() => {
+                    let_go(way, &path);
+                    take_away(&path);
+                }
+                Some(_) => {}
+                None if depth > 0 && path.is_dir() => walk(way, &path, depth - 1),
+                None => {}
+            }
+        }
+    }
+    if let Some(mount) = way.controller().and_then(|controller| cgroup::mount(root, controller)) {
+        walk(way, &mount, DEPTH);
+    }
+}
+
+#[cfg(test)]
+#[path = "stop_tests.rs"]
+mod tests;

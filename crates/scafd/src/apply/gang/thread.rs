@@ -1,0 +1,208 @@
+//! The thread that switches.
+//!
+//! It sleeps until the next look by an absolute time, so that switches don't drift. On a core that spins it would get its turn late, by 4 ms where the
+//! kernel doesn't know better; so it asks for real-time priority, and goes without where that isn't permitted. It runs for 50 to 100 us a switch.
+
+use super::rounds::{self, Rounds};
+use super::stop::{self, Held, Way};
+use super::stops::Stops;
+use super::{Member, Order, Turn, everyone};
+use crate::log::{self, Level};
+use crate::observe::clock::{cpu_ns, now_ns};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// How often children are put back that were born in a program's group, and groups tried to be taken away that weren't empty.
+const TIDY_NS: u64 = 1_000_000_000;
+
+/// Later than that after a look was due, the guardian takes us for stopped and lets everyone go on; so what we know of them isn't so.
+const LATE_NS: u64 = 1_000_000_000;
+
+struct Thread<'a> {
+    way: Way,
+    slice_ns: u64,
+    stops: &'a Stops,
+    rounds: Option<Rounds>,
+    held: BTreeMap<u32, (Held, usize)>,
+    /// Programs that can't be stopped, which was said.
+    free: BTreeSet<Member>,
+    /// CPU clocks at the last look.
+    clocks: BTreeMap<u32, u64>,
+    leftovers: Vec<PathBuf>,
+    tidied_ns: u64,
+}
+
+/// Carries out turns until the end is ordered, or whoever orders is gone.
+pub(super) fn run(way: Way, slice: Duration, stops: &Stops, orders: &Receiver<Order>) {
+    stop::sweep(Path::new("/"), way);
+    hurry();
+    let slice_ns = slice.as_nanos() as u64;
+    let mut thread = Thread {
+        way,
+        slice_ns,
+        stops,
+        rounds: None,
+        held: BTreeMap::new(),
+        free: BTreeSet::new(),
+        clocks: BTreeMap::new(),
+        leftovers: Vec::new(),
+        tidied_ns: now_ns(),
+    };
+    loop {
+        let next_ns = thread.next_ns();
+        thread.stops.be_back(thread.rounds.is_some().then(|| next_ns.unwrap_or(0) + LATE_NS));
+        let order = match next_ns {
+            Some(at_ns) => orders.recv_timeout(Duration::from_nanos(at_ns.saturating_sub(now_ns()))),
+            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match order {
+            Ok(Order::Turns(turns)) => thread.take(&turns),
+            Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => thread.look(),
+        }
+        thread.tidy();
+    }
+    thread.take(&[]);
+    thread.stops.be_back(None);
+    // Killed programs take a moment to leave their groups.
+    for _ in 0..50 {
+        thread.leftovers.retain(|group| !stop::take_away(group));
+        if thread.leftovers.is_empty() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Real-time priority, the least there is; or else a nice value, if that is permitted.
+fn hurry() {
+    let param = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the kernel reads the parameter, for this thread only.
+    unsafe {
+        if libc::sched_setscheduler(0, libc::SCHED_FIFO, &param) != 0 {
+            libc::setpriority(libc::PRIO_PROCESS, 0, -10);
+        }
+    }
+}
+
+impl Thread<'_> {
+    fn next_ns(&self) -> Option<u64> {
+        let tidy = (!self.leftovers.is_empty()).then_some(self.tidied_ns + TIDY_NS);
+        self.rounds.as_ref().map(Rounds::next_ns).into_iter().chain(tidy).min()
+    }
+
+    fn take(&mut self, turns: &[Turn]) {
+        let members = everyone(turns);
+        self.free.retain(|member| members.contains(member));
+        let there = |held: &Held, pid: u32| members.contains(&Member { pid, starttime: held.starttime() });
+        let gone: Vec<u32> =
+            self.held.iter().filter(|(pid, (held, _))| !there(held, **pid)).map(|(pid, _)| *pid).collect();
+        for pid in gone {
+            if let Some((held, at)) = self.held.remove(&pid) {
+                self.leftovers.extend(held.release());
+                self.stops.clear(at);
+            }
+        }
+        for member in members {
+            if !self.held.contains_key(&member.pid) && !self.free.contains(&member) {
+                self.hold(member);
+            }
+        }
+        let pids = |turn: &Turn| rounds::Turn {
+            slices: turn.slices,
+            members: turn.members.iter().map(|member| member.pid).collect(),
+        };
+        let turns: Vec<rounds::Turn> = turns.iter().map(pids).collect();
+        let now_ns = now_ns();
+        match &mut self.rounds {
+            _ if turns.is_empty() => self.rounds = None,
+            Some(rounds) => rounds.replace(turns, now_ns),
+            None => self.rounds = Some(Rounds::new(turns, self.slice_ns, now_ns)),
+        }
+        self.switch(false);
+        self.used_ns();
+    }
+
+    fn hold(&mut self, member: Member) {
+        let Member { pid, starttime } = member;
+        let held = Held::take(Path::new("/"), self.way, pid, starttime).and_then(|held| {
+            match self.stops.note(pid, &held, self.way) {
+                Ok(at) => Ok((held, at)),
+                Err(error) => {
+                    self.leftovers.extend(held.release());
+                    Err(error)
+                }
+            }
+        });
+        match held {
+            Ok(held) => drop(self.held.insert(pid, held)),
+            Err(error) => {
+                self.free.insert(member);
+                if Path::new("/proc").join(pid.to_string()).exists() {
+                    let way = self.way.name();
+                    let text = format_args!("process {pid} takes no turns: {way}: {error}");
+                    log::line(Level::Warning, text);
+                }
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let used_ns = self.used_ns();
+        let now_ns = now_ns();
+        if let Some(rounds) = &mut self.rounds {
+            let late = now_ns > rounds.next_ns() + LATE_NS / 2;
+            rounds.look(now_ns, used_ns);
+            self.switch(late);
+        }
+    }
+
+    /// CPU time that those whose turn it is have used since the last call.
+    fn used_ns(&mut self) -> u64 {
+        let Some(rounds) = &self.rounds else { return 0 };
+        let mut used_ns = 0;
+        let before = std::mem::take(&mut self.clocks);
+        for pid in rounds.members() {
+            let Some(now_ns) = cpu_ns(*pid) else { continue };
+            used_ns += before.get(pid).map_or(0, |before| now_ns.saturating_sub(*before));
+            self.clocks.insert(*pid, now_ns);
+        }
+        used_ns
+    }
+
+    /// Makes those run who are to run; `all` if it isn't known who does.
+    fn switch(&mut self, all: bool) {
+        let Some(rounds) = &self.rounds else { return };
+        let runs = rounds.running();
+        // First those who have to stop: so nobody waits for a context that somebody spins on who is stopped in a moment.
+        for stopped in [true, false] {
+            for (pid, (held, at)) in &mut self.held {
+                if runs.contains(pid) != stopped && (all || held.stopped != stopped) {
+                    if stopped {
+                        // What the guardian let go on meanwhile isn't stopped any more.
+                        held.stopped &= !all;
+                        self.stops.mark(*at, true);
+                    }
+                    // One that has ended is taken out of the turns in a moment.
+                    let _ = held.set(stopped);
+                    self.stops.mark(*at, held.stopped);
+                }
+            }
+        }
+        for pid in rounds.members() {
+            self.clocks.entry(*pid).or_insert_with(|| cpu_ns(*pid).unwrap_or(0));
+        }
+    }
+
+    fn tidy(&mut self) {
+        let now_ns = now_ns();
+        if now_ns < self.tidied_ns + TIDY_NS {
+            return;
+        }
+        self.tidied_ns = now_ns;
+        self.leftovers.retain(|group| !stop::take_away(group));
+        self.held.values().for_each(|(held, _)| held.evict());
+    }
+}

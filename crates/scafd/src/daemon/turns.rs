@@ -1,0 +1,58 @@
+//! Programs that share in time: when turns are made, and telling [`crate::apply::gang`].
+
+use super::Daemon;
+use crate::apply::gang::{Member, Turn};
+use crate::config::Gang;
+use crate::control::Turns;
+use crate::log::{self, Level};
+use scaf_policy::{Allocation, Machine, Program, ProgramId, with_turns};
+
+impl Daemon {
+    /// Whether programs can be stopped for others' turns, and may be.
+    pub(super) fn can_take_turns(&mut self) -> bool {
+        self.parts.config.gang != Gang::Off && self.parts.apply.gangs().is_some()
+    }
+
+    /// Asks the policy, with turns where there may be any.
+    pub(super) fn divide(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
+        let policy = self.parts.policy.as_mut();
+        let may = self.parts.config.gang != Gang::Off && self.parts.apply.gangs().is_some();
+        let wanted = self.parts.config.gang == Gang::Auto || programs.iter().any(|program| program.rigid);
+        if may && wanted {
+            return with_turns(policy, machine, programs);
+        }
+        let mut allocation = policy.allocate(machine, programs);
+        if !may {
+            allocation.turns.clear();
+        }
+        allocation
+    }
+
+    /// Has a decision's turns carried out.
+    pub(super) fn take_turns(&mut self, allocation: &Allocation) {
+        let Some(gangs) = self.parts.apply.gangs() else { return };
+        let member = |id: &ProgramId| {
+            let program =
+                self.registry.iter().find(|program| program.id == *id && program.alone.is_none())?;
+            Some(Member { pid: program.pid, starttime: program.starttime })
+        };
+        let turn = |turn: &scaf_policy::Turn| Turn {
+            slices: turn.slices,
+            members: turn.members.iter().filter_map(member).collect(),
+        };
+        gangs.take(allocation.turns.iter().map(turn).collect());
+        let now = (!allocation.turns.is_empty()).then(|| Turns {
+            by: gangs.way(),
+            slice_ms: gangs.slice().as_millis() as u64,
+            round: allocation.turns.clone(),
+        });
+        if self.turns.is_none() != now.is_none() {
+            let begun = if now.is_some() { "take turns from now on" } else { "take turns no more" };
+            log::line(Level::Info, format_args!("programs {begun}, by {}", gangs.way().name()));
+        }
+        self.turns = now;
+        for program in self.registry.iter_mut() {
+            program.takes_turns = allocation.turns.iter().any(|turn| turn.members.contains(&program.id));
+        }
+    }
+}

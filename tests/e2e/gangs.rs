@@ -1,0 +1,175 @@
+//! Programs that take turns: by a freezer, in groups of their own; nobody stays stopped, whatever happens.
+
+use crate::support::{House, Running, kernel, root_user, wait_for};
+use scafd::apply::gang::stop::{Way, Wish};
+use scafd::control::{Mechanism, Snapshot};
+use std::path::{Path, PathBuf};
+
+/// Programs that were started for it, whatever else the machine does.
+const ASKED: &str = "count_load = false\n";
+/// Those that are found out as well.
+const AUTO: &str = "count_load = false\ngang = 'auto'\n";
+
+/// The freezer of this machine; `None` where there is none for us, which is said.
+fn freezer() -> Option<Way> {
+    let way = Way::choose(Path::new("/"), Wish::Freezer).ok();
+    if way.is_none() || !root_user() {
+        eprintln!("skipped: no freezer here, or not root");
+        return None;
+    }
+    way
+}
+
+/// A program that spins for itself on two threads, for longer than any test lasts.
+fn spinner(house: &House) -> Running<'_> {
+    let forever = ["spin", "0", "9000000000000000000"];
+    house.at(&kernel("gang")).args(forever).option("--name", "spinner").flag("--rigid").threads(2).start()
+}
+
+/// The group that stops a program.
+fn group(pid: u32, way: Way) -> Option<PathBuf> {
+    let group = scafd::observe::cgroup::group_of(Path::new("/"), pid, way.controller()?)?;
+    group.to_string_lossy().contains("scaf-gang-").then_some(group)
+}
+
+/// Whether a program gets on: its CPU clock does.
+fn gets_on(pid: u32) -> bool {
+    let cpu_ns = || scafd::observe::clock::cpu_ns(pid).unwrap_or(0);
+    let before = cpu_ns();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    cpu_ns() - before > 1_000_000
+}
+
+fn turns(snapshot: &Snapshot, count: usize) -> Option<()> {
+    (snapshot.turns.as_ref()?.round.len() == count).then_some(())
+}
+
+/// Waits until one of two programs is stopped, and gives it.
+fn stopped_one(a: u32, b: u32) -> u32 {
+    wait_for("one of them is stopped", || [a, b].into_iter().find(|pid| !gets_on(*pid)))
+}
+
+#[test]
+fn rigid_programs_take_turns_and_run_alone_again_when_the_other_leaves() {
+    let Some(way) = freezer() else { return };
+    let house = House::configured("equi", ASKED);
+    let (a, b) = (spinner(&house), spinner(&house));
+    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    let seen = a.until("all contexts", |program| program.dop == Some(2));
+    assert_eq!(seen.mechanism, Mechanism::Gang);
+    assert!(house.says(&["ps"]).contains("turns, by "));
+    for pid in [a.pid(), b.pid()] {
+        wait_for("a group of its own", || group(pid, way));
+        wait_for("its turn", || gets_on(pid).then_some(()));
+    }
+    stopped_one(a.pid(), b.pid());
+    let groups = [a.pid(), b.pid()].map(|pid| group(pid, way));
+    drop(b);
+    house.until("no turns any more", |snapshot| snapshot.turns.is_none().then_some(()));
+    wait_for("it is where it was", || group(a.pid(), way).is_none().then_some(()));
+    drop(a);
+    for group in groups.into_iter().flatten() {
+        wait_for("no group is left", || (!group.exists()).then_some(()));
+    }
+}
+
+#[test]
+fn a_program_that_is_stopped_can_be_ended_by_signals() {
+    if freezer().is_none() {
+        return;
+    }
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGKILL] {
+        let house = House::configured("equi", ASKED);
+        let (a, b) = (spinner(&house), spinner(&house));
+        house.until("they take turns", |snapshot| turns(snapshot, 2));
+        let stopped = stopped_one(a.pid(), b.pid());
+        let (stopped, _other) = if stopped == a.pid() { (a, b) } else { (b, a) };
+        stopped.signal(signal);
+        assert_eq!(stopped.finish_by_itself().ended_by(), Some(signal));
+        house.until("the other has no turns to take", |snapshot| snapshot.turns.is_none().then_some(()));
+    }
+}
+
+#[test]
+fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
+    let Some(way) = freezer() else { return };
+    for signal in [libc::SIGKILL, libc::SIGTERM, libc::SIGSTOP] {
+        let house = House::configured("equi", ASKED);
+        let (a, b) = (spinner(&house), spinner(&house));
+        house.until("they take turns", |snapshot| turns(snapshot, 2));
+        let stopped = stopped_one(a.pid(), b.pid());
+        let group = group(stopped, way).expect("a group");
+        house.signal_daemon(signal);
+        wait_for("it goes on", || gets_on(stopped).then_some(()));
+        if signal == libc::SIGSTOP {
+            house.signal_daemon(libc::SIGCONT);
+            stopped_one(a.pid(), b.pid());
+        } else {
+            for _ in 0..20 {
+                assert!(gets_on(a.pid()) && gets_on(b.pid()), "signal {signal}");
+            }
+            wait_for("no group is left", || (!group.exists()).then_some(()));
+            house.end_daemon(signal);
+        }
+    }
+}
+
+#[test]
+fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itself() {
+    if freezer().is_none() {
+        return;
+    }
+    let house = House::configured("equi", AUTO);
+    let words = ["--class=W", "--repeat=100000"];
+    let rigid = house.at(&kernel("lu_rigid")).args(words).threads(2).start();
+    rigid.until_inspected();
+    let other = house.program("loops").start();
+    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    let seen = rigid.until("all contexts", |program| program.dop == Some(2));
+    assert!(seen.mechanism == Mechanism::Gang && seen.mechanism_reason.contains("spin"), "{seen:?}");
+    other.until("a turn of its own with all contexts", |program| program.dop == Some(2));
+    assert_eq!(other.finish().well().number("wrong"), 0);
+}
+
+#[test]
+fn programs_that_are_not_rigid_take_no_turns_unless_that_is_asked_for() {
+    let house = House::configured("equi", ASKED);
+    let programs: Vec<_> = (0..3).map(|_| house.program("loops").start()).collect();
+    house.until("all are there", |snapshot| (snapshot.programs.len() == 3).then_some(()));
+    assert_eq!(house.snapshot().turns, None);
+    programs.into_iter().for_each(|program| drop(program.finish().well()));
+}
+
+#[test]
+fn children_of_a_program_that_takes_turns_are_put_back() {
+    let Some(way) = freezer() else { return };
+    let house = House::configured("equi", ASKED);
+    let (a, b) = (spinner(&house), spinner(&house));
+    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    let folder = wait_for("a group", || group(a.pid(), way));
+    // As if it had been born there.
+    let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("sleep");
+    std::fs::write(folder.join("cgroup.procs"), child.id().to_string()).expect("moving it");
+    wait_for("it is put back", || group(child.id(), way).is_none().then_some(()));
+    child.kill().expect("its end");
+    child.wait().expect("its end");
+    drop((a, b));
+}
+
+#[test]
+fn a_stop_by_its_user_outlives_its_turns_and_the_other_has_all_the_time() {
+    if freezer().is_none() {
+        return;
+    }
+    let house = House::configured("equi", ASKED);
+    let (a, b) = (spinner(&house), spinner(&house));
+    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    wait_for("its turn", || gets_on(a.pid()).then_some(()));
+    a.signal(libc::SIGSTOP);
+    // Its turns are found empty, and passed on.
+    wait_for("the other one is stopped no more", || (0..20).all(|_| gets_on(b.pid())).then_some(()));
+    assert!((0..5).all(|_| !gets_on(a.pid())));
+    a.signal(libc::SIGCONT);
+    wait_for("it goes on", || gets_on(a.pid()).then_some(()));
+    stopped_one(a.pid(), b.pid());
+}
