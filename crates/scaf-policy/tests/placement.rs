@@ -72,6 +72,26 @@ fn each_program_gets_a_package_of_its_own_where_it_fits() {
 }
 
 #[test]
+fn levels_need_not_lie_within_each_other() {
+    // Packages and nodes in one cache each, as where a description leaves caches out; and caches across both.
+    let untold = machine(2, 2, 1, 2, 1);
+    let one = |pu: &Pu| Pu { l3: 0, ..*pu };
+    let odd = |pu: &Pu| Pu { l3: pu.os % 5, numa: pu.os % 3, package: pu.os % 4, ..*pu };
+    for topology in [untold.pus.iter().map(one).collect::<Vec<_>>(), untold.pus.iter().map(odd).collect()]
+        .map(|pus| Topology { pus })
+    {
+        for style in [Style::Compact, Style::Spread, Style::Along] {
+            let first = scaf_policy::place::place(&topology, &wants(&topology, &[4, 2, 1]), style);
+            let grown = having(wants(&topology, &[3, 3, 2]), &first);
+            for sets in [first, scaf_policy::place::place(&topology, &grown, style)] {
+                let all = sets.iter().fold(PuSet::new(), |all, set| all.union(set));
+                assert_eq!(all.len(), sets.iter().map(PuSet::len).sum::<usize>(), "{style:?}: {sets:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn smt_siblings_go_to_one_program() {
     let laptop = machine(1, 1, 1, 4, 2);
     assert_eq!(split_cores(&laptop, &place(&laptop, &wants(&laptop, &[4, 4]))), 0);

@@ -198,7 +198,15 @@ mod tests {
     use super::*;
 
     fn flags(min: u32, max: Option<u32>, weight: f64) -> cli::Run {
-        cli::Run { name: None, min, max, weight, interleave: false, rigid: false, command: vec!["true".into()] }
+        cli::Run {
+            name: None,
+            min,
+            max,
+            weight,
+            interleave: false,
+            rigid: false,
+            command: vec!["true".into()],
+        }
     }
 
     #[test]

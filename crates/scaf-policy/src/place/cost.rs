@@ -102,7 +102,10 @@ pub(super) fn count(
                     let domain = shape.cores[core].at[level];
                     if std::mem::replace(&mut seen[level][domain], mark) != mark {
                         own_domains[level] += 1;
-                        in_cache[domain] += usize::from(level == 0);
+                        // There may be fewer caches than packages: where none are told, one node is one.
+                        if level == 0 {
+                            in_cache[domain] += 1;
+                        }
                     }
                 }
             }
