@@ -121,9 +121,9 @@ fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
         let outcome = simulate(&both, &topology, &mut *policy, Options { seed: 1, record: true });
         // What the program had before the other one came: where nothing is observed, there is useful over wall alone.
         let first = outcome.recorded.iter().filter(|d| (8.0..10.0).contains(&d.machine.now_s));
-        let errors =
+        let mut errors =
             first.filter_map(|d| d.programs[0].curve.last()).map(|point| (point.dop, point.speedup.error));
-        errors.last().unwrap()
+        errors.next_back().unwrap()
     };
     let ((with, sure), (without, unsure)) = (marked(1000), marked(1));
     assert!(with == 8 && without == 8 && sure < unsure, "{sure} {unsure}");
