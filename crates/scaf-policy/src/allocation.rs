@@ -226,7 +226,8 @@ pub trait Policy: Send {
     ///
     /// Every managed program gets at least 1 context and at most its cap. The DoPs add up to at most the smaller of the
     /// capacity and the sum of the caps, unless there are more programs than contexts: then each gets 1. They add up to less
-    /// only under policies that know of no program that one more would make faster, or that have lent what is left to nobody.
+    /// only under policies that know of no program that one more would make faster, or that have lent what is left to nobody. Where programs take
+    /// turns ([`Allocation::turns`]), so it is for those of each turn, with those that are in none.
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation;
 
     /// How often it wants to decide, in hertz, where it can't do with the daemon's setting.

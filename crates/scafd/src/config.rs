@@ -54,8 +54,8 @@ pub struct Config {
     pub experiments: When,
     /// Seconds after which a region may be tried again when it has changed, or has been the same; 0 for never.
     pub experiment_again_s: u64,
-    /// Who takes turns.
-    pub gang: Gang,
+    /// Who takes turns; by default [`Gang::Asked`] for one user's daemon, and nobody for the system's.
+    pub gang: Option<Gang>,
     /// How those are stopped whose turn it isn't.
     pub gang_by: Wish,
     /// Time between two switches in milliseconds, 20 to 1,000.
@@ -63,13 +63,12 @@ pub struct Config {
 }
 
 /// Who takes turns with other programs; whoever that is, it is only where they can't share in space.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gang {
     /// Nobody.
     Off,
     /// Programs that were started for it (`scaf run --rigid`), and those beside them; and whoever a policy that makes turns says.
-    #[default]
     Asked,
     /// Programs that were found to spin as well, and programs that are more than the contexts.
     Auto,
@@ -96,7 +95,7 @@ impl Default for Config {
             events: Chosen::default(),
             experiments: When::Off,
             experiment_again_s: 0,
-            gang: Gang::default(),
+            gang: None,
             gang_by: Wish::default(),
             slice_ms: 50,
         }
@@ -260,7 +259,7 @@ impl Config {
         }
         config.experiments = file.experiments.unwrap_or(config.experiments);
         config.experiment_again_s = file.experiment_again_s.unwrap_or(config.experiment_again_s);
-        config.gang = file.gang.unwrap_or(config.gang);
+        config.gang = file.gang;
         config.gang_by = file.gang_by.unwrap_or(config.gang_by);
         if let Some(slice) = file.slice_ms {
             config.slice_ms = within(&slice, 20, 1000, "slice_ms").map_err(|(at, why)| error(at, why))?;
@@ -380,7 +379,7 @@ mod tests {
                 }),
                 experiments: When::Lazy,
                 experiment_again_s: 60,
-                gang: Gang::Auto,
+                gang: Some(Gang::Auto),
                 gang_by: Wish::Signal,
                 slice_ms: 100,
             }

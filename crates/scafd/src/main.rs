@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use scafd::apply::Apply;
 use scafd::apply::gang::Gangs;
-use scafd::apply::gang::stop::Way;
+use scafd::apply::gang::stop::{self, Way};
 use scafd::apply::guardian::Guardian;
 use scafd::apply::slow::{Contexts, Slow};
 use scafd::cli::Args;
@@ -42,7 +42,9 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<()> {
     let scope = if args.system { Scope::System } else { Scope::Session };
-    let config = configuration(args)?;
+    let mut config = configuration(args)?;
+    // Turns are counted by programs, not by users: where there are several, an administrator has to want that.
+    config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Asked });
     let policy = match args.seed {
         Some(seed) if config.policy == "chaos" => scaf_policy::chaos(seed),
         Some(_) => anyhow::bail!("--seed is for the policy 'chaos'; '{}' has no use for it", config.policy),
@@ -112,14 +114,20 @@ fn configuration(args: &Args) -> Result<Config> {
 
 /// Whether programs can take turns; where they can't, that is said if the configuration counts on it.
 fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
-    if config.gang == Gang::Off {
+    if config.gang == Some(Gang::Off) {
         return None;
     }
     let way = Way::choose(Path::new("/"), config.gang_by);
     match way.and_then(|way| guardian.stops().map(|stops| (way, stops)).map_err(|error| error.to_string())) {
-        Ok((way, stops)) => Some(Gangs::new(way, Duration::from_millis(config.slice_ms.into()), stops)),
+        Ok((way, stops)) => {
+            stop::sweep(Path::new("/"), way);
+            Some(Gangs::new(way, Duration::from_millis(config.slice_ms.into()), stops))
+        }
         Err(why) => {
-            if config.gang == Gang::Auto {
+            if config.gang == Some(Gang::Auto)
+                || scaf_policy::by_name(&config.policy, &config.settings())
+                    .is_some_and(|policy| policy.name() == "taco")
+            {
                 line(Level::Warning, format_args!("programs can't take turns: {why}"));
             }
             None

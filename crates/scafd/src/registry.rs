@@ -184,7 +184,7 @@ pub struct Program {
     pub seen: Option<Seen>,
     /// What its useful time comes to.
     pub useful: Useful,
-    /// Whether the latest interval was spent by a team from before contexts were added.
+    /// Whether the latest interval was spent by a team from before the grant.
     pub astray: bool,
     /// Its CPU clock at the latest tick, in nanoseconds.
     pub cpu_ns: u64,
@@ -274,9 +274,9 @@ impl Program {
     /// moment isn't what it is to be judged by.
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
         self.seen = Some(seen);
-        // A team that was there before contexts were added, in a region that goes on, says nothing of the DoP that was granted: a region
+        // A smaller team that was there before the grant, in a region that goes on, says nothing of the DoP that was granted: a region
         // of some seconds that was entered on one context would be an efficiency of a sixty-third on 63. Nor does an interval in which such a region ended.
-        let old = self.grant.grew && seen.in_region && seen.regions <= self.grant.regions;
+        let old = seen.in_region && seen.regions <= self.grant.regions;
         let astray = old && self.grant.dop.is_some_and(|dop| seen.team < dop);
         if !stepped && !self.lends_all() && !astray && !self.astray {
             self.useful.add(self.contexts(), &seen.interval);
@@ -299,6 +299,7 @@ impl Program {
     pub fn counted(&mut self, counts: &Counts, steady_s: f64) {
         if let Some(Seen { interval, .. }) = self.seen
             && steady_s >= STEADY * interval.dt_s
+            && !self.astray
             && !self.lends_all()
         {
             self.counters.add(self.contexts(), &interval, counts);

@@ -274,6 +274,8 @@ impl Daemon {
         self.load.detach(id, clock::now_ns(), program.contexts());
         if self.registry.is_empty() {
             self.load.reset();
+            // Nobody is left to decide for.
+            self.take_turns(&scaf_policy::Allocation::default());
         }
         true
     }

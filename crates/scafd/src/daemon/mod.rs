@@ -185,7 +185,7 @@ impl Daemon {
         }
         self.settle();
         self.find_returned();
-        if self.free_spinning() {
+        if self.free_spinning() | self.free_unstoppable() {
             // The others have another share now.
             self.next_tick = Instant::now();
         }

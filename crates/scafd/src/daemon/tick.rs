@@ -205,7 +205,7 @@ impl Daemon {
     /// Lets programs go that would wait for themselves while they are folded. True if there was one.
     pub(super) fn free_spinning(&mut self) -> bool {
         let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
-        let gangs = self.parts.config.gang == Gang::Auto && self.can_take_turns();
+        let gangs = self.parts.config.gang == Some(Gang::Auto) && self.can_take_turns();
         let mut found = Vec::new();
         // Those that aren't folded, too: whatever was noted of them is forgotten then.
         for program in self.registry.iter_mut().filter(|p| p.spins.is_some()) {

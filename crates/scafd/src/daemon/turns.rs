@@ -1,31 +1,50 @@
 //! Programs that share in time: when turns are made, and telling [`crate::apply::gang`].
 
 use super::Daemon;
-use crate::apply::gang::{Member, Turn};
+use crate::apply::gang::{Gangs, Member, Turn};
 use crate::config::Gang;
 use crate::control::Turns;
 use crate::log::{self, Level};
-use scaf_policy::{Allocation, Machine, Program, ProgramId, with_turns};
+use scaf_policy::{Allocation, Machine, Program, ProgramId, by_name, with_turns};
 
 impl Daemon {
     /// Whether programs can be stopped for others' turns, and may be.
     pub(super) fn can_take_turns(&mut self) -> bool {
-        self.parts.config.gang != Gang::Off && self.parts.apply.gangs().is_some()
+        self.parts.config.gang != Some(Gang::Off) && self.parts.apply.gangs().is_some()
     }
 
     /// Asks the policy, with turns where there may be any.
     pub(super) fn divide(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
+        let may = self.can_take_turns();
         let policy = self.parts.policy.as_mut();
-        let may = self.parts.config.gang != Gang::Off && self.parts.apply.gangs().is_some();
-        let wanted = self.parts.config.gang == Gang::Auto || programs.iter().any(|program| program.rigid);
+        let wanted =
+            self.parts.config.gang == Some(Gang::Auto) || programs.iter().any(|program| program.rigid);
         if may && wanted {
             return with_turns(policy, machine, programs);
         }
-        let mut allocation = policy.allocate(machine, programs);
-        if !may {
-            allocation.turns.clear();
+        let allocation = policy.allocate(machine, programs);
+        if may || allocation.turns.is_empty() {
+            return allocation;
         }
-        allocation
+        // What was meant for turns would be too much at once.
+        let side_by_side = by_name("ta", &self.parts.config.settings());
+        side_by_side.map_or(allocation, |mut policy| policy.allocate(machine, programs))
+    }
+
+    /// Leaves programs alone that can't be stopped for others' turns: they would run all the time, and the others would be stopped for
+    /// them. True if there was one.
+    pub(super) fn free_unstoppable(&mut self) -> bool {
+        let failed = self.parts.apply.gangs().map(Gangs::failed).unwrap_or_default();
+        for (member, why) in &failed {
+            let of = |program: &&crate::registry::Program| {
+                (program.pid, program.starttime) == (member.pid, member.starttime) && program.alone.is_none()
+            };
+            let id = self.registry.iter().find(of).map(|program| program.id);
+            if let Some(id) = id {
+                self.leave_alone(id, format!("it can't take turns: {why}"));
+            }
+        }
+        !failed.is_empty()
     }
 
     /// Has a decision's turns carried out.

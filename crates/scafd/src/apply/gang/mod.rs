@@ -10,7 +10,7 @@ pub mod stops;
 mod thread;
 
 use std::collections::BTreeSet;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use stop::Way;
@@ -48,12 +48,14 @@ pub struct Gangs {
     stops: Option<Stops>,
     thread: Option<(Sender<Order>, JoinHandle<()>)>,
     turns: Vec<Turn>,
+    /// Programs that can't be stopped, and why.
+    failed: Option<Receiver<(Member, String)>>,
 }
 
 impl Gangs {
     /// Nobody takes turns yet.
     pub fn new(way: Way, slice: Duration, stops: Stops) -> Gangs {
-        Gangs { way, slice, stops: Some(stops), thread: None, turns: Vec::new() }
+        Gangs { way, slice, stops: Some(stops), thread: None, turns: Vec::new(), failed: None }
     }
 
     /// How programs are stopped.
@@ -73,8 +75,10 @@ impl Gangs {
         }
         if let Some(stops) = self.stops.take() {
             let (sender, orders) = channel();
+            let (fail, failed) = channel();
+            self.failed = Some(failed);
             let (way, slice) = (self.way, self.slice);
-            let run = move || thread::run(way, slice, &stops, &orders);
+            let run = move || thread::run(way, slice, &stops, &orders, &fail);
             let name = "scafd-gang".to_owned();
             self.thread =
                 std::thread::Builder::new().name(name).spawn(run).ok().map(|thread| (sender, thread));
@@ -84,6 +88,11 @@ impl Gangs {
             let _ = orders.send(Order::Turns(turns.clone()));
         }
         self.turns = turns;
+    }
+
+    /// Who couldn't be stopped since the last call, and why.
+    pub fn failed(&mut self) -> Vec<(Member, String)> {
+        self.failed.as_ref().map(|failed| failed.try_iter().collect()).unwrap_or_default()
     }
 
     /// Lets everyone go, and takes all groups away.

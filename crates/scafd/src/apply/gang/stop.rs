@@ -38,9 +38,8 @@ pub enum Way {
     FreezeV2,
     /// Version 1: the freezer. Signals, SIGKILL included, wait for the next turn.
     FreezeV1,
-    /// Version 2's `cpu.idle`: it isn't stopped, but runs only where nobody else wants to.
-    IdleV2,
-    /// The same in version 1.
+    /// Version 1's `cpu.idle`: it isn't stopped, but runs only where nobody else wants to. Version 2 has it too, but hands its controller on to threaded
+    /// groups only, whose processes can't be listed.
     IdleV1,
     /// Version 1 before Linux 5.15: the least `cpu.shares`.
     SharesV1,
@@ -49,8 +48,7 @@ pub enum Way {
 }
 
 impl Way {
-    const ALL: [Way; 6] =
-        [Way::FreezeV2, Way::FreezeV1, Way::IdleV2, Way::IdleV1, Way::SharesV1, Way::Signal];
+    const ALL: [Way; 5] = [Way::FreezeV2, Way::FreezeV1, Way::IdleV1, Way::SharesV1, Way::Signal];
 
     /// A number for the guardian's table, from 1.
     pub fn code(self) -> u32 {
@@ -67,7 +65,6 @@ impl Way {
         match self {
             Way::FreezeV2 => "cgroup.freeze (version 2)",
             Way::FreezeV1 => "the freezer (version 1)",
-            Way::IdleV2 => "cpu.idle (version 2)",
             Way::IdleV1 => "cpu.idle (version 1)",
             Way::SharesV1 => "cpu.shares (version 1)",
             Way::Signal => "SIGSTOP and SIGCONT",
@@ -77,7 +74,7 @@ impl Way {
     /// The hierarchy: a controller of version 1, or version 2 (empty). `None` without groups.
     pub fn controller(self) -> Option<&'static str> {
         match self {
-            Way::FreezeV2 | Way::IdleV2 => Some(""),
+            Way::FreezeV2 => Some(""),
             Way::FreezeV1 => Some("freezer"),
             Way::IdleV1 | Way::SharesV1 => Some("cpu"),
             Way::Signal => None,
@@ -89,7 +86,7 @@ impl Way {
         match self {
             Way::FreezeV2 => ("cgroup.freeze", "1", "0"),
             Way::FreezeV1 => ("freezer.state", "FROZEN", "THAWED"),
-            Way::IdleV2 | Way::IdleV1 => ("cpu.idle", "1", "0"),
+            Way::IdleV1 => ("cpu.idle", "1", "0"),
             Way::SharesV1 => ("cpu.shares", "2", "1024"),
             Way::Signal => ("", "", ""),
         }
@@ -99,7 +96,7 @@ impl Way {
     fn meant(wish: Wish) -> &'static [Way] {
         match wish {
             Wish::Auto | Wish::Freezer => &[Way::FreezeV2, Way::FreezeV1],
-            Wish::Idle => &[Way::IdleV2, Way::IdleV1, Way::SharesV1],
+            Wish::Idle => &[Way::IdleV1, Way::SharesV1],
             Wish::Signal => &[Way::Signal],
         }
     }
@@ -124,27 +121,19 @@ impl Way {
         let pid = std::process::id();
         let home = home(root, pid, controller)?;
         let group = home.join(format!("{NAME}{pid}-0"));
-        let made = self.make(&home, &group).and_then(|file| file.write_all_at(self.switch().2.as_bytes(), 0));
+        let made = self.make(&group).and_then(|file| file.write_all_at(self.switch().2.as_bytes(), 0));
         let _ = fs::remove_dir(&group);
         made
     }
 
     /// Makes a group, and gives the file that stops it.
-    fn make(self, home: &Path, group: &Path) -> io::Result<File> {
+    fn make(self, group: &Path) -> io::Result<File> {
         let at = |path: &Path, error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
         };
         match fs::create_dir(group) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(at(group, error)),
             _ => {}
-        }
-        if self == Way::IdleV2 {
-            // A group with processes may hand a controller on only to threaded ones.
-            for (path, text) in
-                [(group.join("cgroup.type"), "threaded"), (home.join("cgroup.subtree_control"), "+cpu")]
-            {
-                fs::write(&path, text).map_err(|error| at(&path, error))?;
-            }
         }
         let file = group.join(self.switch().0);
         File::options().write(true).open(&file).map_err(|error| at(&file, error))
@@ -160,7 +149,11 @@ fn home(root: &Path, pid: u32, controller: &str) -> io::Result<PathBuf> {
         )
     })?;
     // A child of a program that takes turns, or a program of a daemon that was killed.
-    let ours = group.file_name().is_some_and(|name| name.to_string_lossy().starts_with(NAME));
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let ours = group.file_name().is_some_and(|name| {
+        let rest = name.to_string_lossy().strip_prefix(NAME).map(str::to_owned);
+        rest.as_deref().and_then(|rest| rest.split_once('-')).is_some_and(|(a, b)| number(a) && number(b))
+    });
     Ok(if ours { group.parent().map(Path::to_owned).unwrap_or(group) } else { group })
 }
 
@@ -195,7 +188,7 @@ impl Held {
             Some(controller) => {
                 let home = home(root, pid, controller)?;
                 let group = home.join(format!("{NAME}{}-{pid}", std::process::id()));
-                let moved = way.make(&home, &group).and_then(|file| {
+                let moved = way.make(&group).and_then(|file| {
                     file.write_all_at(way.switch().2.as_bytes(), 0)?;
                     fs::write(group.join("cgroup.procs"), pid.to_string())?;
                     Ok(file)
@@ -311,25 +304,27 @@ pub fn take_away(group: &Path) -> bool {
     }
 }
 
-/// Takes away groups of daemons that have ended without their guardians having done it.
+/// Takes away groups of daemons that have ended without their guardians having done it. To be called while there are none of our own: those
+/// that seem so are of an earlier daemon with our process id.
 pub fn sweep(root: &Path, way: Way) {
     const DEPTH: u32 = 8;
-    fn walk(way: Way, folder: &Path, depth: u32) {
+    let own = std::process::id().to_string();
+    fn walk(way: Way, own: &str, folder: &Path, depth: u32) {
         for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             match name.strip_prefix(NAME).and_then(|rest| rest.split_once('-')) {
-                Some((daemon, _)) if !Path::new("/proc").join(daemon).exists() => {
+                Some((daemon, _)) if daemon == own || !Path::new("/proc").join(daemon).exists() => {
                     let_go(way, &path);
                     take_away(&path);
                 }
                 Some(_) => {}
-                None if depth > 0 && path.is_dir() => walk(way, &path, depth - 1),
+                None if depth > 0 && path.is_dir() => walk(way, own, &path, depth - 1),
                 None => {}
             }
         }
     }
     if let Some(mount) = way.controller().and_then(|controller| cgroup::mount(root, controller)) {
-        walk(way, &mount, DEPTH);
+        walk(way, &own, &mount, DEPTH);
     }
 }
 

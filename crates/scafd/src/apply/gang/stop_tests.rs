@@ -33,7 +33,6 @@ fn both_versions_files_are_written_for_stop_and_go() {
         (Way::FreezeV2, "cgroup2", "rw", "", "cgroup.freeze", ["1", "0"]),
         (Way::FreezeV1, "cgroup", "rw,freezer", "freezer", "freezer.state", ["FROZEN", "THAWED"]),
         (Way::IdleV1, "cgroup", "rw,cpu", "cpu", "cpu.idle", ["1", "0"]),
-        (Way::IdleV2, "cgroup2", "rw", "", "cpu.idle", ["1", "0"]),
     ] {
         let (root, group) = root(mount, options, controller, 77, &[file, "cgroup.procs"]);
         let read = |file: &str| fs::read_to_string(group.join(file)).unwrap();
@@ -49,10 +48,6 @@ fn both_versions_files_are_written_for_stop_and_go() {
         // The folder isn't a group, so that it can't be taken away with its files.
         assert_eq!(held.release().as_deref(), Some(group.as_path()));
         assert_eq!(read(file), go);
-        if way == Way::IdleV2 {
-            let control = fs::read_to_string(group.parent().unwrap().join("cgroup.subtree_control")).unwrap();
-            assert_eq!((read("cgroup.type").as_str(), control.as_str()), ("threaded", "+cpu"));
-        }
     }
 }
 
@@ -119,7 +114,8 @@ fn a_real_program_stops_goes_on_and_is_where_it_was() {
         let starttime = Observer::new(Path::new("/")).process(program.pid()).stat().unwrap().starttime;
         let mut held = Held::take(Path::new("/"), way, program.pid(), starttime).unwrap();
         held.set(true).unwrap();
-        std::thread::sleep(Duration::from_millis(10));
+        // Threads stop where they next leave the kernel, which takes a moment.
+        while program.ran_ns() != 0 {}
         assert_eq!(program.ran_ns(), 0, "{way:?}");
         held.set(false).unwrap();
         while program.ran_ns() == 0 {}

@@ -11,7 +11,7 @@ use crate::log::{self, Level};
 use crate::observe::clock::{cpu_ns, now_ns};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 /// How often children are put back that were born in a program's group, and groups tried to be taken away that weren't empty.
@@ -24,6 +24,7 @@ struct Thread<'a> {
     way: Way,
     slice_ns: u64,
     stops: &'a Stops,
+    failed: &'a Sender<(Member, String)>,
     rounds: Option<Rounds>,
     held: BTreeMap<u32, (Held, usize)>,
     /// Programs that can't be stopped, which was said.
@@ -35,14 +36,20 @@ struct Thread<'a> {
 }
 
 /// Carries out turns until the end is ordered, or whoever orders is gone.
-pub(super) fn run(way: Way, slice: Duration, stops: &Stops, orders: &Receiver<Order>) {
-    stop::sweep(Path::new("/"), way);
+pub(super) fn run(
+    way: Way,
+    slice: Duration,
+    stops: &Stops,
+    orders: &Receiver<Order>,
+    failed: &Sender<(Member, String)>,
+) {
     hurry();
     let slice_ns = slice.as_nanos() as u64;
     let mut thread = Thread {
         way,
         slice_ns,
         stops,
+        failed,
         rounds: None,
         held: BTreeMap::new(),
         free: BTreeSet::new(),
@@ -58,7 +65,11 @@ pub(super) fn run(way: Way, slice: Duration, stops: &Stops, orders: &Receiver<Or
             None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match order {
-            Ok(Order::Turns(turns)) => thread.take(&turns),
+            Ok(Order::Turns(turns)) => {
+                // From the first stop on the guardian watches.
+                thread.stops.be_back((!turns.is_empty()).then(|| now_ns() + LATE_NS));
+                thread.take(&turns);
+            }
             Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => thread.look(),
         }
@@ -137,13 +148,18 @@ impl Thread<'_> {
             }
         });
         match held {
-            Ok(held) => drop(self.held.insert(pid, held)),
+            Ok(held) => {
+                // What was left of an earlier time is in use again.
+                self.leftovers.retain(|group| Some(group.as_path()) != held.0.group());
+                self.held.insert(pid, held);
+            }
             Err(error) => {
                 self.free.insert(member);
                 if Path::new("/proc").join(pid.to_string()).exists() {
                     let way = self.way.name();
                     let text = format_args!("process {pid} takes no turns: {way}: {error}");
                     log::line(Level::Warning, text);
+                    let _ = self.failed.send((member, format!("{way}: {error}")));
                 }
             }
         }
