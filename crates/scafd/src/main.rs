@@ -124,10 +124,7 @@ fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
             Some(Gangs::new(way, Duration::from_millis(config.slice_ms.into()), stops))
         }
         Err(why) => {
-            if config.gang == Some(Gang::Auto)
-                || scaf_policy::by_name(&config.policy, &config.settings())
-                    .is_some_and(|policy| policy.name() == "taco")
-            {
+            if config.gang == Some(Gang::Auto) || config.policy == "taco" {
                 line(Level::Warning, format_args!("programs can't take turns: {why}"));
             }
             None

@@ -32,11 +32,12 @@ const CASES: [(u32, u32); 10] = [
 const BEFORE: u32 = 4;
 const TICK_S: f64 = 0.25;
 
+/// What is printed of cases of one kind.
 #[derive(Serialize)]
-struct Report {
+pub(super) struct Report<C> {
     #[serde(flatten)]
-    header: Header,
-    cases: Vec<Case>,
+    pub header: Header,
+    pub cases: Vec<C>,
 }
 
 #[derive(Serialize)]

@@ -3,7 +3,7 @@
 //! From round to round some of the programs (one in eight) give a context to another one, as they do from decision to decision. Timed are
 //! the placement that follows such a change, and the one after it, where everybody can stay.
 
-use super::decide::Noise;
+use super::decide::{Noise, Report};
 use super::stats::median;
 use super::{Header, publish};
 use crate::cli::Decide;
@@ -17,13 +17,6 @@ use std::time::Instant;
 
 /// Programs and contexts.
 const CASES: [(u32, u32); 6] = [(2, 16), (16, 64), (64, 256), (256, 1024), (1000, 1024), (256, 4096)];
-
-#[derive(Serialize)]
-struct Report {
-    #[serde(flatten)]
-    header: Header,
-    cases: Vec<Case>,
-}
 
 #[derive(Serialize)]
 struct Case {
