@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test soak build setup kernels check-format lint unit loom e2e purity docs install clean
+.PHONY: demo test soak suites build setup kernels check-format lint unit loom e2e purity docs install clean
 
 demo: build
 	scripts/demo.sh
@@ -26,6 +26,10 @@ kernels:
 SECONDS ?= 3600
 soak: build
 	SCAF_SOAK_S=$$(( $(SECONDS) / 4 )) $(CARGO) test --release --locked -p scaf-tests chaos -- --nocapture
+
+# Real programs' own tests, managed and not; some minutes.
+suites: build setup kernels
+	scripts/suites.sh
 
 install: build
 	scripts/install.sh "$(DESTDIR)$(PREFIX)"

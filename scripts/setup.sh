@@ -31,10 +31,13 @@ build-essential /usr/bin/make
 gcc /usr/bin/gcc
 g++ /usr/bin/g++
 gfortran /usr/bin/gfortran
+clang /usr/bin/clang
+libomp-dev /usr/lib/llvm-*/lib/libomp.so
 pkg-config /usr/bin/pkg-config
 libhwloc-dev /usr/include/hwloc.h
 libudev-dev /usr/include/libudev.h
 libgomp1 /usr/lib/*/libgomp.so.1
+libtbb-dev /usr/include/oneapi/tbb.h /usr/include/tbb/tbb.h
 imagemagick /usr/bin/convert-im6.q16 /usr/bin/magick
 python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
 util-linux /usr/bin/taskset

@@ -17,11 +17,18 @@ static int largest_team;
 static void count_team(void)
 {
     int threads = 0;
+#ifdef _OPENMP
 #pragma omp parallel shared(threads)
     {
 #pragma omp atomic
         threads += 1;
     }
+#endif
+    seen(threads);
+}
+
+void seen(int threads)
+{
     if (threads > largest_team)
         largest_team = threads;
 }

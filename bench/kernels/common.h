@@ -50,6 +50,9 @@ struct run begin(const struct program *program, int argc, char **argv);
 /* Prints the JSON line; `format` makes the "value" string. Returns main's status: 0, or 1 if not verified. */
 int finish(const struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* So many threads were at work at a time: for programs that aren't OpenMP's. */
+void seen(int threads);
+
 /* Seconds on the monotonic clock. */
 double now(void);
 

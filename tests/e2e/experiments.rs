@@ -1,6 +1,6 @@
 //! Serial experiments: a program notices nothing of them, and they tell its speedup.
 
-use crate::real::python;
+use crate::real::{has_a_blas, python};
 use crate::support::{Done, House, Running, kernel, root, wait_for};
 use scafd::control::Program;
 
@@ -142,9 +142,15 @@ fn a_thousand_experiments_change_no_kernels_result() {
 fn experiments_change_no_real_programs_result() {
     let house = house();
     for script in ["sklearn_kmeans.py", "sklearn_hgb.py", "lightgbm_fit.py", "xgboost_fit.py"] {
-        let start = || house.at(&python()).args([root().join("bench/real").join(script)]).threads(2);
+        let script = root().join("bench/real").join(script);
+        let start = || {
+            let start = house.at(&python()).args([&script]).threads(2);
+            // While its threads are at work, no experiment is made.
+            if has_a_blas(&script) { start.env("OPENBLAS_NUM_THREADS", "1") } else { start }
+        };
         let expected = start().unmanaged().run();
         let (done, made, measured) = count(start().env(EVERY.0, "50").start());
+        let script = script.display();
         println!("{script}: {made} experiments, {measured} with a time");
         assert_eq!((expected.code(), done.code()), (Some(0), Some(0)), "{done:#?}");
         assert_eq!(done.json()["value"], expected.json()["value"], "{script}: {done:#?}");

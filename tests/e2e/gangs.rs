@@ -1,6 +1,6 @@
 //! Programs that take turns: by a freezer, in groups of their own; nobody stays stopped, whatever happens.
 
-use crate::support::{House, Running, kernel, root_user, wait_for};
+use crate::support::{House, Running, kernel, kill, root_user, wait_for};
 use scafd::apply::gang::stop::{Way, Wish};
 use scafd::control::{Mechanism, Snapshot};
 use std::path::{Path, PathBuf};
@@ -112,6 +112,32 @@ fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
             house.end_daemon(signal);
         }
     }
+}
+
+#[test]
+fn whoever_is_stopped_goes_on_when_first_the_guardian_is_killed_and_then_the_daemon() {
+    let Some(way) = freezer() else { return };
+    let house = House::configured("equi", ASKED);
+    let (a, b) = (spinner(&house), spinner(&house));
+    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    let guardian = || {
+        let named = |pid: &u32| {
+            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            let ended = scafd::observe::clock::cpu_ns(*pid).is_none();
+            name.trim() == "scafd-guardian" && !ended
+        };
+        let daemon = scafd::observe::Observer::new(Path::new("/")).process(house.daemon());
+        daemon.children(usize::MAX).into_iter().find(named)
+    };
+    let first = guardian().expect("a guardian");
+    kill(first);
+    wait_for("its successor", || guardian().filter(|pid| *pid != first));
+    let stopped = stopped_one(a.pid(), b.pid());
+    let group = group(stopped, way).expect("a group");
+    house.signal_daemon(libc::SIGKILL);
+    wait_for("it goes on", || gets_on(stopped).then_some(()));
+    wait_for("no group is left", || (!group.exists()).then_some(()));
+    house.end_daemon(libc::SIGKILL);
 }
 
 #[test]

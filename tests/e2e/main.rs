@@ -8,6 +8,8 @@
 //! each of which is made for a few tests and compiled when they need it.
 
 mod affinity;
+mod api;
+mod blas;
 mod bystanders;
 mod chaos;
 mod crowd;
@@ -18,6 +20,7 @@ mod fakes;
 mod faults;
 mod gangs;
 mod kernels;
+mod kmpc;
 mod lend;
 mod libraries;
 mod masters;
@@ -31,6 +34,7 @@ mod resize;
 mod run;
 mod slow;
 mod support;
+mod tbb;
 mod virtualise;
 mod waiting;
 mod why;

@@ -15,7 +15,7 @@
 static inline int going(void)
 {
     static int first = 1;
-    struct pollfd input = {.fd = 0, .events = POLLIN};
+    struct pollfd input = {.fd = 0, .events = POLLIN, .revents = 0};
     if (first)
         alarm(120);
     first = 0;

@@ -5,7 +5,9 @@
 
 use crate::frame::Frame;
 use crate::runtime::Runtime;
+use crate::work::Ticket;
 use core::arch::{asm, global_asm, x86_64::_rdtsc};
+use core::ffi::{c_int, c_void};
 
 /// What the library knows of one thread. All zero when the thread starts.
 #[repr(C)]
@@ -51,6 +53,29 @@ pub struct Thread {
     pub untimed: u32,
     /// How many locks that one stands for.
     pub stands_for: u32,
+    /// The permit that the thread works for within oneTBB; null outside ([`crate::tcm_permits`]).
+    pub permit: *const c_void,
+    /// The callback about a permit that it is in, a `tcm_permits::Call`; null outside.
+    pub call: *const c_void,
+    /// 1 while it works for a permit and came from outside.
+    pub is_master: u32,
+    /// Calls of oneTBB's functions, by which it came from outside, that it is in ([`crate::tbb`]).
+    pub from_outside: u32,
+    /// The work that the outermost of these is.
+    pub ticket: Ticket,
+    /// 1 if it is the one thread that counts where oneTBB's own aren't known.
+    pub is_first: u32,
+    /// Where LLVM's runtime keeps the thread's numbers for the region that it is about to begin.
+    pub numbers: [*const c_int; 2],
+    /// Team size by a `num_threads` clause, until LLVM's runtime enters the region that it is for; 0 without one.
+    pub pushed: u32,
+    /// Regions of LLVM's that were entered as serial ones: the thread is alone in them, whatever is around.
+    pub serial: u32,
+    /// 1 in a loop whose chunks LLVM's runtime deals to anybody.
+    pub deals: u32,
+    /// How long LLVM's threads spin, in milliseconds, as the program would have it, plus one, while they don't because of us;
+    /// else 0.
+    pub blocktime: u32,
 }
 
 /// Value of [`Thread::index`] before the runtime was asked.
@@ -63,7 +88,7 @@ pub const NO_SLOT: u32 = u32::MAX;
 pub const STARTS: usize = 3;
 
 /// Bytes of [`Thread`] reserved below.
-const THREAD_BYTES: usize = 128;
+const THREAD_BYTES: usize = 232;
 const _: () = assert!(size_of::<Thread>() == THREAD_BYTES);
 
 global_asm!(

@@ -1,21 +1,23 @@
 //! Attaching to the daemon, staying attached, and noticing that it is gone.
 //!
-//! A process attaches at its first parallel region; one without regions is left alone. From then on [`tend`] is one
-//! comparison a region, and about once a second a look at the socket: its end of file is the only sign that the
-//! daemon is gone, and then the program is unmanaged until a daemon is back.
+//! A process attaches at its first parallel region, or when work of another kind says that it is there ([`crate::work`]); any
+//! other is left alone. From then on [`tend`] is one comparison a region, and about once a second a look at the socket: its
+//! end of file is the only sign that the daemon is gone, and then the program is unmanaged until a daemon is back.
 //!
 //! One thread at a time does this; the others pass by. The only wait is for the daemon's answer at the first
 //! attachment, at most [`PATIENCE_MS`]; a later answer is picked up at a later region.
 
 use crate::arch::ticks;
 use crate::runtime::{self, Runtime};
-use crate::{fork, masters, pages, promise, settings};
+use crate::{budget, fork, masters, pages, ports, promise, settings};
 use core::ffi::{c_int, c_void};
 use core::mem::{size_of, zeroed};
 use core::ptr::without_provenance;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::grant;
-use scaf_proto::hello::{ATTACH, ENTERED, FLAG_BOUND, FLAG_RIGID, Hello, MORE_MODULES, Welcome};
+use scaf_proto::hello::{
+    ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello, MORE_MODULES, Welcome,
+};
 use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
 
 /// Longest wait for the daemon's answer, once per attachment: a running daemon answers in 0.1 ms.
@@ -47,20 +49,48 @@ static OWN: [AtomicU64; MASK_WORDS] = [const { AtomicU64::new(0) }; MASK_WORDS];
 /// Called at the entry of each region that isn't nested, at tick `now`.
 #[inline(always)]
 pub fn tend(now: u64, runtime: &Runtime) {
+    if is_due(now) {
+        look(now, Some(runtime));
+    }
+}
+
+/// The same where no region is entered.
+#[inline(always)]
+pub fn tend_other(now: u64) {
+    if is_due(now) {
+        look(now, None);
+    }
+}
+
+/// Whether the process is attached.
+#[inline(always)]
+pub fn is_attached() -> bool {
+    STATE.load(Ordering::Acquire) == ATTACHED
+}
+
+/// Whether a daemon's answer is late: it is picked up by whoever tends next.
+pub fn is_waiting() -> bool {
+    STATE.load(Ordering::Acquire) == GREETED
+}
+
+/// Whether it is, or has asked a daemon whose answer isn't there yet.
+pub fn is_expected() -> bool {
+    STATE.load(Ordering::Acquire) != DETACHED
+}
+
+#[inline(always)]
+fn is_due(now: u64) -> bool {
     let next = NEXT_LOOK.load(Ordering::Relaxed);
     // A counter that was set back (a machine that was moved or slept) must not keep us from looking.
-    if now >= next
+    now >= next
         || next.wrapping_sub(now) > 2 * LOOK_TICKS
         || runtime::modules_met() != MODULES_TOLD.load(Ordering::Relaxed)
         || runtime::NEWS.load(Ordering::Relaxed) != 0
-    {
-        look(now, runtime);
-    }
 }
 
 #[cold]
 #[inline(never)]
-fn look(now: u64, runtime: &Runtime) {
+fn look(now: u64, runtime: Option<&Runtime>) {
     let next = NEXT_LOOK.load(Ordering::Relaxed);
     if next == u64::MAX
         || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
@@ -68,14 +98,20 @@ fn look(now: u64, runtime: &Runtime) {
         return;
     }
     let pause = keeping_errno(|| {
-        masters::ask_natural(runtime);
+        if let Some(runtime) = runtime {
+            masters::ask_natural(runtime);
+        }
         runtime::take_news();
         match STATE.load(Ordering::Relaxed) {
-            DETACHED => greet(runtime),
+            DETACHED => greet(),
             GREETED => take_answer(0),
-            _ => check(now >= next, runtime),
+            _ => check(now >= next),
         }
-        if STATE.load(Ordering::Relaxed) == GREETED { LATE_TICKS } else { LOOK_TICKS }
+        if STATE.load(Ordering::Relaxed) == GREETED {
+            return LATE_TICKS;
+        }
+        ports::tell();
+        LOOK_TICKS
     });
     NEXT_LOOK.store(ticks().wrapping_add(pause), Ordering::Release);
 }
@@ -92,7 +128,7 @@ pub fn keeping_errno<R>(work: impl FnOnce() -> R) -> R {
     }
 }
 
-fn greet(runtime: &Runtime) {
+fn greet() {
     MODULES_TOLD.store(runtime::modules_met(), Ordering::Relaxed);
     let settings = settings::get();
     let connected = if settings.socket[0] != 0 {
@@ -108,7 +144,7 @@ fn greet(runtime: &Runtime) {
     if !connected {
         return;
     }
-    if send(ATTACH, runtime) {
+    if send(ATTACH) {
         fork::watch();
         STATE.store(GREETED, Ordering::Relaxed);
         take_answer(PATIENCE_MS);
@@ -167,15 +203,18 @@ fn connect(parts: &[&[u8]]) -> bool {
     }
 }
 
-fn send(kind: u32, runtime: &Runtime) -> bool {
+fn send(kind: u32) -> bool {
     let settings = settings::get();
     let hello = Hello {
         magic: MAGIC,
         version: VERSION,
         kind,
-        flags: if settings.bound { FLAG_BOUND } else { 0 } | if settings.rigid { FLAG_RIGID } else { 0 },
+        flags: if settings.bound { FLAG_BOUND } else { 0 }
+            | if settings.rigid { FLAG_RIGID } else { 0 }
+            | if settings.exact { FLAG_EXACT } else { 0 }
+            | if budget::running(budget::Who::Blas) > 1 { FLAG_AT_WORK } else { 0 },
         modules: MODULES_TOLD.load(Ordering::Relaxed),
-        natural: masters::ask_natural(runtime).min(65_535),
+        natural: masters::widest(),
         min: settings.min,
         max: settings.max,
         weight_milli: settings.weight_milli,
@@ -290,7 +329,7 @@ fn take_answer(patience_ms: c_int) {
             }
             ASKED_BACK.store(0, Ordering::Relaxed);
             promise::report_again();
-            masters::report_natural_again();
+            masters::report_natural();
             STATE.store(ATTACHED, Ordering::Release);
         } else {
             pages::unmap();
@@ -325,12 +364,12 @@ fn is_ours(fd: c_int) -> bool {
 }
 
 /// While attached: tells of new modules, and looks whether the daemon is still there if it is `time` for that.
-fn check(time: bool, runtime: &Runtime) {
+fn check(time: bool) {
     let met = runtime::modules_met();
     let told = MODULES_TOLD.swap(met, Ordering::Relaxed);
     if met != told {
         pages::report().set_modules(met);
-        if is_ours(SOCKET.load(Ordering::Relaxed)) && !send(MORE_MODULES, runtime) {
+        if is_ours(SOCKET.load(Ordering::Relaxed)) && !send(MORE_MODULES) {
             MODULES_TOLD.store(told, Ordering::Relaxed);
         }
     }
@@ -350,15 +389,15 @@ fn check(time: bool, runtime: &Runtime) {
         pages::unmap();
         hang_up();
         // A daemon may be back already.
-        greet(runtime);
+        greet();
     }
 }
 
-/// At the entry of a region while contexts of the program are lent: tells the daemon that they are needed, once for each grant. True
+/// At the entry of a region, or of other work, while contexts of the program are lent: tells the daemon that they are needed, once for each grant. True
 /// if it was told just now. If another thread is at the socket, or the socket is full, a later region tells, or the daemon's next tick finds out.
 #[cold]
 #[inline(never)]
-pub fn ask_back(epoch: u32, runtime: &Runtime) -> bool {
+pub fn ask_back(epoch: u32) -> bool {
     let next = NEXT_LOOK.load(Ordering::Relaxed);
     if ASKED_BACK.load(Ordering::Relaxed) == epoch
         || next == u64::MAX
@@ -367,9 +406,7 @@ pub fn ask_back(epoch: u32, runtime: &Runtime) -> bool {
         return false;
     }
     let told = keeping_errno(|| {
-        STATE.load(Ordering::Relaxed) == ATTACHED
-            && is_ours(SOCKET.load(Ordering::Relaxed))
-            && send(ENTERED, runtime)
+        STATE.load(Ordering::Relaxed) == ATTACHED && is_ours(SOCKET.load(Ordering::Relaxed)) && send(ENTERED)
     });
     if told {
         ASKED_BACK.store(epoch, Ordering::Relaxed);

@@ -89,7 +89,7 @@ pub fn enter(runtime: &'static Runtime, team: u32) -> Inside {
 fn join(runtime: &'static Runtime, team: u32) -> Option<&'static Crowd> {
     let settings = settings::get();
     // LLVM's runtime, which goes by libgomp's name in places, has other ways to wait.
-    if settings.spin.is_none() || settings.fixed_spin || settings.bound || runtime.llvms.is_some() {
+    if settings.spin.is_none() || settings.fixed_spin || settings.bound || runtime.is_llvms() {
         return None;
     }
     if !(1..=MOST_IDLERS).contains(&idlers(team)) {

@@ -3,7 +3,7 @@
 //! Without this, the child would hold the parent's socket open after the parent's death, write into its report page,
 //! and stay on its PUs for ever.
 
-use crate::{client, crowd, experiment, masters, runtime, watch};
+use crate::{blas, client, crowd, experiment, keeper, kmpc, masters, runtime, tbb, tcm_permits, watch, work};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 unsafe extern "C" {
@@ -19,9 +19,18 @@ unsafe extern "C" {
 pub fn watch() {
     static WATCHING: AtomicU32 = AtomicU32::new(0);
     if WATCHING.swap(1, Ordering::Relaxed) == 0 {
-        // SAFETY: the handler is a function of this library, which is never unloaded.
-        unsafe { pthread_atfork(None, None, Some(in_child)) };
+        // SAFETY: the handlers are functions of this library, which is never unloaded.
+        unsafe { pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     }
+}
+
+/// A listener may hold a lock of its library just now, which the child would find taken for ever.
+extern "C" fn before() {
+    client::keeping_errno(keeper::before_fork);
+}
+
+extern "C" fn in_parent() {
+    client::keeping_errno(keeper::after_fork_in_parent);
 }
 
 extern "C" fn in_child() {
@@ -31,6 +40,12 @@ extern "C" fn in_child() {
         runtime::after_fork();
         watch::after_fork();
         crowd::after_fork();
+        kmpc::after_fork();
         experiment::after_fork();
+        work::after_fork();
+        keeper::after_fork();
+        blas::after_fork();
+        tbb::after_fork();
+        tcm_permits::after_fork();
     });
 }

@@ -8,6 +8,7 @@ use crate::arch::{NO_INDEX, Thread, ticks};
 use crate::futex::Futex;
 use crate::masters::one_master;
 use crate::pages;
+use crate::region::Work;
 use crate::runtime::{Body, Runtime};
 use crate::sampling;
 use crate::virtualise::Parts;
@@ -27,8 +28,7 @@ use scaf_team::gate::Gate;
 pub struct Frame {
     /// A copy of the first word of the program's data where the runtime itself reads it (task reductions).
     pub first_word: usize,
-    body: Body,
-    data: *mut c_void,
+    work: Work,
     runtime: *const Runtime,
     /// Where the region is reported; null if it is nested or unmeasured.
     pub slot: *const Slot,
@@ -90,11 +90,10 @@ const TOLD_SHIFT: u32 = 6;
 
 impl Frame {
     /// A region of `code_runtime`, `depth` deep.
-    pub fn new(code_runtime: *const Runtime, body: Body, data: *mut c_void, depth: u32) -> Frame {
+    pub fn new(code_runtime: *const Runtime, work: Work, depth: u32) -> Frame {
         Frame {
             first_word: 0,
-            body,
-            data,
+            work,
             runtime: code_runtime,
             slot: null(),
             depth,
@@ -127,7 +126,7 @@ impl Frame {
 
     /// Where its function is.
     pub fn body(&self) -> usize {
-        self.body as usize
+        self.work.body as usize
     }
 
     /// Threads of the team; 0 if nobody had to know yet.
@@ -139,7 +138,7 @@ impl Frame {
     #[inline(always)]
     pub unsafe fn run_body(&self) {
         // SAFETY: the program's own function and data.
-        unsafe { (self.body)(self.data) }
+        unsafe { (self.work.run)(self.work.data) }
     }
 
     /// Does `work` as a thread of the region, and adds up its time.
@@ -148,14 +147,14 @@ impl Frame {
         // SAFETY: a thread's state is its own.
         unsafe {
             let before = ((*this).runtime, (*this).frame, (*this).depth);
-            let counts = ((*this).index, (*this).loops);
+            let counts = ((*this).index, (*this).loops, (*this).serial, (*this).deals);
             (*this).runtime = self.runtime;
             (*this).frame = self;
             (*this).depth = self.depth;
             if (*this).slot == 0 {
                 (*this).home = self.runtime;
             }
-            ((*this).index, (*this).loops) = (NO_INDEX, 0);
+            ((*this).index, (*this).loops, (*this).serial, (*this).deals) = (NO_INDEX, 0, 0, 0);
             if !self.master.is_null() {
                 (*this).left = null();
             }
@@ -166,7 +165,7 @@ impl Frame {
                 self.tell(this);
             }
             ((*this).runtime, (*this).frame, (*this).depth) = before;
-            ((*this).index, (*this).loops) = counts;
+            ((*this).index, (*this).loops, (*this).serial, (*this).deals) = counts;
             // Regions within others have no tasks that are timed.
             if !self.master.is_null() {
                 ((*this).left, (*this).late) = (self, 0);
@@ -202,7 +201,7 @@ impl Frame {
             if marks.last != 0 || now.wrapping_sub(self.entered) > marks.after {
                 let grant = pages::grant().word();
                 if marks.last != 0 && marks.grant == grant && one_master() {
-                    let key = Key::marks(self.body as usize, sampling::dop_of(team));
+                    let key = Key::marks(self.work.body as usize, sampling::dop_of(team));
                     let wall = now.wrapping_sub(marks.last);
                     marks.row = pages::report().rows().add(marks.row, key, 1, wall, 0);
                     marks.told |= marks.row < ROWS;

@@ -31,3 +31,26 @@ impl Sleep for Futex {
         keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), how, i32::MAX) });
     }
 }
+
+/// Sleeps on a word that another process wakes on, unless it doesn't have this value any more; for at most so many milliseconds. May return for
+/// no reason.
+///
+/// # Safety
+/// `word` can be read for as long as this takes.
+pub unsafe fn sleep_shared(word: *const u32, value: u32, limit_ms: u32) {
+    let limit = libc::timespec {
+        tv_sec: i64::from(limit_ms / 1_000),
+        tv_nsec: i64::from(limit_ms % 1_000 * 1_000_000),
+    };
+    // SAFETY: the kernel reads the word and a time of ours.
+    keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, value, &limit) });
+}
+
+/// Wakes all threads of any process that sleep on a word that they share with this one.
+///
+/// # Safety
+/// `word` can be read.
+pub unsafe fn wake_shared(word: *const u32) {
+    // SAFETY: the kernel takes the address for a name.
+    keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX) });
+}

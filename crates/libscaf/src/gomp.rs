@@ -3,7 +3,7 @@
 #![allow(non_snake_case)]
 
 use crate::opened;
-use crate::region::{self, Kind};
+use crate::region::{self, Kind, Work};
 use crate::runtime::{self, Body, Runtime};
 use crate::{arch, promise, tasks, virtualise, waits};
 use core::ffi::{c_int, c_void};
@@ -14,6 +14,28 @@ type Long = i64;
 fn iterations(start: Long, end: Long, step: Long) -> u64 {
     let span = if step > 0 { end.wrapping_sub(start) } else { start.wrapping_sub(end) };
     (span.max(0) as u64).div_ceil(step.unsigned_abs().max(1))
+}
+
+/// Runs a region on the runtime that its function is linked with.
+#[inline(always)]
+unsafe fn run<R: Default>(
+    body: Body,
+    data: *mut c_void,
+    threads: u32,
+    kind: Kind,
+    call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
+) -> R {
+    // SAFETY: the program's own function and data.
+    unsafe {
+        match runtime::of(body as usize) {
+            Some(code) => region::run(code, Work { body, run: body, data }, threads, kind, call),
+            None => {
+                // There is no runtime to pass it to, or it is one too many: one thread is a team, too.
+                body(data);
+                R::default()
+            }
+        }
+    }
 }
 
 /// Regions that run to their end in one call.
@@ -29,7 +51,7 @@ macro_rules! regions {
                     }
                 };
                 // SAFETY: the arguments are the program's.
-                unsafe { region::run(body, data, threads, $kind, call) }
+                unsafe { run(body, data, threads, $kind, call) }
             }
         )*
     };
@@ -94,7 +116,7 @@ pub unsafe extern "C" fn GOMP_parallel_reductions(
         None => 0,
     };
     // SAFETY: the arguments are the program's.
-    unsafe { region::run(body, data, threads, Kind::Reductions, call) }
+    unsafe { run(body, data, threads, Kind::Reductions, call) }
 }
 
 /// A league of teams on the host. It runs its teams one after the other, each with parallel regions of its own, which

@@ -2,13 +2,19 @@
 //! budget by.
 
 use crate::arch::{NO_SLOT, Thread, thread};
-use crate::runtime::Runtime;
+use crate::runtime::{RUNTIMES, Runtime};
 use crate::{client, pages, promise};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::report::{SLOTS, Slot, fact};
 
 /// Team size of the program without us, as last reported.
 static NATURAL: AtomicU32 = AtomicU32::new(0);
+/// Threads that other libraries' work would run on without us; 0 if there is none.
+static OTHER: AtomicU32 = AtomicU32::new(0);
+/// The same for pools of the program's own, which may be gone again.
+static POOLS: AtomicU32 = AtomicU32::new(0);
+/// The same as each copy of the runtime said it: they may differ.
+static NATURALS: [AtomicU32; RUNTIMES] = [const { AtomicU32::new(0) }; RUNTIMES];
 /// Slots in use, a bit each.
 static SLOTS_TAKEN: AtomicU32 = AtomicU32::new(0);
 /// Threads in the teams of all masters; kept only while there are several masters.
@@ -34,21 +40,53 @@ pub fn ask_natural(runtime: &Runtime) -> u32 {
     };
     // SAFETY: omp_get_max_threads takes nothing.
     let natural = unsafe { max_threads() }.max(1) as u32;
-    let before = NATURAL.load(Ordering::Relaxed);
-    if before != natural {
-        if before != 0 {
+    let before = NATURALS.get(runtime.number()).map_or(0, |said| said.swap(natural, Ordering::Relaxed));
+    if before != natural || natural != self::natural() {
+        if before != natural && before != 0 {
             // The program set it in a way that we haven't seen, say through a handle of the runtime's file.
             promise::note(fact::SET_NUM_THREADS);
         }
         NATURAL.store(natural, Ordering::Relaxed);
-        pages::report().set_natural(natural);
+        report_natural();
     }
     natural
 }
 
-/// Tells a new report page the team size that the program would have without us.
-pub fn report_natural_again() {
-    pages::report().set_natural(natural());
+/// Threads that work which isn't OpenMP's would run on without us, as far as is known; 0 if there is none.
+#[inline(always)]
+pub fn other() -> u32 {
+    OTHER.load(Ordering::Relaxed).max(in_pools())
+}
+
+/// A library has work that would run on so many.
+#[inline(always)]
+pub fn widen(threads: u32) {
+    if threads > OTHER.load(Ordering::Relaxed) && OTHER.fetch_max(threads, Ordering::Relaxed) < threads {
+        report_natural();
+    }
+}
+
+/// Threads of the program's largest pool, 0 if there is none.
+#[inline(always)]
+pub fn in_pools() -> u32 {
+    POOLS.load(Ordering::Relaxed)
+}
+
+/// Sets that.
+pub fn set_pools(threads: u32) {
+    if POOLS.swap(threads, Ordering::Relaxed) != threads {
+        report_natural();
+    }
+}
+
+/// The most threads that the program would run at a time without us, from 1 to 65,535: what the daemon is told.
+pub fn widest() -> u32 {
+    natural().max(other()).clamp(1, 65_535)
+}
+
+/// Tells the report page, which may be a new one.
+pub fn report_natural() {
+    pages::report().set_natural(widest());
 }
 
 /// Whether the program has one master, as far as slots tell.
@@ -117,6 +155,13 @@ pub fn free_slot(slot: u32) {
     SLOTS_TAKEN.fetch_and(!(1 << (slot.wrapping_sub(1) & 31)), Ordering::Relaxed);
 }
 
+/// Gives the calling thread's slot back before the thread ends, and returns its number plus one, or 0: [`free_slot`] is to be called with it. Only for
+/// threads that don't end.
+pub fn leave_slot() -> u32 {
+    // SAFETY: this thread's own state.
+    unsafe { core::mem::take(&mut (*thread()).slot) }
+}
+
 /// After a fork, in the child: only the calling thread is there.
 pub fn after_fork() {
     // SAFETY: this thread's own state.
@@ -125,4 +170,9 @@ pub fn after_fork() {
     SLOTS_TAKEN.store(mine, Ordering::Relaxed);
     IN_TEAMS.store(0, Ordering::Relaxed);
     NATURAL.store(0, Ordering::Relaxed);
+    OTHER.store(0, Ordering::Relaxed);
+    POOLS.store(0, Ordering::Relaxed);
+    for said in &NATURALS {
+        said.store(0, Ordering::Relaxed);
+    }
 }

@@ -4,7 +4,7 @@ use crate::arch::{STARTS, thread, ticks};
 use crate::client;
 use crate::frame::Frame;
 use crate::masters::{join_teams, leave_teams, slot_of};
-use crate::region::{Kind, choose, inner_request, leave, run_thread};
+use crate::region::{Kind, Work, choose, inner_request, leave, run_thread};
 use crate::runtime::{self, Body, Runtime};
 use crate::sampling::Note;
 use core::cell::UnsafeCell;
@@ -70,7 +70,7 @@ pub unsafe fn start(
         started.entered.store(entered, Ordering::Relaxed);
         *started.note.get() = code.note;
         let frame = started.frame.get().cast::<Frame>();
-        frame.write(Frame::new(code.runtime, body, data, 1));
+        frame.write(Frame::new(code.runtime, Work { body, run: body, data }, 1));
         (*frame).slot = slot;
         (*this).frame = frame;
         call(code.runtime, run_thread, frame.cast(), choice.pass);
@@ -98,10 +98,15 @@ pub unsafe extern "C" fn end(caller: usize) {
         };
         if (*this).depth > 1 {
             (*this).depth -= 1;
-            return end();
+            let serial = (*this).serial;
+            end();
+            (*this).serial = serial;
+            return;
         }
         let done = ticks();
+        let serial = (*this).serial;
         end();
+        (*this).serial = serial;
         let left = ticks();
         if let Some(slot) = slot_of(this) {
             let mine = &STARTED[((*this).slot.wrapping_sub(1) as usize) % SLOTS];

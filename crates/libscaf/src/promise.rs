@@ -24,6 +24,12 @@ pub fn note(fact: u32) {
     }
 }
 
+/// Whether a fact was noted.
+#[inline(always)]
+pub fn is_noted(fact: u32) -> bool {
+    FACTS.load(Ordering::Relaxed) & fact != 0
+}
+
 /// Reports all facts again, to a new page.
 pub fn report_again() {
     pages::report().add_facts(FACTS.load(Ordering::Relaxed));

@@ -16,7 +16,7 @@ use crate::masters::{ask_natural, in_teams, join_teams, leave_teams, natural, on
 use crate::runtime::{self, Body, Code, Runtime};
 use crate::sampling::{self, Note};
 use crate::virtualise::{self, Parts};
-use crate::{client, crowd, experiment, pages, promise, settings, watch};
+use crate::{blocking, client, crowd, experiment, pages, promise, settings, watch};
 use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
@@ -39,24 +39,29 @@ pub enum Kind {
     Sections,
 }
 
-/// Runs a region: `call` passes it on, with the body, data and team size that it is handed.
+/// What each thread of a region does.
+#[derive(Clone, Copy)]
+pub struct Work {
+    /// The program's outlined function, by which the region is known.
+    pub body: Body,
+    /// What is called with the data: that function, or what knows how to call it.
+    pub run: Body,
+    /// The program's own data, or ours.
+    pub data: *mut c_void,
+}
+
+/// Runs a region: `call` passes it on, with the function, data and team size that it is handed.
 ///
 /// # Safety
-/// `body` and `data` are the program's own; `call` returns when the region has ended.
+/// The work is the program's own; `call` returns when the region has ended.
 #[inline(always)]
-pub unsafe fn run<R: Default>(
-    body: Body,
-    data: *mut c_void,
+pub unsafe fn run<R>(
+    code: Code,
+    work: Work,
     requested: u32,
     kind: Kind,
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
-    let Some(code) = runtime::of(body as usize) else {
-        // There is no runtime to pass it to, or it is one too many: one thread is a team, too.
-        // SAFETY: the program's own function and data.
-        unsafe { body(data) };
-        return R::default();
-    };
     let this = thread();
     // SAFETY: a thread's state is its own, and no reference to it outlives a call into the program.
     unsafe {
@@ -67,9 +72,9 @@ pub unsafe fn run<R: Default>(
             && Note::of(code).is_short_alone()
             && one_master();
         if alone && sampling::is_passed_by(this) {
-            return unmeasured(this, code, body, data, Choice::ALONE, call);
+            return unmeasured(this, code, work, Choice::ALONE, call);
         }
-        managed(this, code, body, data, requested, kind, call)
+        managed(this, code, work, requested, kind, call)
     }
 }
 
@@ -78,8 +83,7 @@ pub unsafe fn run<R: Default>(
 unsafe fn unmeasured<R>(
     this: *mut Thread,
     code: Code,
-    body: Body,
-    data: *mut c_void,
+    work: Work,
     choice: Choice,
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
@@ -88,7 +92,9 @@ unsafe fn unmeasured<R>(
         (*this).runtime = code.runtime;
         (*this).depth = 1;
         (*this).shrunk = u32::from(choice.shrunk);
-        let result = call(code.runtime, body, data, choice.pass);
+        let serial = (*this).serial;
+        let result = call(code.runtime, work.run, work.data, choice.pass);
+        (*this).serial = serial;
         (*this).depth = 0;
         (*this).runtime = null();
         result
@@ -100,8 +106,7 @@ unsafe fn unmeasured<R>(
 unsafe fn managed<R>(
     this: *mut Thread,
     code: Code,
-    body: Body,
-    data: *mut c_void,
+    work: Work,
     requested: u32,
     kind: Kind,
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
@@ -109,14 +114,15 @@ unsafe fn managed<R>(
     // SAFETY: as in `run`.
     unsafe {
         if (*this).depth != 0 || ((*this).slot == 0 && is_inside(code.runtime)) {
-            return nested(this, code, body, data, requested, kind, call);
+            return nested(this, code, work, requested, kind, call);
         }
+        let body = work.body;
         let note = Note::of(code);
         let mut first = None;
         if note.is_short_alone() && one_master() {
             let choice = choose(code, body, &note, note.length(), requested, kind);
             if choice.team == 1 && choice.ids == 0 && sampling::is_left_out(this) {
-                return unmeasured(this, code, body, data, choice, call);
+                return unmeasured(this, code, work, choice, call);
             }
             // To ask for lent contexts twice would be once in vain.
             first = pages::grant().word().lent().then_some(choice);
@@ -134,7 +140,7 @@ unsafe fn managed<R>(
             let again = |length: Option<Length>| {
                 choose(code, body, &note, length.unwrap_or(note.length()), requested, kind)
             };
-            let alone = || drop(unmeasured(this, code, body, data, Choice::EXPERIMENT, &call));
+            let alone = || drop(unmeasured(this, code, work, Choice::EXPERIMENT, &call));
             choice = experiment::attend(&region, again, alone).unwrap_or(choice);
             entered = ticks();
         }
@@ -150,9 +156,10 @@ unsafe fn managed<R>(
         (*this).runtime = code.runtime;
         (*this).depth = 1;
         (*this).shrunk = u32::from(choice.shrunk);
+        let serial = (*this).serial;
         let result = if choice.team == 1 && choice.ids == 0 {
             // One thread has nobody to wait for: its time in the region is the region's.
-            let result = call(code.runtime, body, data, choice.pass);
+            let result = call(code.runtime, work.run, work.data, choice.pass);
             if let Some(slot) = slot {
                 let wall = ticks().wrapping_sub(entered);
                 let (others, theirs) = note.left_out_alone();
@@ -163,9 +170,10 @@ unsafe fn managed<R>(
             }
             result
         } else {
-            let entry = Entry { code, slot, body, data, requested, kind, entered, grant, choice };
+            let entry = Entry { code, slot, work, requested, kind, entered, grant, choice };
             several(this, &entry, call)
         };
+        (*this).serial = serial;
         (*this).depth = 0;
         (*this).runtime = null();
         leave_teams(shared);
@@ -173,12 +181,18 @@ unsafe fn managed<R>(
     }
 }
 
+/// Whether the waits of regions on this runtime are ours, so that they follow the fold. Whoever says how LLVM's threads are to
+/// wait is heeded.
+pub fn takes_over(runtime: &Runtime) -> bool {
+    let settings = settings::get();
+    settings.spin.is_some() && runtime.is_complete() && !(runtime.is_llvms() && settings.own_blocking)
+}
+
 /// A region that is being entered.
 struct Entry {
     code: Code,
     slot: Option<&'static Slot>,
-    body: Body,
-    data: *mut c_void,
+    work: Work,
     requested: u32,
     kind: Kind,
     entered: u64,
@@ -193,8 +207,12 @@ unsafe fn several<R>(
     entry: &Entry,
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
 ) -> R {
-    let &Entry { code, slot, body, data, entered, grant, choice, .. } = entry;
+    let &Entry { code, slot, work, entered, grant, choice, .. } = entry;
     let crowd = crowd::enter(code.runtime, choice.team);
+    if code.runtime.is_llvms() {
+        // SAFETY: this thread's own state.
+        unsafe { blocking::follow(this, code.runtime, choice.team) }
+    }
     let hostless = crowd.is_hostless();
     // SAFETY: as in `run`; the frame lives until the region has ended.
     unsafe {
@@ -202,17 +220,17 @@ unsafe fn several<R>(
             && !hostless
             && let Some(share) = Note::of(code).team(this)
         {
-            let result = call(code.runtime, body, data, choice.pass);
+            let result = call(code.runtime, work.run, work.data, choice.pass);
             if let Some(slot) = slot {
                 let left = ticks();
                 let wall = left.wrapping_sub(entered);
                 slot.leave(left, choice.team, share.of(wall.wrapping_mul(u64::from(choice.team))));
                 Note::check(code, wall);
-                Note::report(code, (body, entry.kind), grant, choice.team, 1, wall);
+                Note::report(code, (work.body, entry.kind), grant, choice.team, 1, wall);
             }
             return result;
         }
-        let mut frame = Frame::new(code.runtime, body, data, 1);
+        let mut frame = Frame::new(code.runtime, work, 1);
         (frame.entered, frame.master) = (entered, this);
         if Note::of(code).is_marked() {
             frame.mark_at_once();
@@ -221,9 +239,9 @@ unsafe fn several<R>(
         if choice.ids != 0 {
             return virtualised(this, entry, frame, call);
         }
-        frame.takes_over = settings::get().spin.is_some() && code.runtime.is_complete();
+        frame.takes_over = takes_over(code.runtime);
         if entry.kind == Kind::Reductions {
-            frame.first_word = *data.cast::<usize>();
+            frame.first_word = *work.data.cast::<usize>();
         }
         let frame = &raw const frame;
         // This may be in a task at another region's end.
@@ -246,7 +264,7 @@ unsafe fn several<R>(
             if (*frame).is_told() {
                 Note::learn_marked(code);
             } else {
-                Note::report(code, (body, entry.kind), grant, threads, 1, wall);
+                Note::report(code, (work.body, entry.kind), grant, threads, 1, wall);
             }
         }
         result
@@ -288,7 +306,7 @@ unsafe fn virtualised<R>(
             slot.leave(left, choice.team, inside.min(all));
         }
         Note::learn_length(code.note, wall);
-        Note::report(code, (entry.body, entry.kind), grant, choice.team, 1, wall);
+        Note::report(code, (entry.work.body, entry.kind), grant, choice.team, 1, wall);
         result
     }
 }
@@ -317,8 +335,7 @@ fn is_inside(runtime: &Runtime) -> bool {
 unsafe fn nested<R>(
     this: *mut Thread,
     code: Code,
-    body: Body,
-    data: *mut c_void,
+    work: Work,
     requested: u32,
     kind: Kind,
     call: impl Fn(&Runtime, Body, *mut c_void, u32) -> R,
@@ -329,12 +346,15 @@ unsafe fn nested<R>(
         if let Some(around) = (*this).frame.as_ref() {
             around.has_nested();
         }
-        let mut frame = Frame::new(code.runtime, body, data, (*this).depth.saturating_add(1));
+        let mut frame = Frame::new(code.runtime, work, (*this).depth.saturating_add(1));
         if kind == Kind::Reductions {
-            frame.first_word = *data.cast::<usize>();
+            frame.first_word = *work.data.cast::<usize>();
         }
         let frame = &raw const frame;
-        call(code.runtime, run_thread, frame.cast_mut().cast(), requested)
+        let serial = (*this).serial;
+        let result = call(code.runtime, run_thread, frame.cast_mut().cast(), requested);
+        (*this).serial = serial;
+        result
     }
 }
 
@@ -344,7 +364,9 @@ unsafe fn nested<R>(
 pub unsafe fn inner_request(this: *mut Thread, code: Code, requested: u32) -> u32 {
     // SAFETY: this thread's own state; omp_get_max_active_levels takes nothing.
     unsafe {
-        let one_level = || code.runtime.max_active_levels.is_none_or(|levels| levels() <= 1);
+        // Another runtime doesn't know of the region around.
+        let its_own = core::ptr::eq((*this).runtime, code.runtime);
+        let one_level = || its_own && code.runtime.max_active_levels.is_none_or(|levels| levels() <= 1);
         if (*this).shrunk != 0 && one_level() { 1 } else { requested }
     }
 }
@@ -383,7 +405,7 @@ pub fn choose(code: Code, body: Body, note: &Note, length: Length, requested: u3
         resizable: inspected && word.resizable() && kind != Kind::Sections,
         independent: false,
         length,
-        lent: word.lent() && requested != 1 && client::ask_back(word.epoch(), code.runtime),
+        lent: word.lent() && requested != 1 && client::ask_back(word.epoch()),
         only_master: one_master(),
         spins: word.spins(),
     };

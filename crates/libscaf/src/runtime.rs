@@ -14,164 +14,19 @@
 //! without us knowing what it has ([`NEWS`]) takes a number too, because an inspected region may call into it.
 //! Unloading a module makes its number void for ever.
 
+use crate::lock::Lock;
+use crate::{kmpc, promise};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use scaf_proto::report::fact;
 
-/// An outlined function: the body of a region.
-pub type Body = unsafe extern "C" fn(*mut c_void);
-type Long = i64;
-type ParallelLoop = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long, Long, u32);
-type ParallelRuntimeLoop = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long, u32);
-type LoopStart = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long, Long);
-type RuntimeLoopStart = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long);
-type Task = unsafe extern "C" fn(
-    Body,
-    *mut c_void,
-    *mut c_void,
-    Long,
-    Long,
-    bool,
-    u32,
-    *mut *mut c_void,
-    c_int,
-    *mut c_void,
-);
-/// The next chunk of a loop; the pointers are to `long`s or to `unsigned long long`s.
-type Next = unsafe extern "C" fn(*mut c_void, *mut c_void) -> bool;
-/// Calls that wait: with one argument or none, and a result or none.
-pub type Wait = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
-/// Passed on as it came, whatever its arguments.
-type Whatever = unsafe extern "C" fn();
-type TaskLoop =
-    unsafe extern "C" fn(Body, *mut c_void, *mut c_void, Long, Long, u32, u64, c_int, Long, Long, Long);
-
-/// Declares the table of a runtime's entry points and how it is filled.
-macro_rules! runtime {
-    ($($field:ident: $type:ty = $symbol:literal,)*) => {
-        /// The entry points of one copy of the runtime; `None` where the copy is too old to have one, and then no
-        /// code linked with it calls it.
-        pub struct Runtime {
-            $(pub $field: Option<$type>,)*
-        }
-
-        impl Runtime {
-            const EMPTY: Runtime = Runtime { $($field: None,)* };
-
-            /// # Safety
-            /// `library` is a handle from dlopen.
-            unsafe fn load(&mut self, library: *mut c_void) {
-                $(
-                    // SAFETY: a function pointer or null, as Option<fn> has it; the symbol's type is libgomp's ABI.
-                    self.$field = unsafe {
-                        core::mem::transmute::<*mut c_void, Option<$type>>(
-                            libc::dlsym(library, $symbol.as_ptr()))
-                    };
-                )*
-            }
-        }
-    };
-}
-
-runtime! {
-    parallel: unsafe extern "C" fn(Body, *mut c_void, u32, u32) = c"GOMP_parallel",
-    parallel_start: unsafe extern "C" fn(Body, *mut c_void, u32) = c"GOMP_parallel_start",
-    parallel_end: unsafe extern "C" fn() = c"GOMP_parallel_end",
-    loop_static: ParallelLoop = c"GOMP_parallel_loop_static",
-    loop_dynamic: ParallelLoop = c"GOMP_parallel_loop_dynamic",
-    loop_guided: ParallelLoop = c"GOMP_parallel_loop_guided",
-    loop_nonmonotonic_dynamic: ParallelLoop = c"GOMP_parallel_loop_nonmonotonic_dynamic",
-    loop_nonmonotonic_guided: ParallelLoop = c"GOMP_parallel_loop_nonmonotonic_guided",
-    loop_runtime: ParallelRuntimeLoop = c"GOMP_parallel_loop_runtime",
-    loop_nonmonotonic_runtime: ParallelRuntimeLoop = c"GOMP_parallel_loop_nonmonotonic_runtime",
-    loop_maybe_nonmonotonic_runtime: ParallelRuntimeLoop = c"GOMP_parallel_loop_maybe_nonmonotonic_runtime",
-    loop_static_start: LoopStart = c"GOMP_parallel_loop_static_start",
-    loop_dynamic_start: LoopStart = c"GOMP_parallel_loop_dynamic_start",
-    loop_guided_start: LoopStart = c"GOMP_parallel_loop_guided_start",
-    loop_runtime_start: RuntimeLoopStart = c"GOMP_parallel_loop_runtime_start",
-    sections: unsafe extern "C" fn(Body, *mut c_void, u32, u32, u32) = c"GOMP_parallel_sections",
-    sections_start: unsafe extern "C" fn(Body, *mut c_void, u32, u32) = c"GOMP_parallel_sections_start",
-    reductions: unsafe extern "C" fn(Body, *mut c_void, u32, u32) -> u32 = c"GOMP_parallel_reductions",
-    teams_reg: unsafe extern "C" fn(Body, *mut c_void, u32, u32, u32) = c"GOMP_teams_reg",
-    task: Task = c"GOMP_task",
-    taskloop: TaskLoop = c"GOMP_taskloop",
-    taskloop_ull: TaskLoop = c"GOMP_taskloop_ull",
-    barrier: unsafe extern "C" fn() = c"GOMP_barrier",
-    barrier_cancel: unsafe extern "C" fn() -> bool = c"GOMP_barrier_cancel",
-    loop_end: unsafe extern "C" fn() = c"GOMP_loop_end",
-    loop_end_cancel: unsafe extern "C" fn() -> bool = c"GOMP_loop_end_cancel",
-    sections_end: unsafe extern "C" fn() = c"GOMP_sections_end",
-    sections_end_cancel: unsafe extern "C" fn() -> bool = c"GOMP_sections_end_cancel",
-    loop_end_nowait: unsafe extern "C" fn() = c"GOMP_loop_end_nowait",
-    sections_end_nowait: unsafe extern "C" fn() = c"GOMP_sections_end_nowait",
-    chunks_dynamic: Whatever = c"GOMP_loop_dynamic_start",
-    chunks_guided: Whatever = c"GOMP_loop_guided_start",
-    chunks_nonmonotonic_dynamic: Whatever = c"GOMP_loop_nonmonotonic_dynamic_start",
-    chunks_nonmonotonic_guided: Whatever = c"GOMP_loop_nonmonotonic_guided_start",
-    chunks_ull_dynamic: Whatever = c"GOMP_loop_ull_dynamic_start",
-    chunks_ull_guided: Whatever = c"GOMP_loop_ull_guided_start",
-    chunks_ull_nonmonotonic_dynamic: Whatever = c"GOMP_loop_ull_nonmonotonic_dynamic_start",
-    chunks_ull_nonmonotonic_guided: Whatever = c"GOMP_loop_ull_nonmonotonic_guided_start",
-    loop_dynamic_next: Next = c"GOMP_loop_dynamic_next",
-    loop_guided_next: Next = c"GOMP_loop_guided_next",
-    loop_runtime_next: Next = c"GOMP_loop_runtime_next",
-    loop_nonmonotonic_dynamic_next: Next = c"GOMP_loop_nonmonotonic_dynamic_next",
-    loop_nonmonotonic_guided_next: Next = c"GOMP_loop_nonmonotonic_guided_next",
-    loop_nonmonotonic_runtime_next: Next = c"GOMP_loop_nonmonotonic_runtime_next",
-    loop_maybe_nonmonotonic_runtime_next: Next = c"GOMP_loop_maybe_nonmonotonic_runtime_next",
-    loop_ull_dynamic_next: Next = c"GOMP_loop_ull_dynamic_next",
-    loop_ull_guided_next: Next = c"GOMP_loop_ull_guided_next",
-    loop_ull_runtime_next: Next = c"GOMP_loop_ull_runtime_next",
-    loop_ull_nonmonotonic_dynamic_next: Next = c"GOMP_loop_ull_nonmonotonic_dynamic_next",
-    loop_ull_nonmonotonic_guided_next: Next = c"GOMP_loop_ull_nonmonotonic_guided_next",
-    loop_ull_nonmonotonic_runtime_next: Next = c"GOMP_loop_ull_nonmonotonic_runtime_next",
-    loop_ull_maybe_nonmonotonic_runtime_next: Next = c"GOMP_loop_ull_maybe_nonmonotonic_runtime_next",
-    taskwait: Wait = c"GOMP_taskwait",
-    taskwait_depend: Wait = c"GOMP_taskwait_depend",
-    taskgroup_end: Wait = c"GOMP_taskgroup_end",
-    set_lock: Wait = c"omp_set_lock",
-    set_lock_fortran: Wait = c"omp_set_lock_",
-    single_copy_start: Wait = c"GOMP_single_copy_start",
-    ordered_start: Wait = c"GOMP_ordered_start",
-    critical_start: Wait = c"GOMP_critical_start",
-    critical_name_start: Wait = c"GOMP_critical_name_start",
-    atomic_start: Wait = c"GOMP_atomic_start",
-    cancel: unsafe extern "C" fn(c_int, bool) -> bool = c"GOMP_cancel",
-    target: Whatever = c"GOMP_target_ext",
-    target_update: Whatever = c"GOMP_target_update_ext",
-    target_enter_exit_data: Whatever = c"GOMP_target_enter_exit_data",
-    taskwait_depend_nowait: Whatever = c"GOMP_taskwait_depend_nowait",
-    target_memcpy_async: Whatever = c"omp_target_memcpy_async",
-    target_memcpy_rect_async: Whatever = c"omp_target_memcpy_rect_async",
-    get_schedule: unsafe extern "C" fn(*mut c_int, *mut c_int) = c"omp_get_schedule",
-    level: unsafe extern "C" fn() -> c_int = c"omp_get_level",
-    num_threads: unsafe extern "C" fn() -> c_int = c"omp_get_num_threads",
-    thread_num: unsafe extern "C" fn() -> c_int = c"omp_get_thread_num",
-    in_parallel: unsafe extern "C" fn() -> c_int = c"omp_in_parallel",
-    team_size: unsafe extern "C" fn(c_int) -> c_int = c"omp_get_team_size",
-    ancestor_thread_num: unsafe extern "C" fn(c_int) -> c_int = c"omp_get_ancestor_thread_num",
-    max_threads: unsafe extern "C" fn() -> c_int = c"omp_get_max_threads",
-    set_num_threads: unsafe extern "C" fn(c_int) = c"omp_set_num_threads",
-    set_dynamic: unsafe extern "C" fn(c_int) = c"omp_set_dynamic",
-    num_procs: unsafe extern "C" fn() -> c_int = c"omp_get_num_procs",
-    llvms: Whatever = c"__kmpc_fork_call",
-    max_active_levels: unsafe extern "C" fn() -> c_int = c"omp_get_max_active_levels",
-}
+pub use crate::entries::*;
 
 impl Runtime {
     /// Which of the copies it is, from 0.
     pub fn number(&self) -> usize {
         (&raw const *self).addr().wrapping_sub(TABLE.0.get().addr()) / size_of::<Runtime>()
-    }
-
-    /// Whether it has all that is needed to take its barriers and ends of loops over.
-    #[inline(always)]
-    pub fn is_complete(&self) -> bool {
-        self.barrier.is_some()
-            && self.loop_end_nowait.is_some()
-            && self.sections_end_nowait.is_some()
-            && self.num_threads.is_some()
-            && self.thread_num.is_some()
     }
 }
 
@@ -219,16 +74,55 @@ static NOTES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
 static NO_NOTE: AtomicU64 = AtomicU64::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
 /// Guards the rare additions to the first three tables.
-static LOCK: AtomicU32 = AtomicU32::new(0);
+static LOCK: Lock = Lock::new();
 
 /// How many modules with parallel regions have been met.
 pub fn modules_met() -> u32 {
     MODULES_MET.load(Ordering::Acquire)
 }
 
-/// What is known of the code at `address`; `None` if no runtime can be found for it.
+/// Whose entry points code calls; that decides in which library they are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Port {
+    /// GCC's. LLVM's runtime has them, too.
+    Gcc,
+    /// LLVM's.
+    Llvm,
+}
+
+impl Port {
+    /// The name by which a runtime that has these entry points is known, ours among them.
+    const fn entry(self) -> &'static CStr {
+        match self {
+            Port::Gcc => c"GOMP_parallel",
+            Port::Llvm => c"__kmpc_fork_call",
+        }
+    }
+
+    /// One that isn't ours.
+    const fn other(self) -> &'static CStr {
+        match self {
+            Port::Gcc => c"GOMP_critical_end",
+            Port::Llvm => c"__kmpc_end_critical",
+        }
+    }
+}
+
+/// What is known of the code at `address`, which calls GCC's entry points or asks about its team; `None` if no runtime can be
+/// found for it.
 #[inline(always)]
 pub fn of(address: usize) -> Option<Code> {
+    served(address, Port::Gcc)
+}
+
+/// The same for code that calls LLVM's entry points.
+#[inline(always)]
+pub fn of_llvms(address: usize) -> Option<Code> {
+    served(address, Port::Llvm)
+}
+
+#[inline(always)]
+fn served(address: usize, port: Port) -> Option<Code> {
     let at = slot(address);
     let (Some(key), Some(value), Some(note)) = (KEYS.get(at), VALUES.get(at), NOTES.get(at)) else {
         return None;
@@ -239,7 +133,7 @@ pub fn of(address: usize) -> Option<Code> {
             return decode(value, note);
         }
     }
-    let (value, note) = find(address);
+    let (value, note) = find(address, port);
     decode(value, note)
 }
 
@@ -263,8 +157,15 @@ pub fn is_full() -> bool {
     USED.load(Ordering::Relaxed) >= ADDRESSES / 4 * 3
 }
 
+/// The one runtime that has been found so far, if it is one, and if it is one that serves only this port: code that calls
+/// GCC's entry points isn't LLVM's because LLVM's runtime was met first.
+pub fn only_of(port: Port) -> Option<&'static Runtime> {
+    sole().filter(|runtime| runtime.is_llvms() == (port == Port::Llvm))
+}
+
 /// The one runtime that has been found so far, if it is one.
-pub fn only() -> Option<&'static Runtime> {
+#[inline(always)]
+pub fn sole() -> Option<&'static Runtime> {
     let [first, second, ..] = &RUNTIME_MAPS;
     let one = !first.load(Ordering::Acquire).is_null() && second.load(Ordering::Relaxed).is_null();
     // SAFETY: its map was published after its entry was filled, and entries never change again.
@@ -276,6 +177,16 @@ pub fn by_number(number: usize) -> Option<&'static Runtime> {
     let found = !RUNTIME_MAPS.get(number)?.load(Ordering::Acquire).is_null();
     // SAFETY: as above, and there is an entry for each map.
     found.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) })
+}
+
+/// Where the copy of this number was loaded, and from which file; the file's name is empty if that is the program itself.
+pub fn file_of(number: usize) -> Option<(usize, &'static [u8])> {
+    let map = RUNTIME_MAPS.get(number)?.load(Ordering::Acquire);
+    // SAFETY: the map of a library that is never unloaded, and its name.
+    unsafe {
+        let name = map.as_ref()?.name;
+        Some((map.addr(), if name.is_null() { &[] } else { CStr::from_ptr(name).to_bytes() }))
+    }
 }
 
 #[inline(always)]
@@ -299,7 +210,7 @@ fn decode(value: u64, note: &'static AtomicU64) -> Option<Code> {
 /// because they are returned in registers.)
 #[cold]
 #[inline(never)]
-fn find(address: usize) -> (u64, &'static AtomicU64) {
+fn find(address: usize, port: Port) -> (u64, &'static AtomicU64) {
     let first = slot(address);
     let mut place = None;
     for step in 0..16 {
@@ -319,8 +230,8 @@ fn find(address: usize) -> (u64, &'static AtomicU64) {
             break;
         }
     }
-    let Some(known) = crate::client::keeping_errno(|| resolve(address)) else {
-        return (crate::client::keeping_errno(guess).unwrap_or(0), &NO_NOTE);
+    let Some(known) = crate::client::keeping_errno(|| resolve(address, port)) else {
+        return (crate::client::keeping_errno(|| guess(port)).unwrap_or(0), &NO_NOTE);
     };
     let Some((key, value, note)) = place else {
         return (known, &NO_NOTE);
@@ -367,9 +278,11 @@ fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
     (known != 0 && !map.is_null()).then_some((map.cast(), info.dli_fbase as usize))
 }
 
-fn resolve(address: usize) -> Option<u64> {
-    let parallel = parallel_for(address)?;
-    let (map, _) = module_of(parallel as usize)?;
+fn resolve(address: usize, port: Port) -> Option<u64> {
+    // Code that only asks about its team may be LLVM's.
+    let or_llvms = || if port == Port::Gcc { entry_for(address, Port::Llvm) } else { None };
+    let entry = entry_for(address, port).or_else(or_llvms)?;
+    let (map, _) = module_of(entry as usize)?;
     let module = module_of(address).map(|(_, base)| base);
     let runtime = runtime_number(map)?;
     // Code in no module (made at run time) can't be inspected.
@@ -378,8 +291,8 @@ fn resolve(address: usize) -> Option<u64> {
 }
 
 /// An entry point of the runtime that code at `address` would have called without us.
-fn parallel_for(address: usize) -> Option<*mut c_void> {
-    let name = c"GOMP_parallel";
+fn entry_for(address: usize, port: Port) -> Option<*mut c_void> {
+    let name = port.entry();
     // Among what was loaded with the program, which comes first for all that is loaded later.
     // SAFETY: a plain search.
     let first = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
@@ -391,7 +304,7 @@ fn parallel_for(address: usize) -> Option<*mut c_void> {
     }
     // Among what the program has let all see since, by a name that we don't have ourselves.
     // SAFETY: as above.
-    let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"GOMP_critical_end".as_ptr()) };
+    let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, port.other().as_ptr()) };
     (!seen_by_all.is_null()).then_some(seen_by_all)
 }
 
@@ -417,29 +330,39 @@ pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
 
 /// For a call that the compiler made a jump, so that its return address lies in a module that knows no runtime: no
 /// region's code, for that is linked with its own. Not remembered and not numbered, for that module has no regions.
-fn guess() -> Option<u64> {
-    let (map, _) = module_of(some_runtime()? as usize)?;
+fn guess(port: Port) -> Option<u64> {
+    let llvms = || if port == Port::Gcc { some_runtime(Port::Llvm) } else { None };
+    let (map, _) = module_of(some_runtime(port).or_else(llvms)? as usize)?;
     Some(1 | (runtime_number(map)? as u64) << 8 | (MODULES as u64) << 16)
 }
 
-/// The `GOMP_parallel` of the first loaded library that is called libgomp something: where nothing tells whose call it
-/// is, nearly every process has just one.
-fn some_runtime() -> Option<*mut c_void> {
-    unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-        // SAFETY: glibc hands in a loaded library's name, and our own out-parameter.
-        unsafe {
-            let name = (*about).dlpi_name;
-            if name.is_null() || libc::strstr(name, c"/libgomp".as_ptr()).is_null() {
-                return 0;
-            }
-            *found.cast::<*const c_char>() = name;
-        }
-        1
+/// The entry point of the first loaded library that is called libgomp something, or libomp or libiomp5: where nothing tells
+/// whose call it is, nearly every process has just one.
+fn some_runtime(port: Port) -> Option<*mut c_void> {
+    struct Search {
+        port: Port,
+        found: *const c_char,
     }
-    let mut name: *const c_char = null();
+    unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+        // SAFETY: glibc hands in a loaded library's name, and our own search.
+        unsafe {
+            let (name, search) = ((*about).dlpi_name, &mut *search.cast::<Search>());
+            let is_called = |what: &CStr| !name.is_null() && !libc::strstr(name, what.as_ptr()).is_null();
+            let is_it = match search.port {
+                Port::Gcc => is_called(c"/libgomp"),
+                Port::Llvm => is_called(c"/libomp") || is_called(c"/libiomp5"),
+            };
+            if is_it {
+                search.found = name;
+            }
+            c_int::from(is_it)
+        }
+    }
+    let mut search = Search { port, found: null() };
     // SAFETY: plain searches; a library that the program is calling into isn't unloaded meanwhile.
     unsafe {
-        libc::dl_iterate_phdr(Some(look), (&raw mut name).cast());
+        libc::dl_iterate_phdr(Some(look), (&raw mut search).cast());
+        let name = search.found;
         if name.is_null() {
             return None;
         }
@@ -447,7 +370,7 @@ fn some_runtime() -> Option<*mut c_void> {
         if library.is_null() {
             return None;
         }
-        let found = libc::dlsym(library, c"GOMP_parallel".as_ptr());
+        let found = libc::dlsym(library, port.entry().as_ptr());
         libc::dlclose(library);
         (!found.is_null()).then_some(found)
     }
@@ -471,7 +394,7 @@ fn runtime_number(map: *mut LinkMap) -> Option<usize> {
         }
         runtime.load(library);
     }
-    let _locked = lock();
+    let _locked = LOCK.take();
     if let Some(number) = known() {
         return Some(number);
     }
@@ -481,12 +404,20 @@ fn runtime_number(map: *mut LinkMap) -> Option<usize> {
     if let Some(free) = RUNTIME_MAPS.get(number) {
         free.store(map, Ordering::Release);
     }
+    let llvms = |number: usize| by_number(number).filter(|runtime| runtime.is_llvms());
+    if let Some(runtime) = llvms(number) {
+        let only = (0..number).all(|other| llvms(other).is_none());
+        kmpc::found(runtime, only);
+        if !only {
+            promise::note(fact::TWO_LLVMS);
+        }
+    }
     Some(number)
 }
 
 /// The module's number, which it gets here if it is new.
 fn module_number(base: usize) -> u32 {
-    let _locked = lock();
+    let _locked = LOCK.take();
     let met = MODULES_MET.load(Ordering::Relaxed);
     for (number, known) in MODULE_BASES.iter().enumerate().take(met.min(MODULES as u32) as usize) {
         if known.load(Ordering::Relaxed) == base {
@@ -577,20 +508,34 @@ pub fn take_news() {
     unsafe { libc::dl_iterate_phdr(Some(count), (&raw mut loads).cast()) };
     let before = LOADS.swap(loads, Ordering::Relaxed);
     if before != 0 && before != loads {
-        let _locked = lock();
+        let _locked = LOCK.take();
         let met = MODULES_MET.load(Ordering::Relaxed);
         // At the end of numbers nothing is resized any more: see `region::choose`.
         MODULES_MET.store(met.saturating_add(1), Ordering::Release);
     }
 }
 
-/// The program loads a library. Only noted: a jump, so that libc still sees who asks.
+/// The program loads a library. Only noted: a jump, so that libc still sees who asks. But where oneTBB loads a manager
+/// of its threads, it may get ourselves.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dlopen() {
     core::arch::naked_asm!(
         "endbr64",
         "mov dword ptr [rip + {news}], 1",
+        "mov dword ptr [rip + {blas}], 1",
+        "push rdi",
+        "push rsi",
+        "mov rsi, qword ptr [rsp + 16]",
+        "sub rsp, 8",
+        "call {instead}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "test rax, rax",
+        "jz 3f",
+        "ret",
+        "3:",
         "mov rax, qword ptr [rip + {real}]",
         "test rax, rax",
         "jz 2f",
@@ -605,8 +550,10 @@ pub unsafe extern "C" fn dlopen() {
         "pop rdi",
         "jmp rax",
         news = sym NEWS,
+        blas = sym crate::blas::NEWS,
         real = sym DLOPEN,
         find = sym find_dlopen,
+        instead = sym crate::tcm::instead_of,
     )
 }
 
@@ -619,26 +566,9 @@ unsafe extern "C" fn find_dlopen() -> *mut c_void {
     real
 }
 
-struct Locked;
-
-/// Additions are short and rare, so waiting for another thread's is a spin that yields.
-fn lock() -> Locked {
-    while LOCK.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
-        // SAFETY: no arguments.
-        unsafe { libc::sched_yield() };
-    }
-    Locked
-}
-
-impl Drop for Locked {
-    fn drop(&mut self) {
-        LOCK.store(0, Ordering::Release);
-    }
-}
-
 /// After a fork, in the child: whoever held the lock isn't there any more.
 pub fn after_fork() {
-    LOCK.store(0, Ordering::Release);
+    LOCK.after_fork();
 }
 
 /// The program unloads a library: what we remember of addresses in it may become another library's. Forget all
@@ -658,6 +588,7 @@ pub unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     }
     // SAFETY: libc's dlclose has this type.
     let result = unsafe { core::mem::transmute::<*mut c_void, Dlclose>(next)(handle) };
+    crate::tbb_libraries::forget();
     if modules_met() != 0 {
         crate::client::keeping_errno(forget_unloaded);
     }

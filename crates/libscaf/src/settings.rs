@@ -2,8 +2,9 @@
 //! may change its environment later.
 //!
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
-//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_SPIN` rounds, 0 to 2^32 - 1 ·
-//! `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests). A value out of range is ignored: the library can't complain.
+//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0 to 2^32 - 1 ·
+//! `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests) · `SCAF_TCM` `scaf` or `off` ([`Manager`]). A value out of range is ignored: the
+//! library can't complain.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -11,6 +12,19 @@ use scaf_proto::hello::NAME_BYTES;
 
 /// Longest path of a UNIX socket, its final zero included.
 pub const PATH_BYTES: usize = 108;
+
+/// Whose Thread Composability Manager oneTBB is to have ([`crate::tcm`]).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Manager {
+    /// Nobody said anything: ours, unless the program is linked with another one.
+    Unsaid,
+    /// Intel's, if it is there (`TCM_ENABLE=1`), else ours.
+    Theirs,
+    /// Ours (`SCAF_TCM=scaf`).
+    Ours,
+    /// Ours by no means (`SCAF_TCM=off`).
+    Off,
+}
 
 /// The settings.
 pub struct Settings {
@@ -28,6 +42,8 @@ pub struct Settings {
     pub weight_milli: u32,
     /// The program needs all its contexts at once whenever it runs.
     pub rigid: bool,
+    /// Results are to keep their bits: nothing is done that could have sums added up in another order.
+    pub exact: bool,
     /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
     pub bound: bool,
     /// Rounds that a thread spins at a barrier while every thread of its team has a context; `None` leaves all waits to
@@ -35,10 +51,14 @@ pub struct Settings {
     pub spin: Option<u32>,
     /// How long the runtime spins in its own waits is fixed (`GOMP_SPINCOUNT`).
     pub fixed_spin: bool,
+    /// The user says how LLVM's threads are to wait (`KMP_BLOCKTIME`, `KMP_LIBRARY`).
+    pub own_blocking: bool,
     /// The user says how large threads' stacks are (`OMP_STACKSIZE`).
     pub own_stacks: bool,
     /// One of so many regions of several threads is tried on one context, for tests; 0 for none ([`crate::experiment`]).
     pub experiment_every: u32,
+    /// Whose manager oneTBB is to have.
+    pub manager: Manager,
 }
 
 struct Once(UnsafeCell<Settings>);
@@ -54,11 +74,14 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     max: 0,
     weight_milli: 1_000,
     rigid: false,
+    exact: false,
     bound: false,
     spin: None,
     fixed_spin: false,
+    own_blocking: false,
     own_stacks: false,
     experiment_every: 0,
+    manager: Manager::Unsaid,
 }));
 
 /// The settings as they were when the library was loaded.
@@ -92,12 +115,15 @@ extern "C" fn at_load(_: i32, _: *const *const i8, environment: *const *const i8
             settings.max = settings.min;
         }
         crate::tasks::at_load();
+        crate::blas::heed::at_load();
     }
 }
 
+const STACK_SIZES: [&[u8]; 3] = [b"OMP_STACKSIZE=", b"GOMP_STACKSIZE=", b"KMP_STACKSIZE="];
+
 fn read(settings: &mut Settings, entry: &[u8]) {
     // Nearly every entry ends here: a process without OpenMP pays for nothing else.
-    if !matches!(entry.first(), Some(b'S' | b'O' | b'G' | b'X')) {
+    if !matches!(entry.first(), Some(b'S' | b'O' | b'G' | b'K' | b'X' | b'T')) {
         return;
     }
     if let Some(value) = entry.strip_prefix(b"SCAF_SOCKET=") {
@@ -112,21 +138,43 @@ fn read(settings: &mut Settings, entry: &[u8]) {
         settings.weight_milli = number(value, 1_000_000).unwrap_or(1_000);
     } else if entry == b"SCAF_RIGID=1" {
         settings.rigid = true;
+    } else if entry == b"SCAF_EXACT=1" {
+        settings.exact = true;
     } else if let Some(value) = entry.strip_prefix(b"SCAF_SPIN=") {
         settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
     } else if let Some(value) = entry.strip_prefix(b"SCAF_EXPERIMENT_EVERY=") {
         settings.experiment_every = number(value, u32::MAX).unwrap_or(0);
+    } else if entry == b"SCAF_TCM=scaf" {
+        settings.manager = Manager::Ours;
+    } else if entry == b"SCAF_TCM=off" {
+        settings.manager = Manager::Off;
+    } else if entry == b"TCM_ENABLE=1" {
+        if settings.manager == Manager::Unsaid {
+            settings.manager = Manager::Theirs;
+        }
     } else if let Some(value) = entry.strip_prefix(b"XDG_RUNTIME_DIR=") {
         copy(&mut settings.runtime_dir, value);
     } else if entry.starts_with(b"GOMP_SPINCOUNT=") {
         settings.fixed_spin = true;
-    } else if entry.starts_with(b"OMP_STACKSIZE=") || entry.starts_with(b"GOMP_STACKSIZE=") {
+    } else if entry.starts_with(b"KMP_BLOCKTIME=") || entry.starts_with(b"KMP_LIBRARY=") {
+        settings.own_blocking = true;
+    } else if let Some(value) = entry.strip_prefix(b"KMP_AFFINITY=") {
+        settings.bound |= binds(value);
+    } else if STACK_SIZES.iter().any(|name| entry.starts_with(name)) {
         settings.own_stacks = true;
     } else if let Some(value) = entry.strip_prefix(b"OMP_PROC_BIND=") {
         settings.bound |= !value.eq_ignore_ascii_case(b"false");
     } else if entry.starts_with(b"GOMP_CPU_AFFINITY=") || entry.starts_with(b"OMP_PLACES=") {
         settings.bound = true;
     }
+}
+
+/// Whether LLVM's runtime binds threads, given this value of `KMP_AFFINITY`.
+fn binds(value: &[u8]) -> bool {
+    let kinds: [&[u8]; 6] = [b"compact", b"scatter", b"balanced", b"explicit", b"physical", b"logical"];
+    let has =
+        |kind: &[u8], at| value.get(at..at + kind.len()).is_some_and(|part| part.eq_ignore_ascii_case(kind));
+    kinds.iter().any(|kind| (0..value.len()).any(|at| has(kind, at)))
 }
 
 /// Copies `value` with a final zero; leaves `to` alone if it doesn't fit.

@@ -8,7 +8,7 @@
 
 use crate::arch::{Thread, thread, ticks};
 use crate::frame::Frame;
-use crate::runtime::{self, Body, Runtime};
+use crate::runtime::{self, Body, Port, Runtime};
 use crate::waits::place;
 use crate::{client, virtualise};
 use core::arch::global_asm;
@@ -120,7 +120,7 @@ const FREE_TICKS: u64 = 1 << 11;
 
 /// Waits for a lock.
 #[inline(always)]
-unsafe fn lock(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+pub unsafe fn lock(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     // SAFETY: this thread's own state.
     unsafe {
         if (*this).untimed != 0 {
@@ -142,7 +142,7 @@ unsafe fn lock(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_v
 
 /// Waits within the runtime, in which the thread may run tasks.
 #[inline(always)]
-unsafe fn wait(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+pub unsafe fn wait(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     // SAFETY: this thread's own state.
     unsafe { frame.waits(this, ticks(), real) }
 }
@@ -150,13 +150,16 @@ unsafe fn wait(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_v
 /// Where a lock or a group of tasks is: in the caller's own runtime, for that is asked to let go of it, or was asked to begin it, which
 /// we don't see. Where the call was a function's last, the compiler made it a jump, and it returns to whoever called that function: for
 /// a region's or a task's this is us.
-unsafe fn of_caller<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Runtime, Option<&'a Frame>)> {
+pub unsafe fn of_caller<'a>(
+    this: *mut Thread,
+    caller: usize,
+) -> Option<(&'static Runtime, Option<&'a Frame>)> {
     // SAFETY: this thread's own state; a frame lives as long as its region.
-    let frame = unsafe { (*this).frame.as_ref() };
+    let frame = unsafe { (*this).frame.as_ref().filter(|_| (*this).serial == 0) };
     let own = || frame.filter(|_| runtime::is_ours(caller)).map(Frame::runtime);
     // The master of a region in a library's constructor has the dynamic linker's lock, and waits for us: that is asked last.
     let beside = || frame.and_then(|frame| runtime::beside(frame.body(), caller));
-    let sole = || frame.and_then(|_| runtime::only());
+    let sole = || frame.and_then(|_| runtime::only_of(Port::Gcc));
     let asked = || runtime::of(caller).map(|code| code.runtime);
     let runtime = own().or_else(|| runtime::known(caller)).or_else(beside).or_else(sole).or_else(asked)?;
     Some((runtime, frame.filter(|frame| core::ptr::eq(frame.runtime(), runtime))))

@@ -15,8 +15,8 @@
 use crate::arch::{self, NO_INDEX, Thread, thread, ticks};
 use crate::frame::Frame;
 use crate::futex::Futex;
-use crate::runtime::{self, Runtime};
-use crate::{client, masters, pages, promise, settings, virtualise};
+use crate::runtime::{self, Port, Runtime};
+use crate::{client, masters, pages, promise, settings, tasks, virtualise};
 use core::ffi::{c_int, c_void};
 use scaf_proto::report::fact;
 use scaf_team::barrier::Passed;
@@ -26,14 +26,13 @@ const SPIN_CROWDED: u32 = 100;
 
 /// Waits at the region's barrier, which is ours or, where it is not or not any more, `real`.
 #[inline(always)]
-unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: unsafe extern "C" fn()) {
+pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: impl FnOnce()) {
     let since = ticks();
     let team = frame.team(runtime);
     frame.mark(this, since, team);
     let wait = || {
         if !frame.takes_over || frame.barrier.wait(team, &Futex, patience(team)) == Passed::HandedOver {
-            // SAFETY: the runtime's own entry point.
-            unsafe { real() };
+            real();
         }
     };
     // SAFETY: this thread's own state.
@@ -66,7 +65,7 @@ pub unsafe extern "C" fn barrier(caller: usize) {
         let Some(real) = runtime.barrier else { return };
         match frame {
             Some(frame) if frame.parts.are_there() => virtualise::barrier(frame),
-            Some(frame) => meet(this, frame, runtime, real),
+            Some(frame) => meet(this, frame, runtime, || real()),
             None => real(),
         }
     }
@@ -87,9 +86,9 @@ macro_rules! ends {
                     match (frame.takes_over, runtime.$nowait, runtime.barrier) {
                         (true, Some(end), Some(barrier)) => {
                             end();
-                            meet(this, frame, runtime, barrier);
+                            meet(this, frame, runtime, || barrier());
                         }
-                        _ => meet(this, frame, runtime, real),
+                        _ => meet(this, frame, runtime, || real()),
                     }
                 }
             }
@@ -199,7 +198,7 @@ chunks! { deals_to_anybody;
 /// Whether `schedule(runtime)` is dynamic or guided now: a static one deals chunks by thread number, and others may depend
 /// on those of a thread that is parked.
 #[cold]
-fn deals_to_anybody(runtime: &Runtime) -> bool {
+pub fn deals_to_anybody(runtime: &Runtime) -> bool {
     const MONOTONIC: c_int = c_int::MIN;
     const DYNAMIC: c_int = 2;
     const GUIDED: c_int = 3;
@@ -211,12 +210,16 @@ fn deals_to_anybody(runtime: &Runtime) -> bool {
 }
 
 #[inline(always)]
-fn dop() -> u32 {
+pub fn dop() -> u32 {
+    // Who does which chunk is left to chance anyway, but sums may be added up in another order.
+    if settings::get().exact {
+        return u32::MAX;
+    }
     pages::grant().word().dop().unwrap_or(u32::MAX)
 }
 
 #[inline(always)]
-unsafe fn index(this: *mut Thread, runtime: &Runtime) -> u32 {
+pub unsafe fn index(this: *mut Thread, runtime: &Runtime) -> u32 {
     // SAFETY: this thread's own state; omp_get_thread_num takes nothing.
     unsafe {
         if (*this).index == NO_INDEX {
@@ -228,7 +231,7 @@ unsafe fn index(this: *mut Thread, runtime: &Runtime) -> u32 {
 
 #[cold]
 #[inline(never)]
-unsafe fn park(this: *mut Thread, frame: &Frame, index: u32) {
+pub unsafe fn park(this: *mut Thread, frame: &Frame, index: u32) {
     promise::note(fact::PARKED);
     // SAFETY: this thread's own state.
     unsafe { frame.waits(this, ticks(), || frame.gate.park(index, (*this).loops, &Futex, dop)) }
@@ -286,11 +289,15 @@ pub unsafe fn place<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Ru
     // SAFETY: this thread's own state; runtimes live for ever, and a frame as long as its region.
     unsafe {
         let runtime = match (*this).runtime.as_ref() {
+            // Code of GCC's runtime that a region of LLVM's calls knows nothing of that region.
+            Some(runtime) if runtime.is_llvms() && runtime::sole().is_none() => {
+                return tasks::of_caller(this, caller);
+            }
             Some(runtime) => runtime,
             // In a thread of a team that we haven't opened. Asking the dynamic linker might wait for its lock, which the master
             // holds if the region is in a library's constructor.
-            None => runtime::only().or_else(|| runtime::of(caller).map(|code| code.runtime))?,
+            None => runtime::only_of(Port::Gcc).or_else(|| runtime::of(caller).map(|code| code.runtime))?,
         };
-        Some((runtime, (*this).frame.as_ref()))
+        Some((runtime, (*this).frame.as_ref().filter(|_| (*this).serial == 0)))
     }
 }

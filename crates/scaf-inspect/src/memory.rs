@@ -35,7 +35,7 @@ impl Module {
         Module {
             objection: objection(facts),
             spins: facts.spins.clone(),
-            thread_local: facts.thread_local && facts.imports_gomp,
+            thread_local: facts.thread_local && facts.starts_regions(),
             independent: independent.map(|region| region.address).take(MOST_REGIONS).collect(),
             fingerprint: facts.fingerprint.clone(),
             code_offset: facts.code_offset,

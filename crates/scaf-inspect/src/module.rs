@@ -65,7 +65,7 @@ pub struct ModuleFacts {
     pub setuid: bool,
     /// Its machine code can be analysed: x86-64.
     pub machine_supported: bool,
-    /// Starts regions through libgomp's interface.
+    /// Starts regions through libgomp's interface; LLVM's runtime has it, too.
     pub imports_gomp: bool,
     /// Starts regions through LLVM's and Intel's interface.
     pub imports_kmp: bool,
@@ -87,9 +87,14 @@ pub struct ModuleFacts {
 }
 
 impl ModuleFacts {
+    /// Whether it starts regions.
+    pub(crate) fn starts_regions(&self) -> bool {
+        self.imports_gomp || self.imports_kmp
+    }
+
     /// Whether this module has any say in whether a process's teams may be resized.
     pub(crate) fn is_relevant(&self) -> bool {
-        self.imports_gomp || self.size_use != SizeUse::None
+        self.starts_regions() || self.size_use != SizeUse::None
     }
 
     /// Whether this is an OpenMP runtime itself, which knows team sizes by trade.
@@ -209,15 +214,16 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
     let code = size_use::Code::new(&elf);
     let starts = |prefix: &str| elf.imports.keys().any(|name| name.starts_with(prefix));
     let imports_gomp = starts("GOMP_parallel");
+    let imports_kmp = starts("__kmpc_fork_");
     Ok(ModuleFacts {
         path: path.to_owned(),
         soname: elf.soname.clone(),
         statically_linked: elf.machine_supported && !elf.has_interpreter && !elf.has_dynamic,
         setuid: false,
         machine_supported: elf.machine_supported,
-        spins: imports_gomp.then(|| size_use::spins(&code)).flatten(),
+        spins: (imports_gomp || imports_kmp).then(|| size_use::spins(&code)).flatten(),
         imports_gomp,
-        imports_kmp: starts("__kmpc_fork_"),
+        imports_kmp,
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
         thread_local: elf.has_tls,
         size_use: size_use::of(&code),

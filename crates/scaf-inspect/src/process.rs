@@ -164,7 +164,7 @@ pub(crate) fn objection(module: &ModuleFacts) -> Option<String> {
     if let SizeUse::Depends { why } | SizeUse::Unknown { why } = &module.size_use {
         return Some(why.clone());
     }
-    if module.thread_local && module.imports_gomp {
+    if module.thread_local && module.starts_regions() {
         return Some("it has thread-local variables, and threadprivate data must keep their team".into());
     }
     None

@@ -78,8 +78,12 @@ pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
 
 fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
     let mut said = Vec::new();
-    if facts.imports_gomp {
-        said.push("It starts parallel regions through libgomp.".to_owned());
+    if facts.starts_regions() {
+        said.push(match (facts.imports_gomp, facts.imports_kmp) {
+            (true, false) => "It starts parallel regions through libgomp.".to_owned(),
+            (false, _) => "It starts parallel regions through LLVM's runtime.".to_owned(),
+            _ => "It starts parallel regions through libgomp and through LLVM's runtime.".to_owned(),
+        });
         said.push(match resizable {
             Resizable::Yes => "Its teams may be resized.".to_owned(),
             Resizable::No { why } => {
@@ -92,12 +96,15 @@ fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
             "Its threads wait by spinning on memory, at {place}: a team that is larger than the grant would wait for itself."
         ));
     }
-    if facts.imports_kmp {
+    let needs = |name: &str| facts.runtimes_needed.iter().any(|needed| needed.starts_with(name));
+    if needs("libomp") && needs("libiomp5") {
         said.push(
-            "It starts parallel regions through LLVM's runtime; their teams keep their size.".to_owned(),
+            "It needs both libomp and libiomp5, two copies of one runtime: each has threads of its own, and which one \
+             a region gets depends on the order in which they were linked. Link it with one."
+                .to_owned(),
         );
     }
-    if !facts.imports_gomp && !facts.imports_kmp {
+    if !facts.starts_regions() {
         said.push(match facts.runtimes_needed.as_slice() {
             [] => "It starts no parallel regions itself; libraries that it loads may.".to_owned(),
             needed => format!("It starts no parallel regions itself, but needs {}.", needed.join(", ")),
@@ -152,7 +159,7 @@ fn regions(path: &Path, facts: &ModuleFacts) -> Result<Vec<Region>, Error> {
     let tied = outlined.map(|(address, name)| Region {
         address: *address,
         function: name.clone(),
-        tie: Some("it is run by LLVM's runtime".into()),
+        tie: Some("it is run by LLVM's runtime, whose teams are not virtualised".into()),
     });
     Ok(named.into_iter().chain(tied).collect())
 }

@@ -19,13 +19,29 @@ pub struct Machine {
     /// included, in any order; empty where nothing is known of them. That of the whole may differ from `capacity`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<u32>,
+    /// Who may be made to take turns.
+    #[serde(default)]
+    pub gang: Gang,
 }
 
 impl Machine {
     /// So many contexts, of whose topology nothing is known.
     pub fn new(capacity: u32, now_s: f64) -> Machine {
-        Machine { capacity, now_s, units: Vec::new() }
+        Machine { capacity, now_s, units: Vec::new(), gang: Gang::default() }
     }
+}
+
+/// Who takes turns with other programs; whoever that is, it is only where they can't share in space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gang {
+    /// Nobody.
+    Off,
+    /// Programs that were started for it (`scaf run --rigid`), and those beside them; and whoever a policy that makes turns says.
+    #[default]
+    Asked,
+    /// Programs that were found to spin as well, and programs that are more than the contexts.
+    Auto,
 }
 
 /// One program at the moment of a decision, as the policy sees it.
@@ -33,6 +49,9 @@ impl Machine {
 pub struct Program {
     /// Which program.
     pub id: ProgramId,
+    /// Whose it is: each user is due as much time as any other.
+    #[serde(default)]
+    pub user: u32,
     /// The least number of contexts its user asked for; honoured as far as the capacity permits. 0 means 1.
     pub min: u32,
     /// The largest number of contexts its user allows. `u32::MAX` means no limit, 0 is read as 1.
@@ -73,6 +92,7 @@ impl Program {
     pub fn new(id: ProgramId, natural: u32) -> Program {
         Program {
             id,
+            user: 0,
             min: 1,
             max: u32::MAX,
             weight: 1.0,
@@ -152,8 +172,13 @@ impl Allocation {
     /// How many contexts a program's partition has: as many as its DoP, or more while it keeps others. `None` if it is left alone, or
     /// isn't there.
     pub fn contexts(&self, id: ProgramId) -> Option<u32> {
-        let Dop::Contexts(dop) = self.shares.iter().find(|share| share.id == id)?.dop else { return None };
-        let kept = self.keeps.iter().find(|(keeper, _)| *keeper == id);
+        self.contexts_of(self.shares.iter().find(|share| share.id == id)?)
+    }
+
+    /// The same for one of its shares.
+    pub fn contexts_of(&self, share: &Share) -> Option<u32> {
+        let Dop::Contexts(dop) = share.dop else { return None };
+        let kept = self.keeps.iter().find(|(keeper, _)| *keeper == share.id);
         Some(kept.map_or(dop, |(_, contexts)| dop.max(*contexts)))
     }
 

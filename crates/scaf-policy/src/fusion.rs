@@ -2,16 +2,21 @@
 //!
 //! Useful time over wall time ([`crate::efficiency`]) is calm and blind to the memory system: an upper bound. What else there
 //! is sees everything, each with noise of its own: the observed curve ([`crate::observed`]), hardware counters. Those count by
-//! their errors, and aren't believed beyond the bound. Where they agree with it within what they may be off by, it counts
-//! too; where they are clearly lower, the useful time is blind to something, and they count alone.
+//! their errors, and what they say beyond the bound counts half: one of the two is wrong then, and it may be either, for one
+//! thread that lost its core for a moment lengthens all the others' waits. Where they agree with it within what they may be off
+//! by, it counts too; where they are clearly lower, the useful time is blind to something, and they count alone. Nothing is
+//! believed to be clearly faster than p times one thread.
 
 use crate::observed::{Estimate, GUESS};
 use serde::{Deserialize, Serialize};
 
 /// Relative error of useful over wall where it was measured.
 const USEFUL_ERROR: f64 = 0.15;
-/// How far useful over wall may be below the truth: threads take a moment to start, and share less cache than they have.
+/// How far useful over wall may be below the truth, and a speedup above p: threads take a moment to start, share less cache than
+/// they have, and have more of it together.
 const BOUND_SLACK: f64 = 0.1;
+/// What counts of a speedup beyond the bound and its slack, in logarithms.
+const BEYOND: f64 = 0.5;
 /// Sources that are this many of their errors below are so by no coincidence.
 const CLEARLY: f64 = 3.0;
 /// A source rests under an estimate if it has this share of it.
@@ -86,9 +91,13 @@ pub fn speedup(p: u32, said: &Said) -> Option<Fused> {
         return Some(Fused { speedup: Estimate { value: 1.0, error: 0.0 }, sources: Vec::new() });
     }
     let bound = said.useful.map(|useful| useful.at(p));
-    let bounded = |estimate: Estimate| match bound {
-        Some(bound) => Estimate { value: estimate.value.min(bound.value * (1.0 + BOUND_SLACK)), ..estimate },
-        None => estimate,
+    let bounded = |estimate: Estimate| {
+        let most = estimate.value.min(f64::from(p) * (1.0 + BOUND_SLACK));
+        let value = bound.map_or(most, |bound| {
+            let sure = bound.value * (1.0 + BOUND_SLACK);
+            if most > sure { sure * (most / sure).powf(BEYOND) } else { most }
+        });
+        Estimate { value, ..estimate }
     };
     let curve = said.curve.map(|curve| (Source::Curve, bounded(curve)));
     let counters = said.counters.map(|counters| (Source::Counters, bounded(counters.at(p))));
@@ -165,9 +174,21 @@ mod tests {
     }
 
     #[test]
-    fn no_curve_is_believed_far_beyond_the_useful_time() {
-        let both = at_4(&said(is(8.0, 0.01)));
-        assert!(both.speedup.value <= 3.8 * 1.1 + 1e-9, "{both:?}");
+    fn no_curve_is_believed_far_beyond_the_useful_time_or_p() {
+        let slowly = Said { useful: Some(Measured::useful(2, 1.77)), curve: is(2.97, 0.03), counters: None };
+        let found = speedup(2, &slowly).unwrap();
+        assert!(found.speedup.value < 2.1, "{found:?}");
+        let alone = Said { useful: None, ..said(is(8.0, 0.01)) };
+        assert!(at_4(&alone).speedup.value <= 4.0 * 1.1 + 1e-9);
+        // A curve that isn't sure hardly lifts it.
+        assert!(at_4(&said(is(8.0, 0.5))).speedup.value < 3.8 * 1.1);
+    }
+
+    #[test]
+    fn useful_time_that_one_late_thread_spoilt_does_not_cut_a_sure_curve_to_itself() {
+        let late = Said { useful: Some(Measured::useful(2, 1.54)), curve: is(2.25, 0.03), counters: None };
+        let found = speedup(2, &late).unwrap();
+        assert!(found.speedup.value > 1.85, "{found:?}");
     }
 
     #[test]

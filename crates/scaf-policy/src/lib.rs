@@ -39,9 +39,10 @@ mod policies;
 mod puset;
 mod topology;
 mod turns;
+mod users;
 
 pub use allocation::{
-    Allocation, Decision, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share, Turn,
+    Allocation, Decision, Dop, Gang, Machine, Objective, Policy, Program, ProgramId, Settings, Share, Turn,
 };
 pub use policies::{POLICIES, PolicyEntry, by_name, chaos, partition_counts};
 pub use puset::{ParsePuSetError, PuSet};

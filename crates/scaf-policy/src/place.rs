@@ -29,12 +29,12 @@ mod take;
 pub use cost::{Cost, cost};
 
 use crate::chaos::Stream;
-use crate::{ProgramId, PuSet, Topology};
+use crate::{ProgramId, PuSet, Topology, Turn};
 use layout::{Layout, Way};
 use serde::{Deserialize, Serialize};
 use shape::{Order, Shape};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// What one program is to be given.
 #[derive(Clone, PartialEq, Debug)]
@@ -89,84 +89,96 @@ pub fn scatter(topology: &Topology, wants: &[Want], seed: u64) -> Vec<PuSet> {
 /// same programs placed on an empty machine, nor of what they have if that is as many PUs as wanted; so where everybody has
 /// what this function gave, nothing moves. Only a topology without PUs gives empty partitions.
 pub fn place(topology: &Topology, wants: &[Want], style: Style) -> Vec<PuSet> {
-    place_beside(topology, wants, style, &PuSet::new())
+    Site::new(topology, style).place(wants, &PuSet::new())
 }
 
-/// The same where programs take turns: for each turn, `turns` has its members' positions in `wants`. What is in no turn runs all
-/// the time.
+/// The same where programs take turns: members of `turns` that aren't wanted are passed over, and what is in no turn runs all the time.
 ///
 /// Members of one turn are disjoint with each other and with what runs all the time, as [`place`] would have them, if they fit
 /// together and so does all that is in no turn or in several. Programs that have no turn in common may have the same PUs. A
-/// program in several turns has one partition in all of them. Positions beyond `wants` are passed over.
-pub fn place_turns(topology: &Topology, wants: &[Want], turns: &[Vec<usize>], style: Style) -> Vec<PuSet> {
-    let mut when: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); wants.len()];
-    for (turn, members) in turns.iter().enumerate() {
-        for &who in members {
-            if let Some(when) = when.get_mut(who) {
-                when.insert(turn);
+/// program in several turns has one partition in all of them.
+pub fn place_turns(topology: &Topology, wants: &[Want], turns: &[Turn], style: Style) -> Vec<PuSet> {
+    let position: BTreeMap<ProgramId, usize> =
+        wants.iter().enumerate().map(|(who, want)| (want.id, who)).collect();
+    let mut when: Vec<Vec<usize>> = vec![Vec::new(); wants.len()];
+    for (turn, members) in turns.iter().map(|turn| &turn.members).enumerate() {
+        for who in members.iter().filter_map(|id| position.get(id)) {
+            if when[*who].last() != Some(&turn) {
+                when[*who].push(turn);
             }
         }
     }
+    // Those who run at the same times are placed together. Those first who can give way least: what always runs, then what is in most turns.
+    let mut groups: BTreeMap<(Reverse<usize>, Vec<usize>), Vec<usize>> = BTreeMap::new();
+    for (who, when) in when.into_iter().enumerate() {
+        let often = if when.is_empty() { usize::MAX } else { when.len() };
+        groups.entry((Reverse(often), when)).or_default().push(who);
+    }
+    let site = Site::new(topology, style);
     let mut sets = vec![PuSet::new(); wants.len()];
-    // Those that can give way least first: what always runs, together; then, one by one, what is in several turns; then the
-    // others of each turn, together.
-    let mut groups: Vec<Vec<usize>> = vec![(0..wants.len()).filter(|&who| when[who].is_empty()).collect()];
-    let mut several: Vec<usize> = (0..wants.len()).filter(|&who| when[who].len() > 1).collect();
-    several.sort_by_key(|&who| Reverse((when[who].len(), wants[who].dop)));
-    groups.extend(several.into_iter().map(|who| vec![who]));
-    groups.extend((0..turns.len()).map(|turn| {
-        (0..wants.len()).filter(|&who| when[who].len() == 1 && when[who].contains(&turn)).collect()
-    }));
-    for group in groups {
-        let Some(&first) = group.first() else { continue };
-        // All of a group run at the same times.
-        let beside = |other: usize| when[other].is_empty() || !when[other].is_disjoint(&when[first]);
-        let taken = (0..wants.len())
-            .filter(|&other| beside(other))
-            .fold(PuSet::new(), |all, other| all.union(&sets[other]));
+    let (mut always, mut taken) = (PuSet::new(), vec![PuSet::new(); turns.len()]);
+    for ((_, when), group) in groups {
+        let beside = when.iter().fold(always.clone(), |all, &turn| all.union(&taken[turn]));
         let members: Vec<Want> = group.iter().map(|&who| wants[who].clone()).collect();
-        for (who, set) in group.into_iter().zip(place_beside(topology, &members, style, &taken)) {
+        for (who, set) in group.into_iter().zip(site.place(&members, &beside)) {
+            if when.is_empty() {
+                always = always.union(&set);
+            }
+            when.iter().for_each(|&turn| taken[turn] = taken[turn].union(&set));
             sets[who] = set;
         }
     }
     sets
 }
 
-/// As [`place`], beside programs that have `taken` and don't move: these PUs are given away only when there are no others.
-fn place_beside(topology: &Topology, wants: &[Want], style: Style, taken: &PuSet) -> Vec<PuSet> {
-    let (shape, all) = (Shape::new(topology), topology.all());
-    let orders: Vec<Order> = wants.iter().map(|want| Order::new(&shape, &all, want)).collect();
-    let taken: Vec<bool> = shape.os.iter().map(|&os| taken.contains(os)).collect();
-    let price = |sets: &[Vec<usize>]| cost::count(&shape, &orders, &taken, sets, style).total();
-    let mut best: Option<(usize, Vec<Vec<usize>>)> = None;
-    // Where equal: the first, which is the one that is nearer to what is.
-    let mut offer = |sets: Vec<Vec<usize>>| {
-        let price = price(&sets);
-        if best.as_ref().is_none_or(|(least, _)| price < *least) {
-            best = Some((price, sets));
-        }
-        best.as_ref().is_some_and(|(least, _)| *least == 0)
-    };
-    let had = orders.iter().any(|order| !order.previous.is_empty());
-    let mut starts = vec![false];
-    if orders.iter().all(|order| order.previous.len() == order.size) {
-        if offer(orders.iter().map(|order| order.previous.clone()).collect()) {
-            starts.clear();
-        }
-    } else if had {
-        starts.insert(0, true);
+/// A machine, and how partitions are to lie on it.
+struct Site {
+    shape: Shape,
+    all: PuSet,
+    style: Style,
+}
+
+impl Site {
+    fn new(topology: &Topology, style: Style) -> Site {
+        Site { shape: Shape::new(topology), all: topology.all(), style }
     }
-    'made: for gradual in starts {
-        for packed in [false, true] {
-            let layout = Layout::new(&shape, &orders, &taken, Way { style, gradual, packed });
-            let again = layout.divided && style != Style::Spread;
-            if offer(layout.partitions()) {
-                break 'made;
+
+    /// As [`place`], beside programs that have `taken` and don't move: these PUs are given away only when there are no others.
+    fn place(&self, wants: &[Want], taken: &PuSet) -> Vec<PuSet> {
+        let (shape, style) = (&self.shape, self.style);
+        let orders: Vec<Order> = wants.iter().map(|want| Order::new(shape, &self.all, want)).collect();
+        let taken: Vec<bool> = shape.os.iter().map(|&os| taken.contains(os)).collect();
+        let price = |sets: &[Vec<usize>]| cost::count(shape, &orders, &taken, sets, style).total();
+        let mut best: Option<(usize, Vec<Vec<usize>>)> = None;
+        // Where equal: the first, which is the one that is nearer to what is.
+        let mut offer = |sets: Vec<Vec<usize>>| {
+            let price = price(&sets);
+            if best.as_ref().is_none_or(|(least, _)| price < *least) {
+                best = Some((price, sets));
             }
-            if !again {
-                break;
+            best.as_ref().is_some_and(|(least, _)| *least == 0)
+        };
+        let had = orders.iter().any(|order| !order.previous.is_empty());
+        let mut starts = vec![false];
+        if orders.iter().all(|order| order.previous.len() == order.size) {
+            if offer(orders.iter().map(|order| order.previous.clone()).collect()) {
+                starts.clear();
+            }
+        } else if had {
+            starts.insert(0, true);
+        }
+        'made: for gradual in starts {
+            for packed in [false, true] {
+                let layout = Layout::new(shape, &orders, &taken, Way { style, gradual, packed });
+                let again = layout.divided && style != Style::Spread;
+                if offer(layout.partitions()) {
+                    break 'made;
+                }
+                if !again {
+                    break;
+                }
             }
         }
+        best.map_or_else(Vec::new, |(_, sets)| sets.iter().map(|set| shape.set(set)).collect())
     }
-    best.map_or_else(Vec::new, |(_, sets)| sets.iter().map(|set| shape.set(set)).collect())
 }

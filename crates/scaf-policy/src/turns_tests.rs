@@ -1,3 +1,4 @@
+use super::round::MOST_SLICES;
 use super::*;
 use crate::{Settings, by_name};
 use proptest::prelude::*;
@@ -11,8 +12,12 @@ fn rigid(id: u64, natural: u32) -> Program {
 }
 
 fn divided(capacity: u32, programs: &[Program]) -> Allocation {
-    let mut policy = by_name("equi", &Settings::default()).unwrap();
-    with_turns(policy.as_mut(), &Machine::new(capacity, 0.0), programs)
+    under("equi", Gang::Auto, capacity, programs)
+}
+
+fn under(policy: &str, gang: Gang, capacity: u32, programs: &[Program]) -> Allocation {
+    let mut policy = by_name(policy, &Settings::default()).unwrap();
+    with_turns(policy.as_mut(), &Machine { gang, ..Machine::new(capacity, 0.0) }, programs)
 }
 
 fn dops(allocation: &Allocation) -> Vec<u32> {
@@ -100,6 +105,79 @@ fn a_policy_that_leaves_everyone_alone_has_no_turns() {
     let machine = Machine::new(2, 0.0);
     let allocation = with_turns(policy.as_mut(), &machine, &[rigid(1, 2), rigid(2, 2)]);
     assert!(allocation.turns.is_empty() && allocation.shares.iter().all(|share| share.dop == Dop::Unmanaged));
+}
+
+#[test]
+fn who_may_take_turns_is_for_the_machine_to_say() {
+    let crowd = [malleable(1, 2), malleable(2, 2), malleable(3, 2)];
+    let rigid = [rigid(1, 2), rigid(2, 2), malleable(3, 2)];
+    let turns = |policy, gang, programs| under(policy, gang, 2, programs).turns.len();
+    assert_eq!([Gang::Off, Gang::Asked, Gang::Auto].map(|gang| turns("equi", gang, &crowd)), [0, 0, 3]);
+    assert_eq!([Gang::Off, Gang::Asked, Gang::Auto].map(|gang| turns("equi", gang, &rigid)), [0, 3, 3]);
+    // A policy that makes turns itself was asked for by its name.
+    assert_eq!([Gang::Off, Gang::Asked, Gang::Auto].map(|gang| turns("taco", gang, &crowd)), [0, 2, 2]);
+    let side_by_side = under("ta", Gang::Off, 2, &crowd);
+    assert_eq!(under("taco", Gang::Off, 2, &crowd), side_by_side);
+}
+
+fn of_users(owners: &[u32]) -> Vec<Program> {
+    (1..).zip(owners).map(|(id, user)| Program { user: *user, ..rigid(id, 2) }).collect()
+}
+
+/// Each user's share of the time.
+fn shares(allocation: &Allocation, programs: &[Program]) -> BTreeMap<u32, f64> {
+    let mut shares = BTreeMap::new();
+    for program in programs {
+        *shares.entry(program.user).or_default() += allocation.time_share(program.id);
+    }
+    shares
+}
+
+#[test]
+fn each_user_has_as_much_time_as_any_other_however_many_programs_he_starts() {
+    for policy in ["equi", "taco"] {
+        for many in [2, 10, 60] {
+            let programs = of_users(&[vec![7; many], vec![8]].concat());
+            let shares = shares(&under(policy, Gang::Asked, 2, &programs), &programs);
+            assert!((shares[&8] - 0.5).abs() < 0.03, "{policy}, {many}: {shares:?}");
+        }
+    }
+    // With 900 it is nearly so: what is due is right to an eighth.
+    let programs = of_users(&[vec![7; 900], vec![8], vec![9]].concat());
+    let shares = shares(&divided(2, &programs), &programs);
+    assert!(shares[&8] > 0.29 && shares[&9] > 0.29, "{shares:?}");
+}
+
+#[test]
+fn a_user_s_malleable_programs_are_due_no_more_beside_another_s_rigid_one() {
+    let mut programs = vec![rigid(1, 2)];
+    programs.extend((2..6).map(|id| Program { user: 1, ..malleable(id, 2) }));
+    programs.truncate(3);
+    let allocation = divided(2, &programs);
+    assert_eq!((time(&allocation, 1), time(&allocation, 2)), ((1, 2), (1, 2)));
+}
+
+#[test]
+fn a_thousand_rigid_programs_have_a_turn_each() {
+    let programs: Vec<Program> = (1..=1000).map(|id| rigid(id, 2)).collect();
+    let allocation = divided(2, &programs);
+    assert_eq!(allocation.turns.len(), 1000);
+    assert!(programs.iter().all(|program| time(&allocation, program.id.0) == (1, 1000)));
+}
+
+#[test]
+fn a_thousand_programs_that_fit_beside_each_other_have_equal_time() {
+    let programs: Vec<Program> = (1..=1000).map(|id| malleable(id, 4)).collect();
+    for capacity in [2, 63, 64, 999] {
+        let allocation = divided(capacity, &programs);
+        let due = f64::from(capacity) / 1000.0;
+        for program in &programs {
+            let share = allocation.time_share(program.id);
+            assert!((share / due - 1.0).abs() <= 0.15, "{share} of {due}, {capacity} contexts");
+        }
+        let places: usize = allocation.turns.iter().map(|turn| turn.members.len()).sum();
+        assert!(places <= 20_000, "{places}");
+    }
 }
 
 fn programs() -> impl Strategy<Value = Vec<Program>> {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use scaf_policy::place::{Style, Want, place_turns};
-use scaf_policy::{ProgramId, Pu, PuSet, Topology};
+use scaf_policy::{ProgramId, Pu, PuSet, Topology, Turn};
 use std::collections::BTreeMap;
 
 /// A machine of `packages` with as many nodes, caches, cores and PUs each as said; the system's indexes count
@@ -156,12 +156,18 @@ fn more_programs_than_pus_share_evenly_and_stay_where_they_are() {
     assert_eq!(place(&small, &having(wants(&small, &[1; 5]), &sets)), sets);
 }
 
+/// Turns of a slice each, of wants by their positions.
+fn turns(all: &[Vec<usize>]) -> Vec<Turn> {
+    let id = |who: &usize| ProgramId(*who as u64);
+    all.iter().map(|members| Turn { slices: 1, members: members.iter().map(id).collect() }).collect()
+}
+
 #[test]
 fn programs_of_different_turns_may_have_the_same_pus_and_those_of_one_turn_may_not() {
     let machine = machine(4, 1, 1, 6, 1);
     let wants = wants(&machine, &[6, 6, 12, 18]);
     // The first always runs, the second in both turns.
-    let sets = place_turns(&machine, &wants, &[vec![1, 2], vec![3, 1]], Style::Compact);
+    let sets = place_turns(&machine, &wants, &turns(&[vec![1, 2], vec![3, 1]]), Style::Compact);
     assert_eq!(sets.iter().map(PuSet::len).collect::<Vec<_>>(), [6, 6, 12, 18]);
     let shared = |a: usize, b: usize| sets[a].intersection(&sets[b]).len();
     assert_eq!([shared(0, 1), shared(0, 2), shared(1, 2)], [0, 0, 0]);
@@ -173,7 +179,7 @@ fn programs_of_different_turns_may_have_the_same_pus_and_those_of_one_turn_may_n
 fn with_turns_too_nothing_moves_where_everybody_has_what_fits() {
     let machine = machine(2, 1, 2, 4, 2);
     let wants = wants(&machine, &[8, 24, 12, 12, 5]);
-    let turns = [vec![1], vec![2, 3], vec![4, 2], vec![9]];
+    let turns = turns(&[vec![1], vec![2, 3], vec![4, 2], vec![9]]);
     let sets = place_turns(&machine, &wants, &turns, Style::Compact);
     assert_eq!(place_turns(&machine, &having(wants, &sets), &turns, Style::Compact), sets);
 }
@@ -252,7 +258,7 @@ proptest! {
         prop_assume!(fits(together(&|turns| turns.count_ones() != 1)));
         prop_assume!((0..3).all(|turn| fits(together(&|turns| turns == 0 || turns >> turn & 1 == 1))));
         let members = |turn: u8| (0..raw.len()).filter(|who| raw[*who].1 >> turn & 1 == 1).collect();
-        let turns: Vec<Vec<usize>> = (0..3).map(members).collect();
+        let turns = turns(&(0..3).map(members).collect::<Vec<Vec<usize>>>());
         let wants = having(wants(&topology, &dops), &previous);
         let sets = place_turns(&topology, &wants, &turns, Style::Compact);
         for (a, (dop, in_a)) in raw.iter().enumerate() {

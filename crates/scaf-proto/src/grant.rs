@@ -183,6 +183,14 @@ impl GrantPage {
         Word(self.word.load(Ordering::Relaxed))
     }
 
+    /// Where to sleep until the grant changes: the half of the word that holds the epoch, a futex shared between the daemon, which
+    /// wakes, and the client, for which read access is enough. Only an address: nobody reads through it but the kernel.
+    #[cfg(not(loom))]
+    pub fn bell(&self) -> *const u32 {
+        let halves = self.word.as_ptr().cast_const().cast::<u32>();
+        halves.wrapping_add(usize::from(cfg!(target_endian = "little")))
+    }
+
     /// Daemon: the region that a serial experiment is wanted of.
     pub fn order(&self, order: Order) {
         self.experiment.store(order.bits(), Ordering::Relaxed);
@@ -304,6 +312,15 @@ mod tests {
         page.publish(Word::managed(2), &masks);
         assert!(page.is_current());
         assert_eq!(page.masks(), Some(masks));
+    }
+
+    #[test]
+    fn the_bell_changes_with_each_grant() {
+        let page: GrantPage = zeroed();
+        let masks = Masks { granted: [1; MASK_WORDS], own: [3; MASK_WORDS] };
+        page.publish(Word::managed(2).with_epoch(0xfeed_f00d), &masks);
+        // SAFETY: nobody else has the page.
+        assert_eq!(unsafe { *page.bell() }, 0xfeed_f00d);
     }
 
     #[test]

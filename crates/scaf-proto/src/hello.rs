@@ -20,6 +20,10 @@ pub const ENTERED: u32 = 3;
 pub const FLAG_BOUND: u32 = 1;
 /// [`Hello::flags`]: its user says that it needs all its contexts at once whenever it runs (`scaf run --rigid`).
 pub const FLAG_RIGID: u32 = 2;
+/// [`Hello::flags`]: its user wants results to keep their bits (`scaf run --exact`).
+pub const FLAG_EXACT: u32 = 4;
+/// [`Hello::flags`]: a library of it computes on several threads right now ([`crate::ports::PortCopy::at_work`]).
+pub const FLAG_AT_WORK: u32 = 8;
 
 /// Client to daemon.
 #[repr(C)]
@@ -31,7 +35,7 @@ pub struct Hello {
     pub version: u32,
     /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
-    /// [`FLAG_BOUND`], [`FLAG_RIGID`].
+    /// [`FLAG_BOUND`], [`FLAG_RIGID`], [`FLAG_EXACT`], [`FLAG_AT_WORK`].
     pub flags: u32,
     /// Modules with parallel regions met so far.
     pub modules: u32,

@@ -9,6 +9,7 @@
 //! check their range, as `scafd`'s observer does.
 
 use crate::experiment::Experiments;
+use crate::ports::Ports;
 use crate::rows::Rows;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, VERSION, seq};
@@ -32,6 +33,8 @@ pub mod fact {
     pub const VIRTUALISED: u32 = 1 << 5;
     /// A thread slept between two chunks of a loop because its DoP was smaller than its team.
     pub const PARKED: u32 = 1 << 6;
+    /// The process has two copies of LLVM's OpenMP runtime (libomp and libiomp5, mostly), each with threads of its own.
+    pub const TWO_LLVMS: u32 = 1 << 7;
 }
 
 /// One master's counters.
@@ -144,6 +147,12 @@ impl Slot {
         useful
     }
 
+    /// Master: when the running region was entered; 0 between regions.
+    #[inline(always)]
+    pub fn entered(&self) -> u64 {
+        self.entered.load(Ordering::Relaxed)
+    }
+
     /// Master: the program fixed the team size of a region itself.
     #[inline(always)]
     pub fn add_promised(&self) {
@@ -199,6 +208,7 @@ pub struct ReportPage {
     slots: [Slot; SLOTS],
     rows: Rows,
     experiments: Experiments,
+    ports: Ports,
 }
 
 /// A copy of the page's head.
@@ -234,6 +244,11 @@ impl ReportPage {
     /// Serial experiments: the client tells, the daemon reads.
     pub fn experiments(&self) -> &Experiments {
         &self.experiments
+    }
+
+    /// Runtimes that the program has: the client tells, the daemon reads.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
     }
 
     /// Client: sets the team size that the program would have without us.

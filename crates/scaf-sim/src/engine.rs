@@ -17,7 +17,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use scaf_policy::fusion::Measured;
 use scaf_policy::observed::Estimate;
-use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, Program, ProgramId, Topology};
+use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, Program, ProgramId, Topology, with_turns};
 
 /// A serial stretch of this length is one: its contexts are worth lending.
 const SERIAL_S: f64 = 0.1;
@@ -291,6 +291,7 @@ impl<'a> Simulation<'a> {
             program.serial_since().is_some_and(|since_s| self.now_s - since_s >= SERIAL_S - TOGETHER_S);
         Program {
             id: program.id,
+            user: spec.user,
             min: spec.min,
             max: spec.max.unwrap_or(u32::MAX),
             weight: spec.weight,
@@ -315,8 +316,9 @@ impl<'a> Simulation<'a> {
             .map(|(program, watch)| self.request(program, watch))
             .collect();
         let capacity = self.scenario.capacity_at(self.now_s, self.topology.pus.len() as u32);
-        let machine = Machine { capacity, now_s: self.now_s, units: self.units.clone() };
-        let allocation = self.policy.allocate(&machine, &requests);
+        let (now_s, units) = (self.now_s, self.units.clone());
+        let machine = Machine { capacity, now_s, units, gang: self.scenario.daemon.gang };
+        let allocation = with_turns(self.policy, &machine, &requests);
         self.decided += 1;
         self.lent = requests.iter().filter(|request| request.serial).map(|request| request.id).collect();
         let dops: Vec<Option<u32>> =

@@ -5,6 +5,7 @@
 //! whatever it runs on.
 
 use crate::shape::{MOST_CONTEXTS, Shape};
+use scaf_policy::Gang;
 use serde::{Deserialize, Serialize};
 
 /// A scenario file.
@@ -114,6 +115,8 @@ pub struct DaemonSettings {
     pub all_at_once: bool,
     /// Whether unmanaged programs' teams shrink with the load of the last 15 minutes: libgomp's OMP_DYNAMIC.
     pub load_adaptive: bool,
+    /// Who may be made to take turns.
+    pub gang: Gang,
     /// Policies' floor: no speedup below this share of what equal parts would give.
     pub floor: f64,
 }
@@ -128,6 +131,7 @@ impl Default for DaemonSettings {
             any_contexts: false,
             all_at_once: false,
             load_adaptive: false,
+            gang: Gang::default(),
             floor: 0.5,
         }
     }
@@ -154,6 +158,9 @@ pub struct ProgramSpec {
     /// 1 is normal.
     #[serde(default = "unit")]
     pub weight: f64,
+    /// Whose it is: where programs take turns, each user has as much time as any other.
+    #[serde(default)]
+    pub user: u32,
     /// Whether its threads spin while they wait, also when others could use their contexts.
     #[serde(default)]
     pub spins: bool,
@@ -345,6 +352,7 @@ impl ProgramSpec {
             min: 1,
             max: None,
             weight: 1.0,
+            user: 0,
             spins: false,
             rigid: false,
             phases,

@@ -8,7 +8,7 @@
 use crate::scenario::{self, Mechanism, ProgramSpec, RegionSpec, Scenario};
 use crate::shape::{MOST_CONTEXTS, Shape};
 use scaf_policy::fusion::Measured;
-use scaf_policy::{Decision, Dop, Machine, ProgramId};
+use scaf_policy::{Decision, Dop, Gang, Machine, ProgramId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -155,6 +155,7 @@ struct Seen {
     min: u32,
     max: u32,
     weight: f64,
+    user: u32,
     rigid: bool,
     /// What was known most surely of each DoP, and last of that: speedup and relative error.
     curve: BTreeMap<u32, (f64, f64)>,
@@ -187,6 +188,7 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
                 min: program.min.clamp(1, MOST_CONTEXTS),
                 max: program.max.clamp(1, MOST_CONTEXTS),
                 weight: program.sane_weight(),
+                user: program.user,
                 rigid: program.rigid,
                 curve: BTreeMap::new(),
             });
@@ -228,6 +230,7 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
         capacity.clear();
     }
     let policy = lines.last().map_or_else(String::new, |line| line.decision.policy.clone());
+    let gang = lines.last().map_or_else(Gang::default, |line| line.decision.machine.gang);
     let (programs, recorded) = rebuilt.into_iter().unzip();
     let scenario = Scenario {
         name: "trace".into(),
@@ -244,7 +247,7 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
         noise_pct: 0.0,
         contention: scenario::Contention::default(),
         mechanisms: scenario::Mechanisms::default(),
-        daemon: scenario::DaemonSettings::default(),
+        daemon: scenario::DaemonSettings { gang, ..Default::default() },
         programs,
     };
     scenario.check()?;
@@ -285,6 +288,7 @@ impl Seen {
         spec.min = self.min;
         spec.max = Some(self.max);
         spec.weight = self.weight;
+        spec.user = self.user;
         spec.rigid = self.rigid;
         let recorded = Recorded {
             name: self.name,

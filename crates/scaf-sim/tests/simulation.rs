@@ -310,6 +310,23 @@ fn programs_that_take_turns_make_progress_only_in_theirs() {
 }
 
 #[test]
+fn under_any_policy_rigid_programs_take_turns_as_the_daemon_has_them_do_it() {
+    let program = |name: &str, user: u32| {
+        let program = ProgramSpec::of_region(name, 0.0, region(0.01, 200, Shape::Amdahl(0.0)));
+        ProgramSpec { rigid: true, spins: true, user, ..program }
+    };
+    let all = vec![program("a", 1), program("b", 1), program("c", 2)];
+    let mut three = by_turns("core:2 pu:1", all);
+    let times =
+        |three: &Scenario| under("equi", three, 1).programs.iter().map(|p| p.time_s()).collect::<Vec<_>>();
+    // A second of work each; the second user has half of the time, and is done after two.
+    let by_user = times(&three);
+    assert!((by_user[2] - 2.0).abs() < 0.11 && by_user[0] > 2.7 && by_user[1] > 2.7, "{by_user:?}");
+    three.daemon.gang = scaf_policy::Gang::Off;
+    assert!(times(&three)[2] > 3.0, "all at once they wait for each other");
+}
+
+#[test]
 fn five_programs_on_four_nodes_get_on_alike_if_they_scale() {
     let program =
         |i: u32| ProgramSpec::of_region(&format!("p{i}"), 0.0, region(0.01, 24_000, Shape::Amdahl(0.0)));

@@ -4,6 +4,10 @@
 //! - [`choice`]: which mechanism a region gets and how large its team is, a pure function of what is known of it;
 //! - [`barrier`]: a barrier whose waits follow the fold: threads spin while each has a context, and sleep while not;
 //! - [`post`]: where a master leaves word of its region, for somebody who looks after those that get nowhere;
+//! - [`split`]: one grant for all runtimes of a process;
+//! - [`pulse`]: whether a process computes in parallel by other means than regions;
+//! - [`permits`]: who gets how many contexts where several pools of threads in one process ask for some;
+//! - [`telling`]: when those who follow the DoP by themselves are told that it has changed;
 //! - [`gate`]: where the threads of a dynamic loop that have no context sleep until the next chunk is theirs again.
 //!
 //! `no_std`, and no dependency: the client library lives in other people's processes. Sleeping and waking is left to
@@ -15,8 +19,12 @@ pub mod barrier;
 pub mod choice;
 pub mod experiment;
 pub mod gate;
+pub mod permits;
 pub mod post;
+pub mod pulse;
+pub mod split;
 pub mod sync;
+pub mod telling;
 
 use sync::AtomicU32;
 

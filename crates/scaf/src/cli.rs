@@ -77,6 +77,10 @@ pub struct Run {
     /// others take turns
     #[arg(long)]
     pub rigid: bool,
+    /// Its results keep their bits: only what can't have sums added up in another order is done to it, so its teams and
+    /// BLAS threads keep their numbers, and it may be slower beside others
+    #[arg(long)]
+    pub exact: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,

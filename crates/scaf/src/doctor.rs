@@ -8,7 +8,7 @@ use scaf_inspect::{ProgramFacts, Resizable};
 use scafd::apply::gang::stop::{Way, Wish};
 use scafd::control::CountersAre;
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,8 @@ struct Shape {
     numa_nodes: usize,
     last_level_caches: usize,
     cores: usize,
+    /// Cores of each class of a hybrid machine, the strongest first; one number where all are alike.
+    core_classes: Vec<usize>,
     pus: usize,
 }
 
@@ -137,12 +139,36 @@ fn find_daemon() -> Result<Daemon, String> {
 fn shape(topology: &scaf_policy::Topology) -> Shape {
     let count =
         |what: fn(&scaf_policy::Pu) -> u32| topology.pus.iter().map(what).collect::<HashSet<_>>().len();
+    let mut classes: BTreeMap<u32, HashSet<u32>> = BTreeMap::new();
+    for pu in &topology.pus {
+        classes.entry(pu.class).or_default().insert(pu.core);
+    }
     Shape {
         packages: count(|pu| pu.package),
         numa_nodes: count(|pu| pu.numa),
         last_level_caches: count(|pu| pu.l3),
         cores: count(|pu| pu.core),
+        core_classes: classes.values().rev().map(HashSet::len).collect(),
         pus: topology.pus.len(),
+    }
+}
+
+impl Shape {
+    fn text(&self) -> String {
+        let mut text = format!(
+            "{}, {}, {}, {}, {}",
+            count(self.packages, "package"),
+            count(self.numa_nodes, "NUMA node"),
+            count(self.last_level_caches, "last-level cache"),
+            count(self.cores, "core"),
+            count(self.pus, "PU"),
+        );
+        if self.core_classes.len() > 1 {
+            let classes: Vec<String> = self.core_classes.iter().map(usize::to_string).collect();
+            let _ =
+                write!(text, "; hybrid, cores of each class, the strongest first: {}", classes.join(", "));
+        }
+        text
     }
 }
 
@@ -169,19 +195,7 @@ fn render(found: &Findings) -> String {
         let _ = writeln!(text, "{what:<12} {said}");
     };
     line("machine", format!("{}, Linux {}", found.machine.cpu_model, found.machine.kernel));
-    line(
-        "topology",
-        found.topology.as_ref().map_or("unknown to hwloc".into(), |shape| {
-            format!(
-                "{}, {}, {}, {}, {}",
-                count(shape.packages, "package"),
-                count(shape.numa_nodes, "NUMA node"),
-                count(shape.last_level_caches, "last-level cache"),
-                count(shape.cores, "core"),
-                count(shape.pus, "PU"),
-            )
-        }),
-    );
+    line("topology", found.topology.as_ref().map_or("unknown to hwloc".into(), Shape::text));
     line("allowed", format!("PUs {} ({})", found.allowed_pus, found.machine.pus));
     let groups = &found.cgroups;
     let quota =
@@ -278,6 +292,23 @@ mod tests {
         for part in ["machine", "topology", "counters", "turns", "library"] {
             assert!(text.contains(part), "{part} in {text}");
         }
+    }
+
+    #[test]
+    fn classes_of_cores_are_told_where_there_are_several() {
+        let pu = |os: u32| scaf_policy::Pu {
+            os,
+            core: if os < 4 { os / 2 } else { os - 2 },
+            l3: 0,
+            numa: 0,
+            package: 0,
+            class: u32::from(os < 4),
+        };
+        let hybrid = scaf_policy::Topology { pus: (0..8).map(pu).collect() };
+        let text = shape(&hybrid).text();
+        assert!(text.contains("6 cores, 8 PUs; hybrid") && text.ends_with("first: 2, 4"), "{text}");
+        let plain = hybrid.restrict(&(0..4).collect());
+        assert_eq!(shape(&plain).text(), "1 package, 1 NUMA node, 1 last-level cache, 2 cores, 4 PUs");
     }
 
     #[test]

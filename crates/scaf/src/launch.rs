@@ -47,6 +47,8 @@ pub struct Wish {
     pub weight_milli: u32,
     /// Whether it needs all its contexts at once.
     pub rigid: bool,
+    /// Whether its results are to keep their bits.
+    pub exact: bool,
 }
 
 impl Wish {
@@ -72,6 +74,7 @@ impl Wish {
             max: flags.max,
             weight_milli,
             rigid: flags.rigid,
+            exact: flags.exact,
         })
     }
 }
@@ -158,6 +161,7 @@ pub fn environment(
         ("SCAF_MAX", wish.max.map(|max| max.to_string().into())),
         ("SCAF_WEIGHT_MILLI", Some(wish.weight_milli.to_string().into())),
         ("SCAF_RIGID", wish.rigid.then(|| "1".into())),
+        ("SCAF_EXACT", wish.exact.then(|| "1".into())),
     ];
     // A spin count that another `scaf run` around us has set is no user's choice. Where users have chosen how to wait, all
     // waits are left to the runtime.
@@ -205,6 +209,7 @@ mod tests {
             weight,
             interleave: false,
             rigid: false,
+            exact: false,
             command: vec!["true".into()],
         }
     }
@@ -240,9 +245,9 @@ mod tests {
 
     #[test]
     fn what_was_not_asked_for_is_not_inherited() {
-        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000, rigid: false };
+        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000, rigid: false, exact: false };
         let changes = environment(&wish, Path::new("/s"), Path::new("/l"), &|_| None);
-        for name in ["SCAF_NAME", "SCAF_MAX", "SCAF_RIGID"] {
+        for name in ["SCAF_NAME", "SCAF_MAX", "SCAF_RIGID", "SCAF_EXACT"] {
             assert!(changes.contains(&(name, None)), "{name}");
         }
         assert!(changes.contains(&("SCAF_SOCKET", Some("/s".into()))));
@@ -250,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_user_who_chose_how_to_wait_is_not_overruled() {
-        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000, rigid: false };
+        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000, rigid: false, exact: false };
         let among = |set: &'static [(&'static str, &'static str)]| {
             let before = move |name: &str| {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))

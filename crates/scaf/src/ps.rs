@@ -3,7 +3,7 @@
 use crate::{cli, daemon, why};
 use anyhow::Result;
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use scafd::control::{Mechanism, Program, Request, Snapshot, Turns};
+use scafd::control::{Mechanism, Program, Request, Runtime, Snapshot, Turns};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -112,6 +112,9 @@ pub fn mechanism(mechanism: Mechanism) -> &'static str {
     }
 }
 
+/// What the two names of LLVM's runtime are called.
+const LLVMS: [&str; 2] = ["OpenMP (LLVM)", "OpenMP (Intel)"];
+
 fn reasons(program: &Program) -> String {
     let mut text = format!("\n{} ({})\n", printable(&program.name), program.pid);
     let mut line = |what: &str, said: &str| {
@@ -122,7 +125,17 @@ fn reasons(program: &Program) -> String {
     line("allocation", &program.reason);
     line("mechanism", &program.mechanism_reason);
     let most = if program.max == 0 { "no limit".to_owned() } else { program.max.to_string() };
-    line("wish", &format!("min {}, max {most}, weight {}", program.min, program.weight));
+    let exact = if program.exact { ", exact" } else { "" };
+    line("wish", &format!("min {}, max {most}, weight {}{exact}", program.min, program.weight));
+    for runtime in &program.runtimes {
+        line("runtime", &runtime_line(runtime));
+    }
+    if program.runtimes.iter().filter(|runtime| LLVMS.contains(&runtime.name.as_str())).count() > 1 {
+        line(
+            "warning",
+            "two copies of LLVM's OpenMP runtime, each with threads of its own; link or load one of them only",
+        );
+    }
     line(
         "regions",
         &format!("{}, of which {} fix their team size", program.regions, program.promised_regions),
@@ -134,6 +147,13 @@ fn reasons(program: &Program) -> String {
         line("effect", "outstanding: the DoP above is granted but not in effect yet");
     }
     text
+}
+
+/// Which, how many threads, what is promised, from where: the file last, for it may be long.
+fn runtime_line(runtime: &Runtime) -> String {
+    let number = |threads: u32| if threads == 0 { "?".to_owned() } else { threads.to_string() };
+    let (now, most) = (number(runtime.threads), number(runtime.most));
+    format!("{}, {now} of {most} threads, {}: {}", runtime.name, runtime.promise, runtime.file)
 }
 
 /// Without control characters: names come from other users' programs, and a terminal obeys what it is sent.
@@ -209,6 +229,14 @@ mod tests {
             earlier_runs: 3,
             counters: None,
             experiments: scafd::control::Experiments::default(),
+            exact: true,
+            runtimes: vec![Runtime {
+                name: "OpenBLAS".into(),
+                file: "/lib/libopenblas.so.0".into(),
+                threads: 1,
+                most: 4,
+                promise: "calls follow the grant".into(),
+            }],
             regions: 12,
             promised_regions: 3,
             reason: "half of the machine".into(),
@@ -230,6 +258,17 @@ mod tests {
         let row: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
         assert_eq!(row, ["cg?[2J", "4711", "fold", "2/4", "0-1", "0.88", "-", "4"]);
         assert!(!text.contains("half of the machine"));
+    }
+
+    #[test]
+    fn two_copies_of_llvms_runtime_are_warned_of() {
+        let runtime = |name: &str| Runtime { name: name.into(), ..program().runtimes[0].clone() };
+        let told = |names: &[&str]| {
+            let runtimes = names.iter().map(|name| runtime(name)).collect();
+            reasons(&Program { runtimes, ..program() }).contains("two copies")
+        };
+        assert!(told(&["OpenMP (LLVM)", "OpenMP (Intel)"]) && told(&["OpenMP (LLVM)"; 2]));
+        assert!(!told(&["OpenMP (LLVM)", "OpenMP (GCC)", "OpenMP (GCC)"]));
     }
 
     #[test]
@@ -255,6 +294,8 @@ mod tests {
             "3 fix",
             "3 earlier runs",
             "outstanding",
+            "weight 1, exact",
+            "runtime    OpenBLAS, 1 of 4 threads, calls follow the grant: /lib/libopenblas.so.0",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }

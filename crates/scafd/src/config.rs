@@ -5,12 +5,13 @@
 use crate::apply::gang::stop::Wish;
 use crate::experiment::When;
 use crate::observe::counters::{Chosen, Name, NotAName};
+pub use scaf_policy::Gang;
 use scaf_policy::counters::Event;
 use scaf_policy::fusion::Measured;
 use scaf_policy::observed::Estimate;
 use scaf_policy::place::Style;
 use scaf_policy::{Objective, Settings};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -60,18 +61,6 @@ pub struct Config {
     pub gang_by: Wish,
     /// Time between two switches in milliseconds, 20 to 1,000.
     pub slice_ms: u32,
-}
-
-/// Who takes turns with other programs; whoever that is, it is only where they can't share in space.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gang {
-    /// Nobody.
-    Off,
-    /// Programs that were started for it (`scaf run --rigid`), and those beside them; and whoever a policy that makes turns says.
-    Asked,
-    /// Programs that were found to spin as well, and programs that are more than the contexts.
-    Auto,
 }
 
 impl Default for Config {

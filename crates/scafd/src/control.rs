@@ -188,6 +188,21 @@ pub struct Experiments {
     pub latest: String,
 }
 
+/// A runtime that a program was found to have, as it tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runtime {
+    /// What it is called.
+    pub name: String,
+    /// The file it was loaded from, without control characters; if its name is long, the end of it.
+    pub file: String,
+    /// Threads that it may use now; 0 if unknown.
+    pub threads: u32,
+    /// Threads that it would use without us; 0 if unknown.
+    pub most: u32,
+    /// What is promised of it, in a sentence.
+    pub promise: String,
+}
+
 /// One program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
@@ -238,6 +253,12 @@ pub struct Program {
     pub counters: Option<Counters>,
     /// Its serial experiments.
     pub experiments: Experiments,
+    /// Whether its results are to keep their bits (`scaf run --exact`).
+    #[serde(default)]
+    pub exact: bool,
+    /// Runtimes that it was found to have.
+    #[serde(default)]
+    pub runtimes: Vec<Runtime>,
     /// Parallel regions left since it attached.
     pub regions: u64,
     /// Regions among them whose team size the program fixed itself.

@@ -117,11 +117,13 @@ fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
     if config.gang == Some(Gang::Off) {
         return None;
     }
-    let way = Way::choose(Path::new("/"), config.gang_by);
-    match way.and_then(|way| guardian.stops().map(|stops| (way, stops)).map_err(|error| error.to_string())) {
-        Ok((way, stops)) => {
-            stop::sweep(Path::new("/"), way);
-            Some(Gangs::new(way, Duration::from_millis(config.slice_ms.into()), stops))
+    match Way::choose(Path::new("/"), config.gang_by) {
+        Ok(way) => {
+            if !stop::sweep(Path::new("/"), way) {
+                let why = "there are too many control groups to look through all for programs that a killed daemon left stopped";
+                line(Level::Warning, why);
+            }
+            Some(Gangs::new(way, Duration::from_millis(config.slice_ms.into()), guardian.stops()))
         }
         Err(why) => {
             if config.gang == Some(Gang::Auto) || config.policy == "taco" {

@@ -140,6 +140,12 @@ pub struct Program {
     pub rigid: Option<String>,
     /// Whether it is stopped now and then for others' turns. What its clocks say then says nothing about its speedup.
     pub takes_turns: bool,
+    /// Whether a library of it computed on several threads when it attached: its page didn't say so yet.
+    pub came_at_work: bool,
+    /// Until when, in nanoseconds of CLOCK_MONOTONIC, calls of such a library are waited for before it is narrowed.
+    pub late_ns: Option<u64>,
+    /// Whether its results are to keep their bits, so that its teams are never resized.
+    pub exact: bool,
     /// Whether its teams may be resized.
     pub code: Code,
     /// Whether threads of its regions have variables of their own, as far as is known.
@@ -268,6 +274,11 @@ impl Program {
         self.grant.pus = pus;
         self.grant.epoch = self.grant.epoch.wrapping_add(1).max(1);
         true
+    }
+
+    /// What its page says at the moment of a grant: regions that it left since the latest tick were entered before that.
+    pub fn granted_at(&mut self, seen: &Seen) {
+        (self.grant.promised, self.grant.regions) = (seen.promised, seen.regions);
     }
 
     /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now; one that was `stepped` to for a
@@ -447,6 +458,8 @@ impl Program {
             earlier_runs: self.tie.earlier_runs(),
             counters: self.counters(),
             experiments: self.trials.snapshot(),
+            exact: self.exact,
+            runtimes: Vec::new(),
             regions: self.seen.map_or(0, |s| s.regions),
             promised_regions: self.seen.map_or(0, |s| s.promised),
             reason: self.grant.reason.clone(),
@@ -454,27 +467,37 @@ impl Program {
     }
 }
 
-/// All programs, in order of their arrival.
+/// All programs, in order of their numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     programs: Vec<Program>,
 }
 
 impl Registry {
-    /// Adds a program; numbers grow, so the order is that of arrival.
+    /// Adds a program. Numbers are those of connections, which may attach in another order.
     pub fn attach(&mut self, program: Program) {
-        self.programs.push(program);
+        let at = self.programs.partition_point(|other| other.id < program.id);
+        self.programs.insert(at, program);
     }
 
     /// Takes a program out.
     pub fn detach(&mut self, id: ProgramId) -> Option<Program> {
-        let at = self.programs.iter().position(|p| p.id == id)?;
-        Some(self.programs.remove(at))
+        Some(self.programs.remove(self.at(id)?))
     }
 
     /// The program of that number.
+    pub fn get(&self, id: ProgramId) -> Option<&Program> {
+        self.programs.get(self.at(id)?)
+    }
+
+    /// The same, to be changed.
     pub fn get_mut(&mut self, id: ProgramId) -> Option<&mut Program> {
-        self.programs.iter_mut().find(|p| p.id == id)
+        let at = self.at(id)?;
+        self.programs.get_mut(at)
+    }
+
+    fn at(&self, id: ProgramId) -> Option<usize> {
+        self.programs.binary_search_by_key(&id, |program| program.id).ok()
     }
 
     /// The program of that process.
@@ -482,12 +505,12 @@ impl Registry {
         self.programs.iter().find(|p| p.pid == pid)
     }
 
-    /// All, in order of arrival.
+    /// All, in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &Program> {
         self.programs.iter()
     }
 
-    /// All, in order of arrival.
+    /// All, in order of their numbers.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Program> {
         self.programs.iter_mut()
     }

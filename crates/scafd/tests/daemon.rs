@@ -134,6 +134,34 @@ fn a_cpuset_that_changes_while_the_daemon_runs_is_followed() {
 }
 
 #[test]
+fn a_guardian_that_dies_has_a_successor_that_knows_what_it_knew() {
+    let mut daemon = Daemon::on_two_pus();
+    if two_pus().len() < 2 {
+        return;
+    }
+    let own = scafd::observe::affinity(0).unwrap();
+    let a = Client::attach(&daemon, 2);
+    let b = Client::attach(&daemon, 2);
+    until("one PU each", || (a.affinity().len() == 1 && b.affinity().len() == 1).then_some(()));
+    let first = daemon.children();
+    first.iter().for_each(|pid| kill(*pid, libc::SIGKILL));
+    // The next change asks for it: somebody goes, and comes again.
+    drop(b);
+    until("all PUs", || (a.affinity() == own).then_some(()));
+    let b = Client::attach(&daemon, 2);
+    until("one PU each", || (a.affinity().len() == 1 && b.affinity().len() == 1).then_some(()));
+    let second = daemon.children();
+    assert!(!second.is_empty() && second.iter().all(|pid| !first.contains(pid)), "{first:?} {second:?}");
+    daemon.signal(libc::SIGKILL);
+    daemon.wait();
+    until("its work", || (a.affinity() == own && b.affinity() == own).then_some(()));
+    until("its end", || second.iter().all(|pid| !alive(*pid)).then_some(()));
+    let next = Daemon::command(&daemon.socket, &["--policy", "equi"]).spawn().unwrap();
+    daemon.child = next;
+    until("a new daemon", || connect(&daemon.socket));
+}
+
+#[test]
 fn a_killed_daemon_leaves_no_narrow_program_and_no_guardian() {
     let mut daemon = Daemon::on_two_pus();
     if two_pus().len() < 2 {

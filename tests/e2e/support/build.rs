@@ -1,7 +1,7 @@
 //! Where binaries are, and compiling the small programs.
 //!
 //! A source in tests/programs says in its first line how it is built: `/* build: gcc -O2 -fopenmp */`. One that is
-//! called `lib*.c` becomes a shared library. Each is compiled once, and again when it or test.h has changed.
+//! called `lib*.c` becomes a shared library. Folders in that line are the repository's. Each is compiled once, and again when it or test.h has changed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,11 @@ pub fn released(name: &str) -> PathBuf {
     path
 }
 
+/// One of the kernels, as clang compiled it for LLVM's runtime.
+pub fn clang_kernel(name: &str) -> PathBuf {
+    kernel(&format!("clang/{name}"))
+}
+
 /// One of the kernels.
 pub fn kernel(name: &str) -> PathBuf {
     let path = root().join("build/kernels").join(name);
@@ -39,26 +44,57 @@ fn changed(path: &Path) -> Option<SystemTime> {
     path.metadata().and_then(|about| about.modified()).ok()
 }
 
-/// A program of tests/programs, compiled from the one source of that name (`.c` or `.f90`).
+/// Who compiles a program, and whose runtime it is linked with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum By {
+    /// Whoever its source names, mostly gcc, and libgomp.
+    Itself,
+    /// clang, and LLVM's runtime.
+    Clang,
+    /// gcc, and LLVM's runtime.
+    GccForLlvms,
+}
+
+/// A program of tests/programs, compiled from the one source of that name (`.c`, `.cpp` or `.f90`).
 pub fn compiled(name: &str) -> PathBuf {
-    static DONE: Mutex<Option<HashSet<String>>> = Mutex::new(None);
+    compiled_by(By::Itself, name)
+}
+
+/// The same for another compiler or runtime.
+pub fn compiled_by(by: By, name: &str) -> PathBuf {
+    compiled_in("tests/programs", by, name)
+}
+
+/// A program of examples/.
+pub fn example(name: &str) -> PathBuf {
+    compiled_in("examples", By::Itself, name)
+}
+
+fn compiled_in(folder: &str, by: By, name: &str) -> PathBuf {
+    static DONE: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let sources = root().join("tests/programs");
-    let source = ["c", "f90"]
+    let sources = root().join(folder);
+    let source = ["c", "cpp", "f90"]
         .map(|kind| sources.join(name).with_extension(kind))
         .into_iter()
         .find(|path| path.is_file())
         .unwrap_or_else(|| panic!("there is no source of {name} in {}", sources.display()));
     let library = name.starts_with("lib");
-    let program = library_folder().join(if library { format!("{name}.so") } else { name.to_owned() });
-    let newest = changed(&source).max(changed(&sources.join("test.h")));
-    if done.get_or_insert_default().insert(name.to_owned()) && changed(&program) <= newest {
-        compile(&source, &program, library);
+    let kind = match by {
+        By::Itself => "",
+        By::Clang => ".clang",
+        By::GccForLlvms => ".gcc-llvm",
+    };
+    let program = library_folder().join(format!("{name}{kind}{}", if library { ".so" } else { "" }));
+    let headers = ["tests/programs/test.h", "include/scaf.h"].map(|header| changed(&root().join(header)));
+    let newest = headers.into_iter().fold(changed(&source), Option::max);
+    if done.get_or_insert_default().insert(program.clone()) && changed(&program) <= newest {
+        compile(by, &source, &program, library);
     }
     program
 }
 
-fn compile(source: &Path, program: &Path, library: bool) {
+fn compile(by: By, source: &Path, program: &Path, library: bool) {
     let text = std::fs::read_to_string(source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
     let first = text.lines().next().unwrap_or_default();
     let words: Vec<&str> = first
@@ -69,14 +105,36 @@ fn compile(source: &Path, program: &Path, library: bool) {
         .take_while(|word| *word != "*/")
         .collect();
     let [compiler, flags @ ..] = words.as_slice() else { panic!("{}: no compiler", source.display()) };
-    let mut command = Command::new(compiler);
-    command.arg(source).arg("-o").arg(program).args(flags);
-    if compiler == &"gcc" {
+    let flags = flags
+        .iter()
+        .map(|flag| if by == By::Clang && *flag == "-fopenmp" { "-fopenmp=libomp" } else { flag });
+    let object = program.with_added_extension("o");
+    let mut command = Command::new(if by == By::Clang { "clang" } else { compiler });
+    command.current_dir(root()).arg(source);
+    match by {
+        // Told to link, gcc would take libgomp.
+        By::GccForLlvms => command.args(["-fPIC", "-c", "-o"]).arg(&object),
+        _ => command.arg("-o").arg(program),
+    };
+    command.args(flags);
+    if by != By::Clang && compiler == &"gcc" {
         command.args(["-Wall", "-Wextra", "-Werror"]);
     }
-    if library {
+    if library && by != By::GccForLlvms {
         command.args(["-shared", "-fPIC"]);
     }
-    let output = command.output().unwrap_or_else(|e| panic!("{compiler}: {e}; run scripts/setup.sh"));
+    run(&mut command);
+    if by == By::GccForLlvms {
+        let mut command = Command::new("clang");
+        command.arg("-fopenmp=libomp").arg(&object).arg("-o").arg(program).arg("-lm");
+        if library {
+            command.arg("-shared");
+        }
+        run(&mut command);
+    }
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}; run scripts/setup.sh"));
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
 }

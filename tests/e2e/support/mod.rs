@@ -4,7 +4,7 @@ mod build;
 mod house;
 mod program;
 
-pub use build::{compiled, kernel, library_folder, released, root};
+pub use build::{By, clang_kernel, compiled, compiled_by, example, kernel, library_folder, released, root};
 pub use house::House;
 pub use program::{Done, Running, Start};
 

@@ -16,7 +16,7 @@ mod child;
 use crate::arch::ticks;
 use crate::client::keeping_errno;
 use crate::runtime::{Body, Runtime};
-use crate::{pages, settings, watch};
+use crate::{keeper, pages, settings, watch};
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -138,7 +138,7 @@ pub unsafe fn attend(
 impl Candidate {
     /// Whether its time with a team of one says something about its speedup. LLVM's runtime keeps other books of its threads.
     fn is_eligible(&self) -> bool {
-        self.plain && self.choice.ids == 0 && self.choice.team > 1 && self.runtime.llvms.is_none()
+        self.plain && self.choice.ids == 0 && self.choice.team > 1 && !self.runtime.is_llvms()
     }
 }
 
@@ -218,7 +218,7 @@ fn is_safe(natural: u32, forced: bool, own: &[usize]) -> bool {
     });
     // Threads other than the team's may be in the middle of anything: a copy has no such thread to give its locks back, and
     // a read that goes past the page cache may miss the program's memory.
-    let known = u64::from(natural) + u64::from(watch::is_here());
+    let known = u64::from(natural) + u64::from(watch::is_here()) + u64::from(keeper::is_here());
     read && tracer == Some(0)
         && (forced || threads <= known)
         && each_mapping(|mapping| mapping.care(own) != Care::Refuse)

@@ -237,26 +237,28 @@ impl<'e> Code<'e> {
         callers
     }
 
-    /// Whether `function` is handed to another one as its first argument, as gcc hands outlined functions to GOMP_parallel.
+    /// Whether `function` is handed to another one as its first argument, as gcc hands outlined functions to GOMP_parallel, or as
+    /// its third, as clang hands them to __kmpc_fork_call.
     pub fn is_handed_on(&self, function: u64) -> bool {
         // One search for all of them: there may be thousands, in megabytes of code.
         self.handed_on.get_or_init(|| self.find_handed_on()).contains(&function)
     }
 
-    /// The functions that regions run, as far as they are known: those handed on, and those that gcc named so.
+    /// The functions that regions run, as far as they are known: those handed on, and those that the compiler named so.
     pub fn regions(&self) -> BTreeSet<u64> {
         let handed_on = self.handed_on.get_or_init(|| self.find_handed_on()).iter().copied();
-        let named = self.elf.functions.iter().filter(|(_, name)| name.contains("._omp_fn."));
+        let named = self.elf.functions.iter().filter(|(_, name)| super::is_outlined_by_name(name));
         handed_on.chain(named.map(|(address, _)| *address)).collect()
     }
 
     fn find_handed_on(&self) -> HashSet<u64> {
         const LEA_RDI: [u8; 3] = [0x48, 0x8d, 0x3d];
+        const LEA_RDX: [u8; 3] = [0x48, 0x8d, 0x15];
+        let llvms = self.elf.imports.keys().any(|name| name.starts_with("__kmpc_fork_"));
+        let hands = |bytes: &[u8]| bytes.starts_with(&LEA_RDI) || (llvms && bytes.starts_with(&LEA_RDX));
         let mut found = HashSet::new();
         for piece in &self.elf.text {
-            for (at, bytes) in
-                piece.data.windows(7).enumerate().filter(|(_, bytes)| bytes.starts_with(&LEA_RDI))
-            {
+            for (at, bytes) in piece.data.windows(7).enumerate().filter(|(_, bytes)| hands(bytes)) {
                 let target = relative(piece.address.wrapping_add(at as u64 + 7), &bytes[3..]);
                 if self.is_start(target) {
                     found.insert(target);

@@ -14,6 +14,7 @@ mod compute;
 mod first;
 mod flow;
 mod independent;
+mod llvm;
 mod names;
 mod spin;
 mod state;
@@ -53,6 +54,9 @@ fn judge(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         return Err(unknown("its section headers are missing, so that its imports are not known"));
     }
     looked_up_by_name(elf)?;
+    if let Some(objection) = llvm::objection(elf) {
+        return Err(objection);
+    }
     let asked: Vec<(&String, &bool)> =
         elf.imports.iter().filter(|(name, _)| role(name) != Role::Other).collect();
     if asked.is_empty() {
@@ -110,10 +114,15 @@ fn judge(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     Ok(SizeUse::OwnLoops { sites: sites.len() })
 }
 
+/// gcc calls outlined functions `f._omp_fn.0`, clang `.omp_outlined.` or `f.omp_outlined`.
+pub(crate) fn is_outlined_by_name(name: &str) -> bool {
+    name.contains("._omp_fn.") || name.contains("omp_outlined")
+}
+
 /// Outlined functions return nothing, whatever is left in the register for it.
 fn is_outlined(code: &Code<'_>, function: u64) -> bool {
     match code.elf.functions.get(&function) {
-        Some(name) => name.contains("._omp_fn."),
+        Some(name) => is_outlined_by_name(name),
         None => code.is_handed_on(function),
     }
 }

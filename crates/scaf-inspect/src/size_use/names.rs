@@ -112,6 +112,7 @@ pub(super) fn arguments(name: &str) -> usize {
         | "trunc" => 0,
         "GOMP_critical_name_start"
         | "GOMP_critical_name_end"
+        | "__kmpc_global_thread_num"
         | "GOMP_barrier_cancel"
         | "GOMP_sections_start"
         | "free"
@@ -128,7 +129,20 @@ pub(super) fn arguments(name: &str) -> usize {
         | "_ZdlPv"
         | "puts"
         | "rand_r" => 1,
-        "GOMP_loop_dynamic_next"
+        "__kmpc_barrier"
+        | "__kmpc_for_static_fini"
+        | "__kmpc_single"
+        | "__kmpc_end_single"
+        | "__kmpc_master"
+        | "__kmpc_end_master"
+        | "__kmpc_ordered"
+        | "__kmpc_end_ordered"
+        | "__kmpc_omp_taskwait"
+        | "__kmpc_taskgroup"
+        | "__kmpc_end_taskgroup"
+        | "__kmpc_serialized_parallel"
+        | "__kmpc_end_serialized_parallel"
+        | "GOMP_loop_dynamic_next"
         | "GOMP_loop_guided_next"
         | "GOMP_loop_runtime_next"
         | "GOMP_loop_nonmonotonic_dynamic_next"
@@ -138,7 +152,7 @@ pub(super) fn arguments(name: &str) -> usize {
         | "realloc"
         | "_ZdlPvm"
         | "sincos" => 2,
-        "memset" | "memcpy" | "memmove" | "memcmp" => 3,
+        "memset" | "memcpy" | "memmove" | "memcmp" | "__kmpc_critical" | "__kmpc_end_critical" => 3,
         "GOMP_parallel" => 4,
         _ => 6,
     }

@@ -31,18 +31,30 @@ impl Layout<'_> {
     /// Free PUs, the best first: of its own cores, then of cores that nobody uses, then those that it had, then near ones. `free` are all
     /// that there are, in their order.
     fn take_scraps(&mut self, who: usize, free: &mut Vec<usize>) {
-        while self.missing(who) > 0 {
-            let best = if self.has[who].is_empty() {
-                self.first_scrap(who, free)
-            } else {
-                self.best_scrap(who, free)
-            };
-            let Some(best) = best else { return };
-            self.give(who, best);
-            if let Ok(at) = free.binary_search(&best) {
-                free.remove(at);
+        if self.missing(who) == 0 {
+            return;
+        }
+        if self.has[who].is_empty() {
+            let Some(first) = self.first_scrap(who, free) else { return };
+            self.give(who, first);
+        }
+        if self.missing(who) > 0 {
+            for pu in self.best_scraps(who, free) {
+                // With a core that nobody uses its other PUs come first.
+                let core = &self.shape.cores[self.shape.core_of[pu]].pus;
+                let whole = self.is_untouched(pu);
+                let others = core.iter().copied().filter(|&other| whole && other != pu);
+                for pu in std::iter::once(pu).chain(others) {
+                    if self.missing(who) > 0 && self.load[pu] == 0 && self.orders[who].may(pu) {
+                        self.give(who, pu);
+                    }
+                }
+                if self.missing(who) == 0 {
+                    break;
+                }
             }
         }
+        free.retain(|&pu| self.load[pu] == 0);
     }
 
     fn is_untouched(&self, pu: usize) -> bool {
@@ -60,7 +72,9 @@ impl Layout<'_> {
             .or_else(|| may().next())
     }
 
-    fn best_scrap(&self, who: usize, free: &[usize]) -> Option<usize> {
+    /// As many as are missing of those that it may have, the best first. How near they are is asked once: where several are as near, those that stand side by
+    /// side come one after the other.
+    fn best_scraps(&self, who: usize, free: &[usize]) -> Vec<usize> {
         let near = self.nearness(who);
         let rank = |pu: usize| {
             let siblings = &self.shape.cores[self.shape.core_of[pu]].pus;
@@ -68,7 +82,8 @@ impl Layout<'_> {
             let had = self.previous(who).binary_search(&pu).is_ok();
             (!own, !self.is_untouched(pu), !had, near(pu), pu)
         };
-        free.iter().copied().filter(|&pu| self.orders[who].may(pu)).min_by_key(|&pu| rank(pu))
+        let may = free.iter().copied().filter(|&pu| self.load[pu] == 0 && self.orders[who].may(pu));
+        best(may.map(|pu| (rank(pu), pu)).collect(), self.missing(who))
     }
 
     /// Where `who` lacks PUs although some are free elsewhere: has others move over, along the shortest chain of
@@ -80,18 +95,16 @@ impl Layout<'_> {
             let mut loses: BTreeMap<usize, usize> = BTreeMap::new();
             let mut queue = VecDeque::from([who]);
             let mut end = None;
-            'search: while let Some(program) = queue.pop_front() {
-                for (pu, &owner) in self.owner.iter().enumerate() {
-                    let taken = owner.is_none() && self.load[pu] > 0;
-                    if taken || taker[pu].is_some() || !self.orders[program].may(pu) {
-                        continue;
+            // PUs that no program reached so far may have; what was taken before is nobody's to leave.
+            let mut unseen: Vec<usize> =
+                (0..self.load.len()).filter(|&pu| self.owner[pu].is_some() || self.load[pu] == 0).collect();
+            while let (Some(program), None) = (queue.pop_front(), end) {
+                unseen.retain(|&pu| {
+                    if end.is_some() || !self.orders[program].may(pu) {
+                        return true;
                     }
-                    match owner {
-                        None => {
-                            taker[pu] = Some(program);
-                            end = Some(pu);
-                            break 'search;
-                        }
+                    match self.owner[pu] {
+                        None => (taker[pu], end) = (Some(program), Some(pu)),
                         Some(owner) if owner == who || owner == program || loses.contains_key(&owner) => {}
                         Some(owner) => {
                             taker[pu] = Some(program);
@@ -99,7 +112,8 @@ impl Layout<'_> {
                             queue.push_back(owner);
                         }
                     }
-                }
+                    false
+                });
             }
             // Back along the chain: each takes the PU that was reached through it and leaves the one that led to it.
             let Some(mut pu) = end else { return };
@@ -120,15 +134,30 @@ impl Layout<'_> {
         }
         let mut has = vec![false; self.load.len()];
         self.has[who].iter().for_each(|&pu| has[pu] = true);
-        while self.missing(who) > 0 {
-            let near = self.nearness(who);
-            let had = |pu: usize| self.previous(who).binary_search(&pu).is_ok();
-            let open = (0..self.load.len()).filter(|&pu| self.orders[who].may(pu) && !has[pu]);
-            let best = open.min_by_key(|&pu| (self.load[pu], !had(pu), near(pu), pu));
-            drop(near);
-            let Some(best) = best else { return };
-            has[best] = true;
-            self.give(who, best);
+        let had = |layout: &Layout, pu: usize| layout.previous(who).binary_search(&pu).is_ok();
+        let mut open: Vec<usize> =
+            (0..self.load.len()).filter(|&pu| self.orders[who].may(pu) && !has[pu]).collect();
+        if self.has[who].is_empty()
+            && let Some(&first) = open.iter().min_by_key(|&&pu| (self.load[pu], !had(self, pu), pu))
+        {
+            // The others are to be near to it.
+            self.give(who, first);
+            open.retain(|&pu| pu != first);
         }
+        let near = self.nearness(who);
+        let rank = |pu: usize| ((self.load[pu], !had(self, pu), near(pu), pu), pu);
+        let open = best(open.into_iter().map(rank).collect(), self.missing(who));
+        drop(near);
+        open.into_iter().for_each(|pu| self.give(who, pu));
     }
+}
+
+/// The first `count` of PUs by their ranks, in order.
+fn best<R: Ord>(mut ranked: Vec<(R, usize)>, count: usize) -> Vec<usize> {
+    if (1..ranked.len()).contains(&count) {
+        ranked.select_nth_unstable(count - 1);
+    }
+    ranked.truncate(count);
+    ranked.sort_unstable();
+    ranked.into_iter().map(|(_, pu)| pu).collect()
 }

@@ -17,7 +17,7 @@ mod ta;
 mod taco;
 mod unmanaged;
 
-use crate::{Allocation, Policy, Program, Settings, Share};
+use crate::{Allocation, Machine, Policy, Program, Settings, Share};
 
 /// One policy as the registry knows it.
 pub struct PolicyEntry {
@@ -61,6 +61,11 @@ fn in_order(programs: &[Program], decide: impl FnOnce(&[&Program]) -> Vec<Share>
 /// or fractions of them that leave no remainder (TACO, section 2.1). Where no units are known, `capacity` contexts are one.
 pub fn partition_counts(units: &[u32], capacity: u32) -> Vec<u32> {
     partitions::counts(units, capacity)
+}
+
+/// What programs get that run all the time, where they were to share in time.
+pub(crate) fn side_by_side(machine: &Machine, programs: &[Program]) -> Allocation {
+    ta::Ta.allocate(machine, programs)
 }
 
 /// The policy `chaos`, of a seed.

@@ -13,7 +13,8 @@
 //! - *Grace* (2.3): a program whose threads are more than its new contexts keeps a partition of their number, on the level where that is
 //!   one, until it has adapted, for two seconds at most. Nobody then runs two threads on one context, and time stays equal. A
 //!   program that is to grow has its new contexts at once: nobody else could use them meanwhile.
-//! - *Weights* count in time: a turn lasts as much longer as its members weigh on average.
+//! - *Weights* count in time: a turn lasts as much longer as its members weigh on average, as nearly as a round of at most [`LONGEST`] slices permits. Programs that weigh
+//!   alike stand in the same turn where there are several of a level.
 
 use super::partitions::counts;
 use crate::apportion::{Claim, apportion};
@@ -28,6 +29,9 @@ const GRACE_S: f64 = 2.0;
 /// Odd programs stand on a level with at least one partition for so many of the finest in use, so that rounds stay short on large
 /// machines. At most 3% of a round is idle by that. TACO's machine has 24 to 1.
 const STEEPEST: u32 = 32;
+
+/// Slices of a round, or twice those that equal weights need: as many as all levels down to a 32nd take. Two weights of 1 and 1.01 would take 201 otherwise.
+const LONGEST: u64 = 64;
 
 /// See the module.
 #[derive(Default)]
@@ -260,19 +264,42 @@ impl Plan {
             return Vec::new();
         }
         turns.sort_by_key(|(parts, _)| *parts);
-        let slices = |(parts, members): &(u32, Vec<usize>)| {
-            let weights = members.iter().map(|i| programs[*i].sane_weight().clamp(0.25, 16.0)).sum::<f64>();
-            let mean = weights / members.len().max(1) as f64;
-            u64::from((*parts).max(1)) * (mean * 4.0).round() as u64
+        let parts: Vec<u64> = turns.iter().map(|(parts, _)| u64::from((*parts).max(1))).collect();
+        let due = |(parts, (_, members)): (&u64, &(u32, Vec<usize>))| {
+            let weights = members.iter().map(|i| programs[*i].sane_weight()).sum::<f64>();
+            *parts as f64 * weights / members.len().max(1) as f64
         };
-        let all: Vec<u64> = turns.iter().map(slices).collect();
-        let common = all.iter().copied().fold(0, gcd).max(1);
-        let turn = |((_, members), slices): (&(u32, Vec<usize>), &u64)| Turn {
-            slices: u32::try_from(slices / common).unwrap_or(u32::MAX).max(1),
+        let due: Vec<f64> = parts.iter().zip(&turns).map(due).collect();
+        let plain = parts.iter().sum::<u64>() / parts.iter().copied().fold(0, gcd).max(1);
+        let turn = |((_, members), slices): (&(u32, Vec<usize>), u64)| Turn {
+            slices: u32::try_from(slices).unwrap_or(u32::MAX),
             members: members.iter().map(|i| programs[*i].id).collect(),
         };
-        turns.iter().zip(&all).map(turn).collect()
+        turns.iter().zip(lengths(&due, LONGEST.max(2 * plain))).map(turn).collect()
     }
+}
+
+/// Whole numbers in nearly the proportion of `due`, each at least 1: those with the smallest sum of which none is off by more than it has to be within
+/// `longest` altogether.
+fn lengths(due: &[f64], longest: u64) -> Vec<u64> {
+    let sum: f64 = due.iter().sum();
+    let of = |round: u64| due.iter().map(move |due| ((due / sum * round as f64).round() as u64).max(1));
+    let off = |round: u64| {
+        let all = of(round).sum::<u64>() as f64;
+        let off = |(slices, due): (u64, &f64)| (slices as f64 / all / (due / sum) - 1.0).abs();
+        of(round).zip(due).map(off).fold(0.0, f64::max)
+    };
+    let mut best = (f64::INFINITY, 1);
+    for round in due.len() as u64..=longest.max(due.len() as u64) {
+        let off = off(round);
+        if off < best.0 - 1e-9 {
+            best = (off, round);
+        }
+        if best.0 < 1e-9 {
+            break;
+        }
+    }
+    of(best.1).collect()
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -142,3 +142,29 @@ fn rounds_stay_short_on_large_machines() {
     let slices: u32 = turns.iter().map(|(slices, _)| slices).sum();
     assert_eq!((turns.len(), slices), (2, 33), "one of 513 stands on a 16th of the machine");
 }
+
+#[test]
+fn odd_weights_make_no_long_rounds() {
+    let mut all = programs(3, 4);
+    all[0].weight = 1.01;
+    all[1].weight = 1.01;
+    let (_, turns) = settled(&machine(4, &TWO_BY_TWO, 0.0), &all);
+    let of = |turns: &[(u32, Vec<u64>)]| turns.iter().map(|(slices, _)| *slices).collect::<Vec<_>>();
+    assert_eq!(of(&turns), [1, 2], "within a hundredth");
+    // 16 times the weight, beside five of six that have four slices for each of its.
+    let mut all = programs(5, 24);
+    all[4].weight = 13.7;
+    let (_, turns) = settled(&machine(24, &[6, 24], 0.0), &all);
+    let lengths = of(&turns);
+    assert!(lengths.iter().sum::<u32>() <= 64, "{lengths:?}");
+    let ratio = f64::from(lengths[0]) / f64::from(lengths[1]);
+    assert!((ratio / (13.7 / 4.0) - 1.0).abs() < 0.02, "{lengths:?}");
+}
+
+#[test]
+fn turns_have_lengths_in_proportion_and_at_least_a_slice_each() {
+    assert_eq!(lengths(&[1.0, 4.0], 64), [1, 4]);
+    assert_eq!(lengths(&[24.0, 24.0, 8.0], 64), [3, 3, 1]);
+    assert_eq!(lengths(&[0.001, 1.0], 64), [1, 64]);
+    assert_eq!(lengths(&[1.0; 300], 64), [1; 300]);
+}

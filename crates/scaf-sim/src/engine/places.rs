@@ -3,7 +3,7 @@
 use super::Simulation;
 use rand::Rng;
 use scaf_policy::place::{Style, Want, place_turns, scatter};
-use scaf_policy::{Allocation, ProgramId, PuSet};
+use scaf_policy::{Allocation, PuSet};
 
 impl Simulation<'_> {
     /// Each program's contexts, as positions in the topology.
@@ -28,11 +28,7 @@ impl Simulation<'_> {
         }
         let sets = match self.policy.scatter() {
             Some(seed) => scatter(self.topology, &wants, seed),
-            None => {
-                let at = |id: &ProgramId| wants.iter().position(|want| want.id == *id);
-                let turns = allocation.turns.iter().map(|turn| turn.members.iter().filter_map(at).collect());
-                place_turns(self.topology, &wants, &turns.collect::<Vec<_>>(), Style::Compact)
-            }
+            None => place_turns(self.topology, &wants, &allocation.turns, Style::Compact),
         };
         let mut sets = sets.into_iter();
         let positions = |set: PuSet| -> Vec<usize> {

@@ -39,9 +39,7 @@ fn schedule(topology: &Topology, count: u64) -> Result<Schedule, Error> {
     // Everyone all the time is one turn, too.
     let everyone = Turn { slices: 1, members: programs.iter().map(|program| program.id).collect() };
     let turns = if allocation.turns.is_empty() { vec![everyone] } else { allocation.turns };
-    let members = |turn: &Turn| turn.members.iter().map(|id| id.0 as usize - 1).collect::<Vec<usize>>();
-    let places =
-        place_turns(topology, &wants, &turns.iter().map(members).collect::<Vec<_>>(), Style::Compact);
+    let places = place_turns(topology, &wants, &turns, Style::Compact);
     let (mut slices, mut blocks) = (0, Vec::new());
     for turn in &turns {
         for id in &turn.members {

@@ -17,6 +17,8 @@ use std::time::Instant;
 
 /// The kernel that measures an empty region.
 pub const PROBE: &str = "empty";
+/// The same by clang, for LLVM's runtime; measured where it is built.
+const LLVMS_PROBE: &str = "clang/empty";
 
 /// Longest time of one run of it, in seconds; it takes about three.
 const CAP_S: f64 = 120.0;
@@ -40,6 +42,8 @@ struct Report {
 
 #[derive(Serialize)]
 struct Row {
+    /// Whose empty region it is.
+    runtime: &'static str,
     threads: u32,
     plain_ns: f64,
     managed_ns: f64,
@@ -61,15 +65,23 @@ struct Probe {
 /// The probe isn't built or fails, no daemon, or an interrupt.
 pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
-    let probe = Recipe::new(folders.kernel(PROBE)?, vec![]);
+    let mut probes = vec![("libgomp", Recipe::new(folders.kernel(PROBE)?, vec![]), vec![])];
+    if let Ok(probe) = folders.kernel(LLVMS_PROBE) {
+        // Else its threads spin for 0.2 s after their turn, through the other one's.
+        let blocktime: Change = ("KMP_BLOCKTIME", Some("1".into()));
+        probes.push(("libomp", Recipe::new(probe, vec![]), vec![blocktime]));
+    }
     let interrupt = Interrupt::install()?;
     drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
     let all = host::machine().pus;
     let sizes = if all > 1 { vec![1, all] } else { vec![1] };
-    let progress = Progress::new(sizes.len() * flags.repetitions as usize + 1);
+    let progress = Progress::new(probes.len() * sizes.len() * flags.repetitions as usize + 1);
     let mut rows = Vec::new();
-    for threads in sizes {
-        rows.push(regions(threads, &probe, flags.repetitions, &interrupt, &progress)?);
+    for (runtime, probe, environment) in &probes {
+        for threads in &sizes {
+            let row = regions(*threads, probe, environment, flags.repetitions, &interrupt, &progress)?;
+            rows.push(Row { runtime, ..row });
+        }
     }
     progress.at("starts");
     let private = Private::start("scaf", &interrupt)?;
@@ -94,6 +106,7 @@ const MANAGED: usize = 1;
 fn regions(
     threads: u32,
     probe: &Recipe,
+    environment: &[Change],
     repetitions: u32,
     interrupt: &Interrupt,
     progress: &Progress,
@@ -101,7 +114,7 @@ fn regions(
     let size: Change = ("OMP_NUM_THREADS", Some(threads.to_string().into()));
     // One thread could run anywhere; on the same PU, both meet the same neighbours.
     let pus = if threads == 1 { host::allowed().iter().next().map(|pu| vec![pu]) } else { None };
-    let probe = probe.with(vec![size], pus);
+    let probe = probe.with([environment, &[size]].concat(), pus);
     let mut found: [Vec<f64>; 3] = Default::default();
     progress.at(format!("empty regions, threads: {threads}"));
     for repetition in 0..repetitions {
@@ -112,7 +125,8 @@ fn regions(
         progress.step();
     }
     let of = |values: &[f64]| median(values).context("no runs");
-    Ok(Row { threads, plain_ns: of(&found[0])?, managed_ns: of(&found[1])?, added_ns: of(&found[2])? })
+    let (plain_ns, managed_ns, added_ns) = (of(&found[0])?, of(&found[1])?, of(&found[2])?);
+    Ok(Row { runtime: "", threads, plain_ns, managed_ns, added_ns })
 }
 
 /// A plain and a managed probe that take turns, both with the team that they are to have. A machine that is busy for a
@@ -153,7 +167,8 @@ impl Probe {
             self.turns.iter().filter_map(|&(slot, plain)| Some(neighbour(slot)? - plain)).collect();
         let of = |probe: &Probe| median(&probe.turns.iter().map(|turn| turn.1).collect::<Vec<_>>());
         let row = || {
-            Some(Row { threads, plain_ns: of(self)?, managed_ns: of(managed)?, added_ns: median(&added)? })
+            let (plain_ns, managed_ns) = (of(self)?, of(managed)?);
+            Some(Row { runtime: "", threads, plain_ns, managed_ns, added_ns: median(&added)? })
         };
         row().with_context(|| format!("two of {PROBE} met in no turn"))
     }
@@ -186,12 +201,13 @@ fn starts(managed: &[Change], interrupt: &Interrupt) -> Result<(f64, f64, f64)> 
 }
 
 fn table(report: &Report) -> String {
-    let mut table = ps::plain_table(&["THREADS", "PLAIN NS", "MANAGED NS", "ADDED NS"]);
+    let mut table = ps::plain_table(&["RUNTIME", "THREADS", "PLAIN NS", "MANAGED NS", "ADDED NS"]);
     for row in &report.threads {
         let ns = |value: f64| format!("{value:.1}");
-        table.add_row([row.threads.to_string(), ns(row.plain_ns), ns(row.managed_ns), ns(row.added_ns)]);
+        let times = [row.plain_ns, row.managed_ns, row.added_ns].map(ns);
+        table.add_row([row.runtime.to_owned(), row.threads.to_string()].into_iter().chain(times));
     }
-    ps::align_right(&mut table, &[0, 1, 2, 3]);
+    ps::align_right(&mut table, &[1, 2, 3, 4]);
     format!(
         "{}\na start of /bin/true: {:.1} us plain, {:.1} us managed, {:.1} us added\n",
         ps::trimmed(&table),

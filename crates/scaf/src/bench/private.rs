@@ -131,7 +131,14 @@ impl Private {
 
     /// The environment of a program that it manages under `name`: what `scaf run --min MIN` makes of a clean one.
     pub fn environment(&self, name: &str, min: u32) -> Vec<Change> {
-        let wish = Wish { name: Some(name.to_owned()), min, max: None, weight_milli: 1000, rigid: false };
+        let wish = Wish {
+            name: Some(name.to_owned()),
+            min,
+            max: None,
+            weight_milli: 1000,
+            rigid: false,
+            exact: false,
+        };
         launch::environment(&wish, &self.socket(), &self.library, &|_| None)
     }
 }

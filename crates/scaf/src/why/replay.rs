@@ -1,6 +1,6 @@
 //! Makes a decision again: a fresh policy is given what was decided before it, and then the same.
 
-use scaf_policy::{Allocation, Dop, ProgramId};
+use scaf_policy::{Allocation, Dop, ProgramId, with_turns};
 use scafd::journal::Entry;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,6 +25,8 @@ pub enum Replay {
         missing: u64,
         /// What each of these got, and what it gets.
         shares: Vec<(ProgramId, Dop, Option<Dop>)>,
+        /// Whether others take turns, or otherwise.
+        turns: bool,
     },
     /// It can't be tried.
     Impossible {
@@ -47,21 +49,22 @@ pub fn of(entry: &Entry, kept: &[Entry]) -> Replay {
     let before = kept.iter().filter(|it| it.since == entry.since && it.decision.number < decision.number);
     let mut given = 0;
     for earlier in before {
-        policy.allocate(&earlier.decision.machine, &earlier.decision.programs);
+        with_turns(policy.as_mut(), &earlier.decision.machine, &earlier.decision.programs);
         given += 1;
     }
     let missing = decision.number.saturating_sub(entry.since.max(1)).saturating_sub(given);
-    let again = policy.allocate(&decision.machine, &decision.programs);
+    let again = with_turns(policy.as_mut(), &decision.machine, &decision.programs);
     let dops = |allocation: &Allocation| -> BTreeMap<ProgramId, Dop> {
         allocation.shares.iter().map(|share| (share.id, share.dop)).collect()
     };
     let (was, is) = (dops(&decision.allocation), dops(&again));
     let other = was.into_iter().map(|(id, was)| (id, was, is.get(&id).copied()));
     let shares: Vec<_> = other.filter(|(_, was, is)| Some(*was) != *is).collect();
-    if shares.is_empty() {
+    let turns = decision.allocation.turns != again.turns;
+    if shares.is_empty() && !turns {
         Replay::Same { given, missing }
     } else {
-        Replay::Differs { given, missing, shares }
+        Replay::Differs { given, missing, shares, turns }
     }
 }
 
@@ -74,12 +77,15 @@ impl Replay {
                 text.push_str("the same");
                 (given, missing)
             }
-            Replay::Differs { given, missing, shares } => {
+            Replay::Differs { given, missing, shares, turns } => {
                 for (at, (id, was, is)) in shares.iter().enumerate() {
                     let comma = if at > 0 { ", " } else { "" };
                     let is = is.map_or_else(|| "nothing".to_owned(), super::show::dop);
                     let _ =
                         write!(text, "{comma}program {} {is} instead of {}", id.0, super::show::dop(*was));
+                }
+                if *turns {
+                    text.push_str(if shares.is_empty() { "other turns" } else { ", and other turns" });
                 }
                 (given, missing)
             }
@@ -100,7 +106,7 @@ impl Replay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scaf_policy::{Decision, Machine, Program, Settings, by_name};
+    use scaf_policy::{Decision, Gang, Machine, Program, Settings, by_name};
 
     /// What `policy` decides about two programs that it sees getting better and worse.
     fn decided(policy: &str, count: u64) -> Vec<Entry> {
@@ -149,9 +155,33 @@ mod tests {
         last.decision.allocation.shares[0].dop = Dop::Contexts(7);
         let replay = of(&all[8], &all);
         let shares = vec![(ProgramId(1), Dop::Contexts(7), Some(Dop::Contexts(4)))];
-        assert_eq!(replay, Replay::Differs { given: 5, missing: 4, shares });
+        assert_eq!(replay, Replay::Differs { given: 5, missing: 4, shares, turns: false });
         assert!(replay.text().contains("program 1 4 contexts instead of 7 contexts"), "{}", replay.text());
         assert!(replay.text().contains("4 more aren't kept"));
+    }
+
+    #[test]
+    fn turns_are_made_again_as_the_daemon_made_them() {
+        for gang in [Gang::Off, Gang::Asked, Gang::Auto] {
+            for name in ["equi", "taco"] {
+                let mut made = by_name(name, &Settings::default()).unwrap();
+                let rigid =
+                    |id| Program { rigid: true, user: id as u32 % 2, ..Program::new(ProgramId(id), 2) };
+                let programs: Vec<Program> = (1..=3).map(rigid).collect();
+                let machine = Machine { gang, ..Machine::new(2, 0.0) };
+                let allocation = with_turns(made.as_mut(), &machine, &programs);
+                assert_eq!(allocation.turns.is_empty(), gang == Gang::Off);
+                let mut entry = Entry {
+                    since: 1,
+                    ..Entry::of(Decision { number: 1, policy: name.into(), machine, programs, allocation })
+                };
+                assert_eq!(of(&entry, &[]), Replay::Same { given: 0, missing: 0 }, "{name}, {gang:?}");
+                if let Some(turn) = entry.decision.allocation.turns.first_mut() {
+                    turn.slices += 1;
+                    assert!(of(&entry, &[]).text().contains("made again: other turns"));
+                }
+            }
+        }
     }
 
     #[test]

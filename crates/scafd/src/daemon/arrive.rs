@@ -17,7 +17,7 @@ use scaf_policy::counters::Counters;
 use scaf_policy::knowledge::Useful;
 use scaf_policy::observed::Observed;
 use scaf_policy::{ProgramId, PuSet};
-use scaf_proto::hello::{FLAG_BOUND, FLAG_RIGID, Hello};
+use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello};
 use std::time::Instant;
 
 /// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from, and how
@@ -107,6 +107,9 @@ impl Daemon {
             alone,
             rigid: (hello.flags & FLAG_RIGID != 0).then(|| "its user says so (scaf run --rigid)".into()),
             takes_turns: false,
+            came_at_work: hello.flags & FLAG_AT_WORK != 0,
+            late_ns: None,
+            exact: hello.flags & FLAG_EXACT != 0,
             code: Code::Pending,
             inspected: 0,
             thread_local: true,
@@ -229,7 +232,13 @@ impl Daemon {
         program.spins = verdict.spins;
         program.inspected = job.modules;
         program.thread_local = verdict.thread_local;
-        program.code = if verdict.resizable { Code::Resizable } else { Code::Fixed(verdict.why) };
+        program.code = match verdict.resizable {
+            true if program.exact => {
+                Code::Fixed("its results are to keep their bits (scaf run --exact)".into())
+            }
+            true => Code::Resizable,
+            false => Code::Fixed(verdict.why),
+        };
         program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);
         if self.parts.verbose {
             let code = &program.code;
@@ -250,6 +259,22 @@ impl Daemon {
         self.publish(job.id);
         if let Some(origin) = verdict.origin {
             self.recall(job.id, origin);
+        }
+    }
+
+    /// Lets programs go that have become another user's since they attached: what they may ask for and are due was that user's. They
+    /// come anew by themselves. Once a second, a microsecond each.
+    pub(super) fn let_go_of_others(&mut self) {
+        let other =
+            |program: &&Program| self.observer.process(program.pid).uid().is_ok_and(|uid| uid != program.uid);
+        let others: Vec<(ProgramId, u32)> =
+            self.registry.iter().filter(other).map(|program| (program.id, program.pid)).collect();
+        for (id, pid) in others {
+            let why =
+                format_args!("program {} (process {pid}) has become another user's and is let go", id.0);
+            log::line(Level::Info, why);
+            self.parts.talk.close(id.0);
+            self.depart(id);
         }
     }
 

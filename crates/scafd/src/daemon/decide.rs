@@ -9,7 +9,7 @@ use crate::journal::Entry;
 use crate::log::{self, Level};
 use crate::observe::clock;
 use scaf_policy::place::{Want, place_turns, scatter};
-use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet};
+use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet, with_turns};
 use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -25,9 +25,9 @@ impl Daemon {
         self.decisions += 1;
         // By the programs' clock, which in slow motion is a slower one.
         let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.apply.pace();
-        let units = self.parts.topology.restrict(&self.limits.pus).units();
-        let machine = Machine { capacity: self.capacity(), now_s, units };
-        let mut allocation = self.divide(&machine, &requests);
+        let units = self.ground.units.clone();
+        let machine = Machine { capacity: self.capacity(), now_s, units, gang: self.gang() };
+        let mut allocation = with_turns(self.parts.policy.as_mut(), &machine, &requests);
         let mut entry = Entry::of(Decision {
             number: self.decisions,
             policy: self.parts.policy.name().to_owned(),
@@ -72,7 +72,7 @@ impl Daemon {
             .shares
             .iter()
             .filter_map(|share| {
-                let dop = allocation.contexts(share.id)?;
+                let dop = allocation.contexts_of(share)?;
                 let program = self.registry.get_mut(share.id)?;
                 let previous =
                     if program.grant.dop.is_some() { program.grant.pus.clone() } else { PuSet::new() };
@@ -85,14 +85,10 @@ impl Daemon {
                 })
             })
             .collect();
-        let topology = self.parts.topology.restrict(&self.limits.pus);
+        let topology = &self.ground.topology;
         let sets = match self.parts.policy.scatter() {
-            Some(seed) => scatter(&topology, &wants, seed),
-            None => {
-                let at = |id: &ProgramId| wants.iter().position(|want| want.id == *id);
-                let turns = allocation.turns.iter().map(|turn| turn.members.iter().filter_map(at).collect());
-                place_turns(&topology, &wants, &turns.collect::<Vec<_>>(), self.parts.config.placement)
-            }
+            Some(seed) => scatter(topology, &wants, seed),
+            None => place_turns(topology, &wants, &allocation.turns, self.parts.config.placement),
         };
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
@@ -123,7 +119,9 @@ impl Daemon {
                 if before != dop
                     && let Some(page) = self.parts.talk.pages(id.0).and_then(|pages| pages.read())
                 {
-                    program.meter.restart(clock::ticks(), &page, &self.tsc);
+                    let ticks = clock::ticks();
+                    program.meter.restart(ticks, &page, &self.tsc);
+                    program.granted_at(&program.meter.look(ticks, &page));
                     program.cpu_ns = self.observer.cpu_ns(program.pid).unwrap_or(program.cpu_ns);
                 }
                 let loses = !had.is_subset(&program.grant.pus);
@@ -170,7 +168,15 @@ impl Daemon {
             );
         }
         self.publish(id);
+        if !self.waits_for_calls(id) {
+            self.set_affinity(id);
+        }
+    }
+
+    /// Sets a program's affinity as its grant has it.
+    pub(super) fn set_affinity(&mut self, id: ProgramId) {
         let Some(program) = self.registry.get_mut(id) else { return };
+        program.late_ns = None;
         let target = target_of(program);
         let result = match &program.grant.set {
             Some(mask) => self.parts.apply.narrow(&target, mask).map(Some),

@@ -5,6 +5,22 @@ use crate::log::{self, Level};
 use crate::observe::Limits;
 use scaf_policy::{PuSet, Topology};
 
+/// The machine as far as it may be given away.
+#[derive(Default)]
+pub(super) struct Ground {
+    pub topology: Topology,
+    /// Contexts in one unit of each of its levels ([`Topology::units`]).
+    pub units: Vec<u32>,
+}
+
+impl Ground {
+    /// Kept from one decision to the next: of 1,024 PUs, it takes 0.1 ms to find out.
+    fn of(machine: &Topology, pus: &PuSet) -> Ground {
+        let topology = machine.restrict(pus);
+        Ground { units: topology.units(), topology }
+    }
+}
+
 impl Daemon {
     /// Reads limits again, and the topology where there is a PU that wasn't; programs may then run on other PUs than before.
     pub(super) fn refresh_limits(&mut self) {
@@ -22,6 +38,7 @@ impl Daemon {
             limits
         };
         let (pus, pretended) = (self.limits.pus.clone(), self.parts.pretended);
+        self.ground = Ground::of(&self.parts.topology, &pus);
         let unbound = self.parts.apply.leaves_affinities();
         for program in self.registry.iter_mut() {
             program.usable = if pretended { pus.clone() } else { program.own.intersection(&pus) };

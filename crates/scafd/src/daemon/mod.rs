@@ -6,6 +6,7 @@
 
 mod arrive;
 mod decide;
+mod late;
 mod lend;
 mod limits;
 mod recall;
@@ -14,7 +15,7 @@ mod turns;
 
 use crate::apply::Apply;
 use crate::config::Config;
-use crate::control::{CountersAre, Decisions, Reply, Request, Snapshot, Turns};
+use crate::control::{self, CountersAre, Decisions, Reply, Request, Snapshot, Turns};
 use crate::inspect::Inspector;
 use crate::journal::Journal;
 use crate::log::{self, Level};
@@ -26,7 +27,7 @@ use crate::observe::{Limits, Observer};
 use crate::paths::Scope;
 use crate::registry::Registry;
 use crate::remember::Remember;
-use crate::talk::{Event, Peer, Talk};
+use crate::talk::{Event, Pages, Peer, Talk};
 use scaf_policy::{Policy, ProgramId, PuSet, Topology};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -67,6 +68,7 @@ pub struct Daemon {
     registry: Registry,
     inspector: Inspector,
     limits: Limits,
+    ground: limits::Ground,
     /// PUs that the topology doesn't know although they are there.
     strange: PuSet,
     load: Load,
@@ -113,6 +115,7 @@ impl Daemon {
             registry: Registry::default(),
             inspector: Inspector::new(FIRST_HELPER),
             limits: Limits::default(),
+            ground: limits::Ground::default(),
             strange: PuSet::new(),
             load: Load::new(parts.config.rc_s),
             tsc: Tsc::measure(),
@@ -183,6 +186,7 @@ impl Daemon {
         for (job, verdict) in self.inspector.finished(&self.parts.talk) {
             self.inspected(&job, verdict);
         }
+        self.narrow_late();
         self.settle();
         self.find_returned();
         if self.free_spinning() | self.free_unstoppable() {
@@ -227,6 +231,7 @@ impl Daemon {
             self.returning.then_some(self.next_return),
             (watching || self.suspects_spinning()).then(|| Instant::now() + Duration::from_millis(10)),
             self.parts.apply.rhythm().filter(|_| attached).map(|rhythm| Instant::now() + rhythm),
+            self.is_late().then(|| Instant::now() + late::LOOK),
             self.parts.talk.deadline(),
             self.inspector.deadline(),
             self.idle_deadline(),
@@ -328,7 +333,14 @@ impl Daemon {
                 Some(Access::Forbidden) => CountersAre::Forbidden,
             },
             turns: self.turns.clone(),
-            programs: self.registry.iter().map(|p| p.snapshot()).collect(),
+            programs: self
+                .registry
+                .iter()
+                .map(|p| {
+                    let runtimes = self.parts.talk.pages(p.id.0).map_or_else(Vec::new, Pages::runtimes);
+                    control::Program { runtimes, ..p.snapshot() }
+                })
+                .collect(),
         }
     }
 

@@ -86,6 +86,7 @@ impl Daemon {
             self.next_slow = now + SLOW;
             self.tsc.refine();
             self.refresh_limits();
+            self.let_go_of_others();
             self.free_children();
             self.watch_lent();
             self.keep_from_time_to_time();
@@ -112,11 +113,7 @@ impl Daemon {
             let stepped = program.step.take().is_some();
             let Some(copied) = copied else { continue };
             let (was_serial, process) = (program.serial, self.observer.process(program.pid));
-            let runs = take_in(program, copied, cpu_ns, stepped, &now, &self.tsc);
-            if program.takes_turns {
-                // By its clocks it stands still while others have their turn, and so do its counters.
-                continue;
-            }
+            let Some(runs) = take_in(program, copied, cpu_ns, stepped, &now, &self.tsc) else { continue };
             if !was_serial {
                 lend::doubt(program, &process);
             }
@@ -168,7 +165,7 @@ impl Daemon {
             let cpu_ns = self.observer.cpu_ns(program.pid);
             let stepped = program.step.is_some();
             let runs = take_in(program, copied, cpu_ns, stepped, &Moment::now(), &self.tsc);
-            if !crowded && !program.takes_turns {
+            if let Some(runs) = runs.filter(|_| !crowded) {
                 program.ran(&runs);
             }
         }
@@ -320,7 +317,8 @@ impl Moment {
     }
 }
 
-/// Takes in what a program's page says, and gives what its regions did.
+/// Takes in what a program's page says, and gives what its regions did; `None` where that says nothing of its speedup: by its clocks and
+/// counters, a program that takes turns stands still while others have theirs.
 fn take_in(
     program: &mut Program,
     (page, rows): Copied,
@@ -328,20 +326,21 @@ fn take_in(
     stepped: bool,
     now: &Moment,
     tsc: &Tsc,
-) -> Vec<Runs> {
+) -> Option<Vec<Runs>> {
     let bounds = Bounds {
         p: f64::from(program.contexts()),
         cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
     };
     program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
     let seen = program.meter.read(now.ticks, &page, bounds, tsc);
-    if program.takes_turns {
-        program.seen = Some(seen);
-    } else {
-        program.measured(seen, stepped);
-        program.listen(&seen, bounds.cpu_s, now.ns);
-    }
     let steady_ns = now.ns.saturating_sub(program.grant.granted_ns);
     let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
-    program.rows.read(now.ticks, (steady_ns as f64 * 1e-9, most), rows.into_iter(), tsc)
+    let runs = program.rows.read(now.ticks, (steady_ns as f64 * 1e-9, most), rows.into_iter(), tsc);
+    if program.takes_turns {
+        program.seen = Some(seen);
+        return None;
+    }
+    program.measured(seen, stepped);
+    program.listen(&seen, bounds.cpu_s, now.ns);
+    Some(runs)
 }

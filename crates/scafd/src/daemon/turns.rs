@@ -5,7 +5,8 @@ use crate::apply::gang::{Gangs, Member, Turn};
 use crate::config::Gang;
 use crate::control::Turns;
 use crate::log::{self, Level};
-use scaf_policy::{Allocation, Machine, Program, ProgramId, by_name, with_turns};
+use scaf_policy::{Allocation, ProgramId};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Daemon {
     /// Whether programs can be stopped for others' turns, and may be.
@@ -13,22 +14,9 @@ impl Daemon {
         self.parts.config.gang != Some(Gang::Off) && self.parts.apply.gangs().is_some()
     }
 
-    /// Asks the policy, with turns where there may be any.
-    pub(super) fn divide(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
-        let may = self.can_take_turns();
-        let policy = self.parts.policy.as_mut();
-        let wanted =
-            self.parts.config.gang == Some(Gang::Auto) || programs.iter().any(|program| program.rigid);
-        if may && wanted {
-            return with_turns(policy, machine, programs);
-        }
-        let allocation = policy.allocate(machine, programs);
-        if may || allocation.turns.is_empty() {
-            return allocation;
-        }
-        // What was meant for turns would be too much at once.
-        let side_by_side = by_name("ta", &self.parts.config.settings());
-        side_by_side.map_or(allocation, |mut policy| policy.allocate(machine, programs))
+    /// Who may be made to take turns: nobody, where nobody can be stopped.
+    pub(super) fn gang(&mut self) -> Gang {
+        if self.can_take_turns() { self.parts.config.gang.unwrap_or_default() } else { Gang::Off }
     }
 
     /// Leaves programs alone that can't be stopped for others' turns: they would run all the time, and the others would be stopped for
@@ -50,11 +38,11 @@ impl Daemon {
     /// Has a decision's turns carried out.
     pub(super) fn take_turns(&mut self, allocation: &Allocation) {
         let Some(gangs) = self.parts.apply.gangs() else { return };
-        let member = |id: &ProgramId| {
-            let program =
-                self.registry.iter().find(|program| program.id == *id && program.alone.is_none())?;
-            Some(Member { pid: program.pid, starttime: program.starttime })
-        };
+        let there = self.registry.iter().filter(|program| program.alone.is_none());
+        let members: BTreeMap<ProgramId, Member> = there
+            .map(|program| (program.id, Member { pid: program.pid, starttime: program.starttime }))
+            .collect();
+        let member = |id: &ProgramId| members.get(id).copied();
         let turn = |turn: &scaf_policy::Turn| Turn {
             slices: turn.slices,
             members: turn.members.iter().filter_map(member).collect(),
@@ -70,8 +58,10 @@ impl Daemon {
             log::line(Level::Info, format_args!("programs {begun}, by {}", gangs.way().name()));
         }
         self.turns = now;
+        let take: BTreeSet<ProgramId> =
+            allocation.turns.iter().flat_map(|turn| turn.members.iter().copied()).collect();
         for program in self.registry.iter_mut() {
-            program.takes_turns = allocation.turns.iter().any(|turn| turn.members.contains(&program.id));
+            program.takes_turns = take.contains(&program.id);
         }
     }
 }

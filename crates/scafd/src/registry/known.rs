@@ -14,6 +14,7 @@ impl Program {
         let judged = self.knowledge().judged();
         scaf_policy::Program {
             id: self.id,
+            user: self.uid,
             min: self.wishes.min,
             max: if self.wishes.max == 0 { u32::MAX } else { self.wishes.max },
             weight: self.wishes.weight,

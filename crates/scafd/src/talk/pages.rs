@@ -1,16 +1,20 @@
 //! The two shared pages of one client, as sealed memfds: one writer each.
 
+use crate::control::Runtime;
 use crate::estimate::Page;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::thread::futex;
 use scaf_proto::PAGE_BYTES;
 use scaf_proto::experiment::{Experiments, Order};
 use scaf_proto::grant::{GrantPage, Masks, Word};
+use scaf_proto::ports::{FILE_BYTES, Kind, PortCopy, Promise};
 use scaf_proto::report::ReportPage;
 use scaf_proto::rows::Rows;
 use std::ffi::c_void;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
 
 /// The daemon's mappings of a client's pages.
 pub struct Pages {
@@ -38,9 +42,14 @@ impl Pages {
         Ok((pages, [grant_fd, report_fd]))
     }
 
-    /// Publishes a grant.
+    /// Publishes a grant, and wakes those of the client's threads that sleep until it changes: 0.3 us where there is none.
     pub fn publish(&self, word: Word, masks: &Masks) {
-        self.grant_page().publish(word, masks);
+        let page = self.grant_page();
+        page.publish(word, masks);
+        // SAFETY: the page lives as long as self, and the kernel takes the address for a name.
+        let bell = unsafe { AtomicU32::from_ptr(page.bell().cast_mut()) };
+        // No flag: the client has the page at another address. It can't fail in any way that matters: sleepers look by themselves, too.
+        let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
     }
 
     /// Says in which regions threads are independent; see [`GrantPage::set_independent`].
@@ -63,6 +72,16 @@ impl Pages {
         self.report_page().experiments()
     }
 
+    /// The runtimes that the client says it has.
+    pub fn runtimes(&self) -> Vec<Runtime> {
+        self.ports().map(|port| told(&port)).collect()
+    }
+
+    /// The same, to be trusted no more than the rest of the page.
+    pub fn ports(&self) -> impl Iterator<Item = PortCopy> + '_ {
+        self.report_page().ports().read()
+    }
+
     /// Publishes which region a serial experiment is wanted of.
     pub fn order(&self, order: Order) {
         self.grant_page().order(order);
@@ -77,6 +96,40 @@ impl Pages {
     fn grant_page(&self) -> &GrantPage {
         // SAFETY: as above; here we are the only writer.
         unsafe { &*self.grant.at.as_ptr().cast::<GrantPage>() }
+    }
+}
+
+/// A runtime for people. The file's name is the client's own word: bytes of any kind, which a terminal shall not obey.
+fn told(port: &PortCopy) -> Runtime {
+    let name = match port.kind {
+        Kind::Libgomp => "OpenMP (GCC)",
+        Kind::Libomp => "OpenMP (LLVM)",
+        Kind::Libiomp => "OpenMP (Intel)",
+        Kind::Tbb => "oneTBB",
+        Kind::OpenBlas => "OpenBLAS",
+        Kind::Mkl => "MKL",
+        Kind::Blis => "BLIS",
+        Kind::Api => "its own pools",
+    };
+    let promise = match port.promise {
+        Promise::Regions => "each region follows the grant in its own way",
+        Promise::Follows => "calls follow the grant, and never use more threads than were set for it",
+        Promise::Exact => {
+            "keeps its number of threads, for its results' sake; its affinity follows the grant"
+        }
+        Promise::Left => "keeps its number of threads; its affinity follows the grant",
+        Promise::Told => "is told of the grant, and follows it by itself",
+    };
+    let end = port.file.iter().position(|byte| *byte == 0).unwrap_or(FILE_BYTES);
+    let file = String::from_utf8_lossy(&port.file[..end]);
+    let escaped =
+        |c: char| -> String { if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() } };
+    Runtime {
+        name: name.into(),
+        file: if file.is_empty() { "the program".into() } else { file.chars().map(escaped).collect() },
+        threads: port.threads,
+        most: port.most,
+        promise: promise.into(),
     }
 }
 
@@ -109,4 +162,26 @@ fn memfd(name: &std::ffi::CStr) -> rustix::io::Result<OwnedFd> {
     };
     rustix::fs::ftruncate(&fd, PAGE_BYTES as u64)?;
     Ok(fd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runtimes_file_is_told_as_text_that_no_terminal_obeys() {
+        let mut file = [0; FILE_BYTES];
+        file[..8].copy_from_slice(b"/l\x1b[2J\xffx");
+        let port = PortCopy {
+            kind: Kind::OpenBlas,
+            promise: Promise::Follows,
+            threads: 1,
+            most: 2,
+            at_work: 0,
+            file,
+        };
+        let told = told(&port);
+        assert_eq!(told.file, "/l\\u{1b}[2J\u{fffd}x");
+        assert_eq!((told.name.as_str(), told.threads, told.most), ("OpenBLAS", 1, 2));
+    }
 }

@@ -20,6 +20,8 @@ const SECONDS: f64 = 4.0;
 pub struct Cost {
     /// Partitions that alternate.
     pub partitions: usize,
+    /// Time between two switches, in milliseconds.
+    pub slice_ms: f64,
     /// CPU time over time, in percent.
     pub core_pct: f64,
     /// CPU time for each switch of all partitions, looks included, in microseconds.
@@ -31,7 +33,7 @@ pub struct Cost {
 /// # Errors
 /// The probes don't start, or the user interrupts.
 pub fn cost(bench: &Bench, way: Way, slice_ms: u32, guardian: &Guardian) -> Result<Cost> {
-    let end_ns = clock::now_ns() + ((SECONDS + 2.0) * 1e9) as u64;
+    let end_ns = clock::now_ns() + ((SECONDS + 4.0) * 1e9) as u64;
     let words = ["spin".into(), "0".into(), end_ns.to_string().into()];
     let recipe = Recipe::new(bench.probe.clone(), words.to_vec())
         .with(vec![("OMP_NUM_THREADS", Some("1".into()))], None);
@@ -42,17 +44,20 @@ pub fn cost(bench: &Bench, way: Way, slice_ms: u32, guardian: &Guardian) -> Resu
     };
     let members = children.iter().map(member).collect::<Result<Vec<_>>>()?;
     let turn = |members: &[Member]| Turn { slices: 1, members: members.to_vec() };
-    let mut gangs = Gangs::new(way, Duration::from_millis(slice_ms.into()), guardian.stops()?);
+    let mut gangs = Gangs::new(way, Duration::from_millis(slice_ms.into()), guardian.stops());
     gangs.take(members.chunks(PARTITIONS).map(turn).collect());
-    bench.interrupt.wait(&[], Duration::from_millis(500))?;
+    // Slices have found their length by then.
+    bench.interrupt.wait(&[], Duration::from_millis(2500))?;
     let (before_ns, began_ns) = (used_ns()?, clock::now_ns());
     bench.interrupt.wait(&[], Duration::from_secs_f64(SECONDS))?;
     let (used_ns, wall_ns) = ((used_ns()? - before_ns) as f64, (clock::now_ns() - began_ns) as f64);
+    let slice_s = gangs.slice().as_secs_f64();
     gangs.end();
     drop(children);
-    let switches = wall_ns * 1e-6 / f64::from(slice_ms);
+    let switches = wall_ns * 1e-9 / slice_s;
     Ok(Cost {
         partitions: PARTITIONS,
+        slice_ms: slice_s * 1e3,
         core_pct: 100.0 * used_ns / wall_ns,
         switch_us: used_ns * 1e-3 / switches,
     })

@@ -252,8 +252,11 @@ fn table(report: &Report) -> String {
         (
             "the thread that switches, of a core",
             format!(
-                "{:.3}%, {:.0} us a switch, {} partitions",
-                report.controller.core_pct, report.controller.switch_us, report.controller.partitions
+                "{:.3}%, {:.0} us a switch each {:.0} ms, {} partitions",
+                report.controller.core_pct,
+                report.controller.switch_us,
+                report.controller.slice_ms,
+                report.controller.partitions
             ),
         ),
     ] {

@@ -10,6 +10,8 @@ pub mod stops;
 mod thread;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -43,7 +45,8 @@ enum Order {
 /// The daemon's side of it.
 pub struct Gangs {
     way: Way,
-    slice: Duration,
+    /// Nanoseconds between two switches, as they are now.
+    slice_ns: Arc<AtomicU64>,
     /// Until the first turns are there.
     stops: Option<Stops>,
     thread: Option<(Sender<Order>, JoinHandle<()>)>,
@@ -55,7 +58,8 @@ pub struct Gangs {
 impl Gangs {
     /// Nobody takes turns yet.
     pub fn new(way: Way, slice: Duration, stops: Stops) -> Gangs {
-        Gangs { way, slice, stops: Some(stops), thread: None, turns: Vec::new(), failed: None }
+        let slice_ns = Arc::new(AtomicU64::new(slice.as_nanos() as u64));
+        Gangs { way, slice_ns, stops: Some(stops), thread: None, turns: Vec::new(), failed: None }
     }
 
     /// How programs are stopped.
@@ -63,9 +67,9 @@ impl Gangs {
         self.way
     }
 
-    /// Time between two switches.
+    /// Time between two switches, as it is now: up to twice what was asked for where they take too much of a core.
     pub fn slice(&self) -> Duration {
-        self.slice
+        Duration::from_nanos(self.slice_ns.load(Ordering::Relaxed))
     }
 
     /// Who takes turns from now on; everybody else runs.
@@ -77,8 +81,8 @@ impl Gangs {
             let (sender, orders) = channel();
             let (fail, failed) = channel();
             self.failed = Some(failed);
-            let (way, slice) = (self.way, self.slice);
-            let run = move || thread::run(way, slice, &stops, &orders, &fail);
+            let (way, slice_ns) = (self.way, Arc::clone(&self.slice_ns));
+            let run = move || thread::run(way, &slice_ns, &stops, &orders, &fail);
             let name = "scafd-gang".to_owned();
             self.thread =
                 std::thread::Builder::new().name(name).spawn(run).ok().map(|thread| (sender, thread));

@@ -94,6 +94,16 @@ impl Rounds {
         }
     }
 
+    /// How long a slice is.
+    pub fn slice_ns(&self) -> u64 {
+        self.slice_ns
+    }
+
+    /// Slices are that long from the next turn on.
+    pub fn set_slice(&mut self, slice_ns: u64) {
+        self.slice_ns = slice_ns;
+    }
+
     /// Who runs now; of those who take turns, everyone else is stopped.
     pub fn running(&self) -> &BTreeSet<u32> {
         &self.running

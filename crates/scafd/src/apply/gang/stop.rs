@@ -7,6 +7,7 @@
 use crate::apply::groups;
 use crate::observe::{Observer, cgroup};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -14,6 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// How the names of our groups begin.
 pub const NAME: &str = "scaf-gang-";
+
+/// Groups that are looked through when the daemon starts, at some 10 us each.
+const MOST_GROUPS: u32 = 20_000;
 
 /// What the configuration says about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -305,27 +309,32 @@ pub fn take_away(group: &Path) -> bool {
 }
 
 /// Takes away groups of daemons that have ended without their guardians having done it. To be called while there are none of our own: those
-/// that seem so are of an earlier daemon with our process id.
-pub fn sweep(root: &Path, way: Way) {
-    const DEPTH: u32 = 8;
+/// that seem so are of an earlier daemon with our process id. False where there are too many groups to look through all: of the first [`MOST_GROUPS`] those
+/// that lie nearest to the top were.
+pub fn sweep(root: &Path, way: Way) -> bool {
     let own = std::process::id().to_string();
-    fn walk(way: Way, own: &str, folder: &Path, depth: u32) {
-        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some(mount) = way.controller().and_then(|controller| cgroup::mount(root, controller)) else {
+        return true;
+    };
+    let mut folders = VecDeque::from([mount]);
+    for _ in 0..MOST_GROUPS {
+        let Some(folder) = folders.pop_front() else { return true };
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let name = entry.file_name().to_string_lossy().into_owned();
             match name.strip_prefix(NAME).and_then(|rest| rest.split_once('-')) {
-                Some((daemon, _)) if daemon == own || !Path::new("/proc").join(daemon).exists() => {
-                    let_go(way, &path);
-                    take_away(&path);
+                Some((daemon, _)) if daemon == own || !root.join("proc").join(daemon).exists() => {
+                    let_go(way, &entry.path());
+                    take_away(&entry.path());
                 }
                 Some(_) => {}
-                None if depth > 0 && path.is_dir() => walk(way, own, &path, depth - 1),
-                None => {}
+                None => folders.push_back(entry.path()),
             }
         }
     }
-    if let Some(mount) = way.controller().and_then(|controller| cgroup::mount(root, controller)) {
-        walk(way, &own, &mount, DEPTH);
-    }
+    folders.is_empty()
 }
 
 #[cfg(test)]

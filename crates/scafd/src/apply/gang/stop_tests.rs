@@ -59,6 +59,21 @@ fn a_later_process_of_the_same_number_is_left_alone() {
 }
 
 #[test]
+fn whoever_a_daemon_left_behind_is_let_go_and_those_of_living_ones_are_not_touched() {
+    let (root, own) = root("cgroup2", "rw", "", 77, &[]);
+    let living = root.path().join("sys/cg/a/b");
+    // Process 77 is there.
+    let groups = ["sys/cg/a/scaf-gang-99-1", "sys/cg/a/b/c/d/scaf-gang-99-2", "sys/cg/a/b/scaf-gang-77-3"];
+    let groups = groups.map(|group| root.path().join(group));
+    groups.iter().for_each(|group| fs::create_dir_all(group).unwrap());
+    assert!(sweep(root.path(), Way::FreezeV2));
+    let freed = |group: &Path| fs::read_to_string(group.join("cgroup.freeze")).is_ok_and(|text| text == "0");
+    assert!(freed(&groups[0]) && freed(&groups[1]), "of a daemon that has ended");
+    assert!(!freed(&groups[2]) && living.is_dir(), "of another one that runs");
+    assert!(freed(&own), "of one that had our number");
+}
+
+#[test]
 fn what_a_machine_has_not_is_said_for_each_way() {
     let root = tempfile::tempdir().unwrap();
     let why = Way::choose(root.path(), Wish::Auto).unwrap_err();

@@ -3,11 +3,10 @@
 //! The gangs' thread writes, the guardian reads. An entry is written before anything is stopped by it.
 
 use super::stop::{self, Held, Way};
-use crate::apply::guardian::ENTRIES;
+use crate::apply::guardian::{ENTRIES, pulse::Pulse};
 use crate::observe::clock::now_ns;
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -38,14 +37,18 @@ pub struct Table {
 /// The writer's side.
 pub struct Stops {
     table: &'static Table,
-    /// The pipe whose end the guardian waits for; a byte wakes it.
-    guardian: Option<OwnedFd>,
+    guardian: Pulse,
 }
 
 impl Stops {
-    /// Writes into `table`, and wakes the guardian by `pipe`.
-    pub fn new(table: &'static Table, pipe: Option<OwnedFd>) -> Stops {
-        Stops { table, guardian: pipe }
+    /// Writes into `table`, which the guardian shares.
+    pub fn new(table: &'static Table, guardian: Pulse) -> Stops {
+        Stops { table, guardian }
+    }
+
+    /// Whether there is a guardian: without one nobody may be stopped.
+    pub fn is_guarded(&self) -> bool {
+        self.guardian.is_felt()
     }
 
     /// Notes a program before it is stopped for the first time; gives its place.
@@ -81,12 +84,8 @@ impl Stops {
     /// Says when we are back at the latest; `None` if nobody is stopped any more.
     pub fn be_back(&self, by_ns: Option<u64>) {
         let before = self.table.back_ns.swap(by_ns.unwrap_or(0), Ordering::AcqRel);
-        if before == 0
-            && by_ns.is_some()
-            && let Some(pipe) = &self.guardian
-        {
-            // Where it has died, we go on without one, as with affinities.
-            let _ = rustix::io::write(pipe, &[1]);
+        if before == 0 && by_ns.is_some() {
+            self.guardian.wake();
         }
     }
 }
@@ -123,13 +122,10 @@ impl Table {
         }
     }
 
-    /// Takes all groups away.
-    pub fn take_all_away(&self) {
-        for (_, entry) in self.entries() {
-            if let Some(group) = entry.path() {
-                stop::take_away(&group);
-            }
-        }
+    /// Takes all groups away. False if there still is one.
+    pub fn take_all_away(&self) -> bool {
+        let groups: Vec<PathBuf> = self.entries().filter_map(|(_, entry)| entry.path()).collect();
+        groups.iter().filter(|group| !stop::take_away(group)).count() == 0
     }
 }
 

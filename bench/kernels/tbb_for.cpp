@@ -1,0 +1,27 @@
+/* One level of parallel_for: many short loops, or one. Scales perfectly, as ep does. */
+#include "tbb_common.h"
+
+#include <tbb/parallel_for.h>
+
+/* In the loops form the pieces are cut into this many loops. */
+static const long LOOPS = 64;
+
+static uint64_t loop(long begin, long end)
+{
+    std::atomic<uint64_t> sum{0};
+    tbb::parallel_for(begin, end, [&](long number) { sum.fetch_add(piece(number), std::memory_order_relaxed); });
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const forms[] = {"loops", "region", nullptr};
+    static const struct program program = {"tbb_for", "independent pieces (oneTBB parallel_for)", forms, nullptr};
+    return run_pieces(&program, argc, argv, [](int form, long pieces) {
+        uint64_t sum = 0;
+        long loops = form == 0 ? LOOPS : 1;
+        for (long number = 0; number < loops; number++)
+            sum += loop(pieces / loops * number, pieces / loops * (number + 1));
+        return sum;
+    });
+}

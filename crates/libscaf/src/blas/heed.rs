@@ -1,0 +1,157 @@
+//! A thread that finds out when the process computes in a BLAS, tells the daemon, and has the libraries follow the grant.
+//!
+//! It is there in processes that have such a library with more than one thread, and nowhere else. It looks at the process's
+//! clocks 20 times a second while the process computes ([`scaf_team::pulse`]), 3 us each, and less and less often while it sleeps.
+//!
+//! The process attaches as soon as the library is there: if two programs' first calls ran on all threads each, they would spin in
+//! each other's way for a second before anybody could make them smaller.
+
+use super::{LIBRARIES, NEWS, follow, libraries, table, threads};
+use crate::arch::NO_SLOT;
+use crate::budget::{self, Who};
+use crate::work::Ticket;
+use crate::{masters, ports, watch, work};
+use core::ffi::c_void;
+use core::mem::zeroed;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_team::pulse::{Look, Pulse};
+
+/// Whether the thread is there.
+static UP: AtomicU32 = AtomicU32::new(0);
+
+/// Has the thread there, if there is something to look after.
+pub fn call_in() {
+    let (user, _) = threads();
+    if user >= 2 && UP.load(Ordering::Relaxed) == 0 {
+        start();
+    }
+}
+
+/// At load: libraries that the program is linked with aren't loaded later. They may not be initialised yet, so the thread
+/// looks into them.
+pub fn at_load() {
+    if libraries::are_likely() {
+        start();
+    }
+}
+
+#[cold]
+fn start() {
+    if UP.swap(1, Ordering::SeqCst) == 0 && !watch::spawn(heed, null_mut()) {
+        UP.store(0, Ordering::SeqCst);
+    }
+}
+
+/// The process's clocks.
+#[derive(Clone, Copy)]
+struct Clocks {
+    wall_us: u64,
+    cpu_us: u64,
+    first_us: u64,
+    switches: u64,
+}
+
+impl Clocks {
+    fn now() -> Clocks {
+        // SAFETY: fills a structure of ours.
+        unsafe {
+            let mut used: libc::rusage = zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &mut used);
+            Clocks {
+                wall_us: clock_us(libc::CLOCK_MONOTONIC),
+                cpu_us: clock_us(libc::CLOCK_PROCESS_CPUTIME_ID),
+                first_us: clock_us(clock_of(libc::getpid())),
+                switches: used.ru_nivcsw as u64,
+            }
+        }
+    }
+}
+
+/// A clock in microseconds; 0 if there is no such clock.
+fn clock_us(clock: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fills a structure of ours.
+    unsafe { libc::clock_gettime(clock, &mut now) };
+    now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000
+}
+
+/// The clock of a thread's CPU time, as the kernel numbers them.
+fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
+    const OF_A_THREAD: libc::clockid_t = 4;
+    const PRECISE: libc::clockid_t = 2;
+    !thread << 3 | OF_A_THREAD | PRECISE
+}
+
+extern "C" fn heed(_: *mut c_void) -> *mut c_void {
+    let mut pulse = Pulse::default();
+    let mut last = Clocks::now();
+    let mut regions = 0;
+    let mut work = None;
+    let mut greeted = false;
+    loop {
+        watch::pause(i64::from(pulse.pause_ms()));
+        if NEWS.load(Ordering::Relaxed) != 0 || table().next().is_none() {
+            libraries::look();
+        }
+        follow(false);
+        let (user, allowed) = threads();
+        if user == 0 {
+            // Nothing that could be looked after. Whoever finds something later starts another one.
+            UP.store(0, Ordering::SeqCst);
+            return null_mut();
+        }
+        if user >= 2 && !core::mem::replace(&mut greeted, true) && work::attach(user) {
+            work::on_change(ports::follow);
+        }
+        let now = Clocks::now();
+        let mine = work.map_or(0, |(_, threads)| threads);
+        let (running, left) = budget::regions(mine);
+        let parallel = pulse.take(&Look {
+            wall_us: now.wall_us.saturating_sub(last.wall_us),
+            cpu_us: now.cpu_us.saturating_sub(last.cpu_us),
+            first_us: now.first_us.saturating_sub(last.first_us),
+            switches: now.switches.saturating_sub(last.switches),
+            allowed,
+            in_region: running > 0 || left != regions,
+        });
+        (last, regions) = (now, left);
+        // Work has one size; another one is other work.
+        if let Some((ticket, threads)) = work
+            && !(parallel && threads == allowed)
+        {
+            end(ticket);
+            regions = budget::regions(0).1;
+            work = None;
+        }
+        budget::runs(Who::Blas, if parallel { allowed } else { 0 });
+        // Also looks whether the daemon is still there.
+        if parallel && work::attach(user) && work.is_none() {
+            work::on_change(ports::follow);
+            work = Some((work::begin_noticed(id(), allowed), allowed));
+        }
+        ports::tell();
+    }
+}
+
+/// The work has ended. It is no piece of anything whose time could be compared, so nothing is learned from it; and the slot
+/// goes back, for a program has one master or several.
+fn end(ticket: Ticket) {
+    let slot = masters::leave_slot();
+    work::end(ticket, 0);
+    if slot != 0 && slot != NO_SLOT {
+        masters::free_slot(slot);
+    }
+}
+
+/// What the work goes by: the first library's setter, which is at the same place of its file in each run.
+fn id() -> u64 {
+    let set = |library: &super::Library| library.number.set.load(Ordering::Relaxed) as u64;
+    table().take(LIBRARIES).map(set).next().unwrap_or(1)
+}
+
+/// After a fork, in the child: the thread isn't there.
+pub fn after_fork() {
+    UP.store(0, Ordering::Relaxed);
+    budget::runs(Who::Blas, 0);
+}

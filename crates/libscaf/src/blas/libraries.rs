@@ -1,0 +1,247 @@
+//! Finds the BLAS libraries of the process, by their files' names and by the setters that they have under many names.
+//!
+//! numpy and scipy open theirs so that nobody else sees them: each is asked by its own handle, which is kept, so that a
+//! library that is looked after is never unloaded.
+
+use super::{COUNT, LIBRARIES, LOCK, NEWS, Number, TABLE, function, heed};
+use crate::fork;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use scaf_proto::ports::{Kind, Promise};
+
+/// One copy of a library.
+pub struct Library {
+    kind: AtomicU32,
+    promise: AtomicU32,
+    base: AtomicUsize,
+    file: AtomicPtr<c_char>,
+    pub number: Number,
+}
+
+impl Library {
+    pub const fn none() -> Library {
+        Library {
+            kind: AtomicU32::new(0),
+            promise: AtomicU32::new(0),
+            base: AtomicUsize::new(0),
+            file: AtomicPtr::new(null_mut()),
+            number: Number::none(),
+        }
+    }
+
+    pub fn kind(&self) -> Kind {
+        Kind::from_number(self.kind.load(Ordering::Relaxed)).unwrap_or(Kind::OpenBlas)
+    }
+
+    pub fn promise(&self) -> Promise {
+        Promise::from_number(self.promise.load(Ordering::Relaxed)).unwrap_or(Promise::Left)
+    }
+
+    pub fn base(&self) -> usize {
+        self.base.load(Ordering::Relaxed)
+    }
+
+    pub fn file(&self) -> &'static [u8] {
+        let file = self.file.load(Ordering::Relaxed);
+        // SAFETY: the dynamic linker's own, as long as the library is loaded, and we hold it.
+        if file.is_null() { &[] } else { unsafe { CStr::from_ptr(file) }.to_bytes() }
+    }
+
+    /// Whether its number may be read and set. MKL chooses the threads that it runs on at its first call, which must not be ours.
+    pub fn is_ready(&self) -> bool {
+        self.promise() == Promise::Follows
+            && (self.kind() != Kind::Mkl || HAS_LAYER.load(Ordering::Relaxed) != 0)
+    }
+}
+
+/// Whether MKL has chosen.
+static HAS_LAYER: AtomicU32 = AtomicU32::new(0);
+
+/// What a library of a kind goes by.
+struct Names {
+    kind: Kind,
+    get: &'static CStr,
+    set: &'static CStr,
+    /// Says what its threads are: 0 none, 1 its own, 2 OpenMP's.
+    parallel: Option<&'static CStr>,
+}
+
+macro_rules! openblas {
+    ($($prefix:literal, $suffix:literal;)*) => {
+        [
+            $(Names {
+                kind: Kind::OpenBlas,
+                get: cstr(concat!($prefix, "openblas_get_num_threads", $suffix, "\0")),
+                set: cstr(concat!($prefix, "openblas_set_num_threads", $suffix, "\0")),
+                parallel: Some(cstr(concat!($prefix, "openblas_get_parallel", $suffix, "\0"))),
+            },)*
+            Names { kind: Kind::Mkl, get: c"MKL_Get_Max_Threads", set: c"MKL_Set_Num_Threads", parallel: None },
+            Names { kind: Kind::Blis, get: c"bli_thread_get_num_threads", set: c"bli_thread_set_num_threads", parallel: None },
+        ]
+    };
+}
+
+const fn cstr(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => c"",
+    }
+}
+
+static NAMES: [Names; 8] = openblas! {
+    "scipy_", "64_";
+    "scipy_", "";
+    "scipy_", "_64";
+    "", "64_";
+    "", "_64";
+    "", "";
+};
+
+/// Whether a function of that name may be one of those that are looked after.
+pub fn is_named(name: &CStr) -> bool {
+    NAMES.iter().any(|names| names.get == name || names.set == name)
+}
+
+/// Parts of the names of files that are looked into.
+const FILES: [&CStr; 3] = [c"blas", c"mkl_", c"blis"];
+/// Such files that can be told apart.
+const MOST_FILES: usize = 32;
+
+/// 1 while a thread looks.
+static LOOKING: AtomicU32 = AtomicU32::new(0);
+/// Load addresses of those that were looked into.
+static SEEN: [AtomicUsize; MOST_FILES] = [const { AtomicUsize::new(0) }; MOST_FILES];
+
+/// Files that are loaded and not yet looked into.
+struct Fresh {
+    files: [(usize, *const c_char); MOST_FILES],
+    count: usize,
+}
+
+unsafe extern "C" fn collect(about: *mut libc::dl_phdr_info, _: usize, fresh: *mut c_void) -> c_int {
+    // SAFETY: glibc hands in a loaded library's name and address, and our own structure.
+    unsafe {
+        let (name, base) = ((*about).dlpi_name, (*about).dlpi_addr as usize);
+        if name.is_null() || !FILES.iter().any(|part| !libc::strstr(name, part.as_ptr()).is_null()) {
+            return 0;
+        }
+        let fresh = &mut *fresh.cast::<Fresh>();
+        if !SEEN.iter().any(|seen| seen.load(Ordering::Relaxed) == base)
+            && let Some(place) = fresh.files.get_mut(fresh.count)
+        {
+            *place = (base, name);
+            fresh.count += 1;
+        }
+    }
+    0
+}
+
+fn fresh() -> Fresh {
+    let mut fresh = Fresh { files: [(0, core::ptr::null()); MOST_FILES], count: 0 };
+    // SAFETY: `collect` has the type that is wanted.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut fresh).cast()) };
+    fresh
+}
+
+/// Whether the process has files that are worth looking into. Takes a microsecond.
+pub fn are_likely() -> bool {
+    fresh().count != 0
+}
+
+/// Looks into files that are new. Must not be called while the program's libraries aren't initialised.
+pub fn look() {
+    // What is asked here passes our own dlopen and dlsym.
+    if LOOKING.swap(1, Ordering::Acquire) != 0 {
+        return;
+    }
+    NEWS.store(0, Ordering::Relaxed);
+    let fresh = fresh();
+    for (base, name) in fresh.files.iter().take(fresh.count) {
+        // SAFETY: a loaded library's name. Should it be unloaded just now, dlopen says no.
+        unsafe { look_into(*base, *name) };
+        if let Some(free) = SEEN.iter().find(|seen| seen.load(Ordering::Relaxed) == 0) {
+            free.store(*base, Ordering::Relaxed);
+        }
+    }
+    LOOKING.store(0, Ordering::Release);
+    let mut has_follower = false;
+    for library in super::table().filter(|library| library.is_ready()) {
+        has_follower = true;
+        let _locked = LOCK.take();
+        library.number.adopt();
+    }
+    if has_follower {
+        fork::watch();
+        heed::call_in();
+    }
+}
+
+/// After a fork, in the child: whoever looked isn't there.
+pub fn after_fork() {
+    LOOKING.store(0, Ordering::Relaxed);
+}
+
+unsafe fn look_into(base: usize, name: *const c_char) {
+    // SAFETY: the caller's name; what is found by these names has these types.
+    unsafe {
+        if !libc::strstr(name, c"mkl_intel_thread".as_ptr()).is_null()
+            || !libc::strstr(name, c"mkl_gnu_thread".as_ptr()).is_null()
+            || !libc::strstr(name, c"mkl_tbb_thread".as_ptr()).is_null()
+        {
+            HAS_LAYER.store(1, Ordering::Relaxed);
+        }
+        let library = libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if library.is_null() {
+            return;
+        }
+        // Of its own: what it depends on is a file by itself.
+        let own = |name: &CStr| {
+            let found = libc::dlsym(library, name.as_ptr());
+            let mut about: libc::Dl_info = core::mem::zeroed();
+            let known = !found.is_null() && libc::dladdr(found, &mut about) != 0;
+            (known && about.dli_fbase as usize == base).then_some(found)
+        };
+        for names in &NAMES {
+            let (Some(get), Some(set)) = (own(names.get), own(names.set)) else { continue };
+            let variable = own(c"blas_cpu_number").filter(|_| names.kind == Kind::OpenBlas);
+            let parallel = names.parallel.and_then(own).map(|asked| asked as usize);
+            let own_threads = match names.kind {
+                Kind::OpenBlas => {
+                    let asked = parallel.and_then(|at| function::<unsafe extern "C" fn() -> c_int>(at));
+                    asked.is_some_and(|asked| asked() == 1) && variable.is_some()
+                }
+                _ => true,
+            };
+            let promise = if own_threads { Promise::Follows } else { Promise::Left };
+            if add(names.kind, promise, (base, name), (get, set, variable)) {
+                // The reference that dlopen took is kept.
+                return;
+            }
+        }
+        libc::dlclose(library);
+    }
+}
+
+fn add(
+    kind: Kind,
+    promise: Promise,
+    (base, name): (usize, *const c_char),
+    (get, set, variable): (*mut c_void, *mut c_void, Option<*mut c_void>),
+) -> bool {
+    let _locked = LOCK.take();
+    let count = COUNT.load(Ordering::Relaxed);
+    let Some(library) = TABLE.get(count).filter(|_| count < LIBRARIES) else { return false };
+    if super::table().any(|known| known.base() == base) {
+        return false;
+    }
+    library.kind.store(kind as u32, Ordering::Relaxed);
+    library.promise.store(promise as u32, Ordering::Relaxed);
+    library.base.store(base, Ordering::Relaxed);
+    library.file.store(name.cast_mut(), Ordering::Relaxed);
+    library.number.get.store(get as usize, Ordering::Relaxed);
+    library.number.set.store(set as usize, Ordering::Relaxed);
+    library.number.at.store(variable.map_or(null_mut(), |at| at.cast::<AtomicI32>()), Ordering::Relaxed);
+    COUNT.store(count + 1, Ordering::Release);
+    true
+}

@@ -1,0 +1,85 @@
+//! Regions whose `if` clause is false: LLVM's compilers have the runtime open and close them, and call their function in between.
+//!
+//! The runtime itself opens and closes every region of one thread in this way, by the same names. So both calls are a few
+//! instructions and a jump, 2 ns; only where the process has two copies of the runtime, or none is known yet, is it
+//! looked for.
+
+use super::place;
+use crate::arch::{Thread, thread};
+use crate::runtime::{Here, Place, Runtime};
+use core::arch::naked_asm;
+use core::ffi::c_int;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// The two calls of the one LLVM runtime of this process; 0 where it isn't known, or isn't the only one.
+static BEGIN: AtomicUsize = AtomicUsize::new(0);
+static END: AtomicUsize = AtomicUsize::new(0);
+
+/// A copy of LLVM's runtime was found, and it is the only one or not.
+pub fn found(runtime: &Runtime, only: bool) {
+    let address = |call: Option<Here>| call.filter(|_| only).map_or(0, |call| call as usize);
+    BEGIN.store(address(runtime.serialized), Ordering::Relaxed);
+    END.store(address(runtime.end_serialized), Ordering::Relaxed);
+}
+
+/// A region of one thread begins. A clause that was given for it stays in force for the next one, as the runtime has it.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_serialized_parallel(place: Place, number: c_int) {
+    naked_asm!(
+        "endbr64",
+        "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+        "add dword ptr fs:[r10 + {serial}], 1",
+        "mov rax, qword ptr [rip + {real}]",
+        "test rax, rax",
+        "jz 2f",
+        "jmp rax",
+        "2:",
+        "mov rdx, qword ptr [rsp]",
+        "jmp {search}",
+        serial = const offset_of!(Thread, serial),
+        real = sym BEGIN,
+        search = sym begin,
+    )
+}
+
+/// It ends. The runtime ends some that it has begun in another way, so the count stays at nought.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_end_serialized_parallel(place: Place, number: c_int) {
+    naked_asm!(
+        "endbr64",
+        "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+        "sub dword ptr fs:[r10 + {serial}], 1",
+        "adc dword ptr fs:[r10 + {serial}], 0",
+        "mov rax, qword ptr [rip + {real}]",
+        "test rax, rax",
+        "jz 2f",
+        "jmp rax",
+        "2:",
+        "mov rdx, qword ptr [rsp]",
+        "jmp {search}",
+        serial = const offset_of!(Thread, serial),
+        real = sym END,
+        search = sym end,
+    )
+}
+
+unsafe extern "C" fn begin(here: Place, number: c_int, caller: usize) {
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        if let Some(real) = place(thread(), caller).and_then(|(runtime, _)| runtime.serialized) {
+            real(here, number);
+        }
+    }
+}
+
+unsafe extern "C" fn end(here: Place, number: c_int, caller: usize) {
+    // SAFETY: as above.
+    unsafe {
+        if let Some(real) = place(thread(), caller).and_then(|(runtime, _)| runtime.end_serialized) {
+            real(here, number);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What LLVM's compilers leave to their runtime, as far as it matters for the size of teams.
+//!
+//! Their loops don't ask for the team's size: the runtime tells each thread its share. So do their sections, and those may wait
+//! for each other, where a smaller team never gets to the one that is waited for. The two are told apart by a bit in
+//! the descriptions of places in the source (`ident_t`) that every such call is handed.
+
+use crate::elf::Elf;
+use crate::module::SizeUse;
+
+/// Bits of a description's second word; the first word is always nought.
+const LLVMS: u32 = 0x2;
+const LOOP: u32 = 0x200;
+const SECTIONS: u32 = 0x400;
+const DISTRIBUTE: u32 = 0x800;
+const KNOWN: u32 = 0xfff;
+/// Longest description of a place, in bytes: a path, a function and numbers.
+const MAX_SOURCE: u32 = 1 << 16;
+
+/// What stands against changing the team size in a module that calls LLVM's runtime.
+pub(super) fn objection(elf: &Elf<'_>) -> Option<SizeUse> {
+    let imports = |prefix: &str| elf.imports.keys().find(|name| name.starts_with(prefix));
+    if let Some(name) = imports("__kmpc_masked") {
+        return Some(super::depends(format!("it has code for one certain thread, as {name} is called")));
+    }
+    if let Some(name) = imports("__kmpc_threadprivate") {
+        return Some(super::depends(format!("its threads have variables of their own, as {name} is called")));
+    }
+    imports("__kmpc_for_static_init")?;
+    let seen = elf.data.iter().fold(0, |seen, piece| seen | places(piece.data));
+    if seen & SECTIONS != 0 {
+        return Some(super::depends("its sections may wait for each other"));
+    }
+    if seen & (LOOP | DISTRIBUTE) == 0 {
+        return Some(super::unknown("its loops can't be told from sections, which may wait for each other"));
+    }
+    None
+}
+
+/// All bits of all that may be such descriptions.
+fn places(data: &[u8]) -> u32 {
+    // They are aligned to eight bytes, in pieces that are, too.
+    let words = data.as_chunks::<8>().0.windows(2);
+    let descriptions = words.filter_map(|pair| {
+        let word = |at: usize, from: usize| {
+            u32::from_le_bytes([pair[at][from], pair[at][from + 1], pair[at][from + 2], pair[at][from + 3]])
+        };
+        let (first, flags, reserved, length) = (word(0, 0), word(0, 4), word(1, 0), word(1, 4));
+        let is_one =
+            first == 0 && flags & LLVMS != 0 && flags & !KNOWN == 0 && reserved == 0 && length <= MAX_SOURCE;
+        is_one.then_some(flags)
+    });
+    descriptions.fold(0, |seen, flags| seen | flags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn description(flags: u32) -> Vec<u8> {
+        [0, flags, 0, 22, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn sections_are_told_from_loops_by_the_places_that_they_are_at() {
+        let data = [description(LLVMS), description(LLVMS | LOOP)].concat();
+        assert_eq!(places(&data) & (LOOP | SECTIONS), LOOP);
+        let data = [data, description(LLVMS | SECTIONS)].concat();
+        assert_eq!(places(&data) & (LOOP | SECTIONS), LOOP | SECTIONS);
+    }
+
+    #[test]
+    fn other_data_says_nothing() {
+        assert_eq!(places(&[0; 64]), 0);
+        assert_eq!(places(&[7; 5]), 0);
+        // What follows may be taken for a description, but for none of a loop or of sections.
+        assert_eq!(places(&description(LOOP)) & (LOOP | SECTIONS), 0);
+        assert_eq!(places(&description(LLVMS | SECTIONS | 1 << 20)) & (LOOP | SECTIONS), 0);
+    }
+}

@@ -1,0 +1,70 @@
+//! Each user is due as much as any other, however many programs he starts.
+//!
+//! A user counts as much as his heaviest program: the weights of his programs are scaled so that they add up to that. Who starts ten programs of weight
+//! 1 beside somebody's one has a tenth of half of the time for each of them; and a light program beside a heavy one takes nothing from others.
+
+use crate::Program;
+use std::collections::BTreeMap;
+
+/// The programs' weights, in their order, so scaled; all together weigh what they did. With one user they are as they are.
+pub(crate) fn weights(programs: &[&Program]) -> Vec<f64> {
+    scaled(programs, Program::sane_weight)
+}
+
+/// The same if all programs weighed alike.
+pub(crate) fn heads(programs: &[&Program]) -> Vec<f64> {
+    scaled(programs, |_| 1.0)
+}
+
+fn scaled(programs: &[&Program], weight: impl Fn(&Program) -> f64) -> Vec<f64> {
+    // Of each user the heaviest program, and all together.
+    let mut users: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for program in programs {
+        let (most, sum) = users.entry(program.user).or_default();
+        *most = weight(program).max(*most);
+        *sum += weight(program);
+    }
+    if users.len() < 2 {
+        return programs.iter().map(|program| weight(program)).collect();
+    }
+    let (most, sum) = users.values().fold((0.0, 0.0), |(a, b), (most, sum)| (a + most, b + sum));
+    let scale = |program: &&Program| {
+        let (own_most, own_sum) = users.get(&program.user).copied().unwrap_or((1.0, 1.0));
+        weight(program) * own_most / own_sum * (sum / most)
+    };
+    programs.iter().map(scale).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ProgramId;
+
+    fn of(all: &[(u32, f64)]) -> Vec<f64> {
+        let program = |(id, (user, weight)): (usize, &(u32, f64))| Program {
+            user: *user,
+            weight: *weight,
+            ..Program::new(ProgramId(id as u64), 4)
+        };
+        let programs: Vec<Program> = all.iter().enumerate().map(program).collect();
+        weights(&programs.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn one_users_programs_weigh_what_they_do() {
+        assert_eq!(of(&[(7, 0.3), (7, 2.0)]), [0.3, 2.0]);
+        assert!(of(&[]).is_empty());
+    }
+
+    #[test]
+    fn each_user_weighs_as_much_as_his_heaviest_program() {
+        let three = of(&[(1, 1.0), (1, 1.0), (2, 1.0)]);
+        assert_eq!(three, [0.75, 0.75, 1.5]);
+        // The light one takes from its own user only.
+        let light = of(&[(1, 1.0), (1, 0.25), (2, 1.0)]);
+        assert!((light[0] + light[1] - light[2]).abs() < 1e-12 && light[0] == 4.0 * light[1], "{light:?}");
+        // Who stands back with all his programs stands back.
+        let back = of(&[(1, 0.5), (1, 0.5), (2, 1.0)]);
+        assert!((back[0] + back[1] - back[2] / 2.0).abs() < 1e-12, "{back:?}");
+    }
+}

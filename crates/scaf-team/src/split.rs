@@ -1,0 +1,89 @@
+//! One grant for all runtimes of a process.
+//!
+//! A process can have several runtimes that compute on threads of their own: OpenMP, oneTBB, a BLAS. Each believes that the
+//! whole grant is its own. Those that run beside each other share it; one that is called by the threads of an OpenMP team is
+//! called by each of them, so that each call gets what there is for one thread of the team. Whoever runs has one context at
+//! least: a runtime can't run on none.
+
+/// Contexts for each of `N` runtimes, `wants[i]` being how many runtime `i` could use and 0 if it doesn't run, in a process with
+/// `dop` contexts and OpenMP teams of `outer` threads together (0 or 1: none). What is said of one that doesn't run is 0.
+///
+/// The shares of those that run are at least 1, at most what they want, and together at most the DoP for one thread of the
+/// team, unless more run than that has contexts.
+pub fn shares<const N: usize>(dop: u32, outer: u32, wants: [u32; N]) -> [u32; N] {
+    let mut room = (dop / outer.max(1)).max(1);
+    let mut shares = wants.map(|want| want.min(1));
+    room = room.saturating_sub(shares.iter().sum());
+    // One context a round to each that can use it: few contexts, fewer runtimes.
+    while room > 0 {
+        let before = room;
+        for (share, want) in shares.iter_mut().zip(wants) {
+            if *share < want && room > 0 {
+                *share += 1;
+                room -= 1;
+            }
+        }
+        if room == before {
+            break;
+        }
+    }
+    shares
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn one_that_runs_alone_has_all_that_it_can_use() {
+        assert_eq!(shares(8, 0, [64, 0, 0]), [8, 0, 0]);
+        assert_eq!(shares(8, 0, [3, 0, 0]), [3, 0, 0]);
+    }
+
+    #[test]
+    fn what_one_cannot_use_goes_to_the_others() {
+        assert_eq!(shares(8, 1, [64, 64, 0]), [4, 4, 0]);
+        assert_eq!(shares(8, 0, [2, 64, 64]), [2, 3, 3]);
+        assert_eq!(shares(1, 0, [64, 64, 0]), [1, 1, 0]);
+    }
+
+    #[test]
+    fn within_a_team_each_call_gets_what_there_is_for_one_thread() {
+        assert_eq!(shares(8, 8, [64, 0, 0]), [1, 0, 0]);
+        assert_eq!(shares(8, 2, [64, 0, 0]), [4, 0, 0]);
+        assert_eq!(shares(2, 16, [64, 0, 0]), [1, 0, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_grant_is_given_once(
+            dop in 1u32..300, outer in 0u32..40, wants in proptest::array::uniform4(0u32..200)
+        ) {
+            let shares = shares(dop, outer, wants);
+            let running = wants.iter().filter(|want| **want > 0).count() as u32;
+            let teams = outer.max(1);
+            prop_assert!(shares.iter().sum::<u32>() * teams <= dop.max(running * teams));
+            for (share, want) in shares.iter().zip(wants) {
+                prop_assert!(*share <= want && (want == 0 || *share >= 1));
+            }
+        }
+
+        #[test]
+        fn nothing_is_left_that_somebody_could_use(
+            dop in 1u32..300, wants in proptest::array::uniform4(0u32..200)
+        ) {
+            let shares = shares(dop, 0, wants);
+            let content = shares.iter().zip(wants).all(|(share, want)| *share == want);
+            prop_assert!(content || shares.iter().sum::<u32>() >= dop);
+        }
+
+        #[test]
+        fn a_larger_grant_takes_from_nobody(
+            dop in 1u32..300, outer in 0u32..40, wants in proptest::array::uniform4(0u32..200)
+        ) {
+            let (small, large) = (shares(dop, outer, wants), shares(dop + 1, outer, wants));
+            prop_assert!(small.iter().zip(large).all(|(small, large)| *small <= large));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! When those who follow the DoP by themselves are told that it has changed: of a smaller one at once, because somebody waits for
+//! the contexts; of a larger one no more than a few times a second, because making threads costs them something.
+
+/// Since they were told last lies at least this time, in milliseconds, before they are told of a larger DoP.
+const REST_MS: u64 = 200;
+
+/// What they were told last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Telling {
+    dop: u32,
+    at_ms: u64,
+}
+
+/// Whether they are to be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Due {
+    /// They know already.
+    Known,
+    /// At once.
+    Now,
+    /// In so many milliseconds, if it is still so then.
+    In(u32),
+}
+
+impl Telling {
+    /// Nothing was told so far.
+    pub const fn new() -> Telling {
+        Telling { dop: 0, at_ms: 0 }
+    }
+
+    /// Whether they are to be told of this DoP, at a time in milliseconds since any moment.
+    pub fn due(&self, dop: u32, now_ms: u64) -> Due {
+        let rest = (self.at_ms + REST_MS).saturating_sub(now_ms);
+        match self.dop {
+            told if told == dop => Due::Known,
+            told if dop < told || told == 0 || rest == 0 => Due::Now,
+            _ => Due::In(rest.min(REST_MS) as u32),
+        }
+    }
+
+    /// They were told of it.
+    pub fn told(&mut self, dop: u32, now_ms: u64) {
+        *self = Telling { dop, at_ms: now_ms };
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_smaller_dop_is_told_at_once_and_a_larger_one_when_some_time_has_passed() {
+        let mut telling = Telling::new();
+        assert_eq!(telling.due(4, 5), Due::Now);
+        telling.told(4, 5);
+        assert_eq!(telling.due(4, 6), Due::Known);
+        assert_eq!(telling.due(1, 6), Due::Now);
+        telling.told(1, 6);
+        assert_eq!(telling.due(2, 56), Due::In(150));
+        assert_eq!(telling.due(1, 56), Due::Known);
+        assert_eq!(telling.due(2, 206), Due::Now);
+    }
+
+    #[test]
+    fn a_grant_that_changes_all_the_time_grows_at_most_five_times_a_second() {
+        let (mut telling, mut grown, mut last) = (Telling::new(), 0, 0);
+        for now_ms in 0..10_000 {
+            let dop = 1 + now_ms as u32 * 7 % 4;
+            if telling.due(dop, now_ms) == Due::Now {
+                telling.told(dop, now_ms);
+                grown += u32::from(dop > last);
+                last = dop;
+            }
+        }
+        assert!((20..=51).contains(&grown), "{grown}");
+    }
+}

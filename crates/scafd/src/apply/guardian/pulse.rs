@@ -1,0 +1,124 @@
+//! The guardian's process: started with the daemon, and again where it has died.
+//!
+//! Whoever is about to change something that the guardian would have to give back feels for its pulse first, by one system call: the pipe to it has no reader any
+//! more when it is gone. So between its death and another one's birth nothing more is changed.
+
+use super::{Table, watch};
+use crate::log::{self, Level};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, WaitOptions, waitpid};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The guardian as the daemon's threads see it.
+#[derive(Clone)]
+pub struct Pulse {
+    table: &'static Table,
+    alive: Arc<Mutex<Option<Alive>>>,
+}
+
+struct Alive {
+    /// Its closing is what the guardian waits for.
+    pipe: OwnedFd,
+    pid: Pid,
+}
+
+impl Pulse {
+    /// Starts the guardian of what stands in `table`.
+    pub(super) fn start(table: &'static Table) -> io::Result<Pulse> {
+        Ok(Pulse { table, alive: Arc::new(Mutex::new(Some(Alive::start(table)?))) })
+    }
+
+    /// Whether there is a guardian; where it has died there is another one by then, if there can be.
+    pub fn is_felt(&self) -> bool {
+        let mut alive = self.alive();
+        let Some(last) = alive.as_ref() else { return false };
+        if last.is_there() {
+            return true;
+        }
+        last.bury();
+        match Alive::start(self.table) {
+            Ok(next) => {
+                let pid = next.pid.as_raw_nonzero();
+                log::line(Level::Warning, format_args!("the guardian has died; process {pid} is the next"));
+                *alive = Some(next);
+                true
+            }
+            Err(error) => {
+                log::line(
+                    Level::Warning,
+                    format_args!("the guardian has died, and there can't be another one: {error}"),
+                );
+                false
+            }
+        }
+    }
+
+    /// Has it look at the table again.
+    pub fn wake(&self) {
+        if let Some(alive) = self.alive().as_ref() {
+            // Where it has died, who comes next looks by itself.
+            let _ = rustix::io::write(&alive.pipe, &[1]);
+        }
+    }
+
+    /// Lets it end, and waits until it has. What is noted still, it gives back.
+    pub(super) fn end(&self) {
+        if let Some(Alive { pipe, pid }) = self.alive().take() {
+            drop(pipe);
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+    }
+
+    fn alive(&self) -> MutexGuard<'_, Option<Alive>> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Alive {
+    fn start(table: &'static Table) -> io::Result<Alive> {
+        let (wait, pipe) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        // SAFETY: the child has this thread only. It takes no lock of ours and prints nothing; the allocator is usable there whatever other threads were doing,
+        // glibc sees to that.
+        match unsafe { libc::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            0 => {
+                keep_only(wait.as_raw_fd());
+                watch::watch(table, wait.as_fd())
+            }
+            pid => {
+                let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave pid 0"))?;
+                Ok(Alive { pipe, pid })
+            }
+        }
+    }
+
+    /// The write end of a pipe without a reader is in error.
+    fn is_there(&self) -> bool {
+        let mut poll = [PollFd::new(&self.pipe, PollFlags::empty())];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        !(matches!(rustix::event::poll(&mut poll, Some(&now)), Ok(1..))
+            && poll[0].revents().contains(PollFlags::ERR))
+    }
+
+    fn bury(&self) {
+        let _ = waitpid(Some(self.pid), WaitOptions::empty());
+    }
+}
+
+/// Closes what the guardian inherits, but for standard ones: clients would take the daemon for alive as long as somebody has their sockets, and
+/// the next daemon wouldn't get its lock.
+fn keep_only(fd: RawFd) {
+    let close = |from: RawFd, to: u32| {
+        // SAFETY: nobody uses these any more; the owners of what is closed are never dropped, as this process never leaves `watch`.
+        unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) }
+    };
+    // Before Linux 5.9 there is no such call.
+    if (fd > 3 && close(3, fd as u32 - 1) != 0) || close(fd + 1, u32::MAX) != 0 {
+        for other in (3..65_536).filter(|other| *other != fd) {
+            // SAFETY: as above.
+            unsafe { libc::close(other) };
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the guardian does: it waits for the daemon's end, and then lets everyone go on and gives everyone the own affinity back.
+
+use super::{Entry, Table, load};
+use crate::apply::sweep;
+use crate::observe::{Observer, affinity};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use scaf_policy::PuSet;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How many generations of children are given their affinity back.
+const GENERATIONS: u32 = 8;
+
+/// How often the daemon is looked after while it has stopped somebody.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+
+/// How often groups are tried to be taken away, 10 ms apart: five seconds.
+const TRIES: u32 = 500;
+
+/// The guardian itself. Never returns.
+pub(super) fn watch(table: &Table, wait: BorrowedFd) -> ! {
+    // Signals meant for the daemon's process group or terminal are not for us: we leave when it has left.
+    let _ = rustix::process::setsid();
+    let _ = rustix::process::chdir("/");
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
+        // SAFETY: ignoring a signal installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    let _ = rustix::thread::set_name(c"scafd-guardian");
+    while wait_for_end(table, wait) {
+        // The daemon is stopped, or hangs. When it goes on, it stops them again.
+        table.stops.let_all_go();
+    }
+    table.stops.let_all_go();
+    restore_all(table);
+    // Who was killed takes a moment to leave its group. Whoever is there still is let go once more: no write of ours may be lost.
+    for _ in 0..TRIES {
+        if table.stops.take_all_away() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        table.stops.let_all_go();
+    }
+    // SAFETY: ends the process without running the daemon's exit handlers.
+    unsafe { libc::_exit(0) }
+}
+
+/// True if the daemon is late, false when it has ended.
+fn wait_for_end(table: &Table, wait: BorrowedFd) -> bool {
+    loop {
+        let timeout = table.stops.is_watched().then_some(LOOK);
+        let mut poll = [PollFd::from_borrowed_fd(wait, PollFlags::IN)];
+        match rustix::event::poll(&mut poll, timeout.as_ref()) {
+            // A byte only wakes us: from now on there is somebody to watch.
+            Ok(1..) => match rustix::io::read(wait, &mut [0u8; 64]) {
+                Ok(0) => return false,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return false,
+            },
+            Ok(0) if table.stops.is_late() => return true,
+            Ok(0) | Err(_) => {}
+        }
+    }
+}
+
+fn restore_all(table: &Table) {
+    let observer = Observer::new(Path::new("/"));
+    let entries: Vec<(u32, &Entry)> = table
+        .entries
+        .iter()
+        .map(|entry| (entry.pid.load(Ordering::Acquire), entry))
+        .filter(|(pid, _)| *pid != 0)
+        .collect();
+    let programs: Vec<u32> = entries.iter().map(|(pid, _)| *pid).collect();
+    for (pid, entry) in entries {
+        let own = load(&entry.own);
+        let masks: Vec<PuSet> = entry.ours.iter().map(load).filter(|mask| !mask.is_empty()).collect();
+        let ours: Vec<&PuSet> = masks.iter().collect();
+        // Whatever can't be restored has ended or isn't ours to change.
+        let _ = sweep(&observer, pid, entry.starttime.load(Ordering::Relaxed), &ours, &own);
+        restore_children(&observer, pid, &programs, &ours, &own, GENERATIONS);
+    }
+}
+
+/// Children born with a narrowed affinity have it still, and nobody else knows.
+fn restore_children(
+    observer: &Observer,
+    pid: u32,
+    programs: &[u32],
+    ours: &[&PuSet],
+    own: &PuSet,
+    depth: u32,
+) {
+    for child in observer.process(pid).children(usize::MAX) {
+        if programs.contains(&child) {
+            continue;
+        }
+        if affinity(child).is_ok_and(|mask| ours.contains(&&mask))
+            && let Ok(stat) = observer.process(child).stat()
+        {
+            let _ = sweep(observer, child, stat.starttime, ours, own);
+        }
+        if depth > 1 {
+            restore_children(observer, child, programs, ours, own, depth - 1);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+/*
+ * scaf.h: for programs with threads of their own, and for runtimes that libscaf has no port for.
+ *
+ * OpenMP programs need none of this: `scaf run PROGRAM` is all. A pool of threads that the program made itself is narrowed by
+ * `scaf run`, too, onto fewer CPUs; here it learns how many threads are to run, so that no two share a CPU.
+ *
+ *     uint32_t pool = scaf_register("images", 8);       8 threads, were it alone on the machine
+ *     for (;;) {
+ *         uint32_t threads = scaf_dop(pool);            1 to 8: so many are to run now
+ *         struct scaf_work work;
+ *         scaf_begin(&work, pool, (uintptr_t)sharpen, threads);
+ *         ... sharpen a thousand tiles on so many threads ...
+ *         scaf_end(&work, 1000);
+ *     }
+ *
+ * This file is all there is to include; nothing needs to be linked. Each function looks for libscaf in the process at its first call:
+ * `scaf run` puts it there; else link with -lscaf, or dlopen() libscaf.so with RTLD_GLOBAL before. Where it isn't there each function
+ * says what is right then: nobody limits the program. Where it is there and no daemon answers, so it is, too, until one does.
+ * With glibc before 2.34 link with -ldl.
+ *
+ * Errors: there are none to handle. No function aborts, prints or changes errno; a value out of its range does what is said there.
+ * Threads: any function may be called by any thread at any time. Signal handlers may call scaf_dop and scaf_managed after each has
+ * been called once elsewhere. None may be called between vfork and exec.
+ * Fork: a child keeps its pools, whose numbers stay good. It is a program of its own and attaches when it calls scaf_dop.
+ * Time: scaf_dop takes 25 ns, scaf_begin and scaf_end together 65 ns; the first call that finds a daemon waits for it, 2 ms at most.
+ *
+ * C99 or C++11, gcc or clang, x86-64 Linux.
+ */
+#ifndef SCAF_H
+#define SCAF_H
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The version of this interface. Within one version functions are added, never changed or taken away. */
+#define SCAF_API_VERSION 1
+
+/* Most threads of a pool, and the number of threads that stands for: as many as you like. */
+#define SCAF_MOST_THREADS 65535u
+
+/* Pools of a process at a time. */
+#define SCAF_MOST_POOLS 32u
+
+/* Work that goes on. What is in it is libscaf's; it may be copied and moved. */
+struct scaf_work {
+    uint64_t opaque[8];
+};
+
+/* ------------------------------------------------------------------------------------------------------------------------------ */
+/* How libscaf is found. */
+
+typedef void (*scaf_function_)(void);
+
+static inline void scaf_absent_(void)
+{
+}
+
+/* The function of that name, or a null pointer. `known` remembers it. */
+static inline scaf_function_ scaf_find_(scaf_function_ *known, const char *name)
+{
+    scaf_function_ found = __atomic_load_n(known, __ATOMIC_RELAXED);
+    if (!found) {
+        void *address = dlsym((void *)0, name); /* among all that the process sees */
+        if (address)
+            memcpy(&found, &address, sizeof found);
+        else
+            found = scaf_absent_;
+        __atomic_store_n(known, found, __ATOMIC_RELAXED);
+    }
+    return found == scaf_absent_ ? (scaf_function_)0 : found;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * The interface's version that libscaf in this process has; 0 if there is no libscaf.
+ */
+static inline uint32_t scaf_api_version(void)
+{
+    static scaf_function_ known;
+    scaf_function_ function = scaf_find_(&known, "scaf_api_version");
+    return function ? ((uint32_t(*)(void))function)() : 0;
+}
+
+/*
+ * Tells of a pool of threads. It need not have threads yet.
+ *   name     what people call it, for `scaf ps -v`; its first 23 bytes count. May be null.
+ *   threads  how many it would run if the program were alone on the machine, 1 to SCAF_MOST_THREADS: its CPUs, usually.
+ * Returns the pool's number, at least 1. 0, which stands for no pool, if there is no libscaf, `threads` is out of range, or there are
+ * SCAF_MOST_POOLS pools already. All other functions take 0 for a pool, and limit nothing then.
+ * From here on the program is managed, if a daemon is there.
+ */
+static inline uint32_t scaf_register(const char *name, uint32_t threads)
+{
+    static scaf_function_ known;
+    scaf_function_ function = scaf_find_(&known, "scaf_register");
+    return function ? ((uint32_t(*)(const char *, uint32_t))function)(name, threads) : 0;
+}
+
+/*
+ * The pool is gone: its number stands for no pool from now on, until it is given away again. Whoever is in scaf_wait for it comes
+ * back within a second. When the last one is gone and there is nothing else to be managed, the program keeps one CPU's share.
+ */
+static inline void scaf_unregister(uint32_t pool)
+{
+    static scaf_function_ known;
+    scaf_function_ function = scaf_find_(&known, "scaf_unregister");
+    if (function)
+        ((void (*)(uint32_t))function)(pool);
+}
+
+/*
+ * How many threads of the pool are to run now: 1 to as many as it was registered with. While the program isn't managed, all of them; for
+ * no pool, SCAF_MOST_THREADS. Never 0: take the smaller one of this and the threads that you have.
+ */
+static inline uint32_t scaf_dop(uint32_t pool)
+{
+    static scaf_function_ known;
+    scaf_function_ function = scaf_find_(&known, "scaf_dop");
+    return function ? ((uint32_t(*)(uint32_t))function)(pool) : SCAF_MOST_THREADS;
+}
+
+/*
+ * Waits until scaf_dop(pool) isn't `seen` any more, and returns what it is then.
+ *   timeout_ms  longest wait in milliseconds; 0 doesn't wait, a negative one waits for as long as it takes.
+ * Returns `seen` when the time is over. It may do so sooner, after a signal say; for no pool it does within a second. A smaller DoP is noticed in 0.1 ms, as a larger one; that a daemon was killed or is back, within a
+ * second or two. A thread that follows the grant this way costs nothing while nothing changes, but for a look a second.
+ */
+static inline uint32_t scaf_wait(uint32_t pool, uint32_t seen, int32_t timeout_ms)
+{
+    static scaf_function_ known;
+    scaf_function_ function = scaf_find_(&known, "scaf_wait");
+    if (function)
+        return ((uint32_t(*)(uint32_t, uint32_t, int32_t))function)(pool, seen, timeout_ms);
+    if (seen == SCAF_MOST_THREADS) {
+        int before = errno;
+        poll((struct pollfd *)0, 0, timeout_ms >= 0 && timeout_ms < 1000 ? timeout_ms : 1000);
+        errno = before;
+    }
+    return SCAF_MOST_THREADS;
+}
+
+/*
+ * Whether a daemon manages the program now: 1 or 0.
+ */
+static inline int scaf_managed(void)
+{
+    static scaf_function_ known;
+    scaf_function_ function = scaf_find_(&known, "scaf_managed");
+    return function ? ((int (*)(void))function)() : 0;
+}
+
+/*
+ * Parallel work begins. This is how the daemon knows that the program is parallel now, and how much faster it is on more CPUs; a program that
+ * never says so is taken for one that uses all that it gets.
+ *   work     written.
+ *   pool     whose threads do it.
+ *   kind     any number that is the same for work of the same kind: the address of the function that the threads run is best, because it is
+ *            known again in the next run.
+ *   threads  how many do it, 1 to SCAF_MOST_THREADS (what is out of range counts as the nearest).
+ * Work of 1 to 100 ms is best: of shorter work the calls are noticed, and of longer work nothing is learned until it ends, and nothing at all
+ * if the grant changed meanwhile. Of pieces of work of one thread that lie within each other only the innermost are measured; and none within an OpenMP region.
+ */
+static inline void scaf_begin(struct scaf_work *work, uint32_t pool, uint64_t kind, uint32_t threads)
+{
+    static scaf_function_ known;
+    scaf_function_ function = scaf_find_(&known, "scaf_begin");
+    if (function)
+        ((void (*)(struct scaf_work *, uint32_t, uint64_t, uint32_t))function)(work, pool, kind, threads);
+    else
+        memset(work, 0, sizeof *work);
+}
+
+/*
+ * That work has ended. To be called once for each scaf_begin, by the same thread if possible: by another one, its time counts, but nothing
+ * is learned of its speedup.
+ *   units  how much work it was: tiles, rows, bytes, whatever takes the same time each; below 2^44. 0 if all work of that kind is equally much.
+ */
+static inline void scaf_end(struct scaf_work *work, uint64_t units)
+{
+    static scaf_function_ known;
+    scaf_function_ function = scaf_find_(&known, "scaf_end");
+    if (function)
+        ((void (*)(struct scaf_work *, uint64_t))function)(work, units);
+}
+
+#endif

@@ -1,0 +1,226 @@
+//! Programs with threads of their own, by include/scaf.h: the examples, and what else may be done with it.
+
+use crate::curve::until_both_are_observed;
+use crate::real::python;
+use crate::support::{House, Running, example, library_folder, released, root, wait_for};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A house whose daemon gives away everything, whatever else the machine does: these tests are about following.
+fn house(policy: &str) -> House {
+    House::configured(policy, "count_load = false\n")
+}
+
+/// Waits until the example says last that so many of its threads are to work.
+fn until_it_runs_on(pool: &Running, threads: u32) {
+    let line = format!("threads={threads}");
+    wait_for(&line, || (pool.printed().lines().last() == Some(&line)).then_some(()));
+}
+
+/// What the example computes, without us.
+fn expected(house: &House) -> i64 {
+    house.at(&example("pool")).args(["2"]).unmanaged().run().well().number("sum")
+}
+
+#[test]
+fn a_pool_follows_the_grant_down_and_up_and_computes_the_same() {
+    let house = house("equi");
+    let pool = house.at(&example("pool")).start();
+    until_it_runs_on(&pool, 2);
+    let seen = pool.until("it runs", |program| program.dop == Some(2) && program.regions > 10);
+    assert_eq!((seen.natural, seen.team), (2, 2));
+    pool.until("its name is known", |program| {
+        program.runtimes.iter().any(|pool| pool.file == "pool" && (pool.threads, pool.most) == (2, 2))
+    });
+    let guest = house.program("loops").start();
+    until_it_runs_on(&pool, 1);
+    pool.until("one thread by itself", |program| program.team == 1 && program.effective_ns.is_some());
+    guest.until_resized_to(1);
+    guest.finish().well();
+    until_it_runs_on(&pool, 2);
+    let done = pool.finish().well();
+    assert_eq!((done.number("wrong"), done.number("sum")), (0, expected(&house)));
+}
+
+#[test]
+fn a_pool_has_all_its_threads_when_the_daemon_is_killed_and_follows_the_next_one() {
+    let house = house("equi");
+    let pool = house.at(&example("pool")).option("--max", 1).start();
+    until_it_runs_on(&pool, 1);
+    house.end_daemon(libc::SIGKILL);
+    until_it_runs_on(&pool, 2);
+    house.start_daemon();
+    until_it_runs_on(&pool, 1);
+    assert_eq!(pool.finish().well().number("wrong"), 0);
+}
+
+#[test]
+fn a_pool_of_python_threads_computes_the_same() {
+    let house = house("equi");
+    let script = root().join("examples/pool.py");
+    let words = [script.as_os_str(), "400".as_ref()];
+    let expected = house.at(&python()).args(words).unmanaged().run().well();
+    let pool = house.at(&python()).args(words).start();
+    pool.until("it is attached", |program| program.dop == Some(2));
+    let guest = house.program("loops").start();
+    pool.until("one context", |program| program.dop == Some(1));
+    guest.finish().well();
+    assert_eq!(pool.finish().well().out, expected.out);
+}
+
+#[test]
+fn what_a_pool_does_is_observed_at_each_dop() {
+    let house = House::exploring("equi");
+    let pool = house.program("api").start();
+    let seen = until_both_are_observed(&pool);
+    assert!(seen.efficiency.is_some() && seen.promised_regions == 0, "{seen:?}");
+    pool.finish().well();
+}
+
+#[test]
+fn a_forked_child_goes_on_with_its_parents_pool() {
+    let house = house("equi");
+    let program = house.program("api").args(["fork"]).option("--max", 1).start();
+    house.until("parent and child", |snapshot| {
+        let both = snapshot.programs.iter().filter(|program| program.regions > 3 && program.dop == Some(1));
+        (both.count() == 2).then_some(())
+    });
+    let done = program.finish().well();
+    assert_eq!((done.number("last"), done.number("child_managed")), (1, 1));
+}
+
+#[test]
+fn a_program_may_bring_the_library_itself() {
+    let house = house("equi");
+    let loads = house.program("api").args(["rounds".into(), released("libscaf.so")]).unmanaged();
+    let loads = loads.env("SCAF_SOCKET", house.socket()).env("SCAF_MAX", "1").start();
+    loads.until("it is managed", |program| program.dop == Some(1) && program.regions > 3);
+    assert_eq!(loads.finish().well().number("last"), 1);
+    // Or be linked with it, which is then there once, also under `scaf run`.
+    let linked = library_folder().join("api_linked");
+    let library = released("libscaf.so");
+    let folder = library.parent().unwrap_or(Path::new("."));
+    let source = root().join("tests/programs/api.c");
+    let words = ["-O2", "-pthread", "-Wl,--no-as-needed"].map(PathBuf::from).into_iter();
+    let include = format!("-I{}", root().join("include").display());
+    let (search, find) = (format!("-L{}", folder.display()), format!("-Wl,-rpath,{}", folder.display()));
+    let words = words.chain([source, include.into(), search.into(), find.into(), "-lscaf".into()]);
+    let status = Command::new("gcc").args(words).arg("-o").arg(&linked).status();
+    assert!(status.is_ok_and(|status| status.success()));
+    for managed in [house.at(&linked).unmanaged(), house.at(&linked)] {
+        let program = managed.env("SCAF_SOCKET", house.socket()).start();
+        program.until("it is managed", |program| program.dop == Some(2) && program.regions > 3);
+        assert_eq!(program.finish().well().number("last"), 2);
+    }
+}
+
+#[test]
+fn limits_are_what_the_header_says_they_are() {
+    let house = house("equi");
+    let done = house.program("api").args(["limits"]).run().well();
+    let told = [
+        ("pool", 1),
+        ("version", 1),
+        ("too_few", 0),
+        ("too_many", 0),
+        ("of_none", 65_535),
+        ("of_unknown", 2 * 65_535),
+        ("pools", 32),
+        ("of_narrow", 1),
+        ("waits", 1),
+        ("differs", 1),
+        ("gone", 65_535),
+        ("errno", 77),
+    ];
+    for (key, value) in told {
+        assert_eq!(done.number(key), value, "{key}");
+    }
+    let alone = house.program("api").args(["limits"]).unmanaged().run().well();
+    let absent = [("pool", 0), ("version", 0), ("of_narrow", 65_535), ("differs", 1), ("errno", 77)];
+    for (key, value) in absent {
+        assert_eq!(alone.number(key), value, "{key} without the library");
+    }
+}
+
+#[test]
+fn whoever_waits_for_a_pool_that_is_gone_comes_back() {
+    let house = house("equi");
+    let program = house.program("api").args(["gone"]).start();
+    wait_for("it is back", || program.printed().contains("back=1").then_some(()));
+    program.until("a program without pools keeps one context's share", |program| {
+        program.natural == 1 && program.dop == Some(1)
+    });
+    program.finish().well();
+    house.program("api").args(["gone"]).unmanaged().run().well();
+}
+
+#[test]
+fn odd_uses_harm_nobody() {
+    let house = house("chaos");
+    let program = house.program("api").args(["odd"]).start();
+    program.until("many rounds", |program| program.regions > 100);
+    program.finish().well();
+}
+
+#[test]
+fn the_header_compiles_as_c_and_as_cpp_and_its_abi_is_what_it_was() {
+    let uses = library_folder().join("uses_scaf.c");
+    let text = r#"
+        #include "scaf.h"
+        #include "scaf.h"
+        typedef char size_of_work[sizeof(struct scaf_work) == 64 ? 1 : -1];
+        typedef char version[SCAF_API_VERSION == 1 && SCAF_MOST_THREADS == 65535u && SCAF_MOST_POOLS == 32u ? 1 : -1];
+        int uses(void);
+        int uses(void)
+        {
+            size_of_work a;
+            version b;
+            struct scaf_work work;
+            uint32_t pool = scaf_register("pool", 2);
+            a[0] = b[0] = 0;
+            scaf_begin(&work, pool, (uint64_t)7, scaf_dop(pool));
+            scaf_end(&work, 1);
+            pool = scaf_wait(pool, 1, -1);
+            scaf_unregister(pool);
+            return scaf_managed() + (int)scaf_api_version() + a[0] + b[0];
+        }
+"#;
+    std::fs::write(&uses, text).expect("a source");
+    let include = format!("-I{}", root().join("include").display());
+    for (compiler, standard) in [
+        ("gcc", "c99"),
+        ("gcc", "c17"),
+        ("g++", "c++11"),
+        ("g++", "c++20"),
+        ("clang", "c99"),
+        ("clang++", "c++11"),
+    ] {
+        let language = if standard.starts_with("c++") { "c++" } else { "c" };
+        let mut command = Command::new(compiler);
+        command.args(["-x", language, &format!("-std={standard}"), &include, "-c", "-o", "/dev/null"]);
+        command.args(["-Wall", "-Wextra", "-pedantic", "-Werror"]).arg(&uses);
+        match command.output() {
+            Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+            // Nobody needs LLVM's compilers.
+            Err(e) => assert!(compiler.starts_with("clang"), "{compiler}: {e}"),
+        }
+    }
+    let symbols = Command::new("nm").args(["-D", "--defined-only"]).arg(released("libscaf.so")).output();
+    let symbols = String::from_utf8_lossy(&symbols.expect("nm, of binutils").stdout).into_owned();
+    let mut ours: Vec<&str> =
+        symbols.lines().filter_map(|line| line.split_once(" T ")).map(|(_, name)| name).collect();
+    ours.retain(|name| name.starts_with("scaf"));
+    ours.sort_unstable();
+    // A version would follow a name after an @: there is none, they are found by their names alone.
+    let names = [
+        "scaf_api_version",
+        "scaf_begin",
+        "scaf_dop",
+        "scaf_end",
+        "scaf_managed",
+        "scaf_register",
+        "scaf_unregister",
+        "scaf_wait",
+    ];
+    assert_eq!(ours, names);
+}
