@@ -1,8 +1,8 @@
 //! `scaf bench estimate`: how right what the daemon says about a program's speedup is, after a given time.
 //!
 //! The truth is the program alone with as many threads on as many PUs, against one thread on one: runs by turns. The
-//! estimates are of one managed run, alone, under a daemon that explores; that by experiments is of another run, under one that
-//! makes these and doesn't explore.
+//! estimates are of a managed run, alone, under a daemon that explores; those by experiments are of another run, under one that
+//! makes these and doesn't explore. All three are repeated by turns, and each number is its median.
 
 use super::child::{Child, Recipe};
 use super::corun::{self, Part, Run};
@@ -51,6 +51,8 @@ struct Report {
     programs: Vec<Row>,
     mean_abs_error_pct: Option<f64>,
     worst_abs_error_pct: Option<f64>,
+    /// Of the estimate of any one run.
+    worst_run_abs_error_pct: Option<f64>,
     useful_over_wall_mean_abs_error_pct: Option<f64>,
 }
 
@@ -66,6 +68,18 @@ struct Row {
     counters: Option<f64>,
     fused: Option<f64>,
     error_pct: Option<f64>,
+    /// The estimate of the run that was furthest off.
+    fused_worst: Option<f64>,
+}
+
+/// What one managed run says about one DoP.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    useful_over_wall: Option<f64>,
+    curve: Option<f64>,
+    experiment: Option<f64>,
+    counters: Option<f64>,
+    fused: Option<f64>,
 }
 
 /// Carries out `scaf bench estimate`.
@@ -86,20 +100,29 @@ pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
         let known: Vec<&str> = CASES.iter().map(|(name, ..)| *name).collect();
         bail!("there is no such program among {:?}; there are {}", flags.programs, known.join(", "));
     }
-    let progress = Progress::new(cases.len() * (flags.repetitions as usize + 1));
+    let progress = Progress::new(cases.len() * flags.repetitions as usize);
     let mut programs = Vec::new();
     for (name, kernel, arguments) in cases {
         progress.at(*name);
         let class = std::iter::once("--class=W").chain(arguments.iter().copied()).map(Into::into);
         let recipe = Recipe::new(folders.kernel(kernel)?, class.collect());
-        let truth = truth(&recipe, &dops, &pus, flags, &interrupt, &progress)?;
+        let alone = Alone::new(&recipe, &dops, &pus, flags, &interrupt)?;
         // Four times as long as it is to run, so that it still does when it is asked for.
         let longer = solo::lengthened(&recipe, 4.0 * flags.seconds, &interrupt)?;
         let said = |private: Private| managed(&private, name, &longer, flags.seconds, &interrupt);
-        let explored = said(Private::exploring(&interrupt)?)?;
-        let tried = said(Private::experimenting(&interrupt)?)?;
-        progress.step();
-        programs.extend(dops.iter().zip(truth).map(|(p, truth)| row(name, *p, truth, &explored, &tried)));
+        let mut rounds: Vec<Vec<(f64, Said)>> = vec![vec![]; dops.len()];
+        for repetition in 0..flags.repetitions as usize {
+            let truth = alone.round(repetition, &interrupt)?;
+            let explored = said(Private::exploring(&interrupt)?)?;
+            let tried = said(Private::experimenting(&interrupt)?)?;
+            for ((rounds, p), truth) in rounds.iter_mut().zip(&dops).zip(truth) {
+                rounds.push((truth, Said::of(*p, &explored, &tried)));
+            }
+            progress.step();
+        }
+        for (p, rounds) in dops.iter().zip(&rounds) {
+            programs.push(row(name, *p, rounds).context("no runs")?);
+        }
     }
     drop(progress);
     let report = report(flags, programs);
@@ -114,41 +137,41 @@ fn dops(pus: u32) -> Vec<u32> {
     dops
 }
 
-/// The true speedup at each of `dops`.
-fn truth(
-    recipe: &Recipe,
-    dops: &[u32],
-    pus: &[u32],
-    flags: &cli::Estimate,
-    interrupt: &Interrupt,
-    progress: &Progress,
-) -> Result<Vec<f64>> {
-    let recipe = solo::lengthened(recipe, flags.seconds, interrupt)?;
-    let parts: Vec<Vec<Part>> = dops
-        .iter()
-        .map(|p| {
+/// A program alone at each DoP.
+struct Alone {
+    parts: Vec<Vec<Part>>,
+}
+
+impl Alone {
+    fn new(
+        recipe: &Recipe,
+        dops: &[u32],
+        pus: &[u32],
+        flags: &cli::Estimate,
+        interrupt: &Interrupt,
+    ) -> Result<Alone> {
+        let recipe = solo::lengthened(recipe, flags.seconds, interrupt)?;
+        let part = |p: &u32| {
             let threads = vec![("OMP_NUM_THREADS", Some(p.to_string().into()))];
             let recipe = recipe.with(threads, Some(pus[..*p as usize].to_vec()));
             // With one thread it takes longer by up to as many times as there are PUs.
             let cap_s = CAP_S.max(2.0 * flags.seconds * pus.len() as f64);
             vec![Part { recipe, start_s: 0.0, cap_s, restart: false }]
-        })
-        .collect();
-    let mut speedups: Vec<Vec<f64>> = vec![vec![]; dops.len()];
-    for repetition in 0..flags.repetitions as usize {
+        };
+        Ok(Alone { parts: dops.iter().map(part).collect() })
+    }
+
+    /// The speedups at its DoPs, against the first of them.
+    fn round(&self, repetition: usize, interrupt: &Interrupt) -> Result<Vec<f64>> {
         let mut seconds = Vec::new();
-        for corun in corun::by_turns(&parts, repetition, corun::TURN, interrupt)? {
+        for corun in corun::by_turns(&self.parts, repetition, corun::TURN, interrupt)? {
             match corun.runs.into_iter().flatten().next() {
                 Some(Run::Ended(outcome)) if outcome.status.success() => seconds.push(outcome.seconds),
-                other => bail!("{} failed: {other:?}", recipe.program.display()),
+                other => bail!("a run failed: {other:?}"),
             }
         }
-        for (speedups, time) in speedups.iter_mut().zip(&seconds) {
-            speedups.push(seconds[0] / time);
-        }
-        progress.step();
+        Ok(seconds.iter().map(|time| seconds[0] / time).collect())
     }
-    speedups.iter().map(|speedups| median(speedups).context("no runs")).collect()
 }
 
 /// What the daemon says about a program after `seconds`.
@@ -171,26 +194,50 @@ fn managed(
     snapshot.programs.into_iter().find(|program| program.name == name).context("it isn't managed")
 }
 
-/// `explored` was sent to other DoPs, `tried` ran alone in a copy.
-fn row(name: &str, p: u32, true_speedup: f64, explored: &control::Program, tried: &control::Program) -> Row {
-    fn at(program: &control::Program, p: u32) -> Option<&control::CurvePoint> {
-        program.curve.iter().find(|point| point.dop == p)
+impl Said {
+    /// `explored` was sent to other DoPs, `tried` ran alone in a copy.
+    fn of(p: u32, explored: &control::Program, tried: &control::Program) -> Said {
+        fn at(program: &control::Program, p: u32) -> Option<&control::CurvePoint> {
+            program.curve.iter().find(|point| point.dop == p)
+        }
+        Said {
+            // It is measured at the DoP that the program has for most of the time, which is its natural one.
+            useful_over_wall: explored.speedup.filter(|_| p == explored.natural),
+            curve: at(explored, p).and_then(|point| point.observed),
+            experiment: at(tried, p)
+                .and_then(|point| point.observed)
+                .filter(|_| tried.experiments.measured > 0),
+            counters: explored
+                .counters
+                .and_then(|counters| counters.speedup.filter(|_| counters.speedup_dop == Some(p))),
+            fused: at(explored, p).map(|point| point.speedup),
+        }
     }
-    let fused = at(explored, p).map(|point| point.speedup);
-    Row {
+}
+
+/// The medians of a program's rounds: the true speedup, and what a run said.
+fn row(name: &str, p: u32, rounds: &[(f64, Said)]) -> Option<Row> {
+    let true_speedup = median(&rounds.iter().map(|(truth, _)| *truth).collect::<Vec<_>>())?;
+    let all =
+        |of: fn(&Said) -> Option<f64>| rounds.iter().filter_map(|(_, said)| of(said)).collect::<Vec<_>>();
+    let off = |said: &f64| (said / true_speedup - 1.0).abs();
+    let fused = median(&all(|said| said.fused));
+    Some(Row {
         name: name.to_owned(),
         p,
         true_speedup,
-        // It is measured at the DoP that the program has for most of the time, which is its natural one.
-        useful_over_wall: explored.speedup.filter(|_| p == explored.natural),
-        curve: at(explored, p).and_then(|point| point.observed),
-        experiment: at(tried, p).and_then(|point| point.observed).filter(|_| tried.experiments.measured > 0),
-        counters: explored
-            .counters
-            .and_then(|counters| counters.speedup.filter(|_| counters.speedup_dop == Some(p))),
+        useful_over_wall: median(&all(|said| said.useful_over_wall)),
+        curve: median(&all(|said| said.curve)),
+        experiment: median(&all(|said| said.experiment)),
+        counters: median(&all(|said| said.counters)),
         fused,
-        error_pct: fused.map(|fused| 100.0 * (fused / true_speedup - 1.0)),
-    }
+        error_pct: fused.map(|fused| error_pct(fused, true_speedup)),
+        fused_worst: all(|said| said.fused).into_iter().max_by(|a, b| off(a).total_cmp(&off(b))),
+    })
+}
+
+fn error_pct(estimate: f64, truth: f64) -> f64 {
+    100.0 * (estimate / truth - 1.0)
 }
 
 fn report(flags: &cli::Estimate, programs: Vec<Row>) -> Report {
@@ -201,12 +248,15 @@ fn report(flags: &cli::Estimate, programs: Vec<Row>) -> Report {
     let mean =
         |errors: &[f64]| (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
     let fused = of(&|row| row.error_pct);
-    let useful = of(&|row| Some(100.0 * (row.useful_over_wall? / row.true_speedup - 1.0)));
+    let useful = of(&|row| Some(error_pct(row.useful_over_wall?, row.true_speedup)));
+    let single = of(&|row| Some(error_pct(row.fused_worst?, row.true_speedup)));
+    let worst = |errors: &[f64]| errors.iter().copied().reduce(f64::max);
     Report {
         header: Header::new(flags.repetitions),
         after_s: flags.seconds,
         mean_abs_error_pct: mean(&fused),
-        worst_abs_error_pct: fused.iter().copied().reduce(f64::max),
+        worst_abs_error_pct: worst(&fused),
+        worst_run_abs_error_pct: worst(&single),
         useful_over_wall_mean_abs_error_pct: mean(&useful),
         programs,
     }
@@ -224,6 +274,7 @@ fn table(report: &Report) -> String {
         "COUNTERS",
         "FUSED",
         "ERROR %",
+        "WORST RUN",
     ]);
     for it in report.programs.iter().filter(|row| row.p > 1) {
         table.add_row([
@@ -236,14 +287,16 @@ fn table(report: &Report) -> String {
             number(it.counters),
             number(it.fused),
             it.error_pct.map_or("-".to_owned(), |error| format!("{error:+.1}")),
+            number(it.fused_worst),
         ]);
     }
-    ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
     format!(
-        "{}\nmean absolute error {} %, worst {} %; of useful over wall alone {} % (after {} s)\n",
+        "{}\nmean absolute error {} %, worst {} %, of any one run {} %; of useful over wall alone {} % (after {} s)\n",
         ps::trimmed(&table),
         number(report.mean_abs_error_pct),
         number(report.worst_abs_error_pct),
+        number(report.worst_run_abs_error_pct),
         number(report.useful_over_wall_mean_abs_error_pct),
         report.after_s
     )
@@ -252,6 +305,24 @@ fn table(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_have_medians_and_the_run_that_was_furthest_off() {
+        let said = |fused: Option<f64>| Said {
+            useful_over_wall: None,
+            curve: Some(2.0),
+            experiment: None,
+            counters: None,
+            fused,
+        };
+        let rounds =
+            [(2.0, said(Some(1.9))), (3.0, said(Some(2.2))), (1.0, said(Some(1.4))), (2.0, said(None))];
+        let row = row("it", 2, &rounds).unwrap();
+        assert_eq!((row.true_speedup, row.curve, row.useful_over_wall), (2.0, Some(2.0), None));
+        assert_eq!((row.fused, row.fused_worst), (Some(1.9), Some(1.4)));
+        assert!((row.error_pct.unwrap() + 5.0).abs() < 1e-9);
+        assert!(super::row("it", 2, &[]).is_none());
+    }
 
     #[test]
     fn small_machines_are_looked_at_in_full_and_large_ones_in_powers_of_two() {
