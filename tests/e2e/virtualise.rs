@@ -1,7 +1,7 @@
 //! Regions of fixed size whose threads are independent run on as many threads as granted, and can't tell. Whatever turns
 //! out to need all its threads at once gets them.
 
-use crate::support::{Done, House, Running, compiled};
+use crate::support::{By, Done, House, Running, compiled_by};
 use scafd::control::Mechanism;
 
 /// The team that every region of `virtual` asks for.
@@ -14,9 +14,9 @@ fn until_virtualised(program: &Running) {
 }
 
 /// Runs a kind of region, on one PU, until it is virtualised and for 10,000 rounds after that.
-fn virtualised(how: &str) -> Done {
+fn virtualised(by: By, how: &str) -> Done {
     let house = House::open("equi");
-    let program = house.program("virtual").args([how]).option("--max", 1).start();
+    let program = house.at(&compiled_by(by, "virtual")).args([how]).option("--max", 1).start();
     until_virtualised(&program);
     let then = program.until("any", |_| true).regions;
     program.until("many rounds", |program| program.regions > then + 10_000);
@@ -27,23 +27,46 @@ fn virtualised(how: &str) -> Done {
 
 #[test]
 fn static_loops() {
-    let done = virtualised("static");
-    assert_eq!((done.number("fewest"), done.number("most")), (1, TEAM));
+    for by in [By::Itself, By::Clang, By::GccForLlvms] {
+        let done = virtualised(by, "static");
+        assert_eq!((done.number("fewest"), done.number("most")), (1, TEAM), "{by:?}");
+    }
+}
+
+#[test]
+fn each_threads_share_of_a_loop_is_what_it_was() {
+    for by in [By::Itself, By::Clang] {
+        assert_eq!(virtualised(by, "shares").number("fewest"), 1, "{by:?}");
+    }
+}
+
+#[test]
+fn loops_that_llvms_runtime_cuts_in_another_way_keep_their_team() {
+    let house = House::open("equi");
+    let program = house.at(&compiled_by(By::Clang, "virtual")).args(["shares"]).option("--max", 1);
+    let program = program.env("KMP_SCHEDULE", "static,balanced").start();
+    let seen = program.until_folded();
+    program.until_inspected();
+    program.until("many rounds", |program| program.regions > seen.regions + 10_000);
+    let done = program.finish().well();
+    assert_eq!((done.number("fewest"), done.number("wrong")), (TEAM, 0), "{done:#?}");
 }
 
 #[test]
 fn loops_dealt_out_in_chunks() {
-    assert_eq!(virtualised("chunks").number("fewest"), 1);
+    assert_eq!(virtualised(By::Itself, "chunks").number("fewest"), 1);
 }
 
 #[test]
 fn regions_that_are_one_loop() {
-    virtualised("one-loop");
+    virtualised(By::Itself, "one-loop");
 }
 
 #[test]
 fn questions_about_the_team() {
-    assert_eq!(virtualised("questions").number("fewest"), 1);
+    for by in [By::Itself, By::Clang] {
+        assert_eq!(virtualised(by, "questions").number("fewest"), 1, "{by:?}");
+    }
 }
 
 #[test]
@@ -71,11 +94,11 @@ fn variables_of_threads_last_from_region_to_region() {
 }
 
 /// Runs a kind of region whose threads need each other when asked to: it is helped, and never virtualised again.
-fn helped(how: &str, preload: Option<&str>) {
+fn helped(by: By, how: &str, preload: Option<&str>) {
     let house = House::open("equi");
-    let start = house.program("virtual").args([how]).option("--max", 1);
+    let start = house.at(&compiled_by(by, "virtual")).args([how]).option("--max", 1);
     let start = match preload {
-        Some(library) => start.env("LD_PRELOAD", compiled(library)),
+        Some(library) => start.env("LD_PRELOAD", compiled_by(by, library)),
         None => start,
     };
     let program = start.start();
@@ -93,12 +116,16 @@ fn helped(how: &str, preload: Option<&str>) {
 
 #[test]
 fn threads_that_wait_for_each_other_unseen_get_there() {
-    helped("handshake", None);
+    for by in [By::Itself, By::Clang] {
+        helped(by, "handshake", None);
+    }
 }
 
 #[test]
 fn a_barrier_where_none_was_to_be_is_passed_by_all() {
-    helped("barrier", Some("libexp"));
+    for by in [By::Itself, By::Clang] {
+        helped(by, "barrier", Some("libexp"));
+    }
 }
 
 #[test]

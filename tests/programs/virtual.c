@@ -76,6 +76,37 @@ static void by_static(void)
         wrong += owner[i] != i / (ITEMS / TEAM);
 }
 
+/* Loops that no team divides evenly: each thread has the same iterations in each round. */
+static void by_shares(void)
+{
+    static signed char first[4][ITEMS + 1], now[4][ITEMS + 1];
+    static int known;
+    memset(now, -1, sizeof now);
+#pragma omp parallel num_threads(TEAM)
+    {
+        int me = omp_get_thread_num();
+        mark(me, omp_get_num_threads());
+#pragma omp for schedule(static) nowait
+        for (int i = 0; i < ITEMS + 1; i++)
+            now[0][i] = (signed char)me;
+#pragma omp for schedule(static) nowait
+        for (unsigned long i = 5; i < ITEMS; i += 3)
+            now[1][i] = (signed char)me;
+#pragma omp for schedule(static, 7) nowait
+        for (long i = ITEMS - 1; i >= 0; i -= 2)
+            now[2][i] = (signed char)me;
+#pragma omp for schedule(static) nowait
+        for (unsigned i = 0; i < 2; i++)
+            now[3][i] = (signed char)me;
+    }
+    look();
+    if (!known++)
+        memcpy(first, now, sizeof first);
+    wrong += memcmp(first, now, sizeof first) != 0;
+    for (int i = 0; i < ITEMS; i++)
+        wrong += now[0][i] < 0 || (now[1][i] >= 0) != (i >= 5 && i % 3 == 2) || (now[2][i] >= 0) != (i % 2 == 1);
+}
+
 /* Two loops in a row, without a barrier in between, and a sum under a lock. */
 static void by_chunks(void)
 {
@@ -199,8 +230,8 @@ static void by_pointer(void)
 
 static void by_turns(void)
 {
-    static void (*const all[])(void) = {by_static, by_chunks, by_one_loop, by_questions};
-    all[rounds % 4]();
+    static void (*const all[])(void) = {by_static, by_chunks, by_one_loop, by_questions, by_shares};
+    all[rounds % 5]();
 }
 
 int main(int count, char **words)
@@ -209,7 +240,7 @@ int main(int count, char **words)
         const char *name;
         void (*round)(void);
     } kinds[] = {
-        {"static", by_static}, {"chunks", by_chunks}, {"one-loop", by_one_loop}, {"questions", by_questions},
+        {"static", by_static}, {"shares", by_shares}, {"chunks", by_chunks}, {"one-loop", by_one_loop}, {"questions", by_questions},
         {"handshake", by_handshake}, {"barrier", by_barrier}, {"pointer", by_pointer},
     };
     void (*round)(void) = count > 1 ? NULL : by_turns;

@@ -41,6 +41,9 @@ pub type HereWith = unsafe extern "C" fn(Place, c_int, *mut c_void, *mut c_void)
 /// The next chunk of a loop: whether it is the last, its bounds and its step are written to where the pointers lead.
 pub type NextChunk =
     unsafe extern "C" fn(Place, c_int, *mut c_int, *mut c_void, *mut c_void, *mut c_void) -> c_int;
+/// A thread's share of a loop with a static schedule, of numbers of one type and their signed differences: how it is dealt out, whether
+/// the share has the last iteration, both bounds, what is between two chunks, the step, and the chunk's size.
+pub type ShareOut<T, S> = unsafe extern "C" fn(Place, c_int, c_int, *mut c_int, *mut T, *mut T, *mut S, S, S);
 type TaskLoop =
     unsafe extern "C" fn(Body, *mut c_void, *mut c_void, Long, Long, u32, u64, c_int, Long, Long, Long);
 
@@ -176,6 +179,10 @@ runtime! {
     next_4u: NextChunk = c"__kmpc_dispatch_next_4u",
     next_8: NextChunk = c"__kmpc_dispatch_next_8",
     next_8u: NextChunk = c"__kmpc_dispatch_next_8u",
+    static_4: ShareOut<i32, i32> = c"__kmpc_for_static_init_4",
+    static_4u: ShareOut<u32, i32> = c"__kmpc_for_static_init_4u",
+    static_8: ShareOut<i64, i64> = c"__kmpc_for_static_init_8",
+    static_8u: ShareOut<u64, i64> = c"__kmpc_for_static_init_8u",
     task_alloc: Whatever = c"__kmpc_omp_task_alloc",
     target_task_alloc: Whatever = c"__kmpc_omp_target_task_alloc",
     kmpc_taskwait: HereWith = c"__kmpc_omp_taskwait",

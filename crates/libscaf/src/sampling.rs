@@ -27,6 +27,9 @@ const LONG_TICKS: u64 = 1 << 28;
 const SAMPLE: u32 = 61;
 /// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left out.
 const STREAK: u64 = 4;
+/// The same for runs of one thread, whose time isn't taken at all: a region may be a short one at a multigrid's coarse levels and a
+/// long one at the fine ones, and those mustn't be missed. Above what such a cycle has, and one bit of a note.
+const STREAK_ALONE: u64 = 128;
 
 /// Lower 16 bits: the useful share of a team's time. Next 16: wall ticks with one thread. Then 8 bits each: how many
 /// measured runs in a row were short, with several threads and with one. Shares and ticks are smoothed. Then
@@ -83,7 +86,7 @@ impl Note {
     /// Whether runs of one thread are left out.
     #[inline(always)]
     pub fn is_short_alone(&self) -> bool {
-        self.alone_streak() >= STREAK
+        self.alone_streak() >= STREAK_ALONE
     }
 
     /// How many runs of one thread are left out for each that is measured, and their ticks together.
@@ -203,7 +206,7 @@ impl Note {
         let streak = note.alone_streak();
         let rest = note.0 & !(LENGTH | 0xff00_ffff_0000) | length(note.0, wall);
         let wall = smooth(streak, note.0 >> 16 & 0xffff, wall);
-        code.note.store(rest | (streak + 1).min(STREAK) << 40 | wall << 16, Ordering::Relaxed);
+        code.note.store(rest | (streak + 1).min(STREAK_ALONE) << 40 | wall << 16, Ordering::Relaxed);
     }
 
     /// A run of several threads that wasn't measured took `wall` ticks: was that short?

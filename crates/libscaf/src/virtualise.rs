@@ -18,7 +18,7 @@ use crate::frame::Frame;
 use crate::futex::Futex;
 use crate::region;
 use crate::runtime::{self, Runtime};
-use crate::{client, pages, settings, waits, watch};
+use crate::{client, kmpc, pages, settings, waits, watch};
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -41,6 +41,12 @@ impl Parts {
     /// So many; with none, the region isn't virtualised.
     pub fn of(count: u32) -> Parts {
         Parts { count, taken: AtomicU32::new(0), own_threads: AtomicU32::new(0), helpers: AtomicU32::new(0) }
+    }
+
+    /// How many there are; 0 in any other region.
+    #[inline(always)]
+    pub fn count(&self) -> u32 {
+        self.count
     }
 
     /// Whether the region is virtualised.
@@ -142,6 +148,10 @@ extern "C" fn run_one(frame: *mut c_void) -> *mut c_void {
     // SAFETY: the region's end waits for this thread.
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
+        // LLVM's regions are handed two of their thread's numbers; what tells its parts apart is ours.
+        let global = frame.runtime().global_thread_num.map_or(0, |number| number(null_mut()));
+        let bound = 0;
+        (*this).numbers = [&raw const global, &raw const bound];
         if let Some(part) = frame.parts.take(frame.team_if_known()) {
             frame.visit(this, || {
                 // Not of the runtime's team: all loops are exhausted to it.
@@ -189,7 +199,7 @@ pub unsafe fn is_exhausted(this: *mut Thread) -> bool {
 
 /// The region that the calling thread is in, if it is virtualised.
 #[inline(always)]
-unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
+pub unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
     // SAFETY: this thread's own state; a frame lives as long as its region.
     unsafe { (*this).frame.as_ref().filter(|frame| frame.parts.are_there()) }
 }
@@ -305,6 +315,7 @@ starts! {
 pub fn is_possible(runtime: &Runtime) -> bool {
     runtime.thread_num.is_some()
         && runtime.num_threads.is_some()
+        && (!runtime.is_llvms() || kmpc::shares_are_known())
         && !settings::get().own_stacks
         && watch::is_up()
 }

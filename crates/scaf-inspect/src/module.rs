@@ -227,7 +227,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
         thread_local: elf.has_tls,
         size_use: size_use::of(&code),
-        regions: if imports_gomp { size_use::regions(&code) } else { Vec::new() },
+        regions: if imports_gomp || imports_kmp { size_use::regions(&code) } else { Vec::new() },
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,
     })

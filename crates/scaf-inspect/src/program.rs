@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::module::{MAX_FILE, ModuleFacts, module};
 use crate::process::{Resizable, objection};
-use crate::size_use::Region;
+use crate::size_use::{Region, is_outlined_by_name};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
         return Ok(script(path, interpreter));
     }
     let facts = module(path)?;
-    let regions = regions(path, &facts)?;
+    let regions = regions(&facts);
     let manageable = facts.machine_supported && !facts.statically_linked && !facts.setuid;
     let mut verdict = Vec::new();
     let name = path.display();
@@ -145,21 +145,9 @@ fn interpreter(path: &Path) -> Result<Option<String>, Error> {
     Ok(Some(String::from_utf8_lossy(line).trim().to_owned()))
 }
 
-/// Outlined functions: gcc calls them `f._omp_fn.0`, clang `f.omp_outlined`.
-fn regions(path: &Path, facts: &ModuleFacts) -> Result<Vec<Region>, Error> {
-    let named: Vec<Region> =
-        facts.regions.iter().filter(|region| region.function.contains("._omp_fn.")).cloned().collect();
-    if !facts.imports_kmp {
-        return Ok(if named.is_empty() { facts.regions.clone() } else { named });
-    }
-    let file = std::fs::File::open(path).map_err(|e| Error::read(path, e))?;
-    let cache = object::ReadCache::new(file);
-    let elf = crate::elf::Elf::parse(&cache, path)?;
-    let outlined = elf.functions.iter().filter(|(_, name)| name.contains("omp_outlined"));
-    let tied = outlined.map(|(address, name)| Region {
-        address: *address,
-        function: name.clone(),
-        tie: Some("it is run by LLVM's runtime, whose teams are not virtualised".into()),
-    });
-    Ok(named.into_iter().chain(tied).collect())
+/// Its regions: those that are called as compilers call them, or all that may be some in a file without symbols.
+fn regions(facts: &ModuleFacts) -> Vec<Region> {
+    let named = facts.regions.iter().filter(|region| is_outlined_by_name(&region.function));
+    let named: Vec<Region> = named.cloned().collect();
+    if named.is_empty() { facts.regions.clone() } else { named }
 }

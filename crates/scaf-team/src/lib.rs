@@ -3,6 +3,7 @@
 //! - [`experiment`]: what a region may do that is tried on one context, in a copy of the process;
 //! - [`choice`]: which mechanism a region gets and how large its team is, a pure function of what is known of it;
 //! - [`barrier`]: a barrier whose waits follow the fold: threads spin while each has a context, and sleep while not;
+//! - [`deal`]: which iterations of a statically scheduled loop are a thread's;
 //! - [`post`]: where a master leaves word of its region, for somebody who looks after those that get nowhere;
 //! - [`split`]: one grant for all runtimes of a process;
 //! - [`pulse`]: whether a process computes in parallel by other means than regions;
@@ -17,6 +18,7 @@
 
 pub mod barrier;
 pub mod choice;
+pub mod deal;
 pub mod experiment;
 pub mod gate;
 pub mod permits;

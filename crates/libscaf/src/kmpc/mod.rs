@@ -6,10 +6,12 @@
 
 mod fork;
 mod serial;
+mod shares;
 mod waits;
 
 pub use fork::after_fork;
 pub use serial::found;
+pub use shares::are_known as shares_are_known;
 
 use crate::arch::{self, Thread, thread};
 use crate::frame::Frame;

@@ -8,7 +8,7 @@ use crate::arch::{self, Thread, thread};
 use crate::frame::Frame;
 use crate::futex::Futex;
 use crate::runtime::{Place, Runtime};
-use crate::{tasks, waits};
+use crate::{tasks, virtualise, waits};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 
@@ -22,6 +22,7 @@ pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
             real(here, number, null_mut(), null_mut());
         };
         match frame.filter(|_| (*this).waits_since == 0) {
+            Some(frame) if frame.parts.are_there() => virtualise::barrier(frame),
             Some(frame) => waits::meet(this, frame, runtime, real),
             None => real(),
         }

@@ -187,9 +187,25 @@ pub(super) fn ties_nobody(name: &str) -> bool {
                 | "atomic_end"
         )
     });
+    // LLVM's loops with a static schedule, whose shares a virtual thread is told as its own, and its mutual exclusion. Not its reductions: how
+    // they are added up depends on the team.
+    let llvms = name.strip_prefix("__kmpc_").is_some_and(|rest| {
+        matches!(
+            rest,
+            "for_static_init_4"
+                | "for_static_init_4u"
+                | "for_static_init_8"
+                | "for_static_init_8u"
+                | "for_static_fini"
+                | "critical"
+                | "critical_with_hint"
+                | "end_critical"
+                | "global_thread_num"
+        )
+    });
     // These leave the region, or the part that a thread does of it, by another way than its end.
     let jumps = matches!(name, "longjmp" | "__longjmp_chk" | "pthread_exit");
-    asks || chunk || exclusion || (never_returns(name) && !jumps) || is_plain(name)
+    asks || chunk || exclusion || llvms || (never_returns(name) && !jumps) || is_plain(name)
 }
 
 /// Functions of the C and C++ libraries that only compute, or manage memory.
@@ -337,6 +353,9 @@ mod tests {
             "GOMP_loop_dynamic_start",
             "GOMP_loop_end_nowait",
             "GOMP_critical_name_start",
+            "__kmpc_for_static_init_8u",
+            "__kmpc_for_static_fini",
+            "__kmpc_critical",
             "expf",
             "exp",
             "_ZGVdN4v_sin",
@@ -355,6 +374,12 @@ mod tests {
             "GOMP_loop_ordered_dynamic_next",
             "GOMP_parallel",
             "GOMP_sections_start",
+            "__kmpc_barrier",
+            "__kmpc_reduce_nowait",
+            "__kmpc_dispatch_next_4",
+            "__kmpc_dist_for_static_init_4",
+            "__kmpc_single",
+            "__kmpc_omp_task",
             "pthread_barrier_wait",
             "sem_wait",
             "sched_yield",
