@@ -44,7 +44,7 @@ fn each_threads_share_of_a_loop_is_what_it_was() {
 fn loops_that_llvms_runtime_cuts_in_another_way_keep_their_team() {
     let house = House::open("equi");
     let program = house.at(&compiled_by(By::Clang, "virtual")).args(["shares"]).option("--max", 1);
-    let program = program.env("KMP_SCHEDULE", "static,balanced").start();
+    let program = program.env("KMP_SCHEDULE", "static,greedy").start();
     let seen = program.until_folded();
     program.until_inspected();
     program.until("many rounds", |program| program.regions > seen.regions + 10_000);

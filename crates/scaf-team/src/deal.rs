@@ -1,8 +1,8 @@
 //! Which iterations of a loop with a static schedule each thread of a team does, as LLVM's runtime deals them out
 //! (`__kmp_for_static_init`). Its compilers leave that to the runtime; where a thread does the parts of others it has to be told theirs.
 //!
-//! That chunks go round is OpenMP's own rule. How a loop without chunks is cut is each runtime's: [`Deal::Blocks`] is what LLVM's
-//! and Intel's do unless `KMP_SCHEDULE` says otherwise. Every way of dealing gives each iteration to one thread.
+//! That chunks go round is OpenMP's own rule. How a loop without chunks is cut is each runtime's: [`Deal::Balanced`] is what LLVM's (14) and
+//! Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. Every way of dealing gives each iteration to one thread.
 
 /// How a loop's iterations are dealt out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ pub fn are_known() -> bool {
 
 /// LLVM's numbers for static schedules, and bits beside them.
 const CHUNKED: c_int = 33;
-const BALANCED: c_int = 41;
+const GREEDY: c_int = 40;
 const IN_VECTORS: c_int = 45;
 const MODIFIERS: c_int = 3 << 29;
 
@@ -34,9 +34,9 @@ fn deal(schedule: c_int, chunk: i64) -> Deal {
     let chunk = chunk.max(1) as u64;
     match schedule & !MODIFIERS {
         CHUNKED => Deal::Chunks(chunk),
-        BALANCED => Deal::Balanced,
+        GREEDY => Deal::Blocks(1),
         IN_VECTORS => Deal::Blocks(chunk),
-        _ => Deal::Blocks(1),
+        _ => Deal::Balanced,
     }
 }
 
