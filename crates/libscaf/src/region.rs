@@ -65,16 +65,25 @@ pub unsafe fn run<R>(
     let this = thread();
     // SAFETY: a thread's state is its own, and no reference to it outlives a call into the program.
     unsafe {
-        // A program of one thread has nothing to choose, and most runs of its short regions aren't measured.
+        if is_passed_by(this, code, requested) {
+            return unmeasured(this, code, work, Choice::ALONE, call);
+        }
+        managed(this, code, work, requested, kind, call)
+    }
+}
+
+/// Whether this run of a region is one that there is nothing to do about: a program of one thread has nothing to choose, and most runs of
+/// its short regions aren't measured. One that isn't passed by has to be managed.
+#[inline(always)]
+pub unsafe fn is_passed_by(this: *mut Thread, code: Code, requested: u32) -> bool {
+    // SAFETY: this thread's own state.
+    unsafe {
         let alone = (*this).depth == 0
             && requested == 0
             && natural() == 1
             && Note::of(code).is_short_alone()
             && one_master();
-        if alone && sampling::is_passed_by(this) {
-            return unmeasured(this, code, work, Choice::ALONE, call);
-        }
-        managed(this, code, work, requested, kind, call)
+        alone && sampling::is_passed_by(this)
     }
 }
 
@@ -101,9 +110,9 @@ unsafe fn unmeasured<R>(
     }
 }
 
-/// Runs any other region. Kept out of line: the one above shall not pay for its registers.
+/// Runs any region that isn't passed by. Kept out of line: those that are shall not pay for its registers.
 #[inline(never)]
-unsafe fn managed<R>(
+pub unsafe fn managed<R>(
     this: *mut Thread,
     code: Code,
     work: Work,

@@ -319,6 +319,9 @@ pub struct Mix {
     /// Times that everything is measured, interleaved
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,
+    /// Let daemons remember what programs teach, and have them taught by a co-run that isn't counted: as it is from the second time on
+    #[arg(long, conflicts_with = "turns")]
+    pub remember: bool,
     /// Let all that is compared take turns of 0.1 s, instead of one after the other: for machines whose speed drifts
     #[arg(long, conflicts_with = "plot")]
     pub turns: bool,

@@ -34,7 +34,8 @@ struct Region {
 /// to the runtime, which has shared out the threads.
 static LEAGUES: AtomicU32 = AtomicU32::new(0);
 
-/// An entry point that hands what it was called with on as a [`Region`], to `$to`.
+/// An entry point that hands what it was called with on as a [`Region`], to `$to`; if that answers with an address, it goes on there as if
+/// that had been called.
 macro_rules! variadic {
     ($($name:ident => $to:ident;)*) => {
         $(
@@ -60,6 +61,23 @@ macro_rules! variadic {
                     "mov [rsp + {rest}], rax",
                     "mov rdi, rsp",
                     "call {to}",
+                    "test rax, rax",
+                    "jz 2f",
+                    "mov r11, rax",
+                    "mov rdi, [rsp + {place}]",
+                    "mov esi, [rsp + {count}]",
+                    "mov rdx, [rsp + {micro}]",
+                    "mov rcx, [rsp + {first}]",
+                    "mov r8, [rsp + {first} + 8]",
+                    "mov r9, [rsp + {first} + 16]",
+                    // No argument is in a vector register.
+                    "xor eax, eax",
+                    ".cfi_remember_state",
+                    "leave",
+                    ".cfi_def_cfa rsp, 8",
+                    "jmp r11",
+                    "2:",
+                    ".cfi_restore_state",
                     "leave",
                     ".cfi_def_cfa rsp, 8",
                     "ret",
@@ -192,8 +210,13 @@ unsafe extern "C" fn run_micro(region: *mut c_void) {
     }
 }
 
-/// A region is entered.
-unsafe extern "C" fn enter(region: *mut Region) {
+/// An address to go on at; 0 for none.
+fn address(call: Option<ForkCall>) -> usize {
+    call.map_or(0, |call| call as usize)
+}
+
+/// A region is entered. Answers where to go on if nothing is to be done about it, else 0 when it has ended.
+unsafe extern "C" fn enter(region: *mut Region) -> usize {
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
@@ -202,19 +225,17 @@ unsafe extern "C" fn enter(region: *mut Region) {
         (*this).pushed = 0;
         let Some(code) = runtime::of_llvms(micro as usize) else {
             // More runtimes than we tell apart.
-            (*region).real = virtualise::next(c"__kmpc_fork_call");
-            if (*region).real.is_some() {
-                forward(region);
-            }
-            return;
+            return address(virtualise::next(c"__kmpc_fork_call"));
         };
-        (*region).real = code.runtime.fork_call;
-        if (*region).real.is_none() || LEAGUES.load(Ordering::Relaxed) != 0 {
-            return if (*region).real.is_some() {
-                forward(region)
-            };
-        }
         let requested = (*region).requested;
+        let real = code.runtime.fork_call;
+        if real.is_none() || LEAGUES.load(Ordering::Relaxed) != 0 {
+            return address(real);
+        }
+        if region::is_passed_by(this, code, requested) {
+            return address(real);
+        }
+        (*region).real = real;
         let call = |runtime: &Runtime, run: Body, data: *mut c_void, threads: u32| {
             // What the program has asked for itself it has told the runtime.
             if threads != (*region).requested {
@@ -229,7 +250,8 @@ unsafe extern "C" fn enter(region: *mut Region) {
         };
         let body = core::mem::transmute::<Micro, Body>(micro);
         let work = Work { body, run: run_micro, data: region.cast() };
-        region::run(code, work, requested, Kind::Plain, call)
+        region::managed(this, code, work, requested, Kind::Plain, call);
+        0
     }
 }
 
@@ -243,7 +265,7 @@ unsafe fn push(runtime: &Runtime, place: Place, threads: u32) {
 }
 
 /// A league of teams is entered. What was pushed for it isn't ours.
-unsafe extern "C" fn enter_league(league: *mut Region) {
+unsafe extern "C" fn enter_league(league: *mut Region) -> usize {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
         (*thread()).pushed = 0;
@@ -254,6 +276,7 @@ unsafe extern "C" fn enter_league(league: *mut Region) {
             forward(league);
             LEAGUES.fetch_sub(1, Ordering::Relaxed);
         }
+        0
     }
 }
 
@@ -280,7 +303,12 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
                 rest: none.as_ptr(),
                 real: None,
             };
-            return enter(&mut region);
+            // Elsewhere a call with all arguments goes on there by itself.
+            region.real = match enter(&mut region) {
+                0 => return,
+                address => Some(core::mem::transmute::<usize, ForkCall>(address)),
+            };
+            return forward(&region);
         }
         let real = runtime::of_llvms(micro as usize).and_then(|code| code.runtime.fork_call_if);
         if let Some(real) = real {

@@ -14,7 +14,7 @@
 //! *Loans.* A program in a serial phase keeps its minimum, and the others divide the machine without it. When the phase ends,
 //! everyone has at once what it had before: the division with all of them is kept up meanwhile.
 
-use super::divide::{self, Division, Problem, on_equal};
+use super::divide::{self, Division, Problem};
 use super::known::{At, Known};
 use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share};
 
@@ -248,12 +248,11 @@ fn explain(problem: &Problem, division: &Division, outcome: &Outcome, own: Optio
         let bound = if dop == program.cap() {
             ", all that it can use".to_owned()
         } else if dop == division.least[i] && dop > program.floor() {
-            let equal = &division.equal[i];
+            let equal = division.equal[i].contexts;
             format!(
-                ", for {:.0}% of S {:.2} on {}",
+                ", for {:.0}% of S {:.2} on {equal}",
                 100.0 * problem.settings.floor,
-                on_equal(known, equal).value,
-                (equal.ideal * 100.0).round() / 100.0
+                known.at(At::new(equal)).value
             )
         } else if dop == program.floor() && dop > 1 {
             ", its minimum".to_owned()

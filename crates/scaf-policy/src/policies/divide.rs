@@ -68,21 +68,12 @@ fn equal_claims(programs: &[&Program]) -> Vec<Claim> {
     programs.iter().map(|program| Claim::new(program, 1.0)).collect()
 }
 
-/// A program's speedup on its equal part. Where contexts don't come out even, that isn't whole: 8 among 3 are 2.67 for each, whoever
-/// gets 3 by equipartition.
-pub(super) fn on_equal(known: &Known, equal: &Part) -> Estimate {
-    let part = equal.ideal.max(1.0);
-    let [below, above] = [part.floor(), part.ceil()].map(|p| known.at(At::new(p as u32)));
-    let value = below.value + (above.value - below.value) * part.fract();
-    Estimate { value, error: below.error.max(above.error) }
-}
-
 impl Problem<'_> {
     /// The best division. The minima have to fit into the capacity.
     pub fn divide(&self) -> Division {
         let claims = equal_claims(self.programs);
         let equal = apportion(self.capacity, &claims);
-        let least: Vec<u32> = equal.iter().enumerate().map(|(i, equal)| self.least(i, equal)).collect();
+        let least: Vec<u32> = (0..self.programs.len()).map(|i| self.least(i, equal[i].contexts)).collect();
         let sum: u32 = least.iter().sum();
         let spare = self.capacity.saturating_sub(sum);
         let grid = Grid::new(self.capacity, self.programs.len());
@@ -93,21 +84,21 @@ impl Problem<'_> {
     }
 
     /// What the floor asks of a program's speedup, if anything is known of it.
-    fn needed(&self, known: &Known, equal: &Part) -> f64 {
-        let Estimate { value, error } = on_equal(known, equal);
+    fn needed(&self, known: &Known, equal: u32) -> f64 {
+        let Estimate { value, error } = known.at(At::new(equal));
         let floor = if self.settings.floor.is_finite() { self.settings.floor.clamp(0.0, 1.0) } else { 0.0 };
         // Exactly the floor is enough, and logarithms are rounded.
         floor * value * (1.0 + FLOOR_MARGIN * error) * (1.0 - 1e-9)
     }
 
     /// The fewest contexts with which a program keeps above the floor: at most its equal part.
-    fn least(&self, i: usize, part: &Part) -> u32 {
-        let (program, equal) = (self.programs[i], part.contexts);
+    fn least(&self, i: usize, equal: u32) -> u32 {
+        let program = self.programs[i];
         if self.lends[i] {
             return program.floor();
         }
         let Some(known) = &self.known[i] else { return equal };
-        let needed = self.needed(known, part);
+        let needed = self.needed(known, equal);
         let enough = |p: &u32| {
             let Estimate { value, error } = known.at(At::new(*p));
             value * (1.0 + HOPE_FLOOR * self.hope * error) >= needed
@@ -142,7 +133,8 @@ impl Problem<'_> {
                 let (program, dop) = (self.programs[i], dops[i]);
                 let above = |known: &Known| {
                     let Estimate { value, error } = known.at(At::new(dop));
-                    value * (1.0 + CLEARLY * error.min(MOST_ERROR)) >= self.needed(known, &division.equal[i])
+                    value * (1.0 + CLEARLY * error.min(MOST_ERROR))
+                        >= self.needed(known, division.equal[i].contexts)
                 };
                 let least = division.least[i];
                 match &self.known[i] {

@@ -62,10 +62,23 @@ impl Private {
     ///
     /// # Errors
     /// As for [`Private::start`].
-    pub fn in_slow_motion(policy: &str, motion: &Motion, interrupt: &Interrupt) -> Result<Private> {
+    pub fn in_slow_motion(
+        policy: &str,
+        motion: &Motion,
+        memory: Option<&Path>,
+        interrupt: &Interrupt,
+    ) -> Result<Private> {
         let topology = format!("pack:1 core:{} pu:1", motion.contexts());
         let words = ["--topology".into(), topology.into(), "--slow-motion".into(), motion.folder().into()];
-        Private::told(policy, "counters = \"off\"\n", words.into(), Some(motion), interrupt)
+        Private::told(policy, "counters = \"off\"\n", memory, words.into(), Some(motion), interrupt)
+    }
+
+    /// Starts one that remembers in this folder what programs teach.
+    ///
+    /// # Errors
+    /// As for [`Private::start`].
+    pub fn remembering(policy: &str, memory: &Path, interrupt: &Interrupt) -> Result<Private> {
+        Private::told(policy, "", Some(memory), vec![], None, interrupt)
     }
 
     /// Starts one of this configuration.
@@ -73,12 +86,13 @@ impl Private {
     /// # Errors
     /// As for [`Private::start`].
     pub fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
-        Private::told(policy, configuration, vec![], None, interrupt)
+        Private::told(policy, configuration, None, vec![], None, interrupt)
     }
 
     fn told(
         policy: &str,
         configuration: &str,
+        memory: Option<&Path>,
         words: Vec<OsString>,
         motion: Option<&Motion>,
         interrupt: &Interrupt,
@@ -89,7 +103,11 @@ impl Private {
         let folder = tempfile::Builder::new().prefix("scaf-bench-").tempdir().context("temporary folder")?;
         let (socket, file) = (folder.path().join("scafd.sock"), folder.path().join("scafd.toml"));
         // What it learns is not the user's, and what the user's programs taught is not to decide a comparison.
-        let configuration = format!("memory = false\n{configuration}");
+        let memory = match memory {
+            Some(folder) => format!("memory_dir = {:?}", folder.to_str().context("temporary folder")?),
+            None => "memory = false".to_owned(),
+        };
+        let configuration = format!("{memory}\n{configuration}");
         std::fs::write(&file, configuration).context("temporary configuration file")?;
         let arguments = ["--session", "--idle-exit", "0", "--policy", policy];
         let paths =

@@ -6,6 +6,7 @@ use super::super::slow::Motion;
 use crate::launch::Change;
 use anyhow::{Result, bail};
 use std::fmt;
+use std::path::Path;
 
 /// A way of running several programs at once.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +51,8 @@ impl Config {
         })
     }
 
-    /// Its daemon, if it has one; `by_turns` says that other co-runs take turns with its.
+    /// Its daemon, if it has one; `by_turns` says that other co-runs take turns with its. It remembers what programs teach if there is a
+    /// folder for that.
     ///
     /// # Errors
     /// It doesn't come up.
@@ -58,22 +60,17 @@ impl Config {
         &self,
         by_turns: bool,
         motion: Option<&Motion>,
+        memory: Option<&Path>,
         interrupt: &Interrupt,
     ) -> Result<Option<Private>> {
-        match (self, motion) {
-            (Config::Managed(policy), Some(motion)) => {
-                Private::in_slow_motion(policy, motion, interrupt).map(Some)
-            }
-            (this, _) => this.real_daemon(by_turns, interrupt),
-        }
-    }
-
-    fn real_daemon(&self, by_turns: bool, interrupt: &Interrupt) -> Result<Option<Private>> {
-        match self {
-            Config::Managed(policy) if by_turns => Private::beside_others(policy, interrupt).map(Some),
-            Config::Managed(policy) => Private::start(policy, interrupt).map(Some),
-            _ => Ok(None),
-        }
+        let Config::Managed(policy) = self else { return Ok(None) };
+        let daemon = match (motion, memory) {
+            (Some(motion), memory) => Private::in_slow_motion(policy, motion, memory, interrupt),
+            (None, Some(memory)) => Private::remembering(policy, memory, interrupt),
+            (None, None) if by_turns => Private::beside_others(policy, interrupt),
+            (None, None) => Private::start(policy, interrupt),
+        };
+        daemon.map(Some)
     }
 
     /// Environment and binding of program number `index` of `count`, called `name`, on the machine of `pus`.

@@ -2,7 +2,7 @@
 //!
 //! A repetition measures everything once: each program alone with one thread on one PU, each alone with the whole
 //! machine, then the mix under every configuration, in an order that is rotated from repetition to repetition. With
-//! `--turns` all of these take turns instead.
+//! `--turns` all of these take turns instead. With `--remember` each configuration's first co-run is one that isn't counted.
 
 mod config;
 mod file;
@@ -58,7 +58,7 @@ pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
             bench.repeat(repetition)?;
         }
     }
-    let (report, traces) = bench.finish(flags.repetitions, flags.turns)?;
+    let (report, traces) = bench.finish(flags)?;
     if let Some(path) = &flags.plot {
         let pus = flags.contexts.unwrap_or_else(|| host::machine().pus);
         let picture = plot::draw(&mix, report.configs(), &traces, pus)?;
@@ -115,6 +115,8 @@ struct Measured {
     repetitions: Vec<(Vec<Tally>, f64)>,
     lates: Vec<Late>,
     trace: Option<Trace>,
+    /// What its daemons remember, if they are to.
+    memory: Option<tempfile::TempDir>,
 }
 
 /// A run of a program alone.
@@ -143,6 +145,8 @@ struct Bench<'a> {
     is_late: bool,
     /// Whether a picture is wanted.
     is_drawn: bool,
+    /// Whether daemons remember.
+    remembers: bool,
     interrupt: Interrupt,
     progress: Progress,
     /// Seconds with one thread, and with the whole machine, of each program.
@@ -171,7 +175,7 @@ impl<'a> Bench<'a> {
         ensure!(!pus.is_empty(), "can't tell which PUs there are");
         // A daemon that doesn't come up is to be known before anything is measured.
         if let Some(config) = configs.iter().find(|config| matches!(config, Config::Managed(_))) {
-            config.daemon(false, motion.as_ref(), &interrupt)?;
+            config.daemon(false, motion.as_ref(), None, &interrupt)?;
         }
         let count = mix.programs.len();
         Ok(Bench {
@@ -187,8 +191,15 @@ impl<'a> Bench<'a> {
             outputs: vec![HashSet::new(); count],
             measured: configs
                 .into_iter()
-                .map(|config| Measured { config, repetitions: vec![], lates: vec![], trace: None })
+                .map(|config| Measured {
+                    config,
+                    repetitions: vec![],
+                    lates: vec![],
+                    trace: None,
+                    memory: None,
+                })
                 .collect(),
+            remembers: flags.remember,
             motion,
         })
     }
@@ -210,7 +221,7 @@ impl<'a> Bench<'a> {
         let configs: Vec<Config> = self.measured.iter().map(|measured| measured.config.clone()).collect();
         let daemons = configs
             .iter()
-            .map(|config| config.daemon(true, self.motion.as_ref(), &self.interrupt))
+            .map(|config| config.daemon(true, self.motion.as_ref(), None, &self.interrupt))
             .collect::<Result<Vec<Option<Private>>>>()?;
         let alone = (0..self.recipes.len()).flat_map(|index| {
             let part = |recipe| Part { restart: false, ..self.part(index, recipe) };
@@ -320,7 +331,12 @@ impl<'a> Bench<'a> {
     fn together(&mut self, number: usize) -> Result<()> {
         let config = self.measured[number].config.clone();
         self.progress.at(config.to_string());
-        let daemon = config.daemon(false, self.motion.as_ref(), &self.interrupt)?;
+        if self.remembers && self.measured[number].memory.is_none() {
+            self.measured[number].memory = Some(tempfile::tempdir().context("temporary folder")?);
+            let daemon = self.daemon(number)?;
+            corun::corun(&self.parts(&config, daemon.as_ref()), &self.interrupt)?;
+        }
+        let daemon = self.daemon(number)?;
         let parts = self.parts(&config, daemon.as_ref());
         // Watching costs what is watched 1%, so it is done only where it is needed.
         let watched = self.is_late || (self.is_drawn && self.measured[number].trace.is_none());
@@ -336,6 +352,12 @@ impl<'a> Bench<'a> {
             measured.trace = Some(Trace { config: config.to_string(), start_ns: corun.start_ns, samples });
         }
         Ok(())
+    }
+
+    fn daemon(&self, number: usize) -> Result<Option<Private>> {
+        let Measured { config, memory, .. } = &self.measured[number];
+        let memory = memory.as_ref().map(tempfile::TempDir::path);
+        config.daemon(false, self.motion.as_ref(), memory, &self.interrupt)
     }
 
     fn were_together(&mut self, number: usize, corun: &Corun) {
@@ -372,7 +394,7 @@ impl<'a> Bench<'a> {
         Some(late::late(samples, &first.name, &latest.name, end_ns))
     }
 
-    fn finish(self, repetitions: u32, by_turns: bool) -> Result<(Report, Vec<Trace>)> {
+    fn finish(self, flags: &cli::Mix) -> Result<(Report, Vec<Trace>)> {
         let of = |times: &[f64]| median(times).context("nothing was measured");
         let alone = self
             .serial
@@ -389,7 +411,7 @@ impl<'a> Bench<'a> {
             traces.extend(measured.trace);
         }
         let slow = self.motion.as_ref().map(Motion::about);
-        Ok((Report::new(self.mix, (repetitions, by_turns), slow, &alone, &results), traces))
+        Ok((Report::new(self.mix, flags, slow, &alone, &results), traces))
     }
 }
 

@@ -7,7 +7,7 @@ use super::config::Config;
 use super::file::MixFile;
 use super::late::Late;
 use super::metrics::{Alone, ConfigResult, stp_ratio};
-use crate::ps;
+use crate::{cli, ps};
 use serde::Serialize;
 
 /// What `scaf bench mix --json` prints.
@@ -19,6 +19,7 @@ pub struct Report {
     description: String,
     tags: Vec<String>,
     by_turns: bool,
+    remembers: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     slow_motion: Option<About>,
     configs: Vec<ConfigReport>,
@@ -82,7 +83,7 @@ impl Report {
     /// Of a mix whose configurations had these results and reaction times.
     pub fn new(
         mix: &MixFile,
-        (repetitions, by_turns): (u32, bool),
+        flags: &cli::Mix,
         slow_motion: Option<About>,
         alone: &[Alone],
         results: &[(Config, ConfigResult, Vec<Late>)],
@@ -91,11 +92,12 @@ impl Report {
             results.iter().find(|(config, ..)| *config == Config::Pinned).map(|(_, result, _)| result);
         let lates: Vec<Late> = results.iter().flat_map(|(_, _, lates)| lates.clone()).collect();
         Report {
-            header: Header::new(repetitions),
+            header: Header::new(flags.repetitions),
             mix: mix.name.clone(),
             description: mix.description.clone(),
             tags: mix.tags.clone(),
-            by_turns,
+            by_turns: flags.turns,
+            remembers: flags.remember,
             slow_motion,
             configs: results
                 .iter()
