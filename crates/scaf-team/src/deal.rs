@@ -38,7 +38,10 @@ impl Deal {
     /// What thread `number` of a team of `team` does of so many iterations; `None` if nothing.
     pub fn share(self, iterations: u64, number: u32, team: u32) -> Option<Share> {
         let all = iterations.max(1);
-        let (number, team) = (u64::from(number), u64::from(team.max(1)));
+        if number >= team {
+            return None;
+        }
+        let (number, team) = (u64::from(number), u64::from(team));
         let (from, count, stride) = match self {
             Deal::Blocks(multiple) => {
                 let block = all.div_ceil(team).checked_next_multiple_of(multiple.max(1)).unwrap_or(u64::MAX);
@@ -53,7 +56,7 @@ impl Deal {
                 (number.saturating_mul(chunk), chunk, team.saturating_mul(chunk))
             }
         };
-        if number >= team || from >= iterations {
+        if from >= iterations {
             return None;
         }
         let has_last = match self {
