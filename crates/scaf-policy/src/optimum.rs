@@ -88,7 +88,10 @@ fn slope(low: (u32, f64), high: (u32, f64)) -> f64 {
 pub(crate) fn best(capacity: u32, worths: &[Worth]) -> Vec<u32> {
     let least: u64 = worths.iter().map(|worth| u64::from(worth.least())).sum();
     match u32::try_from(u64::from(capacity).saturating_sub(least)) {
-        Ok(spare) if spare > 0 => search(spare, worths),
+        // Among divisions that are equally good may be one with contexts that add nothing.
+        Ok(spare) if spare > 0 => {
+            worths.iter().zip(search(spare, worths)).map(|(worth, p)| worth.best_within(p)).collect()
+        }
         _ => worths.iter().map(Worth::least).collect(),
     }
 }
