@@ -183,6 +183,7 @@ runtime! {
     static_4u: ShareOut<u32, i32> = c"__kmpc_for_static_init_4u",
     static_8: ShareOut<i64, i64> = c"__kmpc_for_static_init_8",
     static_8u: ShareOut<u64, i64> = c"__kmpc_for_static_init_8u",
+    static_fini: Here = c"__kmpc_for_static_fini",
     task_alloc: Whatever = c"__kmpc_omp_task_alloc",
     target_task_alloc: Whatever = c"__kmpc_omp_target_task_alloc",
     kmpc_taskwait: HereWith = c"__kmpc_omp_taskwait",
@@ -192,6 +193,7 @@ runtime! {
     kmpc_critical_with_hint: HereWith = c"__kmpc_critical_with_hint",
     set_blocktime: unsafe extern "C" fn(c_int) = c"kmp_set_blocktime",
     get_blocktime: unsafe extern "C" fn() -> c_int = c"kmp_get_blocktime",
+    stack_bytes: unsafe extern "C" fn() -> usize = c"kmp_get_stacksize_s",
 }
 
 impl Runtime {

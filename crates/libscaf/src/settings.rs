@@ -53,6 +53,8 @@ pub struct Settings {
     pub fixed_spin: bool,
     /// The user says how LLVM's threads are to wait (`KMP_BLOCKTIME`, `KMP_LIBRARY`).
     pub own_blocking: bool,
+    /// The user says how LLVM's runtime cuts loops (`KMP_SCHEDULE`).
+    pub own_shares: bool,
     /// The user says how large threads' stacks are (`OMP_STACKSIZE`).
     pub own_stacks: bool,
     /// One of so many regions of several threads is tried on one context, for tests; 0 for none ([`crate::experiment`]).
@@ -79,6 +81,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     spin: None,
     fixed_spin: false,
     own_blocking: false,
+    own_shares: false,
     own_stacks: false,
     experiment_every: 0,
     manager: Manager::Unsaid,
@@ -162,6 +165,8 @@ fn read(settings: &mut Settings, entry: &[u8]) {
         settings.bound |= binds(value);
     } else if STACK_SIZES.iter().any(|name| entry.starts_with(name)) {
         settings.own_stacks = true;
+    } else if entry.starts_with(b"KMP_SCHEDULE=") {
+        settings.own_shares = true;
     } else if let Some(value) = entry.strip_prefix(b"OMP_PROC_BIND=") {
         settings.bound |= !value.eq_ignore_ascii_case(b"false");
     } else if entry.starts_with(b"GOMP_CPU_AFFINITY=") || entry.starts_with(b"OMP_PLACES=") {

@@ -21,7 +21,7 @@ use crate::runtime::{self, Runtime};
 use crate::{client, kmpc, pages, settings, waits, watch};
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use scaf_team::Sleep;
 use scaf_team::barrier::Passed;
 
@@ -315,9 +315,29 @@ starts! {
 pub fn is_possible(runtime: &Runtime) -> bool {
     runtime.thread_num.is_some()
         && runtime.num_threads.is_some()
-        && (!runtime.is_llvms() || kmpc::shares_are_known())
+        && (!runtime.is_llvms() || (kmpc::shares_are_known() && has_usual_stacks(runtime)))
         && !settings::get().own_stacks
         && watch::is_up()
+}
+
+/// Whether LLVM's threads have stacks of the usual size or less: where that is without a limit, the runtime's own are larger, and a program may
+/// have asked for more.
+fn has_usual_stacks(runtime: &Runtime) -> bool {
+    static USUAL: AtomicUsize = AtomicUsize::new(0);
+    let mut usual = USUAL.load(Ordering::Relaxed);
+    if usual == 0 {
+        // SAFETY: fills attributes of ours.
+        unsafe {
+            let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
+            if libc::pthread_attr_init(&mut attributes) == 0 {
+                libc::pthread_attr_getstacksize(&attributes, &mut usual);
+                libc::pthread_attr_destroy(&mut attributes);
+            }
+        }
+        USUAL.store(usual, Ordering::Relaxed);
+    }
+    // SAFETY: kmp_get_stacksize_s takes nothing.
+    runtime.stack_bytes.is_some_and(|bytes| unsafe { bytes() } <= usual)
 }
 
 /// Candidates in a row after which a team of several threads is made smaller.

@@ -225,7 +225,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         imports_gomp,
         imports_kmp,
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
-        thread_local: elf.has_tls,
+        thread_local: elf.has_tls || starts("__kmpc_threadprivate"),
         size_use: size_use::of(&code),
         regions: if imports_gomp || imports_kmp { size_use::regions(&code) } else { Vec::new() },
         fingerprint: elf.fingerprint(),

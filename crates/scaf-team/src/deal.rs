@@ -1,8 +1,9 @@
 //! Which iterations of a loop with a static schedule each thread of a team does, as LLVM's runtime deals them out
-//! (`__kmp_for_static_init`). Its compilers leave that to the runtime; where a thread does the parts of others it has to be told theirs.
+//! (`__kmpc_for_static_init_*`). Its compilers leave that to the runtime; where a thread does the parts of others it has to be told theirs.
 //!
 //! That chunks go round is OpenMP's own rule. How a loop without chunks is cut is each runtime's: [`Deal::Balanced`] is what LLVM's (14) and
-//! Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. Every way of dealing gives each iteration to one thread.
+//! Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. What is told has the runtime's form, too: some compilers go by the stride where there is
+//! no chunk, or ask for the shares of a loop that they know to be empty.
 
 /// How a loop's iterations are dealt out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,22 +17,15 @@ pub enum Deal {
     Chunks(u64),
 }
 
-/// What one thread does, in iterations: `count` of them, and with chunks again as many `stride` further on, for as long as there are any.
+/// What one thread does, in iterations; of its first chunk if there are more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Iterations before its first one.
     pub from: u64,
-    /// How many it does, in its first chunk if there are more; at least 1.
+    /// How many it does, at least 1.
     pub count: u64,
-    /// From chunk to chunk.
-    pub stride: u64,
-    /// Whether the loop's last iteration is among them.
+    /// Whether the loop's last iteration is among its own.
     pub has_last: bool,
-}
-
-/// How many iterations a loop has whose last number is at most `span` away from its first one, with so much from one to the next.
-pub fn iterations(span: u64, step: u64) -> u64 {
-    (span / step.max(1)).saturating_add(1)
 }
 
 impl Deal {
@@ -42,28 +36,129 @@ impl Deal {
             return None;
         }
         let (number, team) = (u64::from(number), u64::from(team));
-        let (from, count, stride) = match self {
+        let (from, count) = match self {
             Deal::Blocks(multiple) => {
                 let block = all.div_ceil(team).checked_next_multiple_of(multiple.max(1)).unwrap_or(u64::MAX);
-                (number.saturating_mul(block), block, all)
+                (number.saturating_mul(block), block)
             }
             Deal::Balanced => {
                 let (small, more) = (all / team, all % team);
-                (number * small + number.min(more), small + u64::from(number < more), all)
+                (number * small + number.min(more), small + u64::from(number < more))
             }
             Deal::Chunks(chunk) => {
                 let chunk = chunk.clamp(1, all);
-                (number.saturating_mul(chunk), chunk, team.saturating_mul(chunk))
+                (number.saturating_mul(chunk), chunk)
             }
         };
         if from >= iterations {
             return None;
         }
         let has_last = match self {
-            Deal::Chunks(_) => (iterations - 1 - from) % stride.max(1) < count,
+            Deal::Chunks(_) => (iterations - 1 - from) % count.saturating_mul(team).max(1) < count,
             _ => count >= iterations - from,
         };
-        Some(Share { from, count: count.min(iterations - from), stride, has_last })
+        Some(Share { from, count: count.min(iterations - from), has_last })
+    }
+
+    /// Iterations from one chunk of a thread to its next one; all of them where there is none.
+    fn stride(self, iterations: u64, team: u32) -> u64 {
+        match self {
+            Deal::Chunks(chunk) => {
+                let chunk = chunk.clamp(1, iterations.max(1));
+                chunk.saturating_mul(iterations.div_ceil(chunk).min(u64::from(team)))
+            }
+            _ => iterations,
+        }
+    }
+}
+
+/// A type of numbers that loops run through.
+pub trait Number: Copy + PartialOrd {
+    /// What is between two of them.
+    type Difference: Copy;
+
+    /// How many iterations there are from `first` to `last`, as the runtime counts: by as many bits as the type has, so that all of its
+    /// numbers are none.
+    fn trips(first: Self, last: Self, step: Self::Difference) -> u64;
+
+    /// The number so many iterations further on.
+    fn after(self, iterations: u64, step: Self::Difference) -> Self;
+
+    /// Whether nothing lies between them in the direction of the step.
+    fn is_nothing(first: Self, last: Self, step: Self::Difference) -> bool;
+
+    /// So many, and so many steps.
+    fn strides(iterations: u64, step: Self::Difference) -> (Self::Difference, Self::Difference);
+}
+
+macro_rules! numbers {
+    ($($number:ty, $unsigned:ty, $difference:ty;)*) => {
+        $(
+            impl Number for $number {
+                type Difference = $difference;
+
+                fn trips(first: $number, last: $number, step: $difference) -> u64 {
+                    let span = if step > 0 { last.wrapping_sub(first) } else { first.wrapping_sub(last) };
+                    u64::from((span as $unsigned / step.unsigned_abs().max(1)).wrapping_add(1))
+                }
+
+                fn after(self, iterations: u64, step: $difference) -> $number {
+                    self.wrapping_add((iterations as $difference).wrapping_mul(step) as $number)
+                }
+
+                fn is_nothing(first: $number, last: $number, step: $difference) -> bool {
+                    if step > 0 { last < first } else { first < last }
+                }
+
+                fn strides(iterations: u64, step: $difference) -> ($difference, $difference) {
+                    (iterations as $difference, (iterations as $difference).wrapping_mul(step))
+                }
+            }
+        )*
+    };
+}
+
+numbers! {
+    i32, u32, i32;
+    u32, u32, i32;
+    i64, u64, i64;
+    u64, u64, i64;
+}
+
+/// What a thread is told of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told<N, D> {
+    /// Its first number; beyond the last one if it has none.
+    pub first: N,
+    /// Its last one, of its first chunk if there are more.
+    pub last: N,
+    /// From chunk to chunk.
+    pub stride: D,
+    /// Whether the loop's last iteration is among its own.
+    pub has_last: bool,
+}
+
+/// What thread `number` of a team of `team` is told of the loop from `first` to `last`.
+pub fn tell<N: Number>(
+    deal: Deal,
+    (first, last, step): (N, N, N::Difference),
+    number: u32,
+    team: u32,
+) -> Told<N, N::Difference> {
+    if N::is_nothing(first, last, step) {
+        return Told { first, last, stride: step, has_last: false };
+    }
+    let all = N::trips(first, last, step);
+    let (plain, stepped) = N::strides(deal.stride(all, team), step);
+    let stride = if matches!(deal, Deal::Chunks(_)) { stepped } else { plain };
+    match deal.share(all, number, team) {
+        Some(Share { from, count, has_last }) => Told {
+            first: first.after(from, step),
+            last: first.after(from + (count - 1), step),
+            stride,
+            has_last,
+        },
+        None => Told { first: last.after(1, step), last, stride, has_last: false },
     }
 }
 
@@ -81,12 +176,28 @@ mod tests {
         assert_eq!(shares(10, Deal::Blocks(1), 4), [Some((0, 3)), Some((3, 3)), Some((6, 3)), Some((9, 1))]);
         assert_eq!(shares(10, Deal::Balanced, 4), [Some((0, 3)), Some((3, 3)), Some((6, 2)), Some((8, 2))]);
         assert_eq!(shares(10, Deal::Chunks(4), 2), [Some((0, 4)), Some((4, 4))]);
-        let first = Deal::Chunks(4).share(10, 0, 2);
-        assert_eq!(first, Some(Share { from: 0, count: 4, stride: 8, has_last: true }));
         assert_eq!(shares(10, Deal::Blocks(4), 4), [Some((0, 4)), Some((4, 4)), Some((8, 2)), None]);
         assert_eq!(shares(2, Deal::Blocks(1), 3), [Some((0, 1)), Some((1, 1)), None]);
         assert_eq!(shares(0, Deal::Balanced, 2), [None; 2]);
-        assert_eq!((iterations(9, 3), iterations(8, 3), iterations(0, 7)), (4, 3, 1));
+    }
+
+    fn told<N, D>(first: N, last: N, stride: D, has_last: bool) -> Told<N, D> {
+        Told { first, last, stride, has_last }
+    }
+
+    /// By version 14.
+    #[test]
+    fn what_llvms_runtime_was_seen_to_tell() {
+        // A loop that its code knows to be empty asks from 0 to the largest number, and goes by their difference.
+        assert_eq!(tell(Deal::Balanced, (0u32, u32::MAX, 1), 2, 4), told(0, u32::MAX, 0, false));
+        assert_eq!(tell(Deal::Balanced, (0u64, u64::MAX, 1), 2, 4), told(0, u64::MAX, 0, false));
+        // Two chunks for six threads.
+        let (n, chunk) = (1_023_733_064i32, 801_722_143);
+        assert_eq!(tell(Deal::Chunks(chunk), (0, n, 1), 0, 6), told(0, 801_722_142, 1_603_444_286, false));
+        assert_eq!(tell(Deal::Chunks(chunk), (0, n, 1), 3, 6), told(n + 1, n, 1_603_444_286, false));
+        assert_eq!(tell(Deal::Chunks(1 << 29), (0, (1 << 30) - 1, 1), 7, 8).stride, 1 << 30);
+        // Nothing to do at all.
+        assert_eq!(tell(Deal::Balanced, (5i64, 4, 1), 0, 2), told(5, 4, 1, false));
     }
 
     fn any_deal() -> impl Strategy<Value = Deal> {
@@ -97,34 +208,83 @@ mod tests {
         ]
     }
 
+    /// The numbers that code runs through that is told this.
+    fn run<N: Number<Difference = D>, D: Copy + Into<i128>>(
+        deal: Deal,
+        told: Told<N, D>,
+        last: N,
+        step: D,
+    ) -> Vec<i128>
+    where
+        N: Into<i128>,
+    {
+        let (step, stride, end): (i128, i128, i128) = (step.into(), told.stride.into(), last.into());
+        let (mut from, mut to): (i128, i128) = (told.first.into(), told.last.into());
+        let within = |at: i128, to: i128| if step > 0 { at <= to } else { at >= to };
+        let mut done = Vec::new();
+        loop {
+            let to_here = if within(to, end) { to } else { end };
+            let mut at = from;
+            while within(at, to_here) {
+                done.push(at);
+                at += step;
+            }
+            if !matches!(deal, Deal::Chunks(_)) || !within(from + stride, end) || stride == 0 {
+                return done;
+            }
+            (from, to) = (from + stride, to + stride);
+        }
+    }
+
+    fn all_once<N: Number<Difference = D>, D: Copy + Into<i128>>(
+        deal: Deal,
+        (first, last, step): (N, N, D),
+        team: u32,
+    ) -> bool
+    where
+        N: Into<i128>,
+    {
+        let told: Vec<Told<N, D>> = (0..team).map(|me| tell(deal, (first, last, step), me, team)).collect();
+        let runs: Vec<Vec<i128>> = told.iter().map(|told| run(deal, *told, last, step)).collect();
+        let mut done: Vec<i128> = runs.iter().flatten().copied().collect();
+        done.sort_unstable();
+        let by: i128 = step.into();
+        let within = |at: &i128| if by > 0 { *at <= last.into() } else { *at >= last.into() };
+        let mut expected: Vec<i128> =
+            std::iter::successors(Some(first.into()), |at| Some(at + by)).take_while(within).collect();
+        let ends = expected.last().copied();
+        expected.sort_unstable();
+        done == expected
+            && told
+                .iter()
+                .zip(&runs)
+                .all(|(told, run)| told.has_last == (ends.is_some() && run.contains(&ends.unwrap_or(0))))
+    }
+
     proptest! {
         #[test]
-        fn each_iteration_is_one_threads(all in 0u64..200, deal in any_deal(), team in 1u32..12) {
-            let mut done = Vec::new();
-            for me in 0..team {
-                let Some(share) = deal.share(all, me, team) else { continue };
-                let mut mine = Vec::new();
-                let mut from = share.from;
-                while from < all {
-                    mine.extend(from..from.saturating_add(share.count).min(all));
-                    if !matches!(deal, Deal::Chunks(_)) {
-                        break;
-                    }
-                    from = from.saturating_add(share.stride);
-                }
-                prop_assert!(share.count > 0 && !mine.is_empty());
-                prop_assert_eq!(share.has_last, mine.contains(&(all - 1)));
-                done.extend(mine);
-            }
-            done.sort_unstable();
-            prop_assert_eq!(done, (0..all).collect::<Vec<_>>());
+        fn each_iteration_is_one_threads(
+            base in prop_oneof![Just(0i64), Just(i64::from(i32::MAX) - 400), Just(i64::from(i32::MIN) + 400), -50i64..50],
+            span in -3i64..200, step in prop_oneof![-7i32..0, 1i32..8], deal in any_deal(), team in 1u32..12,
+        ) {
+            let (first, last) = if step > 0 { (base, base + span) } else { (base + 200, base + 200 - span) };
+            prop_assert!(all_once(deal, (first as i32, last as i32, step), team));
+            prop_assert!(all_once(deal, (first, last, i64::from(step)), team));
+            let up = 1u64 << 40;
+            prop_assert!(all_once(deal, (up.wrapping_add_signed(first), up.wrapping_add_signed(last), i64::from(step)), team));
+            let up = 1u32 << 31;
+            prop_assert!(all_once(deal, (up.wrapping_add_signed(first as i32 / 2), up.wrapping_add_signed(first as i32 / 2 + span.max(0) as i32), step.abs()), team));
         }
 
         #[test]
-        fn the_longest_loops_do_not_overflow(all in any::<u64>(), deal in any_deal(), number in any::<u32>(), team in any::<u32>()) {
+        fn the_longest_loops_do_not_overflow(
+            all in any::<u64>(), deal in any_deal(), number in any::<u32>(), team in any::<u32>(), ends in any::<(i64, i64, i64)>(),
+        ) {
             if let Some(share) = deal.share(all, number, team) {
                 prop_assert!(share.from < all && share.count <= all - share.from);
             }
+            tell(deal, ends, number, team);
+            tell(deal, (ends.0 as u32, ends.1 as u32, ends.2 as i32), number, team);
         }
     }
 }

@@ -5,23 +5,28 @@
 //! `KMP_SCHEDULE` or in a runtime that we don't know, regions of LLVM's aren't virtualised.
 
 use super::{nothing, place};
-use crate::arch::{self, thread};
+use crate::arch::{self, Thread, thread};
+use crate::frame::Frame;
 use crate::runtime::{Place, ShareOut};
-use crate::{virtualise, waits};
+use crate::{settings, virtualise, waits};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering};
-use scaf_team::deal::{Deal, Share, iterations};
+use scaf_team::deal::{Deal, tell};
 
-/// Answers that are compared.
+/// Answers that are compared, of those that would have been others had the loop been cut another way.
 const LOOKS: u32 = 64;
 /// Value of [`SEEN`] once one of them was off.
 const OFF: u32 = u32::MAX;
-/// Answers that were as ours.
+/// Such answers that were as ours.
 static SEEN: AtomicU32 = AtomicU32::new(0);
 
 /// Whether nothing speaks against our knowing how the runtime deals out loops.
 pub fn are_known() -> bool {
-    SEEN.load(Ordering::Relaxed) != OFF
+    match SEEN.load(Ordering::Relaxed) {
+        OFF => false,
+        0 => !settings::get().own_shares,
+        _ => true,
+    }
 }
 
 /// LLVM's numbers for static schedules, and bits beside them.
@@ -40,23 +45,14 @@ fn deal(schedule: c_int, chunk: i64) -> Deal {
     }
 }
 
-/// The ends of a loop, and the step: numbers of any type up to 64 bits, as these are widened or taken for signed.
-type Ends = (i64, i64, i64);
-
-/// What a thread does of a loop, unless that is empty.
-fn share(deal: Deal, ends: Ends, is_empty: bool, number: u32, team: u32) -> Option<Share> {
-    let all = if is_empty { 0 } else { count(ends) };
-    deal.share(all, number, team)
-}
-
-/// Iterations from one end to the other, if there are any.
-fn count((first, last, step): Ends) -> u64 {
-    let span = if step > 0 { last.wrapping_sub(first) } else { first.wrapping_sub(last) };
-    iterations(span as u64, step.unsigned_abs())
+/// The region of LLVM's that the calling thread is in, if that is virtualised.
+unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
+    // SAFETY: this thread's own state.
+    unsafe { virtualise::virtualised(this).filter(|frame| frame.runtime().is_llvms()) }
 }
 
 macro_rules! shares {
-    ($($name:ident: $find:ident, $tell:ident, $compare:ident => $field:ident: $number:ty, $difference:ty;)*) => {
+    ($($name:ident, $symbol:literal: $find:ident, $tell:ident, $compare:ident => $field:ident: $number:ty, $difference:ty;)*) => {
         $(
             arch::pass_on!($name, $find);
 
@@ -64,14 +60,18 @@ macro_rules! shares {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
-                    if virtualise::virtualised(this).is_some() {
+                    if virtualised(this).is_some() {
                         return $tell as *const () as usize;
                     }
-                    let Some((runtime, frame)) = place(this, caller) else { return nothing as *const () as usize };
-                    if frame.is_some() && SEEN.load(Ordering::Relaxed) < LOOKS {
+                    let (real, frame) = match place(this, caller) {
+                        Some((runtime, frame)) => (runtime.$field, frame),
+                        None => (None, None),
+                    };
+                    if real.is_some() && frame.is_some() && SEEN.load(Ordering::Relaxed) < LOOKS {
                         return $compare as *const () as usize;
                     }
-                    runtime.$field.map_or(nothing as *const () as usize, |real| real as usize)
+                    let real: Option<ShareOut<$number, $difference>> = real.or_else(|| virtualise::next($symbol));
+                    real.map_or(nothing as *const () as usize, |real| real as usize)
                 }
             }
 
@@ -83,24 +83,12 @@ macro_rules! shares {
                 let this = thread();
                 // SAFETY: this thread's own state; the program's own variables.
                 unsafe {
-                    let Some(frame) = virtualise::virtualised(this) else { return };
+                    let Some(frame) = virtualised(this) else { return };
                     let deal = deal(schedule, i64::from(chunk));
-                    let from = *first;
-                    let is_empty = if step > 0 { *last < from } else { from < *last };
-                    let (team, part) = (frame.parts.count(), (*this).index);
-                    let share = share(deal, (from as i64, *last as i64, i64::from(step)), is_empty, part, team);
-                    let at = |iteration: u64| from.wrapping_add((iteration as $difference).wrapping_mul(step) as $number);
-                    (*first, *last, *stride) = match share {
-                        Some(share) => (
-                            at(share.from),
-                            at(share.from + (share.count - 1)),
-                            (share.stride as $difference).wrapping_mul(step),
-                        ),
-                        None if step > 0 => (1, 0, step),
-                        None => (0, 1, step),
-                    };
+                    let told = tell(deal, (*first, *last, step), (*this).index, frame.parts.count());
+                    (*first, *last, *stride) = (told.first, told.last, told.stride);
                     if !has_last.is_null() {
-                        *has_last = c_int::from(share.is_some_and(|share| share.has_last));
+                        *has_last = c_int::from(told.has_last);
                     }
                 }
             }
@@ -116,28 +104,15 @@ macro_rules! shares {
                     let Some(frame) = (*this).frame.as_ref() else { return };
                     let runtime = frame.runtime();
                     let Some(real): Option<ShareOut<$number, $difference>> = runtime.$field else { return };
-                    let (from, to) = (*first, *last);
-                    let is_empty = if step > 0 { to < from } else { from < to };
+                    let all = (*first, *last, step);
                     real(here, number, schedule, has_last, first, last, stride, step, chunk);
-                    let deal = deal(schedule, i64::from(chunk));
-                    if matches!(deal, Deal::Chunks(_)) {
-                        return; // OpenMP's own rule, and written down in more than one way
-                    }
-                    let (part, team) = (waits::index(this, runtime), frame.team(runtime));
-                    let ours = share(deal, (from as i64, to as i64, i64::from(step)), is_empty, part, team);
-                    let at = |iteration: u64| from.wrapping_add((iteration as $difference).wrapping_mul(step) as $number);
-                    let same = match ours {
-                        Some(share) => {
-                            // The last number may lie between the last iteration and the next.
-                            *first == at(share.from) && share.count == count((*first as i64, *last as i64, i64::from(step)))
+                    if deal(schedule, i64::from(chunk)) == Deal::Balanced {
+                        let (part, team) = (waits::index(this, runtime), frame.team(runtime));
+                        let [ours, other] = [Deal::Balanced, Deal::Blocks(1)].map(|deal| tell(deal, all, part, team));
+                        // To a team of one nothing is dealt out.
+                        if team > 1 {
+                            saw((*first, *last) == (ours.first, ours.last), ours != other);
                         }
-                        None if step > 0 => *first > *last,
-                        None => *first < *last,
-                    };
-                    if !same {
-                        SEEN.store(OFF, Ordering::Relaxed);
-                    } else {
-                        let _ = SEEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |seen| (seen < LOOKS).then_some(seen + 1));
                     }
                 }
             }
@@ -145,9 +120,35 @@ macro_rules! shares {
     };
 }
 
+/// An answer was as ours or not, and could have told.
+fn saw(same: bool, tells: bool) {
+    if !same {
+        SEEN.store(OFF, Ordering::Relaxed);
+    } else if tells {
+        let one_more = |seen: u32| (seen < LOOKS).then_some(seen + 1);
+        let _ = SEEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
+    }
+}
+
 shares! {
-    __kmpc_for_static_init_4: find_4, tell_4, compare_4 => static_4: i32, i32;
-    __kmpc_for_static_init_4u: find_4u, tell_4u, compare_4u => static_4u: u32, i32;
-    __kmpc_for_static_init_8: find_8, tell_8, compare_8 => static_8: i64, i64;
-    __kmpc_for_static_init_8u: find_8u, tell_8u, compare_8u => static_8u: u64, i64;
+    __kmpc_for_static_init_4, c"__kmpc_for_static_init_4": find_4, tell_4, compare_4 => static_4: i32, i32;
+    __kmpc_for_static_init_4u, c"__kmpc_for_static_init_4u": find_4u, tell_4u, compare_4u => static_4u: u32, i32;
+    __kmpc_for_static_init_8, c"__kmpc_for_static_init_8": find_8, tell_8, compare_8 => static_8: i64, i64;
+    __kmpc_for_static_init_8u, c"__kmpc_for_static_init_8u": find_8u, tell_8u, compare_8u => static_8u: u64, i64;
+}
+
+arch::pass_on!(__kmpc_for_static_fini, find_fini);
+
+/// The runtime isn't told of the end of what it wasn't told the beginning of.
+unsafe extern "C" fn find_fini(caller: usize) -> usize {
+    let this = thread();
+    // SAFETY: this thread's own state.
+    unsafe {
+        if virtualised(this).is_some() {
+            return nothing as *const () as usize;
+        }
+        let real = place(this, caller).and_then(|(runtime, _)| runtime.static_fini);
+        let real = real.or_else(|| virtualise::next(c"__kmpc_for_static_fini"));
+        real.map_or(nothing as *const () as usize, |real| real as usize)
+    }
 }
