@@ -209,14 +209,9 @@ mod tests {
     }
 
     /// The numbers that code runs through that is told this.
-    fn run<N: Number<Difference = D>, D: Copy + Into<i128>>(
-        deal: Deal,
-        told: Told<N, D>,
-        last: N,
-        step: D,
-    ) -> Vec<i128>
+    fn run<N, D: Copy + Into<i128>>(deal: Deal, told: Told<N, D>, last: N, step: D) -> Vec<i128>
     where
-        N: Into<i128>,
+        N: Number<Difference = D> + Into<i128>,
     {
         let (step, stride, end): (i128, i128, i128) = (step.into(), told.stride.into(), last.into());
         let (mut from, mut to): (i128, i128) = (told.first.into(), told.last.into());
@@ -236,13 +231,9 @@ mod tests {
         }
     }
 
-    fn all_once<N: Number<Difference = D>, D: Copy + Into<i128>>(
-        deal: Deal,
-        (first, last, step): (N, N, D),
-        team: u32,
-    ) -> bool
+    fn all_once<N, D: Copy + Into<i128>>(deal: Deal, (first, last, step): (N, N, D), team: u32) -> bool
     where
-        N: Into<i128>,
+        N: Number<Difference = D> + Into<i128>,
     {
         let told: Vec<Told<N, D>> = (0..team).map(|me| tell(deal, (first, last, step), me, team)).collect();
         let runs: Vec<Vec<i128>> = told.iter().map(|told| run(deal, *told, last, step)).collect();
