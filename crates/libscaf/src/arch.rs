@@ -49,9 +49,9 @@ pub struct Thread {
     pub left: *const Frame,
     /// Ticks of tasks that it ran there and hasn't reported.
     pub late: u64,
-    /// Locks until the next one that is timed.
-    pub untimed: u32,
-    /// How many locks that one stands for.
+    /// By chance: which locks are timed.
+    pub chance: u32,
+    /// How many locks each of these stands for; 0 before the first.
     pub stands_for: u32,
     /// The permit that the thread works for within oneTBB; null outside ([`crate::tcm_permits`]).
     pub permit: *const c_void,

@@ -113,7 +113,8 @@ pub fn create_many(body: Body, create: impl FnOnce(&'static Runtime, Body)) {
     }
 }
 
-/// Of so many locks that are free one is timed.
+/// Of so many locks one is timed while they are free: a power of 2. Which one is left to chance, for threads that take turns at a lock find it free
+/// and taken by turns, too.
 const SHARE: u32 = 2;
 /// A lock that was to be had within so many ticks (about 0.5 us) counts as free.
 const FREE_TICKS: u64 = 1 << 11;
@@ -123,19 +124,18 @@ const FREE_TICKS: u64 = 1 << 11;
 pub unsafe fn lock(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     // SAFETY: this thread's own state.
     unsafe {
-        if (*this).untimed != 0 {
-            (*this).untimed -= 1;
-            return real();
+        if (*this).stands_for == SHARE {
+            (*this).chance = (*this).chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if (*this).chance >> (32 - SHARE.trailing_zeros()) != 0 {
+                return real();
+            }
         }
         let since = ticks();
         let result = real();
         let now = ticks();
         let wait = now.wrapping_sub(since);
-        // The others were free, as far as is known.
-        let others = u64::from((*this).stands_for.saturating_sub(1)).wrapping_mul(wait.min(FREE_TICKS));
-        frame.waited(this, wait.wrapping_add(others), now);
+        frame.waited(this, wait.wrapping_mul(u64::from((*this).stands_for.max(1))), now);
         (*this).stands_for = if wait < FREE_TICKS { SHARE } else { 1 };
-        (*this).untimed = (*this).stands_for.wrapping_sub(1);
         result
     }
 }
