@@ -83,14 +83,18 @@ fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
     !thread << 3 | OF_A_THREAD | PRECISE
 }
 
+/// Until the library that was just loaded is looked at: its threads spin for their first call, and who is there already is to make room soon.
+const FIRST_PAUSE_MS: u32 = 10;
+
 extern "C" fn heed(_: *mut c_void) -> *mut c_void {
     let mut pulse = Pulse::default();
     let mut last = Clocks::now();
     let mut regions = 0;
     let mut work = None;
     let mut greeted = false;
+    let mut pause_ms = FIRST_PAUSE_MS;
     loop {
-        watch::pause(i64::from(pulse.pause_ms()));
+        watch::pause(i64::from(pause_ms));
         if NEWS.load(Ordering::Relaxed) != 0 || table().next().is_none() {
             libraries::look();
         }
@@ -131,6 +135,7 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
             work = Some((work::begin_noticed(id(), allowed), allowed));
         }
         ports::tell();
+        pause_ms = pulse.pause_ms();
     }
 }
 

@@ -4,8 +4,8 @@
 //! rest is arithmetic. Kept only while programs are attached: [`Load::reset`] forgets everything, so that the first
 //! sample after an idle hour isn't compared with one from before it.
 
-use scaf_policy::ProgramId;
 use scaf_policy::efficiency::LowPass;
+use scaf_policy::{ProgramId, PuSet};
 use std::collections::BTreeMap;
 
 /// One moment's counters.
@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 pub struct Sample {
     /// When, in nanoseconds of CLOCK_MONOTONIC.
     pub t_ns: u64,
-    /// Busy time of our PUs, in seconds, from any start.
+    /// Our PUs.
+    pub pus: PuSet,
+    /// Busy time of these, in seconds, from any start.
     pub busy_s: f64,
     /// CPU time of each managed program, in nanoseconds, from any start.
     pub cpu_ns: BTreeMap<ProgramId, u64>,
@@ -22,8 +24,12 @@ pub struct Sample {
     pub own_ns: u64,
 }
 
-/// Contexts busy with unmanaged work between two samples, at least 0; `None` where they are not apart in time.
+/// Contexts busy with unmanaged work between two samples, at least 0; `None` where they are not apart in time, or not of
+/// the same PUs: one that has come brings all the time that it was ever busy.
 pub fn unmanaged(now: &Sample, last: &Sample) -> Option<f64> {
+    if now.pus != last.pus {
+        return None;
+    }
     let dt = now.t_ns.checked_sub(last.t_ns).filter(|ns| *ns > 0)? as f64 * 1e-9;
     let managed: f64 = now
         .cpu_ns
@@ -133,7 +139,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     fn sample(t_s: u64, busy_s: f64, cpu: &[(ProgramId, u64)]) -> Sample {
-        Sample { t_ns: t_s * S, busy_s, cpu_ns: cpu.iter().copied().collect(), own_ns: 0 }
+        Sample { t_ns: t_s * S, busy_s, cpu_ns: cpu.iter().copied().collect(), ..Sample::default() }
     }
 
     #[test]
@@ -145,6 +151,11 @@ mod tests {
         // Clocks of different kinds disagree a little; less than nothing is nothing.
         assert_eq!(unmanaged(&sample(12, 101.0, &[(A, 8 * S)]), &last), Some(0.0));
         assert_eq!(unmanaged(&last, &last), None);
+        // A second PU is there again, busy for 1,000 s since the machine was started.
+        let [one, two] = ["0", "0-1"].map(|pus| pus.parse::<PuSet>().unwrap());
+        let last = Sample { pus: one, ..last };
+        let now = Sample { pus: two, ..sample(11, 1_101.0, &[(A, 6 * S)]) };
+        assert_eq!(unmanaged(&now, &last), None);
     }
 
     #[test]

@@ -97,6 +97,7 @@ impl Observer {
         let mut gone = Vec::new();
         let mut sample = Sample {
             t_ns: clock::now_ns(),
+            pus: pus.clone(),
             busy_s: self.busy_s(pus)?,
             own_ns: clock::own_ns(children),
             ..Sample::default()
