@@ -1,4 +1,4 @@
-//! The port for BLAS libraries that have threads of their own: OpenBLAS, MKL, BLIS. They get as many threads as the program's
+//! The port for BLAS libraries that have threads of their own: OpenBLAS and BLIS. They get as many threads as the program's
 //! grant leaves them, from their next call on.
 //!
 //! numpy and scipy each bring an OpenBLAS with a thread for each core. Folded, such threads wait for each other in loops

@@ -48,15 +48,11 @@ impl Library {
         if file.is_null() { &[] } else { unsafe { CStr::from_ptr(file) }.to_bytes() }
     }
 
-    /// Whether its number may be read and set. MKL chooses the threads that it runs on at its first call, which must not be ours.
+    /// Whether its number may be read and set.
     pub fn is_ready(&self) -> bool {
         self.promise() == Promise::Follows
-            && (self.kind() != Kind::Mkl || HAS_LAYER.load(Ordering::Relaxed) != 0)
     }
 }
-
-/// Whether MKL has chosen.
-static HAS_LAYER: AtomicU32 = AtomicU32::new(0);
 
 /// What a library of a kind goes by.
 struct Names {
@@ -185,12 +181,6 @@ pub fn after_fork() {
 unsafe fn look_into(base: usize, name: *const c_char) {
     // SAFETY: the caller's name; what is found by these names has these types.
     unsafe {
-        if !libc::strstr(name, c"mkl_intel_thread".as_ptr()).is_null()
-            || !libc::strstr(name, c"mkl_gnu_thread".as_ptr()).is_null()
-            || !libc::strstr(name, c"mkl_tbb_thread".as_ptr()).is_null()
-        {
-            HAS_LAYER.store(1, Ordering::Relaxed);
-        }
         let library = libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         if library.is_null() {
             return;
@@ -211,6 +201,9 @@ unsafe fn look_into(base: usize, name: *const c_char) {
                     let asked = parallel.and_then(|at| function::<unsafe extern "C" fn() -> c_int>(at));
                     asked.is_some_and(|asked| asked() == 1) && variable.is_some()
                 }
+                // Its threads are Intel's OpenMP runtime's, libgomp's or oneTBB's, and those ports'. Its functions hold a lock while they look up
+                // others by dlsym, and so aren't to be called from there.
+                Kind::Mkl => false,
                 _ => true,
             };
             let promise = if own_threads { Promise::Follows } else { Promise::Left };
