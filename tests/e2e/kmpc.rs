@@ -8,22 +8,6 @@ fn house() -> House {
     House::configured("equi", "count_load = false\n")
 }
 
-#[test]
-fn regions_are_resized_and_a_team_gets_its_threads_back() {
-    for by in [By::Clang, By::GccForLlvms] {
-        let house = house();
-        let loops = compiled_by(by, "loops");
-        let (a, b) = (house.at(&loops).start(), house.at(&loops).start());
-        a.until_resized_to(1);
-        let a = a.finish().well();
-        assert_eq!(a.number("last"), 1);
-        b.until_resized_to(2);
-        let b = b.finish().well();
-        assert_eq!((b.number("last"), b.number("largest")), (2, 2));
-        assert_eq!(a.number("sum"), b.number("sum"));
-    }
-}
-
 /// Runs a program with a grant of one PU and a team of 3 of its own; returns what it said in the end.
 fn kept(name: &str, argument: &str) -> Done {
     let house = house();

@@ -93,3 +93,13 @@ fn calls_that_the_compiler_made_jumps_reach_the_runtime() {
     let done = house.program("jumps").args(&library).threads(2).run().well();
     assert_eq!(done.out, expected.out);
 }
+
+/// What is found in it isn't asked anything there and then: it may wait for a lock that the caller holds.
+#[test]
+fn a_blas_may_load_its_layer_with_its_lock_held() {
+    let house = House::open("equi");
+    let library = compiled("libmkl_like");
+    std::fs::copy(&library, library_folder().join("libmkl_layer.so")).expect("a copy of the library");
+    let done = house.program("loads").args(&[Path::new("keep"), &library]).run().well();
+    assert_eq!((done.number("result"), done.number("wrong")), (32, 0), "{done:#?}");
+}

@@ -1,27 +1,30 @@
 //! Resizing really happens, and is undone when the machine is free again.
 
-use crate::support::House;
+use crate::support::{By, House, compiled_by};
 use scafd::control::Mechanism;
 
 #[test]
 fn two_programs_get_a_pu_each_and_the_survivor_gets_both() {
-    let house = House::open("equi");
-    let (a, b) = (house.program("loops").start(), house.program("loops").start());
-    let (pid_a, pid_b) = (a.pid(), b.pid());
-    house.until("both have a PU of their own, with teams of one by resizing", |snapshot| {
-        let find = |pid| snapshot.programs.iter().find(|program| program.pid == pid);
-        let (a, b) = (find(pid_a)?, find(pid_b)?);
-        let settled = [a, b].iter().all(|program| {
-            program.mechanism == Mechanism::Resize && program.dop == Some(1) && program.team == 1
+    for by in [By::Itself, By::Clang, By::GccForLlvms] {
+        let house = House::configured("equi", "count_load = false\n");
+        let loops = compiled_by(by, "loops");
+        let (a, b) = (house.at(&loops).start(), house.at(&loops).start());
+        let (pid_a, pid_b) = (a.pid(), b.pid());
+        house.until("both have a PU of their own, with teams of one by resizing", |snapshot| {
+            let find = |pid| snapshot.programs.iter().find(|program| program.pid == pid);
+            let (a, b) = (find(pid_a)?, find(pid_b)?);
+            let settled = [a, b].iter().all(|program| {
+                program.mechanism == Mechanism::Resize && program.dop == Some(1) && program.team == 1
+            });
+            (settled && a.pus.len() == 1 && b.pus.len() == 1 && a.pus != b.pus).then_some(())
         });
-        (settled && a.pus.len() == 1 && b.pus.len() == 1 && a.pus != b.pus).then_some(())
-    });
-    let a = a.finish().well();
-    assert_eq!(a.number("last"), 1);
-    b.until_resized_to(2);
-    let b = b.finish().well();
-    assert_eq!((b.number("last"), b.number("largest")), (2, 2));
-    assert_eq!(a.number("sum"), b.number("sum"));
+        let a = a.finish().well();
+        assert_eq!(a.number("last"), 1);
+        b.until_resized_to(2);
+        let b = b.finish().well();
+        assert_eq!((b.number("last"), b.number("largest")), (2, 2));
+        assert_eq!(a.number("sum"), b.number("sum"));
+    }
 }
 
 #[test]

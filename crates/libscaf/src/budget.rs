@@ -12,7 +12,7 @@ use scaf_team::split;
 pub enum Who {
     /// oneTBB.
     Tbb,
-    /// OpenBLAS, MKL, BLIS.
+    /// OpenBLAS, BLIS.
     Blas,
 }
 

@@ -215,19 +215,20 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
     let starts = |prefix: &str| elf.imports.keys().any(|name| name.starts_with(prefix));
     let imports_gomp = starts("GOMP_parallel");
     let imports_kmp = starts("__kmpc_fork_");
+    let starts_regions = imports_gomp || imports_kmp;
     Ok(ModuleFacts {
         path: path.to_owned(),
         soname: elf.soname.clone(),
         statically_linked: elf.machine_supported && !elf.has_interpreter && !elf.has_dynamic,
         setuid: false,
         machine_supported: elf.machine_supported,
-        spins: (imports_gomp || imports_kmp).then(|| size_use::spins(&code)).flatten(),
+        spins: starts_regions.then(|| size_use::spins(&code)).flatten(),
         imports_gomp,
         imports_kmp,
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
         thread_local: elf.has_tls || starts("__kmpc_threadprivate"),
         size_use: size_use::of(&code),
-        regions: if imports_gomp || imports_kmp { size_use::regions(&code) } else { Vec::new() },
+        regions: if starts_regions { size_use::regions(&code) } else { Vec::new() },
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,
     })

@@ -100,6 +100,23 @@ variadic! {
     __kmpc_fork_teams => enter_league;
 }
 
+/// Puts the arguments that don't fit the registers on the stack, the last one first: as many as the last instruction left in `eax`, from `r9` on.
+macro_rules! stack_arguments {
+    () => {
+        "jle 3f
+        lea r10d, [rax + 1]
+        and r10d, -2
+        shl r10, 3
+        sub rsp, r10
+        2:
+        mov r10, [r9 + rax * 8 - 8]
+        mov [rsp + rax * 8 - 8], r10
+        dec rax
+        jnz 2b
+        3:"
+    };
+}
+
 /// Calls the runtime as the program called us.
 #[unsafe(naked)]
 unsafe extern "C" fn forward(region: *const Region) {
@@ -112,20 +129,9 @@ unsafe extern "C" fn forward(region: *const Region) {
         ".cfi_def_cfa_register rbp",
         "mov esi, [rdi + {count}]",
         "mov r9, [rdi + {rest}]",
-        // What doesn't fit the registers, the last one first.
         "mov eax, esi",
         "sub eax, 3",
-        "jle 3f",
-        "lea r10d, [rax + 1]",
-        "and r10d, -2",
-        "shl r10, 3",
-        "sub rsp, r10",
-        "2:",
-        "mov r10, [r9 + rax * 8 - 8]",
-        "mov [rsp + rax * 8 - 8], r10",
-        "dec rax",
-        "jnz 2b",
-        "3:",
+        stack_arguments!(),
         "mov r11, [rdi + {real}]",
         "mov rdx, [rdi + {micro}]",
         "mov rcx, [rdi + {first}]",
@@ -163,23 +169,14 @@ unsafe extern "C" fn invoke(region: *const Region, global: *const c_int, bound: 
         "mov rsi, rdx",
         "mov r9, [r11 + {rest}]",
         // Four arguments fit the registers here, so one of `rest` does.
+        "add r9, 8",
         "mov eax, [r11 + {count}]",
         "sub eax, 4",
-        "jle 3f",
-        "lea r10d, [rax + 1]",
-        "and r10d, -2",
-        "shl r10, 3",
-        "sub rsp, r10",
-        "2:",
-        "mov r10, [r9 + rax * 8]",
-        "mov [rsp + rax * 8 - 8], r10",
-        "dec rax",
-        "jnz 2b",
-        "3:",
+        stack_arguments!(),
         "mov rdx, [r11 + {first}]",
         "mov rcx, [r11 + {first} + 8]",
         "mov r8, [r11 + {first} + 16]",
-        "mov r9, [r9]",
+        "mov r9, [r9 - 8]",
         "call [r11 + {micro}]",
         "leave",
         ".cfi_def_cfa rsp, 8",

@@ -23,47 +23,42 @@ pub fn found(runtime: &Runtime, only: bool) {
     END.store(address(runtime.end_serialized), Ordering::Relaxed);
 }
 
-/// A region of one thread begins. A clause that was given for it stays in force for the next one, as the runtime has it.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __kmpc_serialized_parallel(place: Place, number: c_int) {
-    naked_asm!(
-        "endbr64",
-        "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
-        "add dword ptr fs:[r10 + {serial}], 1",
-        "mov rax, qword ptr [rip + {real}]",
-        "test rax, rax",
-        "jz 2f",
-        "jmp rax",
-        "2:",
-        "mov rdx, qword ptr [rsp]",
-        "jmp {search}",
-        serial = const offset_of!(Thread, serial),
-        real = sym BEGIN,
-        search = sym begin,
-    )
+/// Calls that count how deep the thread is in such regions, and go on at the runtime's own, or where that is looked for.
+macro_rules! counted {
+    ($($(#[doc = $about:literal])* $name:ident: [$($count:literal),*], $real:ident or $search:ident;)*) => {
+        $(
+            $(#[doc = $about])*
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(place: Place, number: c_int) {
+                naked_asm!(
+                    "endbr64",
+                    "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+                    $($count,)*
+                    "mov rax, qword ptr [rip + {real}]",
+                    "test rax, rax",
+                    "jz 2f",
+                    "jmp rax",
+                    "2:",
+                    "mov rdx, qword ptr [rsp]",
+                    "jmp {search}",
+                    serial = const offset_of!(Thread, serial),
+                    real = sym $real,
+                    search = sym $search,
+                )
+            }
+        )*
+    };
 }
 
-/// It ends. The runtime ends some that it has begun in another way, so the count stays at nought.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __kmpc_end_serialized_parallel(place: Place, number: c_int) {
-    naked_asm!(
-        "endbr64",
-        "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+counted! {
+    /// A region of one thread begins. A clause that was given for it stays in force for the next one, as the runtime has it.
+    __kmpc_serialized_parallel: ["add dword ptr fs:[r10 + {serial}], 1"], BEGIN or begin;
+    /// It ends. The runtime ends some that it has begun in another way, so the count stays at nought.
+    __kmpc_end_serialized_parallel: [
         "sub dword ptr fs:[r10 + {serial}], 1",
-        "adc dword ptr fs:[r10 + {serial}], 0",
-        "mov rax, qword ptr [rip + {real}]",
-        "test rax, rax",
-        "jz 2f",
-        "jmp rax",
-        "2:",
-        "mov rdx, qword ptr [rsp]",
-        "jmp {search}",
-        serial = const offset_of!(Thread, serial),
-        real = sym END,
-        search = sym end,
-    )
+        "adc dword ptr fs:[r10 + {serial}], 0"
+    ], END or end;
 }
 
 unsafe extern "C" fn begin(here: Place, number: c_int, caller: usize) {

@@ -106,13 +106,12 @@ macro_rules! shares {
                     let Some(real): Option<ShareOut<$number, $difference>> = runtime.$field else { return };
                     let all = (*first, *last, step);
                     real(here, number, schedule, has_last, first, last, stride, step, chunk);
-                    if deal(schedule, i64::from(chunk)) == Deal::Balanced {
-                        let (part, team) = (waits::index(this, runtime), frame.team(runtime));
+                    let team = frame.team(runtime);
+                    // To a team of one nothing is dealt out.
+                    if team > 1 && deal(schedule, i64::from(chunk)) == Deal::Balanced {
+                        let part = waits::index(this, runtime);
                         let [ours, other] = [Deal::Balanced, Deal::Blocks(1)].map(|deal| tell(deal, all, part, team));
-                        // To a team of one nothing is dealt out.
-                        if team > 1 {
-                            saw((*first, *last) == (ours.first, ours.last), ours != other);
-                        }
+                        saw((*first, *last) == (ours.first, ours.last), ours != other);
                     }
                 }
             }

@@ -56,24 +56,21 @@ struct Report {
     useful_over_wall_mean_abs_error_pct: Option<f64>,
 }
 
-/// One program at one DoP. `None`: that source says nothing.
+/// One program at one DoP.
 #[derive(Debug, Serialize)]
 struct Row {
     name: String,
     p: u32,
     true_speedup: f64,
-    useful_over_wall: Option<f64>,
-    curve: Option<f64>,
-    experiment: Option<f64>,
-    counters: Option<f64>,
-    fused: Option<f64>,
+    #[serde(flatten)]
+    said: Said,
     error_pct: Option<f64>,
     /// The estimate of the run that was furthest off.
     fused_worst: Option<f64>,
 }
 
-/// What one managed run says about one DoP.
-#[derive(Clone, Copy, Debug)]
+/// What is said about a program at one DoP. `None`: that source says nothing.
+#[derive(Clone, Copy, Debug, Serialize)]
 struct Said {
     useful_over_wall: Option<f64>,
     curve: Option<f64>,
@@ -221,17 +218,19 @@ fn row(name: &str, p: u32, rounds: &[(f64, Said)]) -> Option<Row> {
     let all =
         |of: fn(&Said) -> Option<f64>| rounds.iter().filter_map(|(_, said)| of(said)).collect::<Vec<_>>();
     let off = |said: &f64| (said / true_speedup - 1.0).abs();
-    let fused = median(&all(|said| said.fused));
-    Some(Row {
-        name: name.to_owned(),
-        p,
-        true_speedup,
+    let said = Said {
         useful_over_wall: median(&all(|said| said.useful_over_wall)),
         curve: median(&all(|said| said.curve)),
         experiment: median(&all(|said| said.experiment)),
         counters: median(&all(|said| said.counters)),
-        fused,
-        error_pct: fused.map(|fused| error_pct(fused, true_speedup)),
+        fused: median(&all(|said| said.fused)),
+    };
+    Some(Row {
+        name: name.to_owned(),
+        p,
+        true_speedup,
+        said,
+        error_pct: said.fused.map(|fused| error_pct(fused, true_speedup)),
         fused_worst: all(|said| said.fused).into_iter().max_by(|a, b| off(a).total_cmp(&off(b))),
     })
 }
@@ -248,7 +247,7 @@ fn report(flags: &cli::Estimate, programs: Vec<Row>) -> Report {
     let mean =
         |errors: &[f64]| (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
     let fused = of(&|row| row.error_pct);
-    let useful = of(&|row| Some(error_pct(row.useful_over_wall?, row.true_speedup)));
+    let useful = of(&|row| Some(error_pct(row.said.useful_over_wall?, row.true_speedup)));
     let single = of(&|row| Some(error_pct(row.fused_worst?, row.true_speedup)));
     let worst = |errors: &[f64]| errors.iter().copied().reduce(f64::max);
     Report {
@@ -281,11 +280,11 @@ fn table(report: &Report) -> String {
             it.name.clone(),
             it.p.to_string(),
             format!("{:.2}", it.true_speedup),
-            number(it.useful_over_wall),
-            number(it.curve),
-            number(it.experiment),
-            number(it.counters),
-            number(it.fused),
+            number(it.said.useful_over_wall),
+            number(it.said.curve),
+            number(it.said.experiment),
+            number(it.said.counters),
+            number(it.said.fused),
             it.error_pct.map_or("-".to_owned(), |error| format!("{error:+.1}")),
             number(it.fused_worst),
         ]);
@@ -318,8 +317,8 @@ mod tests {
         let rounds =
             [(2.0, said(Some(1.9))), (3.0, said(Some(2.2))), (1.0, said(Some(1.4))), (2.0, said(None))];
         let row = row("it", 2, &rounds).unwrap();
-        assert_eq!((row.true_speedup, row.curve, row.useful_over_wall), (2.0, Some(2.0), None));
-        assert_eq!((row.fused, row.fused_worst), (Some(1.9), Some(1.4)));
+        assert_eq!((row.true_speedup, row.said.curve, row.said.useful_over_wall), (2.0, Some(2.0), None));
+        assert_eq!((row.said.fused, row.fused_worst), (Some(1.9), Some(1.4)));
         assert!((row.error_pct.unwrap() + 5.0).abs() < 1e-9);
         assert!(super::row("it", 2, &[]).is_none());
     }

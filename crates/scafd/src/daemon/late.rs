@@ -55,7 +55,7 @@ impl Daemon {
         let mut follows = false;
         let mut at_work = program.came_at_work && pages.ports().next().is_none();
         for port in pages.ports() {
-            let blas = matches!(port.kind, Kind::OpenBlas | Kind::Mkl | Kind::Blis);
+            let blas = matches!(port.kind, Kind::OpenBlas | Kind::Blis);
             follows |= blas && port.promise == Promise::Follows;
             at_work |= blas && port.at_work > dop;
         }

@@ -119,6 +119,14 @@ struct Measured {
     memory: Option<tempfile::TempDir>,
 }
 
+impl Measured {
+    fn new(config: Config, remembers: bool) -> Result<Measured> {
+        let remembers = remembers && matches!(config, Config::Managed(_));
+        let memory = remembers.then(tempfile::tempdir).transpose().context("temporary folder")?;
+        Ok(Measured { config, repetitions: vec![], lates: vec![], trace: None, memory })
+    }
+}
+
 /// A run of a program alone.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -145,8 +153,6 @@ struct Bench<'a> {
     is_late: bool,
     /// Whether a picture is wanted.
     is_drawn: bool,
-    /// Whether daemons remember.
-    remembers: bool,
     interrupt: Interrupt,
     progress: Progress,
     /// Seconds with one thread, and with the whole machine, of each program.
@@ -191,15 +197,8 @@ impl<'a> Bench<'a> {
             outputs: vec![HashSet::new(); count],
             measured: configs
                 .into_iter()
-                .map(|config| Measured {
-                    config,
-                    repetitions: vec![],
-                    lates: vec![],
-                    trace: None,
-                    memory: None,
-                })
-                .collect(),
-            remembers: flags.remember,
+                .map(|config| Measured::new(config, flags.remember))
+                .collect::<Result<_>>()?,
             motion,
         })
     }
@@ -331,8 +330,8 @@ impl<'a> Bench<'a> {
     fn together(&mut self, number: usize) -> Result<()> {
         let config = self.measured[number].config.clone();
         self.progress.at(config.to_string());
-        if self.remembers && self.measured[number].memory.is_none() {
-            self.measured[number].memory = Some(tempfile::tempdir().context("temporary folder")?);
+        let Measured { memory, repetitions, .. } = &self.measured[number];
+        if memory.is_some() && repetitions.is_empty() {
             let daemon = self.daemon(number)?;
             corun::corun(&self.parts(&config, daemon.as_ref()), &self.interrupt)?;
         }
