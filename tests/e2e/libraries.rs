@@ -100,6 +100,6 @@ fn a_blas_may_load_its_layer_with_its_lock_held() {
     let house = House::open("equi");
     let library = compiled("libmkl_like");
     std::fs::copy(&library, library_folder().join("libmkl_layer.so")).expect("a copy of the library");
-    let done = house.program("loads").args(&[Path::new("keep"), &library]).run().well();
+    let done = house.program("loads").args([Path::new("keep"), &library]).run().well();
     assert_eq!((done.number("result"), done.number("wrong")), (32, 0), "{done:#?}");
 }
