@@ -4,12 +4,13 @@ use crate::elf::{Elf, build_id};
 use crate::error::Error;
 use crate::size_use::{self, Region};
 use memchr::memmem;
-use object::read::elf::ElfFile64;
+use object::elf::{self, FileHeader64, SectionHeader64};
+use object::read::elf::{ElfFile64, FileHeader as _, SectionHeader as _};
 use object::{LittleEndian, ReadCache, ReadRef};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -124,7 +125,8 @@ fn makes_teams(name: &str) -> bool {
 /// # Errors
 /// When the file cannot be read, is larger than 1 GiB, or is no intact ELF file.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
-    Contents::read(path, path)?.facts(path)
+    let (file, meta) = opened(path, path)?;
+    Contents::read(file, &meta, path)?.facts(path)
 }
 
 /// The build-id of the ELF file at `open`, or for one without any a hash of its beginning and its length; nothing else of it is read.
@@ -145,10 +147,49 @@ pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
     Ok(format!("file-{:016x}", hasher.finish()))
 }
 
-/// The facts about the file at `open`, told under the name `path`; `None` for a file in which no name of OpenMP stands, so that it has no say in the size of teams.
+/// The facts about the file at `open`, told under the name `path`; `None` for a file that names nothing of OpenMP, so that it has no say in the size of teams.
 pub(crate) fn relevant_module_as(open: &Path, path: &Path) -> Result<Option<ModuleFacts>, Error> {
-    let contents = Contents::read(open, path)?;
-    if contents.is_irrelevant() { Ok(None) } else { contents.facts(path).map(Some) }
+    let (file, meta) = opened(open, path)?;
+    if names_nothing(&ReadCache::new(&file)) {
+        return Ok(None);
+    }
+    Contents::read(file, &meta, path)?.facts(path).map(Some)
+}
+
+/// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name what it calls, among its dynamic symbols or
+/// where it looks it up. Of a Python process's 200 libraries that are nearly all, so what else is in them, most of their 150 MB, isn't read.
+fn names_nothing<'a, R: ReadRef<'a>>(file: R) -> bool {
+    let endian = LittleEndian;
+    let loaded = || {
+        let header = FileHeader64::<LittleEndian>::parse(file).ok()?;
+        let sections = header.section_headers(endian, file).ok()?;
+        // Else it isn't known what it imports.
+        sections.iter().find(|section| section.sh_type(endian) == elf::SHT_DYNAMIC)?;
+        let symbols = sections.iter().find(|section| section.sh_type(endian) == elf::SHT_DYNSYM);
+        let names = symbols.map(|section| section.sh_link(endian) as usize);
+        let is_data = |section: &SectionHeader64<_>| {
+            let flags = section.sh_flags(endian).0;
+            flags & elf::SHF_ALLOC.0 != 0 && flags & elf::SHF_EXECINSTR.0 == 0
+        };
+        let all = sections.iter().enumerate();
+        let read = all.filter(|(at, section)| is_data(section) || Some(*at) == names);
+        read.map(|(_, section)| section.data(endian, file).ok()).collect::<Option<Vec<_>>>()
+    };
+    let openmp = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"].map(memmem::Finder::new);
+    loaded().is_some_and(|pieces| pieces.iter().all(|data| openmp.iter().all(|it| it.find(data).is_none())))
+}
+
+/// A regular file, and what is known about it.
+fn opened(open: &Path, path: &Path) -> Result<(File, Metadata), Error> {
+    let meta = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
+    if !meta.is_file() {
+        // Opening a FIFO would wait for a writer that need never come.
+        return Err(Error::not_elf(path, "not a regular file"));
+    }
+    if meta.len() > MAX_FILE {
+        return Err(Error::TooLarge { path: path.to_owned(), bytes: meta.len(), limit: MAX_FILE });
+    }
+    Ok((File::open(open).map_err(|e| Error::read(path, e))?, meta))
 }
 
 /// A file that may be a module.
@@ -163,18 +204,10 @@ enum Bytes {
 }
 
 impl Contents {
-    fn read(open: &Path, path: &Path) -> Result<Contents, Error> {
-        let meta = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
-        if !meta.is_file() {
-            // Opening a FIFO would wait for a writer that need never come.
-            return Err(Error::not_elf(path, "not a regular file"));
-        }
-        if meta.len() > MAX_FILE {
-            return Err(Error::TooLarge { path: path.to_owned(), bytes: meta.len(), limit: MAX_FILE });
-        }
-        let file = File::open(open).map_err(|e| Error::read(path, e))?;
+    fn read(mut file: File, meta: &Metadata, path: &Path) -> Result<Contents, Error> {
         let bytes = if meta.len() <= READ_AT_ONCE {
             let mut bytes = Vec::with_capacity(meta.len() as usize);
+            file.rewind().map_err(|e| Error::read(path, e))?;
             file.take(READ_AT_ONCE).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
             Bytes::All(bytes)
         } else {
@@ -189,15 +222,6 @@ impl Contents {
             Bytes::Piecewise(cache) => facts(cache, path)?,
         };
         Ok(ModuleFacts { setuid: self.mode & 0o6000 != 0, ..facts })
-    }
-
-    /// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name what it
-    /// calls.
-    fn is_irrelevant(&self) -> bool {
-        let Bytes::All(bytes) = &self.bytes else { return false };
-        let names = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
-        bytes.starts_with(b"\x7fELF")
-            && names.iter().all(|name| memmem::find(bytes, name.as_bytes()).is_none())
     }
 }
 
@@ -216,7 +240,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
     let imports_gomp = starts("GOMP_parallel");
     let imports_kmp = starts("__kmpc_fork_");
     let starts_regions = imports_gomp || imports_kmp;
-    Ok(ModuleFacts {
+    let facts = ModuleFacts {
         path: path.to_owned(),
         soname: elf.soname.clone(),
         statically_linked: elf.machine_supported && !elf.has_interpreter && !elf.has_dynamic,
@@ -231,5 +255,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         regions: if starts_regions { size_use::regions(&code) } else { Vec::new() },
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,
-    })
+    };
+    debug_assert!(!facts.is_relevant() || !names_nothing(file), "{facts:?}");
+    Ok(facts)
 }
