@@ -24,8 +24,10 @@ const SOBER_S: f64 = 5.0;
 /// A newcomer stays on an equal part for so long, in seconds: seven measurements at 4 Hz. With 5% of noise these make 2%, and
 /// what the floor asks for hangs on it.
 const MEASURED_S: f64 = 1.7;
-/// It needn't where its speedup there is known better than this when it comes.
+/// It needn't where its speedup there is known better than this when it comes,
 const KNOWN: f64 = 0.1;
+/// or than this, if earlier runs say so, which may be heard of a moment later.
+const KNOWN_BEFORE: f64 = 0.25;
 /// A capacity that differs by this factor from what it was is another machine.
 const OTHER_MACHINE: f64 = 1.25;
 /// A change costs the programs resized teams and cold caches; it is made for no less than this, relatively.
@@ -159,11 +161,13 @@ impl Curve {
     /// Who has come a moment ago and isn't known, so that it is measured on an equal part.
     fn fresh(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> Vec<bool> {
         let came = programs.iter().zip(known).map(|(program, known)| {
-            if let Ok(i) = self.came.binary_search_by_key(&program.id, |came| came.0) {
-                return self.came[i];
-            }
             let sure = is_sure(machine, programs, program, known.as_ref());
-            (program.id, (!sure).then_some(machine.now_s))
+            match self.came.binary_search_by_key(&program.id, |came| came.0) {
+                // What it was measured since doesn't make it known, or nobody would be measured for long.
+                Ok(i) if !sure || program.profile.is_empty() => self.came[i],
+                Err(_) if !sure => (program.id, Some(machine.now_s)),
+                _ => (program.id, None),
+            }
         });
         self.came = came.collect();
         let fresh = |since: f64| (0.0..MEASURED_S).contains(&(machine.now_s - since));
@@ -171,11 +175,12 @@ impl Curve {
     }
 }
 
-/// Whether a program's speedup on an equal part is known well enough when it comes.
+/// Whether a program's speedup on an equal part is known well enough that it needn't be measured there first.
 fn is_sure(machine: &Machine, programs: &[&Program], program: &Program, known: Option<&Known>) -> bool {
     let equal = machine.capacity / programs.len().max(1) as u32;
     let at = At::new(equal.clamp(program.floor(), program.cap()));
-    known.is_some_and(|known| known.at(at).error <= KNOWN)
+    let asked = if program.profile.is_empty() { KNOWN } else { KNOWN_BEFORE };
+    known.is_some_and(|known| known.at(at).error <= asked)
 }
 
 /// What is done about a division.

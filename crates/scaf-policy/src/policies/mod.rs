@@ -2,6 +2,8 @@
 
 mod chaos;
 mod curve;
+#[cfg(test)]
+mod curve_tests;
 mod divide;
 mod equi;
 mod fits;

@@ -1,0 +1,46 @@
+//! Whom the curve policy measures first.
+
+use super::curve::Curve;
+use crate::fusion::Measured;
+use crate::observed::Estimate;
+use crate::{Machine, Policy, Program, ProgramId, Settings, Share};
+
+/// A program that scales up to 12 contexts, of which each number of `error` is known.
+fn program(id: u64, profile: bool, error: f64) -> Program {
+    let point = |dop: u32| Measured { dop, speedup: Estimate { value: f64::from(dop.min(12)), error } };
+    let points: Vec<Measured> = [4, 8, 12].map(point).to_vec();
+    let profile = if profile { points.clone() } else { vec![] };
+    Program { dop: 8, efficiency: Some(0.9), curve: points, profile, ..Program::new(ProgramId(id), 16) }
+}
+
+fn unknown(id: u64) -> Program {
+    Program { efficiency: None, curve: vec![], profile: vec![], ..program(id, false, 0.0) }
+}
+
+fn is_measured_first(share: &Share) -> bool {
+    share.reason.starts_with("nothing measured yet")
+}
+
+/// Whether the second of two programs is measured first, at each of some moments, as it is known then.
+fn measured_first<const N: usize>(moments: [(f64, Program); N]) -> [bool; N] {
+    let mut policy = Curve::new(&Settings::default());
+    let first = program(1, false, 0.01);
+    policy.allocate(&Machine::new(16, 1.0), std::slice::from_ref(&first));
+    moments.map(|(now_s, second)| {
+        let programs = [first.clone(), second];
+        is_measured_first(&policy.allocate(&Machine::new(16, now_s), &programs).shares[1])
+    })
+}
+
+#[test]
+fn a_newcomer_is_measured_for_a_while_however_sure_it_soon_seems() {
+    let sure = || program(2, false, 0.02);
+    assert_eq!(measured_first([(9.0, unknown(2)), (9.5, sure()), (11.0, sure())]), [true, true, false]);
+}
+
+#[test]
+fn one_that_is_known_from_earlier_runs_is_not_even_if_that_is_heard_of_later() {
+    assert_eq!(measured_first([(9.0, program(2, true, 0.2))]), [false]);
+    assert_eq!(measured_first([(9.0, unknown(2)), (9.03, program(2, true, 0.2))]), [true, false]);
+    assert_eq!(measured_first([(9.0, unknown(2)), (9.03, program(2, true, 0.6))]), [true, true]);
+}
