@@ -68,8 +68,11 @@ fn every_decision_is_recorded_once_until_the_user_has_enough() {
     command.arg("record").arg(&file).env("SCAF_SOCKET", house.socket()).stderr(Stdio::piped());
     let record = command.spawn().expect("scaf record");
     wait_for("the trace", || file.exists().then_some(()));
+    // It is being written: behind the last end of a line may stand a part of the next.
     let latest = || {
-        lines(&std::fs::read_to_string(&file).unwrap_or_default()).last().map_or(0, |it| it.decision.number)
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        lines(whole).last().map_or(0, |it| it.decision.number)
     };
     for _ in 0..4 {
         let (a, b) = (house.program("loops").start(), house.program("loops").start());
