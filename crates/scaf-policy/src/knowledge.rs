@@ -39,6 +39,12 @@ impl Useful {
         Useful { rc_s, dop: None, at: BTreeMap::new() }
     }
 
+    /// Forgets all that was measured.
+    pub fn forget(&mut self) {
+        self.dop = None;
+        self.at.clear();
+    }
+
     /// Takes in an interval that was spent on `dop` contexts. One without length says nothing.
     pub fn add(&mut self, dop: u32, interval: &Interval) {
         let dt_s = interval.dt_s;

@@ -219,9 +219,12 @@ impl<'a> Simulation<'a> {
         if self.scenario.daemon.load_adaptive {
             self.adapt_to_load();
         }
+        let lends = self.policy.lends();
         for (program, watch) in self.running.iter_mut().zip(&mut self.watches) {
             let account = std::mem::take(&mut program.account);
-            watch.look(self.now_s, program.dop.unwrap_or(program.natural), account);
+            let dop = program.dop.unwrap_or(program.natural);
+            let lent = lends && dop <= program.spec.min.max(1) && self.lent.contains(&program.id);
+            watch.look(self.now_s, dop, lent, account);
         }
         let noise = self.scenario.noise_pct / 100.0;
         if noise > 0.0 {

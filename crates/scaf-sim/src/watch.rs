@@ -17,26 +17,39 @@ pub(crate) struct Watch {
     natural: u32,
     /// When the interval began.
     since_s: f64,
+    /// Whether it has been in a region yet.
+    begun: bool,
 }
 
 impl Watch {
     /// Of a program that has come now and would have so many contexts alone.
     pub fn new(now_s: f64, rc_s: f64, natural: u32) -> Watch {
-        Watch { observed: Observed::default(), useful: Useful::new(rc_s), natural, since_s: now_s }
+        Watch {
+            observed: Observed::default(),
+            useful: Useful::new(rc_s),
+            natural,
+            since_s: now_s,
+            begun: false,
+        }
     }
 
-    /// Takes in what it did since the last look, on `dop` contexts.
-    pub fn look(&mut self, now_s: f64, dop: u32, account: Account) {
+    /// Takes in what it did since the last look, on `dop` contexts; they may be all that it has, for the others are `lent`.
+    pub fn look(&mut self, now_s: f64, dop: u32, lent: bool, account: Account) {
         let dt_s = now_s - self.since_s;
         self.since_s = now_s;
         if dt_s <= 0.0 {
             return;
         }
         let parallel_s = account.parallel_s.min(dt_s);
+        if !self.begun && parallel_s > 0.0 {
+            // What it did before its first region won't come again.
+            self.begun = true;
+            self.useful.forget();
+        }
         // On one context there is nobody to wait for.
         let useful_s = if dop <= 1 { parallel_s } else { account.useful_s };
         // What a team does that is still of another size says nothing of the DoP that was granted.
-        if account.astray_s <= (1.0 - STEADY) * dt_s {
+        if account.astray_s <= (1.0 - STEADY) * dt_s && !lent {
             self.useful.add(dop, &Interval { dt_s, p: f64::from(dop), parallel_s, useful_s });
         }
         let runs: Vec<Runs> = account
@@ -50,7 +63,9 @@ impl Watch {
                 wall_s: *wall_s,
             })
             .collect();
-        self.observed.add(&Spell { dop, dt_s, parallel_s, runs: &runs });
+        if self.begun && !(lent && runs.is_empty()) {
+            self.observed.add(&Spell { dop, dt_s, parallel_s, runs: &runs });
+        }
     }
 
     /// The DoP changes between two looks: the interval begins anew, what ended is kept.

@@ -147,6 +147,18 @@ fn contexts_of_a_serial_program_are_told_to_be_free_and_its_return_is_decided_at
 }
 
 #[test]
+fn a_program_that_begins_with_a_serial_phase_has_its_contexts_when_that_ends() {
+    let reads_first = |name, serial_s, regions| {
+        ProgramSpec::of_phases(name, 0.0, vec![PhaseSpec { times: 1, serial_s, regions }])
+    };
+    let first = reads_first("a", 10.0, vec![region(0.2, 1000, Shape::Amdahl(0.0))]);
+    let both = scenario("core:8 pu:1", vec![first, reads_first("b", 50.0, vec![])]);
+    let took_s = under("curve", &both, 1).programs[0].ended_s;
+    // Seven of eight contexts, but for 2 s in which it is measured and curves are learned.
+    assert!(took_s < 10.0 + 200.0 / 7.0 + 2.0, "{took_s}");
+}
+
+#[test]
 fn many_programs_on_many_contexts_are_simulated() {
     let program = |i: u32| {
         let region = region(0.05, 100, Shape::Amdahl(0.01 * f64::from(i % 7)));

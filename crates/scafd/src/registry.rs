@@ -284,7 +284,12 @@ impl Program {
     /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now; one that was `stepped` to for a
     /// moment isn't what it is to be judged by.
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
+        let begins = seen.last_team > 0 && self.seen.is_some_and(|before| before.last_team == 0);
         self.seen = Some(seen);
+        if begins {
+            // It was reading its input, say: that won't come again.
+            self.useful.forget();
+        }
         // A smaller team that was there before the grant, in a region that goes on, says nothing of the DoP that was granted: a region
         // of some seconds that was entered on one context would be an efficiency of a sixty-third on 63. Nor does an interval in which such a region ended.
         let old = seen.in_region && seen.regions <= self.grant.regions;
@@ -300,7 +305,7 @@ impl Program {
         if self.lends_all() && runs.is_empty() {
             return;
         }
-        if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, .. }) = self.seen {
+        if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, last_team: 1.., .. }) = self.seen {
             self.observed.add(&Spell { dop: self.contexts(), dt_s, parallel_s, runs });
         }
     }

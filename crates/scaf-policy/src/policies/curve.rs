@@ -40,12 +40,23 @@ pub struct Curve {
     settings: Settings,
     /// The moment at which hope was full last, and the capacity then.
     stirred: Option<(f64, u32)>,
-    /// When each program came, if it has to be measured first; by id.
-    came: Vec<(ProgramId, Option<f64>)>,
+    /// Who is there, by id.
+    came: Vec<Came>,
     /// What everyone has while nobody lends.
     held: Held,
     /// Who lends, and what everyone has meanwhile.
     lent: (Vec<ProgramId>, Held),
+}
+
+/// A program that is there.
+#[derive(Clone, Copy)]
+struct Came {
+    id: ProgramId,
+    /// When it came, if it has to be measured first.
+    fresh: Option<f64>,
+    /// Whether something was known of it, or it was in a serial phase and nothing was to be known. If neither is so any more, it is as if it
+    /// came now: what it did before its first region was forgotten.
+    told: bool,
 }
 
 /// What was decided last, of so many contexts.
@@ -90,13 +101,17 @@ impl Curve {
     }
 
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
-        let hope = self.hope(machine, programs);
+        let mut known: Vec<Option<Known>> = programs.iter().map(|program| Known::observed(program)).collect();
+        let hope = self.hope(machine, programs, &known);
         if let Some(shares) = divide::without_choice(machine, programs) {
-            self.came = programs.iter().map(|program| (program.id, None)).collect();
+            self.came = programs
+                .iter()
+                .zip(&known)
+                .map(|(program, known)| Came { id: program.id, fresh: None, told: is_told(program, known) })
+                .collect();
             self.held = Held::default();
             return shares;
         }
-        let mut known: Vec<Option<Known>> = programs.iter().map(|program| Known::observed(program)).collect();
         let fresh = self.fresh(machine, programs, &known);
         for (known, _) in known.iter_mut().zip(&fresh).filter(|(_, fresh)| **fresh) {
             *known = None;
@@ -130,16 +145,16 @@ impl Curve {
     }
 
     /// How much hope there is, 0 to 1.
-    fn hope(&mut self, machine: &Machine, programs: &[&Program]) -> f64 {
+    fn hope(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> f64 {
         let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
-        let here = |came: &(ProgramId, Option<f64>)| programs.binary_search_by_key(&came.0, |p| p.id).is_ok();
-        let new = |p: &&&Program| self.came.binary_search_by_key(&p.id, |came| came.0).is_err();
-        // Who is known from earlier runs brings nothing to be curious about.
-        let same = self.came.iter().all(here)
-            && programs
-                .iter()
-                .filter(new)
-                .all(|p| is_sure(machine, programs, p, Known::observed(p).as_ref()));
+        let here = |came: &Came| programs.binary_search_by_key(&came.id, |p| p.id).is_ok();
+        let brings_nothing = |(program, known): (&&Program, &Option<Known>)| match self.since(program, known)
+        {
+            Since::Before(_) => true,
+            // Who is known from earlier runs brings nothing to be curious about.
+            Since::Now => is_sure(machine, programs, program, known.as_ref()),
+        };
+        let same = self.came.iter().all(here) && programs.iter().zip(known).all(brings_nothing);
         let like = |before: u32| {
             let ratio = f64::from(machine.capacity.max(1)) / f64::from(before.max(1));
             (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio)
@@ -162,17 +177,38 @@ impl Curve {
     fn fresh(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> Vec<bool> {
         let came = programs.iter().zip(known).map(|(program, known)| {
             let sure = is_sure(machine, programs, program, known.as_ref());
-            match self.came.binary_search_by_key(&program.id, |came| came.0) {
+            let fresh = match self.since(program, known) {
                 // What it was measured since doesn't make it known, or nobody would be measured for long.
-                Ok(i) if !sure || program.profile.is_empty() => self.came[i],
-                Err(_) if !sure => (program.id, Some(machine.now_s)),
-                _ => (program.id, None),
-            }
+                Since::Before(fresh) if !sure || program.profile.is_empty() => fresh,
+                Since::Now if !sure => Some(machine.now_s),
+                _ => None,
+            };
+            Came { id: program.id, fresh, told: is_told(program, known) }
         });
         self.came = came.collect();
         let fresh = |since: f64| (0.0..MEASURED_S).contains(&(machine.now_s - since));
-        self.came.iter().map(|came| came.1.is_some_and(fresh)).collect()
+        self.came.iter().map(|came| came.fresh.is_some_and(fresh)).collect()
     }
+
+    /// Whether a program has just come.
+    fn since(&self, program: &Program, known: &Option<Known>) -> Since {
+        match self.came.binary_search_by_key(&program.id, |came| came.id) {
+            Ok(i) if is_told(program, known) || !self.came[i].told => Since::Before(self.came[i].fresh),
+            _ => Since::Now,
+        }
+    }
+}
+
+/// Since when a program is there.
+enum Since {
+    Now,
+    /// For longer, with [`Came::fresh`].
+    Before(Option<f64>),
+}
+
+/// See [`Came::told`].
+fn is_told(program: &Program, known: &Option<Known>) -> bool {
+    known.is_some() || program.serial
 }
 
 /// Whether a program's speedup on an equal part is known well enough that it needn't be measured there first.

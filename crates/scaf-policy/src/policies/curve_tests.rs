@@ -13,6 +13,10 @@ fn program(id: u64, profile: bool, error: f64) -> Program {
     Program { dop: 8, efficiency: Some(0.9), curve: points, profile, ..Program::new(ProgramId(id), 16) }
 }
 
+fn at(dop: u32, value: f64) -> Measured {
+    Measured { dop, speedup: Estimate { value, error: 0.01 } }
+}
+
 fn unknown(id: u64) -> Program {
     Program { efficiency: None, curve: vec![], profile: vec![], ..program(id, false, 0.0) }
 }
@@ -43,4 +47,23 @@ fn one_that_is_known_from_earlier_runs_is_not_even_if_that_is_heard_of_later() {
     assert_eq!(measured_first([(9.0, program(2, true, 0.2))]), [false]);
     assert_eq!(measured_first([(9.0, unknown(2)), (9.03, program(2, true, 0.2))]), [true, false]);
     assert_eq!(measured_first([(9.0, unknown(2)), (9.03, program(2, true, 0.6))]), [true, true]);
+}
+
+#[test]
+fn one_whose_first_region_comes_late_is_measured_then() {
+    let reading = || Program { serial: true, efficiency: Some(0.125), curve: vec![at(8, 1.0)], ..unknown(2) };
+    let sure = || program(2, false, 0.02);
+    let moments = [
+        (9.0, unknown(2)),
+        (9.5, reading()),
+        (20.0, reading()),
+        (30.0, unknown(2)),
+        (30.3, sure()),
+        (32.0, sure()),
+    ];
+    assert_eq!(measured_first(moments), [true, false, false, true, true, false]);
+    // The same if nothing was measured of it at all.
+    let idle = || Program { serial: true, ..unknown(2) };
+    let moments = [(9.0, idle()), (20.0, idle()), (30.0, unknown(2)), (30.3, sure()), (32.0, sure())];
+    assert_eq!(measured_first(moments), [false, false, true, true, false]);
 }

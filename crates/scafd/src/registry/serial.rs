@@ -39,7 +39,7 @@ impl Program {
     /// `cpu_s` of CPU time; `None` if that isn't known, and then it isn't serial.
     pub fn listen(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
         let busy = cpu_s.is_none_or(|cpu_s| cpu_s > BUSY * seen.interval.dt_s);
-        if busy || seen.in_region || seen.last_team == 0 {
+        if busy || seen.in_region {
             self.is_parallel(now_ns);
             return;
         }
@@ -114,6 +114,30 @@ mod tests {
         p.listen(&Seen { in_region: true, ..quiet(8) }, Some(1.0), 4 * TICK_NS);
         p.listen(&quiet(8), Some(1.0), 5 * TICK_NS);
         assert!(!p.serial);
+    }
+
+    #[test]
+    fn what_a_program_does_before_its_first_region_is_lent_and_then_forgotten() {
+        let mut p = program(1);
+        grant(&mut p, 4, 0);
+        let reading = Seen {
+            interval: Interval { parallel_s: 0.0, useful_s: 0.0, ..quiet(0).interval },
+            last_team: 0,
+            ..quiet(0)
+        };
+        for at in 1..4 {
+            p.measured(reading, false);
+            p.listen(&reading, Some(1.0), at * TICK_NS);
+            p.ran(&[]);
+        }
+        assert!(p.serial);
+        assert_eq!(p.request().efficiency, Some(0.5));
+        let useful = Interval { useful_s: 2.0, ..seen(4, 0).interval };
+        p.measured(Seen { interval: useful, ..seen(4, 0) }, false);
+        assert_eq!(p.request().efficiency, Some(1.0));
+        p.measured(Seen { regions: 10, ..seen(4, 0) }, false);
+        p.ran(&[]);
+        assert_eq!(p.observed.past().mix.serial, 0.0);
     }
 
     #[test]
