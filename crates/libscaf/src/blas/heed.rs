@@ -10,7 +10,7 @@ use super::{LIBRARIES, NEWS, follow, libraries, table, threads};
 use crate::arch::NO_SLOT;
 use crate::budget::{self, Who};
 use crate::work::Ticket;
-use crate::{masters, ports, watch, work};
+use crate::{client, masters, ports, watch, work};
 use core::ffi::c_void;
 use core::mem::zeroed;
 use core::ptr::null_mut;
@@ -105,8 +105,11 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
             UP.store(0, Ordering::SeqCst);
             return null_mut();
         }
-        if user >= 2 && !core::mem::replace(&mut greeted, true) && work::attach(user) {
-            work::on_change(ports::follow);
+        if user >= 2 && (!greeted || client::is_waiting()) {
+            greeted = true;
+            if work::attach(user) {
+                work::on_change(ports::follow);
+            }
         }
         let now = Clocks::now();
         let mine = work.map_or(0, |(_, threads)| threads);
