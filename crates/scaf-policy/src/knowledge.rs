@@ -39,6 +39,11 @@ impl Useful {
         Useful { rc_s, dop: None, at: BTreeMap::new() }
     }
 
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.at.is_empty()
+    }
+
     /// Forgets all that was measured.
     pub fn forget(&mut self) {
         self.dop = None;

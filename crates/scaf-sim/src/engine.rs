@@ -223,7 +223,10 @@ impl<'a> Simulation<'a> {
         for (program, watch) in self.running.iter_mut().zip(&mut self.watches) {
             let account = std::mem::take(&mut program.account);
             let dop = program.dop.unwrap_or(program.natural);
-            let lent = lends && dop <= program.spec.min.max(1) && self.lent.contains(&program.id);
+            let lent = lends
+                && dop <= program.spec.min.max(1)
+                && dop < program.natural
+                && self.lent.contains(&program.id);
             watch.look(self.now_s, dop, lent, account);
         }
         let noise = self.scenario.noise_pct / 100.0;
@@ -290,8 +293,8 @@ impl<'a> Simulation<'a> {
     fn request(&self, program: &Running, watch: &Watch) -> Program {
         let judged = watch.judged();
         let spec = program.spec;
-        let serial =
-            program.serial_since().is_some_and(|since_s| self.now_s - since_s >= SERIAL_S - TOGETHER_S);
+        let serial = watch.has_begun()
+            && program.serial_since().is_some_and(|since_s| self.now_s - since_s >= SERIAL_S - TOGETHER_S);
         Program {
             id: program.id,
             user: spec.user,

@@ -42,9 +42,12 @@ impl Watch {
         }
         let parallel_s = account.parallel_s.min(dt_s);
         if !self.begun && parallel_s > 0.0 {
-            // What it did before its first region won't come again.
+            // What it did before its first region won't come again, and the interval in which that began isn't like those that follow.
             self.begun = true;
-            self.useful.forget();
+            if !self.useful.is_empty() {
+                self.useful.forget();
+                return;
+            }
         }
         // On one context there is nobody to wait for.
         let useful_s = if dop <= 1 { parallel_s } else { account.useful_s };
@@ -66,6 +69,11 @@ impl Watch {
         if self.begun && !(lent && runs.is_empty()) {
             self.observed.add(&Spell { dop, dt_s, parallel_s, runs: &runs });
         }
+    }
+
+    /// Whether it has been in a region. Before that nobody takes it for serial, as in scafd.
+    pub fn has_begun(&self) -> bool {
+        self.begun
     }
 
     /// The DoP changes between two looks: the interval begins anew, what ended is kept.

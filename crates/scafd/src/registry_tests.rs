@@ -48,6 +48,8 @@ pub(super) fn program(id: u64) -> Program {
         seen: None,
         useful: Useful::new(1.0),
         astray: false,
+        idle: false,
+        begins: false,
         cpu_ns: 0,
         threads: 1,
         modules: 1,
@@ -94,6 +96,31 @@ fn what_a_team_of_before_does_is_not_measured_as_the_larger_dop_that_was_granted
     grant(&mut p, 3, 40);
     p.measured(Seen { regions: 12, ..seen(2, 0) }, false);
     assert_eq!(p.useful.efficiency().map(|(dop, _)| dop), Some(3));
+}
+
+#[test]
+fn what_a_program_does_before_its_first_region_is_forgotten_when_that_begins() {
+    let mut p = program(1);
+    grant(&mut p, 4, 10);
+    let reading = Interval { parallel_s: 0.0, useful_s: 0.0, ..seen(0, 0).interval };
+    let reading = Seen { interval: reading, in_region: false, ..seen(0, 0) };
+    for _ in 0..3 {
+        p.measured(reading, false);
+        p.ran(&[]);
+    }
+    assert_eq!(p.request().efficiency, Some(0.5));
+    // Looks between two ticks change nothing about that.
+    p.seen = Some(seen(4, 0));
+    // The interval in which it began isn't like those that follow.
+    p.measured(seen(4, 0), false);
+    p.ran(&[]);
+    p.know();
+    assert_eq!((p.request().efficiency, p.request().curve), (None, vec![]));
+    let useful = Interval { useful_s: 2.0, ..seen(4, 0).interval };
+    p.measured(Seen { interval: useful, regions: 10, ..seen(4, 0) }, false);
+    p.ran(&[]);
+    assert_eq!(p.request().efficiency, Some(1.0));
+    assert_eq!(p.observed.past().mix.serial, 0.0);
 }
 
 #[test]

@@ -54,9 +54,10 @@ struct Came {
     id: ProgramId,
     /// When it came, if it has to be measured first.
     fresh: Option<f64>,
-    /// Whether something was known of it, or it was in a serial phase and nothing was to be known. If neither is so any more, it is as if it
-    /// came now: what it did before its first region was forgotten.
-    told: bool,
+    /// Whether something was known of it.
+    known: bool,
+    /// Whether it came anew since, for that was forgotten: what it did before its first region. Once is enough, or others would never come to rest.
+    again: bool,
 }
 
 /// What was decided last, of so many contexts.
@@ -104,11 +105,7 @@ impl Curve {
         let mut known: Vec<Option<Known>> = programs.iter().map(|program| Known::observed(program)).collect();
         let hope = self.hope(machine, programs, &known);
         if let Some(shares) = divide::without_choice(machine, programs) {
-            self.came = programs
-                .iter()
-                .zip(&known)
-                .map(|(program, known)| Came { id: program.id, fresh: None, told: is_told(program, known) })
-                .collect();
+            self.came = programs.iter().zip(&known).map(|(p, known)| self.came(p, known, None)).collect();
             self.held = Held::default();
             return shares;
         }
@@ -148,12 +145,12 @@ impl Curve {
     fn hope(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> f64 {
         let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
         let here = |came: &Came| programs.binary_search_by_key(&came.id, |p| p.id).is_ok();
-        let brings_nothing = |(program, known): (&&Program, &Option<Known>)| match self.since(program, known)
-        {
-            Since::Before(_) => true,
-            // Who is known from earlier runs brings nothing to be curious about.
-            Since::Now => is_sure(machine, programs, program, known.as_ref()),
-        };
+        let brings_nothing =
+            |(program, known): (&&Program, &Option<Known>)| match self.since(program.id, known) {
+                Since::Before(_) => true,
+                // Who is known from earlier runs brings nothing to be curious about.
+                Since::Now => is_sure(machine, programs, program, known.as_ref()),
+            };
         let same = self.came.iter().all(here) && programs.iter().zip(known).all(brings_nothing);
         let like = |before: u32| {
             let ratio = f64::from(machine.capacity.max(1)) / f64::from(before.max(1));
@@ -177,25 +174,36 @@ impl Curve {
     fn fresh(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> Vec<bool> {
         let came = programs.iter().zip(known).map(|(program, known)| {
             let sure = is_sure(machine, programs, program, known.as_ref());
-            let fresh = match self.since(program, known) {
+            let fresh = match self.since(program.id, known) {
                 // What it was measured since doesn't make it known, or nobody would be measured for long.
                 Since::Before(fresh) if !sure || program.profile.is_empty() => fresh,
                 Since::Now if !sure => Some(machine.now_s),
                 _ => None,
             };
-            Came { id: program.id, fresh, told: is_told(program, known) }
+            self.came(program, known, fresh)
         });
         self.came = came.collect();
         let fresh = |since: f64| (0.0..MEASURED_S).contains(&(machine.now_s - since));
         self.came.iter().map(|came| came.fresh.is_some_and(fresh)).collect()
     }
 
-    /// Whether a program has just come.
-    fn since(&self, program: &Program, known: &Option<Known>) -> Since {
-        match self.came.binary_search_by_key(&program.id, |came| came.id) {
-            Ok(i) if is_told(program, known) || !self.came[i].told => Since::Before(self.came[i].fresh),
+    /// What was noted of a program.
+    fn noted(&self, id: ProgramId) -> Option<&Came> {
+        self.came.binary_search_by_key(&id, |came| came.id).ok().map(|i| &self.came[i])
+    }
+
+    /// Whether a program has just come, or is as good as new.
+    fn since(&self, id: ProgramId, known: &Option<Known>) -> Since {
+        match self.noted(id) {
+            Some(came) if came.again || !came.known || known.is_some() => Since::Before(came.fresh),
             _ => Since::Now,
         }
+    }
+
+    /// What is to be noted of it.
+    fn came(&self, program: &Program, known: &Option<Known>, fresh: Option<f64>) -> Came {
+        let again = self.noted(program.id).is_some_and(|came| came.again || came.known && known.is_none());
+        Came { id: program.id, fresh, known: known.is_some(), again }
     }
 }
 
@@ -204,11 +212,6 @@ enum Since {
     Now,
     /// For longer, with [`Came::fresh`].
     Before(Option<f64>),
-}
-
-/// See [`Came::told`].
-fn is_told(program: &Program, known: &Option<Known>) -> bool {
-    known.is_some() || program.serial
 }
 
 /// Whether a program's speedup on an equal part is known well enough that it needn't be measured there first.

@@ -133,6 +133,8 @@ impl Daemon {
             seen: None,
             useful: Useful::new(self.parts.config.rc_s),
             astray: false,
+            idle: false,
+            begins: false,
             cpu_ns,
             threads: stat.threads,
             modules: hello.modules,

@@ -35,11 +35,12 @@ pub struct Quiet {
 }
 
 impl Program {
-    /// Finds out, at a tick, whether it is in a serial phase. `seen` is the interval before `now_ns`, in which it used
+    /// Finds out, at a tick, whether it is in a serial phase; never before its first region, when libraries that are being loaded count
+    /// the PUs that they may have for good. `seen` is the interval before `now_ns`, in which it used
     /// `cpu_s` of CPU time; `None` if that isn't known, and then it isn't serial.
     pub fn listen(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
         let busy = cpu_s.is_none_or(|cpu_s| cpu_s > BUSY * seen.interval.dt_s);
-        if busy || seen.in_region {
+        if busy || seen.in_region || seen.last_team == 0 {
             self.is_parallel(now_ns);
             return;
         }
@@ -114,30 +115,6 @@ mod tests {
         p.listen(&Seen { in_region: true, ..quiet(8) }, Some(1.0), 4 * TICK_NS);
         p.listen(&quiet(8), Some(1.0), 5 * TICK_NS);
         assert!(!p.serial);
-    }
-
-    #[test]
-    fn what_a_program_does_before_its_first_region_is_lent_and_then_forgotten() {
-        let mut p = program(1);
-        grant(&mut p, 4, 0);
-        let reading = Seen {
-            interval: Interval { parallel_s: 0.0, useful_s: 0.0, ..quiet(0).interval },
-            last_team: 0,
-            ..quiet(0)
-        };
-        for at in 1..4 {
-            p.measured(reading, false);
-            p.listen(&reading, Some(1.0), at * TICK_NS);
-            p.ran(&[]);
-        }
-        assert!(p.serial);
-        assert_eq!(p.request().efficiency, Some(0.5));
-        let useful = Interval { useful_s: 2.0, ..seen(4, 0).interval };
-        p.measured(Seen { interval: useful, ..seen(4, 0) }, false);
-        assert_eq!(p.request().efficiency, Some(1.0));
-        p.measured(Seen { regions: 10, ..seen(4, 0) }, false);
-        p.ran(&[]);
-        assert_eq!(p.observed.past().mix.serial, 0.0);
     }
 
     #[test]
