@@ -155,7 +155,7 @@ static inline int scaf_managed(void)
 
 /*
  * Parallel work begins. This is how the daemon knows that the program is parallel now, and how much faster it is on more CPUs; a program that
- * never says so is taken for one that uses all that it gets.
+ * never says so is taken for serial by policies that go by speedups, and gets little more than one CPU from them.
  *   work     written.
  *   pool     whose threads do it.
  *   kind     any number that is the same for work of the same kind: the address of the function that the threads run is best, because it is
