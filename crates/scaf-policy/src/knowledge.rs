@@ -17,6 +17,32 @@ const MOST_KEPT: usize = 16;
 /// A remembered speedup with a larger error says nothing: what is not known at all is taken for an equal part's worth.
 const WORTHLESS: f64 = 0.5;
 
+/// How far a program has come. What it does before its first region or other parallel work, such as reading its input, won't come again; so
+/// that is forgotten when it begins. The interval in which it begins is like neither those before nor those after.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Stage {
+    /// Not looked at yet.
+    #[default]
+    New,
+    /// It had no parallel work yet.
+    Idle,
+    /// In the latest interval it began with that.
+    Begins,
+    /// It had some before the latest interval, or before it was looked at.
+    Begun,
+}
+
+impl Stage {
+    /// The stage after another interval, given whether there was parallel work by its end.
+    pub fn next(self, worked: bool) -> Stage {
+        match (self, worked) {
+            (Stage::Idle, true) => Stage::Begins,
+            (Stage::New | Stage::Idle, false) => Stage::Idle,
+            _ => Stage::Begun,
+        }
+    }
+}
+
 /// Useful time over wall time, smoothed, at the DoP that was measured last and at those before it. Without these a program that has one
 /// context for a moment would pass for a perfect one: on one context nothing is lost.
 #[derive(Clone, Debug)]
@@ -37,11 +63,6 @@ impl Useful {
     /// Nothing measured yet; the filter's time constant is `rc_s` seconds.
     pub fn new(rc_s: f64) -> Useful {
         Useful { rc_s, dop: None, at: BTreeMap::new() }
-    }
-
-    /// Whether nothing is known.
-    pub fn is_empty(&self) -> bool {
-        self.at.is_empty()
     }
 
     /// Forgets all that was measured.
@@ -237,6 +258,17 @@ mod tests {
         assert!(judged.is_some_and(|(dop, e)| dop == 4 && e > 0.9), "{judged:?}");
         assert_eq!(dops, [1, 2, 3, 4]);
         assert_eq!(known(&useful, &observed, 3).1, [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_program_begins_once() {
+        let after = |worked: &[bool]| worked.iter().fold(Stage::New, |stage, worked| stage.next(*worked));
+        assert_eq!(
+            [after(&[]), after(&[false]), after(&[false, false])],
+            [Stage::New, Stage::Idle, Stage::Idle]
+        );
+        assert_eq!([after(&[false, true]), after(&[false, true, true])], [Stage::Begins, Stage::Begun]);
+        assert_eq!([after(&[true]), after(&[true, false, true])], [Stage::Begun, Stage::Begun]);
     }
 
     proptest! {

@@ -4,7 +4,7 @@
 use crate::running::Account;
 use scaf_policy::efficiency::Interval;
 use scaf_policy::fusion::Measured;
-use scaf_policy::knowledge::{Knowledge, Useful};
+use scaf_policy::knowledge::{Knowledge, Stage, Useful};
 use scaf_policy::observed::{Observed, Runs, Spell};
 
 /// The part of an interval in which a grant has to be in effect.
@@ -17,8 +17,7 @@ pub(crate) struct Watch {
     natural: u32,
     /// When the interval began.
     since_s: f64,
-    /// Whether it has been in a region yet.
-    begun: bool,
+    stage: Stage,
 }
 
 impl Watch {
@@ -29,7 +28,7 @@ impl Watch {
             useful: Useful::new(rc_s),
             natural,
             since_s: now_s,
-            begun: false,
+            stage: Stage::New,
         }
     }
 
@@ -41,13 +40,10 @@ impl Watch {
             return;
         }
         let parallel_s = account.parallel_s.min(dt_s);
-        if !self.begun && parallel_s > 0.0 {
-            // What it did before its first region won't come again, and the interval in which that began isn't like those that follow.
-            self.begun = true;
-            if !self.useful.is_empty() {
-                self.useful.forget();
-                return;
-            }
+        self.stage = self.stage.next(parallel_s > 0.0);
+        if self.stage == Stage::Begins {
+            self.useful.forget();
+            return;
         }
         // On one context there is nobody to wait for.
         let useful_s = if dop <= 1 { parallel_s } else { account.useful_s };
@@ -66,14 +62,14 @@ impl Watch {
                 wall_s: *wall_s,
             })
             .collect();
-        if self.begun && !(lent && runs.is_empty()) {
+        if self.has_begun() && !(lent && runs.is_empty()) {
             self.observed.add(&Spell { dop, dt_s, parallel_s, runs: &runs });
         }
     }
 
     /// Whether it has been in a region. Before that nobody takes it for serial, as in scafd.
     pub fn has_begun(&self) -> bool {
-        self.begun
+        matches!(self.stage, Stage::Begins | Stage::Begun)
     }
 
     /// The DoP changes between two looks: the interval begins anew, what ended is kept.

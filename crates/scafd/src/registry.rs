@@ -17,7 +17,7 @@ use crate::rows::RowMeter;
 use scaf_policy::counters::{Counters, Counts};
 use scaf_policy::efficiency::Interval;
 use scaf_policy::fusion::Measured;
-use scaf_policy::knowledge::{Known, Useful};
+use scaf_policy::knowledge::{Known, Stage, Useful};
 use scaf_policy::observed::{Observed, Runs, Spell};
 use scaf_policy::{ProgramId, PuSet, explore};
 use scaf_proto::grant::Word;
@@ -192,10 +192,8 @@ pub struct Program {
     pub useful: Useful,
     /// Whether the latest interval was spent by a team from before the grant.
     pub astray: bool,
-    /// Whether it was read before its first region or other work.
-    pub idle: bool,
-    /// Whether the interval that was measured last is the one in which it began with that.
-    pub begins: bool,
+    /// Whether it has had a region or other work, as of the interval that was measured last.
+    pub stage: Stage,
     /// Its CPU clock at the latest tick, in nanoseconds.
     pub cpu_ns: u64,
     /// Its number of threads when its affinity was set last.
@@ -289,17 +287,16 @@ impl Program {
     /// moment isn't what it is to be judged by.
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
         self.seen = Some(seen);
-        let idle = seen.last_team == 0;
-        self.begins = core::mem::replace(&mut self.idle, idle) && !idle;
-        if self.begins {
-            // It was reading its input, say, until a moment ago: that won't come again.
+        self.stage = self.stage.next(seen.last_team > 0);
+        let begins = self.stage == Stage::Begins;
+        if begins {
             self.useful.forget();
         }
         // A smaller team that was there before the grant, in a region that goes on, says nothing of the DoP that was granted: a region
         // of some seconds that was entered on one context would be an efficiency of a sixty-third on 63. Nor does an interval in which such a region ended.
         let old = seen.in_region && seen.regions <= self.grant.regions;
         let astray = old && self.grant.dop.is_some_and(|dop| seen.team < dop);
-        if !stepped && !self.begins && !self.lends_all() && !astray && !self.astray {
+        if !stepped && !begins && !self.lends_all() && !astray && !self.astray {
             self.useful.add(self.contexts(), &seen.interval);
         }
         self.astray = astray;
@@ -307,10 +304,10 @@ impl Program {
 
     /// Takes in what its regions did in the interval of the reading that was taken in last.
     pub fn ran(&mut self, runs: &[Runs]) {
-        if self.begins || (self.lends_all() && runs.is_empty()) {
+        if self.stage != Stage::Begun || (self.lends_all() && runs.is_empty()) {
             return;
         }
-        if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, last_team: 1.., .. }) = self.seen {
+        if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, .. }) = self.seen {
             self.observed.add(&Spell { dop: self.contexts(), dt_s, parallel_s, runs });
         }
     }

@@ -60,6 +60,13 @@ struct Came {
     again: bool,
 }
 
+impl Came {
+    /// Whether it has come a moment ago and isn't known, so that it is measured on an equal part.
+    fn is_fresh(&self, now_s: f64) -> bool {
+        self.fresh.is_some_and(|since| (0.0..MEASURED_S).contains(&(now_s - since)))
+    }
+}
+
 /// What was decided last, of so many contexts.
 #[derive(Default)]
 struct Held {
@@ -103,15 +110,17 @@ impl Curve {
 
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
         let mut known: Vec<Option<Known>> = programs.iter().map(|program| Known::observed(program)).collect();
-        let hope = self.hope(machine, programs, &known);
+        let same = self.meet(machine, programs, &known);
+        let hope = self.hope(machine, same);
         if let Some(shares) = divide::without_choice(machine, programs) {
-            self.came = programs.iter().zip(&known).map(|(p, known)| self.came(p, known, None)).collect();
+            self.came.iter_mut().for_each(|came| came.fresh = None);
             self.held = Held::default();
             return shares;
         }
-        let fresh = self.fresh(machine, programs, &known);
-        for (known, _) in known.iter_mut().zip(&fresh).filter(|(_, fresh)| **fresh) {
-            *known = None;
+        for (known, came) in known.iter_mut().zip(&self.came) {
+            if came.is_fresh(machine.now_s) {
+                *known = None;
+            }
         }
         let mut problem = Problem {
             settings: &self.settings,
@@ -141,24 +150,42 @@ impl Curve {
         explain(&problem, &division, &lent, Some(&outcome.dops))
     }
 
-    /// How much hope there is, 0 to 1.
-    fn hope(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> f64 {
-        let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
+    /// Takes note of who is there. False if somebody has gone, or come who isn't known.
+    fn meet(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> bool {
         let here = |came: &Came| programs.binary_search_by_key(&came.id, |p| p.id).is_ok();
-        let brings_nothing =
-            |(program, known): (&&Program, &Option<Known>)| match self.since(program.id, known) {
-                Since::Before(_) => true,
-                // Who is known from earlier runs brings nothing to be curious about.
-                Since::Now => is_sure(machine, programs, program, known.as_ref()),
+        let mut same = self.came.iter().all(here);
+        let came = programs.iter().zip(known).map(|(program, known)| {
+            let at = self.came.binary_search_by_key(&program.id, |came| came.id);
+            let before = at.ok().map(|i| self.came[i]);
+            let anew = before.is_some_and(|before| before.known && !before.again && known.is_none());
+            let sure = is_sure(machine, programs, program, known.as_ref());
+            let fresh = match before.filter(|_| !anew) {
+                // What it was measured since doesn't make it known, or nobody would be measured for long.
+                Some(before) if !sure || program.profile.is_empty() => before.fresh,
+                None if !sure => {
+                    same = false;
+                    Some(machine.now_s)
+                }
+                // Who is known brings nothing to be curious about.
+                _ => None,
             };
-        let same = self.came.iter().all(here) && programs.iter().zip(known).all(brings_nothing);
+            let again = anew || before.is_some_and(|before| before.again);
+            Came { id: program.id, fresh, known: known.is_some(), again }
+        });
+        self.came = came.collect();
+        same
+    }
+
+    /// How much hope there is, 0 to 1, given whether the programs are the `same` as before.
+    fn hope(&mut self, machine: &Machine, same: bool) -> f64 {
+        let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
         let like = |before: u32| {
             let ratio = f64::from(machine.capacity.max(1)) / f64::from(before.max(1));
             (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio)
         };
         let since = match self.stirred {
             Some((since, capacity)) if same && like(capacity) && since <= now_s => since,
-            None if same && !programs.is_empty() => {
+            None if same && !self.came.is_empty() => {
                 self.stirred = Some((now_s - SOBER_S, machine.capacity));
                 now_s - SOBER_S
             }
@@ -169,49 +196,6 @@ impl Curve {
         };
         1.0 - ((now_s - since - HOPEFUL_S) / (SOBER_S - HOPEFUL_S)).clamp(0.0, 1.0)
     }
-
-    /// Who has come a moment ago and isn't known, so that it is measured on an equal part.
-    fn fresh(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> Vec<bool> {
-        let came = programs.iter().zip(known).map(|(program, known)| {
-            let sure = is_sure(machine, programs, program, known.as_ref());
-            let fresh = match self.since(program.id, known) {
-                // What it was measured since doesn't make it known, or nobody would be measured for long.
-                Since::Before(fresh) if !sure || program.profile.is_empty() => fresh,
-                Since::Now if !sure => Some(machine.now_s),
-                _ => None,
-            };
-            self.came(program, known, fresh)
-        });
-        self.came = came.collect();
-        let fresh = |since: f64| (0.0..MEASURED_S).contains(&(machine.now_s - since));
-        self.came.iter().map(|came| came.fresh.is_some_and(fresh)).collect()
-    }
-
-    /// What was noted of a program.
-    fn noted(&self, id: ProgramId) -> Option<&Came> {
-        self.came.binary_search_by_key(&id, |came| came.id).ok().map(|i| &self.came[i])
-    }
-
-    /// Whether a program has just come, or is as good as new.
-    fn since(&self, id: ProgramId, known: &Option<Known>) -> Since {
-        match self.noted(id) {
-            Some(came) if came.again || !came.known || known.is_some() => Since::Before(came.fresh),
-            _ => Since::Now,
-        }
-    }
-
-    /// What is to be noted of it.
-    fn came(&self, program: &Program, known: &Option<Known>, fresh: Option<f64>) -> Came {
-        let again = self.noted(program.id).is_some_and(|came| came.again || came.known && known.is_none());
-        Came { id: program.id, fresh, known: known.is_some(), again }
-    }
-}
-
-/// Since when a program is there.
-enum Since {
-    Now,
-    /// For longer, with [`Came::fresh`].
-    Before(Option<f64>),
 }
 
 /// Whether a program's speedup on an equal part is known well enough that it needn't be measured there first.

@@ -7,14 +7,13 @@ use crate::{Machine, Policy, Program, ProgramId, Settings, Share};
 
 /// A program that scales up to 12 contexts, of which each number of `error` is known.
 fn program(id: u64, profile: bool, error: f64) -> Program {
-    let point = |dop: u32| Measured { dop, speedup: Estimate { value: f64::from(dop.min(12)), error } };
-    let points: Vec<Measured> = [4, 8, 12].map(point).to_vec();
+    let points: Vec<Measured> = [4, 8, 12].map(|dop| at(dop, f64::from(dop), error)).to_vec();
     let profile = if profile { points.clone() } else { vec![] };
     Program { dop: 8, efficiency: Some(0.9), curve: points, profile, ..Program::new(ProgramId(id), 16) }
 }
 
-fn at(dop: u32, value: f64) -> Measured {
-    Measured { dop, speedup: Estimate { value, error: 0.01 } }
+fn at(dop: u32, value: f64, error: f64) -> Measured {
+    Measured { dop, speedup: Estimate { value, error } }
 }
 
 fn unknown(id: u64) -> Program {
@@ -51,7 +50,7 @@ fn one_that_is_known_from_earlier_runs_is_not_even_if_that_is_heard_of_later() {
 
 #[test]
 fn one_whose_first_region_comes_late_is_measured_then() {
-    let reading = || Program { efficiency: Some(0.125), curve: vec![at(8, 1.0)], ..unknown(2) };
+    let reading = || Program { efficiency: Some(0.125), curve: vec![at(8, 1.0, 0.01)], ..unknown(2) };
     let sure = || program(2, false, 0.02);
     let moments = [
         (9.0, unknown(2)),
