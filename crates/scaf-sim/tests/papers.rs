@@ -48,9 +48,8 @@ fn effective_speedups_are_told_within_a_third() {
     assert!(paper.rows.iter().all(|row| (row.ours / row.paper.unwrap()).ln().abs() < 0.4));
 }
 
-/// Who is better than whom in TACO's table 4, where the model holds what drives it (docs/simulator.md). Half a minute in a release build.
+/// Who is better than whom in TACO's table 4, where the model holds what drives it (docs/simulator.md).
 #[test]
-#[ignore = "minutes in a debug build"]
 fn taco_s_sets_come_in_the_paper_s_order() {
     let paper = rerun("taco-sets");
     let makespan = |name: &str, set: &str| row(&paper, name, &format!("set {set}"), "makespan, % of batch");
@@ -69,5 +68,9 @@ fn taco_s_sets_come_in_the_paper_s_order() {
     for set in ["B", "D"] {
         assert!(makespan("ta", set).0 < makespan("equi", set).0, "set {set}");
     }
-    assert!(makespan("taco", "D").0 < makespan("equi", "D").0);
+    // What the paper calls EQ takes any contexts (section 4.2), which is why TACO is ahead of it in set D (section 4.3). With equal
+    // parts along the topology the two are level there.
+    for ahead in ["taco", "equi"] {
+        assert!(makespan(ahead, "D").0 < makespan("equi, any contexts", "D").0, "{ahead}");
+    }
 }
