@@ -68,11 +68,7 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
             Share { id, dop: Dop::Contexts(dop), reason: format!("all {dop} that it needs at once") },
         );
     }
-    let total: u32 = plan.turns.iter().map(|turn| turn.slices).sum();
-    let mut slices: BTreeMap<ProgramId, u32> = BTreeMap::new();
-    for turn in &plan.turns {
-        turn.members.iter().for_each(|id| *slices.entry(*id).or_default() += turn.slices);
-    }
+    let (slices, total) = slices(&plan.turns);
     for (id, mine) in slices {
         if let Some(share) = shares.get_mut(&id) {
             share.reason = format!("{}; in turns, {mine} of {total} slices", share.reason);
@@ -80,6 +76,19 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
     }
     let shares = programs.iter().filter_map(|program| shares.remove(&program.id)).collect();
     Allocation { shares, turns: plan.turns, keeps: Vec::new() }
+}
+
+/// How many slices each member of `turns` has in a round, and how many there are.
+pub(crate) fn slices(turns: &[Turn]) -> (BTreeMap<ProgramId, u32>, u32) {
+    let mut slices: BTreeMap<ProgramId, u32> = BTreeMap::new();
+    let add = |sum: u32, turn: &Turn| sum.saturating_add(turn.slices);
+    for turn in turns {
+        for id in &turn.members {
+            let own = slices.entry(*id).or_default();
+            *own = add(*own, turn);
+        }
+    }
+    (slices, turns.iter().fold(0, add))
 }
 
 /// The programs with weights by which each user has an equal part.

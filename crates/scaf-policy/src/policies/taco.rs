@@ -18,6 +18,7 @@
 
 use super::partitions::counts;
 use crate::apportion::{Claim, apportion};
+use crate::turns::slices;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share, Turn};
 use std::collections::BTreeMap;
 
@@ -77,14 +78,13 @@ impl Policy for Taco {
                     keeps.push((program.id, seat.contexts));
                 }
             }
-            let slices: u32 = turns.iter().fold(0, |sum, turn| sum.saturating_add(turn.slices));
+            let (slices, all) = slices(&turns);
             let reason = |program: &Program, seat: &Seat| match &seat.always {
                 Some(why) => format!("all the time {why}"),
                 None if turns.is_empty() => seat.said.clone(),
                 None => {
-                    let own = turns.iter().filter(|turn| turn.members.contains(&program.id));
-                    let own = own.fold(0u32, |sum, turn| sum.saturating_add(turn.slices));
-                    format!("{}, in {own} of {slices} time slices", seat.said)
+                    let own = slices.get(&program.id).copied().unwrap_or(0);
+                    format!("{}, in {own} of {all} time slices", seat.said)
                 }
             };
             let share = |(i, program): (usize, &&Program)| Share {
