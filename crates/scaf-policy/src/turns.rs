@@ -6,7 +6,8 @@
 //!
 //! The rule, in this order:
 //! 1. If the rigid programs fit at once, and what is left gives the others at least half of what is due to them, nobody takes turns.
-//! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take turns on the rest.
+//! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take turns on the rest. What no turn uses is the
+//!    others', too.
 //! 3. Else the others have turns of their own, together; each alone, with one context, where they are more than the contexts.
 //!
 //! What is *due* is equal context-time (contexts times time) for every user, and within a user's programs by weight ([`crate::users`]); what one can't use
@@ -115,7 +116,7 @@ struct Plan {
 /// Of programs in the order of their ids.
 fn plan(capacity: u32, programs: &[&Program]) -> Plan {
     let (mut rigid, mut malleable): (Vec<Unit>, Vec<Unit>) = (Vec::new(), Vec::new());
-    let mut caps = 0u64;
+    let (mut caps, mut floors) = (0u64, 0u64);
     let weights = users::weights(programs).into_iter().zip(users::heads(programs));
     for (program, (weight, heads)) in programs.iter().zip(weights) {
         let need = if program.rigid { program.cap().min(capacity) } else { 1 };
@@ -124,6 +125,7 @@ fn plan(capacity: u32, programs: &[&Program]) -> Plan {
             rigid.push(unit);
         } else {
             caps += u64::from(program.cap());
+            floors += u64::from(program.floor());
             malleable.push(unit);
         }
     }
@@ -146,17 +148,30 @@ fn plan(capacity: u32, programs: &[&Program]) -> Plan {
         members: malleable.into_iter().flat_map(|unit| unit.members).collect(),
     });
     let due = rates(capacity, &units, |unit| unit.weight).last().copied().unwrap_or(1.0) * f64::from(need);
-    let enough = |left: u32| left >= count && f64::from(left) >= LEAST_PART * due;
+    // Their minima, each one context at least.
+    let least = u32::try_from(floors).unwrap_or(u32::MAX);
+    let enough = |left: u32| left >= least && f64::from(left) >= LEAST_PART * due;
     let beside = u64::from(capacity).saturating_sub(sum) as u32;
     if enough(beside) {
         return Plan { left: beside, turns: Vec::new() };
     }
-    let aside = (due.round() as u32).max(count).min(capacity - most);
+    let aside = (due.round() as u32).max(least).min(capacity - most);
     if enough(aside) {
         units.pop();
-        return Plan { left: aside, turns: round(capacity - aside, &units) };
+        let turns = round(capacity - aside, &units);
+        return Plan { left: capacity - busiest(&turns, &units), turns };
     }
     Plan { left: capacity, turns: round(capacity, &units) }
+}
+
+/// The most contexts that units of one program each have at once.
+fn busiest(turns: &[Turn], units: &[Unit]) -> u32 {
+    let needs: BTreeMap<ProgramId, u32> =
+        units.iter().flat_map(|unit| unit.members.iter().map(|id| (*id, unit.need))).collect();
+    let (in_turns, _) = slices(turns);
+    let always = needs.iter().filter(|(id, _)| !in_turns.contains_key(id)).map(|(_, need)| need).sum::<u32>();
+    let of = |turn: &Turn| turn.members.iter().filter_map(|id| needs.get(id)).sum::<u32>();
+    always + turns.iter().map(of).max().unwrap_or(0)
 }
 
 #[cfg(test)]

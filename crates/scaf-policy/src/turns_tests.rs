@@ -60,12 +60,28 @@ fn rigid_programs_that_need_the_whole_machine_and_the_others_alternate() {
 
 #[test]
 fn malleable_programs_keep_contexts_of_their_own_beside_turns_where_there_are_enough() {
-    // 24 contexts, seven programs: 3.4 are due to each.
+    // 24 contexts, seven programs: 3.4 are due to each. Five rigid ones at once leave 4.
     let programs: Vec<Program> = (1..=6).map(|id| rigid(id, 4)).chain([malleable(7, 24)]).collect();
     let allocation = divided(24, &programs);
-    assert_eq!(dops(&allocation), [4, 4, 4, 4, 4, 4, 3]);
+    assert_eq!(dops(&allocation), [4, 4, 4, 4, 4, 4, 4]);
     assert_eq!(time(&allocation, 7), (0, 6));
     assert!((1..=6).all(|id| time(&allocation, id) == (5, 6)), "{:?}", round_of(&allocation));
+    // Six are due to each of four, and no two of the rigid ones fit beside them.
+    let programs: Vec<Program> = (1..=3).map(|id| rigid(id, 10)).chain([malleable(4, 24)]).collect();
+    assert_eq!(dops(&divided(24, &programs)), [10, 10, 10, 14]);
+}
+
+#[test]
+fn minima_are_set_aside_too() {
+    let mut programs: Vec<Program> = (1..=6).map(|id| rigid(id, 4)).chain([malleable(7, 24)]).collect();
+    programs[6].min = 8;
+    let allocation = divided(24, &programs);
+    assert_eq!(dops(&allocation), [4, 4, 4, 4, 4, 4, 8]);
+    assert_eq!(time(&allocation, 7), (0, 3));
+    // More than there is beside the largest: they have turns of their own.
+    programs[6].min = 21;
+    let allocation = divided(24, &programs);
+    assert!(dops(&allocation)[6] >= 21 && time(&allocation, 7).0 > 0, "{:?}", round_of(&allocation));
 }
 
 #[test]
@@ -196,10 +212,13 @@ proptest! {
         let capacity = capacity.max(1);
         prop_assert_eq!(allocation.shares.len(), programs.len());
         let dops = dops(&allocation);
+        let minima: u32 = programs.iter().filter(|program| !program.rigid).map(Program::floor).sum();
         for (program, dop) in programs.iter().zip(&dops) {
             prop_assert!((1..=program.cap()).contains(dop));
             prop_assert!(!program.rigid || *dop == program.cap());
+            prop_assert!(program.rigid || minima > capacity || *dop >= program.floor(), "{dops:?}");
         }
+        let mut most = 0;
         let all: Vec<Turn> = if allocation.turns.is_empty() { vec![Turn { slices: 1, members: vec![] }] } else { allocation.turns.clone() };
         let takes = |id: ProgramId| allocation.turns.iter().any(|turn| turn.members.contains(&id));
         for turn in &all {
@@ -209,7 +228,11 @@ proptest! {
                 .map(|(_, dop)| *dop).collect();
             // One that needs more than there is runs by itself.
             prop_assert!(running.iter().sum::<u32>() <= capacity || running.len() == 1, "{running:?} of {capacity}");
+            most = most.max(running.iter().sum());
         }
+        // Malleable programs that run all the time have what no turn uses.
+        let content = |(program, dop): (&Program, &u32)| program.rigid || takes(program.id) || *dop == program.cap();
+        prop_assert!(most >= capacity || programs.iter().zip(&dops).all(content), "{most} of {capacity}: {allocation:?}");
         let length: u32 = allocation.turns.iter().map(|turn| turn.slices).sum();
         prop_assert!(length <= 3 * MOST_SLICES);
     }

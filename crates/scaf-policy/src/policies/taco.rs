@@ -34,6 +34,9 @@ const STEEPEST: u32 = 32;
 /// Slices of a round, or twice those that equal weights need: as many as all levels down to a 32nd take. Two weights of 1 and 1.01 would take 201 otherwise.
 const LONGEST: u64 = 64;
 
+/// Turns times lengths of a round that are tried at most; each takes some nanoseconds.
+const MOST_TRIED: u64 = 1 << 17;
+
 /// See the module.
 #[derive(Default)]
 pub struct Taco {
@@ -289,8 +292,10 @@ fn lengths(due: &[f64], longest: u64) -> Vec<u64> {
         let off = |(slices, due): (u64, &f64)| (slices as f64 / all / (due / sum) - 1.0).abs();
         of(round).zip(due).map(off).fold(0.0, f64::max)
     };
-    let mut best = (f64::INFINITY, 1);
-    for round in due.len() as u64..=longest.max(due.len() as u64) {
+    let (least, mut best) = (due.len() as u64, (f64::INFINITY, 1));
+    // Of very many turns not every length is tried.
+    let step = 1 + longest.saturating_sub(least) * least / MOST_TRIED;
+    for round in (least..=longest.max(least)).step_by(step as usize) {
         let off = off(round);
         if off < best.0 - 1e-9 {
             best = (off, round);
