@@ -234,6 +234,13 @@ pub struct Settings {
     pub floor: f64,
 }
 
+impl Settings {
+    /// The floor as it is meant: within 0 and 1, and none where it is no number.
+    pub(crate) fn sane_floor(&self) -> f64 {
+        if self.floor.is_finite() { self.floor.clamp(0.0, 1.0) } else { 0.0 }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         Settings { objective: Objective::Throughput, floor: 0.5 }

@@ -54,6 +54,13 @@ impl Worth {
         }
     }
 
+    /// The same from `least` to `most` only, as far as it goes that far.
+    pub fn within(&self, least: u32, most: u32) -> Worth {
+        let ends = [least, most.max(least)].map(|p| (p, self.at(p)));
+        let between = self.knots.iter().copied().filter(|knot| least < knot.0 && knot.0 < most);
+        Worth::new(between.chain(ends).collect())
+    }
+
     /// The fewest contexts, of at most `p`, with which it can't do better.
     pub fn best_within(&self, p: u32) -> u32 {
         let knots = self.knots.iter().filter(|knot| knot.0 < p).copied();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use scaf_policy::fusion::Measured;
 use scaf_policy::observed::Estimate;
 use scaf_policy::{
-    Allocation, Dop, Machine, POLICIES, Policy, PolicyEntry, Program, ProgramId, Settings, by_name,
+    Allocation, Dop, Machine, Objective, POLICIES, Policy, PolicyEntry, Program, ProgramId, Settings, by_name,
 };
 
 fn machine(capacity: u32) -> Machine {
@@ -59,8 +59,15 @@ fn orderly() -> impl Iterator<Item = &'static PolicyEntry> {
     POLICIES.iter().filter(|entry| entry.name != "chaos")
 }
 
-fn managing() -> impl Iterator<Item = Box<dyn Policy>> {
-    orderly().filter(|entry| entry.name != "unmanaged").map(|entry| (entry.new)(&Settings::default()))
+fn managing(settings: Settings) -> impl Iterator<Item = Box<dyn Policy>> {
+    orderly().filter(|entry| entry.name != "unmanaged").map(move |entry| (entry.new)(&settings))
+}
+
+/// What an admin may set, or somebody who calls the library.
+fn any_settings() -> impl Strategy<Value = Settings> {
+    let objective = prop::sample::select(vec![Objective::Throughput, Objective::Fair]);
+    let floor = prop_oneof![2 => Just(0.5), 2 => 0.0..=1.0f64, 1 => any_float()];
+    (objective, floor).prop_map(|(objective, floor)| Settings { objective, floor })
 }
 
 fn dops(allocation: &Allocation) -> Vec<u32> {
@@ -170,8 +177,9 @@ proptest! {
     #[test]
     fn sums_caps_and_floors_hold_whatever_comes(
         history in prop::collection::vec((0u32..200, any_float(), any_programs()), 1..6), units in any_units(),
+        settings in any_settings(),
     ) {
-        for mut policy in managing() {
+        for mut policy in managing(settings) {
             for (capacity, now_s, programs) in &history {
                 let machine = Machine { units: units.clone(), ..at(*capacity, *now_s) };
                 let allocation = policy.allocate(&machine, programs);
@@ -185,8 +193,9 @@ proptest! {
         capacity in 1u32..80,
         start in any_programs(),
         feedback in prop::collection::vec(prop::option::of(any_float()), 40),
+        settings in any_settings(),
     ) {
-        for mut policy in managing() {
+        for mut policy in managing(settings) {
             let mut programs = start.clone();
             let mut feedback = feedback.iter().cycle();
             for tick in 0..30 {
@@ -206,19 +215,26 @@ proptest! {
     #[test]
     fn the_order_of_the_programs_does_not_matter(
         capacity in 1u32..80,
-        programs in any_programs(),
+        history in prop::collection::vec(any_programs(), 1..4),
         turn in 0usize..12,
+        units in any_units(),
+        settings in any_settings(),
     ) {
         for entry in orderly() {
-            let mut turned = programs.clone();
-            turned.reverse();
-            let middle = turn.min(turned.len());
-            turned.rotate_left(middle);
-            let mut one = by_name(entry.name, &Settings::default()).unwrap().allocate(&machine(capacity), &programs).shares;
-            let mut other = by_name(entry.name, &Settings::default()).unwrap().allocate(&machine(capacity), &turned).shares;
-            one.sort_by_key(|share| share.id);
-            other.sort_by_key(|share| share.id);
-            prop_assert_eq!(one, other);
+            let [mut one, mut other] = [(entry.new)(&settings), (entry.new)(&settings)];
+            for (tick, programs) in (0..).zip(&history) {
+                let machine = Machine { units: units.clone(), ..at(capacity, 3.0 * f64::from(tick)) };
+                let mut turned = programs.clone();
+                turned.reverse();
+                let middle = turn.min(turned.len());
+                turned.rotate_left(middle);
+                let [mut one, mut other] = [one.allocate(&machine, programs), other.allocate(&machine, &turned)];
+                for allocation in [&mut one, &mut other] {
+                    allocation.shares.sort_by_key(|share| share.id);
+                    allocation.keeps.sort();
+                }
+                prop_assert_eq!(one, other);
+            }
         }
     }
 
@@ -226,14 +242,26 @@ proptest! {
     fn asked_the_same_again_a_policy_answers_the_same(
         capacity in 1u32..80,
         history in prop::collection::vec(any_programs(), 1..5),
+        settings in any_settings(),
     ) {
         for entry in orderly() {
-            let mut policy = (entry.new)(&Settings::default());
+            let mut policy = (entry.new)(&settings);
             for programs in &history {
                 let first = policy.allocate(&machine(capacity), programs);
                 prop_assert_eq!(&policy.allocate(&machine(capacity), programs), &first);
             }
         }
+    }
+
+    #[test]
+    fn curve_comes_to_rest_where_nothing_changes(
+        capacity in 1u32..80, programs in any_programs(), settings in any_settings(),
+    ) {
+        let mut policy = by_name("curve", &settings).unwrap();
+        let mut decide = |tick: u32| policy.allocate(&at(capacity, 0.25 * f64::from(tick)), &programs);
+        let shares = |allocation: Allocation| dops(&allocation);
+        let rest = (0..32).map(&mut decide).last().map(shares);
+        prop_assert_eq!(rest, Some(shares((32..40).map(&mut decide).last().unwrap())));
     }
 
     #[test]
@@ -245,7 +273,7 @@ proptest! {
         let program = |i| Program { efficiency: Some(e), dop: 4, ..Program::new(ProgramId(i), 99) };
         let programs: Vec<Program> = (0..count as u64).map(program).collect();
         // Not curve: it tries out one of them before the others. Nor those for which it's units and fractions that are equal.
-        for mut policy in managing().filter(|policy| !["curve", "ta", "taco"].contains(&policy.name())) {
+        for mut policy in managing(Settings::default()).filter(|policy| !["curve", "ta", "taco"].contains(&policy.name())) {
             let dops = dops(&policy.allocate(&machine(capacity), &programs));
             prop_assert!(dops[0] - dops[count - 1] <= 1, "{}: {:?}", policy.name(), dops);
             prop_assert!(dops.is_sorted_by(|a, b| a >= b), "what is left over goes to the earlier: {:?}", dops);
@@ -293,6 +321,54 @@ proptest! {
     }
 }
 
+/// What programs teach, as exactly as can be: their speedups are `p` to some power at the DoPs that they had.
+fn taught(name: &str, capacity: u32, programs: &mut [Program], powers: &[f64], ticks: u32) -> Vec<u32> {
+    let mut policy = by_name(name, &Settings::default()).unwrap();
+    let mut last = Vec::new();
+    for tick in 0..ticks {
+        last = dops(&policy.allocate(&at(capacity, 0.25 * f64::from(tick)), programs));
+        for ((program, dop), power) in programs.iter_mut().zip(&last).zip(powers) {
+            let value = f64::from(*dop).powf(*power);
+            (program.dop, program.efficiency) = (*dop, Some(value / f64::from(*dop)));
+            program.curve.retain(|point| point.dop != *dop);
+            program.curve.push(Measured { dop: *dop, speedup: Estimate { value, error: 0.02 } });
+        }
+    }
+    last
+}
+
+/// The power of p that a program's speedup is, its minimum, its maximum, its weight.
+fn any_grower() -> impl Strategy<Value = (f64, u32, u32, f64)> {
+    let power = prop_oneof![Just(0.0), 0.2..1.0f64];
+    let min = prop_oneof![3 => Just(1u32), 1 => 2u32..4];
+    let max = prop_oneof![1 => 1u32..8, 1 => Just(32u32)];
+    (power, min, max, prop::sample::select(vec![0.01, 0.5, 1.0, 1.5, 4.0]))
+}
+
+proptest! {
+    #[test]
+    fn strangers_leave_nothing_idle_that_any_of_them_could_use(
+        programs in prop::collection::vec(any_grower(), 1..9),
+        more in 0u32..12,
+    ) {
+        let powers: Vec<f64> = programs.iter().map(|program| program.0).collect();
+        let program = |(id, (_, min, max, weight)): (u64, &(f64, u32, u32, f64))| {
+            Program { min: *min, max: *max, weight: *weight, ..Program::new(ProgramId(id), 32) }
+        };
+        let programs: Vec<Program> = (1..).zip(&programs).map(program).collect();
+        let capacity = programs.iter().map(Program::floor).sum::<u32>() + more;
+        let caps = programs.iter().map(Program::cap).sum::<u32>();
+        for name in ["curve", "scaf", "logm", "spdp", "equi"] {
+            let dops = taught(name, capacity, &mut programs.clone(), &powers, 60);
+            let full = dops.iter().sum::<u32>() == capacity.min(caps);
+            // It leaves contexts idle where they help nobody.
+            let none_is_helped =
+                programs.iter().zip(&powers).zip(&dops).all(|((p, power), dop)| *power == 0.0 || *dop == p.cap());
+            prop_assert!(full || name == "curve" && none_is_helped, "{name}: {dops:?} of {capacity}");
+        }
+    }
+}
+
 #[test]
 fn contexts_beyond_the_knee_are_left_idle() {
     for name in ["curve", "offline"] {
@@ -306,7 +382,7 @@ fn the_fair_objective_counts_every_factor_alike() {
     for name in ["curve", "offline"] {
         let mut programs = [with_curve(1, |p| p), with_curve(2, |p| p.sqrt())];
         let sum = settled(name, &Settings { floor: 0.0, ..Settings::default() }, 24, &mut programs);
-        let fair = Settings { objective: scaf_policy::Objective::Fair, floor: 0.0 };
+        let fair = Settings { objective: Objective::Fair, floor: 0.0 };
         // p and the root of q: the product is largest where p is twice q.
         assert_eq!((sum, settled(name, &fair, 24, &mut programs)), (vec![23, 1], vec![16, 8]), "{name}");
     }

@@ -28,7 +28,7 @@ const MEASURED_S: f64 = 1.7;
 const KNOWN: f64 = 0.1;
 /// or than this, if earlier runs say so, which may be heard of a moment later.
 const KNOWN_BEFORE: f64 = 0.25;
-/// A capacity that differs by this factor from what it was is another machine.
+/// A capacity that differs by this factor from what it was, and by more than one context, is another machine.
 const OTHER_MACHINE: f64 = 1.25;
 /// A change costs the programs resized teams and cold caches; it is made for no less than this, relatively.
 const COST: f64 = 0.005;
@@ -181,7 +181,7 @@ impl Curve {
         let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
         let like = |before: u32| {
             let ratio = f64::from(machine.capacity.max(1)) / f64::from(before.max(1));
-            (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio)
+            (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio) || machine.capacity.abs_diff(before) <= 1
         };
         let since = match self.stirred {
             Some((since, capacity)) if same && like(capacity) && since <= now_s => since,
@@ -203,7 +203,8 @@ fn is_sure(machine: &Machine, programs: &[&Program], program: &Program, known: O
     let equal = machine.capacity / programs.len().max(1) as u32;
     let at = At::new(equal.clamp(program.floor(), program.cap()));
     let asked = if program.profile.is_empty() { KNOWN } else { KNOWN_BEFORE };
-    known.is_some_and(|known| known.at(at).error <= asked)
+    // That a program was seen on one context says nothing of more.
+    known.is_some_and(|known| known.at(at).error <= asked && (!known.is_serial() || program.cap() == 1))
 }
 
 /// What is done about a division.
@@ -216,20 +217,25 @@ struct Outcome {
 /// Whether to follow the division, or to stay.
 fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
     let same = problem.programs.iter().map(|program| &program.id).eq(&held.who);
-    let now = same.then(|| held.dops.clone());
-    let sum = |dops: &[u32]| dops.iter().map(|p| u64::from(*p)).sum::<u64>();
-    // Contexts that have become free are given away, whatever they are worth.
-    let grown = |now: &[u32]| held.capacity != problem.capacity && sum(now) < sum(&division.dops);
-    let stays = |now: &Vec<u32>| problem.allows(division, now) && !grown(now);
-    if let Some(mut now) = now.filter(stays) {
+    // On a machine that is larger or smaller now, everyone has what is nearest to that.
+    let fitted = |dops: &Vec<u32>| match held.capacity == problem.capacity {
+        true => dops.clone(),
+        false => problem.fitted(division, dops),
+    };
+    let now = same.then(|| fitted(&held.dops));
+    if let Some(mut now) = now.filter(|now| problem.allows(division, now)) {
         if problem.hope == 0.0 {
             problem.trim(division, &mut now);
+            // What is left over goes to whom it does more good than being resized costs him: nobody else is concerned.
+            let fuller = problem.fitted(division, &now);
+            let moves = |i: usize| fuller[i] != now[i];
+            let asked = COST * scale(problem, division, &now, moves) + NOISE * problem.noise(&now, &fuller);
+            if division.value(&fuller) - division.value(&now) > asked {
+                now = fuller;
+            }
         }
         let gain = division.value(&division.dops) - division.value(&now);
-        let scale = match problem.settings.objective {
-            Objective::Throughput => division.value(&now).abs(),
-            Objective::Fair => problem.programs.iter().map(|program| program.sane_weight()).sum(),
-        };
+        let scale = scale(problem, division, &now, |_| true);
         // While there is hope, moving about is what it is for.
         let asked =
             if problem.hope > 0.0 { 0.0 } else { COST * scale + NOISE * problem.noise(&now, &division.dops) };
@@ -239,6 +245,15 @@ fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
         }
     }
     Outcome { dops: division.dops.clone(), kept: None }
+}
+
+/// Of what gains are counted relatively: what the division is worth to the programs of `whom`, or their weights where it's factors that count.
+fn scale(problem: &Problem, division: &Division, dops: &[u32], whom: impl Fn(usize) -> bool) -> f64 {
+    let of = |i: usize| match problem.settings.objective {
+        Objective::Throughput => division.worths[i].at(dops[i]),
+        Objective::Fair => problem.programs[i].sane_weight(),
+    };
+    (0..dops.len()).filter(|i| whom(*i)).map(of).sum::<f64>().abs()
 }
 
 /// Everyone's share with its reason; while some lend, with what everyone would have without that.
@@ -279,7 +294,7 @@ fn explain(problem: &Problem, division: &Division, outcome: &Outcome, own: Optio
             let equal = division.equal[i].contexts;
             format!(
                 ", for {:.0}% of S {:.2} on {equal}",
-                100.0 * problem.settings.floor,
+                100.0 * problem.settings.sane_floor(),
                 known.at(At::new(equal)).value
             )
         } else if dop == program.floor() && dop > 1 {

@@ -1,9 +1,9 @@
-//! Whom the curve policy measures first.
+//! Whom the curve policy measures first, and what it does with contexts that have become free.
 
 use super::curve::Curve;
 use crate::fusion::Measured;
 use crate::observed::Estimate;
-use crate::{Machine, Policy, Program, ProgramId, Settings, Share};
+use crate::{Dop, Machine, Policy, Program, ProgramId, Settings, Share};
 
 /// A program that scales up to 12 contexts, of which each number of `error` is known.
 fn program(id: u64, profile: bool, error: f64) -> Program {
@@ -64,4 +64,52 @@ fn one_whose_first_region_comes_late_is_measured_then() {
     // Once: what goes on being forgotten keeps nobody curious.
     let moments = [(9.0, reading()), (20.0, unknown(2)), (30.0, sure()), (40.0, unknown(2)), (40.5, sure())];
     assert_eq!(measured_first(moments), [false, true, false, true, false]);
+}
+
+/// A program of which its speedup is known everywhere.
+fn known(id: u64, natural: u32, speedup: impl Fn(f64) -> f64, error: f64) -> Program {
+    let curve: Vec<Measured> = (2..=natural).map(|dop| at(dop, speedup(f64::from(dop)), error)).collect();
+    Program { profile: curve.clone(), curve, ..Program::new(ProgramId(id), natural) }
+}
+
+fn dops(policy: &mut Curve, capacity: u32, tick: u32, programs: &[Program]) -> Vec<u32> {
+    let allocation = policy.allocate(&Machine::new(capacity, 0.25 * f64::from(tick)), programs);
+    let dop = |share: &Share| if let Dop::Contexts(dop) = share.dop { dop } else { 0 };
+    allocation.shares.iter().map(dop).collect()
+}
+
+#[test]
+fn what_one_gives_up_goes_to_whom_it_helps_however_little_that_is_of_all() {
+    let mut programs: Vec<Program> = (1..=31).map(|id| known(id, 4, |p| p, 0.02)).collect();
+    programs.push(known(32, 8, |p| p, 0.02));
+    programs.push(known(33, 8, |p| p.powf(0.3), 0.02));
+    let mut policy = Curve::new(&Settings::default());
+    let before = (0..40).map(|tick| dops(&mut policy, 136, tick, &programs)).last().unwrap();
+    assert_eq!((before[31], before[32]), (8, 4));
+    // More than two contexts are bad for it now.
+    programs[31] = known(32, 8, |p| if p > 2.0 { 1.5 } else { p }, 0.02);
+    let after = dops(&mut policy, 136, 41, &programs);
+    assert_eq!((after[31], after[32]), (2, 8));
+}
+
+#[test]
+fn a_context_that_comes_and_goes_moves_no_others() {
+    // By measurements that differ by 4% some contexts would move each time.
+    let noisy = |id: u64, tick: u32| {
+        let off = if (u64::from(tick / 16) + id).is_multiple_of(2) { 1.04 } else { 1.0 };
+        known(id, 16, |p| off * p.powf(0.9), 0.04)
+    };
+    let mut policy = Curve::new(&Settings::default());
+    let mut before: Option<Vec<u32>> = None;
+    for tick in 0..160 {
+        let programs = [noisy(1, tick), noisy(2, tick)];
+        let capacity = if tick / 8 % 2 == 0 { 16 } else { 15 };
+        let now = dops(&mut policy, capacity, tick, &programs);
+        assert_eq!(now.iter().sum::<u32>(), capacity);
+        if let Some(before) = before.filter(|_| tick > 24) {
+            let moved: u32 = now.iter().zip(before).map(|(now, before)| now.abs_diff(before)).sum();
+            assert!(moved <= 1, "{now:?} at {tick}");
+        }
+        before = Some(now);
+    }
 }

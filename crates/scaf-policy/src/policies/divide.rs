@@ -86,9 +86,8 @@ impl Problem<'_> {
     /// What the floor asks of a program's speedup, if anything is known of it.
     fn needed(&self, known: &Known, equal: u32) -> f64 {
         let Estimate { value, error } = known.at(At::new(equal));
-        let floor = if self.settings.floor.is_finite() { self.settings.floor.clamp(0.0, 1.0) } else { 0.0 };
         // Exactly the floor is enough, and logarithms are rounded.
-        floor * value * (1.0 + FLOOR_MARGIN * error) * (1.0 - 1e-9)
+        self.settings.sane_floor() * value * (1.0 + FLOOR_MARGIN * error) * (1.0 - 1e-9)
     }
 
     /// The fewest contexts with which a program keeps above the floor: at most its equal part.
@@ -144,6 +143,25 @@ impl Problem<'_> {
                     _ => dop == least,
                 }
             })
+    }
+
+    /// Of these DoPs what is nearest to the best division: where they are too many, it takes and gives nothing, else it gives and takes nothing.
+    pub fn fitted(&self, division: &Division, dops: &[u32]) -> Vec<u32> {
+        let sum: u64 = dops.iter().map(|p| u64::from(*p)).sum();
+        if sum == u64::from(self.capacity) {
+            return dops.to_vec();
+        }
+        let free = u64::from(self.capacity).saturating_sub(sum) as u32;
+        let bounds = |i: usize| match sum > u64::from(self.capacity) {
+            true => (division.least[i].min(dops[i]), dops[i]),
+            false => (dops[i], dops[i].saturating_add(free).min(self.programs[i].cap())),
+        };
+        let within = |(i, worth): (usize, &Worth)| {
+            let (least, most) = bounds(i);
+            worth.within(least, most)
+        };
+        let worths: Vec<Worth> = division.worths.iter().enumerate().map(within).collect();
+        optimum::best(self.capacity, &worths)
     }
 
     /// The standard error of what changing from one division to the other is worth, as far as it was measured.
