@@ -326,7 +326,8 @@ impl<'a> Simulation<'a> {
         let machine = Machine { capacity, now_s, units, gang: self.scenario.daemon.gang };
         let allocation = with_turns(self.policy, &machine, &requests);
         self.decided += 1;
-        self.lent = requests.iter().filter(|request| request.serial).map(|request| request.id).collect();
+        let lends = |request: &&Program| self.policy.lends() && request.serial;
+        self.lent = requests.iter().filter(lends).map(|request| request.id).collect();
         let dops: Vec<Option<u32>> =
             self.running.iter().map(|program| granted(&allocation, program.id)).collect();
         let sets = self.places(&dops, &allocation);

@@ -347,7 +347,7 @@ impl<'a> Running<'a> {
         if !self.pus.is_empty() && self.pus != pus {
             let moved = pus.iter().filter(|pu| !self.pus.contains(pu)).count();
             let share = moved as f64 / pus.len().max(1) as f64;
-            self.cold_until = now_s + share * mechanisms.cold_ms * 1e-3;
+            self.cold_until = self.cold_until.max(now_s + share * mechanisms.cold_ms * 1e-3);
         }
         let first = self.pus.is_empty();
         self.pus = pus;

@@ -121,7 +121,7 @@ pub struct Recorded {
     pub name: String,
     /// When it came, in seconds since the trace began.
     pub arrived_s: f64,
-    /// When it was gone, or the trace ended.
+    /// When it was gone for good, or the trace ended.
     pub ended_s: f64,
     /// Whether it was there to the end: what it would have done after it isn't known.
     pub cut: bool,
@@ -149,6 +149,8 @@ struct Seen {
     name: String,
     arrived_s: f64,
     left_s: Option<f64>,
+    /// For how long it was away meanwhile, as one that may run nowhere for a while.
+    away_s: f64,
     /// What it had in each interval: seconds of its turns, contexts, whether serial.
     spells: Vec<(f64, u32, bool)>,
     natural: u32,
@@ -183,6 +185,7 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
                 name: name().unwrap_or_else(|| format!("program {}", program.id.0)),
                 arrived_s: now_s,
                 left_s: None,
+                away_s: 0.0,
                 spells: Vec::new(),
                 natural: 1,
                 min: program.min.clamp(1, MOST_CONTEXTS),
@@ -192,6 +195,9 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
                 rigid: program.rigid,
                 curve: BTreeMap::new(),
             });
+            if let Some(left_s) = entry.left_s.take() {
+                entry.away_s += now_s - left_s;
+            }
             entry.natural = entry.natural.max(program.natural.min(MOST_CONTEXTS));
             let sane = |value: f64| value.is_finite() && (SANE.0..=SANE.1).contains(&value);
             let judged =
@@ -258,7 +264,7 @@ impl Seen {
     /// `None` if it was there for no time.
     fn rebuilt(self, end_s: f64) -> Option<(ProgramSpec, Recorded)> {
         let ended_s = self.left_s.unwrap_or(end_s);
-        let time_s = ended_s - self.arrived_s;
+        let time_s = ended_s - self.arrived_s - self.away_s;
         let most = self.spells.iter().map(|spell| spell.1).max().unwrap_or(1).max(self.natural);
         let curve: BTreeMap<u32, f64> =
             self.curve.iter().map(|(dop, (speedup, _))| (*dop, *speedup)).collect();

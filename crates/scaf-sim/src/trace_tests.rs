@@ -70,6 +70,18 @@ fn a_program_s_work_is_its_speedup_over_its_presence() {
 }
 
 #[test]
+fn a_program_that_is_away_for_a_while_is_as_fast_as_it_was_while_it_was_there() {
+    let (mut lines, _) = recorded("equi");
+    let whole = rebuild(&lines).unwrap().recorded[0].speedup;
+    for line in lines.iter_mut().filter(|line| (1.0..2.0).contains(&line.decision.machine.now_s)) {
+        line.decision.programs.retain(|program| program.id != ProgramId(1));
+        line.decision.allocation.shares.retain(|share| share.id != ProgramId(1));
+    }
+    let recorded = &rebuild(&lines).unwrap().recorded[0];
+    assert!((recorded.speedup / whole - 1.0).abs() < 0.05 && !recorded.cut, "{recorded:?}, {whole}");
+}
+
+#[test]
 fn a_step_is_what_it_had_and_a_machine_that_was_smaller_for_a_while_is_so_again() {
     let line = |now_s: f64, capacity: u32, step: u32| {
         let mut decision = recorded_once();

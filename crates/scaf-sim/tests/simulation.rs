@@ -131,7 +131,7 @@ fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
 }
 
 #[test]
-fn contexts_of_a_serial_program_are_told_to_be_free_and_its_return_is_decided_at_once() {
+fn contexts_of_a_serial_program_are_told_to_be_free_and_where_they_were_lent_its_return_is_decided_at_once() {
     // What comes before its first region is no such phase.
     let phase = |times, serial_s, runs| PhaseSpec {
         times,
@@ -141,15 +141,20 @@ fn contexts_of_a_serial_program_are_told_to_be_free_and_its_return_is_decided_at
     let phases = vec![phase(1, 0.3, 20), phase(2, 2.1, 200)];
     let busy = ProgramSpec::of_region("b", 0.0, region(0.01, 2000, Shape::Amdahl(0.0)));
     let both = scenario("core:4 pu:1", vec![ProgramSpec::of_phases("a", 0.0, phases), busy]);
-    let mut policy = by_name("equi", &Settings::default()).unwrap();
     let topology = both.topology().unwrap();
-    let outcome = simulate(&both, &topology, &mut *policy, Options { seed: 1, record: true });
-    let told: Vec<(f64, bool)> =
-        outcome.recorded.iter().map(|d| (d.machine.now_s, d.programs[0].serial)).collect();
-    assert!(told.contains(&(0.25, false)) && told.contains(&(0.75, true)), "{told:?}");
-    let back = told.iter().find(|(at, serial)| *at > 0.75 && !serial).unwrap();
+    let told = |policy: &str| -> Vec<(f64, bool)> {
+        let mut policy = by_name(policy, &Settings::default()).unwrap();
+        let outcome = simulate(&both, &topology, &mut *policy, Options { seed: 1, record: true });
+        outcome.recorded.iter().map(|d| (d.machine.now_s, d.programs[0].serial)).collect()
+    };
+    let back = |told: &[(f64, bool)]| told.iter().find(|(at, serial)| *at > 0.75 && !serial).unwrap().0;
     // 20 runs on two of four contexts take 0.1 s, and a little more, for the first began on four; the next tick is at 2.75 s.
-    assert!((2.501..2.502).contains(&back.0), "{back:?}");
+    let curve = told("curve");
+    assert!(curve.contains(&(0.25, false)) && curve.contains(&(0.75, true)), "{curve:?}");
+    assert!((2.501..2.502).contains(&back(&curve)), "{curve:?}");
+    // Nobody asked it to speak up.
+    let equi = told("equi");
+    assert!(equi.contains(&(0.75, true)) && back(&equi) == 2.75, "{equi:?}");
 }
 
 #[test]
