@@ -57,7 +57,7 @@ pub struct Program {
     /// The largest number of contexts its user allows. `u32::MAX` means no limit, 0 is read as 1.
     pub max: u32,
     /// How much its contexts count against those of other programs; 1 is normal. Values outside
-    /// 0.001 to 1000 are brought back into that range; NaN, zero and negative values count as 1.
+    /// 0.001 to 1000 are brought back into that range; NaN, infinity, zero and negative values count as 1.
     pub weight: f64,
     /// The degree of parallelism it would have if it were alone (OMP_NUM_THREADS, its affinity). A cap: no
     /// program grows beyond it, since its buffers may be sized by it. At least 1; 0 is read as 1.

@@ -32,7 +32,7 @@ const LEAST_PART: f64 = 0.5;
 ///
 /// Each rigid program gets its cap, whatever the capacity is: it runs with that many threads or waits for itself. Each turn, with whoever is
 /// in none, fits the capacity but where a rigid program alone needs more than that. Policies that make turns themselves are given weights by which each
-/// user has an equal part of the time; where nobody may take turns, what they mean to share in time is put side by side (`ta`).
+/// user has an equal part of the time; where nobody may or has to take turns, what they mean to share in time is put side by side (`ta`) by these.
 pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
     let mut sorted: Vec<&Program> = programs.iter().collect();
     // Ties and sums don't depend on the caller's order.
@@ -40,9 +40,11 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
     if policy.makes_turns() {
         let programs = weighed(programs, &sorted);
         let allocation = policy.allocate(machine, &programs);
-        // Too much at once, if nobody is stopped meanwhile.
-        let too_much = machine.gang == Gang::Off && !allocation.turns.is_empty();
-        return if too_much { side_by_side(machine, &programs) } else { allocation };
+        // Too much at once, if nobody is stopped meanwhile; and where there are no turns to be lengthened, weights count in space.
+        let alike = programs.windows(2).all(|pair| pair[0].sane_weight() == pair[1].sane_weight());
+        let as_it_is = alike || programs.iter().any(|program| program.rigid);
+        let in_time = if allocation.turns.is_empty() { as_it_is } else { machine.gang != Gang::Off };
+        return if in_time { allocation } else { side_by_side(machine, &programs) };
     }
     let rigid = sorted.iter().filter(|program| program.rigid).count();
     let crowd = (sorted.len() - rigid) as u64 > u64::from(machine.capacity.max(1));

@@ -136,6 +136,19 @@ fn who_may_take_turns_is_for_the_machine_to_say() {
     assert_eq!(under("taco", Gang::Off, 2, &crowd), side_by_side);
 }
 
+#[test]
+fn weights_are_space_where_even_taco_makes_no_turns() {
+    let machine = Machine { gang: Gang::Asked, units: vec![6, 24], ..Machine::new(24, 0.0) };
+    let divided = |programs: &[Program]| {
+        with_turns(by_name("taco", &Settings::default()).unwrap().as_mut(), &machine, programs)
+    };
+    let weighed = divided(&[malleable(1, 24), Program { weight: 3.0, ..malleable(2, 24) }]);
+    assert_eq!((dops(&weighed), weighed.turns.len()), (vec![6, 18], 0));
+    // Two users are due the same.
+    let owned = (1..=4).map(|id| Program { user: u32::from(id > 1), ..malleable(id, 24) });
+    assert_eq!(dops(&divided(&owned.collect::<Vec<_>>())), [12, 4, 4, 4]);
+}
+
 fn of_users(owners: &[u32]) -> Vec<Program> {
     (1..).zip(owners).map(|(id, user)| Program { user: *user, ..rigid(id, 2) }).collect()
 }

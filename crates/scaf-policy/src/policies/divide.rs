@@ -13,7 +13,7 @@ const HOPE_FLOOR: f64 = 3.0;
 const FLOOR_MARGIN: f64 = 0.6;
 /// A DoP that is had is given up for the floor's sake where it is below by more than so many errors: giving it up for mere noise costs as
 /// much as being below. With these two numbers no program of 12 times TACO's 154 mixes was below half of its equal part (the
-/// worst had 0.503); with 0.3 and 1.5 8 were, at 0.486, for 0.1% more STP.
+/// worst had 0.50); with 0.3 and 1.5 8 were, at 0.486, for 0.1% more STP.
 const CLEARLY: f64 = 0.7;
 /// No error of what was measured counts for more than this where noise is concerned: guesses are no noise.
 const MOST_ERROR: f64 = 0.05;

@@ -4,7 +4,7 @@
 //! speedups is then largest at p_i = N C_i / sum C (SCAF, section 3.3, equations 2 to 9). New feedback gives a
 //! new C and a new allocation: a control loop with nothing that makes it settle. Two things are added here.
 //!
-//! *Hysteresis*: no change unless the models promise more than 1% more of the sum of speedups, since each
+//! *Hysteresis*: no change unless the models promise more than 0.1% more of the sum of speedups, since each
 //! change costs the programs a resized team and cold caches.
 //!
 //! *Cycle detection*: of the 154 mixes of two to four of TACO's programs, the plain loop circles for ever in 22.
