@@ -123,6 +123,8 @@ pub struct Recorded {
     pub arrived_s: f64,
     /// When it was gone for good, or the trace ended.
     pub ended_s: f64,
+    /// For how long it was there: not while it could run nowhere.
+    pub time_s: f64,
     /// Whether it was there to the end: what it would have done after it isn't known.
     pub cut: bool,
     /// Its work, by its curve.
@@ -300,6 +302,7 @@ impl Seen {
             name: self.name,
             arrived_s: self.arrived_s,
             ended_s,
+            time_s,
             cut: self.left_s.is_none(),
             work_s,
             speedup: work_s / time_s,

@@ -28,12 +28,16 @@ const MEASURED_S: f64 = 1.7;
 const KNOWN: f64 = 0.1;
 /// or than this, if earlier runs say so, which may be heard of a moment later.
 const KNOWN_BEFORE: f64 = 0.25;
-/// A capacity that differs by this factor from what it was, and by more than one context, is another machine.
+/// A capacity that differs by this factor from what it was is another machine, if it is no matter of one context of more than
+/// these.
 const OTHER_MACHINE: f64 = 1.25;
+const FEW: u32 = 2;
 /// A change costs the programs resized teams and cold caches; it is made for no less than this, relatively.
 const COST: f64 = 0.005;
 /// And for no less than so many standard errors of what it promises.
 const NOISE: f64 = 0.5;
+/// How often those are passed over to whom what is left over does too little good.
+const ROUNDS: usize = 4;
 
 /// See the module.
 pub struct Curve {
@@ -181,7 +185,8 @@ impl Curve {
         let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
         let like = |before: u32| {
             let ratio = f64::from(machine.capacity.max(1)) / f64::from(before.max(1));
-            (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio) || machine.capacity.abs_diff(before) <= 1
+            let by_one = machine.capacity.abs_diff(before) <= 1 && machine.capacity.min(before) > FEW;
+            (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio) || by_one
         };
         let since = match self.stirred {
             Some((since, capacity)) if same && like(capacity) && since <= now_s => since,
@@ -217,25 +222,20 @@ struct Outcome {
 /// Whether to follow the division, or to stay.
 fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
     let same = problem.programs.iter().map(|program| &program.id).eq(&held.who);
-    // On a machine that is larger or smaller now, everyone has what is nearest to that.
-    let fitted = |dops: &Vec<u32>| match held.capacity == problem.capacity {
-        true => dops.clone(),
-        false => problem.fitted(division, dops),
+    let now = match held.capacity == problem.capacity {
+        _ if !same => None,
+        true => Some(held.dops.clone()),
+        // Everyone has what is nearest to what it had, if that leaves no more idle than the division.
+        false => Some(problem.fitted(division, &held.dops, |_| true))
+            .filter(|now| divide::sum(now) >= divide::sum(&division.dops)),
     };
-    let now = same.then(|| fitted(&held.dops));
     if let Some(mut now) = now.filter(|now| problem.allows(division, now)) {
         if problem.hope == 0.0 {
             problem.trim(division, &mut now);
-            // What is left over goes to whom it does more good than being resized costs him: nobody else is concerned.
-            let fuller = problem.fitted(division, &now);
-            let moves = |i: usize| fuller[i] != now[i];
-            let asked = COST * scale(problem, division, &now, moves) + NOISE * problem.noise(&now, &fuller);
-            if division.value(&fuller) - division.value(&now) > asked {
-                now = fuller;
-            }
+            now = fuller(problem, division, &now);
         }
         let gain = division.value(&division.dops) - division.value(&now);
-        let scale = scale(problem, division, &now, |_| true);
+        let scale: f64 = (0..now.len()).map(|i| scale(problem, division, &now, i)).sum::<f64>().abs();
         // While there is hope, moving about is what it is for.
         let asked =
             if problem.hope > 0.0 { 0.0 } else { COST * scale + NOISE * problem.noise(&now, &division.dops) };
@@ -247,13 +247,32 @@ fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
     Outcome { dops: division.dops.clone(), kept: None }
 }
 
-/// Of what gains are counted relatively: what the division is worth to the programs of `whom`, or their weights where it's factors that count.
-fn scale(problem: &Problem, division: &Division, dops: &[u32], whom: impl Fn(usize) -> bool) -> f64 {
-    let of = |i: usize| match problem.settings.objective {
+/// The same with what is left over, for those to whom it does more good than being resized costs: nobody else is concerned.
+fn fuller(problem: &Problem, division: &Division, now: &[u32]) -> Vec<u32> {
+    let now = problem.lifted(division, now);
+    let mut may = vec![true; now.len()];
+    for _ in 0..ROUNDS {
+        let fuller = problem.fitted(division, &now, |i| may[i]);
+        let pays = |i: usize| {
+            let (worth, noise) = (&division.worths[i], problem.variance(i, now[i], fuller[i]).sqrt());
+            let asked = COST * scale(problem, division, &now, i).abs() + NOISE * noise;
+            fuller[i] == now[i] || worth.at(fuller[i]) - worth.at(now[i]) > asked
+        };
+        let in_vain: Vec<usize> = (0..now.len()).filter(|i| !pays(*i)).collect();
+        if in_vain.is_empty() {
+            return fuller;
+        }
+        in_vain.into_iter().for_each(|i| may[i] = false);
+    }
+    now
+}
+
+/// Of what a program's gains are counted relatively: what its contexts are worth, or its weight where it's factors that count.
+fn scale(problem: &Problem, division: &Division, dops: &[u32], i: usize) -> f64 {
+    match problem.settings.objective {
         Objective::Throughput => division.worths[i].at(dops[i]),
         Objective::Fair => problem.programs[i].sane_weight(),
-    };
-    (0..dops.len()).filter(|i| whom(*i)).map(of).sum::<f64>().abs()
+    }
 }
 
 /// Everyone's share with its reason; while some lend, with what everyone would have without that.

@@ -113,3 +113,51 @@ fn a_context_that_comes_and_goes_moves_no_others() {
         before = Some(now);
     }
 }
+
+/// What `curve` gives in the end, if the machine has first so many contexts and then so many.
+fn resized(floor: f64, from: u32, to: u32, programs: &[Program]) -> Vec<u32> {
+    let mut policy = Curve::new(&Settings { floor, ..Settings::default() });
+    (0..40).for_each(|tick| drop(dops(&mut policy, from, tick, programs)));
+    (40..80).map(|tick| dops(&mut policy, to, tick, programs)).last().unwrap()
+}
+
+#[test]
+fn a_context_that_comes_is_had_by_somebody_even_where_one_is_tolerated_below_its_floor() {
+    let root = |id: u64, power: f64| known(id, 64, move |p| p.powf(power), 0.04);
+    assert_eq!(resized(0.8, 6, 7, &[root(1, 0.75), root(2, 0.75)]).iter().sum::<u32>(), 7);
+    assert_eq!(resized(0.5, 14, 16, &[root(1, 0.5), root(2, 1.0)]).iter().sum::<u32>(), 16);
+    let many: Vec<Program> = (1..=8).map(|id| root(id, if id < 8 { 0.5 } else { 1.0 })).collect();
+    let dops = resized(0.5, 56, 64, &many);
+    assert!(dops.iter().sum::<u32>() == 64 && dops[..7].iter().all(|p| *p >= 3), "{dops:?}");
+}
+
+#[test]
+fn another_context_of_few_is_tried_again() {
+    // Nothing is gained by a second context, and much by a third.
+    let step = |p: u32| if p < 3 { 1.0 } else { 3.0 };
+    let mut program = unknown(1);
+    (program.natural, program.dop) = (4, 0);
+    let mut policy = Curve::new(&Settings::default());
+    let mut last = 0;
+    for tick in 0..120 {
+        last = dops(&mut policy, if tick < 60 { 2 } else { 3 }, tick, std::slice::from_ref(&program))[0];
+        program.dop = last;
+        program.curve.retain(|point| point.dop != last);
+        program.curve.push(at(last, step(last), 0.02));
+    }
+    assert_eq!(last, 3);
+}
+
+#[test]
+fn who_may_gain_by_chance_only_does_not_keep_others_from_what_is_left_over() {
+    let big = |p: f64| if p <= 40.0 { p } else { 40.0 + 0.05 * (p - 40.0) };
+    let small = known(1, 2, |p| if p > 1.0 { 1.5 } else { 1.0 }, 0.02);
+    let third =
+        |after: f64| known(3, 57, move |p| if p > 8.0 && after > 0.0 { after } else { p.min(16.0) }, 0.02);
+    let mut policy = Curve::new(&Settings { floor: 0.0, ..Settings::default() });
+    let programs = [small.clone(), known(2, 57, big, 0.05), third(0.0)];
+    (0..40).for_each(|tick| drop(dops(&mut policy, 57, tick, &programs)));
+    let programs = [small, known(2, 57, big, 0.05), third(4.0)];
+    let after = (40..80).map(|tick| dops(&mut policy, 57, tick, &programs)).last().unwrap();
+    assert_eq!((after[0], after[2]), (2, 8), "{after:?}");
+}

@@ -126,8 +126,7 @@ impl Problem<'_> {
 
     /// Whether programs may stay with these DoPs: they fit, and none is clearly below its floor.
     pub fn allows(&self, division: &Division, dops: &[u32]) -> bool {
-        let sum: u64 = dops.iter().map(|p| u64::from(*p)).sum();
-        sum <= u64::from(self.capacity)
+        sum(dops) <= u64::from(self.capacity)
             && (0..dops.len()).all(|i| {
                 let (program, dop) = (self.programs[i], dops[i]);
                 let above = |known: &Known| {
@@ -145,20 +144,28 @@ impl Problem<'_> {
             })
     }
 
-    /// Of these DoPs what is nearest to the best division: where they are too many, it takes and gives nothing, else it gives and takes nothing.
-    pub fn fitted(&self, division: &Division, dops: &[u32]) -> Vec<u32> {
-        let sum: u64 = dops.iter().map(|p| u64::from(*p)).sum();
-        if sum == u64::from(self.capacity) {
-            return dops.to_vec();
+    /// These DoPs, and nobody below what the floor and his minimum ask for, if there are contexts for that.
+    pub fn lifted(&self, division: &Division, dops: &[u32]) -> Vec<u32> {
+        let lifted: Vec<u32> = dops.iter().zip(&division.least).map(|(p, least)| *p.max(least)).collect();
+        if sum(&lifted) <= u64::from(self.capacity) { lifted } else { dops.to_vec() }
+    }
+
+    /// Of these DoPs what is nearest to the best division: where they are too many, it takes and gives nothing, else it takes nothing and gives to
+    /// those who `may` have more.
+    pub fn fitted(&self, division: &Division, dops: &[u32], may: impl Fn(usize) -> bool) -> Vec<u32> {
+        let dops = self.lifted(division, dops);
+        let (sum, capacity) = (sum(&dops), u64::from(self.capacity));
+        if sum == capacity {
+            return dops;
         }
-        let free = u64::from(self.capacity).saturating_sub(sum) as u32;
-        let bounds = |i: usize| match sum > u64::from(self.capacity) {
-            true => (division.least[i].min(dops[i]), dops[i]),
-            false => (dops[i], dops[i].saturating_add(free).min(self.programs[i].cap())),
-        };
+        let free = capacity.saturating_sub(sum) as u32;
         let within = |(i, worth): (usize, &Worth)| {
-            let (least, most) = bounds(i);
-            worth.within(least, most)
+            let more =
+                if may(i) { dops[i].saturating_add(free).min(self.programs[i].cap()) } else { dops[i] };
+            match sum > capacity {
+                true => worth.within(division.least[i].min(dops[i]), dops[i]),
+                false => worth.within(dops[i], more),
+            }
         };
         let worths: Vec<Worth> = division.worths.iter().enumerate().map(within).collect();
         optimum::best(self.capacity, &worths)
@@ -169,7 +176,8 @@ impl Problem<'_> {
         (0..from.len()).map(|i| self.variance(i, from[i], to[i])).sum::<f64>().sqrt()
     }
 
-    fn variance(&self, i: usize, from: u32, to: u32) -> f64 {
+    /// The square of that of one program.
+    pub fn variance(&self, i: usize, from: u32, to: u32) -> f64 {
         let Some(known) = self.known[i].as_ref().filter(|_| from != to) else { return 0.0 };
         let error = |p: u32| {
             let Estimate { value, error } = known.at(At::new(p));
@@ -191,6 +199,11 @@ impl Problem<'_> {
             }
         }
     }
+}
+
+/// How many contexts these are.
+pub(super) fn sum(dops: &[u32]) -> u64 {
+    dops.iter().map(|p| u64::from(*p)).sum()
 }
 
 impl Division {

@@ -70,7 +70,7 @@ fn table(rebuilt: &Rebuilt, outcomes: &[Outcome]) -> String {
     let mut table = ps::plain_table(&["POLICY", "STP", "CHANGES", "SECONDS (SPEEDUPS)"]);
     let did = rebuilt.recorded.iter().map(|p| {
         let cut = if p.cut { "+" } else { "" };
-        format!("{} {:.1}{cut} ({:.2})", p.name, p.ended_s - p.arrived_s, p.speedup)
+        format!("{} {:.1}{cut} ({:.2})", p.name, p.time_s, p.speedup)
     });
     table.add_row([
         format!("{}, as it was", rebuilt.policy),
