@@ -307,6 +307,9 @@ fn explain(problem: &Problem, division: &Division, outcome: &Outcome, own: Optio
             let best = known.at_best(At::new(dop), problem.hope);
             return format!("{dop} to learn what it brings: S {speedup:.2} is a guess, and may be {best:.2}");
         }
+        if dop == 1 && known.is_serial() && dop < program.cap() {
+            return format!("1 of {of}: seen on no more yet, and a second one brings more elsewhere");
+        }
         let bound = if dop == program.cap() {
             ", all that it can use".to_owned()
         } else if dop == division.least[i] && dop > program.floor() {

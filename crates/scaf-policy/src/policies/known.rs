@@ -45,7 +45,8 @@ pub(super) struct At {
 
 impl At {
     pub fn new(p: u32) -> At {
-        At { p, ln: f64::from(p.max(1)).ln() }
+        // One is asked for most, where programs are many.
+        At { p, ln: if p <= 1 { 0.0 } else { f64::from(p).ln() } }
     }
 }
 
@@ -179,11 +180,16 @@ impl Known {
         self.points.binary_search_by_key(&p, |point| point.at.p).is_ok()
     }
 
-    /// The DoPs from `least` to `most` to look at: those of the grid, and those that were observed.
+    /// The DoPs from `least` to `most` to look at: those of the grid, and those that were observed. Of many programs that were seen on one context
+    /// only all curves are alike, and a few DoPs tell them.
     pub fn knots<'a>(&'a self, grid: &'a Grid, least: u32, most: u32) -> impl Iterator<Item = At> + 'a {
         let dense = grid.dense;
         let seen = self.points.iter().map(|point| point.at);
-        grid.within(least, most).chain(seen.filter(move |at| at.p > dense && at.p > least && at.p < most))
+        let few = self.is_serial() && dense < FINE.0;
+        let looked_at = move |at: &At| !few || at.p.is_power_of_two() || at.p == least || at.p == most;
+        grid.within(least, most)
+            .filter(looked_at)
+            .chain(seen.filter(move |at| at.p > dense && at.p > least && at.p < most))
     }
 }
 
