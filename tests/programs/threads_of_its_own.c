@@ -1,7 +1,9 @@
 /* build: gcc -O2 -fopenmp -pthread */
-/* One region, and then two threads of its own that compute until the input ends: it uses two contexts in no region. */
+/* Regions for a tenth of a second (the daemon may answer after the first), and then two threads of its own that compute until the input ends: it uses two
+   contexts in no region. */
 #include "test.h"
 #include <pthread.h>
+#include <unistd.h>
 
 static volatile int over;
 
@@ -17,8 +19,12 @@ static void *compute(void *unused)
 int main(void)
 {
     long team = 0;
+    for (int i = 0; i < 100; i++) {
+        team = 0;
 #pragma omp parallel reduction(+ : team)
-    team = 1;
+        team = 1;
+        usleep(1000);
+    }
     pthread_t other;
     if (pthread_create(&other, NULL, compute, NULL))
         return 1;
