@@ -370,6 +370,16 @@ proptest! {
 }
 
 #[test]
+fn a_profile_of_one_context_does_not_hide_what_was_observed() {
+    let on_one = vec![Measured { dop: 1, speedup: Estimate { value: 1.0, error: 0.0 } }];
+    for name in ["curve", "offline"] {
+        let flat = Program { profile: on_one.clone(), ..with_curve(1, |_| 1.0) };
+        let mut programs = [flat, Program { profile: on_one.clone(), ..with_curve(2, |p| p) }];
+        assert_eq!(settled(name, &Settings::default(), 32, &mut programs), [1, 31], "{name}");
+    }
+}
+
+#[test]
 fn contexts_beyond_the_knee_are_left_idle() {
     for name in ["curve", "offline"] {
         let mut programs = [with_curve(1, |p| p / (1.0 + 0.01 * p * (p - 1.0))), with_curve(2, |_| 1.0)];

@@ -226,7 +226,7 @@ fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
         _ if !same => None,
         true => Some(held.dops.clone()),
         // Everyone has what is nearest to what it had, if that leaves no more idle than the division.
-        false => Some(problem.fitted(division, &held.dops, |_| true))
+        false => Some(problem.fitted(division, problem.lifted(division, &held.dops), |_| true))
             .filter(|now| divide::sum(now) >= divide::sum(&division.dops)),
     };
     if let Some(mut now) = now.filter(|now| problem.allows(division, now)) {
@@ -252,7 +252,7 @@ fn fuller(problem: &Problem, division: &Division, now: &[u32]) -> Vec<u32> {
     let now = problem.lifted(division, now);
     let mut may = vec![true; now.len()];
     for _ in 0..ROUNDS {
-        let fuller = problem.fitted(division, &now, |i| may[i]);
+        let fuller = problem.fitted(division, now.clone(), |i| may[i]);
         let pays = |i: usize| {
             let (worth, noise) = (&division.worths[i], problem.variance(i, now[i], fuller[i]).sqrt());
             let asked = COST * scale(problem, division, &now, i).abs() + NOISE * noise;

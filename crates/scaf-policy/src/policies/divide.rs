@@ -152,8 +152,7 @@ impl Problem<'_> {
 
     /// Of these DoPs what is nearest to the best division: where they are too many, it takes and gives nothing, else it takes nothing and gives to
     /// those who `may` have more.
-    pub fn fitted(&self, division: &Division, dops: &[u32], may: impl Fn(usize) -> bool) -> Vec<u32> {
-        let dops = self.lifted(division, dops);
+    pub fn fitted(&self, division: &Division, dops: Vec<u32>, may: impl Fn(usize) -> bool) -> Vec<u32> {
         let (sum, capacity) = (sum(&dops), u64::from(self.capacity));
         if sum == capacity {
             return dops;

@@ -123,16 +123,20 @@ impl Known {
         seen.then_some(Known { points, beyond })
     }
 
-    /// From what was observed of a program, and its profile where nothing was; where there is neither, from its efficiency.
+    /// From what was observed of a program, and its profile where nothing was; where there is neither beyond one context, from its efficiency.
     pub fn observed(program: &Program) -> Option<Known> {
         let seen = |point: &&Measured| !program.curve.iter().any(|seen| seen.dop == point.dop);
         let all: Vec<Measured> =
             program.curve.iter().chain(program.profile.iter().filter(seen)).copied().collect();
-        Known::of(&all).or_else(|| {
-            let efficiency = program.efficiency.filter(|e| e.is_finite())?.clamp(0.0, 1.0);
-            let value = (efficiency * f64::from(program.dop)).max(LEAST_SPEEDUP);
+        let known = Known::of(&all);
+        if known.as_ref().is_some_and(|known| !known.is_serial()) {
+            return known;
+        }
+        let judged = program.efficiency.filter(|e| e.is_finite()).and_then(|efficiency| {
+            let value = (efficiency.clamp(0.0, 1.0) * f64::from(program.dop)).max(LEAST_SPEEDUP);
             Known::of(&[Measured { dop: program.dop, speedup: Estimate { value, error: UNSURE } }])
-        })
+        });
+        judged.or(known)
     }
 
     /// The points around `at`: the last below it, and the first that isn't.
@@ -275,6 +279,11 @@ mod tests {
         assert!(on_one.is_serial() && (on_one.at(At::new(16)).value - 8.0).abs() < 1e-9);
         assert_eq!(Known::observed(&Program { dop: 0, ..program.clone() }), None);
         let measured = |dop, value| Measured { dop, speedup: Estimate { value, error: 0.05 } };
+        // What it was on one context says less than what it is judged by now.
+        let on_one =
+            Program { curve: vec![measured(1, 1.0)], profile: vec![measured(1, 1.0)], ..program.clone() };
+        assert!((Known::observed(&on_one).unwrap().at(At::new(8)).value - 4.0).abs() < 1e-9);
+        assert!(Known::observed(&Program { efficiency: None, ..on_one }).unwrap().is_serial());
         let profile = vec![measured(4, 3.0), measured(8, 5.0)];
         let known =
             |curve| Known::observed(&Program { curve, profile: profile.clone(), ..program.clone() }).unwrap();

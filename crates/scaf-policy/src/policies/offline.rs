@@ -35,8 +35,9 @@ impl Offline {
         if let Some(shares) = divide::without_choice(machine, programs) {
             return shares;
         }
-        let profiles: Vec<Option<Known>> =
-            programs.iter().map(|program| Known::of(&program.profile)).collect();
+        // One that has one context only says less than what was observed.
+        let by_profile = |program: &&Program| Known::of(&program.profile).filter(|known| !known.is_serial());
+        let profiles: Vec<Option<Known>> = programs.iter().map(by_profile).collect();
         let profiled: Vec<bool> = profiles.iter().map(Option::is_some).collect();
         let known: Vec<Option<Known>> = profiles
             .into_iter()
