@@ -22,7 +22,7 @@ pub const FLAG_BOUND: u32 = 1;
 pub const FLAG_RIGID: u32 = 2;
 /// [`Hello::flags`]: its user wants results to keep their bits (`scaf run --exact`).
 pub const FLAG_EXACT: u32 = 4;
-/// [`Hello::flags`]: a library of it computes on several threads right now ([`crate::ports::PortCopy::at_work`]).
+/// [`Hello::flags`]: a library of it computes on several threads right now ([`crate::runtimes::RuntimeCopy::at_work`]).
 pub const FLAG_AT_WORK: u32 = 8;
 
 /// Client to daemon.

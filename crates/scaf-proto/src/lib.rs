@@ -11,7 +11,7 @@
 //!
 //! [`experiment`] is what both pages say about serial experiments.
 //!
-//! [`ports`] is what the report page says about the runtimes that the program has.
+//! [`runtimes`] is what the report page says about the runtimes that the program has.
 //!
 //! This crate is `no_std` and has no dependency: the client library lives in other people's processes.
 #![cfg_attr(not(any(test, loom)), no_std)]
@@ -19,7 +19,7 @@
 pub mod experiment;
 pub mod grant;
 pub mod hello;
-pub mod ports;
+pub mod runtimes;
 pub mod report;
 pub mod rows;
 pub mod seq;
@@ -27,7 +27,7 @@ mod sync;
 
 /// Version of everything in this crate. Two sides of different versions part at the handshake, and the program
 /// runs unmanaged.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");

@@ -9,7 +9,7 @@
 //! check their range, as `scafd`'s observer does.
 
 use crate::experiment::Experiments;
-use crate::ports::Ports;
+use crate::runtimes::Runtimes;
 use crate::rows::Rows;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, VERSION, seq};
@@ -29,12 +29,8 @@ pub mod fact {
     pub const ASKED_MAX_THREADS: u32 = 1 << 3;
     /// The program has regions in more modules than can be told apart, or more masters than slots.
     pub const OVERFLOW: u32 = 1 << 4;
-    /// A region ran on fewer threads than its team has.
-    pub const VIRTUALISED: u32 = 1 << 5;
-    /// A thread slept between two chunks of a loop because its DoP was smaller than its team.
-    pub const PARKED: u32 = 1 << 6;
     /// The process has two copies of LLVM's OpenMP runtime (libomp and libiomp5, mostly), each with threads of its own.
-    pub const TWO_LLVMS: u32 = 1 << 7;
+    pub const TWO_LLVMS: u32 = 1 << 5;
 }
 
 /// One master's counters.
@@ -66,9 +62,8 @@ pub struct Slot {
     team_since: AtomicU64,
     /// Regions of one thread that were not reported one by one.
     others: AtomicU64,
-    /// Team size of the latest region.
-    team: AtomicU32,
-    _pad: u32,
+    /// Team size of the latest region, and in the upper half how it follows the grant, as a number.
+    team: AtomicU64,
     _reserve: [u64; 4],
 }
 
@@ -97,15 +92,20 @@ pub struct SlotCopy {
     pub last_team: u32,
     /// When a region first had that team size.
     pub team_since: u64,
+    /// How the latest region follows the grant: a number of `scaf_team::Mechanism`; 0 before the first.
+    pub mechanism: u32,
 }
 
 impl Slot {
-    /// Master: a region of `team` threads begins at tick `now`.
+    /// Master: a region of `team` threads, which follows the grant by the mechanism of that number, begins at tick `now`.
     #[inline(always)]
-    pub fn enter(&self, team: u32, now: u64) {
-        if self.team.load(Ordering::Relaxed) != team {
-            self.team.store(team, Ordering::Relaxed);
-            self.team_since.store(now, Ordering::Relaxed);
+    pub fn enter(&self, team: u32, mechanism: u32, now: u64) {
+        let (before, latest) = (self.team.load(Ordering::Relaxed), u64::from(mechanism) << 32 | u64::from(team));
+        if before != latest {
+            self.team.store(latest, Ordering::Relaxed);
+            if before as u32 != team {
+                self.team_since.store(now, Ordering::Relaxed);
+            }
         }
         self.entered.store(now, Ordering::Relaxed);
     }
@@ -159,6 +159,12 @@ impl Slot {
         bump(&self.promised, 1);
     }
 
+    /// Any thread of the master's team: the region follows the grant by another mechanism than it was entered with.
+    pub fn set_mechanism(&self, mechanism: u32) {
+        let team = self.team.load(Ordering::Relaxed) & u64::from(u32::MAX);
+        self.team.store(u64::from(mechanism) << 32 | team, Ordering::Relaxed);
+    }
+
     /// Any thread of the master's team: it waited for `ticks` within the region.
     #[inline(always)]
     pub fn add_wait(&self, ticks: u64) {
@@ -169,7 +175,8 @@ impl Slot {
         seq::read(&self.seq, || {
             let alone = self.alone.load(Ordering::Relaxed);
             let entered = self.entered.load(Ordering::Relaxed);
-            let last_team = self.team.load(Ordering::Relaxed);
+            let latest = self.team.load(Ordering::Relaxed);
+            let last_team = latest as u32;
             SlotCopy {
                 team: if entered == 0 { 0 } else { last_team },
                 entered,
@@ -182,6 +189,7 @@ impl Slot {
                 waits_at_entry: self.waits_left.load(Ordering::Relaxed),
                 last_team,
                 team_since: self.team_since.load(Ordering::Relaxed),
+                mechanism: (latest >> 32) as u32,
             }
         })
     }
@@ -208,7 +216,7 @@ pub struct ReportPage {
     slots: [Slot; SLOTS],
     rows: Rows,
     experiments: Experiments,
-    ports: Ports,
+    runtimes: Runtimes,
 }
 
 /// A copy of the page's head.
@@ -247,8 +255,8 @@ impl ReportPage {
     }
 
     /// Runtimes that the program has: the client tells, the daemon reads.
-    pub fn ports(&self) -> &Ports {
-        &self.ports
+    pub fn runtimes(&self) -> &Runtimes {
+        &self.runtimes
     }
 
     /// Client: sets the team size that the program would have without us.
@@ -305,8 +313,7 @@ impl Default for Slot {
             promised: word(),
             team_since: word(),
             others: word(),
-            team: AtomicU32::new(0),
-            _pad: 0,
+            team: word(),
             _reserve: [0; 4],
         }
     }
@@ -339,19 +346,25 @@ mod tests {
         let page = zeroed();
         page.stamp();
         let slot = page.slot(0).unwrap();
-        slot.enter(4, 1_000);
+        slot.enter(4, 1, 1_000);
         slot.add_wait(30);
         slot.add_wait(20);
         slot.leave(1_100, 4, 400);
-        slot.enter(1, 1_200);
+        slot.enter(1, 1, 1_200);
         slot.leave_alone(10, 0);
         slot.add_promised();
-        slot.enter(4, 2_000);
+        slot.enter(4, 2, 2_000);
         let (_, slots) = page.read().unwrap();
         let copy = slots[0].unwrap();
         assert_eq!((copy.regions, copy.wall, copy.capacity, copy.useful), (2, 110, 410, 360));
         assert_eq!((copy.team, copy.entered, copy.waits_at_entry), (4, 2_000, 50));
         assert_eq!((copy.last_team, copy.team_since, copy.promised), (4, 2_000, 1));
+        assert_eq!(copy.mechanism, 2);
+        // Another mechanism is no other team.
+        slot.set_mechanism(3);
+        slot.enter(4, 1, 3_000);
+        let copy = page.read().unwrap().1[0].unwrap();
+        assert_eq!((copy.last_team, copy.team_since, copy.mechanism), (4, 2_000, 1));
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn a_reader_never_sees_half_a_region() {
         let writer = {
             let slot = slot.clone();
             thread::spawn(move || {
-                slot.enter(2, 100);
+                slot.enter(2, 1, 100);
                 slot.leave(150, 2, 90);
             })
         };
@@ -63,7 +63,7 @@ fn a_reader_never_sees_half_a_region() {
 fn waits_added_by_a_whole_team_are_all_counted() {
     model(|| {
         let slot = Arc::new(Slot::default());
-        slot.enter(2, 100);
+        slot.enter(2, 1, 100);
         let other = {
             let slot = slot.clone();
             thread::spawn(move || slot.add_wait(5))

@@ -10,6 +10,51 @@
 //!
 //! Folding is done by the daemon, by affinity. Teams of dynamic loops are parked besides ([`crate::gate`]).
 
+/// How a region follows the grant. Client, daemon, simulator and command line have it from here.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u32)]
+pub enum Mechanism {
+    /// Not at all: it runs as without us.
+    Unmanaged = 1,
+    /// The next team has as many threads as granted.
+    Resize = 2,
+    /// Its team keeps its size as far as the program can tell, and fewer threads do its members' parts one after the other.
+    Virtualise = 3,
+    /// Its team keeps its size, its CPU affinity is narrower.
+    Fold = 4,
+    /// As fold, and the threads of a dynamic loop that are too many sleep between chunks.
+    Park = 5,
+    /// Its program has all the contexts that it needs, for a part of the time if it must. Chosen by the daemon.
+    Gang = 6,
+}
+
+impl Mechanism {
+    /// All of them, with their names.
+    pub const NAMES: [(Mechanism, &str); 6] = [
+        (Mechanism::Unmanaged, "unmanaged"),
+        (Mechanism::Resize, "resize"),
+        (Mechanism::Virtualise, "virtualise"),
+        (Mechanism::Fold, "fold"),
+        (Mechanism::Park, "park"),
+        (Mechanism::Gang, "gang"),
+    ];
+
+    /// The one of that number, if there is one.
+    pub fn from_number(number: u32) -> Option<Mechanism> {
+        Mechanism::NAMES.iter().map(|(mechanism, _)| *mechanism).find(|mechanism| *mechanism as u32 == number)
+    }
+
+    /// The one of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Mechanism> {
+        Mechanism::NAMES.iter().find(|(_, its)| *its == name).map(|(mechanism, _)| *mechanism)
+    }
+
+    /// Its name, in lower case.
+    pub fn name(self) -> &'static str {
+        Mechanism::NAMES.iter().find(|(mechanism, _)| *mechanism == self).map_or("", |(_, name)| name)
+    }
+}
+
 /// How long a region takes, as learned from its latest run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Length {
@@ -49,6 +94,8 @@ pub struct Facts {
 /// What was decided about a team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
+    /// How it follows the grant. A team that has all its contexts is followed by whatever would carry out a smaller grant.
+    pub mechanism: Mechanism,
     /// To be passed to the runtime: 0 leaves the size to it.
     pub pass: u32,
     /// Threads that the team will have.
@@ -63,9 +110,16 @@ pub struct Choice {
 
 impl Choice {
     /// The team of one that the runtime itself would choose.
-    pub const ALONE: Choice = Choice { pass: 0, team: 1, ids: 0, promised: false, shrunk: false };
+    pub const ALONE: Choice =
+        Choice { mechanism: Mechanism::Unmanaged, pass: 0, team: 1, ids: 0, promised: false, shrunk: false };
     /// The team of one of a serial experiment.
     pub const EXPERIMENT: Choice = Choice { pass: 1, shrunk: true, ..Choice::ALONE };
+
+    /// Whether one thread does it all.
+    #[inline(always)]
+    pub fn is_alone(&self) -> bool {
+        self.team == 1 && self.ids == 0
+    }
 }
 
 /// Chooses the team size.
@@ -74,13 +128,14 @@ pub fn choose(facts: &Facts) -> Choice {
     // A team of one is what `if(false)` asks for: no promise, there is just nothing to choose.
     let clause = facts.requested > 1;
     let size = if facts.requested != 0 { facts.requested } else { facts.natural };
-    let whole = Choice { pass: facts.requested, team: size, ids: 0, promised: clause, shrunk: false };
+    let whole = Choice { pass: facts.requested, team: size, promised: clause, ..Choice::ALONE };
     let Some(budget) = facts.budget else { return whole };
     let promised = clause || (facts.requested == 0 && facts.kept);
-    let whole = Choice { promised, ..whole };
+    let resizable = facts.resizable && !promised;
+    let whole = Choice { promised, mechanism: Mechanism::Fold, ..whole };
     let team = budget.max(1);
     if team >= size {
-        return whole;
+        return if resizable { Choice { mechanism: Mechanism::Resize, ..whole } } else { whole };
     }
     let wide = match facts.length {
         Length::Unknown => true,
@@ -91,10 +146,10 @@ pub fn choose(facts: &Facts) -> Choice {
     };
     if wide && facts.only_master && !facts.spins {
         whole
-    } else if facts.resizable && !promised {
-        Choice { pass: team, team, shrunk: team == 1, ..whole }
+    } else if resizable {
+        Choice { mechanism: Mechanism::Resize, pass: team, team, shrunk: team == 1, ..whole }
     } else if facts.independent && facts.length == Length::Short {
-        Choice { pass: team, team, ids: size, ..whole }
+        Choice { mechanism: Mechanism::Virtualise, pass: team, team, ids: size, ..whole }
     } else {
         whole
     }
@@ -127,46 +182,47 @@ mod tests {
 
     #[test]
     fn each_kind_of_region_has_its_mechanism() {
-        let whole = Choice { pass: 0, team: 8, ids: 0, promised: false, shrunk: false };
-        let virtual_ = Choice { pass: 3, team: 3, ids: 8, ..whole };
+        let whole = Choice { mechanism: Mechanism::Fold, pass: 0, team: 8, ids: 0, promised: false, shrunk: false };
+        let resize = Choice { mechanism: Mechanism::Resize, ..whole };
+        let virtual_ = Choice { mechanism: Mechanism::Virtualise, pass: 3, team: 3, ids: 8, ..whole };
         let table = [
-            ("short", SHORT, Choice { pass: 3, team: 3, ..whole }),
+            ("short", SHORT, Choice { pass: 3, team: 3, ..resize }),
             (
                 "short, one context",
                 Facts { budget: Some(1), ..SHORT },
-                Choice { pass: 1, team: 1, shrunk: true, ..whole },
+                Choice { pass: 1, team: 1, shrunk: true, ..resize },
             ),
             (
                 "nothing left",
                 Facts { budget: Some(0), ..SHORT },
-                Choice { pass: 1, team: 1, shrunk: true, ..whole },
+                Choice { pass: 1, team: 1, shrunk: true, ..resize },
             ),
-            ("enough", Facts { budget: Some(8), ..SHORT }, whole),
-            ("more than enough", Facts { budget: Some(9), ..SHORT }, whole),
-            ("unmanaged", Facts { budget: None, ..SHORT }, whole),
+            ("enough", Facts { budget: Some(8), ..SHORT }, resize),
+            ("more than enough", Facts { budget: Some(9), ..SHORT }, resize),
+            ("unmanaged", Facts { budget: None, ..SHORT }, Choice { mechanism: Mechanism::Unmanaged, ..whole }),
             ("unknown", Facts { length: Length::Unknown, ..SHORT }, whole),
             ("long", Facts { length: Length::Long, budget: Some(4), ..SHORT }, whole),
             ("long, with threads left over", Facts { length: Length::Long, ..SHORT }, whole),
             (
                 "long, most contexts waiting",
                 Facts { length: Length::Long, budget: Some(7), ..SHORT },
-                Choice { pass: 7, team: 7, ..whole },
+                Choice { pass: 7, team: 7, ..resize },
             ),
             (
                 "long, beside another master's",
                 Facts { length: Length::Long, only_master: false, ..SHORT },
-                Choice { pass: 3, team: 3, ..whole },
+                Choice { pass: 3, team: 3, ..resize },
             ),
             (
                 "unknown, spinning",
                 Facts { length: Length::Unknown, spins: true, ..SHORT },
-                Choice { pass: 3, team: 3, ..whole },
+                Choice { pass: 3, team: 3, ..resize },
             ),
             ("short, contexts on their way back", Facts { lent: true, ..SHORT }, whole),
             (
                 "contexts on their way back, spinning",
                 Facts { lent: true, spins: true, ..SHORT },
-                Choice { pass: 3, team: 3, ..whole },
+                Choice { pass: 3, team: 3, ..resize },
             ),
             ("size-dependent", Facts { resizable: false, ..SHORT }, whole),
             ("omp_set_num_threads", Facts { kept: true, ..SHORT }, Choice { promised: true, ..whole }),
@@ -184,7 +240,7 @@ mod tests {
             (
                 "num_threads(4), independent, one context",
                 Facts { requested: 4, independent: true, budget: Some(1), ..SHORT },
-                Choice { pass: 1, team: 1, ids: 4, promised: true, shrunk: false },
+                Choice { pass: 1, team: 1, ids: 4, promised: true, ..virtual_ },
             ),
             (
                 "num_threads(4), independent, enough contexts",
@@ -199,13 +255,22 @@ mod tests {
             (
                 "independent and resizable",
                 Facts { independent: true, ..SHORT },
-                Choice { pass: 3, team: 3, ..whole },
+                Choice { pass: 3, team: 3, ..resize },
             ),
-            ("if(false)", Facts { requested: 1, ..SHORT }, Choice { pass: 1, team: 1, ..whole }),
+            ("if(false)", Facts { requested: 1, ..SHORT }, Choice { pass: 1, team: 1, ..resize }),
         ];
         for (name, facts, choice) in table {
             assert_eq!(choose(&facts), choice, "{name}");
         }
+    }
+
+    #[test]
+    fn every_mechanism_has_a_name_and_a_number_of_its_own() {
+        for (mechanism, name) in Mechanism::NAMES {
+            assert_eq!(Mechanism::from_number(mechanism as u32), Some(mechanism));
+            assert_eq!((Mechanism::from_name(name), mechanism.name()), (Some(mechanism), name));
+        }
+        assert_eq!((Mechanism::from_number(0), Mechanism::from_name("")), (None, None));
     }
 
     prop_compose! {
@@ -237,6 +302,9 @@ mod tests {
                 facts.requested == 0 && !facts.kept && facts.resizable && facts.budget.is_some();
             prop_assert!(found == size || may_be_smaller);
             prop_assert!(choice.ids == 0 || (choice.team < choice.ids && facts.independent));
+            prop_assert_eq!(choice.ids > 0, choice.mechanism == Mechanism::Virtualise);
+            prop_assert_eq!(facts.budget.is_none(), choice.mechanism == Mechanism::Unmanaged);
+            prop_assert!(choice.mechanism == Mechanism::Resize || choice.ids > 0 || choice.team == size);
             let whole = choice.ids == 0 && choice.team == size;
             prop_assert_eq!(choice.pass, if whole { facts.requested } else { choice.team });
         }

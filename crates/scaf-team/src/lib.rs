@@ -1,6 +1,6 @@
 //! What the client library decides and does about a team, apart from any system, so that it can be tested.
 //!
-//! - [`experiment`]: what a region may do that is tried on one context, in a copy of the process;
+//! - [`sandbox`]: what a region may do that is tried on one context, in a copy of the process;
 //! - [`choice`]: which mechanism a region gets and how large its team is, a pure function of what is known of it;
 //! - [`barrier`]: a barrier whose waits follow the fold: threads spin while each has a context, and sleep while not;
 //! - [`deal`]: which iterations of a statically scheduled loop are a thread's;
@@ -19,11 +19,11 @@
 pub mod barrier;
 pub mod choice;
 pub mod deal;
-pub mod experiment;
 pub mod gate;
 pub mod permits;
 pub mod post;
 pub mod pulse;
+pub mod sandbox;
 pub mod split;
 pub mod sync;
 pub mod telling;

@@ -13,7 +13,8 @@
 
 use crate::observe::clock::Tsc;
 use scaf_policy::efficiency::Interval;
-use scaf_proto::report::{SLOTS, SlotCopy, Totals, fact};
+use scaf_team::choice::Mechanism;
+use scaf_proto::report::{SLOTS, SlotCopy, Totals};
 
 /// A page as [`scaf_proto::report::ReportPage::read`] copies it.
 pub type Page = (Totals, [Option<SlotCopy>; SLOTS]);
@@ -138,8 +139,8 @@ impl Meter {
             promised: copies().map(|c| c.promised).fold(0, u64::saturating_add),
             progress: copies().map(|c| c.regions.wrapping_add(c.waits)).fold(0, u64::wrapping_add),
             natural: if natural <= MOST_THREADS { natural } else { 0 },
-            virtualised: page.0.facts & fact::VIRTUALISED != 0,
-            parked: page.0.facts & fact::PARKED != 0,
+            virtualised: Mechanism::from_number(latest.mechanism) == Some(Mechanism::Virtualise),
+            parked: Mechanism::from_number(latest.mechanism) == Some(Mechanism::Park),
             hostile: 0,
         }
     }

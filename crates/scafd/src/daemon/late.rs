@@ -8,7 +8,7 @@
 use super::Daemon;
 use crate::observe::clock;
 use scaf_policy::ProgramId;
-use scaf_proto::ports::{Kind, Promise};
+use scaf_proto::runtimes::{Kind, Promise};
 use std::time::Duration;
 
 /// Longest wait. So long others have to put up with threads beside theirs; a longer call goes on folded.
@@ -53,11 +53,11 @@ impl Daemon {
         };
         let (Some(dop), Some(_)) = (program.grant.dop, &program.grant.set) else { return false };
         let mut follows = false;
-        let mut at_work = program.came_at_work && pages.ports().next().is_none();
-        for port in pages.ports() {
-            let blas = matches!(port.kind, Kind::OpenBlas | Kind::Blis);
-            follows |= blas && port.promise == Promise::Follows;
-            at_work |= blas && port.at_work > dop;
+        let mut at_work = program.came_at_work && pages.told_runtimes().next().is_none();
+        for runtime in pages.told_runtimes() {
+            let blas = matches!(runtime.kind, Kind::OpenBlas | Kind::Blis);
+            follows |= blas && runtime.promise == Promise::Follows;
+            at_work |= blas && runtime.at_work > dop;
         }
         // The library needs up to 0.1 s to notice that it is in calls. Threads that run outside of all regions are its own.
         let in_region = || pages.read().is_some_and(|page| page.1.iter().flatten().any(|slot| slot.team > 0));

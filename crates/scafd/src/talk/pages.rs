@@ -8,7 +8,7 @@ use rustix::thread::futex;
 use scaf_proto::PAGE_BYTES;
 use scaf_proto::experiment::{Experiments, Order};
 use scaf_proto::grant::{GrantPage, Masks, Word};
-use scaf_proto::ports::{FILE_BYTES, Kind, PortCopy, Promise};
+use scaf_proto::runtimes::{FILE_BYTES, Kind, RuntimeCopy, Promise};
 use scaf_proto::report::ReportPage;
 use scaf_proto::rows::Rows;
 use std::ffi::c_void;
@@ -74,12 +74,12 @@ impl Pages {
 
     /// The runtimes that the client says it has.
     pub fn runtimes(&self) -> Vec<Runtime> {
-        self.ports().map(|port| told(&port)).collect()
+        self.told_runtimes().map(|runtime| told(&runtime)).collect()
     }
 
     /// The same, to be trusted no more than the rest of the page.
-    pub fn ports(&self) -> impl Iterator<Item = PortCopy> + '_ {
-        self.report_page().ports().read()
+    pub fn told_runtimes(&self) -> impl Iterator<Item = RuntimeCopy> + '_ {
+        self.report_page().runtimes().read()
     }
 
     /// Publishes which region a serial experiment is wanted of.
@@ -100,7 +100,7 @@ impl Pages {
 }
 
 /// A runtime for people. The file's name is the client's own word: bytes of any kind, which a terminal shall not obey.
-fn told(port: &PortCopy) -> Runtime {
+fn told(port: &RuntimeCopy) -> Runtime {
     let name = match port.kind {
         Kind::Libgomp => "OpenMP (GCC)",
         Kind::Libomp => "OpenMP (LLVM)",
@@ -172,7 +172,7 @@ mod tests {
     fn a_runtimes_file_is_told_as_text_that_no_terminal_obeys() {
         let mut file = [0; FILE_BYTES];
         file[..8].copy_from_slice(b"/l\x1b[2J\xffx");
-        let port = PortCopy {
+        let port = RuntimeCopy {
             kind: Kind::OpenBlas,
             promise: Promise::Follows,
             threads: 1,

@@ -116,7 +116,7 @@ pub fn main() {
             }
             "folded" => say(verb, grant.word().folded()),
             "enter" => {
-                report.slot(0).unwrap().enter(rest.parse().unwrap(), scafd::observe::clock::ticks());
+                report.slot(0).unwrap().enter(rest.parse().unwrap(), 2, scafd::observe::clock::ticks());
                 say(verb, "");
             }
             "leave" => {

@@ -1,0 +1,108 @@
+//! What the program itself asks of a BLAS library's number of threads.
+//!
+//! Python programs reach the setter and the getter by ctypes: dlopen, then dlsym. scikit-learn does so thousands of times,
+//! to have a BLAS use one thread within a loop of its own, and to give back what it had then: if that were a number of ours,
+//! it would become the program's own. So whoever asks dlsym for one of these functions gets ours, which
+//! keep apart what the program set and what the grant leaves of it.
+//!
+//! dlsym is also where a library that was just loaded is noticed: hardly one is loaded and not asked for anything.
+
+use super::table::{LIBRARIES, NEWS, library, limit, lock, table};
+use super::{find, heed};
+use crate::sys::arch;
+use crate::sys::errno::keeping_errno;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+
+static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+
+unsafe extern "C" {
+    fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
+}
+
+arch::answered! {
+    /// Passed on in all cases but ours, so that libc still sees who asks: RTLD_NEXT means something else for each.
+    dlsym: asked, else REAL
+}
+
+/// The function to answer with; null if that is not ours to say.
+unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+    if REAL.load(Ordering::Relaxed).is_null() {
+        find_real();
+    }
+    if NEWS.load(Ordering::Relaxed) != 0 {
+        keeping_errno(heed::look);
+    }
+    // The other handles mean another library for each caller.
+    if handle == libc::RTLD_NEXT || handle == libc::RTLD_DEFAULT || name.is_null() || table().next().is_none()
+    {
+        return null_mut();
+    }
+    // SAFETY: the program's own arguments.
+    unsafe {
+        if !find::is_named(CStr::from_ptr(name)) {
+            return null_mut();
+        }
+        let real = core::mem::transmute::<*mut c_void, Dlsym>(REAL.load(Ordering::Relaxed));
+        ours_for(real(handle, name) as usize)
+    }
+}
+
+#[cold]
+fn find_real() {
+    // SAFETY: plain searches by the names and versions that glibc has had on x86-64.
+    unsafe {
+        let find = |version: &CStr| dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr());
+        let new = find(c"GLIBC_2.34");
+        REAL.store(if new.is_null() { find(c"GLIBC_2.2.5") } else { new }, Ordering::Relaxed);
+    }
+}
+
+/// Our function for the library's function at that address.
+fn ours_for(address: usize) -> *mut c_void {
+    let find = |number: usize| {
+        let library = library(number)?;
+        if library.number.set.load(Ordering::Relaxed) == address {
+            return SETTERS.get(number).map(|it| *it as *mut c_void);
+        }
+        let gets = library.number.get.load(Ordering::Relaxed) == address;
+        gets.then(|| GETTERS.get(number).map(|it| *it as *mut c_void)).flatten()
+    };
+    let follows = |number: &usize| library(*number).is_some_and(|library| library.is_ready());
+    (0..table().count()).filter(follows).find_map(find).unwrap_or(null_mut())
+}
+
+extern "C" fn setter<const NUMBER: usize>(threads: c_int) {
+    keeping_errno(|| set(NUMBER, threads));
+}
+
+extern "C" fn getter<const NUMBER: usize>() -> c_int {
+    let Some(library) = library(NUMBER) else { return 1 };
+    let _locked = lock();
+    library.number.adopt().max(1)
+}
+
+macro_rules! for_each_library {
+    ($function:ident: $($number:literal)*) => { [$($function::<$number>),*] };
+}
+
+static SETTERS: [extern "C" fn(c_int); LIBRARIES] = for_each_library!(setter: 0 1 2 3 4 5 6 7);
+static GETTERS: [extern "C" fn() -> c_int; LIBRARIES] = for_each_library!(getter: 0 1 2 3 4 5 6 7);
+
+/// The program sets its number: what the library makes of that is its own from now on, and the grant a limit to it.
+fn set(number: usize, threads: c_int) {
+    let Some(library) = library(number) else { return };
+    {
+        let locked = lock();
+        let number = &library.number;
+        number.set_by_setter(threads);
+        let now = number.value();
+        number.user.store(now, Ordering::Relaxed);
+        number.ours.store(now, Ordering::Relaxed);
+        number.limit(limit(&locked));
+    }
+    heed::call_in();
+}

@@ -1,0 +1,170 @@
+//! Finds the BLAS libraries of the process, by their files' names and by the setters that they have under many names.
+//!
+//! numpy and scipy open theirs so that nobody else sees them: each is asked by its own handle, which is kept, so that a
+//! library that is looked after is never unloaded.
+
+use super::table::{self, NEWS, add, lock};
+use crate::sys::symbols::function;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use scaf_proto::runtimes::{Kind, Promise};
+
+/// What a library of a kind goes by.
+struct Names {
+    kind: Kind,
+    get: &'static CStr,
+    set: &'static CStr,
+    /// Says what its threads are: 0 none, 1 its own, 2 OpenMP's.
+    parallel: Option<&'static CStr>,
+}
+
+macro_rules! openblas {
+    ($($prefix:literal, $suffix:literal;)*) => {
+        [
+            $(Names {
+                kind: Kind::OpenBlas,
+                get: cstr(concat!($prefix, "openblas_get_num_threads", $suffix, "\0")),
+                set: cstr(concat!($prefix, "openblas_set_num_threads", $suffix, "\0")),
+                parallel: Some(cstr(concat!($prefix, "openblas_get_parallel", $suffix, "\0"))),
+            },)*
+            Names { kind: Kind::Mkl, get: c"MKL_Get_Max_Threads", set: c"MKL_Set_Num_Threads", parallel: None },
+            Names { kind: Kind::Blis, get: c"bli_thread_get_num_threads", set: c"bli_thread_set_num_threads", parallel: None },
+        ]
+    };
+}
+
+const fn cstr(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => c"",
+    }
+}
+
+static NAMES: [Names; 8] = openblas! {
+    "scipy_", "64_";
+    "scipy_", "";
+    "scipy_", "_64";
+    "", "64_";
+    "", "_64";
+    "", "";
+};
+
+/// Whether a function of that name may be one of those that are looked after.
+pub fn is_named(name: &CStr) -> bool {
+    NAMES.iter().any(|names| names.get == name || names.set == name)
+}
+
+/// Parts of the names of files that are looked into.
+const FILES: [&CStr; 3] = [c"blas", c"mkl_", c"blis"];
+/// Such files that can be told apart.
+const MOST_FILES: usize = 32;
+
+/// 1 while a thread looks.
+static LOOKING: AtomicU32 = AtomicU32::new(0);
+/// Load addresses of those that were looked into.
+static SEEN: [AtomicUsize; MOST_FILES] = [const { AtomicUsize::new(0) }; MOST_FILES];
+
+/// Files that are loaded and not yet looked into.
+struct Fresh {
+    files: [(usize, *const c_char); MOST_FILES],
+    count: usize,
+}
+
+unsafe extern "C" fn collect(about: *mut libc::dl_phdr_info, _: usize, fresh: *mut c_void) -> c_int {
+    // SAFETY: glibc hands in a loaded library's name and address, and our own structure.
+    unsafe {
+        let (name, base) = ((*about).dlpi_name, (*about).dlpi_addr as usize);
+        if name.is_null() || !FILES.iter().any(|part| !libc::strstr(name, part.as_ptr()).is_null()) {
+            return 0;
+        }
+        let fresh = &mut *fresh.cast::<Fresh>();
+        if !SEEN.iter().any(|seen| seen.load(Ordering::Relaxed) == base)
+            && let Some(place) = fresh.files.get_mut(fresh.count)
+        {
+            *place = (base, name);
+            fresh.count += 1;
+        }
+    }
+    0
+}
+
+fn fresh() -> Fresh {
+    let mut fresh = Fresh { files: [(0, core::ptr::null()); MOST_FILES], count: 0 };
+    // SAFETY: `collect` has the type that is wanted.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut fresh).cast()) };
+    fresh
+}
+
+/// Whether the process has files that are worth looking into. Takes a microsecond.
+pub fn are_likely() -> bool {
+    fresh().count != 0
+}
+
+/// Looks into files that are new; whether there is a library then that is to be looked after. Must not be called while the
+/// program's libraries aren't initialised.
+pub fn look() -> bool {
+    // What is asked here passes our own dlopen and dlsym.
+    if LOOKING.swap(1, Ordering::Acquire) != 0 {
+        return false;
+    }
+    NEWS.store(0, Ordering::Relaxed);
+    let fresh = fresh();
+    for (base, name) in fresh.files.iter().take(fresh.count) {
+        // SAFETY: a loaded library's name. Should it be unloaded just now, dlopen says no.
+        unsafe { look_into(*base, *name) };
+        if let Some(free) = SEEN.iter().find(|seen| seen.load(Ordering::Relaxed) == 0) {
+            free.store(*base, Ordering::Relaxed);
+        }
+    }
+    LOOKING.store(0, Ordering::Release);
+    let mut has_follower = false;
+    for library in table::table().filter(|library| library.is_ready()) {
+        has_follower = true;
+        let _locked = lock();
+        library.number.adopt();
+    }
+    has_follower
+}
+
+/// After a fork, in the child: whoever looked isn't there.
+pub fn after_fork() {
+    LOOKING.store(0, Ordering::Relaxed);
+}
+
+unsafe fn look_into(base: usize, name: *const c_char) {
+    // SAFETY: the caller's name; what is found by these names has these types.
+    unsafe {
+        let library = libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if library.is_null() {
+            return;
+        }
+        // Of its own: what it depends on is a file by itself.
+        let own = |name: &CStr| {
+            let found = libc::dlsym(library, name.as_ptr());
+            let mut about: libc::Dl_info = core::mem::zeroed();
+            let known = !found.is_null() && libc::dladdr(found, &mut about) != 0;
+            (known && about.dli_fbase as usize == base).then_some(found)
+        };
+        for names in &NAMES {
+            let (Some(get), Some(set)) = (own(names.get), own(names.set)) else { continue };
+            let variable = own(c"blas_cpu_number").filter(|_| names.kind == Kind::OpenBlas);
+            let parallel = names.parallel.and_then(own).map(|asked| asked as usize);
+            let own_threads = match names.kind {
+                Kind::OpenBlas => {
+                    let asked = parallel.and_then(|at| function::<unsafe extern "C" fn() -> c_int>(at));
+                    asked.is_some_and(|asked| asked() == 1) && variable.is_some()
+                }
+                // Its threads are Intel's OpenMP runtime's, libgomp's or oneTBB's, and those ports'. Its functions hold a lock while they look up
+                // others by dlsym, and so aren't to be called from there.
+                Kind::Mkl => false,
+                _ => true,
+            };
+            let promise = if own_threads { Promise::Follows } else { Promise::Left };
+            if add(names.kind, promise, (base, name), (get, set, variable)) {
+                // The reference that dlopen took is kept.
+                return;
+            }
+        }
+        libc::dlclose(library);
+    }
+}

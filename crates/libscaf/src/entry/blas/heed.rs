@@ -1,0 +1,175 @@
+//! A thread that finds out when the process computes in a BLAS, tells the daemon, and has the libraries follow the grant.
+//!
+//! It is there in processes that have such a library with more than one thread, and nowhere else. It looks at the process's
+//! clocks 20 times a second while the process computes ([`scaf_team::pulse`]), 3 us each, and less and less often while it sleeps.
+//!
+//! The process attaches as soon as the library is there: if two programs' first calls ran on all threads each, they would spin in
+//! each other's way for a second before anybody could make them smaller.
+
+use super::find;
+use super::table::{LIBRARIES, Library, NEWS, follow, table, threads};
+use crate::link::{forked, state};
+use crate::program::budget::{self, Who};
+use crate::program::thread::NO_SLOT;
+use crate::program::work::{self, Ticket};
+use crate::program::{keeper, masters};
+use crate::runtimes::hooks;
+use crate::sys::thread::{pause, spawn};
+use crate::sys::clock;
+use core::ffi::c_void;
+use core::mem::zeroed;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_team::pulse::{Look, Pulse};
+
+/// Whether the thread is there.
+static UP: AtomicU32 = AtomicU32::new(0);
+
+/// Has the thread there, if there is something to look after.
+pub fn call_in() {
+    let (user, _) = threads();
+    if user >= 2 && UP.load(Ordering::Relaxed) == 0 {
+        start();
+    }
+}
+
+/// At load: libraries that the program is linked with aren't loaded later. They may not be initialised yet, so the thread
+/// looks into them.
+pub fn at_load() {
+    if find::are_likely() {
+        start();
+    }
+}
+
+/// Looks at libraries that were just loaded.
+pub fn look() {
+    if find::look() {
+        forked::watch();
+        call_in();
+    }
+}
+
+/// On the keeper: the grant has changed.
+fn changed(_: u32) {
+    follow(true);
+}
+
+#[cold]
+fn start() {
+    if UP.swap(1, Ordering::SeqCst) == 0 && !spawn(heed, null_mut()) {
+        UP.store(0, Ordering::SeqCst);
+    }
+}
+
+/// The process's clocks.
+#[derive(Clone, Copy)]
+struct Clocks {
+    wall_us: u64,
+    cpu_us: u64,
+    first_us: u64,
+    switches: u64,
+}
+
+impl Clocks {
+    fn now() -> Clocks {
+        // SAFETY: fills a structure of ours.
+        unsafe {
+            let mut used: libc::rusage = zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &mut used);
+            Clocks {
+                wall_us: clock::ns(libc::CLOCK_MONOTONIC) / 1_000,
+                cpu_us: clock::ns(libc::CLOCK_PROCESS_CPUTIME_ID) / 1_000,
+                first_us: clock::ns(clock_of(libc::getpid())) / 1_000,
+                switches: used.ru_nivcsw as u64,
+            }
+        }
+    }
+}
+
+/// The clock of a thread's CPU time, as the kernel numbers them.
+fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
+    const OF_A_THREAD: libc::clockid_t = 4;
+    const PRECISE: libc::clockid_t = 2;
+    !thread << 3 | OF_A_THREAD | PRECISE
+}
+
+/// Until the library that was just loaded is looked at: its threads spin for their first call, and who is there already is to make room soon.
+const FIRST_PAUSE_MS: u32 = 10;
+
+extern "C" fn heed(_: *mut c_void) -> *mut c_void {
+    let mut pulse = Pulse::default();
+    let mut last = Clocks::now();
+    let mut regions = 0;
+    let mut work = None;
+    let mut greeted = false;
+    let mut pause_ms = FIRST_PAUSE_MS;
+    loop {
+        pause(i64::from(pause_ms));
+        if NEWS.load(Ordering::Relaxed) != 0 || table().next().is_none() {
+            look();
+        }
+        follow(false);
+        let (user, allowed) = threads();
+        if user == 0 {
+            // Nothing that could be looked after. Whoever finds something later starts another one.
+            UP.store(0, Ordering::SeqCst);
+            return null_mut();
+        }
+        if user >= 2 && (!greeted || state::is_waiting()) {
+            greeted = true;
+            if work::attach(user) {
+                keeper::on_change(changed);
+            }
+        }
+        let now = Clocks::now();
+        let mine = work.map_or(0, |(_, threads)| threads);
+        let (running, left) = budget::regions(mine);
+        let parallel = pulse.take(&Look {
+            wall_us: now.wall_us.saturating_sub(last.wall_us),
+            cpu_us: now.cpu_us.saturating_sub(last.cpu_us),
+            first_us: now.first_us.saturating_sub(last.first_us),
+            switches: now.switches.saturating_sub(last.switches),
+            allowed,
+            in_region: running > 0 || left != regions,
+        });
+        (last, regions) = (now, left);
+        // Work has one size; another one is other work.
+        if let Some((ticket, threads)) = work
+            && !(parallel && threads == allowed)
+        {
+            end(ticket);
+            regions = budget::regions(0).1;
+            work = None;
+        }
+        budget::runs(Who::Blas, if parallel { allowed } else { 0 });
+        // Also looks whether the daemon is still there.
+        if parallel && work::attach(user) && work.is_none() {
+            keeper::on_change(changed);
+            work = Some((work::begin_noticed(id(), allowed), allowed));
+        }
+        hooks::call(hooks::get().tended);
+        pause_ms = pulse.pause_ms();
+    }
+}
+
+/// The work has ended. It is no piece of anything whose time could be compared, so nothing is learned from it; and the slot
+/// goes back, for a program has one master or several.
+fn end(ticket: Ticket) {
+    let slot = masters::leave_slot();
+    work::end(ticket, 0);
+    if slot != 0 && slot != NO_SLOT {
+        masters::free_slot(slot);
+    }
+}
+
+/// What the work goes by: the first library's setter, which is at the same place of its file in each run.
+fn id() -> u64 {
+    let set = |library: &Library| library.number.set.load(Ordering::Relaxed) as u64;
+    table().take(LIBRARIES).map(set).next().unwrap_or(1)
+}
+
+/// After a fork, in the child: the thread isn't there.
+pub fn after_fork() {
+    UP.store(0, Ordering::Relaxed);
+    budget::runs(Who::Blas, 0);
+}

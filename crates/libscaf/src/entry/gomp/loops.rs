@@ -1,0 +1,170 @@
+//! Loops and sections: their starts, chunks and ends.
+//!
+//! Where the region's waits are ours, the end of a loop is the runtime's end without a wait, and then a barrier of ours.
+
+use crate::region::frame::Frame;
+use crate::region::mechanisms::{fold, park, virtualise};
+use crate::region::place::{place, virtualised_around};
+use crate::region::thread::{Thread, thread};
+use crate::sys::arch::{self, ticks};
+use crate::sys::futex::Futex;
+use core::ffi::c_void;
+
+/// Starts of loops that are dealt out in chunks. Where the loop is exhausted to this thread, there is no first chunk; else
+/// the runtime's own start is jumped to, with all arguments as they came.
+macro_rules! starts {
+    ($($name:ident: $find:ident => $field:ident;)*) => {
+        $(
+            arch::pass_on!($name, $find);
+
+            unsafe extern "C" fn $find(caller: usize) -> usize {
+                let this = thread();
+                // SAFETY: this thread's own state.
+                unsafe {
+                    if virtualised_around(this).is_some() && virtualise::passes_loop_by(this) {
+                        return no_chunk as *const () as usize;
+                    }
+                    match place(this, caller).and_then(|(runtime, _)| runtime.$field) {
+                        Some(real) => real as *const () as usize,
+                        None => no_chunk as *const () as usize,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+extern "C" fn no_chunk() -> bool {
+    false
+}
+
+starts! {
+    GOMP_loop_dynamic_start: find_dynamic => chunks_dynamic;
+    GOMP_loop_guided_start: find_guided => chunks_guided;
+    GOMP_loop_nonmonotonic_dynamic_start: find_nonmonotonic_dynamic => chunks_nonmonotonic_dynamic;
+    GOMP_loop_nonmonotonic_guided_start: find_nonmonotonic_guided => chunks_nonmonotonic_guided;
+    GOMP_loop_ull_dynamic_start: find_ull_dynamic => chunks_ull_dynamic;
+    GOMP_loop_ull_guided_start: find_ull_guided => chunks_ull_guided;
+    GOMP_loop_ull_nonmonotonic_dynamic_start: find_ull_nonmonotonic_dynamic => chunks_ull_nonmonotonic_dynamic;
+    GOMP_loop_ull_nonmonotonic_guided_start: find_ull_nonmonotonic_guided => chunks_ull_nonmonotonic_guided;
+}
+
+/// Asks for a loop's next chunk.
+macro_rules! chunks {
+    ($may_sleep:expr; $($name:ident)*) => {
+        $(
+            pub unsafe extern "C" fn $name(first: *mut c_void, end: *mut c_void, caller: usize) -> bool {
+                let this = thread();
+                // SAFETY: this thread's own state; the program's own arguments.
+                unsafe {
+                    let Some((runtime, frame)) = place(this, caller) else { return false };
+                    let Some(real) = runtime.$name else { return false };
+                    let Some(frame) = frame.filter(|frame| frame.takes_over) else {
+                        return if virtualise::is_exhausted(this) { false } else { real(first, end) };
+                    };
+                    park::before_chunk(this, frame, runtime, $may_sleep);
+                    let more = real(first, end);
+                    if !more {
+                        frame.gate.exhausted((*this).loops, &Futex);
+                    }
+                    more
+                }
+            }
+        )*
+    };
+}
+
+chunks! { |_| true;
+    loop_dynamic_next loop_guided_next loop_nonmonotonic_dynamic_next loop_nonmonotonic_guided_next
+    loop_ull_dynamic_next loop_ull_guided_next loop_ull_nonmonotonic_dynamic_next loop_ull_nonmonotonic_guided_next
+}
+
+chunks! { park::deals_to_anybody;
+    loop_runtime_next loop_nonmonotonic_runtime_next loop_maybe_nonmonotonic_runtime_next
+    loop_ull_runtime_next loop_ull_nonmonotonic_runtime_next loop_ull_maybe_nonmonotonic_runtime_next
+}
+
+/// Ends that are followed by a barrier.
+macro_rules! ends {
+    ($($name:ident, without: $nowait:ident, loops: $loops:literal;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(caller: usize) {
+                let this = thread();
+                // SAFETY: this thread's own state, and the runtime's own entry points.
+                unsafe {
+                    let Some((runtime, frame)) = place(this, caller) else { return };
+                    leaves_loops(this, frame, $loops);
+                    let Some(real) = runtime.$name else { return };
+                    let Some(frame) = frame else { return real() };
+                    match (frame.takes_over, runtime.$nowait, runtime.barrier) {
+                        (true, Some(end), Some(barrier)) => {
+                            end();
+                            fold::meet(this, frame, runtime, || barrier());
+                        }
+                        _ => fold::meet(this, frame, runtime, || real()),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+ends! {
+    loop_end, without: loop_end_nowait, loops: 1;
+    sections_end, without: sections_end_nowait, loops: 0;
+}
+
+/// The thread is at the end of a loop, so all of it has been dealt out: it may have got nothing of it, and then this is the
+/// only sign for those who are parked.
+#[inline(always)]
+unsafe fn leaves_loops(this: *mut Thread, frame: Option<&Frame>, loops: u32) {
+    // SAFETY: this thread's own state.
+    unsafe {
+        if loops != 0
+            && let Some(frame) = frame
+        {
+            frame.gate.exhausted((*this).loops, &Futex);
+            (*this).loops = (*this).loops.wrapping_add(loops);
+        }
+    }
+}
+
+pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
+    let this = thread();
+    // SAFETY: this thread's own state, and the runtime's own entry point.
+    unsafe {
+        let Some((runtime, frame)) = place(this, caller) else { return };
+        leaves_loops(this, frame, 1);
+        if virtualise::is_exhausted(this) {
+            return;
+        }
+        (*this).in_loop = 0;
+        if let Some(real) = runtime.loop_end_nowait {
+            real();
+        }
+    }
+}
+
+/// Waits that cancellation may end: always the runtime's.
+macro_rules! cancellable {
+    ($($name:ident, loops: $loops:literal;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(caller: usize) -> bool {
+                let this = thread();
+                // SAFETY: as above.
+                unsafe {
+                    let Some((runtime, frame)) = place(this, caller) else { return false };
+                    leaves_loops(this, frame, $loops);
+                    let Some(real) = runtime.$name else { return false };
+                    let Some(frame) = frame else { return real() };
+                    frame.waits(this, ticks(), || real())
+                }
+            }
+        )*
+    };
+}
+
+cancellable! {
+    loop_end_cancel, loops: 1;
+    sections_end_cancel, loops: 0;
+}

@@ -1,0 +1,254 @@
+//! The port for GCC's libgomp: one entry point a line, each passed on to the runtime that the region's code is
+//! linked with. See libgomp's `libgomp_g.h` for the signatures; the forms differ by the loop that they start.
+#![allow(non_snake_case)]
+
+mod device;
+mod loops;
+mod tasks;
+mod team;
+mod waits;
+
+pub use tasks::at_load;
+
+use super::opened;
+use crate::region::enter;
+use crate::region::kind::{Kind, Pass, Region, Work};
+use crate::region::tasks as created;
+use crate::runtimes::entries::{Body, Runtime};
+use crate::runtimes::lookup;
+use crate::sys::arch;
+use core::ffi::{c_int, c_void};
+
+type Long = i64;
+
+/// Iterations of a loop from `start` to `end`, which it doesn't reach, in steps of `step`.
+fn iterations(start: Long, end: Long, step: Long) -> u64 {
+    let span = if step > 0 { end.wrapping_sub(start) } else { start.wrapping_sub(end) };
+    (span.max(0) as u64).div_ceil(step.unsigned_abs().max(1))
+}
+
+/// The region of that function; `None` if there is no runtime to pass it to, or if it is one too many.
+#[inline(always)]
+fn region(body: Body, data: *mut c_void, requested: u32, kind: Kind) -> Option<Region> {
+    let code = lookup::of(body as usize)?;
+    Some(Region { code, work: Work { body, run: body, data }, requested, kind })
+}
+
+/// Runs a region on the runtime that its function is linked with.
+#[inline(always)]
+unsafe fn run<R: Default>(
+    body: Body,
+    data: *mut c_void,
+    threads: u32,
+    kind: Kind,
+    pass: impl Pass<R>,
+) -> R {
+    // SAFETY: the program's own function and data.
+    unsafe {
+        match region(body, data, threads, kind) {
+            Some(region) => enter::run(region, pass),
+            None => {
+                // One thread is a team, too.
+                body(data);
+                R::default()
+            }
+        }
+    }
+}
+
+/// Regions that run to their end in one call.
+macro_rules! regions {
+    ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
+                let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| {
+                    if let Some(real) = runtime.$field {
+                        // SAFETY: the program's own arguments, but for body and team size, which are ours.
+                        unsafe { real(body, data, threads $(, $argument)*) }
+                    }
+                };
+                // SAFETY: the arguments are the program's.
+                unsafe { run(body, data, threads, $kind, call) }
+            }
+        )*
+    };
+}
+
+regions! {
+    GOMP_parallel => parallel(flags: u32), Kind::Plain;
+    GOMP_parallel_loop_static => loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Plain;
+    GOMP_parallel_loop_dynamic => loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
+    GOMP_parallel_loop_guided => loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
+    GOMP_parallel_loop_nonmonotonic_dynamic =>
+        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
+    GOMP_parallel_loop_nonmonotonic_guided =>
+        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
+    GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
+    GOMP_parallel_loop_nonmonotonic_runtime =>
+        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime =>
+        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
+    GOMP_parallel_sections => sections(count: u32, flags: u32), Kind::Sections;
+}
+
+/// Regions opened by one call and ended by [`opened::end`]; what gcc emitted before 4.9.
+macro_rules! starts {
+    ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
+                let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| {
+                    if let Some(real) = runtime.$field {
+                        // SAFETY: as above.
+                        unsafe { real(body, data, threads $(, $argument)*) }
+                    }
+                };
+                // SAFETY: the arguments are the program's.
+                if let Some(region) = region(body, data, threads, $kind) {
+                    unsafe { opened::start(region, call) }
+                }
+            }
+        )*
+    };
+}
+
+starts! {
+    GOMP_parallel_start => parallel_start(), Kind::Plain;
+    GOMP_parallel_loop_static_start => loop_static_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
+    GOMP_parallel_loop_dynamic_start => loop_dynamic_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
+    GOMP_parallel_loop_guided_start => loop_guided_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
+    GOMP_parallel_loop_runtime_start => loop_runtime_start(start: Long, end: Long, step: Long), Kind::Plain;
+    GOMP_parallel_sections_start => sections_start(count: u32), Kind::Sections;
+}
+
+/// A region with task reductions: the runtime reads the first word of the data, so the frame begins with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn GOMP_parallel_reductions(
+    body: Body,
+    data: *mut c_void,
+    threads: u32,
+    flags: u32,
+) -> u32 {
+    let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| match runtime.reductions {
+        // SAFETY: as above.
+        Some(real) => unsafe { real(body, data, threads, flags) },
+        None => 0,
+    };
+    // SAFETY: the arguments are the program's.
+    unsafe { run(body, data, threads, Kind::Reductions, call) }
+}
+
+/// A league of teams on the host. It runs its teams one after the other, each with parallel regions of its own, which
+/// are managed; the league itself is only passed on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn GOMP_teams_reg(body: Body, data: *mut c_void, teams: u32, limit: u32, flags: u32) {
+    if let Some(real) = lookup::of(body as usize).and_then(|code| code.runtime.teams_reg) {
+        // SAFETY: the program's own arguments.
+        unsafe { real(body, data, teams, limit, flags) }
+    }
+}
+
+/// A task is passed on; the region's waits may be work from now on. Code of an older compiler passes fewer arguments:
+/// the rest is then whatever lies on the stack, which the runtime doesn't look at.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn GOMP_task(
+    body: Body,
+    data: *mut c_void,
+    copy: *mut c_void,
+    size: Long,
+    alignment: Long,
+    condition: bool,
+    flags: u32,
+    depend: *mut *mut c_void,
+    priority: c_int,
+    detach: *mut c_void,
+) {
+    if let Some((runtime, body)) = created::create(body)
+        && let Some(real) = runtime.task
+    {
+        // SAFETY: the program's own arguments, but for the function, which calls theirs.
+        unsafe { real(body, data, copy, size, alignment, condition, flags, depend, priority, detach) }
+    }
+}
+
+macro_rules! task_loops {
+    ($($name:ident => $field:ident;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(
+                body: Body, data: *mut c_void, copy: *mut c_void, size: Long, alignment: Long, flags: u32,
+                count: u64, priority: c_int, start: Long, end: Long, step: Long,
+            ) {
+                let create = |runtime: &Runtime, body: Body| {
+                    if let Some(real) = runtime.$field {
+                        // SAFETY: the program's own arguments, but for the function, which calls theirs.
+                        unsafe {
+                            real(body, data, copy, size, alignment, flags, count, priority, start, end, step)
+                        }
+                    }
+                };
+                created::create_many(body, create);
+            }
+        )*
+    };
+}
+
+task_loops! {
+    GOMP_taskloop => taskloop;
+    GOMP_taskloop_ull => taskloop_ull;
+}
+
+arch::with_caller! {
+    GOMP_parallel_end => opened::end, behind 0;
+    GOMP_barrier => waits::barrier, behind 0;
+    GOMP_barrier_cancel => waits::barrier_cancel, behind 0;
+    GOMP_loop_end => loops::loop_end, behind 0;
+    GOMP_loop_end_cancel => loops::loop_end_cancel, behind 0;
+    GOMP_loop_end_nowait => loops::loop_end_nowait, behind 0;
+    GOMP_sections_end => loops::sections_end, behind 0;
+    GOMP_sections_end_cancel => loops::sections_end_cancel, behind 0;
+    GOMP_loop_dynamic_next => loops::loop_dynamic_next, behind 2;
+    GOMP_loop_guided_next => loops::loop_guided_next, behind 2;
+    GOMP_loop_runtime_next => loops::loop_runtime_next, behind 2;
+    GOMP_loop_nonmonotonic_dynamic_next => loops::loop_nonmonotonic_dynamic_next, behind 2;
+    GOMP_loop_nonmonotonic_guided_next => loops::loop_nonmonotonic_guided_next, behind 2;
+    GOMP_loop_nonmonotonic_runtime_next => loops::loop_nonmonotonic_runtime_next, behind 2;
+    GOMP_loop_maybe_nonmonotonic_runtime_next => loops::loop_maybe_nonmonotonic_runtime_next, behind 2;
+    GOMP_loop_ull_dynamic_next => loops::loop_ull_dynamic_next, behind 2;
+    GOMP_loop_ull_guided_next => loops::loop_ull_guided_next, behind 2;
+    GOMP_loop_ull_runtime_next => loops::loop_ull_runtime_next, behind 2;
+    GOMP_loop_ull_nonmonotonic_dynamic_next => loops::loop_ull_nonmonotonic_dynamic_next, behind 2;
+    GOMP_loop_ull_nonmonotonic_guided_next => loops::loop_ull_nonmonotonic_guided_next, behind 2;
+    GOMP_loop_ull_nonmonotonic_runtime_next => loops::loop_ull_nonmonotonic_runtime_next, behind 2;
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_next => loops::loop_ull_maybe_nonmonotonic_runtime_next, behind 2;
+    GOMP_cancel => waits::cancel, behind 2;
+    GOMP_taskwait => tasks::taskwait, behind 1;
+    GOMP_taskwait_depend => tasks::taskwait_depend, behind 1;
+    GOMP_taskgroup_end => tasks::taskgroup_end, behind 1;
+    GOMP_single_copy_start => tasks::single_copy_start, behind 1;
+    GOMP_ordered_start => tasks::ordered_start, behind 1;
+    GOMP_critical_start => tasks::critical_start, behind 1;
+    GOMP_critical_name_start => tasks::critical_name_start, behind 1;
+    GOMP_atomic_start => tasks::atomic_start, behind 1;
+    omp_set_lock => tasks::set_lock, behind 1;
+    omp_set_lock_ => tasks::set_lock_fortran, behind 1;
+    omp_get_thread_num => team::get_thread_num, behind 0;
+    omp_get_thread_num_ => team::get_thread_num, behind 0;
+    omp_get_num_threads => team::get_num_threads, behind 0;
+    omp_get_num_threads_ => team::get_num_threads, behind 0;
+    omp_in_parallel => team::in_parallel, behind 0;
+    omp_in_parallel_ => team::in_parallel, behind 0;
+    omp_get_team_size => team::get_team_size, behind 1;
+    omp_get_ancestor_thread_num => team::get_ancestor_thread_num, behind 1;
+    omp_get_max_threads => team::get_max_threads, behind 0;
+    omp_get_max_threads_ => team::get_max_threads, behind 0;
+    omp_get_num_procs => team::get_num_procs, behind 0;
+    omp_get_num_procs_ => team::get_num_procs, behind 0;
+    omp_set_num_threads => team::set_num_threads, behind 1;
+    omp_set_num_threads_ => team::set_num_threads_fortran, behind 1;
+    omp_set_num_threads_8_ => team::set_num_threads_fortran_8, behind 1;
+    omp_set_dynamic => team::set_dynamic, behind 1;
+    omp_set_dynamic_ => team::set_dynamic_fortran, behind 1;
+    omp_set_dynamic_8_ => team::set_dynamic_fortran_8, behind 1;
+}

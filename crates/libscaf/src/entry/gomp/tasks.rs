@@ -1,0 +1,107 @@
+//! Waits for tasks and for locks.
+
+use crate::region::place::{of_caller, place};
+use crate::region::tasks::{lock, wait};
+use crate::region::thread::thread;
+use crate::runtimes::entries::{Runtime, Wait};
+use crate::runtimes::linker::in_library_of;
+use crate::sys::errno::keeping_errno;
+use crate::sys::symbols;
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Calls that wait. All have one argument or none, and a result or none.
+macro_rules! calls {
+    ($($name:ident by $how:ident, $whose:ident: $real:ident or $symbol:literal;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(argument: *mut c_void, caller: usize) -> *mut c_void {
+                let this = thread();
+                // SAFETY: this thread's own state; the program's own argument.
+                unsafe {
+                    let (real, frame) = match $whose(this, caller) {
+                        Some((runtime, frame)) => (runtime.$real, frame),
+                        None => (missing($symbol, caller), None),
+                    };
+                    match (real, frame) {
+                        (Some(real), Some(frame)) => $how(this, frame, || real(argument)),
+                        (Some(real), None) => real(argument),
+                        (None, _) => core::ptr::null_mut(),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+/// The call that this would have been without us, where no runtime of libgomp's kind is found.
+#[cold]
+unsafe fn missing(name: &CStr, caller: usize) -> Option<Wait> {
+    // SAFETY: the type is that of all calls below.
+    unsafe {
+        symbols::next(name).or_else(|| {
+            let found = keeping_errno(|| in_library_of(caller, name))?;
+            Some(core::mem::transmute::<*mut c_void, Wait>(found))
+        })
+    }
+}
+
+/// Of the libraries that were loaded with the program, the first that has locks: all calls about a lock go there but for those that we take,
+/// whatever else that library has. 0 if there is none, or before [`at_load`].
+static FIRST_LOCKS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+const LOCKS: [&CStr; 2] = [c"omp_set_lock", c"omp_set_lock_"];
+
+/// Looks for these, while nobody else is there yet.
+pub fn at_load() {
+    for (first, name) in FIRST_LOCKS.iter().zip(LOCKS) {
+        // SAFETY: a plain search.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+        first.store(found.addr(), Ordering::Relaxed);
+    }
+}
+
+/// Waits for a lock of the program's: C's kind, 0, or Fortran's, 1.
+#[inline(always)]
+unsafe fn set<const KIND: usize>(
+    argument: *mut c_void,
+    caller: usize,
+    of: impl Fn(&Runtime) -> Option<Wait>,
+) -> *mut c_void {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own argument, and a call of the type that it meant.
+    unsafe {
+        let first = FIRST_LOCKS[KIND].load(Ordering::Relaxed);
+        let (real, frame) = match core::mem::transmute::<usize, Option<Wait>>(first) {
+            Some(first) => (Some(first), (*this).frame.as_ref()),
+            None => match of_caller(this, caller) {
+                Some((runtime, frame)) => (of(runtime), frame),
+                None => (missing(LOCKS[KIND], caller), None),
+            },
+        };
+        match (real, frame) {
+            (Some(real), Some(frame)) => lock(this, frame, || real(argument)),
+            (Some(real), None) => real(argument),
+            (None, _) => core::ptr::null_mut(),
+        }
+    }
+}
+
+pub unsafe extern "C" fn set_lock(argument: *mut c_void, caller: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe { set::<0>(argument, caller, |runtime| runtime.set_lock) }
+}
+
+pub unsafe extern "C" fn set_lock_fortran(argument: *mut c_void, caller: usize) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe { set::<1>(argument, caller, |runtime| runtime.set_lock_fortran) }
+}
+
+calls! {
+    taskwait by wait, place: taskwait or c"GOMP_taskwait";
+    taskgroup_end by wait, of_caller: taskgroup_end or c"GOMP_taskgroup_end";
+    taskwait_depend by wait, place: taskwait_depend or c"GOMP_taskwait_depend";
+    single_copy_start by wait, of_caller: single_copy_start or c"GOMP_single_copy_start";
+    ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
+    critical_start by lock, of_caller: critical_start or c"GOMP_critical_start";
+    critical_name_start by lock, of_caller: critical_name_start or c"GOMP_critical_name_start";
+    atomic_start by lock, of_caller: atomic_start or c"GOMP_atomic_start";
+}

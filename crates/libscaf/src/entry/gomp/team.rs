@@ -1,0 +1,112 @@
+//! What a program asks and says about its teams' sizes. What it fixes is a promise (`program/promise.rs`).
+
+use crate::link::pages;
+use crate::program::promise::note;
+use crate::region::place::{asked, virtualised_around};
+use crate::region::thread::thread;
+use crate::runtimes::entries::Runtime;
+use crate::runtimes::lookup;
+use crate::sys::symbols;
+use core::ffi::c_int;
+use scaf_proto::grant::count;
+use scaf_proto::report::fact;
+
+/// Answers about the team: a virtual thread's own, else the runtime's.
+macro_rules! answers {
+    ($($name:ident($($argument:ident)?) => $real:ident or $symbol:literal or $missing:literal,
+        |$this:ident, $frame:ident| $answer:expr;)*) => {
+        $(
+            pub unsafe extern "C" fn $name($($argument: c_int,)? caller: usize) -> c_int {
+                let $this = thread();
+                // SAFETY: this thread's own state; the program's own arguments.
+                unsafe {
+                    match virtualised_around($this) {
+                        Some($frame) => $answer,
+                        None => asked($this, caller)
+                            .and_then(|runtime| runtime.$real)
+                            .or_else(|| symbols::next($symbol))
+                            .map_or($missing, |real| real($($argument)?)),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+answers! {
+    get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |this, _frame| (*this).index as c_int;
+    get_num_threads() => num_threads or c"omp_get_num_threads" or 1, |_this, frame| frame.parts.count() as c_int;
+    in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_this, _frame| 1;
+    get_team_size(level) => team_size or c"omp_get_team_size" or -1, |_this, frame| match level {
+        0 => 1,
+        1 => frame.parts.count() as c_int,
+        _ => -1,
+    };
+    get_ancestor_thread_num(level) => ancestor_thread_num or c"omp_get_ancestor_thread_num" or -1, |this, _frame| match level {
+        0 => 0,
+        1 => (*this).index as c_int,
+        _ => -1,
+    };
+}
+
+fn runtime_of(caller: usize) -> Option<&'static Runtime> {
+    lookup::of(caller).map(|code| code.runtime)
+}
+
+pub unsafe extern "C" fn set_num_threads(threads: c_int, caller: usize) {
+    note(fact::SET_NUM_THREADS);
+    if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.set_num_threads) {
+        // SAFETY: the program's own argument.
+        unsafe { real(threads) }
+    }
+}
+
+pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
+    if dynamic == 0 {
+        note(fact::SET_DYNAMIC_OFF);
+    }
+    if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.set_dynamic) {
+        // SAFETY: the program's own argument.
+        unsafe { real(dynamic) }
+    }
+}
+
+pub unsafe extern "C" fn get_max_threads(caller: usize) -> c_int {
+    note(fact::ASKED_MAX_THREADS);
+    match runtime_of(caller).and_then(|runtime| runtime.max_threads) {
+        // SAFETY: no arguments.
+        Some(real) => unsafe { real() },
+        None => 1,
+    }
+}
+
+/// The processors of the program's own affinity: the runtime would count those that it is folded onto just now.
+pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {
+    let grant = pages::grant();
+    match grant.word().folded().then(|| grant.masks()).flatten() {
+        Some(masks) => count(&masks.own).max(1) as c_int,
+        // SAFETY: no arguments.
+        None => runtime_of(caller).and_then(|runtime| runtime.num_procs).map_or(1, |real| unsafe { real() }),
+    }
+}
+
+/// Fortran passes arguments by address, as 4-byte or 8-byte integers.
+pub unsafe extern "C" fn set_num_threads_fortran(threads: *const i32, caller: usize) {
+    // SAFETY: Fortran's calling convention.
+    unsafe { set_num_threads(*threads, caller) }
+}
+
+pub unsafe extern "C" fn set_num_threads_fortran_8(threads: *const i64, caller: usize) {
+    // SAFETY: Fortran's calling convention. Values out of range are clamped as libgomp does.
+    unsafe { set_num_threads((*threads).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32, caller) }
+}
+
+pub unsafe extern "C" fn set_dynamic_fortran(dynamic: *const i32, caller: usize) {
+    // SAFETY: Fortran's calling convention.
+    unsafe { set_dynamic(*dynamic, caller) }
+}
+
+pub unsafe extern "C" fn set_dynamic_fortran_8(dynamic: *const i64, caller: usize) {
+    // SAFETY: Fortran's calling convention.
+    unsafe { set_dynamic(i32::from(*dynamic != 0), caller) }
+}

@@ -1,0 +1,99 @@
+//! The port for LLVM's runtime, which is Intel's as well: what code calls that clang, flang or icx has compiled. One entry point a
+//! line, each passed on to the runtime that the code is linked with; see LLVM's `kmp_csupport.cpp` for the signatures.
+//!
+//! The runtime calls itself by these names, too, in the course of calls that gcc's code makes: whatever is taken over here
+//! must come out right when it is met within a call that was taken over already.
+
+mod blocktime;
+mod place;
+mod regions;
+mod serial;
+mod shares;
+mod waits;
+
+pub use regions::after_fork;
+pub use serial::found;
+
+use self::place::{nothing, place};
+use crate::program::promise;
+use crate::region::frame::Frame;
+use crate::region::thread::{Thread, thread};
+use crate::runtimes::entries::{Place, Runtime};
+use crate::sys::arch;
+use core::ffi::c_int;
+use scaf_proto::report::fact;
+
+arch::with_caller! {
+    __kmpc_push_num_threads => push_num_threads, behind 3;
+    __kmpc_barrier => waits::barrier, behind 2;
+    __kmpc_cancel_barrier => waits::cancel_barrier, behind 2;
+    __kmpc_omp_taskwait => waits::taskwait, behind 2;
+    __kmpc_end_taskgroup => waits::end_taskgroup, behind 2;
+    __kmpc_ordered => waits::ordered, behind 2;
+    __kmpc_critical => waits::critical, behind 3;
+    __kmpc_critical_with_hint => waits::critical_with_hint, behind 4;
+}
+
+/// A `num_threads` clause: a promise, for the next region of this thread.
+unsafe extern "C" fn push_num_threads(here: Place, number: c_int, threads: c_int, caller: usize) {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        (*this).pushed = threads.max(0) as u32;
+        if let Some(push) = place(this, caller).and_then(|(runtime, _)| runtime.push_num_threads) {
+            push(here, number, threads);
+        }
+    }
+}
+
+/// Calls that are noted, and then jumped to as they came.
+macro_rules! noted {
+    ($($name:ident: $find:ident => $field:ident, $note:expr;)*) => {
+        $(
+            arch::pass_on!($name, $find);
+
+            /// Gets the call's second and third argument, too.
+            unsafe extern "C" fn $find(caller: usize, _: c_int, third: c_int) -> usize {
+                let this = thread();
+                // SAFETY: this thread's own state.
+                unsafe {
+                    let Some((runtime, frame)) = place(this, caller) else { return nothing as *const () as usize };
+                    let note: fn(*mut Thread, &Runtime, Option<&Frame>, c_int) = $note;
+                    note(this, runtime, frame, third);
+                    runtime.$field.unwrap_or(nothing) as usize
+                }
+            }
+        )*
+    };
+}
+
+noted! {
+    __kmpc_omp_task_alloc: find_task_alloc => task_alloc, creates_task;
+    __kmpc_omp_target_task_alloc: find_target_task_alloc => target_task_alloc, creates_task;
+    __kmpc_cancel: find_cancel => kmpc_cancel, cancels;
+    __kmpc_push_num_threads_strict: find_push_strict => push_strict, fixes_teams;
+    __kmpc_push_num_threads_list: find_push_list => push_list, fixes_teams;
+    __kmpc_push_num_threads_list_strict: find_push_list_strict => push_list_strict, fixes_teams;
+    __kmpc_dispatch_init_4: find_init_4 => init_4, waits::begins_loop;
+    __kmpc_dispatch_init_4u: find_init_4u => init_4u, waits::begins_loop;
+    __kmpc_dispatch_init_8: find_init_8 => init_8, waits::begins_loop;
+    __kmpc_dispatch_init_8u: find_init_8u => init_8u, waits::begins_loop;
+}
+
+/// Barriers are the runtime's from now on: it runs tasks there. Every task begins with this, whichever way it is created later.
+fn creates_task(_: *mut Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
+    if let Some(frame) = frame {
+        frame.has_tasks(false);
+    }
+}
+
+fn cancels(_: *mut Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
+    if let Some(frame) = frame {
+        frame.is_cancelled();
+    }
+}
+
+/// Newer forms of the clause, which say more than a number.
+fn fixes_teams(_: *mut Thread, _: &Runtime, _: Option<&Frame>, _: c_int) {
+    promise::note(fact::SET_NUM_THREADS);
+}

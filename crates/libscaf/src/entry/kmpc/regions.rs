@@ -1,0 +1,161 @@
+//! Regions and leagues of LLVM's runtime: where they are entered.
+//!
+//! A region that is measured is entered with a function of ours, which gets two arguments ([`begin`]) and calls the
+//! program's with those that it was to have.
+
+use crate::region::enter;
+use crate::region::kind::{Kind, Region, Work};
+use crate::region::thread::thread;
+use crate::runtimes::entries::{Body, ForkCall, Micro, Place, Runtime};
+use crate::runtimes::lookup;
+use crate::sys::arch::{self, VariadicCall, call_function, call_runtime};
+use crate::sys::symbols::{self, function};
+use core::ffi::{c_int, c_void};
+use core::mem::transmute;
+use core::ptr::null;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Leagues of teams that run now. Their teams run at the same time, each with a master that enters regions: those are left
+/// to the runtime, which has shared out the threads.
+static LEAGUES: AtomicU32 = AtomicU32::new(0);
+
+arch::variadic! {
+    __kmpc_fork_call => enter_region;
+    __kmpc_fork_teams => enter_league;
+}
+
+/// What the runtime's threads call in a measured region: `run` is the client's own function.
+unsafe extern "C" fn begin(global: *const c_int, bound: *const c_int, run: Body, data: *mut c_void) {
+    // SAFETY: this thread's own state; a function and data of ours.
+    unsafe {
+        (*thread()).numbers = [global, bound];
+        run(data);
+    }
+}
+
+/// Calls the region's function in the thread that has just begun it.
+unsafe extern "C" fn run_micro(call: *mut c_void) {
+    // SAFETY: the call lies on the master's stack until its region ends; the numbers were noted by `begin`.
+    unsafe {
+        let [global, bound] = (*thread()).numbers;
+        call_function(call.cast(), global, bound);
+    }
+}
+
+/// An address to go on at; 0 for none.
+fn address(call: Option<ForkCall>) -> usize {
+    call.map_or(0, |call| call as usize)
+}
+
+fn pointer(call: Option<ForkCall>) -> *const c_void {
+    call.map_or(null(), |call| call as *const c_void)
+}
+
+/// A region is entered. Answers where to go on if nothing is to be done about it, else 0 when it has ended.
+unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        let micro = (*call).function;
+        let requested = (*this).pushed;
+        (*this).pushed = 0;
+        let Some(code) = lookup::of_llvms(micro.addr()) else {
+            // More runtimes than we tell apart.
+            return address(symbols::next(c"__kmpc_fork_call"));
+        };
+        let real = code.runtime.fork_call;
+        if real.is_none() || LEAGUES.load(Ordering::Relaxed) != 0 {
+            return address(real);
+        }
+        let body = transmute::<*const c_void, Body>(micro);
+        let work = Work { body, run: run_micro, data: call.cast() };
+        let region = Region { code, work, requested, kind: Kind::Plain };
+        if enter::is_passed_by(&region) {
+            return address(real);
+        }
+        (*call).real = pointer(real);
+        let pass = |runtime: &Runtime, run: Body, data: *mut c_void, threads: u32| {
+            // What the program has asked for itself it has told the runtime.
+            if threads != requested {
+                push(runtime, (*call).place, threads);
+            }
+            if run as usize == run_micro as *const () as usize {
+                call_runtime(call);
+            } else if let Some(real) = real {
+                let begin = transmute::<*const (), Micro>(begin as *const ());
+                real((*call).place, 2, begin, run, data);
+            }
+        };
+        enter::managed(&region, pass);
+        0
+    }
+}
+
+/// The next region of this thread is to have so many threads.
+#[cold]
+unsafe fn push(runtime: &Runtime, place: Place, threads: u32) {
+    if let (Some(number), Some(push)) = (runtime.global_thread_num, runtime.push_num_threads) {
+        // SAFETY: the program's own place.
+        unsafe { push(place, number(place), threads.min(i32::MAX as u32) as c_int) }
+    }
+}
+
+/// A league of teams is entered. What was pushed for it isn't ours.
+unsafe extern "C" fn enter_league(call: *mut VariadicCall) -> usize {
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        (*thread()).pushed = 0;
+        let known = lookup::of_llvms((*call).function.addr()).and_then(|code| code.runtime.fork_teams);
+        (*call).real = pointer(known.or_else(|| symbols::next(c"__kmpc_fork_teams")));
+        if !(*call).real.is_null() {
+            LEAGUES.fetch_add(1, Ordering::Relaxed);
+            call_runtime(call);
+            LEAGUES.fetch_sub(1, Ordering::Relaxed);
+        }
+        0
+    }
+}
+
+/// A region with an `if` clause and one argument or none; newer compilers enter it so.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_fork_call_if(
+    place: Place,
+    count: c_int,
+    micro: Micro,
+    condition: c_int,
+    argument: *mut c_void,
+) {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        if condition != 0 {
+            let none = [0];
+            let mut call = VariadicCall {
+                place,
+                count: c_int::from(!argument.is_null()),
+                function: micro as *const c_void,
+                first: [argument.addr(), 0, 0],
+                rest: none.as_ptr(),
+                real: null(),
+            };
+            // Elsewhere a call with all arguments goes on there by itself.
+            if let Some(real) = function::<ForkCall>(enter_region(&mut call)) {
+                call.real = pointer(Some(real));
+                call_runtime(&call);
+            }
+            return;
+        }
+        let real = lookup::of_llvms(micro as usize).and_then(|code| code.runtime.fork_call_if);
+        if let Some(real) = real {
+            let before = (*this).serial;
+            (*this).serial = before.saturating_add(1);
+            real(place, count, micro, condition, argument);
+            (*this).serial = before;
+        }
+    }
+}
+
+/// After a fork, in the child: no league goes on there but one that the forking thread is in, which is passed on as it is.
+pub fn after_fork() {
+    LEAGUES.store(0, Ordering::Relaxed);
+}

@@ -1,0 +1,126 @@
+//! Loops with a static schedule on LLVM's runtime: it tells each thread its share of the iterations, by the thread's own number.
+//!
+//! In a virtualised region a thread is told the shares of the parts that it does. See `region/mechanisms/virtualise/shares.rs`.
+
+use super::place::{nothing, place};
+use crate::region::frame::Frame;
+use crate::region::mechanisms::virtualise;
+use crate::region::place::{index, virtualised_around};
+use crate::region::thread::{Thread, thread};
+use crate::runtimes::entries::{Place, ShareOut};
+use crate::sys::{arch, symbols};
+use core::ffi::c_int;
+use scaf_team::deal::{Deal, tell};
+
+/// LLVM's numbers for static schedules, and bits beside them.
+const CHUNKED: c_int = 33;
+const GREEDY: c_int = 40;
+const IN_VECTORS: c_int = 45;
+const MODIFIERS: c_int = 3 << 29;
+
+fn deal(schedule: c_int, chunk: i64) -> Deal {
+    let chunk = chunk.max(1) as u64;
+    match schedule & !MODIFIERS {
+        CHUNKED => Deal::Chunks(chunk),
+        GREEDY => Deal::Blocks(1),
+        IN_VECTORS => Deal::Blocks(chunk),
+        _ => Deal::Balanced,
+    }
+}
+
+/// The region of LLVM's that the calling thread is in, if that is virtualised.
+unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
+    // SAFETY: this thread's own state.
+    unsafe { virtualised_around(this).filter(|frame| frame.runtime().is_llvms()) }
+}
+
+macro_rules! shares {
+    ($($name:ident, $symbol:literal: $find:ident, $tell:ident, $compare:ident => $field:ident: $number:ty, $difference:ty;)*) => {
+        $(
+            arch::pass_on!($name, $find);
+
+            unsafe extern "C" fn $find(caller: usize) -> usize {
+                let this = thread();
+                // SAFETY: this thread's own state.
+                unsafe {
+                    if virtualised(this).is_some() {
+                        return $tell as *const () as usize;
+                    }
+                    let (real, frame) = match place(this, caller) {
+                        Some((runtime, frame)) => (runtime.$field, frame),
+                        None => (None, None),
+                    };
+                    if real.is_some() && frame.is_some() && virtualise::are_compared() {
+                        return $compare as *const () as usize;
+                    }
+                    let real: Option<ShareOut<$number, $difference>> = real.or_else(|| symbols::next($symbol));
+                    real.map_or(nothing as *const () as usize, |real| real as usize)
+                }
+            }
+
+            /// To a thread that does another one's part.
+            unsafe extern "C" fn $tell(
+                _: Place, _: c_int, schedule: c_int, has_last: *mut c_int, first: *mut $number, last: *mut $number,
+                stride: *mut $difference, step: $difference, chunk: $difference,
+            ) {
+                let this = thread();
+                // SAFETY: this thread's own state; the program's own variables.
+                unsafe {
+                    let Some(frame) = virtualised(this) else { return };
+                    let deal = deal(schedule, i64::from(chunk));
+                    let told = tell(deal, (*first, *last, step), (*this).index, frame.parts.count());
+                    (*first, *last, *stride) = (told.first, told.last, told.stride);
+                    if !has_last.is_null() {
+                        *has_last = c_int::from(told.has_last);
+                    }
+                }
+            }
+
+            /// In a team that is whole: the runtime's own answer, and whether ours would be the same.
+            unsafe extern "C" fn $compare(
+                here: Place, number: c_int, schedule: c_int, has_last: *mut c_int, first: *mut $number, last: *mut $number,
+                stride: *mut $difference, step: $difference, chunk: $difference,
+            ) {
+                let this = thread();
+                // SAFETY: as above.
+                unsafe {
+                    let Some(frame) = (*this).frame.as_ref() else { return };
+                    let runtime = frame.runtime();
+                    let Some(real): Option<ShareOut<$number, $difference>> = runtime.$field else { return };
+                    let all = (*first, *last, step);
+                    real(here, number, schedule, has_last, first, last, stride, step, chunk);
+                    let team = frame.team(runtime);
+                    // To a team of one nothing is dealt out.
+                    if team > 1 && deal(schedule, i64::from(chunk)) == Deal::Balanced {
+                        let part = index(this, runtime);
+                        let [ours, other] = [Deal::Balanced, Deal::Blocks(1)].map(|deal| tell(deal, all, part, team));
+                        virtualise::saw((*first, *last) == (ours.first, ours.last), ours != other);
+                    }
+                }
+            }
+        )*
+    };
+}
+
+shares! {
+    __kmpc_for_static_init_4, c"__kmpc_for_static_init_4": find_4, tell_4, compare_4 => static_4: i32, i32;
+    __kmpc_for_static_init_4u, c"__kmpc_for_static_init_4u": find_4u, tell_4u, compare_4u => static_4u: u32, i32;
+    __kmpc_for_static_init_8, c"__kmpc_for_static_init_8": find_8, tell_8, compare_8 => static_8: i64, i64;
+    __kmpc_for_static_init_8u, c"__kmpc_for_static_init_8u": find_8u, tell_8u, compare_8u => static_8u: u64, i64;
+}
+
+arch::pass_on!(__kmpc_for_static_fini, find_fini);
+
+/// The runtime isn't told of the end of what it wasn't told the beginning of.
+unsafe extern "C" fn find_fini(caller: usize) -> usize {
+    let this = thread();
+    // SAFETY: this thread's own state.
+    unsafe {
+        if virtualised(this).is_some() {
+            return nothing as *const () as usize;
+        }
+        let real = place(this, caller).and_then(|(runtime, _)| runtime.static_fini);
+        let real = real.or_else(|| symbols::next(c"__kmpc_for_static_fini"));
+        real.map_or(nothing as *const () as usize, |real| real as usize)
+    }
+}

@@ -1,0 +1,138 @@
+//! Barriers, chunks of loops, locks and waits for tasks of LLVM's runtime; see `region/mechanisms/fold` for what becomes of them.
+//!
+//! A loop that is dealt out in chunks says how when each thread begins it, and ends for a thread when there is no chunk left
+//! for it. A loop that is dealt out evenly asks for nothing in between.
+
+use super::place::place;
+use crate::region::frame::Frame;
+use crate::region::mechanisms::{fold, park, virtualise};
+use crate::region::tasks;
+use crate::region::thread::{Thread, thread};
+use crate::runtimes::entries::{Place, Runtime};
+use crate::sys::arch;
+use crate::sys::futex::Futex;
+use core::ffi::{c_int, c_void};
+use core::ptr::null_mut;
+
+pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own arguments, for the runtime's own entry point.
+    unsafe {
+        let Some((runtime, frame)) = place(this, caller) else { return };
+        let Some(real) = runtime.kmpc_barrier else { return };
+        let real = || {
+            real(here, number, null_mut(), null_mut());
+        };
+        match frame.filter(|_| (*this).waits_since == 0) {
+            Some(frame) if frame.parts.are_there() => virtualise::barrier(frame),
+            Some(frame) => fold::meet(this, frame, runtime, real),
+            None => real(),
+        }
+    }
+}
+
+/// Calls that wait.
+macro_rules! calls {
+    ($($name:ident($($argument:ident: $type:ty),*) by $how:path => $real:ident;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(here: Place, number: c_int $(, $argument: $type)*, caller: usize) -> *mut c_void {
+                let this = thread();
+                // SAFETY: as above.
+                unsafe {
+                    let Some((runtime, frame)) = place(this, caller) else { return null_mut() };
+                    let Some(real) = runtime.$real else { return null_mut() };
+                    let rest = [$($argument,)* null_mut(), null_mut()];
+                    let real = || real(here, number, rest[0], rest[1]);
+                    match frame.filter(|_| (*this).waits_since == 0) {
+                        Some(frame) => $how(this, frame, real),
+                        None => real(),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+calls! {
+    cancel_barrier() by tasks::wait => kmpc_cancel_barrier;
+    taskwait() by tasks::wait => kmpc_taskwait;
+    end_taskgroup() by tasks::wait => kmpc_end_taskgroup;
+    ordered() by tasks::wait => kmpc_ordered;
+    critical(lock: *mut c_void) by tasks::lock => kmpc_critical;
+    critical_with_hint(lock: *mut c_void, hint: *mut c_void) by tasks::lock => kmpc_critical_with_hint;
+}
+
+/// How loops are dealt out, as far as it matters here, and bits beside it; LLVM's numbers.
+const DYNAMIC: c_int = 35;
+const GUIDED: c_int = 36;
+const BY_SETTING: c_int = 37;
+/// Other forms of guided loops, and loops whose threads take from each other.
+const GUIDED_FORMS: [c_int; 2] = [42, 43];
+const STEALING: c_int = 44;
+const MODIFIERS: c_int = 3 << 29;
+
+/// A thread begins a loop that is dealt out by `schedule`. Chunks of dynamic and guided loops may go to anybody; a static one
+/// deals them by thread number, and others may depend on those of a thread that is parked. Ordered ones have other numbers.
+pub fn begins_loop(this: *mut Thread, runtime: &Runtime, frame: Option<&Frame>, schedule: c_int) {
+    let deals = frame.is_some_and(|frame| frame.takes_over)
+        && match schedule & !MODIFIERS {
+            DYNAMIC | GUIDED | STEALING => true,
+            BY_SETTING => park::deals_to_anybody(runtime),
+            other => GUIDED_FORMS.contains(&other),
+        };
+    // SAFETY: this thread's own state.
+    unsafe { (*this).deals = u32::from(deals) }
+}
+
+/// Asks for a loop's next chunk.
+macro_rules! chunks {
+    ($($name:ident: $find:ident, $take:ident => $field:ident;)*) => {
+        $(
+            arch::pass_on!($name, $find);
+
+            unsafe extern "C" fn $find(caller: usize) -> usize {
+                let this = thread();
+                // SAFETY: this thread's own state.
+                unsafe {
+                    match place(this, caller) {
+                        Some((_, Some(_))) if (*this).deals != 0 => $take as *const () as usize,
+                        Some((runtime, _)) => runtime.$field.map_or(none as *const () as usize, |real| real as usize),
+                        None => none as *const () as usize,
+                    }
+                }
+            }
+
+            /// In a region whose waits are ours, and a loop whose chunks go to anybody.
+            unsafe extern "C" fn $take(
+                here: Place, number: c_int, last: *mut c_int, from: *mut c_void, to: *mut c_void, step: *mut c_void,
+            ) -> c_int {
+                let this = thread();
+                // SAFETY: this thread's own state; the program's own arguments.
+                unsafe {
+                    let Some(frame) = (*this).frame.as_ref() else { return 0 };
+                    let runtime = frame.runtime();
+                    let Some(real) = runtime.$field else { return 0 };
+                    park::before_chunk(this, frame, runtime, |_| true);
+                    let more = real(here, number, last, from, to, step);
+                    if more == 0 {
+                        frame.gate.exhausted((*this).loops, &Futex);
+                        (*this).loops = (*this).loops.wrapping_add(1);
+                        (*this).deals = 0;
+                    }
+                    more
+                }
+            }
+        )*
+    };
+}
+
+chunks! {
+    __kmpc_dispatch_next_4: find_next_4, next_4 => next_4;
+    __kmpc_dispatch_next_4u: find_next_4u, next_4u => next_4u;
+    __kmpc_dispatch_next_8: find_next_8, next_8 => next_8;
+    __kmpc_dispatch_next_8u: find_next_8u, next_8u => next_8u;
+}
+
+extern "C" fn none() -> c_int {
+    0
+}

@@ -1,0 +1,190 @@
+//! The copies of oneTBB in the process, and which of them serves which code.
+
+use super::caller::Caller;
+use super::files::{about, loaded};
+use super::manager::permits;
+use crate::link::affinity::own_pus;
+use crate::program::budget::{self, Who};
+use crate::runtimes::found::Found;
+use crate::runtimes::linker::{in_library_of, is_ours};
+use crate::sys::errno::keeping_errno;
+use crate::sys::lock::Lock;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::mem::transmute;
+use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use scaf_proto::runtimes::{Kind, Promise};
+
+/// The functions' names; the wrappers below know them by their places here.
+pub const NAMES: [&CStr; 6] = [
+    c"_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_",
+    c"_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE",
+    c"_ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE",
+    c"_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE",
+    c"_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE",
+    c"_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE",
+];
+
+/// A copy of oneTBB.
+pub struct Library {
+    /// Where it is loaded; 0 for a free place.
+    base: AtomicUsize,
+    file: AtomicPtr<c_char>,
+    /// Those of [`NAMES`].
+    pub functions: [AtomicPtr<c_void>; NAMES.len()],
+    max_concurrency: AtomicPtr<c_void>,
+    global_control: AtomicPtr<c_void>,
+    /// Calls by which threads came in, and the answer at the last one that was asked at.
+    calls: AtomicU32,
+    natural: AtomicU32,
+}
+
+/// Most copies in a process.
+const LIBRARIES: usize = 4;
+/// Calls between two looks at how many threads a program would have; a power of 2.
+const CALLS: u32 = 64;
+
+/// Guards additions.
+static LOCK: Lock = Lock::new();
+
+static TABLE: [Library; LIBRARIES] = [const {
+    Library {
+        base: AtomicUsize::new(0),
+        file: AtomicPtr::new(null_mut()),
+        functions: [const { AtomicPtr::new(null_mut()) }; NAMES.len()],
+        max_concurrency: AtomicPtr::new(null_mut()),
+        global_control: AtomicPtr::new(null_mut()),
+        calls: AtomicU32::new(0),
+        natural: AtomicU32::new(0),
+    }
+}; LIBRARIES];
+
+impl Library {
+    /// How many threads the calling thread's work would have without us, at least 1. Asked for once in [`CALLS`] calls, for it takes 25 ns; and at
+    /// each if oneTBB `asks` for permits, because it leaves the program's limit to whoever gives them.
+    pub fn natural(&self, this: *mut Caller, asks: bool) -> u32 {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        if !asks && calls & (CALLS - 1) != 0 {
+            return self.natural.load(Ordering::Relaxed).max(1);
+        }
+        let (most, limit) =
+            (self.max_concurrency.load(Ordering::Relaxed), self.global_control.load(Ordering::Relaxed));
+        let mut natural = own_pus();
+        // SAFETY: functions of these names have these types: of an arena, or with null of the caller's; of a number that says which limit is meant,
+        // and 0 is that of threads.
+        unsafe {
+            if !most.is_null() {
+                let most = transmute::<*mut c_void, extern "C" fn(*const c_void) -> c_int>(most)(null());
+                natural = most.max(1) as u32;
+            }
+            if !limit.is_null() {
+                let limit = transmute::<*mut c_void, extern "C" fn(c_int) -> usize>(limit)(0);
+                let limit = u32::try_from(limit).unwrap_or(u32::MAX).max(1);
+                permits::set_cap(this, limit);
+                natural = natural.min(limit);
+            }
+        }
+        self.natural.store(natural, Ordering::Relaxed);
+        natural
+    }
+}
+
+/// Tells of all copies that threads have come into. Whoever has permits is told of changes.
+pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
+    for library in &TABLE {
+        let (id, most) = (library.base.load(Ordering::Acquire), library.natural.load(Ordering::Relaxed));
+        if id == 0 {
+            continue;
+        }
+        // SAFETY: a library's own name, and it is never unloaded.
+        let file = unsafe { CStr::from_ptr(library.file.load(Ordering::Relaxed)) }.to_bytes();
+        let asks = permits::is_connected();
+        let promise = if asks { Promise::Follows } else { Promise::Left };
+        let threads = if asks { most.min(budget::share(Who::Tbb)) } else { most };
+        let running = budget::running(Who::Tbb);
+        found(Found { id, kind: Kind::Tbb, file, promise, threads, most, running });
+    }
+}
+
+/// Which copy serves the code at an address: the address, and the copy's place plus one in the lowest 8 bits.
+static KNOWN: [AtomicU64; 512] = [const { AtomicU64::new(0) }; 512];
+
+/// The copy that serves the code at `caller`.
+#[inline(always)]
+pub fn library_for(caller: usize) -> &'static Library {
+    let place = (caller as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - 9);
+    let known = KNOWN.get(place).map_or(0, |known| known.load(Ordering::Acquire));
+    if known >> 8 == caller as u64
+        && let Some(library) = TABLE.get((known as u8).wrapping_sub(1) as usize)
+    {
+        return library;
+    }
+    let number = keeping_errno(|| find(caller));
+    if let Some(place) = KNOWN.get(place) {
+        place.store((caller as u64) << 8 | (number as u64 + 1), Ordering::Release);
+    }
+    let [first, ..] = &TABLE;
+    TABLE.get(number).unwrap_or(first)
+}
+
+/// A library was unloaded: its addresses may become another one's.
+pub fn forget() {
+    for known in &KNOWN {
+        known.store(0, Ordering::Release);
+    }
+}
+
+/// The place of the copy that code at `caller` would have called without us.
+#[cold]
+#[inline(never)]
+fn find(caller: usize) -> usize {
+    let [name, ..] = NAMES;
+    // SAFETY: a plain search among what was loaded with the program, which comes first for all that is loaded later.
+    let mut function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if function.is_null() {
+        function = in_library_of(caller, name).unwrap_or_else(|| loaded(name));
+    }
+    let (base, file) = about(function.addr());
+    let known = || TABLE.iter().position(|library| library.base.load(Ordering::Acquire) == base);
+    if let Some(number) = known() {
+        return number;
+    }
+    let _locked = LOCK.take();
+    let number = known()
+        .or_else(|| TABLE.iter().position(|library| library.base.load(Ordering::Relaxed) == 0))
+        .unwrap_or(LIBRARIES - 1);
+    if let Some(library) = TABLE.get(number)
+        && library.base.load(Ordering::Relaxed) != base
+    {
+        library.fill(base, file);
+    }
+    number
+}
+
+/// After a fork, in the child.
+pub fn after_fork() {
+    LOCK.after_fork();
+}
+
+impl Library {
+    /// Looks its functions up. The reference is kept: it is never unloaded while we know them.
+    fn fill(&self, base: usize, file: &CStr) {
+        // SAFETY: plain searches in a library that is loaded.
+        unsafe {
+            let library = libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            let search = |name: &CStr| {
+                let found = libc::dlsym(library, name.as_ptr());
+                if is_ours(found.addr()) { null_mut() } else { found }
+            };
+            for (place, name) in self.functions.iter().zip(NAMES) {
+                place.store(search(name), Ordering::Release);
+            }
+            let most = c"_ZN3tbb6detail2r115max_concurrencyEPKNS0_2d115task_arena_baseE";
+            self.max_concurrency.store(search(most), Ordering::Relaxed);
+            let cap = c"_ZN3tbb6detail2r127global_control_active_valueEi";
+            self.global_control.store(search(cap), Ordering::Relaxed);
+        }
+        self.file.store(file.as_ptr().cast_mut(), Ordering::Relaxed);
+        self.base.store(base, Ordering::Release);
+    }
+}

@@ -1,0 +1,332 @@
+//! The Thread Composability Manager's functions, by which oneTBB (from 2021.11 on) asks how many workers each of its arenas may have.
+//!
+//! oneTBB finds them in `libtcm.so.1`, which it loads by that name, or by weak references that whoever is loaded resolves. Intel's own library
+//! by that name comes with PyPI's `tbb`, is switched on by `TCM_ENABLE=1`, and divides the PUs among the runtimes of one process. Here they
+//! are divided by the grant ([`permits`]). Whose functions oneTBB gets:
+//!
+//! - ours, in the place of a library that isn't switched on or isn't there: [`instead_of`] answers when it loads one;
+//! - Intel's, if `TCM_ENABLE` is 1 and it is there, and in programs that are linked with it themselves: our functions, which are found first, pass
+//!   the calls on, and the grant is followed by folding;
+//! - ours in any case if `SCAF_TCM` is `scaf`, and in none if it is `off`, or with `scaf run --exact`: fewer workers share tasks out in another way.
+//!
+//! Without a daemon, [`tcmConnect`] declines, and oneTBB does what it does without a manager, for as long as it stays up.
+//!
+//! What is known of the functions: results are 0, [`INVALID_ARGUMENT`] or [`UNKNOWN`]. A permit is asked for with numbers of *workers*, threads that
+//! enter an arena from outside not among them; -1 leaves a number to us. oneTBB keeps one permit an arena: inactive at first,
+//! asked for again with each change of the arena's demand, deactivated when it has none. A change that it hasn't caused itself it is told by its
+//! callback, which reads the permit's data and starts or dismisses workers; those leave between two tasks.
+
+mod holders;
+pub mod permits;
+mod table;
+
+use self::holders::Callback;
+use self::permits::Wish;
+use self::table::Entry;
+use super::caller::caller;
+use super::files::{is_tbb, own_handle};
+use crate::link::affinity::own_pus;
+use crate::link::state;
+use crate::program::work;
+use crate::sys::errno::keeping_errno;
+use crate::sys::settings::{self, Manager};
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::mem::{offset_of, transmute};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+/// Of a call that makes no sense.
+const INVALID_ARGUMENT: c_int = 0x7800_0004;
+/// Of a call that can't be served, or not now.
+const UNKNOWN: c_int = 0x7fff_fffe;
+
+/// What a permit is asked for with. Handed over by value, which for its size is on the stack.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Request {
+    /// Fewest and most workers, -1 for any.
+    least: i32,
+    most: i32,
+    /// Sorts of cores, each with numbers of its own; null for any core. oneTBB adds up what it gets of each.
+    constraints: *const c_void,
+    constraint_count: u32,
+    priority: i32,
+    flags: u32,
+    reserved: [u8; 4],
+}
+
+const _: () = assert!(size_of::<Request>() == 32 && offset_of!(Request, flags) == 24);
+
+/// Flags of a request and of a permit: keeps its number while it is active; is asked for inactive.
+const RIGID: u32 = 1 << 1;
+const INACTIVE: u32 = 1 << 3;
+
+/// Where a permit's data are written to.
+#[repr(C)]
+pub struct Data {
+    /// One number for each constraint, or one.
+    concurrencies: *mut u32,
+    /// Sets of PUs as hwloc has them: not ours to make.
+    masks: *mut *mut c_void,
+    count: u32,
+    state: u8,
+    flags: u32,
+}
+
+const _: () = assert!(size_of::<Data>() == 32 && offset_of!(Data, flags) == 24);
+
+/// Its functions' names, in the order of the table [`THEIRS`].
+const NAMES: [&CStr; 11] = [
+    c"tcmConnect",
+    c"tcmDisconnect",
+    c"tcmRequestPermit",
+    c"tcmGetPermitData",
+    c"tcmReleasePermit",
+    c"tcmIdlePermit",
+    c"tcmDeactivatePermit",
+    c"tcmActivatePermit",
+    c"tcmRegisterThread",
+    c"tcmUnregisterThread",
+    c"tcmGetVersionInfo",
+];
+
+/// The functions of another manager that is to be asked; null if there is none.
+static THEIRS: [AtomicPtr<c_void>; NAMES.len()] = [const { AtomicPtr::new(null_mut()) }; NAMES.len()];
+
+/// Whether oneTBB may have ours at all.
+fn may_be_ours() -> bool {
+    settings::get().manager != Manager::Off && !settings::get().exact
+}
+
+/// Another manager's function of this number, which then gets the calls; null if ours do. oneTBB finds ours before any that it could load, so this is
+/// decided here.
+fn theirs(number: usize) -> *mut c_void {
+    static LOOKED: AtomicU32 = AtomicU32::new(0);
+    if LOOKED.load(Ordering::Acquire) == 0 {
+        keeping_errno(look_for_theirs);
+        LOOKED.store(1, Ordering::Release);
+    }
+    THEIRS.get(number).map_or(null_mut(), |function| function.load(Ordering::Relaxed))
+}
+
+#[cold]
+fn look_for_theirs() {
+    let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
+    let library = match settings::get().manager {
+        Manager::Unsaid => libc::RTLD_NEXT,
+        // SAFETY: as oneTBB would load it. It stays.
+        Manager::Theirs => unsafe { libc::dlopen(c"libtcm.so.1".as_ptr(), flags) },
+        Manager::Ours | Manager::Off => return,
+    };
+    // Null is also how one asks for whatever is loaded.
+    if library.is_null() {
+        return;
+    }
+    // SAFETY: plain searches.
+    let found = NAMES.map(|name| unsafe { libc::dlsym(library, name.as_ptr()) });
+    // All of them or none.
+    if found.iter().all(|function| !function.is_null()) {
+        for (place, function) in THEIRS.iter().zip(found) {
+            place.store(function, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Calls the other manager's function of this number, and returns what it returns, if there is one.
+macro_rules! theirs_first {
+    ($number:literal, ($($argument:expr),*), fn($($kind:ty),*)) => {
+        let theirs = theirs($number);
+        if !theirs.is_null() {
+            // SAFETY: the function of that name has this type; the arguments are the caller's.
+            return unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($kind),*) -> c_int>(theirs)($($argument),*) };
+        }
+    };
+}
+
+/// For a library of the caller at `from` that loads `name`: our own handle, if it is the manager that is asked for and its functions are to be ours; else null.
+pub unsafe extern "C" fn instead_of(name: *const c_char, from: usize) -> *mut c_void {
+    const MANAGERS: [&CStr; 2] = [c"libtcm.so.1", c"libtcm_debug.so.1"];
+    // SAFETY: what is handed to dlopen is null or a C string.
+    let asked = unsafe { (!name.is_null()).then(|| CStr::from_ptr(name)) };
+    let ours = may_be_ours() && settings::get().manager != Manager::Theirs;
+    if !ours || !asked.is_some_and(|name| MANAGERS.contains(&name)) {
+        return null_mut();
+    }
+    keeping_errno(|| {
+        if is_tbb(from) { own_handle() } else { null_mut() }
+    })
+}
+
+/// Attaches on behalf of a oneTBB that is about to ask for permits: it has counted the PUs. `true` if there is a daemon.
+fn attach() -> bool {
+    work::attach(own_pus()) || state::is_expected()
+}
+
+/// A runtime comes: `callback` is how it is told of changes. Declined without a daemon.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmConnect(callback: Option<Callback>, number: *mut u64) -> c_int {
+    theirs_first!(0, (callback, number), fn(Option<Callback>, *mut u64));
+    if number.is_null() || !may_be_ours() || !attach() {
+        return UNKNOWN;
+    }
+    match keeping_errno(|| permits::connect(callback)) {
+        // SAFETY: the caller's.
+        Some(new) => unsafe {
+            *number = new;
+            0
+        },
+        None => UNKNOWN,
+    }
+}
+
+/// It goes; its permits have been released.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmDisconnect(number: u64) -> c_int {
+    theirs_first!(1, (number), fn(u64));
+    permits::disconnect(number);
+    0
+}
+
+/// A new permit (`*handle` is null), or another wish for one that there is.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmRequestPermit(
+    number: u64,
+    request: Request,
+    argument: *mut c_void,
+    handle: *mut *mut c_void,
+    data: *mut Data,
+) -> c_int {
+    theirs_first!(
+        2,
+        (number, request, argument, handle, data),
+        fn(u64, Request, *mut c_void, *mut *mut c_void, *mut Data)
+    );
+    let least = if request.least == -1 { 0 } else { request.least };
+    let most = if request.most == -1 { own_pus().max(least as u32) as i32 } else { request.most };
+    if handle.is_null() || least < 0 || most < least {
+        return INVALID_ARGUMENT;
+    }
+    let wish = Wish {
+        least: least as u32,
+        most: most as u32,
+        rigid: request.flags & RIGID != 0,
+        active: request.flags & INACTIVE == 0,
+        flags: request.flags & !INACTIVE,
+        argument,
+    };
+    // SAFETY: the caller's memory; a handle is one that we gave.
+    unsafe {
+        let Some(entry) = permits::request(caller(), number, Entry::from_handle(*handle), &wish) else {
+            return UNKNOWN;
+        };
+        *handle = entry.handle();
+        write(entry, data);
+    }
+    0
+}
+
+/// Writes down what a permit has now.
+unsafe fn write(entry: &Entry, data: *mut Data) {
+    // SAFETY: null or the caller's, with room for as many numbers as it says.
+    unsafe {
+        let Some(data) = data.as_mut() else {
+            return;
+        };
+        let (workers, state, flags) = permits::look(entry);
+        for place in 0..data.count as usize {
+            if !data.concurrencies.is_null() {
+                *data.concurrencies.add(place) = if place == 0 { workers } else { 0 };
+            }
+        }
+        data.state = state;
+        data.flags = flags;
+    }
+}
+
+/// What a permit has now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmGetPermitData(handle: *mut c_void, data: *mut Data) -> c_int {
+    theirs_first!(3, (handle, data), fn(*mut c_void, *mut Data));
+    // SAFETY: a handle is one that we gave.
+    match unsafe { Entry::from_handle(handle) } {
+        // SAFETY: the caller's memory.
+        Some(entry) if !data.is_null() => unsafe {
+            write(entry, data);
+            0
+        },
+        _ => UNKNOWN,
+    }
+}
+
+/// The permit isn't used any more. Its callback doesn't run when this returns, and won't, but for one that this is called from.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmReleasePermit(handle: *mut c_void) -> c_int {
+    theirs_first!(4, (handle), fn(*mut c_void));
+    // SAFETY: a handle is one that we gave.
+    answer(unsafe { Entry::from_handle(handle) }, |entry| {
+        permits::release(caller(), entry);
+        true
+    })
+}
+
+/// Its workers have nothing to do now and will have again soon.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmIdlePermit(handle: *mut c_void) -> c_int {
+    theirs_first!(5, (handle), fn(*mut c_void));
+    // SAFETY: a handle is one that we gave.
+    answer(unsafe { Entry::from_handle(handle) }, |entry| permits::idle(caller(), entry))
+}
+
+/// Its workers have nothing to do.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmDeactivatePermit(handle: *mut c_void) -> c_int {
+    theirs_first!(6, (handle), fn(*mut c_void));
+    // SAFETY: a handle is one that we gave.
+    answer(unsafe { Entry::from_handle(handle) }, |entry| permits::deactivate(caller(), entry))
+}
+
+/// They have again, with the wish as it was.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmActivatePermit(handle: *mut c_void) -> c_int {
+    theirs_first!(7, (handle), fn(*mut c_void));
+    // SAFETY: a handle is one that we gave.
+    answer(unsafe { Entry::from_handle(handle) }, |entry| permits::activate(caller(), entry))
+}
+
+/// The calling thread begins to work for a permit, as one of its workers or as one that came from outside.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmRegisterThread(handle: *mut c_void) -> c_int {
+    theirs_first!(8, (handle), fn(*mut c_void));
+    // SAFETY: a handle is one that we gave.
+    answer(unsafe { Entry::from_handle(handle) }, |entry| {
+        permits::enter(caller(), entry);
+        true
+    })
+}
+
+/// It has ended that.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmUnregisterThread() -> c_int {
+    theirs_first!(9, (), fn());
+    permits::leave(caller());
+    0
+}
+
+/// Writes who we are, for `TBB_VERSION=1`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tcmGetVersionInfo(text: *mut c_char, room: u32) -> c_int {
+    theirs_first!(10, (text, room), fn(*mut c_char, u32));
+    const TEXT: &[u8] = concat!("TCM: scaf ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
+    if text.is_null() || room == 0 {
+        return INVALID_ARGUMENT;
+    }
+    for place in 0..room as usize {
+        // SAFETY: the caller's memory, as large as it says.
+        unsafe { *text.add(place) = TEXT.get(place).map_or(0, |byte| *byte as c_char) };
+    }
+    0
+}
+
+fn answer(entry: Option<&'static Entry>, act: impl FnOnce(&'static Entry) -> bool) -> c_int {
+    if entry.is_some_and(act) { 0 } else { UNKNOWN }
+}

@@ -1,0 +1,315 @@
+//! The permits that oneTBB holds ([`super`]), and who is told when they change.
+//!
+//! What each has is decided by `scaf_team::permits`, under the lock of [`table`]. Callbacks run outside of it: on the thread whose call
+//! changed what others may have, as with Intel's manager, and on the keeper when the grant has changed. A permit that is released
+//! is waited for if its callback runs on another thread, because its owner goes away then.
+
+use super::holders::{self, Callback, callback_of, with_their_signals};
+use super::table::{self, Entry, Locked, entries, free, lock, used};
+use crate::entry::tbb::caller::{Caller, caller};
+use crate::link::affinity::own_pus;
+use crate::link::pages;
+use crate::program::budget::{self, Who};
+use crate::program::keeper;
+use crate::sys::thread::give_way;
+use core::ffi::c_void;
+use core::ptr::{eq, from_ref, null};
+use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_team::permits::{Rank, divide};
+
+pub use super::holders::{disconnect, is_connected};
+
+/// What has changed: the number.
+const NEW_NUMBER: u32 = 1;
+
+/// States of a permit, as its owner sees them.
+const STATE_VOID: u8 = 0;
+const STATE_INACTIVE: u8 = 1;
+const STATE_IDLE: u8 = 3;
+const STATE_ACTIVE: u8 = 4;
+
+/// What is asked for a permit.
+pub struct Wish {
+    /// Fewest workers.
+    pub least: u32,
+    /// Most workers.
+    pub most: u32,
+    /// The number stays as long as the permit is active.
+    pub rigid: bool,
+    /// Not only for later.
+    pub active: bool,
+    /// The flags that the owner is shown.
+    pub flags: u32,
+    /// Handed to the callback.
+    pub argument: *mut c_void,
+}
+
+/// Most threads that the program wants of oneTBB; 0 until known.
+static CAP: AtomicU32 = AtomicU32::new(0);
+/// Threads that came from outside and work for a permit now. Guarded by the lock.
+static MASTERS: AtomicU32 = AtomicU32::new(0);
+
+/// Divides anew, after a change by the owner of `by`, who will look itself.
+fn settle(locked: &Locked, by: Option<&Entry>) {
+    // A thread that asks for workers works itself, if not for a permit yet.
+    let masters = MASTERS.load(Ordering::Relaxed).max(1);
+    // The program's own limit is one for its first master and all workers.
+    let capped = match CAP.load(Ordering::Relaxed) {
+        0 => None,
+        cap => Some(cap.saturating_add(masters - 1)),
+    };
+    let word = pages::grant().word();
+    // Contexts that are lent come back within a millisecond, for whoever asks for workers has asked for them, too.
+    let granted = word.dop().map(|_| if word.lent() { own_pus() } else { budget::share(Who::Tbb) });
+    let share = match (granted, capped) {
+        (Some(granted), Some(capped)) => Some(granted.min(capped)),
+        (granted, capped) => granted.or(capped),
+    };
+    divide(share, masters, used(locked).map(|entry| &entry.permit));
+    if let Some(entry) = by {
+        entry.known.set(entry.permit.given.get());
+    }
+}
+
+/// A callback that runs on this thread, and those within which it runs.
+struct Call {
+    entry: *const Entry,
+    outer: *const Call,
+}
+
+/// Tells everybody whose permit has changed and who doesn't know, one after the other.
+fn tell(this: *mut Caller) {
+    loop {
+        let (entry, callback) = {
+            let locked = lock();
+            let changed = |entry: &&Entry| {
+                entry.permit.rank.get() != Rank::Off && entry.known.get() != entry.permit.given.get()
+            };
+            let Some(entry) = used(&locked).find(changed) else {
+                return;
+            };
+            entry.known.set(entry.permit.given.get());
+            let Some(callback) = callback_of(entry.client.get()) else {
+                continue;
+            };
+            entry.calls.set(entry.calls.get() + 1);
+            (entry, callback)
+        };
+        // SAFETY: this thread's own state; the entry's argument is its owner's, who waits in `release` for us.
+        unsafe {
+            let call = Call { entry, outer: (*this).call.cast() };
+            (*this).call = (&raw const call).cast();
+            callback(entry.handle(), entry.argument.get(), NEW_NUMBER);
+            (*this).call = call.outer.cast();
+        }
+        let _locked = lock();
+        entry.calls.set(entry.calls.get().saturating_sub(1));
+    }
+}
+
+/// A runtime comes; the number that it has from now on, or `None` if there are too many.
+pub fn connect(callback: Option<Callback>) -> Option<u64> {
+    let number = holders::connect(callback)?;
+    keeper::on_change(changed);
+    Some(number)
+}
+
+/// On the keeper: the grant has changed.
+fn changed(_: u32) {
+    settle(&lock(), None);
+    with_their_signals(|| tell(caller()));
+}
+
+/// The program wants so many threads of oneTBB at most (`global_control`): where there are permits, oneTBB leaves that to us.
+#[inline(always)]
+pub fn set_cap(this: *mut Caller, cap: u32) {
+    if CAP.load(Ordering::Relaxed) != cap && CAP.swap(cap, Ordering::Relaxed) != cap && is_connected() {
+        settle(&lock(), None);
+        tell(this);
+    }
+}
+
+/// The rank of a permit that this thread asks for: threads that work for one already are within its work.
+fn rank_for(this: *mut Caller, entry: &Entry) -> Rank {
+    // SAFETY: this thread's own state.
+    let works_for = unsafe { (*this).permit.cast::<Entry>() };
+    if works_for.is_null() || eq(works_for, entry) { Rank::Outer } else { Rank::Inner }
+}
+
+/// A new permit, or another wish for the one at `entry`. `None` if there is no memory, or no runtime of this number.
+pub fn request(
+    this: *mut Caller,
+    client: u64,
+    entry: Option<&'static Entry>,
+    wish: &Wish,
+) -> Option<&'static Entry> {
+    let entry = {
+        let locked = lock();
+        let entry = match entry {
+            Some(entry) => entry,
+            None => {
+                let entry = free(&locked)?;
+                entry.used.store(true, Ordering::Relaxed);
+                entry.client.set(client);
+                entry.permit.rank.set(Rank::Off);
+                entry.permit.running.set(0);
+                entry.permit.given.set(0);
+                entry
+            }
+        };
+        entry.argument.set(wish.argument);
+        entry.flags.set(wish.flags);
+        entry.permit.least.set(wish.least);
+        entry.permit.most.set(wish.most);
+        // A new wish is a new number, for a rigid one, too.
+        entry.permit.rigid.set(false);
+        if wish.active {
+            // Whoever asks again for what is active may do so from anywhere.
+            if entry.state.get() != STATE_ACTIVE {
+                entry.permit.rank.set(rank_for(this, entry));
+            }
+            entry.state.set(STATE_ACTIVE);
+        } else {
+            entry.permit.rank.set(Rank::Off);
+            entry.state.set(STATE_INACTIVE);
+        }
+        settle(&locked, Some(entry));
+        entry.permit.rigid.set(wish.rigid);
+        entry
+    };
+    tell(this);
+    Some(entry)
+}
+
+/// Changes a permit that is in one of the states `from`; `false` if it isn't.
+fn change(this: *mut Caller, entry: &'static Entry, from: &[u8], rank: Rank, to: u8) -> bool {
+    {
+        let locked = lock();
+        if !from.contains(&entry.state.get()) {
+            return false;
+        }
+        entry.state.set(to);
+        entry.permit.rank.set(rank);
+        settle(&locked, Some(entry));
+    }
+    tell(this);
+    true
+}
+
+/// It has no work, and will have none soon.
+pub fn deactivate(this: *mut Caller, entry: &'static Entry) -> bool {
+    change(this, entry, &[STATE_ACTIVE, STATE_IDLE], Rank::Off, STATE_INACTIVE)
+}
+
+/// It has no work for a moment.
+pub fn idle(this: *mut Caller, entry: &'static Entry) -> bool {
+    change(this, entry, &[STATE_ACTIVE], Rank::Idle, STATE_IDLE)
+}
+
+/// It has work again.
+pub fn activate(this: *mut Caller, entry: &'static Entry) -> bool {
+    change(this, entry, &[STATE_INACTIVE, STATE_IDLE], rank_for(this, entry), STATE_ACTIVE)
+}
+
+/// It isn't used any more.
+pub fn release(this: *mut Caller, entry: &'static Entry) {
+    {
+        let locked = lock();
+        entry.state.set(STATE_VOID);
+        entry.permit.rank.set(Rank::Off);
+        settle(&locked, Some(entry));
+        entry.used.store(false, Ordering::Relaxed);
+    }
+    // Callbacks of this thread's own, within one of which we may be, go on when we have returned.
+    // SAFETY: this thread's own state; calls lie on its stack.
+    let own = unsafe {
+        let mut own = 0;
+        let mut call: *const Call = (*this).call.cast();
+        while let Some(one) = call.as_ref() {
+            own += u32::from(eq(one.entry, entry));
+            call = one.outer;
+        }
+        own
+    };
+    let runs_elsewhere = || {
+        let _locked = lock();
+        entry.calls.get() > own
+    };
+    while runs_elsewhere() {
+        give_way();
+    }
+    tell(this);
+}
+
+/// Workers, state and flags as they are now.
+pub fn look(entry: &Entry) -> (u32, u8, u32) {
+    let _locked = lock();
+    entry.known.set(entry.permit.given.get());
+    (entry.permit.given.get(), entry.state.get(), entry.flags.get())
+}
+
+/// The calling thread begins to work for it.
+pub fn enter(this: *mut Caller, entry: &'static Entry) {
+    // SAFETY: this thread's own state.
+    let master = unsafe {
+        let master = (*this).from_outside != 0;
+        (*this).permit = from_ref(entry).cast();
+        (*this).is_master = u32::from(master);
+        master
+    };
+    {
+        let locked = lock();
+        if !master {
+            entry.permit.running.set(entry.permit.running.get() + 1);
+            return;
+        }
+        // The first one has been counted already.
+        if MASTERS.fetch_add(1, Ordering::Relaxed) == 0 {
+            return;
+        }
+        settle(&locked, None);
+    }
+    tell(this);
+}
+
+/// It ends that.
+pub fn leave(this: *mut Caller) {
+    // SAFETY: this thread's own state; entries are there for ever.
+    let (entry, master) = unsafe {
+        let entry = (*this).permit.cast::<Entry>().as_ref();
+        (*this).permit = null();
+        (entry, (*this).is_master != 0)
+    };
+    let Some(entry) = entry else {
+        return;
+    };
+    {
+        let locked = lock();
+        if master {
+            let before = MASTERS.load(Ordering::Relaxed);
+            MASTERS.store(before.saturating_sub(1), Ordering::Relaxed);
+            if before <= 1 {
+                return;
+            }
+        } else {
+            let running = entry.permit.running.get();
+            entry.permit.running.set(running.saturating_sub(1));
+            // Others have waited for that only if it was one too many.
+            if running <= entry.permit.given.get() {
+                return;
+            }
+        }
+        settle(&locked, None);
+    }
+    tell(this);
+}
+
+/// After a fork, in the child: only the calling thread is there, and nobody is told anything.
+pub fn after_fork() {
+    table::after_fork();
+    MASTERS.store(0, Ordering::Relaxed);
+    for entry in entries(&lock()) {
+        entry.permit.running.set(0);
+        entry.calls.set(0);
+    }
+}

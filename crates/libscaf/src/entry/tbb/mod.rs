@@ -1,0 +1,135 @@
+//! oneTBB, where threads come into it from outside: `parallel_for` and the like, waiting for a group of tasks, working in an arena, pipelines.
+//!
+//! At such a call the process attaches to the daemon, and until its end the program counts as parallel. How oneTBB follows the grant depends on its version:
+//! from 2021.11 on it asks how many workers it may have ([`manager`]); older ones, such as Debian 12's, keep their threads and are folded.
+//!
+//! oneTBB counts the PUs when it is first used and never again, so that has to be before the daemon narrows the program's affinity: [`arrive`]
+//! asks it for its own number of threads first, and attaches then.
+//!
+//! These functions throw: what a task throws comes out of the one that waits for it. So they are wrapped by a frame that the unwinder knows, with a
+//! personality that only notes that the frame is left. They are C++ functions; the names are those that all versions of `libtbb.so.12`
+//! export.
+
+mod caller;
+mod files;
+mod libraries;
+pub mod manager;
+
+pub use libraries::{discover, forget};
+
+use self::caller::{Caller, caller};
+use self::libraries::{Library, library_for};
+use self::manager::permits;
+use crate::link::grant::dop;
+use crate::program::budget::{self, Who};
+use crate::program::work;
+use crate::sys::arch;
+use core::ffi::{c_int, c_void};
+use core::mem::replace;
+use core::ptr::{null_mut, with_exposed_provenance};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+const EXECUTE_AND_WAIT: usize = 0;
+const EXECUTE_IN_ARENA: usize = 2;
+/// From here on, functions that only leave work to oneTBB's threads.
+const ENQUEUE: usize = 4;
+
+arch::around! {
+    arrive, depart, unwound;
+    execute_and_wait as "_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_" is 0;
+    wait as "_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE" is 1;
+    execute as "_ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE" is 2;
+    parallel_pipeline as "_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE" is 3;
+    enqueue as "_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE" is 4;
+    enqueue_in_context as "_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE" is 5;
+}
+
+/// Personality of their frame: an exception, or a thread that ends, goes through it.
+unsafe extern "C" fn unwound(_: c_int, actions: c_int, _: u64, _: *mut c_void, _: *mut c_void) -> c_int {
+    const CLEANS_UP: c_int = 2;
+    const GO_ON: c_int = 8;
+    if actions & CLEANS_UP != 0 {
+        depart();
+    }
+    GO_ON
+}
+
+/// A thread comes in, from the code at `from`. Returns the function that it called.
+unsafe extern "C" fn arrive(number: usize, first: usize, second: usize, from: usize) -> *mut c_void {
+    let this = caller();
+    let library = library_for(from);
+    // SAFETY: this thread's own state; the arguments are those of a call of this function.
+    unsafe {
+        if (*this).from_outside != 0 {
+            (*this).from_outside += 1;
+        } else if (*this).permit.is_null() {
+            (*this).from_outside = 1;
+            let id = match number {
+                // What is to be done is an object, known by the table of its class's functions.
+                EXECUTE_AND_WAIT => Some(*with_exposed_provenance::<usize>(first)),
+                EXECUTE_IN_ARENA => Some(*with_exposed_provenance::<usize>(second)),
+                ENQUEUE.. => None,
+                _ => Some(from),
+            };
+            begin(this, library, id);
+        }
+    }
+    library.functions.get(number).map_or(null_mut(), |function| function.load(Ordering::Acquire))
+}
+
+/// It goes.
+extern "C" fn depart() {
+    let this = caller();
+    // SAFETY: this thread's own state.
+    unsafe {
+        match (*this).from_outside {
+            // One of oneTBB's own threads, which came for a task of another one.
+            0 => {}
+            1 => {
+                (*this).from_outside = 0;
+                let ticket = replace(&mut (*this).ticket, work::Ticket::NONE);
+                if (*this).is_first != 0 {
+                    (*this).is_first = 0;
+                    INSIDE.store(false, Ordering::Release);
+                }
+                budget::runs_more(Who::Tbb, -(ticket.threads() as i32));
+                work::end(ticket, 0);
+            }
+            _ => (*this).from_outside -= 1,
+        }
+    }
+}
+
+/// Whether a thread is inside that counts.
+static INSIDE: AtomicBool = AtomicBool::new(false);
+
+/// Attaches, and tells that work begins, of which `id` says what it is; none if this thread goes on at once.
+unsafe fn begin(this: *mut Caller, library: &Library, id: Option<usize>) {
+    let asks = permits::is_connected();
+    let natural = library.natural(this, asks);
+    let (true, Some(id)) = (work::attach(natural), id) else {
+        return;
+    };
+    // Without permits, oneTBB's own threads can't be told from others where they come again, for a task's inner loop. So one thread at a time
+    // counts.
+    let first = !INSIDE.swap(true, Ordering::Acquire);
+    if first || asks {
+        let threads = if asks { natural.min(dop()) } else { natural };
+        // SAFETY: this thread's own state.
+        unsafe {
+            (*this).is_first = u32::from(first);
+            (*this).ticket = work::begin(id as u64, threads);
+            budget::runs_more(Who::Tbb, (*this).ticket.threads() as i32);
+        }
+    }
+}
+
+/// After a fork, in the child: nobody else is inside.
+pub fn after_fork() {
+    INSIDE.store(false, Ordering::Relaxed);
+    permits::after_fork();
+    libraries::after_fork();
+    // SAFETY: this thread's own state.
+    let threads = unsafe { (*caller()).ticket.threads() };
+    budget::runs(Who::Tbb, threads);
+}

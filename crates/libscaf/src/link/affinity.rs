@@ -1,0 +1,69 @@
+//! The program's own affinity, which the daemon narrows and the program gets back.
+
+use super::pages;
+use crate::sys::errno::keeping_errno;
+use core::mem::size_of_val;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use scaf_proto::MASK_WORDS;
+use scaf_proto::grant;
+
+/// As it was before the daemon narrowed it.
+static OWN: [AtomicU64; MASK_WORDS] = [const { AtomicU64::new(0) }; MASK_WORDS];
+
+/// The process's own affinity: as it is while nobody has narrowed it, as it was then afterwards.
+pub fn own() -> [u64; MASK_WORDS] {
+    static KNOWN: AtomicU32 = AtomicU32::new(0);
+    if KNOWN.swap(1, Ordering::Relaxed) == 0 {
+        let mut now = [0u64; MASK_WORDS];
+        // SAFETY: fills memory of ours; the process's number names its first thread.
+        unsafe { libc::sched_getaffinity(libc::getpid(), size_of_val(&now), now.as_mut_ptr().cast()) };
+        for (cell, word) in OWN.iter().zip(now) {
+            cell.store(word, Ordering::Relaxed);
+        }
+    }
+    let mut own = [0; MASK_WORDS];
+    for (word, cell) in own.iter_mut().zip(&OWN) {
+        *word = cell.load(Ordering::Relaxed);
+    }
+    own
+}
+
+/// How many PUs the process has of its own, once that was asked for.
+static OWN_PUS: AtomicU32 = AtomicU32::new(0);
+
+/// PUs that the process has of its own.
+#[inline(always)]
+pub fn own_pus() -> u32 {
+    match OWN_PUS.load(Ordering::Relaxed) {
+        0 => count_own_pus(),
+        known => known,
+    }
+}
+
+#[cold]
+fn count_own_pus() -> u32 {
+    let count = grant::count(&keeping_errno(own)).max(1);
+    OWN_PUS.store(count, Ordering::Relaxed);
+    count
+}
+
+/// After attaching: what the daemon says is right also for a program that was narrowed when it became another one.
+pub fn take_from_grant() {
+    if let Some(masks) = pages::grant().masks() {
+        OWN_PUS.store(grant::count(&masks.own), Ordering::Relaxed);
+    }
+}
+
+/// After a fork, in the child of an attached process: it is back on the program's own affinity.
+pub fn give_back() {
+    let Some(masks) = pages::grant().word().folded().then(|| pages::grant().masks()).flatten() else { return };
+    let mut now = [0u64; MASK_WORDS];
+    // SAFETY: fills and reads memory of ours; an empty mask is refused by the kernel.
+    unsafe {
+        libc::sched_getaffinity(0, size_of_val(&now), now.as_mut_ptr().cast());
+        // A thread that had bound itself elsewhere has a child that stays there.
+        if now == masks.granted {
+            libc::sched_setaffinity(0, size_of_val(&masks.own), masks.own.as_ptr().cast());
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The connection to the daemon: attaching, staying attached, the two shared pages, and staying out of the way of a fork.
+
+pub mod affinity;
+pub mod forked;
+pub mod grant;
+pub mod pages;
+mod socket;
+pub mod state;

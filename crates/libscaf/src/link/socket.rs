@@ -1,0 +1,200 @@
+//! The socket: connecting, one packet each way, and its end of file, which is the only sign that the daemon is gone.
+
+use crate::sys::settings;
+use core::ffi::c_int;
+use core::mem::{size_of, zeroed};
+use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use scaf_proto::hello::{Hello, Welcome};
+
+/// File descriptors of ours start here, out of the way of programs that count on theirs being small.
+const FIRST_FD: c_int = 400;
+
+static SOCKET: AtomicI32 = AtomicI32::new(-1);
+/// The socket's inode: a program may close our descriptor and open another file under its number.
+static SOCKET_INODE: AtomicU64 = AtomicU64::new(0);
+
+/// Connects to the daemon where the settings say, else where one usually listens; `false` if none does.
+pub fn connect() -> bool {
+    let settings = settings::get();
+    if settings.socket[0] != 0 {
+        connect_to(&[&settings.socket])
+    } else {
+        let mut digits = [0; 10];
+        // SAFETY: no arguments.
+        let uid = decimal(unsafe { libc::geteuid() }, &mut digits);
+        connect_to(&[b"/run/scaf/scafd.sock"])
+            || (settings.runtime_dir[0] != 0 && connect_to(&[&settings.runtime_dir, b"/scaf/scafd.sock"]))
+            || connect_to(&[b"/tmp/scaf-", uid, b"/scafd.sock"])
+    }
+}
+
+/// Connects to the socket whose path is made of `parts` (each up to its first zero), if it is root's or our own.
+fn connect_to(parts: &[&[u8]]) -> bool {
+    // SAFETY: plain system calls on memory of ours.
+    unsafe {
+        let mut address: libc::sockaddr_un = zeroed();
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        let bytes = parts.iter().flat_map(|part| part.iter().take_while(|byte| **byte != 0));
+        let mut room = address.sun_path.iter_mut();
+        for byte in bytes {
+            match room.next() {
+                Some(cell) => *cell = *byte as libc::c_char,
+                None => return false,
+            }
+        }
+        let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        let low = libc::socket(libc::AF_UNIX, kind, 0);
+        if low < 0 {
+            return false;
+        }
+        let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, FIRST_FD);
+        let fd = if high >= 0 {
+            libc::close(low);
+            high
+        } else {
+            low
+        };
+        let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+        let mut peer: libc::ucred = zeroed();
+        let mut peer_length = size_of::<libc::ucred>() as libc::socklen_t;
+        let mut status: libc::stat = zeroed();
+        let ours = libc::connect(fd, (&raw const address).cast(), length) == 0
+            && libc::getsockopt(
+                fd,
+                libc::SOL_SOCKET,
+                libc::SO_PEERCRED,
+                (&raw mut peer).cast(),
+                &mut peer_length,
+            ) == 0
+            && (peer.uid == 0 || peer.uid == libc::geteuid())
+            && libc::fstat(fd, &mut status) == 0;
+        if ours {
+            SOCKET_INODE.store(status.st_ino, Ordering::Relaxed);
+            SOCKET.store(fd, Ordering::Relaxed);
+        } else {
+            libc::close(fd);
+        }
+        ours
+    }
+}
+
+/// Sends a packet; `false` if it can't go at once.
+pub fn send(hello: &Hello) -> bool {
+    let bytes = hello.as_bytes();
+    let quietly = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    let fd = SOCKET.load(Ordering::Relaxed);
+    // SAFETY: sends memory of ours.
+    is_ours() && unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), quietly) } == bytes.len() as isize
+}
+
+/// The daemon's answer, for as long as it is looked at.
+pub struct Answer {
+    /// Whether it says welcome.
+    pub welcome: bool,
+    /// The pages of grant and report; -1 where there is none.
+    pub files: [c_int; 2],
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        for file in self.files.into_iter().filter(|file| *file >= 0) {
+            // SAFETY: a descriptor that came with the answer.
+            unsafe { libc::close(file) };
+        }
+    }
+}
+
+/// Takes the daemon's answer, waiting for it up to `patience_ms`; `None` while there is none.
+pub fn receive(patience_ms: c_int) -> Option<Answer> {
+    let fd = SOCKET.load(Ordering::Relaxed);
+    // SAFETY: plain system calls on memory of ours; `control` is large and aligned enough for two descriptors.
+    unsafe {
+        let mut ready = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        if libc::poll(&mut ready, 1, patience_ms) <= 0 {
+            return None;
+        }
+        let mut answer = [0u8; size_of::<Welcome>()];
+        let mut control = [0u64; 8];
+        let mut part = libc::iovec { iov_base: answer.as_mut_ptr().cast(), iov_len: answer.len() };
+        let mut message: libc::msghdr = zeroed();
+        message.msg_iov = &mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control) as _;
+        let got = libc::recvmsg(fd, &mut message, libc::MSG_DONTWAIT | libc::MSG_CMSG_CLOEXEC);
+        if got < 0 && matches!(*libc::__errno_location(), libc::EAGAIN | libc::EINTR) {
+            return None;
+        }
+        let mut files = [-1; 2];
+        let header = libc::CMSG_FIRSTHDR(&message);
+        if got > 0
+            && !header.is_null()
+            && (*header).cmsg_level == libc::SOL_SOCKET
+            && (*header).cmsg_type == libc::SCM_RIGHTS
+        {
+            let count =
+                ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize) / size_of::<c_int>();
+            let data = libc::CMSG_DATA(header).cast::<c_int>();
+            // More than two come from no daemon of ours; all there is room for would be 12.
+            for number in 0..count.min(12) {
+                let file = data.add(number).read_unaligned();
+                match files.get_mut(number) {
+                    Some(place) => *place = file,
+                    None => {
+                        libc::close(file);
+                    }
+                }
+            }
+        }
+        let welcome = answer.get(..got.max(0) as usize).and_then(Welcome::parse).is_some();
+        Some(Answer { welcome, files })
+    }
+}
+
+/// Whether the descriptor is still our socket.
+pub fn is_ours() -> bool {
+    let fd = SOCKET.load(Ordering::Relaxed);
+    // SAFETY: plain system call.
+    unsafe {
+        let mut status: libc::stat = zeroed();
+        fd >= 0
+            && libc::fstat(fd, &mut status) == 0
+            && status.st_ino == SOCKET_INODE.load(Ordering::Relaxed)
+            && status.st_mode & libc::S_IFMT == libc::S_IFSOCK
+    }
+}
+
+/// Whether the daemon's end is open.
+pub fn is_open() -> bool {
+    let mut byte = 0u8;
+    is_ours()
+        // SAFETY: reads one byte into memory of ours.
+        && unsafe {
+            let fd = SOCKET.load(Ordering::Relaxed);
+            let got = libc::recv(fd, (&raw mut byte).cast(), 1, libc::MSG_DONTWAIT | libc::MSG_PEEK);
+            got > 0 || (got < 0 && matches!(*libc::__errno_location(), libc::EAGAIN | libc::EINTR))
+        }
+}
+
+/// Closes it.
+pub fn close() {
+    if is_ours() {
+        // SAFETY: our own socket.
+        unsafe { libc::close(SOCKET.load(Ordering::Relaxed)) };
+    }
+    SOCKET.store(-1, Ordering::Relaxed);
+}
+
+/// `number` in decimal digits, at the end of `room`.
+fn decimal(mut number: u32, room: &mut [u8; 10]) -> &[u8] {
+    let mut used = 0;
+    for cell in room.iter_mut().rev() {
+        *cell = b'0' + (number % 10) as u8;
+        number /= 10;
+        used += 1;
+        if number == 0 {
+            break;
+        }
+    }
+    room.get(room.len() - used..).unwrap_or(&[])
+}

@@ -1,0 +1,253 @@
+//! Attaching to the daemon, staying attached, and noticing that it is gone.
+//!
+//! A process attaches at its first parallel region, or when work of another kind says that it is there (`program/work.rs`); any
+//! other is left alone. From then on [`tend`] is one comparison a region, and about once a second a look at the socket. When the
+//! daemon is gone, the program is unmanaged until a daemon is back.
+//!
+//! One thread at a time does this; the others pass by. The only wait is for the daemon's answer at the first
+//! attachment, at most [`PATIENCE_MS`]; a later answer is picked up at a later region.
+
+use super::{affinity, forked, pages, socket};
+use crate::runtimes::entries::Runtime;
+use crate::runtimes::{hooks, modules};
+use crate::sys::arch::ticks;
+use crate::sys::errno::keeping_errno;
+use crate::sys::settings;
+use core::ffi::c_int;
+use core::mem::zeroed;
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use scaf_proto::hello::{
+    ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello, MORE_MODULES,
+};
+use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
+
+/// Longest wait for the daemon's answer, once per attachment: a running daemon answers in 0.1 ms.
+pub const PATIENCE_MS: c_int = 2;
+
+/// Ticks between two looks at the socket: 0.5 to 1 s at 2 to 4 GHz.
+const LOOK_TICKS: u64 = 1 << 31;
+/// Ticks between two looks for an answer that is late: about 10 ms.
+const LATE_TICKS: u64 = 1 << 25;
+
+/// Tick of the next look; `u64::MAX` while a thread is at it.
+static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
+static STATE: AtomicU32 = AtomicU32::new(DETACHED);
+const DETACHED: u32 = 0;
+const GREETED: u32 = 1;
+const ATTACHED: u32 = 2;
+/// Modules that the daemon has been told of.
+static MODULES_TOLD: AtomicU32 = AtomicU32::new(0);
+/// Number of the grant under which lent contexts were asked back last; 0 for none.
+static ASKED_BACK: AtomicU32 = AtomicU32::new(0);
+/// What the daemon is told of the program: threads that it would run at a time without us, at least 1, and whether a
+/// library of its computes on several threads.
+static NATURAL: AtomicU32 = AtomicU32::new(1);
+static AT_WORK: AtomicBool = AtomicBool::new(false);
+
+/// The most threads that the program would run at a time without us, from 1 to 65,535.
+pub fn set_natural(threads: u32) {
+    NATURAL.store(threads, Ordering::Relaxed);
+    pages::report().set_natural(threads);
+}
+
+/// Whether a library of the program's computes on several threads, outside of regions.
+pub fn set_at_work(at_work: bool) {
+    AT_WORK.store(at_work, Ordering::Relaxed);
+}
+
+/// Called at the entry of each region that isn't nested, at tick `now`.
+#[inline(always)]
+pub fn tend(now: u64, runtime: &Runtime) {
+    if is_due(now) {
+        look(now, Some(runtime));
+    }
+}
+
+/// The same where no region is entered.
+#[inline(always)]
+pub fn tend_other(now: u64) {
+    if is_due(now) {
+        look(now, None);
+    }
+}
+
+/// Whether the process is attached.
+#[inline(always)]
+pub fn is_attached() -> bool {
+    STATE.load(Ordering::Acquire) == ATTACHED
+}
+
+/// Whether a daemon's answer is late: it is picked up by whoever tends next.
+pub fn is_waiting() -> bool {
+    STATE.load(Ordering::Acquire) == GREETED
+}
+
+/// Whether it is, or has asked a daemon whose answer isn't there yet.
+pub fn is_expected() -> bool {
+    STATE.load(Ordering::Acquire) != DETACHED
+}
+
+#[inline(always)]
+fn is_due(now: u64) -> bool {
+    let next = NEXT_LOOK.load(Ordering::Relaxed);
+    // A counter that was set back (a machine that was moved or slept) must not keep us from looking.
+    now >= next
+        || next.wrapping_sub(now) > 2 * LOOK_TICKS
+        || modules::met() != MODULES_TOLD.load(Ordering::Relaxed)
+        || modules::NEWS.load(Ordering::Relaxed) != 0
+}
+
+#[cold]
+#[inline(never)]
+fn look(now: u64, runtime: Option<&Runtime>) {
+    let next = NEXT_LOOK.load(Ordering::Relaxed);
+    if next == u64::MAX
+        || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
+    {
+        return;
+    }
+    let pause = keeping_errno(|| {
+        if let Some(runtime) = runtime {
+            hooks::get().look.iter().for_each(|hook| hook(runtime));
+        }
+        modules::take_news();
+        match STATE.load(Ordering::Relaxed) {
+            DETACHED => greet(),
+            GREETED => take_answer(0),
+            _ => check(now >= next),
+        }
+        if STATE.load(Ordering::Relaxed) == GREETED {
+            return LATE_TICKS;
+        }
+        hooks::call(hooks::get().tended);
+        LOOK_TICKS
+    });
+    NEXT_LOOK.store(ticks().wrapping_add(pause), Ordering::Release);
+}
+
+fn greet() {
+    MODULES_TOLD.store(modules::met(), Ordering::Relaxed);
+    if !socket::connect() {
+        return;
+    }
+    if send(ATTACH) {
+        forked::watch();
+        STATE.store(GREETED, Ordering::Relaxed);
+        take_answer(PATIENCE_MS);
+    } else {
+        hang_up();
+    }
+}
+
+fn send(kind: u32) -> bool {
+    let settings = settings::get();
+    let hello = Hello {
+        magic: MAGIC,
+        version: VERSION,
+        kind,
+        flags: if settings.bound { FLAG_BOUND } else { 0 }
+            | if settings.rigid { FLAG_RIGID } else { 0 }
+            | if settings.exact { FLAG_EXACT } else { 0 }
+            | if AT_WORK.load(Ordering::Relaxed) { FLAG_AT_WORK } else { 0 },
+        modules: MODULES_TOLD.load(Ordering::Relaxed),
+        natural: NATURAL.load(Ordering::Relaxed),
+        min: settings.min,
+        max: settings.max,
+        weight_milli: settings.weight_milli,
+        reserved: 0,
+        own: affinity::own(),
+        name: settings.name,
+    };
+    socket::send(&hello)
+}
+
+/// Takes the daemon's answer, waiting for it up to `patience_ms`.
+fn take_answer(patience_ms: c_int) {
+    if !socket::is_ours() {
+        return hang_up();
+    }
+    let Some(answer) = socket::receive(patience_ms) else { return };
+    let [grant, report] = answer.files;
+    let attached = answer.welcome && is_page(grant) && is_page(report) && pages::map(grant, report);
+    drop(answer);
+    if attached && pages::grant().is_current() {
+        pages::report().stamp();
+        pages::report().set_modules(MODULES_TOLD.load(Ordering::Relaxed));
+        affinity::take_from_grant();
+        ASKED_BACK.store(0, Ordering::Relaxed);
+        hooks::call(hooks::get().attached);
+        STATE.store(ATTACHED, Ordering::Release);
+    } else {
+        pages::unmap();
+        hang_up();
+    }
+}
+
+/// Whether the descriptor is a page that can't be cut short under our feet.
+fn is_page(fd: c_int) -> bool {
+    // SAFETY: plain system calls.
+    unsafe {
+        let seals = libc::fcntl(fd, libc::F_GET_SEALS);
+        let mut status: libc::stat = zeroed();
+        seals >= 0
+            && seals & libc::F_SEAL_SHRINK != 0
+            && libc::fstat(fd, &mut status) == 0
+            && status.st_size >= PAGE_BYTES as libc::off_t
+    }
+}
+
+/// While attached: tells of new modules, and looks whether the daemon is still there if it is `time` for that.
+fn check(time: bool) {
+    let met = modules::met();
+    let told = MODULES_TOLD.swap(met, Ordering::Relaxed);
+    if met != told {
+        pages::report().set_modules(met);
+        if socket::is_ours() && !send(MORE_MODULES) {
+            MODULES_TOLD.store(told, Ordering::Relaxed);
+        }
+    }
+    if time && !socket::is_open() {
+        pages::unmap();
+        hang_up();
+        // A daemon may be back already.
+        greet();
+    }
+}
+
+/// At the entry of a region, or of other work, while contexts of the program are lent: tells the daemon that they are needed, once for each grant. True
+/// if it was told just now. If another thread is at the socket, or the socket is full, a later region tells, or the daemon's next tick finds out.
+#[cold]
+#[inline(never)]
+pub fn ask_back(epoch: u32) -> bool {
+    let next = NEXT_LOOK.load(Ordering::Relaxed);
+    if ASKED_BACK.load(Ordering::Relaxed) == epoch
+        || next == u64::MAX
+        || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
+    {
+        return false;
+    }
+    let told = keeping_errno(|| {
+        STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED)
+    });
+    if told {
+        ASKED_BACK.store(epoch, Ordering::Relaxed);
+    }
+    NEXT_LOOK.store(next, Ordering::Release);
+    told
+}
+
+fn hang_up() {
+    socket::close();
+    STATE.store(DETACHED, Ordering::Relaxed);
+}
+
+/// After a fork, in the child: it is a program of its own, on its own affinity, and attaches at its first region.
+pub fn after_fork() {
+    if STATE.load(Ordering::Relaxed) == ATTACHED {
+        affinity::give_back();
+    }
+    pages::unmap();
+    hang_up();
+    NEXT_LOOK.store(0, Ordering::Relaxed);
+    MODULES_TOLD.store(0, Ordering::Relaxed);
+}

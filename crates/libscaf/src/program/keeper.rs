@@ -1,0 +1,181 @@
+//! A thread that tells others when the grant has changed: runtimes and libraries that have a setter for their number of threads, and that
+//! nobody calls at each piece of work.
+//!
+//! It sleeps on the grant page; the daemon wakes it when it publishes a grant. Once in [`LOOK_MS`] it wakes by itself, which is how it notices
+//! that the daemon is gone, or back. There is one while the process is attached and has listeners; once there it stays. A forked child
+//! has none until it attaches.
+//!
+//! Listeners may hold locks of their libraries while they are called. So none is called during a fork, for the child would find such a lock
+//! taken for ever; nor after `exit` has begun, when those libraries are taken down.
+
+use crate::link::{grant, pages, state};
+use crate::sys::arch::ticks;
+use crate::sys::clock::now_ms;
+use crate::sys::errno::keeping_errno;
+use crate::sys::futex::Futex;
+use crate::sys::thread::spawn;
+use core::ffi::c_void;
+use core::mem::transmute;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use scaf_team::Sleep;
+use scaf_team::telling::{Due, Telling};
+
+/// What is called with the new DoP, at least 1. It runs on a thread of ours: it may take locks and make threads; it must not call `exit` or `fork`, nor
+/// wait for somebody who does.
+pub type Listener = fn(u32);
+
+/// Most listeners.
+const LISTENERS: usize = 8;
+/// Longest sleep, in milliseconds.
+const LOOK_MS: u32 = 1_000;
+/// Longest wait of a fork for listeners, and of the program's end.
+const FORK_MS: u32 = 1_000;
+const END_MS: u32 = 100;
+
+/// Functions, from the first place on.
+static TABLE: [AtomicPtr<()>; LISTENERS] = [const { AtomicPtr::new(null_mut()) }; LISTENERS];
+/// Whether the thread is there.
+static UP: AtomicU32 = AtomicU32::new(0);
+/// Held while listeners are called and while the process forks; [`CLOSED`] for good when it ends.
+static LOCK: AtomicU32 = AtomicU32::new(FREE);
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+const CLOSED: u32 = 2;
+
+/// Has `listener` called with the DoP as it is when the keeper comes by, and then whenever it has changed: at once if it is smaller, at most a few
+/// times a second if it is larger. For good; `false` if the table is full. The same function counts once.
+pub fn on_change(listener: Listener) -> bool {
+    let function = listener as *mut ();
+    let there = TABLE.iter().any(|place| {
+        let found = place.compare_exchange(null_mut(), function, Ordering::AcqRel, Ordering::Acquire);
+        found.is_ok() || found == Err(function)
+    });
+    if there && state::is_attached() {
+        call_in();
+        // It has to tell the new one.
+        grant::wake();
+    }
+    there
+}
+
+/// Has the keeper there, if there are listeners. To be called when the process has been attached.
+#[inline(always)]
+pub fn call_in() {
+    if UP.load(Ordering::Relaxed) == 0 && listeners() != 0 {
+        start();
+    }
+}
+
+/// Whether it is there.
+pub fn is_here() -> bool {
+    UP.load(Ordering::Relaxed) != 0
+}
+
+fn listeners() -> usize {
+    TABLE.iter().take_while(|place| !place.load(Ordering::Acquire).is_null()).count()
+}
+
+#[cold]
+#[inline(never)]
+fn start() {
+    static AT_EXIT: AtomicU32 = AtomicU32::new(0);
+    if UP.swap(1, Ordering::SeqCst) != 0 {
+        return;
+    }
+    if AT_EXIT.swap(1, Ordering::Relaxed) == 0 {
+        // Registered last and so called first, before what libraries have registered when they were loaded.
+        // SAFETY: a function of this library, which is never unloaded.
+        keeping_errno(|| unsafe { libc::atexit(at_exit) });
+    }
+    if !spawn(keep, null_mut()) {
+        UP.store(0, Ordering::SeqCst);
+    }
+}
+
+extern "C" fn keep(_: *mut c_void) -> *mut c_void {
+    let mut telling = Telling::new();
+    let mut known = 0;
+    loop {
+        state::tend_other(ticks());
+        // Before the DoP is asked for, so that a change after that is one of this word.
+        let word = pages::grant().word();
+        let (dop, there, now) = (grant::dop(), listeners(), now_ms());
+        let due = if there == known { telling.due(dop, now) } else { Due::Now };
+        let pause = match due {
+            Due::Now => {
+                tell(dop);
+                telling.told(dop, now);
+                known = there;
+                continue;
+            }
+            Due::In(ms) => ms,
+            Due::Known => LOOK_MS,
+        };
+        grant::sleep(word, pause);
+    }
+}
+
+fn tell(dop: u32) {
+    lock(0);
+    for place in &TABLE {
+        let function = place.load(Ordering::Acquire);
+        if function.is_null() {
+            break;
+        }
+        // SAFETY: only `on_change` writes there, and that a listener.
+        unsafe { transmute::<*mut (), Listener>(function)(dop) };
+    }
+    unlock();
+}
+
+/// Takes the lock, if it can be had within so many milliseconds; 0 waits for ever.
+fn lock(limit_ms: u32) -> bool {
+    loop {
+        let Err(taken) = LOCK.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed) else {
+            return true;
+        };
+        // Whoever closed it doesn't give it back: the keeper stays here until the process has ended.
+        let in_vain = taken == CLOSED && limit_ms != 0;
+        if in_vain || Futex.sleep(&LOCK, taken, limit_ms) {
+            return false;
+        }
+    }
+}
+
+fn unlock() {
+    if LOCK.compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed).is_ok() {
+        Futex.wake_all(&LOCK);
+    }
+}
+
+extern "C" fn at_exit() {
+    keeping_errno(|| {
+        lock(END_MS);
+        LOCK.store(CLOSED, Ordering::Release);
+    });
+}
+
+/// Whether the forking thread holds the lock.
+static FORKING: AtomicU32 = AtomicU32::new(0);
+
+/// Before a fork: waits until no listener is being called.
+pub fn before_fork() {
+    if UP.load(Ordering::SeqCst) != 0 && lock(FORK_MS) {
+        FORKING.store(1, Ordering::Relaxed);
+    }
+}
+
+/// After it, in the parent.
+pub fn after_fork_in_parent() {
+    if FORKING.swap(0, Ordering::Relaxed) != 0 {
+        unlock();
+    }
+}
+
+/// After it, in the child: the keeper isn't there.
+pub fn after_fork() {
+    FORKING.store(0, Ordering::Relaxed);
+    LOCK.store(FREE, Ordering::Relaxed);
+    UP.store(0, Ordering::Relaxed);
+}

@@ -1,0 +1,186 @@
+//! The threads that start regions, each with a slot of the report page, and the team sizes that they share the program's one
+//! budget by.
+
+use super::promise;
+use super::thread::{Master, NO_SLOT, master};
+use crate::link::{pages, state};
+use crate::runtimes::copies::RUNTIMES;
+use crate::runtimes::entries::Runtime;
+use crate::sys::thread::when_ends;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_proto::report::{SLOTS, Slot, fact};
+
+/// Team size of the program without us, as last reported.
+static NATURAL: AtomicU32 = AtomicU32::new(0);
+/// Threads that other libraries' work would run on without us; 0 if there is none.
+static OTHER: AtomicU32 = AtomicU32::new(0);
+/// The same for pools of the program's own, which may be gone again.
+static POOLS: AtomicU32 = AtomicU32::new(0);
+/// The same as each copy of the runtime said it: they may differ.
+static NATURALS: [AtomicU32; RUNTIMES] = [const { AtomicU32::new(0) }; RUNTIMES];
+/// Slots in use, a bit each.
+static SLOTS_TAKEN: AtomicU32 = AtomicU32::new(0);
+/// Threads in the teams of all masters; kept only while there are several masters.
+static IN_TEAMS: AtomicU32 = AtomicU32::new(0);
+
+/// Team size of the program without us, as last reported; 0 until known.
+#[inline(always)]
+pub fn natural() -> u32 {
+    NATURAL.load(Ordering::Relaxed)
+}
+
+/// Contexts that all masters' teams take now.
+#[inline(always)]
+pub fn in_teams() -> u32 {
+    IN_TEAMS.load(Ordering::Relaxed)
+}
+
+/// Asks the runtime for the team size that the program would have without us.
+#[inline(always)]
+pub fn ask_natural(runtime: &Runtime) -> u32 {
+    let Some(max_threads) = runtime.max_threads else {
+        return 1;
+    };
+    // SAFETY: omp_get_max_threads takes nothing.
+    let natural = unsafe { max_threads() }.max(1) as u32;
+    let before = NATURALS.get(runtime.number()).map_or(0, |said| said.swap(natural, Ordering::Relaxed));
+    if before != natural || natural != self::natural() {
+        if before != natural && before != 0 {
+            // The program set it in a way that we haven't seen, say through a handle of the runtime's file.
+            promise::note(fact::SET_NUM_THREADS);
+        }
+        NATURAL.store(natural, Ordering::Relaxed);
+        report_natural();
+    }
+    natural
+}
+
+/// Threads that work which isn't OpenMP's would run on without us, as far as is known; 0 if there is none.
+#[inline(always)]
+pub fn other() -> u32 {
+    OTHER.load(Ordering::Relaxed).max(in_pools())
+}
+
+/// A library has work that would run on so many.
+#[inline(always)]
+pub fn widen(threads: u32) {
+    if threads > OTHER.load(Ordering::Relaxed) && OTHER.fetch_max(threads, Ordering::Relaxed) < threads {
+        report_natural();
+    }
+}
+
+/// Threads of the program's largest pool, 0 if there is none.
+#[inline(always)]
+pub fn in_pools() -> u32 {
+    POOLS.load(Ordering::Relaxed)
+}
+
+/// Sets that.
+pub fn set_pools(threads: u32) {
+    if POOLS.swap(threads, Ordering::Relaxed) != threads {
+        report_natural();
+    }
+}
+
+/// Tells the daemon how many threads the program would run at a time without us; again after it was attached.
+pub fn report_natural() {
+    state::set_natural(natural().max(other()).clamp(1, 65_535));
+}
+
+/// At the entry of a region of that runtime.
+pub fn look(runtime: &Runtime) {
+    ask_natural(runtime);
+}
+
+/// Whether the program has one master, as far as slots tell.
+#[inline(always)]
+pub fn one_master() -> bool {
+    let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
+    taken & taken.wrapping_sub(1) == 0
+}
+
+/// Whether the program's threads have fewer contexts than they are, one of its teams having so many.
+#[inline(always)]
+pub fn is_crowded(team: u32) -> bool {
+    let word = pages::grant().word();
+    word.folded() && word.dop().is_some_and(|dop| team.max(in_teams()) > dop)
+}
+
+/// Several masters share the program's one budget: each takes what the others leave. Returns what to give back.
+#[inline(always)]
+pub fn join_teams(team: u32) -> u32 {
+    if one_master() {
+        return 0;
+    }
+    IN_TEAMS.fetch_add(team, Ordering::Relaxed);
+    team
+}
+
+#[inline(always)]
+pub fn leave_teams(team: u32) {
+    if team != 0 {
+        IN_TEAMS.fetch_sub(team, Ordering::Relaxed);
+    }
+}
+
+/// The calling master's slot; taken at its first region, given back when its thread ends.
+#[inline(always)]
+pub unsafe fn slot_of(this: *mut Master) -> Option<&'static Slot> {
+    // SAFETY: this thread's own state.
+    let slot = unsafe {
+        if (*this).slot == 0 {
+            (*this).slot = take_slot();
+        }
+        (*this).slot
+    };
+    pages::report().slot((slot as usize).wrapping_sub(1))
+}
+
+#[cold]
+fn take_slot() -> u32 {
+    loop {
+        let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
+        let free = taken.trailing_ones();
+        if free as usize >= SLOTS {
+            promise::note(fact::OVERFLOW);
+            return NO_SLOT;
+        }
+        let now = taken | 1 << (free & 31);
+        if SLOTS_TAKEN.compare_exchange(taken, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            when_ends(ended, free + 1);
+            return free + 1;
+        }
+    }
+}
+
+extern "C" fn ended(slot: *mut c_void) {
+    free_slot(slot.addr() as u32);
+}
+
+/// Gives a slot back; `slot` is its number plus one.
+pub fn free_slot(slot: u32) {
+    SLOTS_TAKEN.fetch_and(!(1 << (slot.wrapping_sub(1) & 31)), Ordering::Relaxed);
+}
+
+/// Takes the calling thread's slot from it before the thread ends, for threads that don't end. Returns its number plus one,
+/// or 0: [`free_slot`] is to be called with it.
+pub fn leave_slot() -> u32 {
+    // SAFETY: this thread's own state.
+    unsafe { core::mem::take(&mut (*master()).slot) }
+}
+
+/// After a fork, in the child: only the calling thread is there.
+pub fn after_fork() {
+    // SAFETY: this thread's own state.
+    let slot = unsafe { (*master()).slot };
+    let mine = if slot == 0 || slot == NO_SLOT { 0 } else { 1 << (slot.wrapping_sub(1) & 31) };
+    SLOTS_TAKEN.store(mine, Ordering::Relaxed);
+    IN_TEAMS.store(0, Ordering::Relaxed);
+    NATURAL.store(0, Ordering::Relaxed);
+    OTHER.store(0, Ordering::Relaxed);
+    POOLS.store(0, Ordering::Relaxed);
+    for said in &NATURALS {
+        said.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,25 @@
+//! What the program's floor knows of one thread.
+
+use crate::sys::thread::{self, PROGRAM_AT, REGION_AT};
+
+/// The calling thread, as one that may start regions. All zero when the thread starts.
+#[repr(C)]
+pub struct Master {
+    /// Number of its slot, plus one; 0 before its first region, [`NO_SLOT`] where there was none left.
+    pub slot: u32,
+    /// Parallel regions around it.
+    pub depth: u32,
+    /// Short regions until the next one that is measured.
+    pub left_out: u32,
+}
+
+const _: () = assert!(size_of::<Master>() <= REGION_AT - PROGRAM_AT);
+
+/// Value of [`Master::slot`] for a master that runs unmeasured.
+pub const NO_SLOT: u32 = u32::MAX;
+
+/// The calling thread.
+#[inline(always)]
+pub fn master() -> *mut Master {
+    thread::part::<Master, PROGRAM_AT>()
+}

@@ -1,0 +1,55 @@
+//! The facts by which a region's mechanism and team size are chosen ([`scaf_team::choice`]).
+
+use super::kind::{Kind, Region};
+use super::mechanisms::{experiment, resize, virtualise};
+use super::thread::Thread;
+use crate::link::{pages, state};
+use crate::program::masters::{ask_natural, in_teams, natural, one_master};
+use crate::program::promise;
+use crate::program::sampling::Note;
+use scaf_proto::report::fact;
+use scaf_team::choice::{self, Choice, Facts, Length};
+
+/// Chooses for a region that isn't nested, as of a region of that length.
+#[inline(always)]
+pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Length) -> Choice {
+    let &Region { code, requested, kind, .. } = region;
+    let word = pages::grant().word();
+    let inspected = resize::is_inspected(code, word);
+    let mut facts = Facts {
+        requested,
+        // As last seen: the runtime is asked about once a second. Only a smaller team needs the exact number.
+        natural: natural(),
+        budget: word.dop().map(|dop| dop.saturating_sub(in_teams()).saturating_sub(experiment::contexts())),
+        kept: promise::is_kept(),
+        resizable: inspected && word.resizable() && kind != Kind::Sections,
+        independent: false,
+        length,
+        lent: word.lent() && requested != 1 && state::ask_back(word.epoch()),
+        only_master: one_master(),
+        spins: word.spins(),
+    };
+    let mut choice = choice::choose(&facts);
+    if let Some(budget) = facts.budget
+        && choice.team > budget.max(1)
+    {
+        let candidate = inspected && note.has_run_whole() && virtualise::is_independent(region);
+        // SAFETY: this thread's own state.
+        unsafe {
+            if candidate && virtualise::may_shrink(this, budget) {
+                facts.independent = true;
+                choice = choice::choose(&facts);
+            }
+            if choice.ids == 0 && !candidate {
+                (*this).streak = 0;
+            }
+        }
+    }
+    if requested > 1 {
+        promise::note(fact::NUM_THREADS_CLAUSE);
+    } else if requested == 0 && choice.pass != 0 {
+        facts.natural = ask_natural(code.runtime);
+        return choice::choose(&facts);
+    }
+    choice
+}

@@ -1,0 +1,274 @@
+//! What happens at the entry and the exit of a parallel region.
+//!
+//! Entry: read the grant, choose the team size, note the time. The outlined function is called through [`run_thread`],
+//! which takes each thread's time in it. Exit: note the time, add up. In between no message and no system call.
+//!
+//! Taking each thread's time moves a cache line between cores, 150 ns at two threads. Regions known to be short are
+//! therefore sampled (`program/sampling.rs`). Regions within regions are passed on as they are.
+
+use super::choose::choose;
+use super::entered::Entered;
+use super::frame::Frame;
+use super::kind::{Kind, Pass, Region};
+use super::mechanisms::{experiment, fold, resize, virtualise};
+use super::thread::{Thread, thread};
+use crate::link::{pages, state};
+use crate::program::masters::{natural, one_master, slot_of};
+use crate::program::sampling::{self, Note, Runs};
+use crate::program::thread::{Master, master};
+use crate::runtimes::entries::Runtime;
+use crate::sys::arch::ticks;
+use core::ffi::c_void;
+use core::ptr::null;
+use scaf_proto::report::Slot;
+use scaf_team::choice::{Choice, Length};
+
+/// Runs a region.
+///
+/// # Safety
+/// Its work is the program's own.
+#[inline(always)]
+pub unsafe fn run<R>(region: Region, pass: impl Pass<R>) -> R {
+    // SAFETY: a thread's state is its own, and no reference to it outlives a call into the program.
+    unsafe {
+        if is_passed_by(&region) {
+            return unmeasured(thread(), &region, Choice::ALONE, pass);
+        }
+        managed(&region, pass)
+    }
+}
+
+/// Whether this run of a region is one that there is nothing to do about: a program of one thread has nothing to choose,
+/// and most runs of its short regions aren't measured. One that isn't passed by has to be managed.
+#[inline(always)]
+pub unsafe fn is_passed_by(region: &Region) -> bool {
+    let this = master();
+    // SAFETY: this thread's own state.
+    unsafe {
+        let alone = (*this).depth == 0
+            && region.requested == 0
+            && natural() == 1
+            && Note::of(region.code).is_short_alone()
+            && one_master();
+        alone && sampling::is_passed_by(this)
+    }
+}
+
+/// Runs a region of one thread that isn't measured.
+#[inline(always)]
+unsafe fn unmeasured<R>(this: *mut Thread, region: &Region, choice: Choice, pass: impl Pass<R>) -> R {
+    // SAFETY: as in `run`.
+    unsafe {
+        let entered = Entered::quietly(this, region, choice);
+        let result = pass(region.code.runtime, region.work.run, region.work.data, choice.pass);
+        entered.leave(this);
+        result
+    }
+}
+
+/// Runs any region that isn't passed by. Kept out of line: those that are shall not pay for its registers.
+#[inline(never)]
+pub unsafe fn managed<R>(region: &Region, pass: impl Pass<R>) -> R {
+    let (this, master) = (thread(), master());
+    let code = region.code;
+    // SAFETY: as in `run`.
+    unsafe {
+        if is_nested(master, code.runtime) {
+            return nested(this, region, pass);
+        }
+        let note = Note::of(code);
+        let mut first = None;
+        if note.is_short_alone() && one_master() {
+            let choice = choose(this, region, &note, note.length());
+            if choice.is_alone() && sampling::is_left_out(master) {
+                return unmeasured(this, region, choice, pass);
+            }
+            // To ask for lent contexts twice would be once in vain.
+            first = pages::grant().word().lent().then_some(choice);
+        }
+        let mut at = ticks();
+        state::tend(at, code.runtime);
+        let slot = slot_of(master);
+        let grant = pages::grant().word();
+        let mut choice = first.unwrap_or_else(|| choose(this, region, &note, note.length()));
+        if experiment::concerns(region.work.body) {
+            let plain = region.kind != Kind::Sections && one_master() && slot.is_some();
+            let candidate = experiment::Candidate {
+                body: region.work.body,
+                runtime: code.runtime,
+                choice,
+                natural: natural(),
+                plain,
+            };
+            let again = |length: Option<Length>| choose(this, region, &note, length.unwrap_or(note.length()));
+            let alone = || drop(unmeasured(this, region, Choice::EXPERIMENT, &pass));
+            choice = experiment::attend(&candidate, again, alone).unwrap_or(choice);
+            at = ticks();
+        }
+        let entered = Entered::new(this, region, choice, slot, (at, grant));
+        let result = if choice.is_alone() {
+            alone(region, &entered, &note, pass)
+        } else {
+            several(this, region, &entered, pass)
+        };
+        entered.leave(this);
+        result
+    }
+}
+
+/// Runs a measured region of one thread. It has nobody to wait for: its time in the region is the region's.
+#[inline(always)]
+unsafe fn alone<R>(region: &Region, entered: &Entered, note: &Note, pass: impl Pass<R>) -> R {
+    let code = region.code;
+    let result = pass(code.runtime, region.work.run, region.work.data, entered.choice.pass);
+    if let Some(slot) = entered.slot {
+        let alone = ticks().wrapping_sub(entered.at);
+        let (others, theirs) = note.left_out_alone();
+        let wall = alone.wrapping_add(theirs);
+        slot.leave_alone(wall, others);
+        Note::learn_alone(code, alone);
+        let count = others.wrapping_add(1);
+        entered.report_runs(region, Runs { grant: entered.grant, team: 1, count, wall, iterations: None });
+    }
+    result
+}
+
+/// Runs a region of several threads. Kept out of line: a region of one shall not pay for its registers.
+#[inline(never)]
+unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass: impl Pass<R>) -> R {
+    let &Region { code, work, .. } = region;
+    let &Entered { slot, at, choice, .. } = entered;
+    // SAFETY: as in `run`; the frame lives until the region has ended.
+    unsafe {
+        let crowd = fold::enter(this, code.runtime, choice.team);
+        let hostless = crowd.is_hostless();
+        if choice.ids == 0
+            && !hostless
+            && let Some(share) = Note::of(code).team(master())
+        {
+            let result = pass(code.runtime, work.run, work.data, choice.pass);
+            if let Some(slot) = slot {
+                let left = ticks();
+                let wall = left.wrapping_sub(at);
+                slot.leave(left, choice.team, share.of(wall.wrapping_mul(u64::from(choice.team))));
+                Note::check(code, wall);
+                entered.report_run(region, choice.team, wall);
+            }
+            return result;
+        }
+        let mut frame = Frame::new(code.runtime, work, 1);
+        (frame.entered, frame.master) = (at, this);
+        if Note::of(code).is_marked() {
+            frame.mark_at_once();
+        }
+        frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
+        if choice.ids != 0 {
+            return virtualise::run(this, region, entered, frame, pass);
+        }
+        frame.takes_over = fold::takes_over(code.runtime);
+        if region.kind == Kind::Reductions {
+            frame.first_word = *work.data.cast::<usize>();
+        }
+        let frame = &raw const frame;
+        // This may be in a task at another region's end.
+        let before = (*this).left;
+        (*this).frame = frame;
+        let run = if hostless { run_thread_hosted } else { run_thread };
+        let result = pass(code.runtime, run, frame.cast_mut().cast(), choice.pass);
+        ((*this).frame, (*this).left) = (null(), before);
+        if let Some(slot) = slot {
+            let (threads, inside) = (*frame).inside();
+            let left = ticks();
+            let useful = entered.add_up(slot, &*frame, left, (threads, inside));
+            let plain = (*frame).is_plain();
+            let wall = left.wrapping_sub(at);
+            Note::learn_team(code, wall, useful, u64::from(threads), plain);
+            if plain && threads == choice.team && choice.pass == region.requested {
+                Note::learn_whole(code);
+            }
+            // Else its marks have told.
+            if (*frame).is_told() {
+                Note::learn_marked(code);
+            } else {
+                entered.report_run(region, threads, wall);
+            }
+        }
+        result
+    }
+}
+
+/// Whether the calling thread is in a region already. One that is no master yet may be as well: as a worker of a region
+/// that isn't measured, or running one of its tasks at its end.
+#[inline(always)]
+unsafe fn is_nested(this: *mut Master, runtime: &Runtime) -> bool {
+    #[cold]
+    #[inline(never)]
+    fn is_inside(runtime: &Runtime) -> bool {
+        // SAFETY: omp_get_level takes nothing.
+        runtime.level.is_some_and(|level| unsafe { level() } != 0)
+    }
+    // SAFETY: this thread's own state.
+    unsafe { (*this).depth != 0 || ((*this).slot == 0 && is_inside(runtime)) }
+}
+
+/// A region within a region: its team is passed on as it is, and its threads learn which runtime they run in.
+#[cold]
+#[inline(never)]
+unsafe fn nested<R>(this: *mut Thread, region: &Region, pass: impl Pass<R>) -> R {
+    let &Region { code, work, .. } = region;
+    // SAFETY: as in `run`.
+    unsafe {
+        let requested = resize::inner_request(this, code, region.requested);
+        if let Some(around) = (*this).frame.as_ref() {
+            around.has_nested();
+        }
+        let mut frame = Frame::new(code.runtime, work, (*master()).depth.saturating_add(1));
+        if region.kind == Kind::Reductions {
+            frame.first_word = *work.data.cast::<usize>();
+        }
+        let frame = &raw const frame;
+        let serial = (*this).serial;
+        let result = pass(code.runtime, run_thread, frame.cast_mut().cast(), requested);
+        (*this).serial = serial;
+        result
+    }
+}
+
+/// What each thread of a team runs in place of the outlined function.
+pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
+    // SAFETY: the frame outlives the region.
+    unsafe {
+        let frame = &*frame.cast_const().cast::<Frame>();
+        frame.visit(thread(), || frame.run_body());
+    }
+}
+
+/// The same, in a team that needs a host of idle threads.
+unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        fold::crowd::call_in((*frame.cast_const().cast::<Frame>()).runtime());
+        run_thread(frame);
+    }
+}
+
+/// Enters a region that one call opens and another ends.
+///
+/// # Safety
+/// As for [`run`]; the caller leaves what it is given.
+pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
+    // SAFETY: as in `run`.
+    unsafe {
+        let at = ticks();
+        state::tend(at, region.code.runtime);
+        let slot = slot_of(master());
+        let grant = pages::grant().word();
+        let note = Note::of(region.code);
+        let choice = choose(this, region, &note, note.length());
+        match slot {
+            Some(_) => Entered::new(this, region, choice, slot, (at, grant)),
+            // Nothing is kept of it until its end.
+            None => Entered::quietly(this, region, choice),
+        }
+    }
+}

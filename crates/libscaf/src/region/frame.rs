@@ -1,0 +1,351 @@
+//! A parallel region while it runs: what its threads share, and how the time that each spends in it is told apart into work
+//! and waits.
+//!
+//! A thread *waits* at barriers, at the ends of loops, for tasks, for locks. While it waits for tasks the runtime has it run
+//! others, and those are work: [`Frame::waits`] and [`Frame::in_task`] take turns at its clock.
+
+use super::kind::Work;
+use super::parts::Parts;
+use super::thread::{NO_INDEX, Thread};
+use crate::link::grant::dop_of;
+use crate::link::pages;
+use crate::program::masters::one_master;
+use crate::program::thread::master;
+use crate::runtimes::entries::{Body, Runtime};
+use crate::sys::arch::ticks;
+use crate::sys::futex::Futex;
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::ptr::null;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use scaf_proto::grant::Word;
+use scaf_proto::report::Slot;
+use scaf_proto::rows::{Key, ROWS};
+use scaf_team::barrier::Barrier;
+use scaf_team::gate::Gate;
+
+/// What [`run_thread`] is handed instead of the program's own data. Lies on the master's stack: the region's end
+/// waits for all threads.
+#[repr(C)]
+pub struct Frame {
+    /// A copy of the first word of the program's data where the runtime itself reads it (task reductions).
+    pub first_word: usize,
+    work: Work,
+    runtime: *const Runtime,
+    /// Where the region is reported; null if it is nested or unmeasured.
+    pub slot: *const Slot,
+    depth: u32,
+    /// Bits of [`HAS_TASKS`] and so on.
+    seen: AtomicU32,
+    /// Threads that have left the function, in the upper 12 bits, and the sum of their ticks in it (52 bits are 20
+    /// days): one atomic addition a thread.
+    inside: AtomicU64,
+    /// Whether barriers and ends of loops are ours.
+    pub takes_over: bool,
+    /// Threads of the team, as the runtime says; 0 until somebody had to know.
+    team: AtomicU32,
+    /// The team's barrier, if it is ours.
+    pub barrier: Barrier,
+    /// Where threads of dynamic loops are parked.
+    pub gate: Gate,
+    /// The parts that its threads do, if it is virtualised.
+    pub parts: Parts,
+    /// Tick at which it was entered.
+    pub entered: u64,
+    /// The thread that opened it.
+    pub master: *const Thread,
+    /// Its master's own.
+    marks: Cell<Marks>,
+    /// Loops that it was entered with.
+    pub loops: u32,
+}
+
+const ONE_THREAD: u64 = 1 << 52;
+
+/// A region that has run for so long has its barriers marked (10 to 20 ms at 2 to 4 GHz).
+const MARK_TICKS: u64 = 1 << 25;
+
+/// The barriers of a region that its master came to.
+#[derive(Clone, Copy)]
+struct Marks {
+    /// Ticks that the region runs before they are marked.
+    after: u64,
+    /// Tick of the latest one; 0 if there was none.
+    last: u64,
+    /// The grant then.
+    grant: Word,
+    /// The row on the page, as a hint.
+    row: usize,
+    /// Whether any was reported.
+    told: bool,
+}
+
+/// A bit of [`Frame::seen`]: a task was created in the region.
+const HAS_TASKS: u32 = 1;
+/// A region was entered within it: its threads have to know that they are in one.
+const HAS_NESTED: u32 = 2;
+/// A task was created whose time isn't taken: a wait may be work.
+const UNTIMED_TASKS: u32 = 4;
+
+/// Times of a thread are told after a 64th of what the region has run for, so that the addition costs nothing.
+const TOLD_SHIFT: u32 = 6;
+
+impl Frame {
+    /// A region of `code_runtime`, `depth` deep.
+    pub fn new(code_runtime: *const Runtime, work: Work, depth: u32) -> Frame {
+        Frame {
+            first_word: 0,
+            work,
+            runtime: code_runtime,
+            slot: null(),
+            depth,
+            seen: AtomicU32::new(0),
+            inside: AtomicU64::new(0),
+            takes_over: false,
+            team: AtomicU32::new(0),
+            barrier: Barrier::new(),
+            gate: Gate::new(),
+            parts: Parts::of(0),
+            entered: 0,
+            master: null(),
+            marks: Cell::new(Marks {
+                after: MARK_TICKS,
+                last: 0,
+                grant: Word::UNMANAGED,
+                row: 0,
+                told: false,
+            }),
+            loops: 0,
+        }
+    }
+
+    /// The runtime whose region this is.
+    #[inline(always)]
+    pub fn runtime(&self) -> &'static Runtime {
+        // SAFETY: runtimes live for ever.
+        unsafe { &*self.runtime }
+    }
+
+    /// Where its function is.
+    pub fn body(&self) -> usize {
+        self.work.body as usize
+    }
+
+    /// Threads of the team; 0 if nobody had to know yet.
+    pub fn team_if_known(&self) -> u32 {
+        self.team.load(Ordering::Relaxed)
+    }
+
+    /// Runs the outlined function, as one thread of the team.
+    #[inline(always)]
+    pub unsafe fn run_body(&self) {
+        // SAFETY: the program's own function and data.
+        unsafe { (self.work.run)(self.work.data) }
+    }
+
+    /// Does `work` as a thread of the region, and adds up its time.
+    #[inline(always)]
+    pub unsafe fn visit(&self, this: *mut Thread, work: impl FnOnce()) {
+        // SAFETY: a thread's state is its own.
+        unsafe {
+            let before = ((*this).runtime, (*this).frame, (*master()).depth);
+            let counts = ((*this).index, (*this).loops, (*this).serial, (*this).deals);
+            (*this).runtime = self.runtime;
+            (*this).frame = self;
+            (*master()).depth = self.depth;
+            if (*master()).slot == 0 {
+                (*this).home = self.runtime;
+            }
+            ((*this).index, (*this).loops, (*this).serial, (*this).deals) = (NO_INDEX, 0, 0, 0);
+            if !self.master.is_null() {
+                (*this).left = null();
+            }
+            let start = ticks();
+            work();
+            let inside = ticks().wrapping_sub(start) & (ONE_THREAD - 1);
+            if (*this).waited != 0 && !self.slot.is_null() {
+                self.tell(this);
+            }
+            ((*this).runtime, (*this).frame, (*master()).depth) = before;
+            ((*this).index, (*this).loops, (*this).serial, (*this).deals) = counts;
+            // Regions within others have no tasks that are timed.
+            if !self.master.is_null() {
+                ((*this).left, (*this).late) = (self, 0);
+            }
+            self.inside.fetch_add(ONE_THREAD | inside, Ordering::Relaxed);
+        }
+    }
+
+    /// Threads of the team.
+    #[inline(always)]
+    pub fn team(&self, runtime: &Runtime) -> u32 {
+        let known = self.team.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        // SAFETY: omp_get_num_threads takes nothing.
+        let team = runtime.num_threads.map_or(1, |num_threads| unsafe { num_threads() }).max(1) as u32;
+        self.team.store(team, Ordering::Relaxed);
+        team
+    }
+
+    /// Threads that have left the outlined function, and the ticks that they spent in it together.
+    pub fn inside(&self) -> (u32, u64) {
+        let packed = self.inside.load(Ordering::Relaxed);
+        ((packed >> 52) as u32, packed & (ONE_THREAD - 1))
+    }
+
+    /// A thread of the region is at a barrier, at tick `now`: marks that, if it is the master in a long region.
+    #[inline(always)]
+    pub fn mark(&self, this: *const Thread, now: u64, team: u32) {
+        if this == self.master {
+            let mut marks = self.marks.get();
+            if marks.last != 0 || now.wrapping_sub(self.entered) > marks.after {
+                let grant = pages::grant().word();
+                if marks.last != 0 && marks.grant == grant && one_master() {
+                    let key = Key::marks(self.work.body as usize, dop_of(team));
+                    let wall = now.wrapping_sub(marks.last);
+                    marks.row = pages::report().rows().add(marks.row, key, 1, wall, 0);
+                    marks.told |= marks.row < ROWS;
+                }
+                (marks.last, marks.grant) = (now, grant);
+                self.marks.set(marks);
+            }
+        }
+    }
+
+    /// This thread waits in the region while it does `wait`, from tick `since` on.
+    #[inline(always)]
+    pub unsafe fn waits<R>(&self, this: *mut Thread, since: u64, wait: impl FnOnce() -> R) -> R {
+        // SAFETY: this thread's own state.
+        unsafe {
+            (*this).waits_since = since;
+            let result = wait();
+            let more = ticks().wrapping_sub((*this).waits_since);
+            (*this).waited = (*this).waited.wrapping_add(more);
+            (*this).waits_since = 0;
+            self.tell(this);
+            result
+        }
+    }
+
+    /// This thread has waited for `ticks` in the region, at tick `now`.
+    #[inline(always)]
+    pub unsafe fn waited(&self, this: *mut Thread, ticks: u64, now: u64) {
+        // SAFETY: this thread's own state.
+        unsafe {
+            (*this).waited = (*this).waited.wrapping_add(ticks);
+            if (*this).waited > self.told_after(now) {
+                self.tell(this);
+            }
+        }
+    }
+
+    /// Reports what this thread has waited for.
+    #[inline(always)]
+    unsafe fn tell(&self, this: *mut Thread) {
+        // SAFETY: this thread's own state; slots live in the report page, which is never unmapped.
+        unsafe {
+            if let Some(slot) = self.slot.as_ref()
+                && self.seen.load(Ordering::Relaxed) & UNTIMED_TASKS == 0
+            {
+                slot.add_wait((*this).waited);
+            }
+            (*this).waited = 0;
+        }
+    }
+
+    /// Ticks of a thread that are worth reporting at tick `now`.
+    #[inline(always)]
+    fn told_after(&self, now: u64) -> u64 {
+        now.wrapping_sub(self.entered) >> TOLD_SHIFT
+    }
+
+    /// Whether the time of tasks that are created in it is taken: all its threads come through [`Frame::visit`].
+    #[inline(always)]
+    pub fn times_tasks(&self) -> bool {
+        self.depth == 1 && !self.slot.is_null() && !self.master.is_null() && !self.parts.are_there()
+    }
+
+    /// A task is created in the region. Barriers are the runtime's from now on: it runs tasks there.
+    #[inline(always)]
+    pub fn has_tasks(&self, timed: bool) {
+        let bits = if timed { HAS_TASKS } else { HAS_TASKS | UNTIMED_TASKS };
+        if self.seen.load(Ordering::Relaxed) & bits != bits
+            && self.seen.fetch_or(bits, Ordering::Relaxed) & HAS_TASKS == 0
+        {
+            self.barrier.hand_over(&Futex);
+        }
+    }
+
+    /// Runs a task of a region that times them, on a thread of its team.
+    pub unsafe fn in_task(this: *mut Thread, body: Body, data: *mut c_void) {
+        // SAFETY: this thread's own state; the program's own function and data. A team's tasks end before its region does, and
+        // each of its threads has come to the region's end or is in it: `left` or `frame` is the region's, and lives.
+        unsafe {
+            if let Some(frame) = (*this).left.as_ref() {
+                // At the region's end, where its time is no part of any thread's in the outlined function. Tasks that it has to
+                // wait for are within it.
+                let before = ((*this).runtime, (*this).frame, (*master()).depth);
+                ((*this).runtime, (*this).frame, (*master()).depth) = (frame.runtime, frame, frame.depth);
+                (*this).left = null();
+                let since = ticks();
+                body(data);
+                let now = ticks();
+                (*this).late = (*this).late.wrapping_add(now.wrapping_sub(since));
+                if (*this).waited != 0 {
+                    frame.tell(this);
+                }
+                ((*this).runtime, (*this).frame, (*master()).depth) = before;
+                (*this).left = frame;
+                if (*this).late > frame.told_after(now) {
+                    frame.inside.fetch_add((*this).late & (ONE_THREAD - 1), Ordering::Relaxed);
+                    (*this).late = 0;
+                }
+            } else if (*this).waits_since == 0 {
+                body(data);
+            } else {
+                let now = ticks();
+                if let Some(frame) = (*this).frame.as_ref() {
+                    frame.waited(this, now.wrapping_sub((*this).waits_since), now);
+                }
+                (*this).waits_since = 0;
+                body(data);
+                (*this).waits_since = ticks();
+            }
+        }
+    }
+
+    /// A region is entered within it.
+    pub fn has_nested(&self) {
+        self.seen.fetch_or(HAS_NESTED, Ordering::Relaxed);
+    }
+
+    /// Whether it has neither tasks nor regions within it.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether nothing is known of what its threads did while they waited.
+    #[inline(always)]
+    pub fn has_untimed_tasks(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) & UNTIMED_TASKS != 0
+    }
+
+    /// Its barriers are marked from its start.
+    pub fn mark_at_once(&mut self) {
+        self.marks.get_mut().after = 0;
+    }
+
+    /// Whether marks of it were reported.
+    pub fn is_told(&self) -> bool {
+        self.marks.get().told
+    }
+
+    /// The region is being cancelled, perhaps: its waits are the runtime's from now on.
+    pub fn is_cancelled(&self) {
+        self.barrier.hand_over(&Futex);
+        self.gate.close_down(&Futex);
+    }
+}

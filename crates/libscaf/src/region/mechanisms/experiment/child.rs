@@ -1,0 +1,254 @@
+//! The copy of the process that runs one region alone.
+//!
+//! Before it does so it becomes harmless, in this order: it ends with the thread that made it; it is in nobody's terminal or
+//! process group, has no files, and blocks all signals but those that it causes itself; it leaves no core; the kernel takes it
+//! first where memory is short; it has a deadline; it is on a context of its own; memory that is shared with others is not
+//! writable; and its system calls are filtered (`scaf_team::sandbox::filter`).
+//!
+//! It ends by exit_group: no buffer of the program is written, and none of its destructors run.
+
+use super::process::each_mapping;
+use super::sheet::{SHEET_BYTES, Sheet};
+use crate::link::pages;
+use crate::sys::{arch, clock};
+use core::ffi::{c_int, c_void};
+use core::mem::zeroed;
+use core::ptr::{null_mut, without_provenance_mut};
+use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use scaf_proto::MASK_WORDS;
+use scaf_proto::experiment::Outcome;
+use scaf_team::sandbox::filter::{self, Write};
+use scaf_team::sandbox::maps::Care;
+
+/// Signals that the copy causes itself.
+const FAULTS: [c_int; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
+
+/// The copy ends after this time, in milliseconds, whatever it does.
+const DEADLINE_MS: i64 = 2_000;
+
+/// Pages by which the price of copying one is found out.
+const PROBES: usize = 4;
+const PAGE: usize = 4096;
+
+#[repr(C, align(4096))]
+struct Probe([[AtomicU8; PAGE]; PROBES]);
+
+static PROBE: Probe = Probe([const { [const { AtomicU8::new(0) }; PAGE] }; PROBES]);
+
+/// The sheet, for the handlers.
+static WORD: AtomicPtr<Sheet> = AtomicPtr::new(null_mut());
+
+/// In the program, before the copy is made: the pages that it will copy are there.
+pub fn prepare() {
+    touch();
+}
+
+fn touch() {
+    for page in &PROBE.0 {
+        if let Some(byte) = page.first() {
+            byte.store(byte.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Leaves word and ends.
+fn end(outcome: Outcome) -> ! {
+    // SAFETY: the sheet is mapped for as long as the copy lives.
+    if let Some(sheet) = unsafe { WORD.load(Ordering::Relaxed).as_ref() } {
+        sheet.outcome.store(outcome as u32, Ordering::Release);
+    }
+    loop {
+        // SAFETY: ends the process.
+        unsafe { libc::syscall(libc::SYS_exit_group, 0) };
+    }
+}
+
+/// What the copy does, all its life. `parent` is the program, whose master runs on `pu`; `own` are addresses that it writes to.
+pub unsafe fn run(
+    sheet: &'static Sheet,
+    parent: libc::pid_t,
+    pu: c_int,
+    own: &[usize],
+    alone: impl FnOnce(),
+) -> ! {
+    WORD.store((&raw const *sheet).cast_mut(), Ordering::Relaxed);
+    // SAFETY: plain system calls on memory of ours.
+    let ready = unsafe {
+        leave_company(parent)
+            && set_deadline()
+            && take_a_pu(pu)
+            && guard(sheet, own)
+            && libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) == 0
+    };
+    if !ready {
+        end(Outcome::Refused);
+    }
+    let price_ns = price_of_a_page();
+    if !set_filter() {
+        end(Outcome::Refused);
+    }
+    let (pages_before, start) = (pages_copied(), cpu_ns());
+    alone();
+    let cpu_ns = cpu_ns().wrapping_sub(start);
+    let copied = pages_copied().wrapping_sub(pages_before);
+    sheet.cpu_ns.store(cpu_ns, Ordering::Relaxed);
+    sheet.lost_ns.store(copied.wrapping_mul(price_ns), Ordering::Relaxed);
+    end(Outcome::Measured)
+}
+
+/// Ends with its maker, and leaves files, terminal, process group and signals behind.
+unsafe fn leave_company(parent: libc::pid_t) -> bool {
+    // SAFETY: plain system calls on memory of ours; the handlers are functions of this library.
+    unsafe {
+        if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 || libc::getppid() != parent {
+            return false;
+        }
+        let mut mask: libc::sigset_t = zeroed();
+        libc::sigfillset(&mut mask);
+        let mut action: libc::sigaction = zeroed();
+        libc::sigfillset(&mut action.sa_mask);
+        libc::sigdelset(&mut action.sa_mask, libc::SIGSEGV);
+        action.sa_flags = libc::SA_SIGINFO;
+        for fault in FAULTS {
+            libc::sigdelset(&mut mask, fault);
+            action.sa_sigaction = faulted as *const () as usize;
+            if libc::sigaction(fault, &action, null_mut()) != 0 {
+                return false;
+            }
+        }
+        libc::sigdelset(&mut mask, libc::SIGSYS);
+        action.sa_sigaction = called as *const () as usize;
+        if libc::sigaction(libc::SIGSYS, &action, null_mut()) != 0
+            || libc::sigprocmask(libc::SIG_SETMASK, &mask, null_mut()) != 0
+            || libc::setsid() < 0
+            || libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) != 0
+        {
+            return false;
+        }
+        // Where memory is short, the copy is what can be spared. If this fails, there is no /proc, and then no maps.
+        let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
+        if file >= 0 {
+            let most = b"1000";
+            libc::write(file, most.as_ptr().cast(), most.len());
+            libc::close(file);
+        }
+        true
+    }
+}
+
+/// A timer that ends the process, for which it needs nothing more: the kernel takes no handler's word for SIGKILL.
+unsafe fn set_deadline() -> bool {
+    // SAFETY: plain system calls on memory of ours.
+    unsafe {
+        let mut event: libc::sigevent = zeroed();
+        event.sigev_notify = libc::SIGEV_SIGNAL;
+        event.sigev_signo = libc::SIGKILL;
+        let mut timer: c_int = 0;
+        let mut when: libc::itimerspec = zeroed();
+        when.it_value.tv_sec = DEADLINE_MS / 1_000;
+        when.it_value.tv_nsec = DEADLINE_MS % 1_000 * 1_000_000;
+        libc::syscall(libc::SYS_timer_create, libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer) == 0
+            && libc::syscall(libc::SYS_timer_settime, timer, 0, &raw const when, null_mut::<c_void>()) == 0
+    }
+}
+
+/// Moves to the last of the program's PUs that its master isn't on, if there is one. What counts is CPU time.
+unsafe fn take_a_pu(pu: c_int) -> bool {
+    let mut mask = [0u64; MASK_WORDS];
+    // SAFETY: fills and reads memory of ours.
+    unsafe {
+        if libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) != 0 {
+            return false;
+        }
+        let mut found = false;
+        for (number, word) in mask.iter_mut().enumerate().rev() {
+            if usize::try_from(pu).is_ok_and(|pu| pu / 64 == number) {
+                *word &= !(1 << (pu as u32 % 64));
+            }
+            *word = if found || *word == 0 { 0 } else { 1 << (63 - word.leading_zeros() % 64) };
+            found |= *word != 0;
+        }
+        !found || libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) == 0
+    }
+}
+
+/// Takes the right to write to what is shared with others, but for the sheet. The report page isn't ours any more.
+unsafe fn guard(sheet: &'static Sheet, own: &[usize]) -> bool {
+    pages::unmap();
+    let sheet = (&raw const *sheet).addr();
+    each_mapping(|mapping| match mapping.care(own) {
+        Care::None => true,
+        Care::Refuse => false,
+        // The sheet may have been joined with a neighbour: both sides of it are guarded.
+        Care::Guard => {
+            [(mapping.start, mapping.end.min(sheet)), (mapping.start.max(sheet + SHEET_BYTES), mapping.end)]
+                .into_iter()
+                .filter(|(start, end)| start < end)
+                // SAFETY: memory of this process, which stays readable.
+                .all(|(start, end)| unsafe {
+                    libc::mprotect(without_provenance_mut(start), end - start, libc::PROT_READ) == 0
+                })
+        }
+    })
+}
+
+/// From here on system calls are filtered.
+fn set_filter() -> bool {
+    let program = libc::sock_fprog {
+        len: filter::PROGRAM.len() as u16,
+        filter: (&raw const filter::PROGRAM).cast_mut().cast(),
+    };
+    // SAFETY: the program is in the kernel's format, which the kernel checks.
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) == 0
+    }
+}
+
+/// CPU time of this process, in nanoseconds.
+fn cpu_ns() -> u64 {
+    clock::ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// Pages that it had to be given so far: most of them copies of the program's.
+fn pages_copied() -> u64 {
+    // SAFETY: fills memory of ours.
+    unsafe {
+        let mut usage: libc::rusage = zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage.ru_minflt as u64
+    }
+}
+
+/// What such a page costs, in nanoseconds: 700 on a common machine, 7,000 in a guest of a guest.
+fn price_of_a_page() -> u64 {
+    let start = cpu_ns();
+    touch();
+    cpu_ns().wrapping_sub(start) / PROBES as u64
+}
+
+/// The copy did what it must not, or cannot: it ends.
+extern "C" fn faulted(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
+    end(Outcome::Fault)
+}
+
+/// Where the kernel says which call it was, in bytes from the start of `siginfo_t`.
+const CALL_AT: usize = 24;
+
+/// A system call that isn't allowed: a write is emulated, all else is the end.
+extern "C" fn called(_: c_int, about: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's own structures.
+    unsafe {
+        let call = about.cast::<u8>().add(CALL_AT).cast::<c_int>().read();
+        let (second, third, result) = arch::trapped_call(context);
+        *result = match filter::write(call) {
+            Some(Write::Bytes) => third,
+            Some(Write::Parts) => {
+                let parts = core::ptr::with_exposed_provenance::<libc::iovec>(second as usize);
+                (0..third.clamp(0, 1024) as usize).map(|part| (*parts.add(part)).iov_len as i64).sum()
+            }
+            None => end(if filter::waits(call) { Outcome::Waits } else { Outcome::Forbidden }),
+        };
+    }
+}

@@ -1,0 +1,291 @@
+//! Serial experiments: how long does a region take on one context? (SCAF, section 4.3.1)
+//!
+//! Just before the region the process is copied (clone3), and the copy runs it with a team of one while the program goes on
+//! with one context less. The copy is harmless: [`child`] says how. It isn't a child that the program could notice: its end sends
+//! no signal, and a plain wait doesn't see it. There is at most one at a time, and it ends with its deadline, with the thread that
+//! made it, or with the program, whichever comes first.
+//!
+//! The daemon orders one region at a time, and decides by rules of its own whether that is worth it (`scaf-policy`'s
+//! `experiment`). Here are the rules that only the process itself can see to: who else is at work in it, and what it has mapped.
+//!
+//! `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth region of several threads, ordered or not, also where no room can be
+//! made and where other threads are at work.
+
+mod child;
+mod process;
+mod sheet;
+
+use self::process::{each_line, each_mapping};
+use self::sheet::{SHEET_BYTES, Sheet};
+use super::virtualise;
+use crate::link::pages;
+use crate::program::keeper;
+use crate::runtimes::entries::{Body, Runtime};
+use crate::sys::arch::{thread_block, ticks};
+use crate::sys::errno::keeping_errno;
+use crate::sys::settings;
+use core::ffi::{c_int, c_void};
+use core::ptr::{null_mut, without_provenance_mut};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use scaf_proto::experiment::{Account, Outcome};
+use scaf_team::choice::{Choice, Length};
+use scaf_team::sandbox::lines;
+use scaf_team::sandbox::maps::Care;
+
+/// Ticks after which it is ended if it hasn't done so by itself: 2 to 4 s at 4 to 2 GHz.
+const LATE_TICKS: u64 = 1 << 33;
+/// Ticks between two looks whether it is still there: 0.25 to 0.5 ms.
+const LOOK_TICKS: u64 = 1 << 20;
+
+/// clone3's flag that the copy is to have none of the program's signal handlers.
+const CLEAR_SIGNAL_HANDLERS: u64 = 1 << 32;
+
+/// 1 while there is an experiment: it takes one of the program's contexts.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+/// The copy's process id, or 0.
+static PID: AtomicU32 = AtomicU32::new(0);
+/// When it was made, and when it was looked at last.
+static MADE: AtomicU64 = AtomicU64::new(0);
+static LOOKED: AtomicU64 = AtomicU64::new(0);
+/// Its region.
+static REGION: AtomicU64 = AtomicU64::new(0);
+/// The latest order that was carried out.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Regions that could have been tried.
+static PASSED: AtomicU32 = AtomicU32::new(0);
+/// Where the copy leaves word; mapped at the first experiment.
+static SHEET: AtomicPtr<Sheet> = AtomicPtr::new(null_mut());
+
+/// A region that is being entered.
+pub struct Candidate {
+    /// Its outlined function.
+    pub body: Body,
+    /// Its runtime.
+    pub runtime: &'static Runtime,
+    /// What was chosen for it.
+    pub choice: Choice,
+    /// Threads of the teams that the program has without us.
+    pub natural: u32,
+    /// Whether its team of one would do the same work: it is no set of sections, and its master is the only one.
+    pub plain: bool,
+}
+
+/// Whether something is to be done at the entry of this region.
+#[inline(always)]
+pub fn concerns(body: Body) -> bool {
+    let order = pages::grant().ordered();
+    let ordered = order.is_for(body as usize) && order.bits() != TAKEN.load(Ordering::Relaxed);
+    ordered || RUNNING.load(Ordering::Relaxed) != 0 || settings::get().experiment_every != 0
+}
+
+/// How many contexts an experiment takes just now.
+#[inline(always)]
+pub fn contexts() -> u32 {
+    RUNNING.load(Ordering::Relaxed)
+}
+
+/// Sees after an experiment that runs, and makes one of the region if that is wanted: then `alone` runs the region in the copy.
+/// `again` chooses the region's team once more, as of a region of that length; its choice is returned if it is another one now.
+#[cold]
+#[inline(never)]
+pub unsafe fn attend(
+    region: &Candidate,
+    again: impl Fn(Option<Length>) -> Choice,
+    alone: impl FnOnce(),
+) -> Option<Choice> {
+    keeping_errno(|| {
+        if RUNNING.load(Ordering::Relaxed) != 0 {
+            collect(ticks());
+            return (RUNNING.load(Ordering::Relaxed) == 0).then(|| again(None));
+        }
+        let forced = is_nth(region);
+        let order = pages::grant().ordered();
+        let ordered = order.is_for(region.body as usize) && order.bits() != TAKEN.load(Ordering::Relaxed);
+        if !forced && !ordered {
+            return None;
+        }
+        if ordered {
+            TAKEN.store(order.bits(), Ordering::Relaxed);
+        }
+        // Another thread may have come first.
+        if RUNNING.swap(1, Ordering::Relaxed) != 0 {
+            return None;
+        }
+        REGION.store(region.body as usize as u64, Ordering::Relaxed);
+        // Long regions keep their team so that they can grow; this run of it makes room all the same.
+        let chosen = again(Some(Length::Short));
+        let room = forced || (region.is_eligible() && chosen.ids == 0 && chosen.team < region.choice.team);
+        // SAFETY: the caller's word.
+        let failed = if room { unsafe { make(region, forced, alone) } } else { Err(Outcome::NoRoom) };
+        match failed {
+            Ok(()) => Some(chosen),
+            Err(outcome) => {
+                RUNNING.store(0, Ordering::Relaxed);
+                tell(outcome, 0, 0);
+                None
+            }
+        }
+    })
+}
+
+impl Candidate {
+    /// Whether its time with a team of one says something about its speedup. LLVM's runtime keeps other books of its threads.
+    fn is_eligible(&self) -> bool {
+        self.plain && self.choice.ids == 0 && self.choice.team > 1 && !self.runtime.is_llvms()
+    }
+}
+
+/// Whether a region is to be tried because it is the Nth.
+fn is_nth(region: &Candidate) -> bool {
+    let every = settings::get().experiment_every;
+    every != 0 && region.is_eligible() && PASSED.fetch_add(1, Ordering::Relaxed) % every.max(1) == every - 1
+}
+
+/// Makes the copy. Returns in the program only.
+unsafe fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Outcome> {
+    let sheet = sheet().ok_or(Outcome::Refused)?;
+    let here = 0u8;
+    let own = [(&raw const here).addr(), thread_block().addr()];
+    if !is_safe(region.natural, forced, &own) {
+        return Err(Outcome::Unsafe);
+    }
+    sheet.outcome.store(0, Ordering::Relaxed);
+    child::prepare();
+    // SAFETY: plain system calls. The copy has a copy of this stack, and goes on with it as after a fork.
+    unsafe {
+        let parent = libc::getpid();
+        let pu = libc::sched_getcpu();
+        let arguments = libc::clone_args {
+            flags: CLEAR_SIGNAL_HANDLERS,
+            pidfd: 0,
+            child_tid: 0,
+            parent_tid: 0,
+            exit_signal: 0,
+            stack: 0,
+            stack_size: 0,
+            tls: 0,
+            set_tid: 0,
+            set_tid_size: 0,
+            cgroup: 0,
+        };
+        let pid = libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>());
+        if pid == 0 {
+            child::run(sheet, parent, pu, &own, alone);
+        }
+        if pid < 0 {
+            return Err(Outcome::Refused);
+        }
+        let now = ticks();
+        MADE.store(now, Ordering::Relaxed);
+        LOOKED.store(now, Ordering::Relaxed);
+        PID.store(pid as u32, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// The page that copies leave word on.
+fn sheet() -> Option<&'static Sheet> {
+    let mut at = SHEET.load(Ordering::Acquire);
+    if at.is_null() {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping, which stays.
+        let new = unsafe { libc::mmap(null_mut(), SHEET_BYTES, access, kind, -1, 0) };
+        if new == libc::MAP_FAILED {
+            return None;
+        }
+        at = new.cast();
+        SHEET.store(at, Ordering::Release);
+    }
+    // SAFETY: mapped above, of zeros, which are values of its atomics; only one experiment at a time gets here.
+    unsafe { at.as_ref() }
+}
+
+/// Whether nobody and nothing in the process could be disturbed by a copy, or disturb it.
+fn is_safe(natural: u32, forced: bool, own: &[usize]) -> bool {
+    let (mut threads, mut tracer) = (0, None);
+    let read = each_line(c"/proc/self/status", |line| {
+        threads = lines::field(line, b"Threads").unwrap_or(threads);
+        tracer = lines::field(line, b"TracerPid").or(tracer);
+        true
+    });
+    // Threads other than the team's may be in the middle of anything: a copy has no such thread to give its locks back, and
+    // a read that goes past the page cache may miss the program's memory.
+    let known = u64::from(natural) + u64::from(virtualise::is_here()) + u64::from(keeper::is_here());
+    read && tracer == Some(0)
+        && (forced || threads <= known)
+        && each_mapping(|mapping| mapping.care(own) != Care::Refuse)
+}
+
+/// Takes in how the experiment ended, if it has.
+fn collect(now: u64) {
+    let (Some(sheet), pid) = (sheet(), PID.load(Ordering::Acquire)) else { return };
+    let late = now.wrapping_sub(MADE.load(Ordering::Relaxed)) > LATE_TICKS;
+    let said = sheet.outcome.load(Ordering::Acquire);
+    let looked = now.wrapping_sub(LOOKED.load(Ordering::Relaxed)) < LOOK_TICKS;
+    if pid == 0 || (said == 0 && looked) {
+        return;
+    }
+    LOOKED.store(now, Ordering::Relaxed);
+    match wait(pid, libc::WNOHANG) {
+        0 if late => kill(pid),
+        0 => {}
+        _ => {
+            PID.store(0, Ordering::Relaxed);
+            let outcome = Outcome::of(said).unwrap_or(Outcome::Late);
+            let (cpu_ns, lost_ns) = match outcome {
+                Outcome::Measured => {
+                    (sheet.cpu_ns.load(Ordering::Relaxed), sheet.lost_ns.load(Ordering::Relaxed))
+                }
+                _ => (0, 0),
+            };
+            tell(outcome, cpu_ns, lost_ns);
+            RUNNING.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Waits for the copy as only those do who mean it; 0 if it hasn't ended. Somebody who takes in every process there is may
+/// have been first, then there is none.
+fn wait(pid: u32, how: c_int) -> i64 {
+    // SAFETY: asks for no status.
+    unsafe {
+        libc::syscall(libc::SYS_wait4, pid, null_mut::<c_int>(), how | libc::__WCLONE, null_mut::<c_void>())
+    }
+}
+
+/// Ends the copy. Its number isn't another's as long as nobody has waited for it.
+fn kill(pid: u32) {
+    // SAFETY: a plain system call.
+    unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
+}
+
+fn tell(outcome: Outcome, cpu_ns: u64, lost_ns: u64) {
+    let region = REGION.load(Ordering::Relaxed);
+    pages::report().experiments().tell(&Account { region, outcome, cpu_ns, lost_ns });
+}
+
+/// After a fork, in the child: the experiment isn't its child, and the page isn't its own.
+pub fn after_fork() {
+    RUNNING.store(0, Ordering::Relaxed);
+    PID.store(0, Ordering::Relaxed);
+    let sheet = SHEET.swap(null_mut(), Ordering::Relaxed);
+    if !sheet.is_null() {
+        // SAFETY: mapped by `sheet`, and forgotten.
+        unsafe { libc::munmap(without_provenance_mut(sheet.addr()), SHEET_BYTES) };
+    }
+}
+
+/// When the program ends, an experiment ends with it, and is taken in: whoever inherits the program's children never knows.
+extern "C" fn at_exit() {
+    let pid = PID.swap(0, Ordering::Relaxed);
+    // Only if it is still a child of this process, and nobody has waited for it.
+    if pid != 0 && wait(pid, libc::WNOHANG) == 0 {
+        kill(pid);
+        wait(pid, 0);
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;

@@ -1,0 +1,62 @@
+//! Has LLVM's threads wait as the grant has it, where the wait can't be taken over: at a region's end, and between two.
+//!
+//! They look for the next region for 0.2 s by default before they sleep, and give way to others now and then. That is right
+//! while each has a context. While a team is *crowded*, larger than the grant that it is folded onto, they are to sleep at
+//! once: the runtime has a setting for that, which a master's team takes over at the next region (`kmp_set_blocktime`).
+//!
+//! Who says how the threads are to wait is heeded: the user by the environment, and the program by the same call.
+
+use crate::program::masters::is_crowded;
+use crate::region::thread::Thread;
+use crate::runtimes::entries::Runtime;
+use crate::sys::settings;
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// 1 once the program has said how long threads spin.
+static CHOSEN: AtomicU32 = AtomicU32::new(0);
+
+/// This thread is about to enter a region of so many threads.
+#[inline(always)]
+pub unsafe fn follow(this: *mut Thread, runtime: &Runtime, team: u32) {
+    // SAFETY: this thread's own state.
+    unsafe {
+        let crowded = is_crowded(team);
+        if crowded != ((*this).blocktime != 0) {
+            change(this, runtime, crowded);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn change(this: *mut Thread, runtime: &Runtime, crowded: bool) {
+    let (Some(set), Some(get)) = (runtime.set_blocktime, runtime.get_blocktime) else { return };
+    // SAFETY: this thread's own state; settings of this thread and its teams.
+    unsafe {
+        if !crowded {
+            set((*this).blocktime.wrapping_sub(1) as c_int);
+            (*this).blocktime = 0;
+        } else if is_ours() {
+            // With more threads than PUs the runtime has them sleep at once by itself, and then it is 0 already.
+            let own = get().max(0) as u32;
+            if own != 0 {
+                (*this).blocktime = own.wrapping_add(1);
+                set(0);
+            }
+        }
+    }
+}
+
+/// Whether nobody else has said how threads are to wait.
+fn is_ours() -> bool {
+    let settings = settings::get();
+    settings.spin.is_some() && !settings.own_blocking && CHOSEN.load(Ordering::Relaxed) == 0
+}
+
+/// The program says how long its threads spin.
+pub unsafe fn is_chosen(this: *mut Thread) {
+    CHOSEN.store(1, Ordering::Relaxed);
+    // SAFETY: this thread's own state.
+    unsafe { (*this).blocktime = 0 }
+}

@@ -1,0 +1,212 @@
+//! Has libgomp's own waits follow the fold, those that can't be taken over: the end of a region, and between two.
+//!
+//! libgomp's threads spin before they sleep, by default for 300,000 rounds. That is right while each has a context and
+//! ruinous while not, which libgomp knows: while it has made more threads than there are PUs, they spin for 100 rounds
+//! (libgomp's `gomp_throttled_spin_count_var`). But it has counted the PUs when the program started.
+//!
+//! So while teams are *crowded*, larger than the grant that they are folded onto, libgomp gets to make more threads than
+//! that: a thread of ours, the *host*, has a team of *idlers*, who do nothing and sleep. The host stays while crowded
+//! regions run, and for [`PERIOD_MS`] after the last one; libgomp ends its team with it.
+//!
+//! The first crowded region waits for the host before it does its work, about 0.2 ms: its own end and its idle workers would
+//! spin for 15 ms, on the context that the program goes on with. It is called from within the region, when libgomp has made
+//! the team: earlier, its idlers were no more than the PUs, and would spin.
+//!
+//! Where a thread can't be made libgomp would end the program, so the host first makes as many itself.
+
+use crate::link::affinity::own_pus;
+use crate::program::masters::is_crowded;
+use crate::runtimes::copies::{self, RUNTIMES};
+use crate::runtimes::entries::Runtime;
+use crate::sys::futex::Futex;
+use crate::sys::settings;
+use crate::sys::thread::{give_way, pause, spawn, start};
+use core::ffi::c_void;
+use core::ptr::{null_mut, without_provenance_mut};
+use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_team::Sleep;
+
+/// Time between two looks of the host, in milliseconds.
+const PERIOD_MS: i64 = 100;
+/// Longest that a region waits for its host, in milliseconds.
+const PATIENCE_MS: u32 = 20;
+/// Looks after which a thread that has ended, and isn't gone for the system, is given [`SETTLED_MS`] milliseconds.
+const LOOKS: u32 = 100;
+const SETTLED_MS: i64 = 10;
+/// Most idlers: a machine with more PUs than this beyond a team's size keeps libgomp's spinning.
+const MOST_IDLERS: u32 = 64;
+
+/// What is there about one copy of the runtime.
+struct Crowd {
+    /// [`NONE`], [`COMING`] or [`THERE`].
+    host: AtomicU32,
+    /// Crowded regions that run now.
+    inside: AtomicU32,
+    /// 1 when there was one since the host looked.
+    used: AtomicU32,
+    /// Team size of the last crowded region.
+    team: AtomicU32,
+}
+
+/// Whether there is a host; where it can't make its idlers, it counts as there, and isn't asked again.
+const NONE: u32 = 0;
+const COMING: u32 = 1;
+const THERE: u32 = 2;
+
+static CROWDS: [Crowd; RUNTIMES] = [const {
+    Crowd {
+        host: AtomicU32::new(0),
+        inside: AtomicU32::new(0),
+        used: AtomicU32::new(0),
+        team: AtomicU32::new(0),
+    }
+}; RUNTIMES];
+
+/// A crowded region, until it is dropped.
+pub struct Inside(Option<&'static Crowd>);
+
+impl Inside {
+    /// Whether its threads have to [`call_in`] the host first.
+    #[inline(always)]
+    pub fn is_hostless(&self) -> bool {
+        self.0.is_some_and(|crowd| crowd.host.load(Ordering::Relaxed) != THERE)
+    }
+}
+
+impl Drop for Inside {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(crowd) = self.0 {
+            crowd.inside.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A region with so many threads is entered.
+#[inline(always)]
+pub fn enter(runtime: &'static Runtime, team: u32) -> Inside {
+    Inside(if is_crowded(team) { join(runtime, team) } else { None })
+}
+
+#[inline(never)]
+fn join(runtime: &'static Runtime, team: u32) -> Option<&'static Crowd> {
+    let settings = settings::get();
+    // LLVM's runtime, which goes by libgomp's name in places, has other ways to wait.
+    if settings.spin.is_none() || settings.fixed_spin || settings.bound || runtime.is_llvms() {
+        return None;
+    }
+    if !(1..=MOST_IDLERS).contains(&idlers(team)) {
+        return None;
+    }
+    let crowd = CROWDS.get(runtime.number())?;
+    crowd.inside.fetch_add(1, Ordering::Relaxed);
+    crowd.used.store(1, Ordering::Relaxed);
+    crowd.team.store(team, Ordering::Relaxed);
+    Some(crowd)
+}
+
+/// Has the host there, unless it takes too long. Called by threads of a crowded team.
+#[cold]
+pub fn call_in(runtime: &'static Runtime) {
+    let number = runtime.number();
+    let Some(crowd) = CROWDS.get(number) else {
+        return;
+    };
+    let calls = crowd.host.compare_exchange(NONE, COMING, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    if calls && !spawn(host, without_provenance_mut(number)) {
+        crowd.is(THERE);
+    }
+    // Once more after a signal.
+    for _ in 0..2 {
+        if crowd.host.load(Ordering::Acquire) != COMING || Futex.sleep(&crowd.host, COMING, PATIENCE_MS) {
+            break;
+        }
+    }
+}
+
+impl Crowd {
+    fn is(&self, state: u32) {
+        self.host.store(state, Ordering::Release);
+        Futex.wake_all(&self.host);
+    }
+}
+
+/// How many threads libgomp must have beside a team for them to be more than the PUs; 0 if they are already.
+fn idlers(team: u32) -> u32 {
+    own_pus().saturating_add(1).saturating_sub(team)
+}
+
+extern "C" fn host(number: *mut c_void) -> *mut c_void {
+    let number = number.addr();
+    if let (Some(crowd), Some(runtime)) = (CROWDS.get(number), copies::by_number(number)) {
+        let idlers = idlers(crowd.team.load(Ordering::Relaxed));
+        let parallel = runtime.parallel.filter(|_| can_make(idlers));
+        if let Some(parallel) = parallel {
+            // SAFETY: a region of nothing.
+            unsafe { parallel(idle, null_mut(), idlers.saturating_add(1), 0) };
+        }
+        crowd.is(THERE);
+        if parallel.is_some() {
+            loop {
+                pause(PERIOD_MS);
+                let used = crowd.used.swap(0, Ordering::Relaxed) != 0;
+                if !used && crowd.inside.load(Ordering::Relaxed) == 0 {
+                    break;
+                }
+            }
+            crowd.is(NONE);
+        }
+    }
+    null_mut()
+}
+
+unsafe extern "C" fn idle(_: *mut c_void) {}
+
+/// Whether the system lets the program have so many more threads at once, and one.
+fn can_make(threads: u32) -> bool {
+    !rehearse(without_provenance_mut(threads as usize + 1)).is_null()
+}
+
+/// Has so many threads there at once, each started by the one before, and gone again; null if there weren't so many,
+/// else the caller's own number.
+extern "C" fn rehearse(threads: *mut c_void) -> *mut c_void {
+    // SAFETY: gettid takes nothing.
+    let own = without_provenance_mut(unsafe { libc::gettid() } as usize);
+    if threads.addr() == 0 {
+        return own;
+    }
+    let Some(next) = start(rehearse, without_provenance_mut(threads.addr().wrapping_sub(1))) else {
+        return null_mut();
+    };
+    let mut number = null_mut();
+    // SAFETY: a thread that nobody else joins.
+    if unsafe { libc::pthread_join(next, &mut number) } != 0 || number.is_null() {
+        return null_mut();
+    }
+    until_gone(number.addr());
+    own
+}
+
+/// Threads that were joined take a moment until they don't count any more.
+fn until_gone(number: usize) {
+    for _ in 0..LOOKS {
+        // SAFETY: asks about a thread of this process, by no signal.
+        let is_gone = unsafe {
+            libc::syscall(libc::SYS_tgkill, libc::getpid(), number, 0) < 0
+                && *libc::__errno_location() == libc::ESRCH
+        };
+        if is_gone {
+            return;
+        }
+        give_way();
+    }
+    pause(SETTLED_MS);
+}
+
+/// After a fork, in the child: no host is there.
+pub fn after_fork() {
+    for crowd in &CROWDS {
+        crowd.host.store(0, Ordering::Relaxed);
+        crowd.inside.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,77 @@
+//! A team keeps its size and its CPU affinity shrinks: the daemon does that. What is left to do here is to have threads wait
+//! accordingly: at barriers that are ours ([`meet`]), and in waits that stay libgomp's ([`crowd`]) or LLVM's ([`blocking`]).
+//!
+//! Where the region's waits are ours ([`Frame::takes_over`]), a barrier is `scaf_team`'s: threads spin as long as the runtime
+//! would while all have a context, and sleep at once while the program is folded. The end of a loop is the runtime's end without
+//! a wait, then such a barrier. What tasks and cancellation need of a barrier only the runtime can do, so either leaves the rest
+//! of the region to it.
+//!
+//! The time that a thread waits is no useful work. The end of the region itself is a wait too: it is what lies between
+//! a thread's leaving the outlined function and the region's end, so nothing has to be done for it.
+
+pub mod blocking;
+pub mod crowd;
+
+use crate::link::affinity::own_pus;
+use crate::program::masters;
+use crate::region::frame::Frame;
+use crate::region::thread::Thread;
+use crate::runtimes::entries::Runtime;
+use crate::sys::arch::ticks;
+use crate::sys::futex::Futex;
+use crate::sys::settings;
+use scaf_team::barrier::Passed;
+
+/// A region of so many threads is entered: has the waits that aren't ours follow the fold, too, until the answer is dropped.
+#[inline(always)]
+pub unsafe fn enter(this: *mut Thread, runtime: &'static Runtime, team: u32) -> crowd::Inside {
+    let inside = crowd::enter(runtime, team);
+    if runtime.is_llvms() {
+        // SAFETY: this thread's own state.
+        unsafe { blocking::follow(this, runtime, team) }
+    }
+    inside
+}
+
+/// Whether the waits of regions on this runtime are ours, so that they follow the fold. Whoever says how LLVM's threads are to
+/// wait is heeded.
+pub fn takes_over(runtime: &Runtime) -> bool {
+    let settings = settings::get();
+    settings.spin.is_some() && runtime.is_complete() && !(runtime.is_llvms() && settings.own_blocking)
+}
+
+/// Rounds that a thread spins where the program itself has more threads than PUs; libgomp's number.
+const SPIN_CROWDED: u32 = 100;
+
+/// Waits at the region's barrier, which is ours or, where it is not or not any more, `real`.
+#[inline(always)]
+pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: impl FnOnce()) {
+    let since = ticks();
+    let team = frame.team(runtime);
+    frame.mark(this, since, team);
+    let wait = || {
+        if !frame.takes_over || frame.barrier.wait(team, &Futex, patience(team)) == Passed::HandedOver {
+            real();
+        }
+    };
+    // SAFETY: this thread's own state.
+    unsafe { frame.waits(this, since, wait) }
+}
+
+/// Whether to spin for one more round, at each call.
+#[inline(always)]
+fn patience(team: u32) -> impl FnMut() -> bool {
+    let mut left = None;
+    move || {
+        let first = || {
+            let spin = settings::get().spin.unwrap_or(0);
+            // Several masters' teams may be more threads than there are PUs, whatever this one is.
+            let enough = team <= own_pus() && masters::one_master();
+            if enough { spin } else { spin.min(SPIN_CROWDED) }
+        };
+        let now = left.unwrap_or_else(first);
+        left = Some(now.saturating_sub(1));
+        core::hint::spin_loop();
+        now != 0 && !masters::is_crowded(team)
+    }
+}

@@ -1,0 +1,64 @@
+//! The threads of a dynamic loop that have no context sleep between two chunks: chunks may go to anybody anyway.
+
+use crate::link::pages;
+use crate::region::frame::Frame;
+use crate::region::place::index;
+use crate::region::thread::Thread;
+use crate::runtimes::entries::Runtime;
+use crate::sys::arch::ticks;
+use crate::sys::futex::Futex;
+use crate::sys::settings;
+use core::ffi::c_int;
+use scaf_team::choice::Mechanism;
+
+/// Before the calling thread asks for a chunk of the region's loop: it sleeps here while it has no context. `may_sleep` says
+/// whether chunks go to anybody.
+#[inline(always)]
+pub unsafe fn before_chunk(
+    this: *mut Thread,
+    frame: &Frame,
+    runtime: &Runtime,
+    may_sleep: impl FnOnce(&Runtime) -> bool,
+) {
+    // SAFETY: this thread's own state.
+    unsafe {
+        let index = index(this, runtime);
+        if !frame.gate.lets_through(index, dop(), &Futex) && may_sleep(runtime) {
+            park(this, frame, index);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn park(this: *mut Thread, frame: &Frame, index: u32) {
+    // SAFETY: this thread's own state; slots live in the report page, which is never unmapped.
+    unsafe {
+        if let Some(slot) = frame.slot.as_ref() {
+            slot.set_mechanism(Mechanism::Park as u32);
+        }
+        frame.waits(this, ticks(), || frame.gate.park(index, (*this).loops, &Futex, dop));
+    }
+}
+
+fn dop() -> u32 {
+    // Who does which chunk is left to chance anyway, but sums may be added up in another order.
+    if settings::get().exact {
+        return u32::MAX;
+    }
+    pages::grant().word().dop().unwrap_or(u32::MAX)
+}
+
+/// Whether `schedule(runtime)` is dynamic or guided now: a static one deals chunks by thread number, and others may depend
+/// on those of a thread that is parked.
+#[cold]
+pub fn deals_to_anybody(runtime: &Runtime) -> bool {
+    const MONOTONIC: c_int = c_int::MIN;
+    const DYNAMIC: c_int = 2;
+    const GUIDED: c_int = 3;
+    let (mut kind, mut chunk) = (0, 0);
+    let Some(get_schedule) = runtime.get_schedule else { return false };
+    // SAFETY: omp_get_schedule fills in two integers.
+    unsafe { get_schedule(&mut kind, &mut chunk) };
+    matches!(kind & !MONOTONIC, DYNAMIC | GUIDED)
+}

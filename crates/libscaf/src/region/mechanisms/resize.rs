@@ -1,0 +1,30 @@
+//! The next team has as many threads as granted. Whether a region permits that is known by its code, which the daemon has
+//! inspected; nothing else is to be done for it but within such a region.
+
+use crate::region::thread::Thread;
+use crate::runtimes::lookup::Code;
+use crate::runtimes::modules;
+use core::ptr::eq;
+use core::sync::atomic::Ordering;
+use scaf_proto::grant::Word;
+
+/// Whether the daemon has inspected all code that the region may run.
+#[inline(always)]
+pub fn is_inspected(code: Code, grant: Word) -> bool {
+    modules::is_numbered(code.module)
+        && modules::met() <= grant.inspected()
+        && modules::NEWS.load(Ordering::Relaxed) == 0
+}
+
+/// The team size to ask for within a region. The runtime doesn't count a team of one as a region: where it has one
+/// thread because of us, there would have been a larger team around this region without us, and with nesting switched
+/// off, as it is by default, this one would have had one thread.
+pub unsafe fn inner_request(this: *mut Thread, code: Code, requested: u32) -> u32 {
+    // SAFETY: this thread's own state; omp_get_max_active_levels takes nothing.
+    unsafe {
+        // Another runtime doesn't know of the region around.
+        let its_own = eq((*this).runtime, code.runtime);
+        let one_level = || its_own && code.runtime.max_active_levels.is_none_or(|levels| levels() <= 1);
+        if (*this).shrunk != 0 && one_level() { 1 } else { requested }
+    }
+}

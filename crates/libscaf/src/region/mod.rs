@@ -1,0 +1,12 @@
+//! A parallel region: its entry and exit, what its threads share, and the mechanisms by which it follows the grant.
+
+mod choose;
+pub mod enter;
+pub mod entered;
+pub mod frame;
+pub mod kind;
+pub mod mechanisms;
+pub mod parts;
+pub mod place;
+pub mod tasks;
+pub mod thread;

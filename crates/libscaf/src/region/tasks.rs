@@ -1,0 +1,130 @@
+//! Tasks, and the calls in which a thread waits for them or for a lock.
+//!
+//! A waiting thread runs tasks, and at a region's end all of them do, so useful time can be told from waits only if each
+//! task's time is taken. What a task gets is the program's own data, which has no room for anything of ours; so what says
+//! which function is meant is *where* it is entered: each task function has an entrance of ours.
+//!
+//! Who waits for a lock is asleep or spinning, and never works. Most locks are free: of these one in [`SHARE`] is timed.
+
+use super::frame::Frame;
+use super::place::place;
+use super::thread::{Thread, thread};
+use crate::runtimes::entries::{Body, Runtime};
+use crate::sys::arch::{self, ENTRANCE_BYTES, ticks};
+use crate::sys::symbols::function;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Task functions that are told apart; a power of two. Tasks of others are run as they came, and make all time of their regions
+/// count as useful.
+const FUNCTIONS: usize = 128;
+/// Places that are looked at for a function.
+const PROBES: usize = 16;
+static BODIES: [AtomicUsize; FUNCTIONS] = [const { AtomicUsize::new(0) }; FUNCTIONS];
+
+arch::entrances!(FUNCTIONS, run);
+
+unsafe extern "C" {
+    /// The first entrance; the others follow.
+    fn scaf_tasks(data: *mut c_void);
+}
+
+/// What each entrance leads to; `here` is an address in it.
+unsafe extern "C" fn run(data: *mut c_void, here: usize) {
+    let number = here.wrapping_sub(scaf_tasks as *const () as usize) / ENTRANCE_BYTES;
+    let body = BODIES.get(number).map_or(0, |body| body.load(Ordering::Relaxed));
+    // SAFETY: an entrance is given out after its function was noted, and that never changes.
+    unsafe {
+        if let Some(body) = function::<Body>(body) {
+            Frame::in_task(thread(), body, data);
+        }
+    }
+}
+
+/// The entrance for a task function; `None` if there is none left.
+#[inline(always)]
+fn entrance(body: Body) -> Option<Body> {
+    if body as usize == 0 {
+        return None;
+    }
+    let first = (body as usize as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    for step in 0..PROBES {
+        let at = (first as usize).wrapping_add(step) % FUNCTIONS;
+        let place = BODIES.get(at)?;
+        let there = place.load(Ordering::Relaxed);
+        if there == body as usize
+            || there == 0 && {
+                let taken = place.compare_exchange(0, body as usize, Ordering::Relaxed, Ordering::Relaxed);
+                taken.is_ok() || taken == Err(body as usize)
+            }
+        {
+            let address = (scaf_tasks as *const () as usize).wrapping_add(at.wrapping_mul(ENTRANCE_BYTES));
+            // SAFETY: that is where the entrance of this number begins.
+            return Some(unsafe { core::mem::transmute::<usize, Body>(address) });
+        }
+    }
+    None
+}
+
+/// A task is created: the runtime to create it in, and the function to create it with.
+#[inline(always)]
+pub fn create(body: Body) -> Option<(&'static Runtime, Body)> {
+    let this = thread();
+    // SAFETY: this thread's own state.
+    unsafe {
+        let (runtime, frame) = place(this, body as usize)?;
+        let Some(frame) = frame else { return Some((runtime, body)) };
+        let timed = if frame.times_tasks() { entrance(body) } else { None };
+        frame.has_tasks(timed.is_some());
+        Some((runtime, timed.unwrap_or(body)))
+    }
+}
+
+/// Tasks of a loop are created, and waited for as the loop has it: `create` does both.
+#[inline(always)]
+pub fn create_many(body: Body, create: impl FnOnce(&'static Runtime, Body)) {
+    let this = thread();
+    if let Some((runtime, body)) = self::create(body) {
+        // SAFETY: this thread's own state.
+        unsafe {
+            match (*this).frame.as_ref() {
+                Some(frame) => frame.waits(this, ticks(), || create(runtime, body)),
+                None => create(runtime, body),
+            }
+        }
+    }
+}
+
+/// Of so many locks one is timed while they are free: a power of 2. Which one is left to chance, for threads that take turns at a lock find it free
+/// and taken by turns, too.
+const SHARE: u32 = 2;
+/// A lock that was to be had within so many ticks (about 0.5 us) counts as free.
+const FREE_TICKS: u64 = 1 << 11;
+
+/// Waits for a lock.
+#[inline(always)]
+pub unsafe fn lock(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    // SAFETY: this thread's own state.
+    unsafe {
+        if (*this).stands_for == SHARE {
+            (*this).chance = (*this).chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if (*this).chance >> (32 - SHARE.trailing_zeros()) != 0 {
+                return real();
+            }
+        }
+        let since = ticks();
+        let result = real();
+        let now = ticks();
+        let wait = now.wrapping_sub(since);
+        frame.waited(this, wait.wrapping_mul(u64::from((*this).stands_for.max(1))), now);
+        (*this).stands_for = if wait < FREE_TICKS { SHARE } else { 1 };
+        result
+    }
+}
+
+/// Waits within the runtime, in which the thread may run tasks.
+#[inline(always)]
+pub unsafe fn wait(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    // SAFETY: this thread's own state.
+    unsafe { frame.waits(this, ticks(), real) }
+}

@@ -1,0 +1,138 @@
+//! The copies of OpenMP runtimes that the process has. One that was found is held: dlopen's reference is never given back,
+//! so what is remembered of it stays true.
+
+use super::entries::Runtime;
+use super::hooks;
+use super::linker::LinkMap;
+use crate::sys::lock::Lock;
+use core::cell::UnsafeCell;
+use core::ffi::CStr;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+/// Copies that are told apart. In a process with more of them, the rest's regions run on one thread.
+pub const RUNTIMES: usize = 32;
+
+struct Table(UnsafeCell<[Runtime; RUNTIMES]>);
+// SAFETY: an entry is written once, under `LOCK`, before its number is published in `MAPS`.
+unsafe impl Sync for Table {}
+
+static TABLE: Table = Table(UnsafeCell::new([Runtime::EMPTY; RUNTIMES]));
+/// The link map of each runtime found; null where the table's entry is free.
+static MAPS: [AtomicPtr<LinkMap>; RUNTIMES] = [const { AtomicPtr::new(null_mut()) }; RUNTIMES];
+/// Guards additions.
+static LOCK: Lock = Lock::new();
+
+impl Runtime {
+    /// Which of the copies it is, from 0.
+    pub fn number(&self) -> usize {
+        (&raw const *self).addr().wrapping_sub(TABLE.0.get().addr()) / size_of::<Runtime>()
+    }
+}
+
+/// Whose entry points code calls; that decides in which library they are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Abi {
+    /// GCC's. LLVM's runtime has them, too.
+    Gcc,
+    /// LLVM's.
+    Llvm,
+}
+
+impl Abi {
+    /// The name by which a runtime that has these entry points is known, ours among them.
+    pub const fn entry(self) -> &'static CStr {
+        match self {
+            Abi::Gcc => c"GOMP_parallel",
+            Abi::Llvm => c"__kmpc_fork_call",
+        }
+    }
+
+    /// One that isn't ours.
+    pub const fn other(self) -> &'static CStr {
+        match self {
+            Abi::Gcc => c"GOMP_critical_end",
+            Abi::Llvm => c"__kmpc_end_critical",
+        }
+    }
+}
+
+/// The one runtime that has been found so far, if it is one, and if it is one that serves only this ABI: code that calls
+/// GCC's entry points isn't LLVM's because LLVM's runtime was met first.
+pub fn only_of(abi: Abi) -> Option<&'static Runtime> {
+    sole().filter(|runtime| runtime.is_llvms() == (abi == Abi::Llvm))
+}
+
+/// The one runtime that has been found so far, if it is one.
+#[inline(always)]
+pub fn sole() -> Option<&'static Runtime> {
+    let [first, second, ..] = &MAPS;
+    let one = !first.load(Ordering::Acquire).is_null() && second.load(Ordering::Relaxed).is_null();
+    // SAFETY: its map was published after its entry was filled, and entries never change again.
+    one.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>() })
+}
+
+/// The copy of this number ([`Runtime::number`]).
+pub fn by_number(number: usize) -> Option<&'static Runtime> {
+    let found = !MAPS.get(number)?.load(Ordering::Acquire).is_null();
+    // SAFETY: as above, and there is an entry for each map.
+    found.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) })
+}
+
+/// Where the copy of this number was loaded, and from which file; the file's name is empty if that is the program itself.
+pub fn file_of(number: usize) -> Option<(usize, &'static [u8])> {
+    let map = MAPS.get(number)?.load(Ordering::Acquire);
+    // SAFETY: the map of a library that is never unloaded, and its name.
+    unsafe {
+        let name = map.as_ref()?.name;
+        Some((map.addr(), if name.is_null() { &[] } else { CStr::from_ptr(name).to_bytes() }))
+    }
+}
+
+/// The copy of a number that [`number_of`] has answered.
+#[inline(always)]
+pub fn at(number: usize) -> Option<&'static Runtime> {
+    // SAFETY: a number is answered after its entry was filled, and entries never change again.
+    (number < RUNTIMES).then(|| unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) })
+}
+
+/// The runtime's number, which it gets here if it is new.
+pub fn number_of(map: *mut LinkMap) -> Option<usize> {
+    let known = || MAPS.iter().position(|known| known.load(Ordering::Acquire) == map);
+    if let Some(number) = known() {
+        return Some(number);
+    }
+    // The dynamic linker has a lock of its own, under which a library's constructor may come here: it is asked before
+    // ours is taken.
+    let mut runtime = Runtime::EMPTY;
+    // SAFETY: the map is a loaded library's. The reference that dlopen takes is kept, so the runtime is never
+    // unloaded while we know its entry points.
+    unsafe {
+        let library = libc::dlopen((*map).name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if library.is_null() {
+            return None;
+        }
+        runtime.load(library);
+    }
+    let _locked = LOCK.take();
+    if let Some(number) = known() {
+        return Some(number);
+    }
+    let number = MAPS.iter().position(|known| known.load(Ordering::Acquire).is_null())?;
+    // SAFETY: the entry is free and, under the lock, ours.
+    unsafe { TABLE.0.get().cast::<Runtime>().add(number).write(runtime) };
+    if let Some(free) = MAPS.get(number) {
+        free.store(map, Ordering::Release);
+    }
+    if let Some(runtime) = by_number(number).filter(|runtime| runtime.is_llvms()) {
+        let is_llvms = |other| by_number(other).is_some_and(Runtime::is_llvms);
+        let only = !(0..number).any(is_llvms);
+        hooks::get().llvm_found.iter().for_each(|told| told(runtime, only));
+    }
+    Some(number)
+}
+
+/// After a fork, in the child: whoever held the lock isn't there any more.
+pub fn after_fork() {
+    LOCK.after_fork();
+}

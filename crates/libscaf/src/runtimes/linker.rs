@@ -1,0 +1,105 @@
+//! What the dynamic linker knows of the modules of the process.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// A loaded module, as the dynamic linker keeps it.
+#[repr(C)]
+pub struct LinkMap {
+    base: usize,
+    /// Its file; empty for the program itself.
+    pub name: *const c_char,
+    dynamic: *mut c_void,
+    next: *mut LinkMap,
+    previous: *mut LinkMap,
+}
+
+const RTLD_DL_LINKMAP: c_int = 2;
+
+unsafe extern "C" {
+    fn dladdr1(
+        address: *const c_void,
+        info: *mut libc::Dl_info,
+        extra: *mut *mut c_void,
+        flags: c_int,
+    ) -> c_int;
+}
+
+/// The module that `address` lies in.
+pub fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
+    let mut info =
+        libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
+    let mut map: *mut c_void = null_mut();
+    // SAFETY: both out-parameters are ours, and RTLD_DL_LINKMAP makes the second a link map.
+    let known = unsafe { dladdr1(address as *const c_void, &mut info, &mut map, RTLD_DL_LINKMAP) };
+    (known != 0 && !map.is_null()).then_some((map.cast(), info.dli_fbase as usize))
+}
+
+/// What the library around `address`, or the first of those that it depends on, has by that name.
+pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
+    let (map, _) = module_of(address)?;
+    // SAFETY: the map belongs to a module whose code is running, so it is loaded and has a name (an empty one if
+    // it is the program itself, whose libraries are searched in the global order).
+    unsafe {
+        let file = (*map).name;
+        if file.is_null() || *file == 0 {
+            return None;
+        }
+        let library = libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if library.is_null() {
+            return None;
+        }
+        let found = libc::dlsym(library, name.as_ptr());
+        libc::dlclose(library);
+        (!found.is_null() && !is_ours(found.addr())).then_some(found)
+    }
+}
+
+/// Bytes of a module that are there if its header is.
+const FIRST_PAGE: u64 = 4096;
+
+/// How many bytes the module loaded at `base` spans, as its header says; 0 if it says nothing.
+pub fn size_of_module(base: usize) -> usize {
+    let header = core::ptr::with_exposed_provenance::<libc::Elf64_Ehdr>(base);
+    // SAFETY: a module's first bytes are its header, which says where its segments' table is, in memory, too.
+    unsafe {
+        if (*header).e_ident.first_chunk::<4>() != Some(b"\x7fELF") {
+            return 0;
+        }
+        let end = (*header)
+            .e_phoff
+            .saturating_add(u64::from((*header).e_phnum) * size_of::<libc::Elf64_Phdr>() as u64);
+        // Tools that change files may move the table; where it is in memory then, only the dynamic linker knows.
+        if end > FIRST_PAGE {
+            return 0;
+        }
+        let table = header.byte_add((*header).e_phoff as usize).cast::<libc::Elf64_Phdr>();
+        let (mut first, mut end) = (u64::MAX, 0);
+        for number in 0..usize::from((*header).e_phnum) {
+            let segment = &*table.add(number);
+            if segment.p_type == libc::PT_LOAD {
+                first = first.min(segment.p_vaddr);
+                end = end.max(segment.p_vaddr.wrapping_add(segment.p_memsz));
+            }
+        }
+        end.saturating_sub(first) as usize
+    }
+}
+
+/// Whether `address` lies in this library: what returns there was called, or jumped to, by a function that we called.
+#[inline(always)]
+pub fn is_ours(address: usize) -> bool {
+    static SIZE: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" {
+        #[link_name = "__ehdr_start"]
+        static HEADER: u8;
+    }
+    let base = (&raw const HEADER).addr();
+    let mut size = SIZE.load(Ordering::Relaxed);
+    if size == 0 {
+        size = size_of_module(base);
+        SIZE.store(size, Ordering::Relaxed);
+    }
+    address.wrapping_sub(base) < size
+}

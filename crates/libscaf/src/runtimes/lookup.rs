@@ -1,0 +1,239 @@
+//! Which copy of the OpenMP runtime serves which code.
+//!
+//! A process can hold several (Python wheels bring their own), and a region must go to the one that its own code
+//! is linked with: their threads and barriers don't mix. The code is known by an address in it: the outlined
+//! function's for a region (not the return address, for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere.
+//!
+//! From address to runtime, as the dynamic linker would have bound the call without us, since it does so for those entry points
+//! that aren't ours: the first runtime that was loaded with the program, if there is one; else the first among the libraries that
+//! the address's module depends on; else one that all see; else any. That is remembered per address.
+
+use super::copies::{self, Abi};
+use super::entries::Runtime;
+use super::linker::{in_library_of, module_of};
+use super::modules;
+use crate::sys::errno::keeping_errno;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::null;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// What is known of the code at an address.
+#[derive(Clone, Copy)]
+pub struct Code {
+    /// The runtime that serves it.
+    pub runtime: &'static Runtime,
+    /// Number of its module, from 0; [`modules::MODULES`] if there were too many. As wide as the other fields: a copy of the whole that
+    /// follows the write of a narrow field waits for it, 7 ns a region.
+    pub module: u64,
+    /// What `region` remembers of it.
+    pub note: &'static AtomicU64,
+}
+
+/// Addresses remembered; a power of two. At most three quarters are used.
+const ADDRESSES: usize = 4096;
+
+static KEYS: [AtomicUsize; ADDRESSES] = [const { AtomicUsize::new(0) }; ADDRESSES];
+/// 0 unknown, else `1 | runtime << 8 | module << 16`.
+static VALUES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
+/// What `region` remembers of an address.
+static NOTES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
+/// Where it remembers nothing in particular: the note of all addresses that found no place.
+static NO_NOTE: AtomicU64 = AtomicU64::new(0);
+static USED: AtomicUsize = AtomicUsize::new(0);
+
+/// What is known of the code at `address`, which calls GCC's entry points or asks about its team; `None` if no runtime can be
+/// found for it.
+#[inline(always)]
+pub fn of(address: usize) -> Option<Code> {
+    served(address, Abi::Gcc)
+}
+
+/// The same for code that calls LLVM's entry points.
+#[inline(always)]
+pub fn of_llvms(address: usize) -> Option<Code> {
+    served(address, Abi::Llvm)
+}
+
+#[inline(always)]
+fn served(address: usize, abi: Abi) -> Option<Code> {
+    let at = slot(address);
+    let (Some(key), Some(value), Some(note)) = (KEYS.get(at), VALUES.get(at), NOTES.get(at)) else {
+        return None;
+    };
+    if key.load(Ordering::Relaxed) == address {
+        let value = value.load(Ordering::Acquire);
+        if value != 0 {
+            return decode(value, note);
+        }
+    }
+    let (value, note) = find(address, abi);
+    decode(value, note)
+}
+
+/// The runtime for the code at `address`, if that was asked before. Never asks the dynamic linker.
+#[inline(always)]
+pub fn known(address: usize) -> Option<&'static Runtime> {
+    remembered(address).map(|code| code.runtime)
+}
+
+/// What is known of the code at `address`, if it stands in its first place; without its note.
+#[inline(always)]
+fn remembered(address: usize) -> Option<Code> {
+    let at = slot(address);
+    let (key, value) = (KEYS.get(at)?, VALUES.get(at)?);
+    let value = if key.load(Ordering::Relaxed) == address { value.load(Ordering::Acquire) } else { 0 };
+    decode(value, &NO_NOTE)
+}
+
+/// Whether no further address can be remembered.
+pub fn is_full() -> bool {
+    USED.load(Ordering::Relaxed) >= ADDRESSES / 4 * 3
+}
+
+#[inline(always)]
+fn slot(address: usize) -> usize {
+    // Functions are aligned to 16 bytes; the multiplication spreads what is left over the top bits.
+    (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - ADDRESSES.trailing_zeros())
+}
+
+#[inline(always)]
+fn decode(value: u64, note: &'static AtomicU64) -> Option<Code> {
+    let runtime = copies::at((value >> 8 & 0xff) as usize).filter(|_| value != 0)?;
+    Some(Code { runtime, module: value >> 16 & 0xffff, note })
+}
+
+/// Looks further than the first place, then asks the dynamic linker. The value is 0 if no runtime can be found. (Two words,
+/// because they are returned in registers.)
+#[cold]
+#[inline(never)]
+fn find(address: usize, abi: Abi) -> (u64, &'static AtomicU64) {
+    let first = slot(address);
+    let mut place = None;
+    for step in 0..16 {
+        let at = (first + step) & (ADDRESSES - 1);
+        let (Some(key), Some(value), Some(note)) = (KEYS.get(at), VALUES.get(at), NOTES.get(at)) else {
+            break;
+        };
+        let found = key.load(Ordering::Relaxed);
+        if found == address {
+            let known = value.load(Ordering::Acquire);
+            if known != 0 {
+                return (known, note);
+            }
+        }
+        if found == address || found == 0 {
+            place = Some((key, value, note));
+            break;
+        }
+    }
+    let Some(known) = keeping_errno(|| resolve(address, abi)) else {
+        return (keeping_errno(|| guess(abi)).unwrap_or(0), &NO_NOTE);
+    };
+    let Some((key, value, note)) = place else {
+        return (known, &NO_NOTE);
+    };
+    let ours = match key.compare_exchange(0, address, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => USED.fetch_add(1, Ordering::Relaxed) < ADDRESSES / 4 * 3,
+        Err(there) => there == address,
+    };
+    if !ours {
+        return (known, &NO_NOTE);
+    }
+    note.store(0, Ordering::Relaxed);
+    value.store(known, Ordering::Release);
+    (known, note)
+}
+
+fn resolve(address: usize, abi: Abi) -> Option<u64> {
+    // Code that only asks about its team may be LLVM's.
+    let or_llvms = || if abi == Abi::Gcc { entry_for(address, Abi::Llvm) } else { None };
+    let entry = entry_for(address, abi).or_else(or_llvms)?;
+    let (map, _) = module_of(entry as usize)?;
+    let module = module_of(address).map(|(_, base)| base);
+    let runtime = copies::number_of(map)?;
+    // Code in no module (made at run time) can't be inspected.
+    let module = module.map_or(modules::MODULES as u32, modules::number_of);
+    Some(1 | (runtime as u64) << 8 | u64::from(module) << 16)
+}
+
+/// An entry point of the runtime that code at `address` would have called without us.
+fn entry_for(address: usize, abi: Abi) -> Option<*mut c_void> {
+    let name = abi.entry();
+    // Among what was loaded with the program, which comes first for all that is loaded later.
+    // SAFETY: a plain search.
+    let first = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if !first.is_null() {
+        return Some(first);
+    }
+    if let Some(found) = in_library_of(address, name) {
+        return Some(found);
+    }
+    // Among what the program has let all see since, by a name that we don't have ourselves.
+    // SAFETY: as above.
+    let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, abi.other().as_ptr()) };
+    (!seen_by_all.is_null()).then_some(seen_by_all)
+}
+
+/// For a call that the compiler made a jump, so that its return address lies in a module that knows no runtime: no
+/// region's code, for that is linked with its own. Not remembered and not numbered, for that module has no regions.
+fn guess(abi: Abi) -> Option<u64> {
+    let llvms = || if abi == Abi::Gcc { some_runtime(Abi::Llvm) } else { None };
+    let (map, _) = module_of(some_runtime(abi).or_else(llvms)? as usize)?;
+    Some(1 | (copies::number_of(map)? as u64) << 8 | (modules::MODULES as u64) << 16)
+}
+
+/// The entry point of the first loaded library that is called libgomp something, or libomp or libiomp5: where nothing tells
+/// whose call it is, nearly every process has just one.
+fn some_runtime(abi: Abi) -> Option<*mut c_void> {
+    struct Search {
+        abi: Abi,
+        found: *const c_char,
+    }
+    unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+        // SAFETY: glibc hands in a loaded library's name, and our own search.
+        unsafe {
+            let (name, search) = ((*about).dlpi_name, &mut *search.cast::<Search>());
+            let is_called = |what: &CStr| !name.is_null() && !libc::strstr(name, what.as_ptr()).is_null();
+            let is_it = match search.abi {
+                Abi::Gcc => is_called(c"/libgomp"),
+                Abi::Llvm => is_called(c"/libomp") || is_called(c"/libiomp5"),
+            };
+            if is_it {
+                search.found = name;
+            }
+            c_int::from(is_it)
+        }
+    }
+    let mut search = Search { abi, found: null() };
+    // SAFETY: plain searches; a library that the program is calling into isn't unloaded meanwhile.
+    unsafe {
+        libc::dl_iterate_phdr(Some(look), (&raw mut search).cast());
+        let name = search.found;
+        if name.is_null() {
+            return None;
+        }
+        let library = libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if library.is_null() {
+            return None;
+        }
+        let found = libc::dlsym(library, abi.entry().as_ptr());
+        libc::dlclose(library);
+        (!found.is_null()).then_some(found)
+    }
+}
+
+/// The runtime for the code at `address` if that lies in the module of a region's function `body`. Never asks the dynamic linker.
+pub fn beside(body: usize, address: usize) -> Option<&'static Runtime> {
+    let code = remembered(body)?;
+    modules::holds(code.module, address).then_some(code.runtime)
+}
+
+/// A library was unloaded: what we remember of addresses in it may become another library's. Forgets all addresses, and
+/// voids the numbers of modules that are gone.
+pub fn forget_unloaded() {
+    if modules::met() != 0 && keeping_errno(modules::void_unloaded) {
+        for value in &VALUES {
+            value.store(0, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Modules with regions, numbered in the order in which they are met.
+//!
+//! The daemon has inspected everything that was loaded when it was told of so many of them; while there are more, nothing is
+//! resized. A library that is loaded without us knowing what it has ([`NEWS`]) takes a number too, because an inspected region
+//! may call into it. Unloading a module makes its number void for ever.
+
+use super::linker::{module_of, size_of_module};
+use crate::sys::lock::Lock;
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// Modules that are told apart; the daemon counts them in a byte.
+pub const MODULES: usize = 255;
+
+/// The load address of each module met; 0 where its number is void.
+static BASES: [AtomicUsize; MODULES] = [const { AtomicUsize::new(0) }; MODULES];
+/// How many bytes each of them spans in memory.
+static SIZES: [AtomicUsize; MODULES] = [const { AtomicUsize::new(0) }; MODULES];
+static MET: AtomicU32 = AtomicU32::new(0);
+/// 1 after the program asked for a library to be loaded, until [`take_news`].
+pub static NEWS: AtomicU32 = AtomicU32::new(0);
+/// How many libraries the dynamic linker had loaded by the last [`take_news`].
+static LOADS: AtomicU64 = AtomicU64::new(0);
+/// Guards additions.
+static LOCK: Lock = Lock::new();
+
+/// How many modules with parallel regions have been met.
+pub fn met() -> u32 {
+    MET.load(Ordering::Acquire)
+}
+
+/// Whether a module of this number can ever be resized.
+#[inline(always)]
+pub fn is_numbered(module: u64) -> bool {
+    module < MODULES as u64
+}
+
+/// Whether `address` lies in the module of this number.
+pub fn holds(module: u64, address: usize) -> bool {
+    let (Some(base), Some(size)) = (BASES.get(module as usize), SIZES.get(module as usize)) else {
+        return false;
+    };
+    address.wrapping_sub(base.load(Ordering::Relaxed)) < size.load(Ordering::Relaxed)
+}
+
+/// The module's number, which it gets here if it is new.
+pub fn number_of(base: usize) -> u32 {
+    let _locked = LOCK.take();
+    let met = MET.load(Ordering::Relaxed);
+    for (number, known) in BASES.iter().enumerate().take(met.min(MODULES as u32) as usize) {
+        if known.load(Ordering::Relaxed) == base {
+            return number as u32;
+        }
+    }
+    let (Some(free), Some(size)) = (BASES.get(met as usize), SIZES.get(met as usize)) else {
+        return MODULES as u32;
+    };
+    size.store(size_of_module(base), Ordering::Relaxed);
+    free.store(base, Ordering::Relaxed);
+    MET.store(met + 1, Ordering::Release);
+    met
+}
+
+/// Looks whether libraries were loaded since the last time; if so they take a number, void from the start.
+pub fn take_news() {
+    unsafe extern "C" fn count(about: *mut libc::dl_phdr_info, _: usize, loads: *mut c_void) -> c_int {
+        // SAFETY: glibc hands in its own structure, and our own out-parameter.
+        unsafe { *loads.cast::<u64>() = (*about).dlpi_adds };
+        1
+    }
+    NEWS.store(0, Ordering::Relaxed);
+    let mut loads = 0u64;
+    // SAFETY: `count` has the type that is wanted.
+    unsafe { libc::dl_iterate_phdr(Some(count), (&raw mut loads).cast()) };
+    let before = LOADS.swap(loads, Ordering::Relaxed);
+    if before != 0 && before != loads {
+        let _locked = LOCK.take();
+        let met = MET.load(Ordering::Relaxed);
+        // At the end of numbers nothing is resized any more: see `region/choose.rs`.
+        MET.store(met.saturating_add(1), Ordering::Release);
+    }
+}
+
+/// Voids the numbers of modules that are gone; whether there were any.
+pub fn void_unloaded() -> bool {
+    let mut gone = false;
+    for known in BASES.iter().take(met() as usize) {
+        let base = known.load(Ordering::Relaxed);
+        if base != 0 && module_of(base).is_none_or(|(_, now)| now != base) {
+            known.store(0, Ordering::Relaxed);
+            gone = true;
+        }
+    }
+    gone
+}
+
+/// After a fork, in the child: whoever held the lock isn't there any more.
+pub fn after_fork() {
+    LOCK.after_fork();
+}

@@ -1,0 +1,125 @@
+//! Entry points whose arguments are left as they came.
+
+/// Defines entry points that need their return address, which tells whose call it is where no region does: each passes
+/// it on as one argument more, behind the number of arguments that is given.
+macro_rules! with_caller {
+    (@register 0) => { "rdi" };
+    (@register 1) => { "rsi" };
+    (@register 2) => { "rdx" };
+    (@register 3) => { "rcx" };
+    (@register 4) => { "r8" };
+    ($($name:ident => $to:path, behind $arguments:tt;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "endbr64",
+                    concat!("mov ", $crate::sys::arch::with_caller!(@register $arguments), ", qword ptr [rsp]"),
+                    "jmp {to}",
+                    to = sym $to,
+                )
+            }
+        )*
+    };
+}
+pub(crate) use with_caller;
+
+/// Defines an entry point that is passed on with all its arguments, whatever they are, to the function that `$find`
+/// answers for the return address and the second and third argument.
+macro_rules! pass_on {
+    ($name:ident, $find:ident) => {
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "endbr64",
+                "push rdi",
+                "push rsi",
+                "push rdx",
+                "push rcx",
+                "push r8",
+                "push r9",
+                "sub rsp, 8",
+                "mov rdi, qword ptr [rsp + 56]",
+                "call {find}",
+                "add rsp, 8",
+                "pop r9",
+                "pop r8",
+                "pop rcx",
+                "pop rdx",
+                "pop rsi",
+                "pop rdi",
+                "jmp rax",
+                find = sym $find,
+            )
+        }
+    };
+}
+pub(crate) use pass_on;
+
+/// Defines an entry point of two arguments that `$answer` is asked for first, with the return address as the third. Null
+/// has the real function, whose address is at `$real` by then, jumped to as if it had been called: libc's loader
+/// functions look at who calls them.
+macro_rules! answered {
+    ($(#[$about:meta])* $name:ident: $answer:ident, else $real:ident) => {
+        $(#[$about])*
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "endbr64",
+                "push rdi",
+                "push rsi",
+                "mov rdx, qword ptr [rsp + 16]",
+                "sub rsp, 8",
+                "call {answer}",
+                "add rsp, 8",
+                "pop rsi",
+                "pop rdi",
+                "test rax, rax",
+                "jz 2f",
+                "ret",
+                "2:",
+                "mov rax, qword ptr [rip + {real}]",
+                "jmp rax",
+                answer = sym $answer,
+                real = sym $real,
+            )
+        }
+    };
+}
+pub(crate) use answered;
+
+/// Defines entry points of two arguments that count a field of the thread's state (`$at`, 32 bits) up or down, and go on
+/// at the function whose address is at `$real`, or, where that is 0, at `$search`, with the return address as the third
+/// argument. Counting down ends at 0.
+macro_rules! counted {
+    (@count up) => { "add dword ptr fs:[r10 + {at}], 1" };
+    (@count down) => { "sub dword ptr fs:[r10 + {at}], 1\nadc dword ptr fs:[r10 + {at}], 0" };
+    ($($(#[$about:meta])* $name:ident: $way:ident $at:expr, $real:ident or $search:ident;)*) => {
+        $(
+            $(#[$about])*
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "endbr64",
+                    "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+                    $crate::sys::arch::counted!(@count $way),
+                    "mov rax, qword ptr [rip + {real}]",
+                    "test rax, rax",
+                    "jz 2f",
+                    "jmp rax",
+                    "2:",
+                    "mov rdx, qword ptr [rsp]",
+                    "jmp {search}",
+                    at = const $at,
+                    real = sym $real,
+                    search = sym $search,
+                )
+            }
+        )*
+    };
+}
+pub(crate) use counted;

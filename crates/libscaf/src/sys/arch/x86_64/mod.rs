@@ -1,0 +1,68 @@
+//! x86-64: the time-stamp counter, thread-local storage, and code that has to be assembly.
+
+mod around;
+mod entry_points;
+mod variadic;
+mod tasks;
+
+pub(crate) use around::around;
+pub(crate) use entry_points::{answered, counted, pass_on, with_caller};
+pub use variadic::{VariadicCall, call_function, call_runtime};
+pub(crate) use variadic::variadic;
+pub use tasks::ENTRANCE_BYTES;
+pub(crate) use tasks::entrances;
+
+use core::arch::{asm, global_asm, x86_64::_rdtsc};
+use core::ffi::c_void;
+
+/// Bytes of a thread's state; the floors above lay them out ([`crate::sys::thread`]).
+pub const THREAD_BYTES: usize = 256;
+
+global_asm!(
+    ".section .tbss.scaf_thread,\"awT\",@nobits",
+    ".globl scaf_thread",
+    ".hidden scaf_thread",
+    ".type scaf_thread,@object",
+    ".size scaf_thread,{bytes}",
+    ".p2align 4",
+    "scaf_thread: .zero {bytes}",
+    ".text",
+    bytes = const THREAD_BYTES,
+);
+
+/// This thread's state, all zero when the thread starts.
+///
+/// Stable Rust has no thread-locals without `std`, and `__tls_get_addr` would cost 5 ns a region. The library is loaded
+/// with the program, so its few bytes fit the static block of thread-local storage and cost one instruction.
+#[inline(always)]
+pub fn thread_block() -> *mut u8 {
+    let at: *mut u8;
+    // SAFETY: reads the thread pointer and a constant of the global offset table.
+    unsafe {
+        asm!(
+            "mov {at}, qword ptr [rip + scaf_thread@gottpoff]",
+            "add {at}, qword ptr fs:[0]",
+            at = out(reg) at,
+            options(pure, nomem, nostack),
+        );
+    }
+    at
+}
+
+/// The time-stamp counter: constant rate, the same on all cores of the machines we run on.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    // SAFETY: every x86-64 has it; a process that was forbidden it by prctl(PR_SET_TSC) is beyond our users.
+    unsafe { _rdtsc() }
+}
+
+/// Registers of a system call that was trapped: its second and third argument, and where its result goes.
+///
+/// # Safety
+/// `context` is the `ucontext_t` that the kernel handed to a handler of SIGSYS.
+pub unsafe fn trapped_call<'a>(context: *mut c_void) -> (i64, i64, &'a mut i64) {
+    // SAFETY: the caller's word.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let (second, third) = (registers[libc::REG_RSI as usize], registers[libc::REG_RDX as usize]);
+    (second, third, &mut registers[libc::REG_RAX as usize])
+}

@@ -1,0 +1,202 @@
+//! What `scaf run` (or an admin) says by the environment: read once, when the library is loaded, because a program
+//! may change its environment later.
+//!
+//! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
+//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0 to 2^32 - 1 ·
+//! `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests) · `SCAF_TCM` `scaf` or `off` ([`Manager`]). A value out of range is ignored: the
+//! library can't complain.
+
+use core::cell::UnsafeCell;
+use core::ffi::{CStr, c_char};
+use scaf_proto::hello::NAME_BYTES;
+
+/// Longest path of a UNIX socket, its final zero included.
+pub const PATH_BYTES: usize = 108;
+
+/// Whose Thread Composability Manager oneTBB is to have (`entry/tbb/manager`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Manager {
+    /// Nobody said anything: ours, unless the program is linked with another one.
+    Unsaid,
+    /// Intel's, if it is there (`TCM_ENABLE=1`), else ours.
+    Theirs,
+    /// Ours (`SCAF_TCM=scaf`).
+    Ours,
+    /// Ours by no means (`SCAF_TCM=off`).
+    Off,
+}
+
+/// The settings.
+pub struct Settings {
+    /// The socket's path; empty if not given.
+    pub socket: [u8; PATH_BYTES],
+    /// The per-user runtime folder (`XDG_RUNTIME_DIR`); empty if not given.
+    pub runtime_dir: [u8; PATH_BYTES],
+    /// The program's name; empty if not given.
+    pub name: [u8; NAME_BYTES],
+    /// Fewest contexts.
+    pub min: u32,
+    /// Most contexts; 0 for no limit.
+    pub max: u32,
+    /// Weight in thousandths.
+    pub weight_milli: u32,
+    /// The program needs all its contexts at once whenever it runs.
+    pub rigid: bool,
+    /// Results are to keep their bits: nothing is done that could have sums added up in another order.
+    pub exact: bool,
+    /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
+    pub bound: bool,
+    /// Rounds that a thread spins at a barrier while every thread of its team has a context; `None` leaves all waits to
+    /// the runtime.
+    pub spin: Option<u32>,
+    /// How long the runtime spins in its own waits is fixed (`GOMP_SPINCOUNT`).
+    pub fixed_spin: bool,
+    /// The user says how LLVM's threads are to wait (`KMP_BLOCKTIME`, `KMP_LIBRARY`).
+    pub own_blocking: bool,
+    /// The user says how LLVM's runtime cuts loops (`KMP_SCHEDULE`).
+    pub own_shares: bool,
+    /// The user says how large threads' stacks are (`OMP_STACKSIZE`).
+    pub own_stacks: bool,
+    /// One of so many regions of several threads is tried on one context, for tests; 0 for none (`region/mechanisms/experiment`).
+    pub experiment_every: u32,
+    /// Whose manager oneTBB is to have.
+    pub manager: Manager,
+}
+
+struct Once(UnsafeCell<Settings>);
+
+// SAFETY: written by the loader's one thread before the program starts, only read afterwards.
+unsafe impl Sync for Once {}
+
+static SETTINGS: Once = Once(UnsafeCell::new(Settings {
+    socket: [0; PATH_BYTES],
+    runtime_dir: [0; PATH_BYTES],
+    name: [0; NAME_BYTES],
+    min: 1,
+    max: 0,
+    weight_milli: 1_000,
+    rigid: false,
+    exact: false,
+    bound: false,
+    spin: None,
+    fixed_spin: false,
+    own_blocking: false,
+    own_shares: false,
+    own_stacks: false,
+    experiment_every: 0,
+    manager: Manager::Unsaid,
+}));
+
+/// The settings as they were when the library was loaded.
+pub fn get() -> &'static Settings {
+    // SAFETY: see `Once`.
+    unsafe { &*SETTINGS.0.get() }
+}
+
+/// Reads them: at load, when no other thread is there yet.
+///
+/// # Safety
+/// `environment` is null, or the loader's array of C strings, which ends with null.
+pub unsafe fn read(environment: *const *const c_char) {
+    // SAFETY: the caller's word.
+    unsafe {
+        let settings = &mut *SETTINGS.0.get();
+        let mut chosen = false;
+        let mut at = environment;
+        while !at.is_null() && !(*at).is_null() {
+            let entry = CStr::from_ptr(*at).to_bytes();
+            take(settings, entry);
+            chosen |= entry.starts_with(b"OMP_WAIT_POLICY=");
+            at = at.add(1);
+        }
+        if chosen {
+            // By a script within `scaf run`: it is to be heeded.
+            settings.spin = None;
+        }
+        if settings.max != 0 && settings.max < settings.min {
+            settings.max = settings.min;
+        }
+    }
+}
+
+const STACK_SIZES: [&[u8]; 3] = [b"OMP_STACKSIZE=", b"GOMP_STACKSIZE=", b"KMP_STACKSIZE="];
+
+fn take(settings: &mut Settings, entry: &[u8]) {
+    // Nearly every entry ends here: a process without OpenMP pays for nothing else.
+    if !matches!(entry.first(), Some(b'S' | b'O' | b'G' | b'K' | b'X' | b'T')) {
+        return;
+    }
+    if let Some(value) = entry.strip_prefix(b"SCAF_SOCKET=") {
+        copy(&mut settings.socket, value);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_NAME=") {
+        copy(&mut settings.name, value);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_MIN=") {
+        settings.min = number(value, 65_535).unwrap_or(1);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_MAX=") {
+        settings.max = number(value, 65_535).unwrap_or(0);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_WEIGHT_MILLI=") {
+        settings.weight_milli = number(value, 1_000_000).unwrap_or(1_000);
+    } else if entry == b"SCAF_RIGID=1" {
+        settings.rigid = true;
+    } else if entry == b"SCAF_EXACT=1" {
+        settings.exact = true;
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_SPIN=") {
+        settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_EXPERIMENT_EVERY=") {
+        settings.experiment_every = number(value, u32::MAX).unwrap_or(0);
+    } else if entry == b"SCAF_TCM=scaf" {
+        settings.manager = Manager::Ours;
+    } else if entry == b"SCAF_TCM=off" {
+        settings.manager = Manager::Off;
+    } else if entry == b"TCM_ENABLE=1" {
+        if settings.manager == Manager::Unsaid {
+            settings.manager = Manager::Theirs;
+        }
+    } else if let Some(value) = entry.strip_prefix(b"XDG_RUNTIME_DIR=") {
+        copy(&mut settings.runtime_dir, value);
+    } else if entry.starts_with(b"GOMP_SPINCOUNT=") {
+        settings.fixed_spin = true;
+    } else if entry.starts_with(b"KMP_BLOCKTIME=") || entry.starts_with(b"KMP_LIBRARY=") {
+        settings.own_blocking = true;
+    } else if let Some(value) = entry.strip_prefix(b"KMP_AFFINITY=") {
+        settings.bound |= binds(value);
+    } else if STACK_SIZES.iter().any(|name| entry.starts_with(name)) {
+        settings.own_stacks = true;
+    } else if entry.starts_with(b"KMP_SCHEDULE=") {
+        settings.own_shares = true;
+    } else if let Some(value) = entry.strip_prefix(b"OMP_PROC_BIND=") {
+        settings.bound |= !value.eq_ignore_ascii_case(b"false");
+    } else if entry.starts_with(b"GOMP_CPU_AFFINITY=") || entry.starts_with(b"OMP_PLACES=") {
+        settings.bound = true;
+    }
+}
+
+/// Whether LLVM's runtime binds threads, given this value of `KMP_AFFINITY`.
+fn binds(value: &[u8]) -> bool {
+    let kinds: [&[u8]; 6] = [b"compact", b"scatter", b"balanced", b"explicit", b"physical", b"logical"];
+    let has =
+        |kind: &[u8], at| value.get(at..at + kind.len()).is_some_and(|part| part.eq_ignore_ascii_case(kind));
+    kinds.iter().any(|kind| (0..value.len()).any(|at| has(kind, at)))
+}
+
+/// Copies `value` with a final zero; leaves `to` alone if it doesn't fit.
+fn copy(to: &mut [u8], value: &[u8]) {
+    if value.len() < to.len() {
+        for (cell, byte) in to.iter_mut().zip(value) {
+            *cell = *byte;
+        }
+    }
+}
+
+/// A decimal number of 1 to `most`.
+fn number(digits: &[u8], most: u32) -> Option<u32> {
+    let mut value: u32 = 0;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u32::from(digit))?;
+    }
+    (1..=most).contains(&value).then_some(value)
+}

@@ -1,0 +1,96 @@
+//! Threads: what is kept of each, threads of our own, and the end of one.
+
+use super::arch::{THREAD_BYTES, thread_block};
+use super::errno::keeping_errno;
+use core::ffi::c_void;
+use core::mem::zeroed;
+use core::ptr::{null, null_mut, without_provenance};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Where in a thread's state each owner keeps its part: `program`, `region`, and the port for oneTBB.
+pub const PROGRAM_AT: usize = 0;
+pub const REGION_AT: usize = 16;
+pub const TBB_AT: usize = 176;
+pub const END: usize = THREAD_BYTES;
+
+/// The calling thread's part at `AT`.
+#[inline(always)]
+pub fn part<T, const AT: usize>() -> *mut T {
+    const { assert!(AT.is_multiple_of(align_of::<T>()) && AT + size_of::<T>() <= END) };
+    thread_block().wrapping_byte_add(AT).cast()
+}
+
+/// What a thread of ours runs.
+pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// Starts a thread that no signal of the program is handled on; `false` if the system has none.
+pub fn spawn(run: Run, argument: *mut c_void) -> bool {
+    match start(run, argument) {
+        // SAFETY: a thread that nobody else knows.
+        Some(thread) => unsafe { libc::pthread_detach(thread) == 0 },
+        None => false,
+    }
+}
+
+/// The same, for a thread that is to be joined.
+pub fn start(run: Run, argument: *mut c_void) -> Option<libc::pthread_t> {
+    keeping_errno(|| {
+        // SAFETY: plain calls on memory of ours; the thread inherits the mask.
+        unsafe {
+            let mut all: libc::sigset_t = zeroed();
+            libc::sigfillset(&mut all);
+            // Faults are for whoever makes them.
+            for fault in
+                [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT]
+            {
+                libc::sigdelset(&mut all, fault);
+            }
+            let mut before: libc::sigset_t = zeroed();
+            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+            let mut thread: libc::pthread_t = zeroed();
+            let started = libc::pthread_create(&mut thread, null(), run, argument) == 0;
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
+            started.then_some(thread)
+        }
+    })
+}
+
+/// Sleeps for so many milliseconds, up to 999.
+pub fn pause(milliseconds: i64) {
+    let pause = libc::timespec { tv_sec: 0, tv_nsec: milliseconds * 1_000_000 };
+    // SAFETY: reads a time of ours.
+    unsafe { libc::nanosleep(&pause, null_mut()) };
+}
+
+/// Gives up the PU to whoever else wants it.
+pub fn give_way() {
+    // SAFETY: takes nothing.
+    unsafe { libc::sched_yield() };
+}
+
+/// What is done when a thread ends, with the number that was left.
+pub type AtEnd = extern "C" fn(*mut c_void);
+
+/// Has `ended` called with `number`, not 0, when the calling thread ends. One function for the whole process.
+pub fn when_ends(ended: AtEnd, number: u32) {
+    static KEY: AtomicU32 = AtomicU32::new(0);
+    // SAFETY: the key is created once; a second one made at the same moment is given back.
+    unsafe {
+        let mut key = KEY.load(Ordering::Acquire);
+        if key == 0 {
+            let mut new: libc::pthread_key_t = 0;
+            if libc::pthread_key_create(&mut new, Some(ended)) != 0 {
+                return;
+            }
+            // Keys start at 0, which means none here.
+            match KEY.compare_exchange(0, new + 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => key = new + 1,
+                Err(there) => {
+                    libc::pthread_key_delete(new);
+                    key = there;
+                }
+            }
+        }
+        libc::pthread_setspecific(key - 1, without_provenance(number as usize));
+    }
+}
