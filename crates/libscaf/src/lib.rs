@@ -1,24 +1,27 @@
 //! The client: a library that `scaf run` preloads into unmodified programs.
 //!
-//! It stands between a program and its OpenMP runtime. At the first parallel region it attaches to the daemon; from then on
-//! each region asks the grant page for its team size and tells the report page what the region did. Without a daemon,
-//! everything is passed on as it came.
+//! It stands between a program and its OpenMP runtime. At the first parallel region it attaches to the
+//! daemon; from then on each region asks the grant page for its team size and tells the report page what the
+//! region did. Without a daemon, everything is passed on as it came.
 //!
 //! Its floors, from the top; each uses those below it only:
 //! - [`entry`]: what programs and their runtimes call;
 //! - [`region`]: the entry and exit of a region, and the mechanisms by which it follows the grant;
-//! - [`program`]: who starts regions, what was promised, what is remembered of regions, work that isn't a region;
+//! - [`program`]: who starts regions, what was promised, what is remembered of regions, work that isn't a
+//!   region;
 //! - [`link`]: the connection to the daemon, the two shared pages, and forks;
 //! - [`runtimes`]: the OpenMP runtimes of the process, and which copy serves which code;
 //! - [`sys`]: the processor, the kernel and the environment.
 //!
 //! What happens below and concerns those above goes through one table of hooks, [`HOOKS`].
 //!
-//! What can be decided and tested apart from any process, such as the size of a team and its barrier, is `scaf-team`.
+//! What can be decided and tested apart from any process, such as the size of a team and its barrier, is
+//! `scaf-team`.
 //!
 //! Rules of this crate: it lives in other people's processes. It never aborts, prints, blocks for longer than
-//! [`link::state::PATIENCE_MS`], allocates (but for threads of its own and pages for permits of oneTBB), or changes
-//! `errno`; no dependency but libc; no code that can panic, which the linker proves (see `panic` below).
+//! [`link::state::PATIENCE_MS`], allocates (but for threads of its own and pages for permits of oneTBB), or
+//! changes `errno`; no dependency but libc; no code that can panic, which the linker proves (see `panic`
+//! below).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 

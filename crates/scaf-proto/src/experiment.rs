@@ -1,8 +1,8 @@
 //! Serial experiments: the daemon's order, on the grant page, and the client's account, on the report page.
 //!
-//! An experiment runs one region once more, on one context, in a copy of the process (SCAF, section 4.3.1). The daemon orders
-//! one region at a time; the client tells of each experiment how it ended. What it tells is the program's word, as everything
-//! on the report page: the daemon checks the ranges.
+//! An experiment runs one region once more, on one context, in a copy of the process (SCAF, section 4.3.1).
+//! The daemon orders one region at a time; the client tells of each experiment how it ended. What it tells is
+//! the program's word, as everything on the report page: the daemon checks the ranges.
 
 use crate::seq;
 use crate::sync::{AtomicU64, Ordering};
@@ -18,7 +18,8 @@ impl Order {
     /// No experiment is wanted.
     pub const NONE: Order = Order(0);
 
-    /// An experiment with the region whose outlined function is at `address`; another `number` is another order.
+    /// An experiment with the region whose outlined function is at `address`; another `number` is another
+    /// order.
     pub fn new(address: u64, number: u16) -> Order {
         Order(address & ADDRESS | u64::from(number) << 48)
     }
@@ -126,7 +127,8 @@ impl Experiments {
         seq::end(&self.seq, write);
     }
 
-    /// Daemon: how many have ended, and the latest of them; `None` if there was none, or none that makes sense.
+    /// Daemon: how many have ended, and the latest of them; `None` if there was none, or none that makes
+    /// sense.
     pub fn latest(&self) -> Option<(u64, Account)> {
         seq::read(&self.seq, || {
             let account = Account {

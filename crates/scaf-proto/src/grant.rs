@@ -1,8 +1,8 @@
 //! The grant page: what the daemon allows a program. Written by the daemon, mapped read-only by the client.
 //!
 //! A region's entry reads one 64-bit word ([`Word`]) and nothing else. The masks behind it are for slower
-//! occasions: a forked child takes its own affinity back from [`Masks::own`]. Regions that might run on fewer threads than
-//! their team has look themselves up in a table.
+//! occasions: a forked child takes its own affinity back from [`Masks::own`]. Regions that might run on fewer
+//! threads than their team has look themselves up in a table.
 
 use crate::experiment::Order;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -10,8 +10,8 @@ use crate::{MAGIC, MASK_WORDS, VERSION, seq};
 
 /// The grant in one word: DoP, flags, how many of the program's modules have been inspected, epoch.
 ///
-/// Zero means *unmanaged*: the program runs as it would without us. A page that was never written is all zero, so
-/// no grant is the safe one.
+/// Zero means *unmanaged*: the program runs as it would without us. A page that was never written is all
+/// zero, so no grant is the safe one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Word(u64);
 
@@ -40,7 +40,8 @@ impl Word {
         Word((self.0 & !(0xff << 24)) | (u64::from(modules) << 24))
     }
 
-    /// Allows regions of the inspected modules to have smaller teams: their code does not depend on the size of a team.
+    /// Allows regions of the inspected modules to have smaller teams: their code does not depend on the size
+    /// of a team.
     pub fn with_resizable(self, resizable: bool) -> Word {
         self.with(Self::RESIZE, resizable)
     }
@@ -50,17 +51,20 @@ impl Word {
         self.with(Self::FOLDED, folded)
     }
 
-    /// Says that the program's threads spin on memory of their own: a team that is larger than the grant waits for itself.
+    /// Says that the program's threads spin on memory of their own: a team that is larger than the grant
+    /// waits for itself.
     pub fn with_spins(self, spins: bool) -> Word {
         self.with(Self::SPINS, spins)
     }
 
-    /// Says that threads of the program have variables of their own, so that none must end between two regions.
+    /// Says that threads of the program have variables of their own, so that none must end between two
+    /// regions.
     pub fn with_keeps_threads(self, keeps: bool) -> Word {
         self.with(Self::KEEPS_THREADS, keeps)
     }
 
-    /// Says that contexts of the program are lent to others while it is in a serial phase: it is to tell when it enters a region.
+    /// Says that contexts of the program are lent to others while it is in a serial phase: it is to tell when
+    /// it enters a region.
     pub fn with_lent(self, lent: bool) -> Word {
         self.with(Self::LENT, lent)
     }
@@ -183,8 +187,9 @@ impl GrantPage {
         Word(self.word.load(Ordering::Relaxed))
     }
 
-    /// Where to sleep until the grant changes: the half of the word that holds the epoch, a futex shared between the daemon, which
-    /// wakes, and the client, for which read access is enough. Only an address: nobody reads through it but the kernel.
+    /// Where to sleep until the grant changes: the half of the word that holds the epoch, a futex shared
+    /// between the daemon, which wakes, and the client, for which read access is enough. Only an address:
+    /// nobody reads through it but the kernel.
     #[cfg(not(loom))]
     pub fn bell(&self) -> *const u32 {
         let halves = self.word.as_ptr().cast_const().cast::<u32>();
@@ -202,8 +207,8 @@ impl GrantPage {
         Order::from_bits(self.experiment.load(Ordering::Relaxed))
     }
 
-    /// Daemon: says in which regions threads are independent, by the addresses of their outlined functions. Those that
-    /// find no place are left out, and treated as if they weren't.
+    /// Daemon: says in which regions threads are independent, by the addresses of their outlined functions.
+    /// Those that find no place are left out, and treated as if they weren't.
     pub fn set_independent(&self, addresses: &[u64]) {
         for place in &self.independent {
             place.store(0, Ordering::Relaxed);
@@ -216,8 +221,9 @@ impl GrantPage {
         }
     }
 
-    /// Client: whether the threads of the region with the outlined function at `address` are independent: each may run
-    /// when the one before has ended. Only to be believed while all modules have been inspected ([`Word::inspected`]).
+    /// Client: whether the threads of the region with the outlined function at `address` are independent:
+    /// each may run when the one before has ended. Only to be believed while all modules have been inspected
+    /// ([`Word::inspected`]).
     #[inline]
     pub fn is_independent(&self, address: u64) -> bool {
         address != 0 && places(address).any(|at| self.independent[at].load(Ordering::Relaxed) == address)

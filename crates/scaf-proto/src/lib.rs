@@ -1,13 +1,15 @@
 //! What a managed program (the *client*) and the daemon say to each other.
 //!
 //! - [`hello`]: the handshake, one fixed-size packet each way on a `SOCK_SEQPACKET` socket.
-//! - [`grant`]: the *grant page*, written by the daemon and mapped read-only by the client: the DoP and the PUs
-//!   that the program may use now.
-//! - [`report`]: the *report page*, written by the client and mapped read-only by the daemon, which takes every
-//!   value in it for hostile: what the program's parallel regions did, all together and each ([`rows`]).
+//! - [`grant`]: the *grant page*, written by the daemon and mapped read-only by the client: the DoP and the
+//!   PUs that the program may use now.
+//! - [`report`]: the *report page*, written by the client and mapped read-only by the daemon, which takes
+//!   every value in it for hostile: what the program's parallel regions did, all together and each
+//!   ([`rows`]).
 //!
-//! Each page has exactly one writing process, so neither side can harm the other. Consistency comes from sequence
-//! counters ([`seq`]): a writer never waits, and a reader that meets a write in progress tries again.
+//! Each page has exactly one writing process, so neither side can harm the other. Consistency comes from
+//! sequence counters ([`seq`]): a writer never waits, and a reader that meets a write in progress tries
+//! again.
 //!
 //! [`experiment`] is what both pages say about serial experiments.
 //!
@@ -19,20 +21,21 @@
 pub mod experiment;
 pub mod grant;
 pub mod hello;
-pub mod runtimes;
 pub mod report;
 pub mod rows;
+pub mod runtimes;
 pub mod seq;
 mod sync;
 
-/// Version of everything in this crate. Two sides of different versions part at the handshake, and the program
-/// runs unmanaged.
+/// Version of everything in this crate. Two sides of different versions part at the handshake, and the
+/// program runs unmanaged.
 pub const VERSION: u32 = 6;
 
 /// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");
 
-/// Size of a page shared between daemon and client, in bytes; the same for both pages, and several of the system's.
+/// Size of a page shared between daemon and client, in bytes; the same for both pages, and several of the
+/// system's.
 pub const PAGE_BYTES: usize = 5 * 4096;
 
 /// Most hardware contexts (PUs) that a mask in a packet or page can name.

@@ -1,16 +1,17 @@
-//! The report page: what a program's parallel regions did. Written by the client, mapped read-only by the daemon.
+//! The report page: what a program's parallel regions did. Written by the client, mapped read-only by the
+//! daemon.
 //!
-//! A program may enter regions from several of its own threads at once (*masters*). Each master has a [`Slot`] of
-//! its own, so that each counter has one writing thread; the exception is [`Slot::add_wait`], which the threads of
-//! the master's team share. Times are in ticks of the machine's time-stamp counter; the daemon runs on the same
-//! machine and knows its rate.
+//! A program may enter regions from several of its own threads at once (*masters*). Each master has a
+//! [`Slot`] of its own, so that each counter has one writing thread; the exception is [`Slot::add_wait`],
+//! which the threads of the master's team share. Times are in ticks of the machine's time-stamp counter; the
+//! daemon runs on the same machine and knows its rate.
 //!
-//! The daemon reads the page through [`ReportPage::read`] alone. It returns raw numbers: whoever uses them has to
-//! check their range, as `scafd`'s observer does.
+//! The daemon reads the page through [`ReportPage::read`] alone. It returns raw numbers: whoever uses them
+//! has to check their range, as `scafd`'s observer does.
 
 use crate::experiment::Experiments;
-use crate::runtimes::Runtimes;
 use crate::rows::Rows;
+use crate::runtimes::Runtimes;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, VERSION, seq};
 
@@ -29,14 +30,15 @@ pub mod fact {
     pub const ASKED_MAX_THREADS: u32 = 1 << 3;
     /// The program has regions in more modules than can be told apart, or more masters than slots.
     pub const OVERFLOW: u32 = 1 << 4;
-    /// The process has two copies of LLVM's OpenMP runtime (libomp and libiomp5, mostly), each with threads of its own.
+    /// The process has two copies of LLVM's OpenMP runtime (libomp and libiomp5, mostly), each with threads
+    /// of its own.
     pub const TWO_LLVMS: u32 = 1 << 5;
 }
 
 /// One master's counters.
 ///
-/// The program pays for each store that a region makes (its runtime's next atomic operation has to wait for them), so
-/// there are few, and short regions of one thread are reported many at a time.
+/// The program pays for each store that a region makes (its runtime's next atomic operation has to wait for
+/// them), so there are few, and short regions of one thread are reported many at a time.
 #[repr(C, align(64))]
 pub struct Slot {
     /// Guards the sums below; a write a region, so it also counts the regions reported.
@@ -53,8 +55,8 @@ pub struct Slot {
     useful: AtomicU64,
     /// Ticks that threads waited at barriers and loop ends; many writers.
     waits: AtomicU64,
-    /// `waits` when the latest region was left. Waits belong to regions, so it had that value when the next was
-    /// entered.
+    /// `waits` when the latest region was left. Waits belong to regions, so it had that value when the next
+    /// was entered.
     waits_left: AtomicU64,
     /// Regions whose team size was promised by the program.
     promised: AtomicU64,
@@ -97,10 +99,12 @@ pub struct SlotCopy {
 }
 
 impl Slot {
-    /// Master: a region of `team` threads, which follows the grant by the mechanism of that number, begins at tick `now`.
+    /// Master: a region of `team` threads, which follows the grant by the mechanism of that number, begins at
+    /// tick `now`.
     #[inline(always)]
     pub fn enter(&self, team: u32, mechanism: u32, now: u64) {
-        let (before, latest) = (self.team.load(Ordering::Relaxed), u64::from(mechanism) << 32 | u64::from(team));
+        let (before, latest) =
+            (self.team.load(Ordering::Relaxed), u64::from(mechanism) << 32 | u64::from(team));
         if before != latest {
             self.team.store(latest, Ordering::Relaxed);
             if before as u32 != team {
@@ -110,8 +114,8 @@ impl Slot {
         self.entered.store(now, Ordering::Relaxed);
     }
 
-    /// Master: that region is left; it had one thread. `others` regions like it were not reported since; `wall` is the
-    /// ticks of all.
+    /// Master: that region is left; it had one thread. `others` regions like it were not reported since;
+    /// `wall` is the ticks of all.
     #[inline(always)]
     pub fn leave_alone(&self, wall: u64, others: u64) {
         // The page was exchanged while the region ran: its entry is not on this one.
@@ -125,8 +129,8 @@ impl Slot {
         seq::end(&self.seq, write);
     }
 
-    /// Master: that region is left at tick `now`, having had `team` threads. `inside` is the sum over them of the
-    /// ticks spent in the outlined function, waits included. Returns the useful ones among them.
+    /// Master: that region is left at tick `now`, having had `team` threads. `inside` is the sum over them of
+    /// the ticks spent in the outlined function, waits included. Returns the useful ones among them.
     #[inline(always)]
     pub fn leave(&self, now: u64, team: u32, inside: u64) -> u64 {
         let entered = self.entered.load(Ordering::Relaxed);
@@ -159,7 +163,8 @@ impl Slot {
         bump(&self.promised, 1);
     }
 
-    /// Any thread of the master's team: the region follows the grant by another mechanism than it was entered with.
+    /// Any thread of the master's team: the region follows the grant by another mechanism than it was entered
+    /// with.
     pub fn set_mechanism(&self, mechanism: u32) {
         let team = self.team.load(Ordering::Relaxed) & u64::from(u32::MAX);
         self.team.store(u64::from(mechanism) << 32 | team, Ordering::Relaxed);
@@ -274,8 +279,8 @@ impl ReportPage {
         self.modules.store(modules, Ordering::Relaxed);
     }
 
-    /// Daemon: copies the page. `None` if it isn't a page of this version. A slot whose writer was in the middle of
-    /// a write in every try is `None`; the others are consistent, each by itself.
+    /// Daemon: copies the page. `None` if it isn't a page of this version. A slot whose writer was in the
+    /// middle of a write in every try is `None`; the others are consistent, each by itself.
     pub fn read(&self) -> Option<(Totals, [Option<SlotCopy>; SLOTS])> {
         if self.magic.load(Ordering::Acquire) != MAGIC || self.version.load(Ordering::Relaxed) != VERSION {
             return None;
@@ -376,16 +381,19 @@ mod tests {
         assert!(slots[0].is_none() && slots[1].is_some());
     }
 
+    use proptest::{collection, num::u8};
+
     proptest::proptest! {
         #[test]
-        fn any_bytes_can_be_read(bytes in proptest::collection::vec(proptest::num::u8::ANY, crate::PAGE_BYTES)) {
+        fn any_bytes_can_be_read(bytes in collection::vec(u8::ANY, crate::PAGE_BYTES)) {
             #[repr(C, align(4096))]
             struct Raw([u8; crate::PAGE_BYTES]);
             let mut raw = Box::new(Raw([0; crate::PAGE_BYTES]));
             raw.0.copy_from_slice(&bytes);
             raw.0[..4].copy_from_slice(&MAGIC.to_le_bytes());
             raw.0[4..8].copy_from_slice(&VERSION.to_le_bytes());
-            // SAFETY: Raw has the page's size and at least its alignment, and any bytes are values of its atomics.
+            // SAFETY: Raw has the page's size and at least its alignment, and any bytes are values of its
+            // atomics.
             let page = unsafe { &*(&raw const *raw).cast::<ReportPage>() };
             proptest::prop_assert!(page.read().is_some());
         }

@@ -1,13 +1,15 @@
 //! The rows of a report page: what the runs of each region took, at each DoP that occurred.
 //!
-//! A region that runs for long has *marks*: its barriers, from one to the next. They tell its speed before it ends.
+//! A region that runs for long has *marks*: its barriers, from one to the next. They tell its speed before it
+//! ends.
 //!
-//! Instances of a region may differ in size. Where the region is a loop whose iterations its entry point tells, they are counted,
-//! too: time per iteration is more alike than time per run.
+//! Instances of a region may differ in size. Where the region is a loop whose iterations its entry point
+//! tells, they are counted, too: time per iteration is more alike than time per run.
 //!
-//! One master writes; while a program has several, none does, because their teams' sizes are not the program's DoP. A row's
-//! runs and ticks are one word, so that they always belong together, and wrap around: only differences between two
-//! readings mean something, and those only if less than a minute lies between them.
+//! One master writes; while a program has several, none does, because their teams' sizes are not the
+//! program's DoP. A row's runs and ticks are one word, so that they always belong together, and wrap around:
+//! only differences between two readings mean something, and those only if less than a minute lies between
+//! them.
 
 use crate::sync::{AtomicU64, Ordering};
 
@@ -121,8 +123,8 @@ impl RowCopy {
 pub struct Rows([Row; ROWS]);
 
 impl Rows {
-    /// Master: `runs` more runs, of `wall` ticks and `iterations` together. `hint` is what this returned for the region before, or
-    /// anything.
+    /// Master: `runs` more runs, of `wall` ticks and `iterations` together. `hint` is what this returned for
+    /// the region before, or anything.
     #[inline(always)]
     pub fn add(&self, hint: usize, key: Key, runs: u64, wall: u64, iterations: u64) -> usize {
         let at = match self.0.get(hint) {

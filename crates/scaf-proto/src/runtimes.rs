@@ -1,8 +1,9 @@
-//! The runtimes that a program was found to have, for people to see: which, from which file, on how many threads, and what is
-//! promised of each. Nothing is decided by them but when a program that loses contexts is narrowed.
+//! The runtimes that a program was found to have, for people to see: which, from which file, on how many
+//! threads, and what is promised of each. Nothing is decided by them but when a program that loses contexts
+//! is narrowed.
 //!
-//! Threads of the client that write at the same time write the same. A place's file never changes once its kind is set; the numbers may be read at any
-//! time, each for itself.
+//! Threads of the client that write at the same time write the same. A place's file never changes once its
+//! kind is set; the numbers may be read at any time, each for itself.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -39,11 +40,13 @@ pub enum Kind {
 pub enum Promise {
     /// Each region has the size that is granted, or is folded; which one is decided region by region.
     Regions = 1,
-    /// It has as many threads as granted from its next call on, and never more than the program or its user set.
+    /// It has as many threads as granted from its next call on, and never more than the program or its user
+    /// set.
     Follows = 2,
     /// Its number of threads is left as it is, because its results depend on it (`scaf run --exact`).
     Exact = 3,
-    /// Its number of threads isn't ours to change: it has one, or runs on another runtime's, or has no way to.
+    /// Its number of threads isn't ours to change: it has one, or runs on another runtime's, or has no way
+    /// to.
     Left = 4,
     /// It is told of changes, and follows them by itself.
     Told = 5,
@@ -86,7 +89,8 @@ pub struct RuntimeCopy {
     pub threads: u32,
     /// Threads that it would use without us; 0 if unknown.
     pub most: u32,
-    /// Threads of it that computed when the client looked last, 20 times a second; 0 if none did, or if that isn't looked at.
+    /// Threads of it that computed when the client looked last, 20 times a second; 0 if none did, or if that
+    /// isn't looked at.
     pub at_work: u32,
     /// The file's name, zeros behind it.
     pub file: [u8; FILE_BYTES],
@@ -128,7 +132,8 @@ impl Runtimes {
             for (eight, word) in file.chunks_mut(8).zip(&runtime.file) {
                 eight.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
             }
-            let (threads, most) = (runtime.threads.load(Ordering::Relaxed), runtime.most.load(Ordering::Relaxed));
+            let (threads, most) =
+                (runtime.threads.load(Ordering::Relaxed), runtime.most.load(Ordering::Relaxed));
             let at_work = runtime.at_work.load(Ordering::Relaxed);
             let in_range = threads.max(most).max(at_work) <= 65_535;
             in_range.then_some(RuntimeCopy { kind, promise, threads, most, at_work, file })

@@ -8,7 +8,8 @@ use scaf_proto::MASK_WORDS;
 use scaf_proto::grant::{GrantPage, Masks, Word};
 use scaf_proto::report::Slot;
 
-/// Loom explores all interleavings up to this many forced switches; two find every torn read of a sequence lock.
+/// Loom explores all interleavings up to this many forced switches; two find every torn read of a sequence
+/// lock.
 fn model(f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);

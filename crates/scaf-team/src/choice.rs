@@ -1,14 +1,15 @@
-//! How large a region's team is, and so which mechanism carries out the grant: one pure function of what is known.
+//! How large a region's team is, and which mechanism carries out the grant: one pure function of what is known.
+//! The first that fits:
 //!
-//! | the region | its team | the DoP is followed by |
-//! |---|---|---|
-//! | has its size from the program (a promise), or depends on it; is short; and its threads are independent | as promised or without us, as far as it can tell | *virtualising*: as many threads as granted do the parts of all |
-//! | has its size from the program | as promised | folding |
-//! | depends on its team's size, or hasn't been inspected | as without us | folding |
-//! | is not known yet, or long, and then folds evenly, or begins while contexts of the program are lent; and doesn't spin on memory of its own | as without us (*wide*) | folding, so that it grows in mid-region, too |
-//! | any other | as large as granted | resizing, at the next region |
+//! 1. *Fold*, with the team as without us: regions that aren't known yet, or are long and then fold evenly, or
+//!    begin while contexts of the program are lent. Such a team grows in mid-region, too (it is *wide*). Not where
+//!    threads spin on memory of their own.
+//! 2. *Resize*: regions that leave their size to the runtime and don't depend on it.
+//! 3. *Virtualise*: short regions whose threads are independent.
+//! 4. *Fold*: all others, whose team has its size from the program, depends on it, or hasn't been inspected.
 //!
-//! Folding is done by the daemon, by affinity. Teams of dynamic loops are parked besides ([`crate::gate`]).
+//! Folding is done by the daemon, by affinity. Threads of dynamic loops are parked besides ([`crate::gate`]). A new
+//! mechanism is a line of [`Mechanism`] with its name, and an arm of [`choose`].
 
 /// How a region follows the grant. Client, daemon, simulator and command line have it from here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -18,13 +19,15 @@ pub enum Mechanism {
     Unmanaged = 1,
     /// The next team has as many threads as granted.
     Resize = 2,
-    /// Its team keeps its size as far as the program can tell, and fewer threads do its members' parts one after the other.
+    /// Its team keeps its size as far as the program can tell, and fewer threads do its members' parts one
+    /// after the other.
     Virtualise = 3,
     /// Its team keeps its size, its CPU affinity is narrower.
     Fold = 4,
     /// As fold, and the threads of a dynamic loop that are too many sleep between chunks.
     Park = 5,
-    /// Its program has all the contexts that it needs, for a part of the time if it must. Chosen by the daemon.
+    /// Its program has all the contexts that it needs, for a part of the time if it must. Chosen by the
+    /// daemon.
     Gang = 6,
 }
 
@@ -79,13 +82,15 @@ pub struct Facts {
     pub kept: bool,
     /// The region's code was found not to depend on its team's size.
     pub resizable: bool,
-    /// Each of its threads can run when the one before has ended, and as a team of its full size it did so before.
+    /// Each of its threads can run when the one before has ended, and as a team of its full size it did so
+    /// before.
     pub independent: bool,
     /// How long it takes.
     pub length: Length,
     /// No other master has a team: a wide one is then the program's only one.
     pub only_master: bool,
-    /// Contexts of the program were lent during a serial phase that ends with this region; they were asked back just now.
+    /// Contexts of the program were lent during a serial phase that ends with this region; they were asked
+    /// back just now.
     pub lent: bool,
     /// Its threads spin on memory of their own, and so a folded team waits for itself.
     pub spins: bool,
@@ -94,7 +99,8 @@ pub struct Facts {
 /// What was decided about a team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
-    /// How it follows the grant. A team that has all its contexts is followed by whatever would carry out a smaller grant.
+    /// How it follows the grant. A team that has all its contexts is followed by whatever would carry out a
+    /// smaller grant.
     pub mechanism: Mechanism,
     /// To be passed to the runtime: 0 leaves the size to it.
     pub pass: u32,
@@ -155,8 +161,8 @@ pub fn choose(facts: &Facts) -> Choice {
     }
 }
 
-/// Whether `team` threads of equal work lose no more than an eighth by taking turns on `contexts`: where some of these have
-/// one thread more than others, all wait for those.
+/// Whether `team` threads of equal work lose no more than an eighth by taking turns on `contexts`: where some
+/// of these have one thread more than others, all wait for those.
 fn folds_evenly(team: u32, contexts: u32) -> bool {
     let (team, contexts) = (u64::from(team), u64::from(contexts.max(1)));
     team.div_ceil(contexts) * contexts * 8 <= team * 9
@@ -182,7 +188,8 @@ mod tests {
 
     #[test]
     fn each_kind_of_region_has_its_mechanism() {
-        let whole = Choice { mechanism: Mechanism::Fold, pass: 0, team: 8, ids: 0, promised: false, shrunk: false };
+        let whole =
+            Choice { mechanism: Mechanism::Fold, pass: 0, team: 8, ids: 0, promised: false, shrunk: false };
         let resize = Choice { mechanism: Mechanism::Resize, ..whole };
         let virtual_ = Choice { mechanism: Mechanism::Virtualise, pass: 3, team: 3, ids: 8, ..whole };
         let table = [
@@ -199,7 +206,11 @@ mod tests {
             ),
             ("enough", Facts { budget: Some(8), ..SHORT }, resize),
             ("more than enough", Facts { budget: Some(9), ..SHORT }, resize),
-            ("unmanaged", Facts { budget: None, ..SHORT }, Choice { mechanism: Mechanism::Unmanaged, ..whole }),
+            (
+                "unmanaged",
+                Facts { budget: None, ..SHORT },
+                Choice { mechanism: Mechanism::Unmanaged, ..whole },
+            ),
             ("unknown", Facts { length: Length::Unknown, ..SHORT }, whole),
             ("long", Facts { length: Length::Long, budget: Some(4), ..SHORT }, whole),
             ("long, with threads left over", Facts { length: Length::Long, ..SHORT }, whole),

@@ -1,15 +1,17 @@
-//! Which iterations of a loop with a static schedule each thread of a team does, as LLVM's runtime deals them out
-//! (`__kmpc_for_static_init_*`). Its compilers leave that to the runtime; where a thread does the parts of others it has to be told theirs.
+//! Which iterations of a loop with a static schedule each thread of a team does, as LLVM's runtime deals them
+//! out (`__kmpc_for_static_init_*`). Its compilers leave that to the runtime; where a thread does the parts
+//! of others it has to be told theirs.
 //!
-//! That chunks go round is OpenMP's own rule. How a loop without chunks is cut is each runtime's: [`Deal::Balanced`] is what LLVM's (14) and
-//! Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. What is told has the runtime's form, too: some compilers go by the stride where there is
-//! no chunk, or ask for the shares of a loop that they know to be empty.
+//! That chunks go round is OpenMP's own rule. How a loop without chunks is cut is each runtime's:
+//! [`Deal::Balanced`] is what LLVM's (14) and Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. What is
+//! told has the runtime's form, too: some compilers go by the stride where there is no chunk, or ask for the
+//! shares of a loop that they know to be empty.
 
 /// How a loop's iterations are dealt out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deal {
-    /// Equal blocks, as many iterations as the largest share has; the last threads may get fewer or none. Blocks are a multiple of
-    /// so many iterations, at least 1.
+    /// Equal blocks, as many iterations as the largest share has; the last threads may get fewer or none.
+    /// Blocks are a multiple of so many iterations, at least 1.
     Blocks(u64),
     /// Shares that differ by one iteration at most.
     Balanced,
@@ -77,8 +79,8 @@ pub trait Number: Copy + PartialOrd {
     /// What is between two of them.
     type Difference: Copy;
 
-    /// How many iterations there are from `first` to `last`, as the runtime counts: by as many bits as the type has, so that all of its
-    /// numbers are none.
+    /// How many iterations there are from `first` to `last`, as the runtime counts: by as many bits as the
+    /// type has, so that all of its numbers are none.
     fn trips(first: Self, last: Self, step: Self::Difference) -> u64;
 
     /// The number so many iterations further on.
@@ -188,7 +190,8 @@ mod tests {
     /// By version 14.
     #[test]
     fn what_llvms_runtime_was_seen_to_tell() {
-        // A loop that its code knows to be empty asks from 0 to the largest number, and goes by their difference.
+        // A loop that its code knows to be empty asks from 0 to the largest number, and goes by their
+        // difference.
         assert_eq!(tell(Deal::Balanced, (0u32, u32::MAX, 1), 2, 4), told(0, u32::MAX, 0, false));
         assert_eq!(tell(Deal::Balanced, (0u64, u64::MAX, 1), 2, 4), told(0, u64::MAX, 0, false));
         // Two chunks for six threads.
@@ -255,21 +258,26 @@ mod tests {
     proptest! {
         #[test]
         fn each_iteration_is_one_threads(
-            base in prop_oneof![Just(0i64), Just(i64::from(i32::MAX) - 400), Just(i64::from(i32::MIN) + 400), -50i64..50],
+            base in prop_oneof![
+                Just(0i64), Just(i64::from(i32::MAX) - 400), Just(i64::from(i32::MIN) + 400), -50i64..50
+            ],
             span in -3i64..200, step in prop_oneof![-7i32..0, 1i32..8], deal in any_deal(), team in 1u32..12,
         ) {
             let (first, last) = if step > 0 { (base, base + span) } else { (base + 200, base + 200 - span) };
             prop_assert!(all_once(deal, (first as i32, last as i32, step), team));
             prop_assert!(all_once(deal, (first, last, i64::from(step)), team));
             let up = 1u64 << 40;
-            prop_assert!(all_once(deal, (up.wrapping_add_signed(first), up.wrapping_add_signed(last), i64::from(step)), team));
-            let up = 1u32 << 31;
-            prop_assert!(all_once(deal, (up.wrapping_add_signed(first as i32 / 2), up.wrapping_add_signed(first as i32 / 2 + span.max(0) as i32), step.abs()), team));
+            let both = (up.wrapping_add_signed(first), up.wrapping_add_signed(last));
+            prop_assert!(all_once(deal, (both.0, both.1, i64::from(step)), team));
+            let first = (1u32 << 31).wrapping_add_signed(first as i32 / 2);
+            let last = first.wrapping_add_signed(span.max(0) as i32);
+            prop_assert!(all_once(deal, (first, last, step.abs()), team));
         }
 
         #[test]
         fn the_longest_loops_do_not_overflow(
-            all in any::<u64>(), deal in any_deal(), number in any::<u32>(), team in any::<u32>(), ends in any::<(i64, i64, i64)>(),
+            all in any::<u64>(), deal in any_deal(), number in any::<u32>(), team in any::<u32>(),
+            ends in any::<(i64, i64, i64)>(),
         ) {
             if let Some(share) = deal.share(all, number, team) {
                 prop_assert!(share.from < all && share.count <= all - share.from);

@@ -1,14 +1,15 @@
-//! Where threads of a dynamic loop *park*: those whose index is at or above the DoP sleep instead of taking another
-//! chunk. The schedule allows any thread to take any chunk, so the result is what it could have been anyway.
+//! Where threads of a dynamic loop *park*: those whose index is at or above the DoP sleep instead of taking
+//! another chunk. The schedule allows any thread to take any chunk, so the result is what it could have been
+//! anyway.
 //!
-//! Thread 0 never parks. The threads that go on look, chunk by chunk, whether the DoP has grown beyond what a parked one
-//! saw, and wake it; a thread that finds the loop exhausted wakes all, because they have to get to its end. Both
-//! change the sequence word ([`Gate::seq`]) first, and a thread that parks reads it before it looks at anything else: so
-//! none is missed.
+//! Thread 0 never parks. The threads that go on look, chunk by chunk, whether the DoP has grown beyond what a
+//! parked one saw, and wake it; a thread that finds the loop exhausted wakes all, because they have to get to
+//! its end. Both change the sequence word ([`Gate::seq`]) first, and a thread that parks reads it before it
+//! looks at anything else: so none is missed.
 //!
-//! Thread 0 may not be there: it may wait for a lock that a thread holds from one chunk to the next, or do something else
-//! and leave the loop to the others. So nobody parks before thread 0 has asked for a chunk, and once it hasn't asked
-//! for one in [`PATIENCE_MS`], the parked threads go on until it does.
+//! Thread 0 may not be there: it may wait for a lock that a thread holds from one chunk to the next, or do
+//! something else and leave the loop to the others. So nobody parks before thread 0 has asked for a chunk,
+//! and once it hasn't asked for one in [`PATIENCE_MS`], the parked threads go on until it does.
 
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
@@ -29,7 +30,8 @@ pub struct Gate {
     exhausted: AtomicU32,
     /// `progress` when a thread gave up waiting: as long as it stays there, nobody parks.
     stuck: AtomicU32,
-    /// Chunks that thread 0 has asked for, modulo 2^32; it alone counts. The others read the rest at each chunk.
+    /// Chunks that thread 0 has asked for, modulo 2^32; it alone counts. The others read the rest at each
+    /// chunk.
     progress: Line,
 }
 
@@ -46,8 +48,8 @@ impl Gate {
         }
     }
 
-    /// Before its next chunk, a thread asks whether it may go on, given its `index` and the DoP `now`; else it is to
-    /// [`Gate::park`] first.
+    /// Before its next chunk, a thread asks whether it may go on, given its `index` and the DoP `now`; else
+    /// it is to [`Gate::park`] first.
     #[inline(always)]
     pub fn lets_through(&self, index: u32, now: u32, sleep: &impl Sleep) -> bool {
         if index == 0 {
@@ -71,8 +73,8 @@ impl Gate {
         }
     }
 
-    /// Sleeps while `dop` says that there are contexts for threads of lower indices only and the loop goes on. `number`
-    /// is the loop's in the region, from 0.
+    /// Sleeps while `dop` says that there are contexts for threads of lower indices only and the loop goes
+    /// on. `number` is the loop's in the region, from 0.
     pub fn park(&self, index: u32, number: u32, sleep: &impl Sleep, dop: impl Fn() -> u32) {
         let mut progress = self.progress.0.load(Ordering::Relaxed);
         if progress == self.stuck.load(Ordering::Relaxed) {
@@ -134,7 +136,8 @@ mod tests {
     use crate::testing::Parking;
     use std::sync::atomic::{AtomicBool, AtomicU64};
 
-    /// A loop of many chunks under a DoP that changes all the time: every chunk is done once, and everybody comes home.
+    /// A loop of many chunks under a DoP that changes all the time: every chunk is done once, and everybody
+    /// comes home.
     #[test]
     fn every_chunk_is_done_and_everybody_comes_home() {
         const TEAM: u32 = 4;
@@ -192,7 +195,8 @@ mod tests {
         // Thread 0 does something else: nobody parks.
         gate.park(1, 0, &parking, || 1);
         assert!(gate.lets_through(0, 1, &parking));
-        // It takes a chunk and is stuck in it (waiting for a lock that thread 1 holds): nobody ever wakes thread 1.
+        // It takes a chunk and is stuck in it (waiting for a lock that thread 1 holds): nobody ever wakes
+        // thread 1.
         gate.park(1, 0, &parking, || 1);
         assert_eq!(gate.stuck.load(Ordering::Relaxed), 1);
         gate.park(1, 0, &parking, || 1);

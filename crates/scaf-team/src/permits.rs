@@ -1,14 +1,14 @@
 //! Who gets how many of a process's contexts, where several pools of threads in it ask for some.
 //!
-//! oneTBB asks for each of its arenas: how many *workers* it could use, and how many it can't do without. Such a request
-//! is a *permit*. The threads that came into an arena from outside and work there too, the *masters*, ask nobody; they count
-//! against the share, and what is left of it is divided among the permits.
+//! oneTBB asks for each of its arenas: how many *workers* it could use, and how many it can't do without.
+//! Such a request is a *permit*. The threads that came into an arena from outside and work there too, the
+//! *masters*, ask nobody; they count against the share, and what is left of it is divided among the permits.
 //!
-//! - Whoever works at the outermost level comes first. An arena within a task of another one gets what is left there: the
-//!   outer one's threads are its masters, so that it gets on without any worker.
+//! - Whoever works at the outermost level comes first. An arena within a task of another one gets what is
+//!   left there: the outer one's threads are its masters, so that it gets on without any worker.
 //! - Those of one rank get the same, or what they want if that is less.
-//! - Workers leave when they have finished a task. Until then they count for a permit of a worse rank, which would only
-//!   be in their way; for one of the same rank they don't, as it would wait for long.
+//! - Workers leave when they have finished a task. Until then they count for a permit of a worse rank, which
+//!   would only be in their way; for one of the same rank they don't, as it would wait for long.
 
 use core::cell::Cell;
 
@@ -61,8 +61,9 @@ impl Permit {
     }
 }
 
-/// Divides `share` contexts, of which `masters` are taken, among `permits`; without a share (`None`) each gets what it wants. Together
-/// they get no more than is left, unless that is less than they have to have. Returns how many of them get another number than before.
+/// Divides `share` contexts, of which `masters` are taken, among `permits`; without a share (`None`) each
+/// gets what it wants. Together they get no more than is left, unless that is less than they have to have.
+/// Returns how many of them get another number than before.
 pub fn divide<'p>(
     share: Option<u32>,
     masters: u32,

@@ -1,7 +1,8 @@
-//! Where a master leaves word of the region that it is in, for somebody who looks after regions that get nowhere.
+//! Where a master leaves word of the region that it is in, for somebody who looks after regions that get
+//! nowhere.
 //!
-//! The region lies on the master's stack, so it must not end while somebody looks at it: it is *lent*, and the master
-//! waits at its end until it has been given back.
+//! The region lies on the master's stack, so it must not end while somebody looks at it: it is *lent*, and
+//! the master waits at its end until it has been given back.
 
 use crate::sync::{AtomicUsize, Ordering};
 

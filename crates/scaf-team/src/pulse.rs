@@ -1,11 +1,12 @@
 //! Whether a process computes in parallel by other means than OpenMP regions, as its clocks tell.
 //!
-//! A BLAS has no entry that all its calls pass, so nobody sees when it runs. What can be seen is the process's CPU time, a
-//! few times a second: more than one context's is work on several threads. Where they have less, because they share one context or
-//! the machine is busy, its first thread and the others have about as much each, and are made to give up their contexts
-//! all the time: each time slice ends with one of them waiting. (Threads that hand a lock to each other give up theirs freely.) And
-//! where its libraries may use one thread only, because of us, nothing shows whether it would use more: then it counts as what
-//! it was before, for as long as it computes.
+//! A BLAS has no entry that all its calls pass, so nobody sees when it runs. What can be seen is the
+//! process's CPU time, a few times a second: more than one context's is work on several threads. Where they
+//! have less, because they share one context or the machine is busy, its first thread and the others have
+//! about as much each, and are made to give up their contexts all the time: each time slice ends with one of
+//! them waiting. (Threads that hand a lock to each other give up theirs freely.) And where its libraries may
+//! use one thread only, because of us, nothing shows whether it would use more: then it counts as what it was
+//! before, for as long as it computes.
 
 /// What was found in the time since the look before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +32,8 @@ pub const LONGEST_MS: u32 = 800;
 
 /// The same when something was seen that has to be seen twice.
 const SOON_MS: u32 = 30;
-/// Looks in a row that show several threads before it counts: a BLAS's threads spin for 20 to 30 ms when it is loaded, and after a call.
+/// Looks in a row that show several threads before it counts: a BLAS's threads spin for 20 to 30 ms when it
+/// is loaded, and after a call.
 const BUSY_LOOKS: u32 = 2;
 /// Looks in a row that show one thread before it counts as that.
 const QUIET_LOOKS: u32 = 2;
@@ -108,8 +110,8 @@ impl Pulse {
     }
 }
 
-/// Whether the first thread and others compute by turns: each for a slice, 3 or 4 ms, so that they are switched at least once for each
-/// 10 ms of CPU time.
+/// Whether the first thread and others compute by turns: each for a slice, 3 or 4 ms, so that they are
+/// switched at least once for each 10 ms of CPU time.
 fn takes_turns(look: &Look) -> bool {
     let others = look.cpu_us.saturating_sub(look.first_us);
     let (less, more) = (others.min(look.first_us), others.max(look.first_us));

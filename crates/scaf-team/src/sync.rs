@@ -5,8 +5,8 @@ pub use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Between a sequentially consistent write and such a read of another word. Says nothing that they don't say themselves,
-/// but loom takes them for acquire and release.
+/// Between a sequentially consistent write and such a read of another word. Says nothing that they don't say
+/// themselves, but loom takes them for acquire and release.
 #[inline(always)]
 pub(crate) fn in_order() {
     #[cfg(loom)]

@@ -1,5 +1,6 @@
-//! When those who follow the DoP by themselves are told that it has changed: of a smaller one at once, because somebody waits for
-//! the contexts; of a larger one no more than a few times a second, because making threads costs them something.
+//! When those who follow the DoP by themselves are told that it has changed: of a smaller one at once,
+//! because somebody waits for the contexts; of a larger one no more than a few times a second, because making
+//! threads costs them something.
 
 /// Since they were told last lies at least this time, in milliseconds, before they are told of a larger DoP.
 const REST_MS: u64 = 200;

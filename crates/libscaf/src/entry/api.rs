@@ -1,7 +1,9 @@
-//! The C API of include/scaf.h, which says what each function does: pools of threads that the program made itself.
+//! The C API of include/scaf.h, which says what each function does: pools of threads that the program made
+//! itself.
 //!
-//! Its functions are looked up by name, so that a program needs nothing but the header; their names, types and the size of `scaf_work` are an ABI
-//! (tests/e2e/api.rs). A pool is a number from 1, and all that is known of it is how many threads it would run, and its name.
+//! Its functions are looked up by name, so that a program needs nothing but the header; their names, types
+//! and the size of `scaf_work` are an ABI (tests/e2e/api.rs). A pool is a number from 1, and all that is
+//! known of it is how many threads it would run, and its name.
 
 use crate::link::grant::{sleep, wake};
 use crate::link::{pages, state};

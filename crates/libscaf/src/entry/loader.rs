@@ -9,8 +9,8 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 arch::answered! {
-    /// The program loads a library. Only noted, and passed on so that libc still sees who asks. But where oneTBB loads a
-    /// manager of its threads, it may get ourselves.
+    /// The program loads a library. Only noted, and passed on so that libc still sees who asks. But where
+    /// oneTBB loads a manager of its threads, it may get ourselves.
     dlopen: asked, else DLOPEN
 }
 

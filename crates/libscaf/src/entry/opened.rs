@@ -17,8 +17,8 @@ use core::ptr::null;
 use core::sync::atomic::AtomicU64;
 use scaf_proto::report::SLOTS;
 
-/// What is kept of an opened region. It can't lie on the stack, and another thread may be in the body after the caller
-/// has left it, so there is one for each master.
+/// What is kept of an opened region. It can't lie on the stack, and another thread may be in the body after
+/// the caller has left it, so there is one for each master.
 struct Opened {
     entered: Entered,
     frame: Frame,
@@ -30,8 +30,8 @@ struct Opened {
 /// All zero before the first one, so that a process without such regions has no page of it.
 struct Place(UnsafeCell<MaybeUninit<Opened>>);
 
-// SAFETY: each place is used by the one master that holds the slot of its number; its team reads the frame while the
-// region runs.
+// SAFETY: each place is used by the one master that holds the slot of its number; its team reads the frame
+// while the region runs.
 unsafe impl Sync for Place {}
 
 static OPENED: [Place; SLOTS] = [const { Place(UnsafeCell::new(MaybeUninit::zeroed())) }; SLOTS];
@@ -59,7 +59,8 @@ pub unsafe fn start(region: Region, pass: impl Pass<()>) {
             }
             return pass(code.runtime, work.body, work.data, inner_request(this, code, requested));
         }
-        // Of what its threads wait for, and who looks after them, nothing can be known: no kind for fewer threads.
+        // Of what its threads wait for, and who looks after them, nothing can be known: no kind for fewer
+        // threads.
         let kind = if kind == Kind::Sections { kind } else { Kind::Opened };
         let entered = open(this, &Region { kind, ..region });
         let Some(slot) = entered.slot else {
@@ -75,7 +76,8 @@ pub unsafe fn start(region: Region, pass: impl Pass<()>) {
     }
 }
 
-/// The end of a region opened by [`start`]; `caller` is the return address, for a region that we haven't seen open.
+/// The end of a region opened by [`start`]; `caller` is the return address, for a region that we haven't seen
+/// open.
 pub unsafe extern "C" fn end(caller: usize) {
     let this = thread();
     // SAFETY: as in `start`.

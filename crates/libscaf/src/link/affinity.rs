@@ -47,7 +47,8 @@ fn count_own_pus() -> u32 {
     count
 }
 
-/// After attaching: what the daemon says is right also for a program that was narrowed when it became another one.
+/// After attaching: what the daemon says is right also for a program that was narrowed when it became another
+/// one.
 pub fn take_from_grant() {
     if let Some(masks) = pages::grant().masks() {
         OWN_PUS.store(grant::count(&masks.own), Ordering::Relaxed);
@@ -56,7 +57,9 @@ pub fn take_from_grant() {
 
 /// After a fork, in the child of an attached process: it is back on the program's own affinity.
 pub fn give_back() {
-    let Some(masks) = pages::grant().word().folded().then(|| pages::grant().masks()).flatten() else { return };
+    let Some(masks) = pages::grant().word().folded().then(|| pages::grant().masks()).flatten() else {
+        return;
+    };
     let mut now = [0u64; MASK_WORDS];
     // SAFETY: fills and reads memory of ours; an empty mask is refused by the kernel.
     unsafe {

@@ -19,8 +19,8 @@ pub fn dop_of(team: u32) -> u32 {
 /// Between two looks for an answer that is late, in milliseconds.
 const LATE_MS: u32 = 20;
 
-/// Sleeps until the grant isn't `word` any more, for at most so many milliseconds. May return for no reason; while there is
-/// no daemon it does so only then, or sooner while its answer is late.
+/// Sleeps until the grant isn't `word` any more, for at most so many milliseconds. May return for no reason;
+/// while there is no daemon it does so only then, or sooner while its answer is late.
 pub fn sleep(word: Word, limit_ms: u32) {
     let limit_ms = if state::is_waiting() { limit_ms.min(LATE_MS) } else { limit_ms };
     // SAFETY: the page is there for ever.

@@ -1,4 +1,5 @@
-//! The connection to the daemon: attaching, staying attached, the two shared pages, and staying out of the way of a fork.
+//! The connection to the daemon: attaching, staying attached, the two shared pages, and staying out of the
+//! way of a fork.
 
 pub mod affinity;
 pub mod forked;

@@ -1,8 +1,8 @@
 //! The two pages that the client shares with the daemon, at addresses that never change.
 //!
-//! Both lie in the library's own zeroed memory. Attaching maps the daemon's pages over them, detaching maps zero
-//! pages over them again: a thread in the middle of a region always finds a page where it looks, and a zero grant
-//! means unmanaged. So the hot path needs neither a pointer nor a check.
+//! Both lie in the library's own zeroed memory. Attaching maps the daemon's pages over them, detaching maps
+//! zero pages over them again: a thread in the middle of a region always finds a page where it looks, and a
+//! zero grant means unmanaged. So the hot path needs neither a pointer nor a check.
 
 use core::cell::UnsafeCell;
 use scaf_proto::PAGE_BYTES;

@@ -1,4 +1,5 @@
-//! The socket: connecting, one packet each way, and its end of file, which is the only sign that the daemon is gone.
+//! The socket: connecting, one packet each way, and its end of file, which is the only sign that the daemon
+//! is gone.
 
 use crate::sys::settings;
 use core::ffi::c_int;
@@ -28,7 +29,8 @@ pub fn connect() -> bool {
     }
 }
 
-/// Connects to the socket whose path is made of `parts` (each up to its first zero), if it is root's or our own.
+/// Connects to the socket whose path is made of `parts` (each up to its first zero), if it is root's or our
+/// own.
 fn connect_to(parts: &[&[u8]]) -> bool {
     // SAFETY: plain system calls on memory of ours.
     unsafe {
@@ -84,7 +86,8 @@ pub fn send(hello: &Hello) -> bool {
     let quietly = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     let fd = SOCKET.load(Ordering::Relaxed);
     // SAFETY: sends memory of ours.
-    is_ours() && unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), quietly) } == bytes.len() as isize
+    is_ours()
+        && unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), quietly) } == bytes.len() as isize
 }
 
 /// The daemon's answer, for as long as it is looked at.
@@ -107,7 +110,8 @@ impl Drop for Answer {
 /// Takes the daemon's answer, waiting for it up to `patience_ms`; `None` while there is none.
 pub fn receive(patience_ms: c_int) -> Option<Answer> {
     let fd = SOCKET.load(Ordering::Relaxed);
-    // SAFETY: plain system calls on memory of ours; `control` is large and aligned enough for two descriptors.
+    // SAFETY: plain system calls on memory of ours; `control` is large and aligned enough for two
+    // descriptors.
     unsafe {
         let mut ready = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         if libc::poll(&mut ready, 1, patience_ms) <= 0 {

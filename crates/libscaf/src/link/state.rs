@@ -1,8 +1,9 @@
 //! Attaching to the daemon, staying attached, and noticing that it is gone.
 //!
-//! A process attaches at its first parallel region, or when work of another kind says that it is there (`program/work.rs`); any
-//! other is left alone. From then on [`tend`] is one comparison a region, and about once a second a look at the socket. When the
-//! daemon is gone, the program is unmanaged until a daemon is back.
+//! A process attaches at its first parallel region, or when work of another kind says that it is there
+//! (`program/work.rs`); any other is left alone. From then on [`tend`] is one comparison a region, and about
+//! once a second a look at the socket. When the daemon is gone, the program is unmanaged until a daemon is
+//! back.
 //!
 //! One thread at a time does this; the others pass by. The only wait is for the daemon's answer at the first
 //! attachment, at most [`PATIENCE_MS`]; a later answer is picked up at a later region.
@@ -39,8 +40,8 @@ const ATTACHED: u32 = 2;
 static MODULES_TOLD: AtomicU32 = AtomicU32::new(0);
 /// Number of the grant under which lent contexts were asked back last; 0 for none.
 static ASKED_BACK: AtomicU32 = AtomicU32::new(0);
-/// What the daemon is told of the program: threads that it would run at a time without us, at least 1, and whether a
-/// library of its computes on several threads.
+/// What the daemon is told of the program: threads that it would run at a time without us, at least 1, and
+/// whether a library of its computes on several threads.
 static NATURAL: AtomicU32 = AtomicU32::new(1);
 static AT_WORK: AtomicBool = AtomicBool::new(false);
 
@@ -196,7 +197,8 @@ fn is_page(fd: c_int) -> bool {
     }
 }
 
-/// While attached: tells of new modules, and looks whether the daemon is still there if it is `time` for that.
+/// While attached: tells of new modules, and looks whether the daemon is still there if it is `time` for
+/// that.
 fn check(time: bool) {
     let met = modules::met();
     let told = MODULES_TOLD.swap(met, Ordering::Relaxed);
@@ -214,8 +216,9 @@ fn check(time: bool) {
     }
 }
 
-/// At the entry of a region, or of other work, while contexts of the program are lent: tells the daemon that they are needed, once for each grant. True
-/// if it was told just now. If another thread is at the socket, or the socket is full, a later region tells, or the daemon's next tick finds out.
+/// At the entry of a region, or of other work, while contexts of the program are lent: tells the daemon that
+/// they are needed, once for each grant. True if it was told just now. If another thread is at the socket, or
+/// the socket is full, a later region tells, or the daemon's next tick finds out.
 #[cold]
 #[inline(never)]
 pub fn ask_back(epoch: u32) -> bool {
@@ -226,9 +229,7 @@ pub fn ask_back(epoch: u32) -> bool {
     {
         return false;
     }
-    let told = keeping_errno(|| {
-        STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED)
-    });
+    let told = keeping_errno(|| STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED));
     if told {
         ASKED_BACK.store(epoch, Ordering::Relaxed);
     }
@@ -241,7 +242,8 @@ fn hang_up() {
     STATE.store(DETACHED, Ordering::Relaxed);
 }
 
-/// After a fork, in the child: it is a program of its own, on its own affinity, and attaches at its first region.
+/// After a fork, in the child: it is a program of its own, on its own affinity, and attaches at its first
+/// region.
 pub fn after_fork() {
     if STATE.load(Ordering::Relaxed) == ATTACHED {
         affinity::give_back();

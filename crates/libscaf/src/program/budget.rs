@@ -1,7 +1,8 @@
-//! One budget for all runtimes of the process: what of its DoP each may use now, by who is running ([`scaf_team::split`]).
+//! One budget for all runtimes of the process: what of its DoP each may use now, by who is running
+//! ([`scaf_team::split`]).
 //!
-//! OpenMP's regions take what they are granted; the others say here what they run. What is called from within a region's
-//! threads gets what there is for one of them.
+//! OpenMP's regions take what they are granted; the others say here what they run. What is called from within
+//! a region's threads gets what there is for one of them.
 
 use crate::link::{grant, pages, state};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -43,7 +44,8 @@ pub fn running(who: Who) -> u32 {
     RUNNING.get(who as usize).map_or(0, |running| running.load(Ordering::Relaxed))
 }
 
-/// How many of the process's contexts the runtime may use now, at least 1. While unmanaged, a share of all that the process has.
+/// How many of the process's contexts the runtime may use now, at least 1. While unmanaged, a share of all
+/// that the process has.
 pub fn share(who: Who) -> u32 {
     let mut wants = [0; COUNT];
     let mut others = 0;
@@ -57,8 +59,8 @@ pub fn share(who: Who) -> u32 {
     split::shares(grant::dop(), teams, wants).get(who as usize).map_or(1, |share| (*share).max(1))
 }
 
-/// Threads of OpenMP regions that run now, and how many regions have ended so far, as the report page has them. `others` of those
-/// threads aren't OpenMP's: they are told of on the same page.
+/// Threads of OpenMP regions that run now, and how many regions have ended so far, as the report page has
+/// them. `others` of those threads aren't OpenMP's: they are told of on the same page.
 pub fn regions(others: u32) -> (u32, u64) {
     let Some((_, slots)) = pages::report().read() else { return (0, 0) };
     let slots = || slots.iter().flatten();

@@ -1,12 +1,13 @@
-//! A thread that tells others when the grant has changed: runtimes and libraries that have a setter for their number of threads, and that
-//! nobody calls at each piece of work.
+//! A thread that tells others when the grant has changed: runtimes and libraries that have a setter for their
+//! number of threads, and that nobody calls at each piece of work.
 //!
-//! It sleeps on the grant page; the daemon wakes it when it publishes a grant. Once in [`LOOK_MS`] it wakes by itself, which is how it notices
-//! that the daemon is gone, or back. There is one while the process is attached and has listeners; once there it stays. A forked child
-//! has none until it attaches.
+//! It sleeps on the grant page; the daemon wakes it when it publishes a grant. Once in [`LOOK_MS`] it wakes
+//! by itself, which is how it notices that the daemon is gone, or back. There is one while the process is
+//! attached and has listeners; once there it stays. A forked child has none until it attaches.
 //!
-//! Listeners may hold locks of their libraries while they are called. So none is called during a fork, for the child would find such a lock
-//! taken for ever; nor after `exit` has begun, when those libraries are taken down.
+//! Listeners may hold locks of their libraries while they are called. So none is called during a fork, for
+//! the child would find such a lock taken for ever; nor after `exit` has begun, when those libraries are
+//! taken down.
 
 use crate::link::{grant, pages, state};
 use crate::sys::arch::ticks;
@@ -21,8 +22,8 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use scaf_team::Sleep;
 use scaf_team::telling::{Due, Telling};
 
-/// What is called with the new DoP, at least 1. It runs on a thread of ours: it may take locks and make threads; it must not call `exit` or `fork`, nor
-/// wait for somebody who does.
+/// What is called with the new DoP, at least 1. It runs on a thread of ours: it may take locks and make
+/// threads; it must not call `exit` or `fork`, nor wait for somebody who does.
 pub type Listener = fn(u32);
 
 /// Most listeners.
@@ -43,8 +44,9 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 const CLOSED: u32 = 2;
 
-/// Has `listener` called with the DoP as it is when the keeper comes by, and then whenever it has changed: at once if it is smaller, at most a few
-/// times a second if it is larger. For good; `false` if the table is full. The same function counts once.
+/// Has `listener` called with the DoP as it is when the keeper comes by, and then whenever it has changed: at
+/// once if it is smaller, at most a few times a second if it is larger. For good; `false` if the table is
+/// full. The same function counts once.
 pub fn on_change(listener: Listener) -> bool {
     let function = listener as *mut ();
     let there = TABLE.iter().any(|place| {

@@ -1,5 +1,5 @@
-//! The threads that start regions, each with a slot of the report page, and the team sizes that they share the program's one
-//! budget by.
+//! The threads that start regions, each with a slot of the report page, and the team sizes that they share
+//! the program's one budget by.
 
 use super::promise;
 use super::thread::{Master, NO_SLOT, master};
@@ -107,7 +107,8 @@ pub fn is_crowded(team: u32) -> bool {
     word.folded() && word.dop().is_some_and(|dop| team.max(in_teams()) > dop)
 }
 
-/// Several masters share the program's one budget: each takes what the others leave. Returns what to give back.
+/// Several masters share the program's one budget: each takes what the others leave. Returns what to give
+/// back.
 #[inline(always)]
 pub fn join_teams(team: u32) -> u32 {
     if one_master() {
@@ -163,8 +164,8 @@ pub fn free_slot(slot: u32) {
     SLOTS_TAKEN.fetch_and(!(1 << (slot.wrapping_sub(1) & 31)), Ordering::Relaxed);
 }
 
-/// Takes the calling thread's slot from it before the thread ends, for threads that don't end. Returns its number plus one,
-/// or 0: [`free_slot`] is to be called with it.
+/// Takes the calling thread's slot from it before the thread ends, for threads that don't end. Returns its
+/// number plus one, or 0: [`free_slot`] is to be called with it.
 pub fn leave_slot() -> u32 {
     // SAFETY: this thread's own state.
     unsafe { core::mem::take(&mut (*master()).slot) }

@@ -1,5 +1,5 @@
-//! The program as a whole: who starts regions, what it has promised, what its regions are known for, and what of the grant
-//! each of its runtimes may use.
+//! The program as a whole: who starts regions, what it has promised, what its regions are known for, and what
+//! of the grant each of its runtimes may use.
 
 pub mod budget;
 pub mod keeper;

@@ -1,6 +1,5 @@
-//! Calls by which a program fixes the size of its teams. Such a promise is kept: from then on none of its regions is
-//! resized, they are folded instead.
-//! `OMP_NUM_THREADS` is a cap, not a promise.
+//! Calls by which a program fixes the size of its teams. Such a promise is kept: from then on none of its
+//! regions is resized, they are folded instead. `OMP_NUM_THREADS` is a cap, not a promise.
 
 use crate::link::pages;
 use crate::runtimes::entries::Runtime;

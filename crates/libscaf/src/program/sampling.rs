@@ -1,12 +1,14 @@
-//! What is remembered of a region: how long it is, which of its runs are measured, and what the others count for.
+//! What is remembered of a region: how long it is, which of its runs are measured, and what the others count
+//! for.
 //!
-//! Measuring costs 10 ns a time stamp, and 150 ns for each thread's time at two threads: a cache line moves between
-//! cores. That is nothing for a region of 20 us and a lot for one of 0.3 us. So a region that has been short several
-//! times in a row is *sampled*: of [`SAMPLE`] runs one is measured, and the others count as that one did. What is
-//! remembered of a region is its [`Note`], one word.
+//! Measuring costs 10 ns a time stamp, and 150 ns for each thread's time at two threads: a cache line moves
+//! between cores. That is nothing for a region of 20 us and a lot for one of 0.3 us. So a region that has
+//! been short several times in a row is *sampled*: of [`SAMPLE`] runs one is measured, and the others count
+//! as that one did. What is remembered of a region is its [`Note`], one word.
 //!
-//! A run with several threads still has its time stamps taken, because the region may have become a long one. With one
-//! thread that can wait for the next measured run: its time counts as one context's use, in a region or not.
+//! A run with several threads still has its time stamps taken, because the region may have become a long one.
+//! With one thread that can wait for the next measured run: its time counts as one context's use, in a region
+//! or not.
 
 use super::masters::one_master;
 use super::thread::Master;
@@ -21,30 +23,35 @@ use scaf_team::choice::Length;
 
 /// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
 const SHORT_TICKS: u64 = 1 << 15;
-/// Regions from this long on (70 to 130 ms) are long: they are to follow a grant that changes meanwhile. Shorter ones follow at
-/// the next entry, for a folded team takes 5 to 26% longer than a resized one (docs/decisions/waits.md).
+/// Regions from this long on (70 to 130 ms) are long: they are to follow a grant that changes meanwhile.
+/// Shorter ones follow at the next entry, for a folded team takes 5 to 26% longer than a resized one
+/// (docs/decisions/waits.md).
 const LONG_TICKS: u64 = 1 << 28;
 /// One of so many runs of short regions is measured. A prime, so that of regions that take turns each is met.
 const SAMPLE: u32 = 61;
-/// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left out.
+/// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left
+/// out.
 const STREAK: u64 = 4;
-/// The same for runs of one thread, whose time isn't taken at all: a region may be a short one at a multigrid's coarse levels and a
-/// long one at the fine ones, and those mustn't be missed. Above what such a cycle has, and one bit of a note.
+/// The same for runs of one thread, whose time isn't taken at all: a region may be a short one at a
+/// multigrid's coarse levels and a long one at the fine ones, and those mustn't be missed. Above what such a
+/// cycle has, and one bit of a note.
 const STREAK_ALONE: u64 = 128;
 
-/// Lower 16 bits: the useful share of a team's time. Next 16: wall ticks with one thread. Then 8 bits each: how many
-/// measured runs in a row were short, with several threads and with one. Shares and ticks are smoothed. Then
-/// [`LENGTH`], [`WHOLE`], [`ROW`], and [`MARKED`].
+/// Lower 16 bits: the useful share of a team's time. Next 16: wall ticks with one thread. Then 8 bits each:
+/// how many measured runs in a row were short, with several threads and with one. Shares and ticks are
+/// smoothed. Then [`LENGTH`], [`WHOLE`], [`ROW`], and [`MARKED`].
 pub struct Note(u64);
 
-/// Bits of a note: 0 if the region hasn't run yet, else [`NOT_LONG`] or [`LONG`], as its latest measured run was; or
-/// [`WAS_LONG`], as only the one before was. Programs run a region once for a start and then at length.
+/// Bits of a note: 0 if the region hasn't run yet, else [`NOT_LONG`] or [`LONG`], as its latest measured run
+/// was; or [`WAS_LONG`], as only the one before was. Programs run a region once for a start and then at
+/// length.
 const LENGTH: u64 = 3 << 48;
 const NOT_LONG: u64 = 1 << 48;
 const LONG: u64 = 2 << 48;
 const WAS_LONG: u64 = 3 << 48;
 
-/// Two bits of a note: how many measured runs had all threads that they should have, up to [`ENOUGH`]; or [`NEVER`].
+/// Two bits of a note: how many measured runs had all threads that they should have, up to [`ENOUGH`]; or
+/// [`NEVER`].
 const WHOLE: u64 = 3 << 50;
 const ONE_WHOLE: u64 = 1 << 50;
 const ENOUGH: u64 = 2 << 50;
@@ -79,8 +86,8 @@ impl Share {
     /// The useful part of `ticks` spent by a team.
     #[inline(always)]
     pub fn of(&self, ticks: u64) -> u64 {
-        // Only a region that was short a moment ago is estimated, so the product doesn't overflow: 2^48 ticks are a
-        // day.
+        // Only a region that was short a moment ago is estimated, so the product doesn't overflow: 2^48 ticks
+        // are a day.
         ticks.wrapping_mul(self.0) >> 16
     }
 }
@@ -245,8 +252,8 @@ fn smooth(streak: u64, was: u64, is: u64) -> u64 {
     if streak == 0 { is } else { (was * 3 + is) / 4 }
 }
 
-/// Whether this run of a short region is one that isn't measured. One that isn't left out is asked about again, by
-/// [`is_left_out`].
+/// Whether this run of a short region is one that isn't measured. One that isn't left out is asked about
+/// again, by [`is_left_out`].
 #[inline(always)]
 pub fn is_passed_by(this: *mut Master) -> bool {
     // SAFETY: the calling thread's own state.

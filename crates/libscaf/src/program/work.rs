@@ -1,26 +1,31 @@
-//! The foundation for work that isn't an OpenMP region: threads of TBB, of a BLAS, of a pool of the program's own.
+//! The foundation for work that isn't an OpenMP region: threads of TBB, of a BLAS, of a pool of the program's
+//! own.
 //!
 //! How a port uses it:
 //!
 //! ```text
-//! keeper::on_change(resized);                 once: a plain fn(u32), if the library has a setter for its threads
-//! work::attach(natural);                      before each piece of work, or whenever the library is come by: 2 ns when attached
+//! keeper::on_change(resized);                 once: a plain fn(u32), if the library has a setter
+//! work::attach(natural);                      before each piece of work: 2 ns when attached
 //! let threads = natural.min(grant::dop());    how many are to work now
 //! let ticket = work::begin(id, threads);      the daemon sees a program that is parallel, not one that is serial
 //! ...
 //! work::end(ticket, units);                   and what that took on so many contexts
 //! ```
 //!
-//! - `attach` is what `region/enter.rs` does at a region's entry: the first call connects, which takes 0.1 to 2 ms; later ones look at the socket once a second. It
-//!   has to come before the rest, in a forked child, too: there nothing is known of the parent's threads.
+//! - `attach` is what `region/enter.rs` does at a region's entry: the first call connects, which takes 0.1 to
+//!   2 ms; later ones look at the socket once a second. It has to come before the rest, in a forked child,
+//!   too: there nothing is known of the parent's threads.
 //! - `dop` is one load. It is the process's, not one library's: who gets what part of it is another question.
-//! - Between `begin` and `end` the thread that began holds its slot of the report page, as it does in a region. Regions that it enters
-//!   and other work that it begins meanwhile are measured in place of the work around them; work within a region isn't measured.
+//! - Between `begin` and `end` the thread that began holds its slot of the report page, as it does in a
+//!   region. Regions that it enters and other work that it begins meanwhile are measured in place of the work
+//!   around them; work within a region isn't measured.
 //! - Any thread may end what another began, but only if it is the same one the observed curve learns from it.
-//! - What part of their time the threads were useful isn't known here. Told is that all were, all the time, and the daemon doesn't believe more than the
-//!   process's CPU clock: an upper bound, right where threads that wait sleep.
+//! - What part of their time the threads were useful isn't known here. Told is that all were, all the time,
+//!   and the daemon doesn't believe more than the process's CPU clock: an upper bound, right where threads
+//!   that wait sleep.
 //! - Work may also be told of by the program itself, by the C API (`entry/api.rs`).
-//! - `begin` asks for contexts that were lent back, whatever `threads`: a pool that reads the DoP beforehand gets more for its next piece.
+//! - `begin` asks for contexts that were lent back, whatever `threads`: a pool that reads the DoP beforehand
+//!   gets more for its next piece.
 
 use super::thread::{NO_SLOT, master};
 use super::{keeper, masters};
@@ -33,7 +38,8 @@ use scaf_proto::report::Slot;
 use scaf_proto::rows::Key;
 use scaf_team::choice::Mechanism;
 
-/// Work that has begun. One that is never ended counts as going on until the same thread begins other work or enters a region.
+/// Work that has begun. One that is never ended counts as going on until the same thread begins other work or
+/// enters a region.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Ticket {
@@ -63,8 +69,8 @@ impl Ticket {
 /// Forks that this process is away from the first one; a ticket of the parent's is nothing to the child.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// Attaches to the daemon, if there is one. `natural` is how many threads the caller would run alone on the machine, 1 to 65,535; the program's is
-/// the most that anybody said. True if it is attached.
+/// Attaches to the daemon, if there is one. `natural` is how many threads the caller would run alone on the
+/// machine, 1 to 65,535; the program's is the most that anybody said. True if it is attached.
 #[inline]
 pub fn attach(natural: u32) -> bool {
     masters::widen(natural);
@@ -76,13 +82,14 @@ pub fn attach(natural: u32) -> bool {
     attached
 }
 
-/// Work begins that `threads` threads do, the caller among them or not. `id` is the same for work of the same kind, such as the address of a function
-/// (that of one in a file is known again in the program's next run).
+/// Work begins that `threads` threads do, the caller among them or not. `id` is the same for work of the same
+/// kind, such as the address of a function (that of one in a file is known again in the program's next run).
 pub fn begin(id: u64, threads: u32) -> Ticket {
     begin_as(id, threads, true)
 }
 
-/// The same for work that was noticed rather than told of, and may have ended a while ago when that is noticed: regions don't get less for it.
+/// The same for work that was noticed rather than told of, and may have ended a while ago when that is
+/// noticed: regions don't get less for it.
 pub fn begin_noticed(id: u64, threads: u32) -> Ticket {
     begin_as(id, threads, false)
 }
@@ -111,8 +118,8 @@ fn begin_as(id: u64, threads: u32, joins: bool) -> Ticket {
     Ticket { slot: number, forks: FORKS.load(Ordering::Relaxed), threads, shared, entered: now, id, grant }
 }
 
-/// That work has ended. `units` is how much it was, in whatever is the same for all work of its id, below 2^44; 0 if pieces of it are alike, and each
-/// counts as one.
+/// That work has ended. `units` is how much it was, in whatever is the same for all work of its id, below
+/// 2^44; 0 if pieces of it are alike, and each counts as one.
 pub fn end(ticket: Ticket, units: u64) {
     let number = ticket.slot;
     if number == 0 || ticket.forks != FORKS.load(Ordering::Relaxed) {
@@ -151,8 +158,8 @@ fn free_slot() -> Option<(u32, &'static Slot)> {
     }
 }
 
-/// Whether a thread that has begun nothing so far works in a region. LLVM's runtime isn't asked: it would take a foreign thread for one of its own from
-/// then on.
+/// Whether a thread that has begun nothing so far works in a region. LLVM's runtime isn't asked: it would
+/// take a foreign thread for one of its own from then on.
 #[cold]
 #[inline(never)]
 fn is_inside() -> bool {

@@ -1,10 +1,11 @@
 //! What happens at the entry and the exit of a parallel region.
 //!
-//! Entry: read the grant, choose the team size, note the time. The outlined function is called through [`run_thread`],
-//! which takes each thread's time in it. Exit: note the time, add up. In between no message and no system call.
+//! Entry: read the grant, choose the team size, note the time. The outlined function is called through
+//! [`run_thread`], which takes each thread's time in it. Exit: note the time, add up. In between no message
+//! and no system call.
 //!
-//! Taking each thread's time moves a cache line between cores, 150 ns at two threads. Regions known to be short are
-//! therefore sampled (`program/sampling.rs`). Regions within regions are passed on as they are.
+//! Taking each thread's time moves a cache line between cores, 150 ns at two threads. Regions known to be
+//! short are therefore sampled (`program/sampling.rs`). Regions within regions are passed on as they are.
 
 use super::choose::choose;
 use super::entered::Entered;
@@ -38,8 +39,8 @@ pub unsafe fn run<R>(region: Region, pass: impl Pass<R>) -> R {
     }
 }
 
-/// Whether this run of a region is one that there is nothing to do about: a program of one thread has nothing to choose,
-/// and most runs of its short regions aren't measured. One that isn't passed by has to be managed.
+/// Whether this run of a region is one that there is nothing to do about: a program of one thread has nothing
+/// to choose, and most runs of its short regions aren't measured. One that isn't passed by has to be managed.
 #[inline(always)]
 pub unsafe fn is_passed_by(region: &Region) -> bool {
     let this = master();
@@ -197,8 +198,8 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     }
 }
 
-/// Whether the calling thread is in a region already. One that is no master yet may be as well: as a worker of a region
-/// that isn't measured, or running one of its tasks at its end.
+/// Whether the calling thread is in a region already. One that is no master yet may be as well: as a worker
+/// of a region that isn't measured, or running one of its tasks at its end.
 #[inline(always)]
 unsafe fn is_nested(this: *mut Master, runtime: &Runtime) -> bool {
     #[cold]

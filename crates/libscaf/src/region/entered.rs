@@ -1,5 +1,5 @@
-//! A region that has been entered, until it is left: the same for those that are measured, those that aren't, and those that
-//! are opened by one call and ended by another.
+//! A region that has been entered, until it is left: the same for those that are measured, those that aren't,
+//! and those that are opened by one call and ended by another.
 
 use super::frame::Frame;
 use super::kind::Region;
@@ -95,8 +95,9 @@ impl Entered {
         Note::report(region.code, region.work.body, &Runs { iterations: region.iterations(), ..runs });
     }
 
-    /// Adds the region up and returns its useful ticks. A team that had tasks whose time wasn't taken may have worked while
-    /// it waited, within the function or after it: all its time counts as useful, an upper bound.
+    /// Adds the region up and returns its useful ticks. A team that had tasks whose time wasn't taken may
+    /// have worked while it waited, within the function or after it: all its time counts as useful, an upper
+    /// bound.
     #[inline(always)]
     pub fn add_up(&self, slot: &Slot, frame: &Frame, left: u64, (threads, inside): (u32, u64)) -> u64 {
         let all = left.wrapping_sub(self.at).wrapping_mul(u64::from(threads));

@@ -1,8 +1,9 @@
-//! A parallel region while it runs: what its threads share, and how the time that each spends in it is told apart into work
-//! and waits.
+//! A parallel region while it runs: what its threads share, and how the time that each spends in it is told
+//! apart into work and waits.
 //!
-//! A thread *waits* at barriers, at the ends of loops, for tasks, for locks. While it waits for tasks the runtime has it run
-//! others, and those are work: [`Frame::waits`] and [`Frame::in_task`] take turns at its clock.
+//! A thread *waits* at barriers, at the ends of loops, for tasks, for locks. While it waits for tasks the
+//! runtime has it run others, and those are work: [`Frame::waits`] and [`Frame::in_task`] take turns at its
+//! clock.
 
 use super::kind::Work;
 use super::parts::Parts;
@@ -24,8 +25,8 @@ use scaf_proto::rows::{Key, ROWS};
 use scaf_team::barrier::Barrier;
 use scaf_team::gate::Gate;
 
-/// What [`run_thread`] is handed instead of the program's own data. Lies on the master's stack: the region's end
-/// waits for all threads.
+/// What [`run_thread`] is handed instead of the program's own data. Lies on the master's stack: the region's
+/// end waits for all threads.
 #[repr(C)]
 pub struct Frame {
     /// A copy of the first word of the program's data where the runtime itself reads it (task reductions).
@@ -37,8 +38,8 @@ pub struct Frame {
     depth: u32,
     /// Bits of [`HAS_TASKS`] and so on.
     seen: AtomicU32,
-    /// Threads that have left the function, in the upper 12 bits, and the sum of their ticks in it (52 bits are 20
-    /// days): one atomic addition a thread.
+    /// Threads that have left the function, in the upper 12 bits, and the sum of their ticks in it (52 bits
+    /// are 20 days): one atomic addition a thread.
     inside: AtomicU64,
     /// Whether barriers and ends of loops are ours.
     pub takes_over: bool,
@@ -87,7 +88,8 @@ const HAS_NESTED: u32 = 2;
 /// A task was created whose time isn't taken: a wait may be work.
 const UNTIMED_TASKS: u32 = 4;
 
-/// Times of a thread are told after a 64th of what the region has run for, so that the addition costs nothing.
+/// Times of a thread are told after a 64th of what the region has run for, so that the addition costs
+/// nothing.
 const TOLD_SHIFT: u32 = 6;
 
 impl Frame {
@@ -195,7 +197,8 @@ impl Frame {
         ((packed >> 52) as u32, packed & (ONE_THREAD - 1))
     }
 
-    /// A thread of the region is at a barrier, at tick `now`: marks that, if it is the master in a long region.
+    /// A thread of the region is at a barrier, at tick `now`: marks that, if it is the master in a long
+    /// region.
     #[inline(always)]
     pub fn mark(&self, this: *const Thread, now: u64, team: u32) {
         if this == self.master {
@@ -261,7 +264,8 @@ impl Frame {
         now.wrapping_sub(self.entered) >> TOLD_SHIFT
     }
 
-    /// Whether the time of tasks that are created in it is taken: all its threads come through [`Frame::visit`].
+    /// Whether the time of tasks that are created in it is taken: all its threads come through
+    /// [`Frame::visit`].
     #[inline(always)]
     pub fn times_tasks(&self) -> bool {
         self.depth == 1 && !self.slot.is_null() && !self.master.is_null() && !self.parts.are_there()
@@ -280,12 +284,13 @@ impl Frame {
 
     /// Runs a task of a region that times them, on a thread of its team.
     pub unsafe fn in_task(this: *mut Thread, body: Body, data: *mut c_void) {
-        // SAFETY: this thread's own state; the program's own function and data. A team's tasks end before its region does, and
-        // each of its threads has come to the region's end or is in it: `left` or `frame` is the region's, and lives.
+        // SAFETY: this thread's own state; the program's own function and data. A team's tasks end before its
+        // region does, and each of its threads has come to the region's end or is in it: `left` or `frame` is
+        // the region's, and lives.
         unsafe {
             if let Some(frame) = (*this).left.as_ref() {
-                // At the region's end, where its time is no part of any thread's in the outlined function. Tasks that it has to
-                // wait for are within it.
+                // At the region's end, where its time is no part of any thread's in the outlined function.
+                // Tasks that it has to wait for are within it.
                 let before = ((*this).runtime, (*this).frame, (*master()).depth);
                 ((*this).runtime, (*this).frame, (*master()).depth) = (frame.runtime, frame, frame.depth);
                 (*this).left = null();

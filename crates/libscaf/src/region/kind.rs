@@ -54,7 +54,7 @@ impl Region {
     }
 }
 
-/// Passes a region on to its runtime, with the function, data and team size that it is handed; returns when it has ended, or,
-/// of an opened one, when it has begun.
+/// Passes a region on to its runtime, with the function, data and team size that it is handed; returns when
+/// it has ended, or, of an opened one, when it has begun.
 pub trait Pass<R>: Fn(&Runtime, Body, *mut c_void, u32) -> R {}
 impl<R, F: Fn(&Runtime, Body, *mut c_void, u32) -> R> Pass<R> for F {}

@@ -45,8 +45,8 @@ impl Parts {
         self.count.saturating_sub(self.taken.load(Ordering::Relaxed).saturating_add(real))
     }
 
-    /// For the watch: parts left, in a form that changes whenever one is taken; 0 if there is nobody to help or help has
-    /// come.
+    /// For the watch: parts left, in a form that changes whenever one is taken; 0 if there is nobody to help
+    /// or help has come.
     pub fn waiting(&self, real: u32) -> u32 {
         if real == 0 || self.own_threads.load(Ordering::Relaxed) != 0 { 0 } else { self.left(real) }
     }
@@ -68,7 +68,8 @@ impl Parts {
         self.own_threads.swap(1, Ordering::AcqRel) == 0
     }
 
-    /// There was no thread for one of them: what is left stays with the real threads, until somebody says so again.
+    /// There was no thread for one of them: what is left stays with the real threads, until somebody says so
+    /// again.
     pub fn take_own_threads_back(&self) {
         self.own_threads.store(0, Ordering::Release);
     }
@@ -78,7 +79,8 @@ impl Parts {
         self.helpers.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// It goes. The region may end as soon as the number is there; its address is all that is needed of it then.
+    /// It goes. The region may end as soon as the number is there; its address is all that is needed of it
+    /// then.
     pub fn helper_goes(parts: *const Parts) {
         // SAFETY: the region's end waits for this; waking uses the word's address only.
         unsafe {

@@ -1,7 +1,7 @@
 //! Which runtime a call is for, and which region and thread it comes from.
 //!
-//! A call within a region is for that region's runtime, which the thread knows; outside of one, or in a thread of a team that we
-//! haven't opened, the caller's address tells.
+//! A call within a region is for that region's runtime, which the thread knows; outside of one, or in a
+//! thread of a team that we haven't opened, the caller's address tells.
 
 use super::frame::Frame;
 use super::thread::{NO_INDEX, Thread};
@@ -20,17 +20,17 @@ pub unsafe fn place<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Ru
                 return of_caller(this, caller);
             }
             Some(runtime) => runtime,
-            // In a thread of a team that we haven't opened. Asking the dynamic linker might wait for its lock, which the master
-            // holds if the region is in a library's constructor.
+            // In a thread of a team that we haven't opened. Asking the dynamic linker might wait for its
+            // lock, which the master holds if the region is in a library's constructor.
             None => only_of(Abi::Gcc).or_else(|| lookup::of(caller).map(|code| code.runtime))?,
         };
         Some((runtime, (*this).frame.as_ref().filter(|_| (*this).serial == 0)))
     }
 }
 
-/// Where a lock or a group of tasks is: in the caller's own runtime, for that is asked to let go of it, or was asked to begin it, which
-/// we don't see. Where the call was a function's last, the compiler made it a jump, and it returns to whoever called that function: for
-/// a region's or a task's this is us.
+/// Where a lock or a group of tasks is: in the caller's own runtime, for that is asked to let go of it, or
+/// was asked to begin it, which we don't see. Where the call was a function's last, the compiler made it a
+/// jump, and it returns to whoever called that function: for a region's or a task's this is us.
 pub unsafe fn of_caller<'a>(
     this: *mut Thread,
     caller: usize,
@@ -38,7 +38,8 @@ pub unsafe fn of_caller<'a>(
     // SAFETY: this thread's own state; a frame lives as long as its region.
     let frame = unsafe { (*this).frame.as_ref().filter(|_| (*this).serial == 0) };
     let own = || frame.filter(|_| linker::is_ours(caller)).map(Frame::runtime);
-    // The master of a region in a library's constructor has the dynamic linker's lock, and waits for us: that is asked last.
+    // The master of a region in a library's constructor has the dynamic linker's lock, and waits for us: that
+    // is asked last.
     let beside = || frame.and_then(|frame| lookup::beside(frame.body(), caller));
     let sole = || frame.and_then(|_| only_of(Abi::Gcc));
     let asked = || lookup::of(caller).map(|code| code.runtime);
@@ -46,8 +47,9 @@ pub unsafe fn of_caller<'a>(
     Some((runtime, frame.filter(|frame| core::ptr::eq(frame.runtime(), runtime))))
 }
 
-/// The runtime that a question about the team is for: the caller's. Threads of a runtime's own don't ask the dynamic linker,
-/// which might wait for a master in a library's constructor; what they work in is the caller's runtime nearly always.
+/// The runtime that a question about the team is for: the caller's. Threads of a runtime's own don't ask the
+/// dynamic linker, which might wait for a master in a library's constructor; what they work in is the
+/// caller's runtime nearly always.
 #[inline(always)]
 pub unsafe fn asked(this: *mut Thread, caller: usize) -> Option<&'static Runtime> {
     lookup::known(caller).or_else(|| {

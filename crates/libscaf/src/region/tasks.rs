@@ -1,10 +1,12 @@
 //! Tasks, and the calls in which a thread waits for them or for a lock.
 //!
-//! A waiting thread runs tasks, and at a region's end all of them do, so useful time can be told from waits only if each
-//! task's time is taken. What a task gets is the program's own data, which has no room for anything of ours; so what says
-//! which function is meant is *where* it is entered: each task function has an entrance of ours.
+//! A waiting thread runs tasks, and at a region's end all of them do, so useful time can be told from waits
+//! only if each task's time is taken. What a task gets is the program's own data, which has no room for
+//! anything of ours; so what says which function is meant is *where* it is entered: each task function has an
+//! entrance of ours.
 //!
-//! Who waits for a lock is asleep or spinning, and never works. Most locks are free: of these one in [`SHARE`] is timed.
+//! Who waits for a lock is asleep or spinning, and never works. Most locks are free: of these one in
+//! [`SHARE`] is timed.
 
 use super::frame::Frame;
 use super::place::place;
@@ -15,8 +17,8 @@ use crate::sys::symbols::function;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Task functions that are told apart; a power of two. Tasks of others are run as they came, and make all time of their regions
-/// count as useful.
+/// Task functions that are told apart; a power of two. Tasks of others are run as they came, and make all
+/// time of their regions count as useful.
 const FUNCTIONS: usize = 128;
 /// Places that are looked at for a function.
 const PROBES: usize = 16;
@@ -95,8 +97,8 @@ pub fn create_many(body: Body, create: impl FnOnce(&'static Runtime, Body)) {
     }
 }
 
-/// Of so many locks one is timed while they are free: a power of 2. Which one is left to chance, for threads that take turns at a lock find it free
-/// and taken by turns, too.
+/// Of so many locks one is timed while they are free: a power of 2. Which one is left to chance, for threads
+/// that take turns at a lock find it free and taken by turns, too.
 const SHARE: u32 = 2;
 /// A lock that was to be had within so many ticks (about 0.5 us) counts as free.
 const FREE_TICKS: u64 = 1 << 11;

@@ -28,7 +28,8 @@ pub struct Thread {
     pub index: u32,
     /// Loops of the region whose end it has reached.
     pub loops: u32,
-    /// Loops of a virtualised region that this thread has entered within the runtime: each once, whoever it is.
+    /// Loops of a virtualised region that this thread has entered within the runtime: each once, whoever it
+    /// is.
     pub entered: u32,
     /// 1 while it is in one of them.
     pub in_loop: u32,
@@ -40,7 +41,8 @@ pub struct Thread {
     pub stands_for: u32,
     /// Regions that were opened by a `_start` entry point and not yet ended.
     pub started: u32,
-    /// Team size by a `num_threads` clause, until LLVM's runtime enters the region that it is for; 0 without one.
+    /// Team size by a `num_threads` clause, until LLVM's runtime enters the region that it is for; 0 without
+    /// one.
     pub pushed: u32,
     /// Runtimes of the opened regions, outermost first.
     pub started_in: [*const Runtime; STARTS],
@@ -50,8 +52,8 @@ pub struct Thread {
     pub serial: u32,
     /// 1 in a loop whose chunks LLVM's runtime deals to anybody.
     pub deals: u32,
-    /// How long LLVM's threads spin, in milliseconds, as the program would have it, plus one, while they don't because of us;
-    /// else 0.
+    /// How long LLVM's threads spin, in milliseconds, as the program would have it, plus one, while they
+    /// don't because of us; else 0.
     pub blocktime: u32,
 }
 

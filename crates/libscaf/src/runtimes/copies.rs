@@ -1,5 +1,5 @@
-//! The copies of OpenMP runtimes that the process has. One that was found is held: dlopen's reference is never given back,
-//! so what is remembered of it stays true.
+//! The copies of OpenMP runtimes that the process has. One that was found is held: dlopen's reference is
+//! never given back, so what is remembered of it stays true.
 
 use super::entries::Runtime;
 use super::hooks;
@@ -57,8 +57,8 @@ impl Abi {
     }
 }
 
-/// The one runtime that has been found so far, if it is one, and if it is one that serves only this ABI: code that calls
-/// GCC's entry points isn't LLVM's because LLVM's runtime was met first.
+/// The one runtime that has been found so far, if it is one, and if it is one that serves only this ABI: code
+/// that calls GCC's entry points isn't LLVM's because LLVM's runtime was met first.
 pub fn only_of(abi: Abi) -> Option<&'static Runtime> {
     sole().filter(|runtime| runtime.is_llvms() == (abi == Abi::Llvm))
 }
@@ -79,7 +79,8 @@ pub fn by_number(number: usize) -> Option<&'static Runtime> {
     found.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) })
 }
 
-/// Where the copy of this number was loaded, and from which file; the file's name is empty if that is the program itself.
+/// Where the copy of this number was loaded, and from which file; the file's name is empty if that is the
+/// program itself.
 pub fn file_of(number: usize) -> Option<(usize, &'static [u8])> {
     let map = MAPS.get(number)?.load(Ordering::Acquire);
     // SAFETY: the map of a library that is never unloaded, and its name.
@@ -102,8 +103,8 @@ pub fn number_of(map: *mut LinkMap) -> Option<usize> {
     if let Some(number) = known() {
         return Some(number);
     }
-    // The dynamic linker has a lock of its own, under which a library's constructor may come here: it is asked before
-    // ours is taken.
+    // The dynamic linker has a lock of its own, under which a library's constructor may come here: it is
+    // asked before ours is taken.
     let mut runtime = Runtime::EMPTY;
     // SAFETY: the map is a loaded library's. The reference that dlopen takes is kept, so the runtime is never
     // unloaded while we know its entry points.

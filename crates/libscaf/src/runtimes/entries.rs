@@ -1,5 +1,6 @@
-//! The entry points of a copy of an OpenMP runtime: GCC's libgomp, LLVM's libomp and Intel's libiomp5. The latter two
-//! are one runtime under two names; they have libgomp's entry points besides their own, for code that gcc compiled.
+//! The entry points of a copy of an OpenMP runtime: GCC's libgomp, LLVM's libomp and Intel's libiomp5. The
+//! latter two are one runtime under two names; they have libgomp's entry points besides their own, for code
+//! that gcc compiled.
 
 use core::ffi::{c_int, c_void};
 
@@ -30,7 +31,8 @@ pub type Wait = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type Whatever = unsafe extern "C" fn();
 /// LLVM's description of a place in the source.
 pub type Place = *mut c_void;
-/// What LLVM's compilers make of a region: it gets two of its thread's numbers by address, and the region's own arguments.
+/// What LLVM's compilers make of a region: it gets two of its thread's numbers by address, and the region's
+/// own arguments.
 pub type Micro = unsafe extern "C" fn(*const c_int, *const c_int, ...);
 /// Enters a region, or a league of teams, with so many arguments for the function.
 pub type ForkCall = unsafe extern "C" fn(Place, c_int, Micro, ...);
@@ -38,11 +40,13 @@ pub type ForkCall = unsafe extern "C" fn(Place, c_int, Micro, ...);
 pub type Here = unsafe extern "C" fn(Place, c_int);
 /// The same with up to two further arguments, and a result or none.
 pub type HereWith = unsafe extern "C" fn(Place, c_int, *mut c_void, *mut c_void) -> *mut c_void;
-/// The next chunk of a loop: whether it is the last, its bounds and its step are written to where the pointers lead.
+/// The next chunk of a loop: whether it is the last, its bounds and its step are written to where the
+/// pointers lead.
 pub type NextChunk =
     unsafe extern "C" fn(Place, c_int, *mut c_int, *mut c_void, *mut c_void, *mut c_void) -> c_int;
-/// A thread's share of a loop with a static schedule, of numbers of one type and their signed differences: how it is dealt out, whether
-/// the share has the last iteration, both bounds, what is between two chunks, the step, and the chunk's size.
+/// A thread's share of a loop with a static schedule, of numbers of one type and their signed differences:
+/// how it is dealt out, whether the share has the last iteration, both bounds, what is between two chunks,
+/// the step, and the chunk's size.
 pub type ShareOut<T, S> = unsafe extern "C" fn(Place, c_int, c_int, *mut c_int, *mut T, *mut T, *mut S, S, S);
 type TaskLoop =
     unsafe extern "C" fn(Body, *mut c_void, *mut c_void, Long, Long, u32, u64, c_int, Long, Long, Long);
@@ -50,8 +54,8 @@ type TaskLoop =
 /// Declares the table of a runtime's entry points and how it is filled.
 macro_rules! runtime {
     ($($field:ident: $type:ty = $symbol:literal,)*) => {
-        /// The entry points of one copy of the runtime; `None` where the copy is too old to have one, and then no
-        /// code linked with it calls it.
+        /// The entry points of one copy of the runtime; `None` where the copy is too old to have one, and
+        /// then no code linked with it calls it.
         pub struct Runtime {
             $(pub $field: Option<$type>,)*
         }
@@ -65,7 +69,8 @@ macro_rules! runtime {
             /// `library` is a handle from dlopen.
             pub unsafe fn load(&mut self, library: *mut c_void) {
                 $(
-                    // SAFETY: a function pointer or null, as Option<fn> has it; the symbol's type is that of the runtime's ABI.
+                    // SAFETY: a function pointer or null, as Option<fn> has it; the symbol's type is that of
+                    // the runtime's ABI.
                     self.$field = unsafe {
                         core::mem::transmute::<*mut c_void, Option<$type>>(
                             libc::dlsym(library, $symbol.as_ptr()))

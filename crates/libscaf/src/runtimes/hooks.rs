@@ -1,5 +1,5 @@
-//! What the floors above do when something happens below: one static table, which `lib.rs` builds. So the lower floors name
-//! nobody above them.
+//! What the floors above do when something happens below: one static table, which `lib.rs` builds. So the
+//! lower floors name nobody above them.
 
 use super::entries::Runtime;
 use core::ffi::c_void;

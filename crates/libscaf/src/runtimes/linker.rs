@@ -39,8 +39,8 @@ pub fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
 /// What the library around `address`, or the first of those that it depends on, has by that name.
 pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
     let (map, _) = module_of(address)?;
-    // SAFETY: the map belongs to a module whose code is running, so it is loaded and has a name (an empty one if
-    // it is the program itself, whose libraries are searched in the global order).
+    // SAFETY: the map belongs to a module whose code is running, so it is loaded and has a name (an empty one
+    // if it is the program itself, whose libraries are searched in the global order).
     unsafe {
         let file = (*map).name;
         if file.is_null() || *file == 0 {
@@ -70,7 +70,8 @@ pub fn size_of_module(base: usize) -> usize {
         let end = (*header)
             .e_phoff
             .saturating_add(u64::from((*header).e_phnum) * size_of::<libc::Elf64_Phdr>() as u64);
-        // Tools that change files may move the table; where it is in memory then, only the dynamic linker knows.
+        // Tools that change files may move the table; where it is in memory then, only the dynamic linker
+        // knows.
         if end > FIRST_PAGE {
             return 0;
         }
@@ -87,7 +88,8 @@ pub fn size_of_module(base: usize) -> usize {
     }
 }
 
-/// Whether `address` lies in this library: what returns there was called, or jumped to, by a function that we called.
+/// Whether `address` lies in this library: what returns there was called, or jumped to, by a function that we
+/// called.
 #[inline(always)]
 pub fn is_ours(address: usize) -> bool {
     static SIZE: AtomicUsize = AtomicUsize::new(0);

@@ -1,12 +1,14 @@
 //! Which copy of the OpenMP runtime serves which code.
 //!
-//! A process can hold several (Python wheels bring their own), and a region must go to the one that its own code
-//! is linked with: their threads and barriers don't mix. The code is known by an address in it: the outlined
-//! function's for a region (not the return address, for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere.
+//! A process can hold several (Python wheels bring their own), and a region must go to the one that its own
+//! code is linked with: their threads and barriers don't mix. The code is known by an address in it: the
+//! outlined function's for a region (not the return address, for gcc tail-calls `jmp GOMP_parallel`), the
+//! caller's elsewhere.
 //!
-//! From address to runtime, as the dynamic linker would have bound the call without us, since it does so for those entry points
-//! that aren't ours: the first runtime that was loaded with the program, if there is one; else the first among the libraries that
-//! the address's module depends on; else one that all see; else any. That is remembered per address.
+//! From address to runtime, as the dynamic linker would have bound the call without us, since it does so for
+//! those entry points that aren't ours: the first runtime that was loaded with the program, if there is one;
+//! else the first among the libraries that the address's module depends on; else one that all see; else any.
+//! That is remembered per address.
 
 use super::copies::{self, Abi};
 use super::entries::Runtime;
@@ -22,8 +24,8 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub struct Code {
     /// The runtime that serves it.
     pub runtime: &'static Runtime,
-    /// Number of its module, from 0; [`modules::MODULES`] if there were too many. As wide as the other fields: a copy of the whole that
-    /// follows the write of a narrow field waits for it, 7 ns a region.
+    /// Number of its module, from 0; [`modules::MODULES`] if there were too many. As wide as the other
+    /// fields: a copy of the whole that follows the write of a narrow field waits for it, 7 ns a region.
     pub module: u64,
     /// What `region` remembers of it.
     pub note: &'static AtomicU64,
@@ -41,8 +43,8 @@ static NOTES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
 static NO_NOTE: AtomicU64 = AtomicU64::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// What is known of the code at `address`, which calls GCC's entry points or asks about its team; `None` if no runtime can be
-/// found for it.
+/// What is known of the code at `address`, which calls GCC's entry points or asks about its team; `None` if
+/// no runtime can be found for it.
 #[inline(always)]
 pub fn of(address: usize) -> Option<Code> {
     served(address, Abi::Gcc)
@@ -102,8 +104,8 @@ fn decode(value: u64, note: &'static AtomicU64) -> Option<Code> {
     Some(Code { runtime, module: value >> 16 & 0xffff, note })
 }
 
-/// Looks further than the first place, then asks the dynamic linker. The value is 0 if no runtime can be found. (Two words,
-/// because they are returned in registers.)
+/// Looks further than the first place, then asks the dynamic linker. The value is 0 if no runtime can be
+/// found. (Two words, because they are returned in registers.)
 #[cold]
 #[inline(never)]
 fn find(address: usize, abi: Abi) -> (u64, &'static AtomicU64) {
@@ -174,16 +176,17 @@ fn entry_for(address: usize, abi: Abi) -> Option<*mut c_void> {
     (!seen_by_all.is_null()).then_some(seen_by_all)
 }
 
-/// For a call that the compiler made a jump, so that its return address lies in a module that knows no runtime: no
-/// region's code, for that is linked with its own. Not remembered and not numbered, for that module has no regions.
+/// For a call that the compiler made a jump, so that its return address lies in a module that knows no
+/// runtime: no region's code, for that is linked with its own. Not remembered and not numbered, for that
+/// module has no regions.
 fn guess(abi: Abi) -> Option<u64> {
     let llvms = || if abi == Abi::Gcc { some_runtime(Abi::Llvm) } else { None };
     let (map, _) = module_of(some_runtime(abi).or_else(llvms)? as usize)?;
     Some(1 | (copies::number_of(map)? as u64) << 8 | (modules::MODULES as u64) << 16)
 }
 
-/// The entry point of the first loaded library that is called libgomp something, or libomp or libiomp5: where nothing tells
-/// whose call it is, nearly every process has just one.
+/// The entry point of the first loaded library that is called libgomp something, or libomp or libiomp5: where
+/// nothing tells whose call it is, nearly every process has just one.
 fn some_runtime(abi: Abi) -> Option<*mut c_void> {
     struct Search {
         abi: Abi,
@@ -222,14 +225,15 @@ fn some_runtime(abi: Abi) -> Option<*mut c_void> {
     }
 }
 
-/// The runtime for the code at `address` if that lies in the module of a region's function `body`. Never asks the dynamic linker.
+/// The runtime for the code at `address` if that lies in the module of a region's function `body`. Never asks
+/// the dynamic linker.
 pub fn beside(body: usize, address: usize) -> Option<&'static Runtime> {
     let code = remembered(body)?;
     modules::holds(code.module, address).then_some(code.runtime)
 }
 
-/// A library was unloaded: what we remember of addresses in it may become another library's. Forgets all addresses, and
-/// voids the numbers of modules that are gone.
+/// A library was unloaded: what we remember of addresses in it may become another library's. Forgets all
+/// addresses, and voids the numbers of modules that are gone.
 pub fn forget_unloaded() {
     if modules::met() != 0 && keeping_errno(modules::void_unloaded) {
         for value in &VALUES {

@@ -1,8 +1,9 @@
 //! Modules with regions, numbered in the order in which they are met.
 //!
-//! The daemon has inspected everything that was loaded when it was told of so many of them; while there are more, nothing is
-//! resized. A library that is loaded without us knowing what it has ([`NEWS`]) takes a number too, because an inspected region
-//! may call into it. Unloading a module makes its number void for ever.
+//! The daemon has inspected everything that was loaded when it was told of so many of them; while there are
+//! more, nothing is resized. A library that is loaded without us knowing what it has ([`NEWS`]) takes a
+//! number too, because an inspected region may call into it. Unloading a module makes its number void for
+//! ever.
 
 use super::linker::{module_of, size_of_module};
 use crate::sys::lock::Lock;

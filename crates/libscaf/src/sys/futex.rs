@@ -9,10 +9,7 @@ use scaf_team::Sleep;
 pub struct Futex;
 
 fn after(limit_ms: u32) -> libc::timespec {
-    libc::timespec {
-        tv_sec: i64::from(limit_ms / 1_000),
-        tv_nsec: i64::from(limit_ms % 1_000 * 1_000_000),
-    }
+    libc::timespec { tv_sec: i64::from(limit_ms / 1_000), tv_nsec: i64::from(limit_ms % 1_000 * 1_000_000) }
 }
 
 impl Sleep for Futex {
@@ -36,8 +33,8 @@ impl Sleep for Futex {
     }
 }
 
-/// Sleeps on a word that another process wakes on, unless it doesn't have this value any more; for at most so many
-/// milliseconds. May return for no reason.
+/// Sleeps on a word that another process wakes on, unless it doesn't have this value any more; for at most so
+/// many milliseconds. May return for no reason.
 ///
 /// # Safety
 /// `word` can be read for as long as this takes.

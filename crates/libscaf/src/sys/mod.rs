@@ -1,4 +1,5 @@
-//! The ground floor: the processor, the kernel and the environment. Knows nothing of OpenMP, of grants, or of a program.
+//! The ground floor: the processor, the kernel and the environment. Knows nothing of OpenMP, of grants, or of
+//! a program.
 
 pub mod arch;
 pub mod clock;

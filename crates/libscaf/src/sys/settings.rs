@@ -1,10 +1,10 @@
-//! What `scaf run` (or an admin) says by the environment: read once, when the library is loaded, because a program
-//! may change its environment later.
+//! What `scaf run` (or an admin) says by the environment: read once, when the library is loaded, because a
+//! program may change its environment later.
 //!
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
-//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0 to 2^32 - 1 ·
-//! `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests) · `SCAF_TCM` `scaf` or `off` ([`Manager`]). A value out of range is ignored: the
-//! library can't complain.
+//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0
+//! to 2^32 - 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests) · `SCAF_TCM` `scaf` or `off`
+//! ([`Manager`]). A value out of range is ignored: the library can't complain.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
@@ -46,8 +46,8 @@ pub struct Settings {
     pub exact: bool,
     /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
     pub bound: bool,
-    /// Rounds that a thread spins at a barrier while every thread of its team has a context; `None` leaves all waits to
-    /// the runtime.
+    /// Rounds that a thread spins at a barrier while every thread of its team has a context; `None` leaves
+    /// all waits to the runtime.
     pub spin: Option<u32>,
     /// How long the runtime spins in its own waits is fixed (`GOMP_SPINCOUNT`).
     pub fixed_spin: bool,
@@ -57,7 +57,8 @@ pub struct Settings {
     pub own_shares: bool,
     /// The user says how large threads' stacks are (`OMP_STACKSIZE`).
     pub own_stacks: bool,
-    /// One of so many regions of several threads is tried on one context, for tests; 0 for none (`region/mechanisms/experiment`).
+    /// One of so many regions of several threads is tried on one context, for tests; 0 for none
+    /// (`region/mechanisms/experiment`).
     pub experiment_every: u32,
     /// Whose manager oneTBB is to have.
     pub manager: Manager,

@@ -1,11 +1,11 @@
 //! The system calls of an experiment, as a program for the kernel's seccomp filter.
 //!
-//! What can't be noticed outside of the copy is allowed. Everything else is handed to the copy itself (SIGSYS), which emulates
-//! writes and ends at anything else. There are no reads among what is allowed: a copy shares its files' positions with the
-//! process that it was made of, so it has none of its files.
+//! What can't be noticed outside of the copy is allowed. Everything else is handed to the copy itself
+//! (SIGSYS), which emulates writes and ends at anything else. There are no reads among what is allowed: a
+//! copy shares its files' positions with the process that it was made of, so it has none of its files.
 //!
-//! The copy must not get rid of its guards either: no memory is made writable, nothing shared is mapped, and signal handlers stay
-//! as they are.
+//! The copy must not get rid of its guards either: no memory is made writable, nothing shared is mapped, and
+//! signal handlers stay as they are.
 
 /// An instruction of the kernel's filter machine (`struct sock_filter`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +34,8 @@ const TRAP: u32 = 0x0003_0000;
 /// Lets it pass.
 const ALLOW: u32 = 0x7fff_0000;
 
-/// Where the filter finds the call's number, the architecture, and the lower halves of arguments (`struct seccomp_data`).
+/// Where the filter finds the call's number, the architecture, and the lower halves of arguments (`struct
+/// seccomp_data`).
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const fn argument(number: u32) -> u32 {
@@ -79,7 +80,8 @@ const PLAIN: [u32; 26] = [
     318, // getrandom
 ];
 
-/// Advice that concerns the copy's own pages only: NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE.
+/// Advice that concerns the copy's own pages only: NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE,
+/// HUGEPAGE, NOHUGEPAGE.
 const ADVICE: [u32; 8] = [0, 1, 2, 3, 4, 8, 14, 15];
 /// FUTEX_WAKE and FUTEX_WAKE_BITSET, private. Waiting is for nothing: nobody else is there.
 const WAKES: [u32; 2] = [1 | 128, 10 | 128];
@@ -212,7 +214,8 @@ mod tests {
             let plain = PLAIN.contains(&number);
             assert_eq!(call(number, [0; 6]), if plain { ALLOW } else { TRAP }, "call {number}");
         }
-        // read, open, close, dup, ioctl, kill, tgkill, clone, fork, vfork, clone3, execve, sigaction, prctl, seccomp
+        // read, open, close, dup, ioctl, kill, tgkill, clone, fork, vfork, clone3, execve, sigaction, prctl,
+        // seccomp
         for number in [0, 2, 3, 32, 16, 62, 234, 56, 57, 58, 435, 59, 13, 157, 317] {
             assert_eq!(call(number, [0; 6]), TRAP);
         }

@@ -3,8 +3,9 @@
 /// Longest line that is understood. Paths of 4,096 bytes aren't: there is no experiment in such a process.
 const BYTES: usize = 4096;
 
-/// Hands each line that `read` gives to `take`, without its end, until that says `false`. `read` fills a part of the buffer and
-/// says how much of it: 0 at the end, `None` if it failed. `false` if not all was read or taken.
+/// Hands each line that `read` gives to `take`, without its end, until that says `false`. `read` fills a part
+/// of the buffer and says how much of it: 0 at the end, `None` if it failed. `false` if not all was read or
+/// taken.
 pub fn each(mut read: impl FnMut(&mut [u8]) -> Option<usize>, mut take: impl FnMut(&[u8]) -> bool) -> bool {
     let mut buffer = [0u8; BYTES];
     let mut filled = 0;
@@ -57,6 +58,7 @@ pub fn field(line: &[u8], name: &[u8]) -> Option<u64> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     /// The lines of `text` when it is read in steps of `step` bytes; `None` if it isn't understood.
@@ -103,7 +105,7 @@ mod tests {
     proptest! {
         #[test]
         fn steps_make_no_difference(
-            all in proptest::collection::vec(proptest::collection::vec(32u8..127, 0..200), 0..80), step in 1usize..5000,
+            all in vec(vec(32u8..127, 0..200), 0..80), step in 1usize..5000,
         ) {
             let text: Vec<u8> = all.iter().flat_map(|line| line.iter().copied().chain([b'\n'])).collect();
             prop_assert_eq!(lines(&text, step), Some(all));

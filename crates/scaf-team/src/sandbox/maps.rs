@@ -1,8 +1,8 @@
 //! /proc/PID/maps: what a copy of the process shares with it.
 //!
-//! A copy has private memory of its own. Memory that is shared and writable is the same for both, so the copy has to lose its
-//! right to write there. Some mappings are the visible side of something in the kernel or in a device that a copy could disturb,
-//! or be disturbed by: a process that has one is not copied.
+//! A copy has private memory of its own. Memory that is shared and writable is the same for both, so the copy
+//! has to lose its right to write there. Some mappings are the visible side of something in the kernel or in
+//! a device that a copy could disturb, or be disturbed by: a process that has one is not copied.
 
 /// One mapping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,8 +32,8 @@ pub enum Care {
 
 /// Paths of device files that are plain memory.
 const HARMLESS: [&[u8]; 2] = [b"/dev/shm/", b"/dev/zero"];
-/// Beginnings of paths that stand for more than memory: device files, rings and buffers of the kernel and of drivers,
-/// asynchronous reads and writes under way, and large pages, which are too few to be copied.
+/// Beginnings of paths that stand for more than memory: device files, rings and buffers of the kernel and of
+/// drivers, asynchronous reads and writes under way, and large pages, which are too few to be copied.
 const REFUSED: [&[u8]; 6] = [b"/dev/", b"anon_inode:", b"socket:", b"/dmabuf", b"/[aio]", b"/anon_hugepage"];
 
 impl Mapping<'_> {
@@ -55,7 +55,8 @@ impl Mapping<'_> {
         (start < end).then_some(Mapping { start, end, writable: writable == b'w', shared, path })
     }
 
-    /// What is to be done about it, if the copy has to write to `own` addresses (its stack, its thread's state).
+    /// What is to be done about it, if the copy has to write to `own` addresses (its stack, its thread's
+    /// state).
     pub fn care(&self, own: &[usize]) -> Care {
         let begins = |with: &[&[u8]]| with.iter().any(|start| self.path.starts_with(start));
         if begins(&REFUSED) && !begins(&HARMLESS) {

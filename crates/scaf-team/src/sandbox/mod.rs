@@ -1,5 +1,5 @@
-//! What of a serial experiment can be decided and tested apart from any process: which mappings are guarded and which stand in
-//! its way ([`maps`]), and which system calls it may make ([`filter`]).
+//! What of a serial experiment can be decided and tested apart from any process: which mappings are guarded
+//! and which stand in its way ([`maps`]), and which system calls it may make ([`filter`]).
 
 pub mod filter;
 pub mod lines;

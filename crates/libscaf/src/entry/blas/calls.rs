@@ -1,11 +1,12 @@
 //! What the program itself asks of a BLAS library's number of threads.
 //!
-//! Python programs reach the setter and the getter by ctypes: dlopen, then dlsym. scikit-learn does so thousands of times,
-//! to have a BLAS use one thread within a loop of its own, and to give back what it had then: if that were a number of ours,
-//! it would become the program's own. So whoever asks dlsym for one of these functions gets ours, which
-//! keep apart what the program set and what the grant leaves of it.
+//! Python programs reach the setter and the getter by ctypes: dlopen, then dlsym. scikit-learn does so
+//! thousands of times, to have a BLAS use one thread within a loop of its own, and to give back what it had
+//! then: if that were a number of ours, it would become the program's own. So whoever asks dlsym for one of
+//! these functions gets ours, which keep apart what the program set and what the grant leaves of it.
 //!
-//! dlsym is also where a library that was just loaded is noticed: hardly one is loaded and not asked for anything.
+//! dlsym is also where a library that was just loaded is noticed: hardly one is loaded and not asked for
+//! anything.
 
 use super::table::{LIBRARIES, NEWS, library, limit, lock, table};
 use super::{find, heed};
@@ -24,7 +25,8 @@ unsafe extern "C" {
 }
 
 arch::answered! {
-    /// Passed on in all cases but ours, so that libc still sees who asks: RTLD_NEXT means something else for each.
+    /// Passed on in all cases but ours, so that libc still sees who asks: RTLD_NEXT means something else for
+    /// each.
     dlsym: asked, else REAL
 }
 
@@ -92,7 +94,8 @@ macro_rules! for_each_library {
 static SETTERS: [extern "C" fn(c_int); LIBRARIES] = for_each_library!(setter: 0 1 2 3 4 5 6 7);
 static GETTERS: [extern "C" fn() -> c_int; LIBRARIES] = for_each_library!(getter: 0 1 2 3 4 5 6 7);
 
-/// The program sets its number: what the library makes of that is its own from now on, and the grant a limit to it.
+/// The program sets its number: what the library makes of that is its own from now on, and the grant a limit
+/// to it.
 fn set(number: usize, threads: c_int) {
     let Some(library) = library(number) else { return };
     {

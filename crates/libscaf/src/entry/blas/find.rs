@@ -1,7 +1,8 @@
-//! Finds the BLAS libraries of the process, by their files' names and by the setters that they have under many names.
+//! Finds the BLAS libraries of the process, by their files' names and by the setters that they have under
+//! many names.
 //!
-//! numpy and scipy open theirs so that nobody else sees them: each is asked by its own handle, which is kept, so that a
-//! library that is looked after is never unloaded.
+//! numpy and scipy open theirs so that nobody else sees them: each is asked by its own handle, which is kept,
+//! so that a library that is looked after is never unloaded.
 
 use super::table::{self, NEWS, add, lock};
 use crate::sys::symbols::function;
@@ -27,8 +28,18 @@ macro_rules! openblas {
                 set: cstr(concat!($prefix, "openblas_set_num_threads", $suffix, "\0")),
                 parallel: Some(cstr(concat!($prefix, "openblas_get_parallel", $suffix, "\0"))),
             },)*
-            Names { kind: Kind::Mkl, get: c"MKL_Get_Max_Threads", set: c"MKL_Set_Num_Threads", parallel: None },
-            Names { kind: Kind::Blis, get: c"bli_thread_get_num_threads", set: c"bli_thread_set_num_threads", parallel: None },
+            Names {
+                kind: Kind::Mkl,
+                get: c"MKL_Get_Max_Threads",
+                set: c"MKL_Set_Num_Threads",
+                parallel: None,
+            },
+            Names {
+                kind: Kind::Blis,
+                get: c"bli_thread_get_num_threads",
+                set: c"bli_thread_set_num_threads",
+                parallel: None,
+            },
         ]
     };
 }
@@ -100,8 +111,8 @@ pub fn are_likely() -> bool {
     fresh().count != 0
 }
 
-/// Looks into files that are new; whether there is a library then that is to be looked after. Must not be called while the
-/// program's libraries aren't initialised.
+/// Looks into files that are new; whether there is a library then that is to be looked after. Must not be
+/// called while the program's libraries aren't initialised.
 pub fn look() -> bool {
     // What is asked here passes our own dlopen and dlsym.
     if LOOKING.swap(1, Ordering::Acquire) != 0 {
@@ -154,8 +165,9 @@ unsafe fn look_into(base: usize, name: *const c_char) {
                     let asked = parallel.and_then(|at| function::<unsafe extern "C" fn() -> c_int>(at));
                     asked.is_some_and(|asked| asked() == 1) && variable.is_some()
                 }
-                // Its threads are Intel's OpenMP runtime's, libgomp's or oneTBB's, and those ports'. Its functions hold a lock while they look up
-                // others by dlsym, and so aren't to be called from there.
+                // Its threads are Intel's OpenMP runtime's, libgomp's or oneTBB's, and those ports'. Its
+                // functions hold a lock while they look up others by dlsym, and so aren't to be called from
+                // there.
                 Kind::Mkl => false,
                 _ => true,
             };

@@ -1,10 +1,12 @@
-//! A thread that finds out when the process computes in a BLAS, tells the daemon, and has the libraries follow the grant.
+//! A thread that finds out when the process computes in a BLAS, tells the daemon, and has the libraries
+//! follow the grant.
 //!
-//! It is there in processes that have such a library with more than one thread, and nowhere else. It looks at the process's
-//! clocks 20 times a second while the process computes ([`scaf_team::pulse`]), 3 us each, and less and less often while it sleeps.
+//! It is there in processes that have such a library with more than one thread, and nowhere else. It looks at
+//! the process's clocks 20 times a second while the process computes ([`scaf_team::pulse`]), 3 us each, and
+//! less and less often while it sleeps.
 //!
-//! The process attaches as soon as the library is there: if two programs' first calls ran on all threads each, they would spin in
-//! each other's way for a second before anybody could make them smaller.
+//! The process attaches as soon as the library is there: if two programs' first calls ran on all threads
+//! each, they would spin in each other's way for a second before anybody could make them smaller.
 
 use super::find;
 use super::table::{LIBRARIES, Library, NEWS, follow, table, threads};
@@ -14,8 +16,8 @@ use crate::program::thread::NO_SLOT;
 use crate::program::work::{self, Ticket};
 use crate::program::{keeper, masters};
 use crate::runtimes::hooks;
-use crate::sys::thread::{pause, spawn};
 use crate::sys::clock;
+use crate::sys::thread::{pause, spawn};
 use core::ffi::c_void;
 use core::mem::zeroed;
 use core::ptr::null_mut;
@@ -33,8 +35,8 @@ pub fn call_in() {
     }
 }
 
-/// At load: libraries that the program is linked with aren't loaded later. They may not be initialised yet, so the thread
-/// looks into them.
+/// At load: libraries that the program is linked with aren't loaded later. They may not be initialised yet,
+/// so the thread looks into them.
 pub fn at_load() {
     if find::are_likely() {
         start();
@@ -93,7 +95,8 @@ fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
     !thread << 3 | OF_A_THREAD | PRECISE
 }
 
-/// Until the library that was just loaded is looked at: its threads spin for their first call, and who is there already is to make room soon.
+/// Until the library that was just loaded is looked at: its threads spin for their first call, and who is
+/// there already is to make room soon.
 const FIRST_PAUSE_MS: u32 = 10;
 
 extern "C" fn heed(_: *mut c_void) -> *mut c_void {
@@ -152,8 +155,8 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
     }
 }
 
-/// The work has ended. It is no piece of anything whose time could be compared, so nothing is learned from it; and the slot
-/// goes back, for a program has one master or several.
+/// The work has ended. It is no piece of anything whose time could be compared, so nothing is learned from
+/// it; and the slot goes back, for a program has one master or several.
 fn end(ticket: Ticket) {
     let slot = masters::leave_slot();
     work::end(ticket, 0);

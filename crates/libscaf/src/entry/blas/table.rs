@@ -114,8 +114,9 @@ pub fn limit(locked: &Locked<'_>) -> Option<u32> {
     steady(limited.then(|| budget::share(Who::Blas)), locked)
 }
 
-/// For so many milliseconds more has to be there before it is used. Programs come soon after others have gone, and one that is in a
-/// call on many threads then is slowed down by the newcomer to a tenth until the call ends, a second for one of 50 ms.
+/// For so many milliseconds more has to be there before it is used. Programs come soon after others have
+/// gone, and one that is in a call on many threads then is slowed down by the newcomer to a tenth until the
+/// call ends, a second for one of 50 ms.
 const GROW_MS: u64 = 500;
 
 /// What a limit comes to if more is only used after a while.
@@ -140,7 +141,8 @@ fn steady(limit: Option<u32>, _: &Locked<'_>) -> Option<u32> {
     limit.map(|_| now_used)
 }
 
-/// Has libraries follow the grant as it is now: all of them, which may take locks of theirs, or those whose number we write.
+/// Has libraries follow the grant as it is now: all of them, which may take locks of theirs, or those whose
+/// number we write.
 pub fn follow(all: bool) {
     let locked = LOCK.take();
     let limit = limit(&locked);

@@ -1,23 +1,22 @@
 //! Loops and sections: their starts, chunks and ends.
 //!
-//! Where the region's waits are ours, the end of a loop is the runtime's end without a wait, and then a barrier of ours.
+//! Where the region's waits are ours, the end of a loop is the runtime's end without a wait, and then a
+//! barrier of ours.
 
 use crate::region::frame::Frame;
 use crate::region::mechanisms::{fold, park, virtualise};
 use crate::region::place::{place, virtualised_around};
 use crate::region::thread::{Thread, thread};
-use crate::sys::arch::{self, ticks};
+use crate::sys::arch::ticks;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
 
-/// Starts of loops that are dealt out in chunks. Where the loop is exhausted to this thread, there is no first chunk; else
-/// the runtime's own start is jumped to, with all arguments as they came.
+/// Starts of loops that are dealt out in chunks. Where the loop is exhausted to this thread, there is no
+/// first chunk; else the runtime's own start is jumped to, with all arguments as they came.
 macro_rules! starts {
-    ($($name:ident: $find:ident => $field:ident;)*) => {
+    ($($find:ident => $field:ident;)*) => {
         $(
-            arch::pass_on!($name, $find);
-
-            unsafe extern "C" fn $find(caller: usize) -> usize {
+            pub unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
@@ -39,14 +38,14 @@ extern "C" fn no_chunk() -> bool {
 }
 
 starts! {
-    GOMP_loop_dynamic_start: find_dynamic => chunks_dynamic;
-    GOMP_loop_guided_start: find_guided => chunks_guided;
-    GOMP_loop_nonmonotonic_dynamic_start: find_nonmonotonic_dynamic => chunks_nonmonotonic_dynamic;
-    GOMP_loop_nonmonotonic_guided_start: find_nonmonotonic_guided => chunks_nonmonotonic_guided;
-    GOMP_loop_ull_dynamic_start: find_ull_dynamic => chunks_ull_dynamic;
-    GOMP_loop_ull_guided_start: find_ull_guided => chunks_ull_guided;
-    GOMP_loop_ull_nonmonotonic_dynamic_start: find_ull_nonmonotonic_dynamic => chunks_ull_nonmonotonic_dynamic;
-    GOMP_loop_ull_nonmonotonic_guided_start: find_ull_nonmonotonic_guided => chunks_ull_nonmonotonic_guided;
+    find_dynamic => chunks_dynamic;
+    find_guided => chunks_guided;
+    find_nonmonotonic_dynamic => chunks_nonmonotonic_dynamic;
+    find_nonmonotonic_guided => chunks_nonmonotonic_guided;
+    find_ull_dynamic => chunks_ull_dynamic;
+    find_ull_guided => chunks_ull_guided;
+    find_ull_nonmonotonic_dynamic => chunks_ull_nonmonotonic_dynamic;
+    find_ull_nonmonotonic_guided => chunks_ull_nonmonotonic_guided;
 }
 
 /// Asks for a loop's next chunk.
@@ -76,7 +75,8 @@ macro_rules! chunks {
 
 chunks! { |_| true;
     loop_dynamic_next loop_guided_next loop_nonmonotonic_dynamic_next loop_nonmonotonic_guided_next
-    loop_ull_dynamic_next loop_ull_guided_next loop_ull_nonmonotonic_dynamic_next loop_ull_nonmonotonic_guided_next
+    loop_ull_dynamic_next loop_ull_guided_next
+    loop_ull_nonmonotonic_dynamic_next loop_ull_nonmonotonic_guided_next
 }
 
 chunks! { park::deals_to_anybody;
@@ -114,8 +114,8 @@ ends! {
     sections_end, without: sections_end_nowait, loops: 0;
 }
 
-/// The thread is at the end of a loop, so all of it has been dealt out: it may have got nothing of it, and then this is the
-/// only sign for those who are parked.
+/// The thread is at the end of a loop, so all of it has been dealt out: it may have got nothing of it, and
+/// then this is the only sign for those who are parked.
 #[inline(always)]
 unsafe fn leaves_loops(this: *mut Thread, frame: Option<&Frame>, loops: u32) {
     // SAFETY: this thread's own state.

@@ -1,5 +1,6 @@
-//! The port for GCC's libgomp: one entry point a line, each passed on to the runtime that the region's code is
-//! linked with. See libgomp's `libgomp_g.h` for the signatures; the forms differ by the loop that they start.
+//! The port for GCC's libgomp: one entry point a line, each passed on to the runtime that the region's code
+//! is linked with. See libgomp's `libgomp_g.h` for the signatures; the forms differ by the loop that they
+//! start.
 #![allow(non_snake_case)]
 
 mod device;
@@ -36,13 +37,7 @@ fn region(body: Body, data: *mut c_void, requested: u32, kind: Kind) -> Option<R
 
 /// Runs a region on the runtime that its function is linked with.
 #[inline(always)]
-unsafe fn run<R: Default>(
-    body: Body,
-    data: *mut c_void,
-    threads: u32,
-    kind: Kind,
-    pass: impl Pass<R>,
-) -> R {
+unsafe fn run<R: Default>(body: Body, data: *mut c_void, threads: u32, kind: Kind, pass: impl Pass<R>) -> R {
     // SAFETY: the program's own function and data.
     unsafe {
         match region(body, data, threads, kind) {
@@ -61,7 +56,9 @@ macro_rules! regions {
     ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
         $(
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
+            pub unsafe extern "C" fn $name(
+                body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*
+            ) {
                 let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| {
                     if let Some(real) = runtime.$field {
                         // SAFETY: the program's own arguments, but for body and team size, which are ours.
@@ -77,13 +74,20 @@ macro_rules! regions {
 
 regions! {
     GOMP_parallel => parallel(flags: u32), Kind::Plain;
-    GOMP_parallel_loop_static => loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Plain;
-    GOMP_parallel_loop_dynamic => loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
-    GOMP_parallel_loop_guided => loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
+    GOMP_parallel_loop_static =>
+        loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Plain;
+    GOMP_parallel_loop_dynamic =>
+        loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
+        Kind::Loop(iterations(start, end, step));
+    GOMP_parallel_loop_guided =>
+        loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
+        Kind::Loop(iterations(start, end, step));
     GOMP_parallel_loop_nonmonotonic_dynamic =>
-        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
+        loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
+        Kind::Loop(iterations(start, end, step));
     GOMP_parallel_loop_nonmonotonic_guided =>
-        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Loop(iterations(start, end, step));
+        loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
+        Kind::Loop(iterations(start, end, step));
     GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
     GOMP_parallel_loop_nonmonotonic_runtime =>
         loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
@@ -97,15 +101,17 @@ macro_rules! starts {
     ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
         $(
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*) {
+            pub unsafe extern "C" fn $name(
+                body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*
+            ) {
                 let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| {
                     if let Some(real) = runtime.$field {
                         // SAFETY: as above.
                         unsafe { real(body, data, threads $(, $argument)*) }
                     }
                 };
-                // SAFETY: the arguments are the program's.
                 if let Some(region) = region(body, data, threads, $kind) {
+                    // SAFETY: the arguments are the program's.
                     unsafe { opened::start(region, call) }
                 }
             }
@@ -115,9 +121,12 @@ macro_rules! starts {
 
 starts! {
     GOMP_parallel_start => parallel_start(), Kind::Plain;
-    GOMP_parallel_loop_static_start => loop_static_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
-    GOMP_parallel_loop_dynamic_start => loop_dynamic_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
-    GOMP_parallel_loop_guided_start => loop_guided_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
+    GOMP_parallel_loop_static_start =>
+        loop_static_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
+    GOMP_parallel_loop_dynamic_start =>
+        loop_dynamic_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
+    GOMP_parallel_loop_guided_start =>
+        loop_guided_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
     GOMP_parallel_loop_runtime_start => loop_runtime_start(start: Long, end: Long, step: Long), Kind::Plain;
     GOMP_parallel_sections_start => sections_start(count: u32), Kind::Sections;
 }
@@ -139,8 +148,8 @@ pub unsafe extern "C" fn GOMP_parallel_reductions(
     unsafe { run(body, data, threads, Kind::Reductions, call) }
 }
 
-/// A league of teams on the host. It runs its teams one after the other, each with parallel regions of its own, which
-/// are managed; the league itself is only passed on.
+/// A league of teams on the host. It runs its teams one after the other, each with parallel regions of its
+/// own, which are managed; the league itself is only passed on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn GOMP_teams_reg(body: Body, data: *mut c_void, teams: u32, limit: u32, flags: u32) {
     if let Some(real) = lookup::of(body as usize).and_then(|code| code.runtime.teams_reg) {
@@ -149,8 +158,8 @@ pub unsafe extern "C" fn GOMP_teams_reg(body: Body, data: *mut c_void, teams: u3
     }
 }
 
-/// A task is passed on; the region's waits may be work from now on. Code of an older compiler passes fewer arguments:
-/// the rest is then whatever lies on the stack, which the runtime doesn't look at.
+/// A task is passed on; the region's waits may be work from now on. Code of an older compiler passes fewer
+/// arguments: the rest is then whatever lies on the stack, which the runtime doesn't look at.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn GOMP_task(
     body: Body,
@@ -221,7 +230,8 @@ arch::with_caller! {
     GOMP_loop_ull_nonmonotonic_dynamic_next => loops::loop_ull_nonmonotonic_dynamic_next, behind 2;
     GOMP_loop_ull_nonmonotonic_guided_next => loops::loop_ull_nonmonotonic_guided_next, behind 2;
     GOMP_loop_ull_nonmonotonic_runtime_next => loops::loop_ull_nonmonotonic_runtime_next, behind 2;
-    GOMP_loop_ull_maybe_nonmonotonic_runtime_next => loops::loop_ull_maybe_nonmonotonic_runtime_next, behind 2;
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_next =>
+        loops::loop_ull_maybe_nonmonotonic_runtime_next, behind 2;
     GOMP_cancel => waits::cancel, behind 2;
     GOMP_taskwait => tasks::taskwait, behind 1;
     GOMP_taskwait_depend => tasks::taskwait_depend, behind 1;
@@ -251,4 +261,21 @@ arch::with_caller! {
     omp_set_dynamic => team::set_dynamic, behind 1;
     omp_set_dynamic_ => team::set_dynamic_fortran, behind 1;
     omp_set_dynamic_8_ => team::set_dynamic_fortran_8, behind 1;
+}
+
+arch::pass_on! {
+    GOMP_loop_dynamic_start => loops::find_dynamic;
+    GOMP_loop_guided_start => loops::find_guided;
+    GOMP_loop_nonmonotonic_dynamic_start => loops::find_nonmonotonic_dynamic;
+    GOMP_loop_nonmonotonic_guided_start => loops::find_nonmonotonic_guided;
+    GOMP_loop_ull_dynamic_start => loops::find_ull_dynamic;
+    GOMP_loop_ull_guided_start => loops::find_ull_guided;
+    GOMP_loop_ull_nonmonotonic_dynamic_start => loops::find_ull_nonmonotonic_dynamic;
+    GOMP_loop_ull_nonmonotonic_guided_start => loops::find_ull_nonmonotonic_guided;
+    GOMP_target_ext => device::find_target;
+    GOMP_target_update_ext => device::find_target_update;
+    GOMP_target_enter_exit_data => device::find_target_enter_exit_data;
+    GOMP_taskwait_depend_nowait => device::find_taskwait_depend_nowait;
+    omp_target_memcpy_async => device::find_target_memcpy_async;
+    omp_target_memcpy_rect_async => device::find_target_memcpy_rect_async;
 }

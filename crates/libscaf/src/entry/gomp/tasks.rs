@@ -45,8 +45,9 @@ unsafe fn missing(name: &CStr, caller: usize) -> Option<Wait> {
     }
 }
 
-/// Of the libraries that were loaded with the program, the first that has locks: all calls about a lock go there but for those that we take,
-/// whatever else that library has. 0 if there is none, or before [`at_load`].
+/// Of the libraries that were loaded with the program, the first that has locks: all calls about a lock go
+/// there but for those that we take, whatever else that library has. 0 if there is none, or before
+/// [`at_load`].
 static FIRST_LOCKS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 const LOCKS: [&CStr; 2] = [c"omp_set_lock", c"omp_set_lock_"];
 

@@ -35,14 +35,16 @@ macro_rules! answers {
 
 answers! {
     get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |this, _frame| (*this).index as c_int;
-    get_num_threads() => num_threads or c"omp_get_num_threads" or 1, |_this, frame| frame.parts.count() as c_int;
+    get_num_threads() => num_threads or c"omp_get_num_threads" or 1,
+        |_this, frame| frame.parts.count() as c_int;
     in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_this, _frame| 1;
     get_team_size(level) => team_size or c"omp_get_team_size" or -1, |_this, frame| match level {
         0 => 1,
         1 => frame.parts.count() as c_int,
         _ => -1,
     };
-    get_ancestor_thread_num(level) => ancestor_thread_num or c"omp_get_ancestor_thread_num" or -1, |this, _frame| match level {
+    get_ancestor_thread_num(level) => ancestor_thread_num or c"omp_get_ancestor_thread_num" or -1,
+        |this, _frame| match level {
         0 => 0,
         1 => (*this).index as c_int,
         _ => -1,
@@ -80,7 +82,8 @@ pub unsafe extern "C" fn get_max_threads(caller: usize) -> c_int {
     }
 }
 
-/// The processors of the program's own affinity: the runtime would count those that it is folded onto just now.
+/// The processors of the program's own affinity: the runtime would count those that it is folded onto just
+/// now.
 pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {
     let grant = pages::grant();
     match grant.word().folded().then(|| grant.masks()).flatten() {

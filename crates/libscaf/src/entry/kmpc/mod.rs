@@ -1,8 +1,9 @@
-//! The port for LLVM's runtime, which is Intel's as well: what code calls that clang, flang or icx has compiled. One entry point a
-//! line, each passed on to the runtime that the code is linked with; see LLVM's `kmp_csupport.cpp` for the signatures.
+//! The port for LLVM's runtime, which is Intel's as well: what code calls that clang, flang or icx has
+//! compiled. One entry point a line, each passed on to the runtime that the code is linked with; see LLVM's
+//! `kmp_csupport.cpp` for the signatures.
 //!
-//! The runtime calls itself by these names, too, in the course of calls that gcc's code makes: whatever is taken over here
-//! must come out right when it is met within a call that was taken over already.
+//! The runtime calls itself by these names, too, in the course of calls that gcc's code makes: whatever is
+//! taken over here must come out right when it is met within a call that was taken over already.
 
 mod blocktime;
 mod place;
@@ -32,6 +33,45 @@ arch::with_caller! {
     __kmpc_ordered => waits::ordered, behind 2;
     __kmpc_critical => waits::critical, behind 3;
     __kmpc_critical_with_hint => waits::critical_with_hint, behind 4;
+    kmp_set_blocktime => blocktime::set_blocktime, behind 1;
+    kmp_set_blocktime_ => blocktime::set_blocktime_fortran, behind 1;
+    kmp_get_blocktime => blocktime::get_blocktime, behind 0;
+    kmp_get_blocktime_ => blocktime::get_blocktime, behind 0;
+}
+
+arch::variadic! {
+    __kmpc_fork_call => regions::enter_region;
+    __kmpc_fork_teams => regions::enter_league;
+}
+
+arch::counted! {
+    /// A region of one thread begins. A clause that was given for it stays in force for the next one, as the
+    /// runtime has it.
+    __kmpc_serialized_parallel: up serial::COUNT_AT, serial::BEGIN, or serial::begin;
+    /// It ends. The runtime ends some that it has begun in another way, so the count stays at nought.
+    __kmpc_end_serialized_parallel: down serial::COUNT_AT, serial::END, or serial::end;
+}
+
+arch::pass_on! {
+    __kmpc_omp_task_alloc => find_task_alloc;
+    __kmpc_omp_target_task_alloc => find_target_task_alloc;
+    __kmpc_cancel => find_cancel;
+    __kmpc_push_num_threads_strict => find_push_strict;
+    __kmpc_push_num_threads_list => find_push_list;
+    __kmpc_push_num_threads_list_strict => find_push_list_strict;
+    __kmpc_dispatch_init_4 => find_init_4;
+    __kmpc_dispatch_init_4u => find_init_4u;
+    __kmpc_dispatch_init_8 => find_init_8;
+    __kmpc_dispatch_init_8u => find_init_8u;
+    __kmpc_dispatch_next_4 => waits::find_next_4;
+    __kmpc_dispatch_next_4u => waits::find_next_4u;
+    __kmpc_dispatch_next_8 => waits::find_next_8;
+    __kmpc_dispatch_next_8u => waits::find_next_8u;
+    __kmpc_for_static_init_4 => shares::find_4;
+    __kmpc_for_static_init_4u => shares::find_4u;
+    __kmpc_for_static_init_8 => shares::find_8;
+    __kmpc_for_static_init_8u => shares::find_8u;
+    __kmpc_for_static_fini => shares::find_fini;
 }
 
 /// A `num_threads` clause: a promise, for the next region of this thread.
@@ -48,16 +88,16 @@ unsafe extern "C" fn push_num_threads(here: Place, number: c_int, threads: c_int
 
 /// Calls that are noted, and then jumped to as they came.
 macro_rules! noted {
-    ($($name:ident: $find:ident => $field:ident, $note:expr;)*) => {
+    ($($find:ident => $field:ident, $note:expr;)*) => {
         $(
-            arch::pass_on!($name, $find);
-
             /// Gets the call's second and third argument, too.
             unsafe extern "C" fn $find(caller: usize, _: c_int, third: c_int) -> usize {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
-                    let Some((runtime, frame)) = place(this, caller) else { return nothing as *const () as usize };
+                    let Some((runtime, frame)) = place(this, caller) else {
+                        return nothing as *const () as usize;
+                    };
                     let note: fn(*mut Thread, &Runtime, Option<&Frame>, c_int) = $note;
                     note(this, runtime, frame, third);
                     runtime.$field.unwrap_or(nothing) as usize
@@ -68,19 +108,20 @@ macro_rules! noted {
 }
 
 noted! {
-    __kmpc_omp_task_alloc: find_task_alloc => task_alloc, creates_task;
-    __kmpc_omp_target_task_alloc: find_target_task_alloc => target_task_alloc, creates_task;
-    __kmpc_cancel: find_cancel => kmpc_cancel, cancels;
-    __kmpc_push_num_threads_strict: find_push_strict => push_strict, fixes_teams;
-    __kmpc_push_num_threads_list: find_push_list => push_list, fixes_teams;
-    __kmpc_push_num_threads_list_strict: find_push_list_strict => push_list_strict, fixes_teams;
-    __kmpc_dispatch_init_4: find_init_4 => init_4, waits::begins_loop;
-    __kmpc_dispatch_init_4u: find_init_4u => init_4u, waits::begins_loop;
-    __kmpc_dispatch_init_8: find_init_8 => init_8, waits::begins_loop;
-    __kmpc_dispatch_init_8u: find_init_8u => init_8u, waits::begins_loop;
+    find_task_alloc => task_alloc, creates_task;
+    find_target_task_alloc => target_task_alloc, creates_task;
+    find_cancel => kmpc_cancel, cancels;
+    find_push_strict => push_strict, fixes_teams;
+    find_push_list => push_list, fixes_teams;
+    find_push_list_strict => push_list_strict, fixes_teams;
+    find_init_4 => init_4, waits::begins_loop;
+    find_init_4u => init_4u, waits::begins_loop;
+    find_init_8 => init_8, waits::begins_loop;
+    find_init_8u => init_8u, waits::begins_loop;
 }
 
-/// Barriers are the runtime's from now on: it runs tasks there. Every task begins with this, whichever way it is created later.
+/// Barriers are the runtime's from now on: it runs tasks there. Every task begins with this, whichever way it
+/// is created later.
 fn creates_task(_: *mut Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
     if let Some(frame) = frame {
         frame.has_tasks(false);

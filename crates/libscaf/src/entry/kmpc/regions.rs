@@ -1,28 +1,23 @@
 //! Regions and leagues of LLVM's runtime: where they are entered.
 //!
-//! A region that is measured is entered with a function of ours, which gets two arguments ([`begin`]) and calls the
-//! program's with those that it was to have.
+//! A region that is measured is entered with a function of ours, which gets two arguments ([`begin`]) and
+//! calls the program's with those that it was to have.
 
 use crate::region::enter;
 use crate::region::kind::{Kind, Region, Work};
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Body, ForkCall, Micro, Place, Runtime};
 use crate::runtimes::lookup;
-use crate::sys::arch::{self, VariadicCall, call_function, call_runtime};
+use crate::sys::arch::{VariadicCall, call_function, call_runtime};
 use crate::sys::symbols::{self, function};
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
 use core::ptr::null;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Leagues of teams that run now. Their teams run at the same time, each with a master that enters regions: those are left
-/// to the runtime, which has shared out the threads.
+/// Leagues of teams that run now. Their teams run at the same time, each with a master that enters regions:
+/// those are left to the runtime, which has shared out the threads.
 static LEAGUES: AtomicU32 = AtomicU32::new(0);
-
-arch::variadic! {
-    __kmpc_fork_call => enter_region;
-    __kmpc_fork_teams => enter_league;
-}
 
 /// What the runtime's threads call in a measured region: `run` is the client's own function.
 unsafe extern "C" fn begin(global: *const c_int, bound: *const c_int, run: Body, data: *mut c_void) {
@@ -52,7 +47,7 @@ fn pointer(call: Option<ForkCall>) -> *const c_void {
 }
 
 /// A region is entered. Answers where to go on if nothing is to be done about it, else 0 when it has ended.
-unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
+pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
@@ -101,7 +96,7 @@ unsafe fn push(runtime: &Runtime, place: Place, threads: u32) {
 }
 
 /// A league of teams is entered. What was pushed for it isn't ours.
-unsafe extern "C" fn enter_league(call: *mut VariadicCall) -> usize {
+pub unsafe extern "C" fn enter_league(call: *mut VariadicCall) -> usize {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
         (*thread()).pushed = 0;
@@ -155,7 +150,8 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
     }
 }
 
-/// After a fork, in the child: no league goes on there but one that the forking thread is in, which is passed on as it is.
+/// After a fork, in the child: no league goes on there but one that the forking thread is in, which is passed
+/// on as it is.
 pub fn after_fork() {
     LEAGUES.store(0, Ordering::Relaxed);
 }

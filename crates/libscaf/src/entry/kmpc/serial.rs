@@ -1,21 +1,24 @@
-//! Regions whose `if` clause is false: LLVM's compilers have the runtime open and close them, and call their function in between.
+//! Regions whose `if` clause is false: LLVM's compilers have the runtime open and close them, and call their
+//! function in between.
 //!
-//! The runtime itself opens and closes every region of one thread in this way, by the same names. So both calls are a few
-//! instructions and a jump, 2 ns; only where the process has two copies of the runtime, or none is known yet, is it
-//! looked for.
+//! The runtime itself opens and closes every region of one thread in this way, by the same names. So both
+//! calls are a few instructions and a jump, 2 ns; only where the process has two copies of the runtime, or
+//! none is known yet, is it looked for.
 
 use super::place::place;
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Here, Place, Runtime};
-use crate::sys::arch;
 use crate::sys::thread::REGION_AT;
 use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+/// Where in a thread's state such regions are counted.
+pub const COUNT_AT: usize = REGION_AT + offset_of!(Thread, serial);
+
 /// The two calls of the one LLVM runtime of this process; 0 where it isn't known, or isn't the only one.
-static BEGIN: AtomicUsize = AtomicUsize::new(0);
-static END: AtomicUsize = AtomicUsize::new(0);
+pub static BEGIN: AtomicUsize = AtomicUsize::new(0);
+pub static END: AtomicUsize = AtomicUsize::new(0);
 
 /// A copy of LLVM's runtime was found, and it is the only one or not.
 pub fn found(runtime: &Runtime, only: bool) {
@@ -24,14 +27,7 @@ pub fn found(runtime: &Runtime, only: bool) {
     END.store(address(runtime.end_serialized), Ordering::Relaxed);
 }
 
-arch::counted! {
-    /// A region of one thread begins. A clause that was given for it stays in force for the next one, as the runtime has it.
-    __kmpc_serialized_parallel: up REGION_AT + offset_of!(Thread, serial), BEGIN or begin;
-    /// It ends. The runtime ends some that it has begun in another way, so the count stays at nought.
-    __kmpc_end_serialized_parallel: down REGION_AT + offset_of!(Thread, serial), END or end;
-}
-
-unsafe extern "C" fn begin(here: Place, number: c_int, caller: usize) {
+pub unsafe extern "C" fn begin(here: Place, number: c_int, caller: usize) {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
         if let Some(real) = place(thread(), caller).and_then(|(runtime, _)| runtime.serialized) {
@@ -40,7 +36,7 @@ unsafe extern "C" fn begin(here: Place, number: c_int, caller: usize) {
     }
 }
 
-unsafe extern "C" fn end(here: Place, number: c_int, caller: usize) {
+pub unsafe extern "C" fn end(here: Place, number: c_int, caller: usize) {
     // SAFETY: as above.
     unsafe {
         if let Some(real) = place(thread(), caller).and_then(|(runtime, _)| runtime.end_serialized) {

@@ -1,6 +1,8 @@
-//! Loops with a static schedule on LLVM's runtime: it tells each thread its share of the iterations, by the thread's own number.
+//! Loops with a static schedule on LLVM's runtime: it tells each thread its share of the iterations, by the
+//! thread's own number.
 //!
-//! In a virtualised region a thread is told the shares of the parts that it does. See `region/mechanisms/virtualise/shares.rs`.
+//! In a virtualised region a thread is told the shares of the parts that it does. See
+//! `region/mechanisms/virtualise/shares.rs`.
 
 use super::place::{nothing, place};
 use crate::region::frame::Frame;
@@ -8,7 +10,7 @@ use crate::region::mechanisms::virtualise;
 use crate::region::place::{index, virtualised_around};
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Place, ShareOut};
-use crate::sys::{arch, symbols};
+use crate::sys::symbols;
 use core::ffi::c_int;
 use scaf_team::deal::{Deal, tell};
 
@@ -35,11 +37,11 @@ unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
 }
 
 macro_rules! shares {
-    ($($name:ident, $symbol:literal: $find:ident, $tell:ident, $compare:ident => $field:ident: $number:ty, $difference:ty;)*) => {
+    ($(
+        $symbol:literal: $find:ident, $tell:ident, $compare:ident => $field:ident: $number:ty, $difference:ty;
+    )*) => {
         $(
-            arch::pass_on!($name, $find);
-
-            unsafe extern "C" fn $find(caller: usize) -> usize {
+            pub unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
@@ -53,14 +55,16 @@ macro_rules! shares {
                     if real.is_some() && frame.is_some() && virtualise::are_compared() {
                         return $compare as *const () as usize;
                     }
-                    let real: Option<ShareOut<$number, $difference>> = real.or_else(|| symbols::next($symbol));
+                    let real: Option<ShareOut<$number, $difference>> =
+                        real.or_else(|| symbols::next($symbol));
                     real.map_or(nothing as *const () as usize, |real| real as usize)
                 }
             }
 
             /// To a thread that does another one's part.
             unsafe extern "C" fn $tell(
-                _: Place, _: c_int, schedule: c_int, has_last: *mut c_int, first: *mut $number, last: *mut $number,
+                _: Place, _: c_int, schedule: c_int, has_last: *mut c_int,
+                first: *mut $number, last: *mut $number,
                 stride: *mut $difference, step: $difference, chunk: $difference,
             ) {
                 let this = thread();
@@ -78,7 +82,8 @@ macro_rules! shares {
 
             /// In a team that is whole: the runtime's own answer, and whether ours would be the same.
             unsafe extern "C" fn $compare(
-                here: Place, number: c_int, schedule: c_int, has_last: *mut c_int, first: *mut $number, last: *mut $number,
+                here: Place, number: c_int, schedule: c_int, has_last: *mut c_int,
+                first: *mut $number, last: *mut $number,
                 stride: *mut $difference, step: $difference, chunk: $difference,
             ) {
                 let this = thread();
@@ -93,7 +98,8 @@ macro_rules! shares {
                     // To a team of one nothing is dealt out.
                     if team > 1 && deal(schedule, i64::from(chunk)) == Deal::Balanced {
                         let part = index(this, runtime);
-                        let [ours, other] = [Deal::Balanced, Deal::Blocks(1)].map(|deal| tell(deal, all, part, team));
+                        let told = |deal| tell(deal, all, part, team);
+                        let (ours, other) = (told(Deal::Balanced), told(Deal::Blocks(1)));
                         virtualise::saw((*first, *last) == (ours.first, ours.last), ours != other);
                     }
                 }
@@ -103,16 +109,14 @@ macro_rules! shares {
 }
 
 shares! {
-    __kmpc_for_static_init_4, c"__kmpc_for_static_init_4": find_4, tell_4, compare_4 => static_4: i32, i32;
-    __kmpc_for_static_init_4u, c"__kmpc_for_static_init_4u": find_4u, tell_4u, compare_4u => static_4u: u32, i32;
-    __kmpc_for_static_init_8, c"__kmpc_for_static_init_8": find_8, tell_8, compare_8 => static_8: i64, i64;
-    __kmpc_for_static_init_8u, c"__kmpc_for_static_init_8u": find_8u, tell_8u, compare_8u => static_8u: u64, i64;
+    c"__kmpc_for_static_init_4": find_4, tell_4, compare_4 => static_4: i32, i32;
+    c"__kmpc_for_static_init_4u": find_4u, tell_4u, compare_4u => static_4u: u32, i32;
+    c"__kmpc_for_static_init_8": find_8, tell_8, compare_8 => static_8: i64, i64;
+    c"__kmpc_for_static_init_8u": find_8u, tell_8u, compare_8u => static_8u: u64, i64;
 }
 
-arch::pass_on!(__kmpc_for_static_fini, find_fini);
-
 /// The runtime isn't told of the end of what it wasn't told the beginning of.
-unsafe extern "C" fn find_fini(caller: usize) -> usize {
+pub unsafe extern "C" fn find_fini(caller: usize) -> usize {
     let this = thread();
     // SAFETY: this thread's own state.
     unsafe {

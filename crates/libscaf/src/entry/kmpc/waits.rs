@@ -1,7 +1,8 @@
-//! Barriers, chunks of loops, locks and waits for tasks of LLVM's runtime; see `region/mechanisms/fold` for what becomes of them.
+//! Barriers, chunks of loops, locks and waits for tasks of LLVM's runtime; see `region/mechanisms/fold` for
+//! what becomes of them.
 //!
-//! A loop that is dealt out in chunks says how when each thread begins it, and ends for a thread when there is no chunk left
-//! for it. A loop that is dealt out evenly asks for nothing in between.
+//! A loop that is dealt out in chunks says how when each thread begins it, and ends for a thread when there
+//! is no chunk left for it. A loop that is dealt out evenly asks for nothing in between.
 
 use super::place::place;
 use crate::region::frame::Frame;
@@ -9,7 +10,6 @@ use crate::region::mechanisms::{fold, park, virtualise};
 use crate::region::tasks;
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Place, Runtime};
-use crate::sys::arch;
 use crate::sys::futex::Futex;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -35,7 +35,9 @@ pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
 macro_rules! calls {
     ($($name:ident($($argument:ident: $type:ty),*) by $how:path => $real:ident;)*) => {
         $(
-            pub unsafe extern "C" fn $name(here: Place, number: c_int $(, $argument: $type)*, caller: usize) -> *mut c_void {
+            pub unsafe extern "C" fn $name(
+                here: Place, number: c_int $(, $argument: $type)*, caller: usize
+            ) -> *mut c_void {
                 let this = thread();
                 // SAFETY: as above.
                 unsafe {
@@ -71,8 +73,9 @@ const GUIDED_FORMS: [c_int; 2] = [42, 43];
 const STEALING: c_int = 44;
 const MODIFIERS: c_int = 3 << 29;
 
-/// A thread begins a loop that is dealt out by `schedule`. Chunks of dynamic and guided loops may go to anybody; a static one
-/// deals them by thread number, and others may depend on those of a thread that is parked. Ordered ones have other numbers.
+/// A thread begins a loop that is dealt out by `schedule`. Chunks of dynamic and guided loops may go to
+/// anybody; a static one deals them by thread number, and others may depend on those of a thread that is
+/// parked. Ordered ones have other numbers.
 pub fn begins_loop(this: *mut Thread, runtime: &Runtime, frame: Option<&Frame>, schedule: c_int) {
     let deals = frame.is_some_and(|frame| frame.takes_over)
         && match schedule & !MODIFIERS {
@@ -86,17 +89,17 @@ pub fn begins_loop(this: *mut Thread, runtime: &Runtime, frame: Option<&Frame>, 
 
 /// Asks for a loop's next chunk.
 macro_rules! chunks {
-    ($($name:ident: $find:ident, $take:ident => $field:ident;)*) => {
+    ($($find:ident, $take:ident => $field:ident;)*) => {
         $(
-            arch::pass_on!($name, $find);
-
-            unsafe extern "C" fn $find(caller: usize) -> usize {
+            pub unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
                     match place(this, caller) {
                         Some((_, Some(_))) if (*this).deals != 0 => $take as *const () as usize,
-                        Some((runtime, _)) => runtime.$field.map_or(none as *const () as usize, |real| real as usize),
+                        Some((runtime, _)) => {
+                            runtime.$field.map_or(none as *const () as usize, |real| real as usize)
+                        }
                         None => none as *const () as usize,
                     }
                 }
@@ -104,7 +107,8 @@ macro_rules! chunks {
 
             /// In a region whose waits are ours, and a loop whose chunks go to anybody.
             unsafe extern "C" fn $take(
-                here: Place, number: c_int, last: *mut c_int, from: *mut c_void, to: *mut c_void, step: *mut c_void,
+                here: Place, number: c_int, last: *mut c_int,
+                from: *mut c_void, to: *mut c_void, step: *mut c_void,
             ) -> c_int {
                 let this = thread();
                 // SAFETY: this thread's own state; the program's own arguments.
@@ -127,10 +131,10 @@ macro_rules! chunks {
 }
 
 chunks! {
-    __kmpc_dispatch_next_4: find_next_4, next_4 => next_4;
-    __kmpc_dispatch_next_4u: find_next_4u, next_4u => next_4u;
-    __kmpc_dispatch_next_8: find_next_8, next_8 => next_8;
-    __kmpc_dispatch_next_8u: find_next_8u, next_8u => next_8u;
+    find_next_4, next_4 => next_4;
+    find_next_4u, next_4u => next_4u;
+    find_next_8, next_8 => next_8;
+    find_next_8u, next_8u => next_8u;
 }
 
 extern "C" fn none() -> c_int {

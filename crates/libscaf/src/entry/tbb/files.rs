@@ -6,7 +6,8 @@ use core::ptr::{null, null_mut, with_exposed_provenance};
 
 /// Where the library around `address` is loaded, and its file; an empty name if there is none.
 pub fn about(address: usize) -> (usize, &'static CStr) {
-    // SAFETY: dladdr fills memory of ours, of which all zero is a value, and a library that is in use keeps its name.
+    // SAFETY: dladdr fills memory of ours, of which all zero is a value, and a library that is in use keeps
+    // its name.
     unsafe {
         let mut info: libc::Dl_info = zeroed();
         if libc::dladdr(with_exposed_provenance(address), &mut info) == 0 || info.dli_fname.is_null() {
@@ -33,7 +34,8 @@ pub fn own_handle() -> *mut c_void {
     unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) }
 }
 
-/// What the first loaded oneTBB has by that name: for a call that was made a jump, so that nothing tells whose it is.
+/// What the first loaded oneTBB has by that name: for a call that was made a jump, so that nothing tells
+/// whose it is.
 pub fn loaded(name: &CStr) -> *mut c_void {
     unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
         // SAFETY: glibc hands in a loaded library's name, and our own out-parameter.

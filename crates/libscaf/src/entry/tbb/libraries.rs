@@ -60,8 +60,9 @@ static TABLE: [Library; LIBRARIES] = [const {
 }; LIBRARIES];
 
 impl Library {
-    /// How many threads the calling thread's work would have without us, at least 1. Asked for once in [`CALLS`] calls, for it takes 25 ns; and at
-    /// each if oneTBB `asks` for permits, because it leaves the program's limit to whoever gives them.
+    /// How many threads the calling thread's work would have without us, at least 1. Asked for once in
+    /// [`CALLS`] calls, for it takes 25 ns; and at each if oneTBB `asks` for permits, because it leaves the
+    /// program's limit to whoever gives them.
     pub fn natural(&self, this: *mut Caller, asks: bool) -> u32 {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         if !asks && calls & (CALLS - 1) != 0 {
@@ -70,8 +71,8 @@ impl Library {
         let (most, limit) =
             (self.max_concurrency.load(Ordering::Relaxed), self.global_control.load(Ordering::Relaxed));
         let mut natural = own_pus();
-        // SAFETY: functions of these names have these types: of an arena, or with null of the caller's; of a number that says which limit is meant,
-        // and 0 is that of threads.
+        // SAFETY: functions of these names have these types: of an arena, or with null of the caller's; of a
+        // number that says which limit is meant, and 0 is that of threads.
         unsafe {
             if !most.is_null() {
                 let most = transmute::<*mut c_void, extern "C" fn(*const c_void) -> c_int>(most)(null());
@@ -139,7 +140,8 @@ pub fn forget() {
 #[inline(never)]
 fn find(caller: usize) -> usize {
     let [name, ..] = NAMES;
-    // SAFETY: a plain search among what was loaded with the program, which comes first for all that is loaded later.
+    // SAFETY: a plain search among what was loaded with the program, which comes first for all that is loaded
+    // later.
     let mut function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if function.is_null() {
         function = in_library_of(caller, name).unwrap_or_else(|| loaded(name));

@@ -1,14 +1,16 @@
-//! oneTBB, where threads come into it from outside: `parallel_for` and the like, waiting for a group of tasks, working in an arena, pipelines.
+//! oneTBB, where threads come into it from outside: `parallel_for` and the like, waiting for a group of
+//! tasks, working in an arena, pipelines.
 //!
-//! At such a call the process attaches to the daemon, and until its end the program counts as parallel. How oneTBB follows the grant depends on its version:
-//! from 2021.11 on it asks how many workers it may have ([`manager`]); older ones, such as Debian 12's, keep their threads and are folded.
+//! At such a call the process attaches to the daemon, and until its end the program counts as parallel. How
+//! oneTBB follows the grant depends on its version: from 2021.11 on it asks how many workers it may have
+//! ([`manager`]); older ones, such as Debian 12's, keep their threads and are folded.
 //!
-//! oneTBB counts the PUs when it is first used and never again, so that has to be before the daemon narrows the program's affinity: [`arrive`]
-//! asks it for its own number of threads first, and attaches then.
+//! oneTBB counts the PUs when it is first used and never again, so that has to be before the daemon narrows
+//! the program's affinity: [`arrive`] asks it for its own number of threads first, and attaches then.
 //!
-//! These functions throw: what a task throws comes out of the one that waits for it. So they are wrapped by a frame that the unwinder knows, with a
-//! personality that only notes that the frame is left. They are C++ functions; the names are those that all versions of `libtbb.so.12`
-//! export.
+//! These functions throw: what a task throws comes out of the one that waits for it. So they are wrapped by a
+//! frame that the unwinder knows, with a personality that only notes that the frame is left. They are C++
+//! functions; the names are those that all versions of `libtbb.so.12` export.
 
 mod caller;
 mod files;
@@ -36,12 +38,15 @@ const ENQUEUE: usize = 4;
 
 arch::around! {
     arrive, depart, unwound;
-    execute_and_wait as "_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_" is 0;
+    execute_and_wait as
+        "_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_" is 0;
     wait as "_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE" is 1;
     execute as "_ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE" is 2;
-    parallel_pipeline as "_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE" is 3;
+    parallel_pipeline as
+        "_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE" is 3;
     enqueue as "_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE" is 4;
-    enqueue_in_context as "_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE" is 5;
+    enqueue_in_context as
+        "_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE" is 5;
 }
 
 /// Personality of their frame: an exception, or a thread that ends, goes through it.
@@ -110,8 +115,8 @@ unsafe fn begin(this: *mut Caller, library: &Library, id: Option<usize>) {
     let (true, Some(id)) = (work::attach(natural), id) else {
         return;
     };
-    // Without permits, oneTBB's own threads can't be told from others where they come again, for a task's inner loop. So one thread at a time
-    // counts.
+    // Without permits, oneTBB's own threads can't be told from others where they come again, for a task's
+    // inner loop. So one thread at a time counts.
     let first = !INSIDE.swap(true, Ordering::Acquire);
     if first || asks {
         let threads = if asks { natural.min(dop()) } else { natural };

@@ -1,20 +1,26 @@
-//! The Thread Composability Manager's functions, by which oneTBB (from 2021.11 on) asks how many workers each of its arenas may have.
+//! The Thread Composability Manager's functions, by which oneTBB (from 2021.11 on) asks how many workers each
+//! of its arenas may have.
 //!
-//! oneTBB finds them in `libtcm.so.1`, which it loads by that name, or by weak references that whoever is loaded resolves. Intel's own library
-//! by that name comes with PyPI's `tbb`, is switched on by `TCM_ENABLE=1`, and divides the PUs among the runtimes of one process. Here they
-//! are divided by the grant ([`permits`]). Whose functions oneTBB gets:
+//! oneTBB finds them in `libtcm.so.1`, which it loads by that name, or by weak references that whoever is
+//! loaded resolves. Intel's own library by that name comes with PyPI's `tbb`, is switched on by
+//! `TCM_ENABLE=1`, and divides the PUs among the runtimes of one process. Here they are divided by the grant
+//! ([`permits`]). Whose functions oneTBB gets:
 //!
-//! - ours, in the place of a library that isn't switched on or isn't there: [`instead_of`] answers when it loads one;
-//! - Intel's, if `TCM_ENABLE` is 1 and it is there, and in programs that are linked with it themselves: our functions, which are found first, pass
-//!   the calls on, and the grant is followed by folding;
-//! - ours in any case if `SCAF_TCM` is `scaf`, and in none if it is `off`, or with `scaf run --exact`: fewer workers share tasks out in another way.
+//! - ours, in the place of a library that isn't switched on or isn't there: [`instead_of`] answers when it
+//!   loads one;
+//! - Intel's, if `TCM_ENABLE` is 1 and it is there, and in programs that are linked with it themselves: our
+//!   functions, which are found first, pass the calls on, and the grant is followed by folding;
+//! - ours in any case if `SCAF_TCM` is `scaf`, and in none if it is `off`, or with `scaf run --exact`: fewer
+//!   workers share tasks out in another way.
 //!
-//! Without a daemon, [`tcmConnect`] declines, and oneTBB does what it does without a manager, for as long as it stays up.
+//! Without a daemon, [`tcmConnect`] declines, and oneTBB does what it does without a manager, for as long as
+//! it stays up.
 //!
-//! What is known of the functions: results are 0, [`INVALID_ARGUMENT`] or [`UNKNOWN`]. A permit is asked for with numbers of *workers*, threads that
-//! enter an arena from outside not among them; -1 leaves a number to us. oneTBB keeps one permit an arena: inactive at first,
-//! asked for again with each change of the arena's demand, deactivated when it has none. A change that it hasn't caused itself it is told by its
-//! callback, which reads the permit's data and starts or dismisses workers; those leave between two tasks.
+//! What is known of the functions: results are 0, [`INVALID_ARGUMENT`] or [`UNKNOWN`]. A permit is asked for
+//! with numbers of *workers*, threads that enter an arena from outside not among them; -1 leaves a number to
+//! us. oneTBB keeps one permit an arena: inactive at first, asked for again with each change of the arena's
+//! demand, deactivated when it has none. A change that it hasn't caused itself it is told by its callback,
+//! which reads the permit's data and starts or dismisses workers; those leave between two tasks.
 
 mod holders;
 pub mod permits;
@@ -98,8 +104,8 @@ fn may_be_ours() -> bool {
     settings::get().manager != Manager::Off && !settings::get().exact
 }
 
-/// Another manager's function of this number, which then gets the calls; null if ours do. oneTBB finds ours before any that it could load, so this is
-/// decided here.
+/// Another manager's function of this number, which then gets the calls; null if ours do. oneTBB finds ours
+/// before any that it could load, so this is decided here.
 fn theirs(number: usize) -> *mut c_void {
     static LOOKED: AtomicU32 = AtomicU32::new(0);
     if LOOKED.load(Ordering::Acquire) == 0 {
@@ -138,12 +144,15 @@ macro_rules! theirs_first {
         let theirs = theirs($number);
         if !theirs.is_null() {
             // SAFETY: the function of that name has this type; the arguments are the caller's.
-            return unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($kind),*) -> c_int>(theirs)($($argument),*) };
+            return unsafe {
+                transmute::<*mut c_void, unsafe extern "C" fn($($kind),*) -> c_int>(theirs)($($argument),*)
+            };
         }
     };
 }
 
-/// For a library of the caller at `from` that loads `name`: our own handle, if it is the manager that is asked for and its functions are to be ours; else null.
+/// For a library of the caller at `from` that loads `name`: our own handle, if it is the manager that is
+/// asked for and its functions are to be ours; else null.
 pub unsafe extern "C" fn instead_of(name: *const c_char, from: usize) -> *mut c_void {
     const MANAGERS: [&CStr; 2] = [c"libtcm.so.1", c"libtcm_debug.so.1"];
     // SAFETY: what is handed to dlopen is null or a C string.
@@ -152,12 +161,11 @@ pub unsafe extern "C" fn instead_of(name: *const c_char, from: usize) -> *mut c_
     if !ours || !asked.is_some_and(|name| MANAGERS.contains(&name)) {
         return null_mut();
     }
-    keeping_errno(|| {
-        if is_tbb(from) { own_handle() } else { null_mut() }
-    })
+    keeping_errno(|| if is_tbb(from) { own_handle() } else { null_mut() })
 }
 
-/// Attaches on behalf of a oneTBB that is about to ask for permits: it has counted the PUs. `true` if there is a daemon.
+/// Attaches on behalf of a oneTBB that is about to ask for permits: it has counted the PUs. `true` if there
+/// is a daemon.
 fn attach() -> bool {
     work::attach(own_pus()) || state::is_expected()
 }
@@ -258,7 +266,8 @@ pub unsafe extern "C" fn tcmGetPermitData(handle: *mut c_void, data: *mut Data) 
     }
 }
 
-/// The permit isn't used any more. Its callback doesn't run when this returns, and won't, but for one that this is called from.
+/// The permit isn't used any more. Its callback doesn't run when this returns, and won't, but for one that
+/// this is called from.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmReleasePermit(handle: *mut c_void) -> c_int {
     theirs_first!(4, (handle), fn(*mut c_void));

@@ -1,8 +1,9 @@
 //! The permits that oneTBB holds ([`super`]), and who is told when they change.
 //!
-//! What each has is decided by `scaf_team::permits`, under the lock of [`table`]. Callbacks run outside of it: on the thread whose call
-//! changed what others may have, as with Intel's manager, and on the keeper when the grant has changed. A permit that is released
-//! is waited for if its callback runs on another thread, because its owner goes away then.
+//! What each has is decided by `scaf_team::permits`, under the lock of [`table`]. Callbacks run outside of
+//! it: on the thread whose call changed what others may have, as with Intel's manager, and on the keeper when
+//! the grant has changed. A permit that is released is waited for if its callback runs on another thread,
+//! because its owner goes away then.
 
 use super::holders::{self, Callback, callback_of, with_their_signals};
 use super::table::{self, Entry, Locked, entries, free, lock, used};
@@ -59,7 +60,8 @@ fn settle(locked: &Locked, by: Option<&Entry>) {
         cap => Some(cap.saturating_add(masters - 1)),
     };
     let word = pages::grant().word();
-    // Contexts that are lent come back within a millisecond, for whoever asks for workers has asked for them, too.
+    // Contexts that are lent come back within a millisecond, for whoever asks for workers has asked for them,
+    // too.
     let granted = word.dop().map(|_| if word.lent() { own_pus() } else { budget::share(Who::Tbb) });
     let share = match (granted, capped) {
         (Some(granted), Some(capped)) => Some(granted.min(capped)),
@@ -95,7 +97,8 @@ fn tell(this: *mut Caller) {
             entry.calls.set(entry.calls.get() + 1);
             (entry, callback)
         };
-        // SAFETY: this thread's own state; the entry's argument is its owner's, who waits in `release` for us.
+        // SAFETY: this thread's own state; the entry's argument is its owner's, who waits in `release` for
+        // us.
         unsafe {
             let call = Call { entry, outer: (*this).call.cast() };
             (*this).call = (&raw const call).cast();
@@ -120,7 +123,8 @@ fn changed(_: u32) {
     with_their_signals(|| tell(caller()));
 }
 
-/// The program wants so many threads of oneTBB at most (`global_control`): where there are permits, oneTBB leaves that to us.
+/// The program wants so many threads of oneTBB at most (`global_control`): where there are permits, oneTBB
+/// leaves that to us.
 #[inline(always)]
 pub fn set_cap(this: *mut Caller, cap: u32) {
     if CAP.load(Ordering::Relaxed) != cap && CAP.swap(cap, Ordering::Relaxed) != cap && is_connected() {
@@ -136,7 +140,8 @@ fn rank_for(this: *mut Caller, entry: &Entry) -> Rank {
     if works_for.is_null() || eq(works_for, entry) { Rank::Outer } else { Rank::Inner }
 }
 
-/// A new permit, or another wish for the one at `entry`. `None` if there is no memory, or no runtime of this number.
+/// A new permit, or another wish for the one at `entry`. `None` if there is no memory, or no runtime of this
+/// number.
 pub fn request(
     this: *mut Caller,
     client: u64,

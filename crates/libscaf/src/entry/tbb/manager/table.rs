@@ -1,6 +1,8 @@
-//! Where permits are kept ([`super::permits`]), and the one lock that guards them, for as long as a division takes: 0.1 us for a few.
+//! Where permits are kept ([`super::permits`]), and the one lock that guards them, for as long as a division
+//! takes: 0.1 us for a few.
 //!
-//! They lie in pages that are never given back: oneTBB has a permit for each arena, and an arena for each thread that uses it.
+//! They lie in pages that are never given back: oneTBB has a permit for each arena, and an arena for each
+//! thread that uses it.
 
 use crate::sys::errno::keeping_errno;
 use crate::sys::lock::{self, Lock};

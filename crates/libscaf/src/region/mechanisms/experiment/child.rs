@@ -1,9 +1,10 @@
 //! The copy of the process that runs one region alone.
 //!
-//! Before it does so it becomes harmless, in this order: it ends with the thread that made it; it is in nobody's terminal or
-//! process group, has no files, and blocks all signals but those that it causes itself; it leaves no core; the kernel takes it
-//! first where memory is short; it has a deadline; it is on a context of its own; memory that is shared with others is not
-//! writable; and its system calls are filtered (`scaf_team::sandbox::filter`).
+//! Before it does so it becomes harmless, in this order: it ends with the thread that made it; it is in
+//! nobody's terminal or process group, has no files, and blocks all signals but those that it causes itself;
+//! it leaves no core; the kernel takes it first where memory is short; it has a deadline; it is on a context
+//! of its own; memory that is shared with others is not writable; and its system calls are filtered
+//! (`scaf_team::sandbox::filter`).
 //!
 //! It ends by exit_group: no buffer of the program is written, and none of its destructors run.
 
@@ -64,7 +65,8 @@ fn end(outcome: Outcome) -> ! {
     }
 }
 
-/// What the copy does, all its life. `parent` is the program, whose master runs on `pu`; `own` are addresses that it writes to.
+/// What the copy does, all its life. `parent` is the program, whose master runs on `pu`; `own` are addresses
+/// that it writes to.
 pub unsafe fn run(
     sheet: &'static Sheet,
     parent: libc::pid_t,
@@ -126,7 +128,8 @@ unsafe fn leave_company(parent: libc::pid_t) -> bool {
         {
             return false;
         }
-        // Where memory is short, the copy is what can be spared. If this fails, there is no /proc, and then no maps.
+        // Where memory is short, the copy is what can be spared. If this fails, there is no /proc, and then
+        // no maps.
         let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
         if file >= 0 {
             let most = b"1000";
@@ -137,7 +140,8 @@ unsafe fn leave_company(parent: libc::pid_t) -> bool {
     }
 }
 
-/// A timer that ends the process, for which it needs nothing more: the kernel takes no handler's word for SIGKILL.
+/// A timer that ends the process, for which it needs nothing more: the kernel takes no handler's word for
+/// SIGKILL.
 unsafe fn set_deadline() -> bool {
     // SAFETY: plain system calls on memory of ours.
     unsafe {
@@ -173,7 +177,8 @@ unsafe fn take_a_pu(pu: c_int) -> bool {
     }
 }
 
-/// Takes the right to write to what is shared with others, but for the sheet. The report page isn't ours any more.
+/// Takes the right to write to what is shared with others, but for the sheet. The report page isn't ours any
+/// more.
 unsafe fn guard(sheet: &'static Sheet, own: &[usize]) -> bool {
     pages::unmap();
     let sheet = (&raw const *sheet).addr();

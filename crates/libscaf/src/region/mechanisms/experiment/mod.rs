@@ -1,15 +1,17 @@
 //! Serial experiments: how long does a region take on one context? (SCAF, section 4.3.1)
 //!
-//! Just before the region the process is copied (clone3), and the copy runs it with a team of one while the program goes on
-//! with one context less. The copy is harmless: [`child`] says how. It isn't a child that the program could notice: its end sends
-//! no signal, and a plain wait doesn't see it. There is at most one at a time, and it ends with its deadline, with the thread that
-//! made it, or with the program, whichever comes first.
+//! Just before the region the process is copied (clone3), and the copy runs it with a team of one while the
+//! program goes on with one context less. The copy is harmless: [`child`] says how. It isn't a child that the
+//! program could notice: its end sends no signal, and a plain wait doesn't see it. There is at most one at a
+//! time, and it ends with its deadline, with the thread that made it, or with the program, whichever comes
+//! first.
 //!
-//! The daemon orders one region at a time, and decides by rules of its own whether that is worth it (`scaf-policy`'s
-//! `experiment`). Here are the rules that only the process itself can see to: who else is at work in it, and what it has mapped.
+//! The daemon orders one region at a time, and decides by rules of its own whether that is worth it
+//! (`scaf-policy`'s `experiment`). Here are the rules that only the process itself can see to: who else is at
+//! work in it, and what it has mapped.
 //!
-//! `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth region of several threads, ordered or not, also where no room can be
-//! made and where other threads are at work.
+//! `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth region of several threads, ordered or not, also
+//! where no room can be made and where other threads are at work.
 
 mod child;
 mod process;
@@ -66,7 +68,8 @@ pub struct Candidate {
     pub choice: Choice,
     /// Threads of the teams that the program has without us.
     pub natural: u32,
-    /// Whether its team of one would do the same work: it is no set of sections, and its master is the only one.
+    /// Whether its team of one would do the same work: it is no set of sections, and its master is the only
+    /// one.
     pub plain: bool,
 }
 
@@ -84,8 +87,9 @@ pub fn contexts() -> u32 {
     RUNNING.load(Ordering::Relaxed)
 }
 
-/// Sees after an experiment that runs, and makes one of the region if that is wanted: then `alone` runs the region in the copy.
-/// `again` chooses the region's team once more, as of a region of that length; its choice is returned if it is another one now.
+/// Sees after an experiment that runs, and makes one of the region if that is wanted: then `alone` runs the
+/// region in the copy. `again` chooses the region's team once more, as of a region of that length; its choice
+/// is returned if it is another one now.
 #[cold]
 #[inline(never)]
 pub unsafe fn attend(
@@ -129,7 +133,8 @@ pub unsafe fn attend(
 }
 
 impl Candidate {
-    /// Whether its time with a team of one says something about its speedup. LLVM's runtime keeps other books of its threads.
+    /// Whether its time with a team of one says something about its speedup. LLVM's runtime keeps other books
+    /// of its threads.
     fn is_eligible(&self) -> bool {
         self.plain && self.choice.ids == 0 && self.choice.team > 1 && !self.runtime.is_llvms()
     }
@@ -197,7 +202,8 @@ fn sheet() -> Option<&'static Sheet> {
         at = new.cast();
         SHEET.store(at, Ordering::Release);
     }
-    // SAFETY: mapped above, of zeros, which are values of its atomics; only one experiment at a time gets here.
+    // SAFETY: mapped above, of zeros, which are values of its atomics; only one experiment at a time gets
+    // here.
     unsafe { at.as_ref() }
 }
 
@@ -209,8 +215,8 @@ fn is_safe(natural: u32, forced: bool, own: &[usize]) -> bool {
         tracer = lines::field(line, b"TracerPid").or(tracer);
         true
     });
-    // Threads other than the team's may be in the middle of anything: a copy has no such thread to give its locks back, and
-    // a read that goes past the page cache may miss the program's memory.
+    // Threads other than the team's may be in the middle of anything: a copy has no such thread to give its
+    // locks back, and a read that goes past the page cache may miss the program's memory.
     let known = u64::from(natural) + u64::from(virtualise::is_here()) + u64::from(keeper::is_here());
     read && tracer == Some(0)
         && (forced || threads <= known)
@@ -245,8 +251,8 @@ fn collect(now: u64) {
     }
 }
 
-/// Waits for the copy as only those do who mean it; 0 if it hasn't ended. Somebody who takes in every process there is may
-/// have been first, then there is none.
+/// Waits for the copy as only those do who mean it; 0 if it hasn't ended. Somebody who takes in every process
+/// there is may have been first, then there is none.
 fn wait(pid: u32, how: c_int) -> i64 {
     // SAFETY: asks for no status.
     unsafe {
@@ -276,7 +282,8 @@ pub fn after_fork() {
     }
 }
 
-/// When the program ends, an experiment ends with it, and is taken in: whoever inherits the program's children never knows.
+/// When the program ends, an experiment ends with it, and is taken in: whoever inherits the program's
+/// children never knows.
 extern "C" fn at_exit() {
     let pid = PID.swap(0, Ordering::Relaxed);
     // Only if it is still a child of this process, and nobody has waited for it.

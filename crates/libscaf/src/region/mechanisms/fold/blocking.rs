@@ -1,10 +1,13 @@
-//! Has LLVM's threads wait as the grant has it, where the wait can't be taken over: at a region's end, and between two.
+//! Has LLVM's threads wait as the grant has it, where the wait can't be taken over: at a region's end, and
+//! between two.
 //!
-//! They look for the next region for 0.2 s by default before they sleep, and give way to others now and then. That is right
-//! while each has a context. While a team is *crowded*, larger than the grant that it is folded onto, they are to sleep at
-//! once: the runtime has a setting for that, which a master's team takes over at the next region (`kmp_set_blocktime`).
+//! They look for the next region for 0.2 s by default before they sleep, and give way to others now and then.
+//! That is right while each has a context. While a team is *crowded*, larger than the grant that it is folded
+//! onto, they are to sleep at once: the runtime has a setting for that, which a master's team takes over at
+//! the next region (`kmp_set_blocktime`).
 //!
-//! Who says how the threads are to wait is heeded: the user by the environment, and the program by the same call.
+//! Who says how the threads are to wait is heeded: the user by the environment, and the program by the same
+//! call.
 
 use crate::program::masters::is_crowded;
 use crate::region::thread::Thread;
@@ -38,7 +41,8 @@ unsafe fn change(this: *mut Thread, runtime: &Runtime, crowded: bool) {
             set((*this).blocktime.wrapping_sub(1) as c_int);
             (*this).blocktime = 0;
         } else if is_ours() {
-            // With more threads than PUs the runtime has them sleep at once by itself, and then it is 0 already.
+            // With more threads than PUs the runtime has them sleep at once by itself, and then it is 0
+            // already.
             let own = get().max(0) as u32;
             if own != 0 {
                 (*this).blocktime = own.wrapping_add(1);

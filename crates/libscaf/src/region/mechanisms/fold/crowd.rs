@@ -1,16 +1,19 @@
-//! Has libgomp's own waits follow the fold, those that can't be taken over: the end of a region, and between two.
+//! Has libgomp's own waits follow the fold, those that can't be taken over: the end of a region, and between
+//! two.
 //!
-//! libgomp's threads spin before they sleep, by default for 300,000 rounds. That is right while each has a context and
-//! ruinous while not, which libgomp knows: while it has made more threads than there are PUs, they spin for 100 rounds
-//! (libgomp's `gomp_throttled_spin_count_var`). But it has counted the PUs when the program started.
+//! libgomp's threads spin before they sleep, by default for 300,000 rounds. That is right while each has a
+//! context and ruinous while not, which libgomp knows: while it has made more threads than there are PUs,
+//! they spin for 100 rounds (libgomp's `gomp_throttled_spin_count_var`). But it has counted the PUs when the
+//! program started.
 //!
-//! So while teams are *crowded*, larger than the grant that they are folded onto, libgomp gets to make more threads than
-//! that: a thread of ours, the *host*, has a team of *idlers*, who do nothing and sleep. The host stays while crowded
-//! regions run, and for [`PERIOD_MS`] after the last one; libgomp ends its team with it.
+//! So while teams are *crowded*, larger than the grant that they are folded onto, libgomp gets to make more
+//! threads than that: a thread of ours, the *host*, has a team of *idlers*, who do nothing and sleep. The
+//! host stays while crowded regions run, and for [`PERIOD_MS`] after the last one; libgomp ends its team with
+//! it.
 //!
-//! The first crowded region waits for the host before it does its work, about 0.2 ms: its own end and its idle workers would
-//! spin for 15 ms, on the context that the program goes on with. It is called from within the region, when libgomp has made
-//! the team: earlier, its idlers were no more than the PUs, and would spin.
+//! The first crowded region waits for the host before it does its work, about 0.2 ms: its own end and its
+//! idle workers would spin for 15 ms, on the context that the program goes on with. It is called from within
+//! the region, when libgomp has made the team: earlier, its idlers were no more than the PUs, and would spin.
 //!
 //! Where a thread can't be made libgomp would end the program, so the host first makes as many itself.
 
@@ -30,7 +33,8 @@ use scaf_team::Sleep;
 const PERIOD_MS: i64 = 100;
 /// Longest that a region waits for its host, in milliseconds.
 const PATIENCE_MS: u32 = 20;
-/// Looks after which a thread that has ended, and isn't gone for the system, is given [`SETTLED_MS`] milliseconds.
+/// Looks after which a thread that has ended, and isn't gone for the system, is given [`SETTLED_MS`]
+/// milliseconds.
 const LOOKS: u32 = 100;
 const SETTLED_MS: i64 = 10;
 /// Most idlers: a machine with more PUs than this beyond a team's size keeps libgomp's spinning.
@@ -167,8 +171,8 @@ fn can_make(threads: u32) -> bool {
     !rehearse(without_provenance_mut(threads as usize + 1)).is_null()
 }
 
-/// Has so many threads there at once, each started by the one before, and gone again; null if there weren't so many,
-/// else the caller's own number.
+/// Has so many threads there at once, each started by the one before, and gone again; null if there weren't
+/// so many, else the caller's own number.
 extern "C" fn rehearse(threads: *mut c_void) -> *mut c_void {
     // SAFETY: gettid takes nothing.
     let own = without_provenance_mut(unsafe { libc::gettid() } as usize);

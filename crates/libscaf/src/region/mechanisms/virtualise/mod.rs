@@ -1,17 +1,20 @@
-//! Regions that run on fewer threads than the program finds in them: the threads of the team, *real* ones, take the parts of
-//! the others, *virtual* ones, one after the other.
+//! Regions that run on fewer threads than the program finds in them: the threads of the team, *real* ones,
+//! take the parts of the others, *virtual* ones, one after the other.
 //!
-//! Only for regions whose threads were found to be independent, by reading all code that they reach
-//! (by `scaf-inspect`): nothing in there waits for another thread, and nothing tells a thread from another but its
-//! number. So the number is all that has to be virtual, and the functions that tell it or the team's size are ours.
+//! Only for regions whose threads were found to be independent, by reading all code that they reach (by
+//! `scaf-inspect`): nothing in there waits for another thread, and nothing tells a thread from another but
+//! its number. So the number is all that has to be virtual, and the functions that tell it or the team's size
+//! are ours.
 //!
-//! Real thread r takes part r first, and then whichever is next; where the DoP has shrunk meanwhile, the threads beyond
-//! it take no further ones. A loop that is dealt out in chunks belongs to the real team: each real thread goes through it
-//! once, and to the other parts it is exhausted. Chunks may go to anybody, so this could have happened anyway.
+//! Real thread r takes part r first, and then whichever is next; where the DoP has shrunk meanwhile, the
+//! threads beyond it take no further ones. A loop that is dealt out in chunks belongs to the real team: each
+//! real thread goes through it once, and to the other parts it is exhausted. Chunks may go to anybody, so
+//! this could have happened anyway.
 //!
-//! The reading may be wrong about a program that replaces a function of the C library, or hands work from thread to thread
-//! in a way that looks like computing. Then the parts that are left get *threads of their own*: at a barrier at once,
-//! else when [`watch`] sees that nothing goes on. Such a region is not virtualised again.
+//! The reading may be wrong about a program that replaces a function of the C library, or hands work from
+//! thread to thread in a way that looks like computing. Then the parts that are left get *threads of their
+//! own*: at a barrier at once, else when [`watch`] sees that nothing goes on. Such a region is not
+//! virtualised again.
 
 mod help;
 mod shares;
@@ -54,7 +57,8 @@ pub unsafe fn run<R>(
     // A region that *is* a loop has its first one begun by the runtime.
     frame.loops = u32::from(matches!(region.kind, Kind::Loop(_)));
     let frame = frame;
-    // SAFETY: as in `enter::run`; nobody is at the frame any more when the watch and the threads of their own are gone.
+    // SAFETY: as in `enter::run`; nobody is at the frame any more when the watch and the threads of their own
+    // are gone.
     unsafe {
         let post = ((*master()).slot as usize).wrapping_sub(1);
         watch::put(post, &frame);
@@ -159,8 +163,8 @@ fn is_possible(runtime: &Runtime) -> bool {
         && watch::is_up()
 }
 
-/// Whether LLVM's threads have stacks of the usual size or less: where that is without a limit, the runtime's own are larger, and a program may
-/// have asked for more.
+/// Whether LLVM's threads have stacks of the usual size or less: where that is without a limit, the runtime's
+/// own are larger, and a program may have asked for more.
 fn has_usual_stacks(runtime: &Runtime) -> bool {
     static USUAL: AtomicUsize = AtomicUsize::new(0);
     let mut usual = USUAL.load(Ordering::Relaxed);
@@ -182,9 +186,10 @@ fn has_usual_stacks(runtime: &Runtime) -> bool {
 /// Candidates in a row after which a team of several threads is made smaller.
 const STREAK: u32 = 16;
 
-/// Whether a team may shrink to `team` threads. libgomp ends the threads that a team of several leaves over, and makes new
-/// ones when a region is whole again: not where threads keep variables of their own, nor where every other region is
-/// whole. A team of one leaves them where they are. `this` has seen one more region that could be virtualised.
+/// Whether a team may shrink to `team` threads. libgomp ends the threads that a team of several leaves over,
+/// and makes new ones when a region is whole again: not where threads keep variables of their own, nor where
+/// every other region is whole. A team of one leaves them where they are. `this` has seen one more region
+/// that could be virtualised.
 #[inline(always)]
 pub unsafe fn may_shrink(this: *mut Thread, team: u32) -> bool {
     // SAFETY: this thread's own state.
@@ -193,4 +198,3 @@ pub unsafe fn may_shrink(this: *mut Thread, team: u32) -> bool {
         team <= 1 || (!pages::grant().word().keeps_threads() && (*this).streak >= STREAK)
     }
 }
-

@@ -1,8 +1,8 @@
-//! Whether we know how LLVM's runtime deals out loops with a static schedule: by each thread's own number, which a thread
-//! that does the parts of others has to be told otherwise ([`scaf_team::deal`]).
+//! Whether we know how LLVM's runtime deals out loops with a static schedule: by each thread's own number,
+//! which a thread that does the parts of others has to be told otherwise ([`scaf_team::deal`]).
 //!
-//! The runtime's answers to teams that are whole are compared with ours at first. If they are off, because of `KMP_SCHEDULE`
-//! or in a runtime that we don't know, regions of LLVM's aren't virtualised.
+//! The runtime's answers to teams that are whole are compared with ours at first. If they are off, because of
+//! `KMP_SCHEDULE` or in a runtime that we don't know, regions of LLVM's aren't virtualised.
 
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};

@@ -1,8 +1,8 @@
 //! A thread that looks after regions that are virtualised: one that gets nowhere gets help ([`super::help`]).
 //!
-//! It is there while such regions run, and for a second after the last one. It looks every [`PERIOD_MS`]; a region in which
-//! no part was taken from one look to the next, and some are left, may have threads that wait for each other. Or they just
-//! take their time, and then help does no harm.
+//! It is there while such regions run, and for a second after the last one. It looks every [`PERIOD_MS`]; a
+//! region in which no part was taken from one look to the next, and some are left, may have threads that wait
+//! for each other. Or they just take their time, and then help does no harm.
 
 use super::help::help;
 use crate::region::frame::Frame;

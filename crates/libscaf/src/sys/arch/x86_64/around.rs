@@ -1,10 +1,14 @@
 //! Functions that throw, wrapped by a frame that the unwinder knows.
 
-/// Defines wrappers under the names of C++ functions of up to four arguments, all in registers, and no result. Each calls
-/// `$arrive` with its number, its first two arguments and the return address; then the function that this answers; then
-/// `$depart`, also if an exception goes through it. The encoding 0x1b of the personality is "relative, 4 bytes".
+/// Defines wrappers under the names of C++ functions of up to four arguments, all in registers, and no
+/// result. Each calls `$arrive` with its number, its first two arguments and the return address; then the
+/// function that this answers; then `$depart`, also if an exception goes through it. The encoding 0x1b of the
+/// personality is "relative, 4 bytes".
 macro_rules! around {
-    ($arrive:ident, $depart:ident, $unwound:ident; $($name:ident as $symbol:literal is $number:literal;)*) => {
+    (
+        $arrive:ident, $depart:ident, $unwound:ident;
+        $($name:ident as $symbol:literal is $number:literal;)*
+    ) => {
         core::arch::global_asm!(
             ".text",
             ".hidden scaf_around",

@@ -1,7 +1,7 @@
 //! Entry points whose arguments are left as they came.
 
-/// Defines entry points that need their return address, which tells whose call it is where no region does: each passes
-/// it on as one argument more, behind the number of arguments that is given.
+/// Defines entry points that need their return address, which tells whose call it is where no region does:
+/// each passes it on as one argument more, behind the number of arguments that is given.
 macro_rules! with_caller {
     (@register 0) => { "rdi" };
     (@register 1) => { "rsi" };
@@ -15,7 +15,9 @@ macro_rules! with_caller {
             pub unsafe extern "C" fn $name() {
                 core::arch::naked_asm!(
                     "endbr64",
-                    concat!("mov ", $crate::sys::arch::with_caller!(@register $arguments), ", qword ptr [rsp]"),
+                    concat!(
+                        "mov ", $crate::sys::arch::with_caller!(@register $arguments), ", qword ptr [rsp]"
+                    ),
                     "jmp {to}",
                     to = sym $to,
                 )
@@ -25,44 +27,46 @@ macro_rules! with_caller {
 }
 pub(crate) use with_caller;
 
-/// Defines an entry point that is passed on with all its arguments, whatever they are, to the function that `$find`
-/// answers for the return address and the second and third argument.
+/// Defines entry points that are passed on with all their arguments, whatever they are, to the function that
+/// `$find` answers for the return address and the second and third argument.
 macro_rules! pass_on {
-    ($name:ident, $find:ident) => {
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name() {
-            core::arch::naked_asm!(
-                "endbr64",
-                "push rdi",
-                "push rsi",
-                "push rdx",
-                "push rcx",
-                "push r8",
-                "push r9",
-                "sub rsp, 8",
-                "mov rdi, qword ptr [rsp + 56]",
-                "call {find}",
-                "add rsp, 8",
-                "pop r9",
-                "pop r8",
-                "pop rcx",
-                "pop rdx",
-                "pop rsi",
-                "pop rdi",
-                "jmp rax",
-                find = sym $find,
-            )
-        }
+    ($($name:ident => $find:path;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "endbr64",
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "sub rsp, 8",
+                    "mov rdi, qword ptr [rsp + 56]",
+                    "call {find}",
+                    "add rsp, 8",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    "jmp rax",
+                    find = sym $find,
+                )
+            }
+        )*
     };
 }
 pub(crate) use pass_on;
 
-/// Defines an entry point of two arguments that `$answer` is asked for first, with the return address as the third. Null
-/// has the real function, whose address is at `$real` by then, jumped to as if it had been called: libc's loader
-/// functions look at who calls them.
+/// Defines an entry point of two arguments that `$answer` is asked for first, with the return address as the
+/// third. Null has the real function, whose address is at `$real` by then, jumped to as if it had been
+/// called: libc's loader functions look at who calls them.
 macro_rules! answered {
-    ($(#[$about:meta])* $name:ident: $answer:ident, else $real:ident) => {
+    ($(#[$about:meta])* $name:ident: $answer:path, else $real:path) => {
         $(#[$about])*
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
@@ -91,13 +95,13 @@ macro_rules! answered {
 }
 pub(crate) use answered;
 
-/// Defines entry points of two arguments that count a field of the thread's state (`$at`, 32 bits) up or down, and go on
-/// at the function whose address is at `$real`, or, where that is 0, at `$search`, with the return address as the third
-/// argument. Counting down ends at 0.
+/// Defines entry points of two arguments that count a field of the thread's state (`$at`, 32 bits) up or
+/// down, and go on at the function whose address is at `$real`, or, where that is 0, at `$search`, with the
+/// return address as the third argument. Counting down ends at 0.
 macro_rules! counted {
     (@count up) => { "add dword ptr fs:[r10 + {at}], 1" };
     (@count down) => { "sub dword ptr fs:[r10 + {at}], 1\nadc dword ptr fs:[r10 + {at}], 0" };
-    ($($(#[$about:meta])* $name:ident: $way:ident $at:expr, $real:ident or $search:ident;)*) => {
+    ($($(#[$about:meta])* $name:ident: $way:ident $at:expr, $real:path, or $search:path;)*) => {
         $(
             $(#[$about])*
             #[unsafe(naked)]

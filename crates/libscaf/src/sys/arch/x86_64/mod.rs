@@ -2,15 +2,15 @@
 
 mod around;
 mod entry_points;
-mod variadic;
 mod tasks;
+mod variadic;
 
 pub(crate) use around::around;
 pub(crate) use entry_points::{answered, counted, pass_on, with_caller};
-pub use variadic::{VariadicCall, call_function, call_runtime};
-pub(crate) use variadic::variadic;
 pub use tasks::ENTRANCE_BYTES;
 pub(crate) use tasks::entrances;
+pub(crate) use variadic::variadic;
+pub use variadic::{VariadicCall, call_function, call_runtime};
 
 use core::arch::{asm, global_asm, x86_64::_rdtsc};
 use core::ffi::c_void;
@@ -32,8 +32,9 @@ global_asm!(
 
 /// This thread's state, all zero when the thread starts.
 ///
-/// Stable Rust has no thread-locals without `std`, and `__tls_get_addr` would cost 5 ns a region. The library is loaded
-/// with the program, so its few bytes fit the static block of thread-local storage and cost one instruction.
+/// Stable Rust has no thread-locals without `std`, and `__tls_get_addr` would cost 5 ns a region. The library
+/// is loaded with the program, so its few bytes fit the static block of thread-local storage and cost one
+/// instruction.
 #[inline(always)]
 pub fn thread_block() -> *mut u8 {
     let at: *mut u8;

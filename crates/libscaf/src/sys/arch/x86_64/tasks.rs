@@ -1,7 +1,7 @@
 //! Functions that are told apart by where they are entered.
 
-/// Defines `$count` entrances of [`ENTRANCE_BYTES`] each, the first at the symbol `scaf_tasks`; each calls `$run` with the
-/// argument that it was called with and an address in itself.
+/// Defines `$count` entrances of [`ENTRANCE_BYTES`] each, the first at the symbol `scaf_tasks`; each calls
+/// `$run` with the argument that it was called with and an address in itself.
 macro_rules! entrances {
     ($count:expr, $run:ident) => {
         core::arch::global_asm!(

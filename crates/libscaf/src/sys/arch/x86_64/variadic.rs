@@ -1,7 +1,8 @@
 //! Variadic calls that enter a region: LLVM's `__kmpc_fork_call` and its like.
 //!
-//! The region's function gets what comes after the third argument: three in registers and the others on the caller's
-//! stack. They stay there for as long as the region runs, so they are copied only where they are passed on.
+//! The region's function gets what comes after the third argument: three in registers and the others on the
+//! caller's stack. They stay there for as long as the region runs, so they are copied only where they are
+//! passed on.
 
 use core::arch::naked_asm;
 use core::ffi::{c_int, c_void};
@@ -24,10 +25,10 @@ pub struct VariadicCall {
     pub real: *const c_void,
 }
 
-/// Defines entry points that hand what they were called with on as a [`VariadicCall`], to `$to`. If that answers with an
-/// address, they go on there as if that had been called.
+/// Defines entry points that hand what they were called with on as a [`VariadicCall`], to `$to`. If that
+/// answers with an address, they go on there as if that had been called.
 macro_rules! variadic {
-    ($($name:ident => $to:ident;)*) => {
+    ($($name:ident => $to:path;)*) => {
         $(
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
@@ -86,8 +87,8 @@ macro_rules! variadic {
 }
 pub(crate) use variadic;
 
-/// Puts the arguments that don't fit the registers on the stack, the last one first: as many as the last instruction left
-/// in `eax`, from `r9` on.
+/// Puts the arguments that don't fit the registers on the stack, the last one first: as many as the last
+/// instruction left in `eax`, from `r9` on.
 macro_rules! stack_arguments {
     () => {
         "jle 3f
