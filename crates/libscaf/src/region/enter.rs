@@ -158,7 +158,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             return result;
         }
         let mut frame = Frame::new(code.runtime, work, 1);
-        (frame.entered, frame.master) = (at, this);
+        (frame.entered, frame.master) = (at, master());
         if Note::of(code).is_marked() {
             frame.mark_at_once();
         }

@@ -1,22 +1,14 @@
-//! A parallel region while it runs: what its threads share, and how the time that each spends in it is told
-//! apart into work and waits.
-//!
-//! A thread *waits* at barriers, at the ends of loops, for tasks, for locks. While it waits for tasks the
-//! runtime has it run others, and those are work: [`Frame::waits`] and [`Frame::in_task`] take turns at its
-//! clock.
+//! A parallel region while it runs: what its threads share.
 
 use super::kind::Work;
 use super::parts::Parts;
-use super::thread::{NO_INDEX, Thread};
 use crate::link::grant::dop_of;
 use crate::link::pages;
 use crate::program::masters::one_master;
-use crate::program::thread::master;
-use crate::runtimes::entries::{Body, Runtime};
-use crate::sys::arch::ticks;
+use crate::program::thread::{Master, master};
+use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
 use core::cell::Cell;
-use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::grant::Word;
@@ -25,22 +17,22 @@ use scaf_proto::rows::{Key, ROWS};
 use scaf_team::barrier::Barrier;
 use scaf_team::gate::Gate;
 
-/// What [`run_thread`] is handed instead of the program's own data. Lies on the master's stack: the region's
+/// What `enter::run_thread` is handed instead of the program's own data. Lies on the master's stack: the region's
 /// end waits for all threads.
 #[repr(C)]
 pub struct Frame {
     /// A copy of the first word of the program's data where the runtime itself reads it (task reductions).
     pub first_word: usize,
     work: Work,
-    runtime: *const Runtime,
+    pub runtime: *const Runtime,
     /// Where the region is reported; null if it is nested or unmeasured.
     pub slot: *const Slot,
-    depth: u32,
+    pub depth: u32,
     /// Bits of [`HAS_TASKS`] and so on.
-    seen: AtomicU32,
+    pub seen: AtomicU32,
     /// Threads that have left the function, in the upper 12 bits, and the sum of their ticks in it (52 bits
     /// are 20 days): one atomic addition a thread.
-    inside: AtomicU64,
+    pub inside: AtomicU64,
     /// Whether barriers and ends of loops are ours.
     pub takes_over: bool,
     /// Threads of the team, as the runtime says; 0 until somebody had to know.
@@ -54,14 +46,15 @@ pub struct Frame {
     /// Tick at which it was entered.
     pub entered: u64,
     /// The thread that opened it.
-    pub master: *const Thread,
+    pub master: *const Master,
     /// Its master's own.
     marks: Cell<Marks>,
     /// Loops that it was entered with.
     pub loops: u32,
 }
 
-const ONE_THREAD: u64 = 1 << 52;
+/// One thread, in [`Frame::inside`].
+pub const ONE_THREAD: u64 = 1 << 52;
 
 /// A region that has run for so long has its barriers marked (10 to 20 ms at 2 to 4 GHz).
 const MARK_TICKS: u64 = 1 << 25;
@@ -86,11 +79,7 @@ const HAS_TASKS: u32 = 1;
 /// A region was entered within it: its threads have to know that they are in one.
 const HAS_NESTED: u32 = 2;
 /// A task was created whose time isn't taken: a wait may be work.
-const UNTIMED_TASKS: u32 = 4;
-
-/// Times of a thread are told after a 64th of what the region has run for, so that the addition costs
-/// nothing.
-const TOLD_SHIFT: u32 = 6;
+pub const UNTIMED_TASKS: u32 = 4;
 
 impl Frame {
     /// A region of `code_runtime`, `depth` deep.
@@ -145,39 +134,6 @@ impl Frame {
         unsafe { (self.work.run)(self.work.data) }
     }
 
-    /// Does `work` as a thread of the region, and adds up its time.
-    #[inline(always)]
-    pub unsafe fn visit(&self, this: *mut Thread, work: impl FnOnce()) {
-        // SAFETY: a thread's state is its own.
-        unsafe {
-            let before = ((*this).runtime, (*this).frame, (*master()).depth);
-            let counts = ((*this).index, (*this).loops, (*this).serial, (*this).deals);
-            (*this).runtime = self.runtime;
-            (*this).frame = self;
-            (*master()).depth = self.depth;
-            if (*master()).slot == 0 {
-                (*this).home = self.runtime;
-            }
-            ((*this).index, (*this).loops, (*this).serial, (*this).deals) = (NO_INDEX, 0, 0, 0);
-            if !self.master.is_null() {
-                (*this).left = null();
-            }
-            let start = ticks();
-            work();
-            let inside = ticks().wrapping_sub(start) & (ONE_THREAD - 1);
-            if (*this).waited != 0 && !self.slot.is_null() {
-                self.tell(this);
-            }
-            ((*this).runtime, (*this).frame, (*master()).depth) = before;
-            ((*this).index, (*this).loops, (*this).serial, (*this).deals) = counts;
-            // Regions within others have no tasks that are timed.
-            if !self.master.is_null() {
-                ((*this).left, (*this).late) = (self, 0);
-            }
-            self.inside.fetch_add(ONE_THREAD | inside, Ordering::Relaxed);
-        }
-    }
-
     /// Threads of the team.
     #[inline(always)]
     pub fn team(&self, runtime: &Runtime) -> u32 {
@@ -200,8 +156,8 @@ impl Frame {
     /// A thread of the region is at a barrier, at tick `now`: marks that, if it is the master in a long
     /// region.
     #[inline(always)]
-    pub fn mark(&self, this: *const Thread, now: u64, team: u32) {
-        if this == self.master {
+    pub fn mark(&self, now: u64, team: u32) {
+        if core::ptr::eq(master(), self.master) {
             let mut marks = self.marks.get();
             if marks.last != 0 || now.wrapping_sub(self.entered) > marks.after {
                 let grant = pages::grant().word();
@@ -215,53 +171,6 @@ impl Frame {
                 self.marks.set(marks);
             }
         }
-    }
-
-    /// This thread waits in the region while it does `wait`, from tick `since` on.
-    #[inline(always)]
-    pub unsafe fn waits<R>(&self, this: *mut Thread, since: u64, wait: impl FnOnce() -> R) -> R {
-        // SAFETY: this thread's own state.
-        unsafe {
-            (*this).waits_since = since;
-            let result = wait();
-            let more = ticks().wrapping_sub((*this).waits_since);
-            (*this).waited = (*this).waited.wrapping_add(more);
-            (*this).waits_since = 0;
-            self.tell(this);
-            result
-        }
-    }
-
-    /// This thread has waited for `ticks` in the region, at tick `now`.
-    #[inline(always)]
-    pub unsafe fn waited(&self, this: *mut Thread, ticks: u64, now: u64) {
-        // SAFETY: this thread's own state.
-        unsafe {
-            (*this).waited = (*this).waited.wrapping_add(ticks);
-            if (*this).waited > self.told_after(now) {
-                self.tell(this);
-            }
-        }
-    }
-
-    /// Reports what this thread has waited for.
-    #[inline(always)]
-    unsafe fn tell(&self, this: *mut Thread) {
-        // SAFETY: this thread's own state; slots live in the report page, which is never unmapped.
-        unsafe {
-            if let Some(slot) = self.slot.as_ref()
-                && self.seen.load(Ordering::Relaxed) & UNTIMED_TASKS == 0
-            {
-                slot.add_wait((*this).waited);
-            }
-            (*this).waited = 0;
-        }
-    }
-
-    /// Ticks of a thread that are worth reporting at tick `now`.
-    #[inline(always)]
-    fn told_after(&self, now: u64) -> u64 {
-        now.wrapping_sub(self.entered) >> TOLD_SHIFT
     }
 
     /// Whether the time of tasks that are created in it is taken: all its threads come through
@@ -279,45 +188,6 @@ impl Frame {
             && self.seen.fetch_or(bits, Ordering::Relaxed) & HAS_TASKS == 0
         {
             self.barrier.hand_over(&Futex);
-        }
-    }
-
-    /// Runs a task of a region that times them, on a thread of its team.
-    pub unsafe fn in_task(this: *mut Thread, body: Body, data: *mut c_void) {
-        // SAFETY: this thread's own state; the program's own function and data. A team's tasks end before its
-        // region does, and each of its threads has come to the region's end or is in it: `left` or `frame` is
-        // the region's, and lives.
-        unsafe {
-            if let Some(frame) = (*this).left.as_ref() {
-                // At the region's end, where its time is no part of any thread's in the outlined function.
-                // Tasks that it has to wait for are within it.
-                let before = ((*this).runtime, (*this).frame, (*master()).depth);
-                ((*this).runtime, (*this).frame, (*master()).depth) = (frame.runtime, frame, frame.depth);
-                (*this).left = null();
-                let since = ticks();
-                body(data);
-                let now = ticks();
-                (*this).late = (*this).late.wrapping_add(now.wrapping_sub(since));
-                if (*this).waited != 0 {
-                    frame.tell(this);
-                }
-                ((*this).runtime, (*this).frame, (*master()).depth) = before;
-                (*this).left = frame;
-                if (*this).late > frame.told_after(now) {
-                    frame.inside.fetch_add((*this).late & (ONE_THREAD - 1), Ordering::Relaxed);
-                    (*this).late = 0;
-                }
-            } else if (*this).waits_since == 0 {
-                body(data);
-            } else {
-                let now = ticks();
-                if let Some(frame) = (*this).frame.as_ref() {
-                    frame.waited(this, now.wrapping_sub((*this).waits_since), now);
-                }
-                (*this).waits_since = 0;
-                body(data);
-                (*this).waits_since = ticks();
-            }
         }
     }
 

@@ -11,3 +11,4 @@ pub mod parts;
 pub mod place;
 pub mod tasks;
 pub mod thread;
+mod time;

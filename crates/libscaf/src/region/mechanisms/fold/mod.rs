@@ -51,7 +51,7 @@ const SPIN_CROWDED: u32 = 100;
 pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: impl FnOnce()) {
     let since = ticks();
     let team = frame.team(runtime);
-    frame.mark(this, since, team);
+    frame.mark(since, team);
     let wait = || {
         if !frame.takes_over || frame.barrier.wait(team, &Futex, patience(team)) == Passed::HandedOver {
             real();
