@@ -3,6 +3,7 @@
 //! Reads only the parts that are asked for, each below a cap, so that a hostile file costs neither memory nor
 //! time. All addresses are the file's own virtual addresses, before any load bias.
 
+use crate::decode::object::{MACHINE, fills_slot, is_thread_local};
 use crate::error::Error;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _, Sym as _};
@@ -51,10 +52,10 @@ pub(crate) struct Elf<'a> {
     pub has_dynamic: bool,
     pub dynamic_is_listed: bool,
     pub has_tls: bool,
-    /// What is to be added to a place in the file for its virtual address, where there is code; `None` if it lies in
-    /// several pieces.
+    /// What is to be added to a place in the file for its virtual address, where there is code; `None` if the code
+    /// lies in several pieces.
     pub code_offset: Option<u64>,
-    /// The linker's fingerprint of the file, in hexadecimal digits; see [`Elf::fingerprint`] for files without one.
+    /// The linker's fingerprint, in hexadecimal digits; see [`Elf::fingerprint`] for files without one.
     pub build_id: Option<String>,
     pub needed: Vec<String>,
     pub soname: Option<String>,
@@ -85,8 +86,9 @@ impl<'a> Elf<'a> {
     /// Reads the tables of the file called `path`.
     ///
     /// # Errors
-    /// When it is no 64-bit little-endian ELF file, is damaged, or one of its parts is beyond the caps. A file for another kind of
-    /// machine is no error as long as its header is readable: `machine_supported` is false then and the rest empty.
+    /// When it is no ELF file, is damaged, or one of its parts is beyond the caps. A file for another kind of machine
+    /// is no error as long as its header is readable: `machine_supported` is false then. For a machine that is not
+    /// 64-bit and little-endian, the rest is empty.
     pub fn parse<R: ReadRef<'a>>(file: R, path: &Path) -> Result<Self, Error> {
         let bad = |e: object::Error| Error::not_elf(path, e);
         let ident =
@@ -100,7 +102,7 @@ impl<'a> Elf<'a> {
         }
         let elf_file = ElfFile64::<LittleEndian, R>::parse(file).map_err(bad)?;
         let endian = LittleEndian;
-        facts.machine_supported = elf_file.elf_header().e_machine(endian) == elf::EM_X86_64;
+        facts.machine_supported = elf_file.elf_header().e_machine(endian) == MACHINE;
         let mut code_offsets = BTreeSet::new();
         for header in elf_file.elf_program_headers() {
             match header.p_type(endian) {
@@ -211,13 +213,7 @@ impl<'a> Elf<'a> {
             let object::RelocationFlags::Elf { r_type, .. } = relocation.flags() else {
                 continue;
             };
-            if matches!(
-                r_type,
-                elf::R_X86_64_DTPMOD64
-                    | elf::R_X86_64_DTPOFF64
-                    | elf::R_X86_64_TPOFF64
-                    | elf::R_X86_64_TLSDESC
-            ) {
+            if is_thread_local(r_type) {
                 // Another module's thread-local variable is as much a threadprivate one as our own.
                 self.has_tls = true;
             }
@@ -228,10 +224,7 @@ impl<'a> Elf<'a> {
             let Ok(name) = table.symbol_name(endian, symbol) else {
                 continue;
             };
-            let kind = match r_type {
-                elf::R_X86_64_JUMP_SLOT | elf::R_X86_64_GLOB_DAT => SlotKind::Got,
-                _ => SlotKind::Data,
-            };
+            let kind = if fills_slot(r_type) { SlotKind::Got } else { SlotKind::Data };
             self.slots.push(Slot { address, symbol: text_of(name), kind });
         }
         Ok(())
@@ -265,8 +258,8 @@ impl<'a> Elf<'a> {
         Ok(())
     }
 
-    /// Tells this file's code from others': its build-id, else a hash of the code. (Should the standard library change the
-    /// hash one day, what was kept under the old one isn't found any more; no more depends on it.)
+    /// Tells this file's code from others': its build-id, else a hash of the code. (Should the standard library change
+    /// the hash one day, what was kept under the old one isn't found any more; no more depends on it.)
     pub fn fingerprint(&self) -> String {
         self.build_id.clone().unwrap_or_else(|| {
             let mut hasher = DefaultHasher::new();
@@ -277,7 +270,7 @@ impl<'a> Elf<'a> {
 
     /// Starts and ends of all functions with unwind information, sorted; empty where the file has no sorted table.
     ///
-    /// Stripped programs keep this table, which names every function that gcc emitted (LSB, ".eh_frame_hdr").
+    /// Stripped programs keep this table, which has every function that gcc emitted (LSB, ".eh_frame_hdr").
     pub fn function_starts(&self) -> Vec<u64> {
         let Some(header) = self.data.iter().find(|piece| piece.name == ".eh_frame_hdr") else {
             return Vec::new();

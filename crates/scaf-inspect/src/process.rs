@@ -1,8 +1,8 @@
 //! The verdict about a running process: all the modules that it has mapped, taken together.
 
 use crate::error::Error;
-use crate::memory::{Memory, Module};
-use crate::module::{ModuleFacts, SizeUse, fingerprint, is_runtimes_file};
+use crate::module::{fingerprint, is_runtimes_file};
+use crate::module_cache::{Module, ModuleCache};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -42,7 +42,8 @@ pub struct ProcessFacts {
     pub spins: Option<String>,
     /// Threads of its regions have variables of their own, which last from one region to the next.
     pub thread_local: bool,
-    /// Where in its memory the outlined functions of regions with independent threads begin ([`crate::Region::tie`]).
+    /// Where in its memory the outlined functions of regions with independent threads begin
+    /// ([`crate::RegionVerdict::tie`]).
     pub independent: Vec<u64>,
     /// Which program this is, as far as that can be told.
     pub origin: Option<Origin>,
@@ -98,12 +99,12 @@ const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
 ///
-/// Call it again when the process has loaded further libraries, with the same `memory`.
+/// Call it again when the process has loaded further libraries, with the same `cache`.
 ///
 /// # Errors
 /// When the process is gone or may not be looked at. A module that cannot be read is no error: it counts against
 /// resizing.
-pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<ProcessFacts, Error> {
+pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
     let mut facts = ProcessFacts {
         modules: Vec::new(),
@@ -126,7 +127,7 @@ pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<Proces
     }
     let mut modules = Vec::new();
     for mapping in mappings.iter().filter(|mapping| !is_runtimes_file(&mapping.path)) {
-        let module = match inspect(&folder, mapping, memory) {
+        let module = match inspect(&folder, mapping, cache) {
             Ok(Some(module)) => module,
             Ok(None) => continue,
             Err(error) => {
@@ -156,27 +157,13 @@ impl ProcessFacts {
     }
 }
 
-/// What a module has against changed team sizes.
-pub(crate) fn objection(module: &ModuleFacts) -> Option<String> {
-    if !module.machine_supported {
-        return Some("its machine code is not x86-64, the only kind that is understood".into());
-    }
-    if let SizeUse::Depends { why } | SizeUse::Unknown { why } = &module.size_use {
-        return Some(why.clone());
-    }
-    if module.thread_local && module.starts_regions() {
-        return Some("it has thread-local variables, and threadprivate data must keep their team".into());
-    }
-    None
-}
-
 /// Without an executable that can be read, a program can't be told from others.
 fn origin(folder: &Path, modules: Vec<Loaded>) -> Option<Origin> {
     let executable = fingerprint(&folder.join("exe")).ok()?;
     Some(Origin { executable, arguments: arguments(folder).ok()?, modules })
 }
 
-/// A hash of the command line's arguments of the process whose folder in `/proc` this is: [`Origin::arguments`].
+/// [`Origin::arguments`] of the process whose folder in `/proc` this is.
 ///
 /// # Errors
 /// There is no such process.
@@ -206,20 +193,20 @@ fn independent<'m>(module: &'m Module, mapping: &Mapping) -> impl Iterator<Item 
     module.independent.iter().filter_map(move |address| Some(address.wrapping_add(bias?)))
 }
 
-fn inspect(folder: &Path, mapping: &Mapping, memory: &mut Memory) -> Result<Option<Module>, Error> {
+fn inspect(folder: &Path, mapping: &Mapping, cache: &mut ModuleCache) -> Result<Option<Module>, Error> {
     let link = folder.join("map_files").join(&mapping.range);
     if mapping.deleted {
-        return memory.module(&link, &mapping.path);
+        return cache.module(&link, &mapping.path);
     }
     // Through the process's own root: a container's /usr/lib is not ours.
     let rooted = match mapping.path.strip_prefix("/") {
         Ok(relative) => folder.join("root").join(relative),
         Err(_) => mapping.path.clone(),
     };
-    memory
+    cache
         .module(&rooted, &mapping.path)
-        .or_else(|_| memory.module(&link, &mapping.path))
-        .or_else(|_| memory.module(&mapping.path, &mapping.path))
+        .or_else(|_| cache.module(&link, &mapping.path))
+        .or_else(|_| cache.module(&mapping.path, &mapping.path))
 }
 
 /// The files with code, and where there is code without a file.
@@ -318,14 +305,14 @@ mod tests {
 
     #[test]
     fn a_process_without_openmp_may_be_resized() {
-        let facts = process(std::process::id(), Path::new("/proc"), &mut Memory::default()).unwrap();
+        let facts = process(std::process::id(), Path::new("/proc"), &mut ModuleCache::default()).unwrap();
         assert_eq!(facts.resizable, Resizable::Yes);
         assert!(facts.modules.is_empty());
     }
 
     #[test]
     fn a_process_that_is_gone_is_named_in_the_error() {
-        let error = process(4_194_400, Path::new("/proc"), &mut Memory::default()).unwrap_err();
+        let error = process(4_194_400, Path::new("/proc"), &mut ModuleCache::default()).unwrap_err();
         assert!(error.to_string().contains("4194400"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! What `scaf doctor PROGRAM` is told about whole programs, and what a running one is judged by.
 
-use scaf_inspect::{Error, Memory, ProgramKind, Resizable, module, process, program};
+use scaf_inspect::{Error, ModuleCache, ProgramKind, Resizable, module, process, program};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ fn a_running_program_is_judged_by_the_modules_that_use_openmp() {
         let mut child = Command::new(&out).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let facts = process(child.id(), Path::new("/proc"), &mut Memory::default()).unwrap();
+        let facts = process(child.id(), Path::new("/proc"), &mut ModuleCache::default()).unwrap();
         drop(child.stdin.take());
         child.wait().unwrap();
         assert_eq!(facts.resizable == Resizable::Yes, expected, "{facts:?}");
@@ -104,7 +104,7 @@ fn a_program_that_makes_code_while_it_runs_keeps_its_team_sizes() {
         let mut child = Command::new(&out).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let facts = process(child.id(), Path::new("/proc"), &mut Memory::default()).unwrap();
+        let facts = process(child.id(), Path::new("/proc"), &mut ModuleCache::default()).unwrap();
         drop(child.stdin.take());
         child.wait().unwrap();
         assert_eq!(facts.resizable == Resizable::Yes, expected, "{facts:?}");

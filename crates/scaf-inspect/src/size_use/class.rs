@@ -1,7 +1,7 @@
 //! What a value has to do with the team: the classes that the analysis tells apart, and their arithmetic.
 //!
-//! A value is described by the *set* of classes that it may belong to, because several paths lead to most places in
-//! a program. `schedule(static)` over n iterations is compiled to: quotient and remainder of n by the team size;
+//! A value is described by the *set* of classes that it may belong to, because several paths lead to most places in a
+//! program. `schedule(static)` over n iterations is compiled to: quotient and remainder of n by the team size;
 //! one more for the first remainder threads; start = thread number times quotient plus remainder. Such a start is
 //! an ordinary loop index from there on, and free to be used in any way. With a chunk size, thread number times
 //! chunk is stepped by team size times chunk, and becomes an index when it is compared with the loop's bound.

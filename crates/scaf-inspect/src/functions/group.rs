@@ -1,0 +1,40 @@
+//! The entries that the tables are made of.
+
+/// Functions of which the same is known.
+pub(super) struct Group {
+    /// What they do, as far as it matters here.
+    #[allow(dead_code, reason = "tells readers why the traits are right")]
+    pub why: &'static str,
+    pub is: &'static [Trait],
+    /// How many integer or pointer arguments they take; [`UNKNOWN`] where nobody has counted.
+    pub arguments: usize,
+    /// Sorted.
+    pub names: &'static [&'static str],
+}
+
+/// As many arguments as there are registers for them.
+pub(super) const UNKNOWN: usize = 6;
+
+/// What can be known of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Trait {
+    /// Returns the team size.
+    TeamSize,
+    /// Returns the thread number.
+    ThreadNumber,
+    /// Tells about the team in a way that is not followed further.
+    Inquiry,
+    /// Deals out sections, one of which may wait for what another one does.
+    Sections,
+    /// Neither waits for what another thread of the team has yet to do nor keeps anything by thread that a program
+    /// could see. Mutual exclusion is no wait of this kind: whoever is inside comes out by itself.
+    TiesNobody,
+    /// The same under Fortran's name, which has an underscore at its end.
+    TiesNobodyInFortran,
+    /// Does not come back.
+    NeverReturns,
+    /// Sets or copies a stretch of memory. Its length, the third argument, may be a loop's share.
+    FillsMemory,
+    /// Exists for other widths as well: `sinf`, `sinl` and the vector form `_ZGVbN2v_sin`.
+    OfAnyWidth,
+}
