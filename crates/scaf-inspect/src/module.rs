@@ -1,13 +1,13 @@
 //! The facts about one ELF file.
 
 use crate::decode::abi;
-use crate::elf::{Elf, build_id};
+use crate::elf::{Elf, File as ElfFile, build_id};
 use crate::error::Error;
 use crate::functions::{FORKS, GOMP_STARTS_REGIONS, PREFIXES, THREADPRIVATE};
 use crate::size_use::{self, RegionVerdict, SizeUse};
 use memchr::memmem;
 use object::elf::{self, FileHeader64, SectionHeader64};
-use object::read::elf::{ElfFile64, FileHeader as _, SectionHeader as _};
+use object::read::elf::{FileHeader as _, SectionHeader as _};
 use object::{LittleEndian, ReadCache, ReadRef};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 /// Files beyond this size are not opened further, in bytes.
 pub(crate) const MAX_FILE: u64 = 1 << 30;
 
-/// Files up to this size are read at once instead of piece by piece, in bytes: thousands of small reads of a C
-/// library's tables took longer than everything else.
+/// Files up to this size are read at once instead of piece by piece, in bytes: thousands of small reads of a
+/// C library's tables took longer than everything else.
 const READ_AT_ONCE: u64 = 64 << 20;
 
 /// What one ELF file says about itself.
@@ -32,8 +32,8 @@ pub struct ModuleFacts {
     pub soname: Option<String>,
     /// Needs no dynamic linker, so that no library can be preloaded into it.
     pub statically_linked: bool,
-    /// Runs as its owner or group, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which have the
-    /// same effect, are not looked at.
+    /// Runs as its owner or group, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which
+    /// have the same effect, are not looked at.
     pub setuid: bool,
     /// Its machine code can be analysed.
     pub machine_supported: bool,
@@ -49,8 +49,8 @@ pub struct ModuleFacts {
     pub size_use: SizeUse,
     /// Where its regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
-    /// Its parallel regions: functions that are handed to another one, as outlined ones are to the runtime. Some may
-    /// be handed over for another purpose.
+    /// Its parallel regions: functions that are handed to another one, as outlined ones are to the runtime.
+    /// Some may be handed over for another purpose.
     pub regions: Vec<RegionVerdict>,
     /// Tells its code from others': its build-id, else a hash.
     pub fingerprint: String,
@@ -109,11 +109,11 @@ fn makes_teams(name: &str) -> bool {
 /// When the file cannot be read, is larger than 1 GiB, or is no intact ELF file.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
     let (file, meta) = opened(path, path)?;
-    Contents::read(file, &meta, path)?.facts(path)
+    read(file, &meta, path)
 }
 
-/// The build-id of the ELF file at `open`; for one without any, a hash of its beginning and its length. Nothing else
-/// of it is read.
+/// The build-id of the ELF file at `open`; for one without any, a hash of its beginning and its length.
+/// Nothing else of it is read.
 ///
 /// # Errors
 /// As for [`module`].
@@ -121,7 +121,7 @@ pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
     let file = File::open(open).map_err(|e| Error::read(open, e))?;
     let length = file.metadata().map_err(|e| Error::read(open, e))?.len();
     let cache = ReadCache::new(&file);
-    let elf = ElfFile64::<LittleEndian, _>::parse(&cache).map_err(|e| Error::not_elf(open, e))?;
+    let elf = ElfFile::parse(&cache).map_err(|e| Error::not_elf(open, e))?;
     if let Some(id) = build_id(&elf) {
         return Ok(id);
     }
@@ -131,19 +131,19 @@ pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
     Ok(format!("file-{:016x}", hasher.finish()))
 }
 
-/// The facts about the file at `open`, told under the name `path`; `None` for a file that names nothing of OpenMP, so
-/// that it has no say in the size of teams.
+/// The facts about the file at `open`, told under the name `path`; `None` for a file that names nothing of
+/// OpenMP, so that it has no say in the size of teams.
 pub(crate) fn relevant_module_as(open: &Path, path: &Path) -> Result<Option<ModuleFacts>, Error> {
     let (file, meta) = opened(open, path)?;
     if names_nothing(&ReadCache::new(&file)) {
         return Ok(None);
     }
-    Contents::read(file, &meta, path)?.facts(path).map(Some)
+    read(file, &meta, path).map(Some)
 }
 
-/// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name what it
-/// calls, among its dynamic symbols or where it looks it up. Nearly all of a Python process's 200 libraries are of
-/// this kind. So what else is in them, most of their 150 MB, isn't read.
+/// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name
+/// what it calls, among its dynamic symbols or where it looks it up. Nearly all of a Python process's 200
+/// libraries are of this kind. So what else is in them, most of their 150 MB, isn't read.
 fn names_nothing<'a, R: ReadRef<'a>>(file: R) -> bool {
     let endian = LittleEndian;
     let loaded = || {
@@ -178,37 +178,17 @@ fn opened(open: &Path, path: &Path) -> Result<(File, Metadata), Error> {
     Ok((File::open(open).map_err(|e| Error::read(path, e))?, meta))
 }
 
-/// A file that may be a module.
-struct Contents {
-    mode: u32,
-    bytes: Bytes,
-}
-
-enum Bytes {
-    All(Vec<u8>),
-    Piecewise(ReadCache<File>),
-}
-
-impl Contents {
-    fn read(mut file: File, meta: &Metadata, path: &Path) -> Result<Contents, Error> {
-        let bytes = if meta.len() <= READ_AT_ONCE {
-            let mut bytes = Vec::with_capacity(meta.len() as usize);
-            file.rewind().map_err(|e| Error::read(path, e))?;
-            file.take(READ_AT_ONCE).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
-            Bytes::All(bytes)
-        } else {
-            Bytes::Piecewise(ReadCache::new(file))
-        };
-        Ok(Contents { mode: meta.mode(), bytes })
-    }
-
-    fn facts(&self, path: &Path) -> Result<ModuleFacts, Error> {
-        let facts = match &self.bytes {
-            Bytes::All(bytes) => facts(bytes.as_slice(), path)?,
-            Bytes::Piecewise(cache) => facts(cache, path)?,
-        };
-        Ok(ModuleFacts { setuid: self.mode & 0o6000 != 0, ..facts })
-    }
+/// The facts about an open file.
+fn read(mut file: File, meta: &Metadata, path: &Path) -> Result<ModuleFacts, Error> {
+    let facts = if meta.len() <= READ_AT_ONCE {
+        let mut bytes = Vec::with_capacity(meta.len() as usize);
+        file.rewind().map_err(|e| Error::read(path, e))?;
+        file.take(READ_AT_ONCE).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
+        facts(bytes.as_slice(), path)?
+    } else {
+        facts(&ReadCache::new(file), path)?
+    };
+    Ok(ModuleFacts { setuid: meta.mode() & 0o6000 != 0, ..facts })
 }
 
 /// The facts about an ELF file that is in memory already; its path is empty and `setuid` false.

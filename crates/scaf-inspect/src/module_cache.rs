@@ -1,5 +1,5 @@
-//! What is remembered of files between inspections: a Python process maps 250 of them, and may have loaded some more
-//! each time that it is inspected.
+//! What is remembered of files between inspections: a Python process maps 250 of them, and may have loaded
+//! some more each time that it is inspected.
 
 use crate::error::Error;
 use crate::module::{ModuleFacts, relevant_module_as};

@@ -19,10 +19,11 @@ const MAX_ARGUMENTS: u64 = 1 << 20;
 const MAX_MODULES: usize = 4096;
 
 /// Whether team sizes may be changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "resizable", rename_all = "snake_case")]
 pub enum Resizable {
     /// Nothing in the code stands against it.
+    #[default]
     Yes,
     /// Better not.
     No {
@@ -32,7 +33,7 @@ pub enum Resizable {
 }
 
 /// What is known about a running process.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
     /// The files of the modules that use OpenMP, without the runtimes themselves.
     pub modules: Vec<PathBuf>,
@@ -102,18 +103,11 @@ const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 /// Call it again when the process has loaded further libraries, with the same `cache`.
 ///
 /// # Errors
-/// When the process is gone or may not be looked at. A module that cannot be read is no error: it counts against
-/// resizing.
+/// When the process is gone or may not be looked at. A module that cannot be read is no error: it counts
+/// against resizing.
 pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
-    let mut facts = ProcessFacts {
-        modules: Vec::new(),
-        resizable: Resizable::Yes,
-        spins: None,
-        thread_local: false,
-        independent: Vec::new(),
-        origin: None,
-    };
+    let mut facts = ProcessFacts::default();
     let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
     if let Some(place) = homeless {
         facts.refuse(format!(

@@ -19,8 +19,8 @@ const SCRIPT_LINE: u64 = 256;
 pub enum ProgramKind {
     /// A compiled program or library.
     Elf {
-        /// What the file says about itself. Libraries that it loads are not included: ask [`crate::process`] when it
-        /// runs.
+        /// What the file says about itself. Libraries that it loads are not included: ask [`crate::process`]
+        /// when it runs.
         facts: ModuleFacts,
     },
     /// A script: what happens is up to its interpreter and to the libraries that this one loads.
@@ -41,8 +41,8 @@ pub struct ProgramFacts {
     pub resizable: Resizable,
     /// The verdict in sentences, most important first.
     pub verdict: Vec<String>,
-    /// Its own parallel regions. In a file without symbols, functions that are handed over for another purpose may be
-    /// among them.
+    /// Its own parallel regions. In a file without symbols, functions that are handed over for another
+    /// purpose may be among them.
     pub regions: Vec<RegionVerdict>,
 }
 
@@ -63,7 +63,8 @@ pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
         verdict.push(format!("{name} is not {} code and runs unmanaged.", abi::NAME));
     } else if facts.statically_linked {
         verdict.push(format!(
-            "{name} is statically linked, so nothing can be preloaded: it runs unmanaged. Link it dynamically."
+            "{name} is statically linked, so nothing can be preloaded: it runs unmanaged. \
+             Link it dynamically."
         ));
     } else if facts.setuid {
         verdict.push(format!(
@@ -98,15 +99,15 @@ fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
     }
     if let Some(place) = &facts.spins {
         said.push(format!(
-            "Its threads wait by spinning on memory, at {place}: a team that is larger than the grant would wait \
-             for itself."
+            "Its threads wait by spinning on memory, at {place}: a team that is larger than the grant \
+             would wait for itself."
         ));
     }
     let needs = |name: &str| facts.runtimes_needed.iter().any(|needed| needed.starts_with(name));
     if needs("libomp") && needs("libiomp5") {
         said.push(
-            "It needs both libomp and libiomp5, two copies of one runtime: each has threads of its own, and which \
-             one a region gets depends on the order in which they were linked. Link it with one."
+            "It needs both libomp and libiomp5, two copies of one runtime: each has threads of its own, and \
+             which one a region gets depends on the order in which they were linked. Link it with one."
                 .to_owned(),
         );
     }

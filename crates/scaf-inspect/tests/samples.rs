@@ -1,7 +1,8 @@
 //! Real code by the real compiler: each sample in tests/samples is compiled at every level and judged.
 //!
-//! A sample's name says what is expected. `depends_*` must be refused whatever the compiler made of it, because there
-//! resizing would break the program; `harmless_*` must be let through where people who care for speed compile.
+//! A sample's name says what is expected. `depends_*` must be refused whatever the compiler made of it,
+//! because there resizing would break the program; `harmless_*` must be let through where people who care for
+//! speed compile.
 
 use scaf_inspect::{ModuleFacts, SizeUse, module};
 use std::path::{Path, PathBuf};

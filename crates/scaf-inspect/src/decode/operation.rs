@@ -45,11 +45,8 @@ pub(crate) enum Condition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operand {
-    /// A general register, or its lowest bytes.
-    General {
-        register: Register,
-        bytes: usize,
-    },
+    /// A general register, and how many of its bytes.
+    General(Register, usize),
     /// A vector, segment or control register.
     Special,
     /// The instruction's memory operand.
@@ -62,8 +59,8 @@ pub(crate) enum Operand {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryOperand {
     pub base: Option<Register>,
-    /// A general register; `has_index` also counts a vector register.
     pub index: Option<Register>,
+    /// There is an index, be it a vector register.
     pub has_index: bool,
     /// The scale is larger than one.
     pub is_scaled: bool,
@@ -78,19 +75,17 @@ pub(crate) struct MemoryOperand {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     Nothing,
-    /// Operand 1 into operand 0. An extended value is no longer known exactly.
-    Copy {
-        extends: bool,
-    },
+    /// Operand 1 into operand 0.
+    Copy,
+    /// The same, extended by its sign or by zeros.
+    CopyExtended,
     /// The address of the memory operand, which is not read.
     Address,
     /// Operand 1 to operand 0.
     Add,
     Subtract,
-    /// Nought, whatever the operands are.
-    Zero,
-    /// All bits of the borrow: says nothing about the operands.
-    Borrow,
+    /// What the operands have no part in, and its value if it has one.
+    Set(Option<i64>),
     And,
     Or,
     /// A register with itself, which only sets the flags.
@@ -99,19 +94,11 @@ pub(crate) enum Action {
     /// Addition or subtraction with the carry.
     Carry,
     /// The product of two operands.
-    Multiply {
-        factors: [usize; 2],
-    },
-    /// Register `low` times operand 0, into both registers.
-    MultiplyWide {
-        low: Register,
-        high: Register,
-    },
-    /// Register `quotient` by operand 0, into both registers.
-    Divide {
-        quotient: Register,
-        remainder: Register,
-    },
+    Multiply([usize; 2]),
+    /// The lower register times operand 0, into both.
+    MultiplyWide(Pair),
+    /// The lower register by operand 0: the quotient replaces it, the remainder goes into the upper one.
+    Divide(Pair),
     /// A shift, rotation or negation: operand 0, by operand 1 if there is one.
     Scale,
     /// Sets the flags by comparing operands 0 and 1.
@@ -120,36 +107,47 @@ pub(crate) enum Action {
     Test,
     /// Extends a register in place.
     Widen(Register),
-    /// Fills register `to` with the sign of register `from`.
-    Sign {
-        from: Register,
-        to: Register,
-    },
+    /// Fills the upper register with the sign of the lower one.
+    Sign(Pair),
     Push,
     Pop,
     /// Takes down the frame: the stack pointer becomes the frame pointer, which is popped.
     Leave,
-    /// Sets a stretch of memory to `value`, or copies it.
-    Fill {
-        to: Register,
-        from: Register,
-        length: Register,
-        value: Option<Register>,
-        repeats: bool,
-    },
+    Fill(Fill),
     /// Operand 1 or what operand 0 was, by a condition.
     Choose,
     /// A condition as nought or one.
     Flag,
-    /// Anything else: what it reads decides what it writes.
-    Other {
-        /// General registers whose value it uses other than in an address.
-        reads: Vec<Register>,
-        /// Registers that it changes; `None` is a special one.
-        writes: Vec<Option<Register>>,
-        reads_memory: bool,
-        writes_memory: bool,
-    },
+    Other(Effects),
+}
+
+/// Registers of a number that is too long for one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Pair {
+    pub low: Register,
+    pub high: Register,
+}
+
+/// Sets a stretch of memory to a value, or copies it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fill {
+    pub to: Register,
+    pub from: Register,
+    pub length: Register,
+    /// `None` for a copy.
+    pub value: Option<Register>,
+    pub repeats: bool,
+}
+
+/// Anything else: what is read decides what is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Effects {
+    /// General registers whose value is used other than in an address.
+    pub reads: Vec<Register>,
+    /// Registers that are changed; `None` is a special one.
+    pub writes: Vec<Option<Register>>,
+    pub reads_memory: bool,
+    pub writes_memory: bool,
 }
 
 /// An instruction with all that the analysis asks about it.
@@ -174,7 +172,7 @@ impl Operation {
     /// The general register of operand 0.
     pub fn destination(&self) -> Option<Register> {
         match self.operands.first() {
-            Some(Operand::General { register, .. }) => Some(*register),
+            Some(Operand::General(register, _)) => Some(*register),
             _ => None,
         }
     }

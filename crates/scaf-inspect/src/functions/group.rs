@@ -15,9 +15,9 @@ pub(super) struct Group {
 /// As many arguments as there are registers for them.
 pub(super) const UNKNOWN: usize = 6;
 
-/// What can be known of a function.
+/// What a function tells about the team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Trait {
+pub(crate) enum Role {
     /// Returns the team size.
     TeamSize,
     /// Returns the thread number.
@@ -26,12 +26,19 @@ pub(super) enum Trait {
     Inquiry,
     /// Deals out sections, one of which may wait for what another one does.
     Sections,
-    /// Neither waits for what another thread of the team has yet to do nor keeps anything by thread that a program
-    /// could see. Mutual exclusion is no wait of this kind: whoever is inside comes out by itself.
+    /// Anything else.
+    Other,
+}
+
+/// What can be known of a function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trait {
+    Tells(Role),
+    /// Neither waits for what another thread of the team has yet to do nor keeps anything by thread that a
+    /// program could see. Mutual exclusion is no such wait: whoever is inside comes out by itself.
     TiesNobody,
     /// The same under Fortran's name, which has an underscore at its end.
     TiesNobodyInFortran,
-    /// Does not come back.
     NeverReturns,
     /// Sets or copies a stretch of memory. Its length, the third argument, may be a loop's share.
     FillsMemory,

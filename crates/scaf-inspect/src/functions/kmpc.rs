@@ -14,9 +14,9 @@ pub(crate) const THREADPRIVATE: &str = "__kmpc_threadprivate";
 
 #[rustfmt::skip]
 pub(super) const KMPC: &[Group] = &[
-    Group { why: "tells a thread its share of a static loop; a virtual thread is told its own", is: &[TiesNobody],
-        arguments: UNKNOWN, names: &["__kmpc_for_static_init_4", "__kmpc_for_static_init_4u",
-            "__kmpc_for_static_init_8", "__kmpc_for_static_init_8u"] },
+    Group { why: "tells a thread its share of a static loop; a virtual thread is told its own",
+        is: &[TiesNobody], arguments: UNKNOWN, names: &["__kmpc_for_static_init_4",
+        "__kmpc_for_static_init_4u", "__kmpc_for_static_init_8", "__kmpc_for_static_init_8u"] },
     Group { why: "ends such a loop without a barrier", is: &[TiesNobody], arguments: 2,
         names: &["__kmpc_for_static_fini"] },
     Group { why: "mutual exclusion: whoever is inside comes out by itself", is: &[TiesNobody], arguments: 3,
@@ -27,7 +27,8 @@ pub(super) const KMPC: &[Group] = &[
         names: &["__kmpc_global_thread_num"] },
     // Reductions are not in this table: how they are added up depends on the team.
     Group { why: "takes a place in the source and a thread, and may wait", is: &[], arguments: 2,
-        names: &["__kmpc_barrier", "__kmpc_end_master", "__kmpc_end_ordered", "__kmpc_end_serialized_parallel",
-            "__kmpc_end_single", "__kmpc_end_taskgroup", "__kmpc_master", "__kmpc_omp_taskwait", "__kmpc_ordered",
-            "__kmpc_serialized_parallel", "__kmpc_single", "__kmpc_taskgroup"] },
+        names: &["__kmpc_barrier", "__kmpc_end_master", "__kmpc_end_ordered",
+        "__kmpc_end_serialized_parallel", "__kmpc_end_single", "__kmpc_end_taskgroup", "__kmpc_master",
+        "__kmpc_omp_taskwait", "__kmpc_ordered", "__kmpc_serialized_parallel", "__kmpc_single",
+        "__kmpc_taskgroup"] },
 ];

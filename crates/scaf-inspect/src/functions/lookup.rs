@@ -1,7 +1,7 @@
 //! What is known of a function by its name.
 
 use super::gomp::GOMP;
-use super::group::{Group, Trait, UNKNOWN};
+use super::group::{Group, Role, Trait, UNKNOWN};
 use super::harmless::LIBRARIES;
 use super::kmpc::KMPC;
 use super::omp::OMP;
@@ -9,29 +9,9 @@ use super::omp::OMP;
 /// How names begin that a file needs in order to start a region or to ask about a team.
 pub(crate) const PREFIXES: [&str; 4] = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
 
-/// What a function tells about the team.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
-    /// Returns the team size.
-    TeamSize,
-    /// Returns the thread number.
-    ThreadNumber,
-    /// Tells about the team in a way that is not followed further.
-    Inquiry,
-    /// Deals out sections, one of which may wait for what another one does.
-    Sections,
-    /// Anything else.
-    Other,
-}
-
 fn group(name: &str) -> Option<&'static Group> {
-    let table = match name {
-        _ if name.starts_with("GOMP_") => GOMP,
-        _ if name.starts_with("__kmpc_") => KMPC,
-        _ if name.starts_with("omp_") => OMP,
-        _ => LIBRARIES,
-    };
-    table.iter().find(|group| group.names.binary_search(&name).is_ok())
+    let tables = [OMP, GOMP, KMPC, LIBRARIES].into_iter().flatten();
+    tables.into_iter().find(|group| group.names.binary_search(&name).is_ok())
 }
 
 fn is(name: &str, known: Trait) -> bool {
@@ -41,20 +21,16 @@ fn is(name: &str, known: Trait) -> bool {
 /// The roles of the functions that a module imports. Fortran adds an underscore to their names.
 pub(crate) fn role(name: &str) -> Role {
     let name = name.strip_suffix("_8_").or_else(|| name.strip_suffix('_')).unwrap_or(name);
-    if !name.starts_with("omp_") && !name.starts_with("GOMP_") {
+    if !["omp_", "GOMP_"].iter().any(|prefix| name.starts_with(prefix)) {
         return Role::Other;
     }
     let known = group(name).map_or(&[][..], |group| group.is);
-    known.first().map_or(Role::Other, |first| match first {
-        Trait::TeamSize => Role::TeamSize,
-        Trait::ThreadNumber => Role::ThreadNumber,
-        Trait::Inquiry => Role::Inquiry,
-        Trait::Sections => Role::Sections,
-        _ => Role::Other,
-    })
+    let told = |known: &Trait| if let Trait::Tells(role) = known { Some(*role) } else { None };
+    known.iter().find_map(told).unwrap_or(Role::Other)
 }
 
-/// How many integer or pointer arguments a function takes; as many as there are registers, where it is not known.
+/// How many integer or pointer arguments a function takes; as many as there are registers, where it is not
+/// known.
 pub(crate) fn arguments(name: &str) -> usize {
     group(name).map_or(UNKNOWN, |group| group.arguments)
 }
@@ -90,56 +66,39 @@ pub(crate) fn is_outlined_by_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    const FREE: &str = "\
+        omp_get_thread_num omp_get_num_threads_ GOMP_loop_ull_nonmonotonic_guided_next \
+        GOMP_loop_dynamic_start GOMP_loop_end_nowait GOMP_critical_name_start __kmpc_for_static_init_8u \
+        __kmpc_for_static_fini __kmpc_critical expf exp _ZGVdN4v_sin memcpy __stack_chk_fail";
+    const TIED: &str = "\
+        GOMP_barrier GOMP_single_start GOMP_loop_end GOMP_loop_static_start GOMP_task \
+        GOMP_loop_runtime_next GOMP_loop_ordered_dynamic_next GOMP_parallel GOMP_sections_start \
+        __kmpc_barrier __kmpc_reduce_nowait __kmpc_dispatch_next_4 __kmpc_dist_for_static_init_4 \
+        __kmpc_single __kmpc_omp_task pthread_barrier_wait sem_wait sched_yield usleep syscall \
+        __tls_get_addr printf omp_get_level rand longjmp pthread_exit omp_get_team_size_";
+
+    #[test]
+    fn tables_are_sorted_and_name_each_function_once() {
+        for table in [GOMP, KMPC, OMP, LIBRARIES] {
+            let mut met = BTreeSet::new();
+            for group in table {
+                assert!(group.names.is_sorted() && !group.names.is_empty(), "{}", group.why);
+                for name in group.names {
+                    assert!(met.insert(name), "{name} stands twice");
+                    assert!(super::group(name).is_some_and(|found| std::ptr::eq(found, group)), "{name}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn only_what_waits_for_nobody_leaves_threads_independent() {
-        for name in [
-            "omp_get_thread_num",
-            "omp_get_num_threads_",
-            "GOMP_loop_ull_nonmonotonic_guided_next",
-            "GOMP_loop_dynamic_start",
-            "GOMP_loop_end_nowait",
-            "GOMP_critical_name_start",
-            "__kmpc_for_static_init_8u",
-            "__kmpc_for_static_fini",
-            "__kmpc_critical",
-            "expf",
-            "exp",
-            "_ZGVdN4v_sin",
-            "memcpy",
-            "__stack_chk_fail",
-        ] {
+        for name in FREE.split(' ') {
             assert!(ties_nobody(name), "{name}");
         }
-        for name in [
-            "GOMP_barrier",
-            "GOMP_single_start",
-            "GOMP_loop_end",
-            "GOMP_loop_static_start",
-            "GOMP_task",
-            "GOMP_loop_runtime_next",
-            "GOMP_loop_ordered_dynamic_next",
-            "GOMP_parallel",
-            "GOMP_sections_start",
-            "__kmpc_barrier",
-            "__kmpc_reduce_nowait",
-            "__kmpc_dispatch_next_4",
-            "__kmpc_dist_for_static_init_4",
-            "__kmpc_single",
-            "__kmpc_omp_task",
-            "pthread_barrier_wait",
-            "sem_wait",
-            "sched_yield",
-            "usleep",
-            "syscall",
-            "__tls_get_addr",
-            "printf",
-            "omp_get_level",
-            "rand",
-            "longjmp",
-            "pthread_exit",
-            "omp_get_team_size_",
-        ] {
+        for name in TIED.split(' ') {
             assert!(!ties_nobody(name), "{name}");
         }
     }

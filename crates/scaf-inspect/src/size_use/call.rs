@@ -72,8 +72,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         SCRATCH.into_iter().for_each(|register| self.state.forget(register));
     }
 
-    /// gcc knows which registers its own functions leave alone (-fipa-ra), so that what is in scratch registers may
-    /// still be used afterwards: it is followed into the callee and out again.
+    /// gcc knows which registers its own functions leave alone (-fipa-ra), so that what is in scratch
+    /// registers may still be used afterwards: it is followed into the callee and out again.
     fn call_within(&mut self, i: &Operation, function: u64) -> bool {
         let handed = self.state.handed();
         if SCRATCH.iter().any(|register| self.state.registers[*register].is_function()) {

@@ -188,7 +188,8 @@ impl<'e> Code<'e> {
         self.handed_on.get_or_init(|| self.find_handed_on()).contains(&function)
     }
 
-    /// The functions that regions run, as far as they are known: those handed on, and those that the compiler named so.
+    /// The functions that regions run, as far as they are known: those handed on, and those that the compiler
+    /// named so.
     pub fn regions(&self) -> BTreeSet<u64> {
         let handed_on = self.handed_on.get_or_init(|| self.find_handed_on()).iter().copied();
         let named = self.elf.functions.iter().filter(|(_, name)| is_outlined_by_name(name));
@@ -214,16 +215,12 @@ impl<'e> Code<'e> {
     pub fn jump_table(&self, table: u64, absolute: bool, range: (u64, u64)) -> Vec<u64> {
         let Some(bytes) = self.elf.bytes_at(table) else { return Vec::new() };
         let inside = |target: &u64| (range.0..range.1).contains(target);
-        let mut targets: Vec<u64> = if absolute {
-            let words = bytes.as_chunks::<8>().0.iter().take(MAX_TABLE);
-            words.map(|word| u64::from_le_bytes(*word)).take_while(inside).collect()
-        } else {
-            let words = bytes.as_chunks::<4>().0.iter().take(MAX_TABLE);
-            words
-                .map(|word| table.wrapping_add_signed(i64::from(i32::from_le_bytes(*word))))
-                .take_while(inside)
-                .collect()
+        let entry = |entry: &[u8]| match entry {
+            [a, b, c, d] => table.wrapping_add_signed(i64::from(i32::from_le_bytes([*a, *b, *c, *d]))),
+            _ => entry.iter().rev().fold(0, |address, byte| address << 8 | u64::from(*byte)),
         };
+        let entries = bytes.chunks_exact(if absolute { 8 } else { 4 }).take(MAX_TABLE);
+        let mut targets: Vec<u64> = entries.map(entry).take_while(inside).collect();
         targets.sort_unstable();
         targets.dedup();
         targets

@@ -29,7 +29,7 @@ impl<C: Callees> Walk<'_, '_, C> {
     pub fn flags_after(&self, i: &Operation) -> Flags {
         let tells = i.operands.iter().any(|operand| {
             let classes = match (operand, i.memory) {
-                (Operand::General { register, .. }, _) => self.state.registers[*register].classes,
+                (Operand::General(register, _), _) => self.state.registers[*register].classes,
                 (Operand::Memory, Some(memory)) => self.state.load(self.address(i).0, memory.bytes),
                 _ => Classes::CLEAN,
             };

@@ -4,7 +4,7 @@ use super::class::Classes;
 use super::state::{Exact, Place, Step, Value};
 use super::walk::{Callees, ESCAPES, STORED, VECTOR, Walk};
 use crate::decode::abi::{FRAME_POINTER, STACK_POINTER};
-use crate::decode::{Action, Operand, Operation, Register};
+use crate::decode::{Action, Effects, Fill, Operand, Operation, Pair, Register};
 
 impl<C: Callees> Walk<'_, '_, C> {
     /// Carries out one instruction that neither jumps nor calls.
@@ -13,28 +13,27 @@ impl<C: Callees> Walk<'_, '_, C> {
         let flags = if i.writes_flags { self.flags_after(i) } else { self.state.flags };
         match i.action {
             Action::Nothing => {}
-            Action::Copy { extends } => self.copy(i, extends),
+            Action::Copy | Action::CopyExtended => self.copy(i),
             Action::Address => self.take(i),
             Action::Add => self.add(i),
             Action::Subtract => self.subtract(i),
-            Action::Zero => self.write(i, Value::constant(0)),
-            Action::Borrow => self.write(i, Value::CLEAN),
+            Action::Set(value) => self.write(i, value.map_or(Value::CLEAN, Value::constant)),
             Action::And | Action::Or | Action::OrSelf | Action::Xor | Action::Carry => self.combine(i),
-            Action::Multiply { factors: [a, b] } => {
+            Action::Multiply([a, b]) => {
                 let product = self.read(i, a).classes.times(self.read(i, b).classes);
                 self.write(i, Value::of(product));
             }
-            Action::MultiplyWide { low, high } => {
+            Action::MultiplyWide(Pair { low, high }) => {
                 let other = self.read(i, 0);
                 let product = self.state.registers[low].classes.times(other.classes);
                 self.state.set(high, Value::of(product));
                 self.state.set(low, Value::of(product));
             }
-            Action::Divide { quotient, remainder } => {
+            Action::Divide(Pair { low, high }) => {
                 let divisor = self.read(i, 0);
-                let parts = self.state.registers[quotient].classes.divided_by(divisor.classes);
-                self.state.set(quotient, Value::of(parts.0));
-                self.state.set(remainder, Value::of(parts.1));
+                let parts = self.state.registers[low].classes.divided_by(divisor.classes);
+                self.state.set(low, Value::of(parts.0));
+                self.state.set(high, Value::of(parts.1));
             }
             Action::Scale => {
                 let value = self.read(i, 0);
@@ -46,19 +45,14 @@ impl<C: Callees> Walk<'_, '_, C> {
             Action::Compare => return self.compare(i),
             Action::Test => return self.test(i),
             Action::Widen(register) => self.state.registers[register].exact = Exact::Any,
-            Action::Sign { from, to } => {
-                let sign = self.state.registers[from].classes.scaled();
-                self.state.set(to, Value::of(sign));
+            Action::Sign(Pair { low, high }) => {
+                let sign = self.state.registers[low].classes.scaled();
+                self.state.set(high, Value::of(sign));
             }
             Action::Push => self.push(i),
             Action::Pop => self.pop(i),
             Action::Leave => self.leave(),
-            Action::Fill { to, from, length, value, repeats } => {
-                self.fill(i, to, from, length, value);
-                if repeats {
-                    self.state.set(length, Value::constant(0));
-                }
-            }
+            Action::Fill(fill) => self.fill(i, fill),
             Action::Choose => {
                 let value = self.read(i, 0).join(self.read(i, 1));
                 self.write(i, value);
@@ -68,17 +62,16 @@ impl<C: Callees> Walk<'_, '_, C> {
                 Some(register) => self.state.set(register, Value::CLEAN),
                 None => self.write(i, Value::CLEAN),
             },
-            Action::Other { ref reads, ref writes, reads_memory, writes_memory } => {
-                self.other(i, reads, writes, (reads_memory, writes_memory));
-            }
+            Action::Other(ref effects) => self.other(i, effects),
         }
         self.state.flags = flags;
     }
 
-    fn copy(&mut self, i: &Operation, extends: bool) {
+    fn copy(&mut self, i: &Operation) {
+        let extends = i.action == Action::CopyExtended;
         let value = self.read(i, 1);
         let to_memory = i.operands[0] == Operand::Memory;
-        let plain = !extends && matches!(i.operands[0], Operand::General { bytes: 8, .. });
+        let plain = !extends && matches!(i.operands[0], Operand::General(_, 8));
         let constant = matches!(value.exact, Exact::Constant(_)) && !extends;
         // The frame pointer names the frame, any other register may carry its address away.
         let away = to_memory || (plain && !moves_frame(i));
@@ -239,53 +232,38 @@ impl<C: Callees> Walk<'_, '_, C> {
     }
 
     /// A memset or memcpy in place, whose length may be a loop's share.
-    fn fill(
-        &mut self,
-        i: &Operation,
-        to: Register,
-        from: Register,
-        length: Register,
-        value: Option<Register>,
-    ) {
+    fn fill(&mut self, i: &Operation, Fill { to, from, length, value, repeats }: Fill) {
         let classes = |register: Register| self.state.registers[register].classes;
-        let (length, copies) = (classes(length), value.is_none());
-        if classes(to).is_confined()
-            || (copies && classes(from).is_confined())
-            || length.is_thread()
-            || length.is_team()
-        {
+        let copies = value.is_none();
+        let places = classes(to).is_confined() || (copies && classes(from).is_confined());
+        if places || classes(length).is_thread() || classes(length).is_team() {
             self.find(i, "chooses memory to fill by its thread number or the team size");
-        }
-        if self.value(value).classes.is_confined() {
-            self.find(i, STORED);
         }
         // A copy out of the own frame may carry away anything that lies there.
         let held = self.state.load(Place::SomewhereOwn, 8);
-        if copies && self.state.registers[from].is_stack() && held.is_confined() {
+        let carries = copies && self.state.registers[from].is_stack() && held.is_confined();
+        if carries || self.value(value).classes.is_confined() {
             self.find(i, STORED);
+        }
+        if repeats {
+            self.state.set(length, Value::constant(0));
         }
     }
 
     /// Everything else: what goes in comes out, and must not come out where it is not followed.
-    fn other(
-        &mut self,
-        i: &Operation,
-        reads: &[Register],
-        writes: &[Option<Register>],
-        (reads_memory, writes_memory): (bool, bool),
-    ) {
+    fn other(&mut self, i: &Operation, effects: &Effects) {
         let mut classes = Classes::CLEAN;
-        for register in reads {
+        for register in &effects.reads {
             classes = classes.plus(self.state.registers[*register].classes.scaled());
         }
         let place = i.memory.map(|memory| (self.place(i), memory.bytes));
-        if let Some((place, bytes)) = place.filter(|_| reads_memory) {
+        if let Some((place, bytes)) = place.filter(|_| effects.reads_memory) {
             classes = classes.plus(self.state.load(place, bytes.max(8)).scaled());
         }
-        if reads.iter().any(|register| self.state.registers[*register].is_function()) {
+        if effects.reads.iter().any(|register| self.state.registers[*register].is_function()) {
             self.find(i, ESCAPES);
         }
-        if writes_memory {
+        if effects.writes_memory {
             match place {
                 Some((Place::Own { base, offset }, bytes)) if !classes.is_confined() => {
                     self.state.store(base, offset, bytes, Classes::CLEAN);
@@ -294,7 +272,7 @@ impl<C: Callees> Walk<'_, '_, C> {
                 _ => {}
             }
         }
-        for register in writes {
+        for register in &effects.writes {
             match *register {
                 Some(STACK_POINTER) => self.state.registers[STACK_POINTER].exact = Exact::SomeStack,
                 Some(register) => self.state.set(register, Value::of(classes)),

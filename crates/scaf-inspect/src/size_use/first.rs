@@ -1,9 +1,9 @@
 //! Branches on whether a thread is the first of its team: which of them a team of any size survives.
 //!
-//! The first thread exists in every team, so that code for it alone (`omp master`) is always run. Code for all
-//! others is not: where the first thread goes another way, as one that communicates while the others work, a team of
-//! one never does the work. The branch is harmless if it merely skips code: whatever the first thread does, it comes
-//! to where the others went at once.
+//! The first thread exists in every team, so that code for it alone (`omp master`) is always run. Code for
+//! all others is not: where the first thread goes another way, as one that communicates while the others
+//! work, a team of one never does the work. The branch is harmless if it merely skips code: whatever the
+//! first thread does, it comes to where the others went at once.
 
 use super::frame::{First, Frame};
 use crate::decode::{Flow, Target};

@@ -1,7 +1,7 @@
 //! Follows a function along all its paths until nothing new is learnt, then judges every instruction once.
 //!
-//! Blocks are decoded when a path first reaches them. What a block knows on entry only grows, so that this ends;
-//! a budget bounds it all the same.
+//! Blocks are decoded when a path first reaches them. What a block knows on entry only grows, so that this
+//! ends; a budget bounds it all the same.
 
 use super::class::Classes;
 use super::code::Code;
@@ -137,9 +137,9 @@ impl<'c, 'e> Analysis<'c, 'e> {
         Ok(())
     }
 
-    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it passed for the
-    /// thread's own, and so did what was computed from it. What is left is kept only if it confirms itself without
-    /// hints.
+    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it passed for
+    /// the thread's own, and so did what was computed from it. What is left is kept only if it confirms
+    /// itself without hints.
     fn sharpen(&mut self, frame: &mut Frame, handed: &Handed) -> Result<(), Finding> {
         let settled = frame.states.clone();
         let is_stepped = |value: &Value| value.classes.has(Classes::STEPPED);

@@ -1,10 +1,10 @@
-//! Which regions have threads that are *independent*: each could run after the one before has ended, all on one
-//! thread, and nobody could tell.
+//! Which regions have threads that are *independent*: each could run after the one before has ended, all on
+//! one thread, and nobody could tell.
 //!
-//! That takes code that can be seen to its end: the outlined function, and whatever it calls, calls only functions of
-//! the module and library functions that are known not to wait for another thread. It must not use thread-local
-//! variables (two threads would find one copy), wait by spinning on memory, or call through a pointer, for that may
-//! lead anywhere. Chunks of dynamic loops may be asked for: they go to whoever asks.
+//! That takes code that can be seen to its end: the outlined function, and whatever it calls, calls only
+//! functions of the module and library functions that are known not to wait for another thread. It must not
+//! use thread-local variables (two threads would find one copy), wait by spinning on memory, or call through
+//! a pointer, for that may lead anywhere. Chunks of dynamic loops may be asked for: they go to whoever asks.
 
 use super::code::{Callee, Code};
 use super::spin::waits_from;

@@ -1,9 +1,9 @@
-//! Does the code of a module's regions wait by spinning on memory, as programs do that hand work from thread to
-//! thread by flags of their own?
+//! Does the code of a module's regions wait by spinning on memory, as programs do that hand work from thread
+//! to thread by flags of their own?
 //!
-//! Such a loop looks at memory and changes nothing: no store, no call, and no register that it would carry from one
-//! round to the next. Each round is like the one before until another thread writes what it looks at. Loops that
-//! compute are never like that, or they wouldn't end.
+//! Such a loop looks at memory and changes nothing: no store, no call, and no register that it would carry
+//! from one round to the next. Each round is like the one before until another thread writes what it looks
+//! at. Loops that compute are never like that, or they wouldn't end.
 //!
 //! Looked at are the functions that are handed to the runtime, and those that they call directly. A loop in a
 //! function behind a pointer is not seen.
@@ -77,10 +77,10 @@ fn waits(body: &[Instruction]) -> bool {
     // Read before anything in the loop has written it: what the round before left there.
     let mut carried = BTreeSet::new();
     for instruction in body {
-        let Some(effects) = instruction.effects() else { return false };
-        looks |= effects.reads_memory;
-        carried.extend(effects.reads.into_iter().filter(|register| !written.contains(register)));
-        written.extend(effects.writes);
+        let Some(look) = instruction.look() else { return false };
+        looks |= look.reads_memory;
+        carried.extend(look.reads.into_iter().filter(|register| !written.contains(register)));
+        written.extend(look.writes);
     }
     looks && carried.is_disjoint(&written)
 }

@@ -56,7 +56,8 @@ impl Step {
 pub(super) enum Flags {
     /// Nothing that matters.
     Free,
-    /// The thread number against something that may be a loop's bound: less and greater are fine, equal is not.
+    /// The thread number against something that may be a loop's bound: less and greater are fine, equal is
+    /// not.
     Bound,
     /// The thread number against nought.
     First,
@@ -123,7 +124,8 @@ pub(super) enum Place {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct State {
     pub registers: [Value; REGISTERS],
-    /// Registers written on all paths since a call made them undefined: only these can be arguments of the next call.
+    /// Registers written on all paths since a call made them undefined: only these can be arguments of the
+    /// next call.
     defined: u32,
     /// What the flags tell.
     pub flags: Flags,

@@ -75,7 +75,7 @@ impl<C: Callees> Walk<'_, '_, C> {
 
     pub fn read(&mut self, i: &Operation, operand: usize) -> Value {
         match i.operands[operand] {
-            Operand::General { register, bytes } => {
+            Operand::General(register, bytes) => {
                 let mut value = self.state.registers[register];
                 if bytes < 4 {
                     value.classes = value.classes.shifted();
@@ -101,8 +101,8 @@ impl<C: Callees> Walk<'_, '_, C> {
     /// Writes the result, operand 0.
     pub fn write(&mut self, i: &Operation, value: Value) {
         match i.operands[0] {
-            Operand::General { register, bytes } if bytes >= 4 => self.state.set(register, value),
-            Operand::General { register, .. } => {
+            Operand::General(register, bytes) if bytes >= 4 => self.state.set(register, value),
+            Operand::General(register, _) => {
                 let old = self.state.registers[register];
                 self.state.set(register, Value::of(old.classes.or(value.classes)));
             }

@@ -16,10 +16,10 @@ const CONTROL: [Mnemonic; 4] = [Mnemonic::Ldmxcsr, Mnemonic::Vldmxcsr, Mnemonic:
 #[derive(Clone, Copy)]
 pub(crate) struct Instruction(pub(super) iced_x86::Instruction);
 
-/// What an instruction within a loop that changes no memory does.
-pub(crate) struct Effects {
+/// What an instruction that changes no memory does; registers by the decoder's own numbers.
+#[derive(Default)]
+pub(crate) struct Look {
     pub reads_memory: bool,
-    /// Registers by numbers of the decoder's.
     pub reads: Vec<usize>,
     pub writes: Vec<usize>,
 }
@@ -95,7 +95,7 @@ impl Instruction {
     }
 
     /// What this reads and writes; `None` if it changes memory, calls or repeats.
-    pub fn effects(&self) -> Option<Effects> {
+    pub fn look(&self) -> Option<Look> {
         let (i, mut info) = (&self.0, InstructionInfoFactory::new());
         let goes_on = matches!(
             i.flow_control(),
@@ -106,10 +106,10 @@ impl Instruction {
             return None;
         }
         let used = info.info(i);
-        let mut effects = Effects { reads_memory: false, reads: Vec::new(), writes: Vec::new() };
+        let mut look = Look::default();
         for memory in used.used_memory() {
             match memory.access() {
-                OpAccess::Read | OpAccess::CondRead => effects.reads_memory = true,
+                OpAccess::Read | OpAccess::CondRead => look.reads_memory = true,
                 OpAccess::NoMemAccess | OpAccess::None => {}
                 _ => return None,
             }
@@ -117,13 +117,13 @@ impl Instruction {
         for register in used.used_registers() {
             let whole = register.register().full_register() as usize;
             if !matches!(register.access(), OpAccess::Write | OpAccess::CondWrite) {
-                effects.reads.push(whole);
+                look.reads.push(whole);
             }
             if !matches!(register.access(), OpAccess::Read | OpAccess::CondRead) {
-                effects.writes.push(whole);
+                look.writes.push(whole);
             }
         }
-        Some(effects)
+        Some(look)
     }
 }
 

@@ -2,10 +2,14 @@
 
 use super::abi::{RAX, RCX, RDI, RDX, RSI};
 use super::instruction::{Instruction, general};
-use crate::decode::operation::{Action, Condition, Flow, MemoryOperand, Operand, Operation, Target};
+use crate::decode::operation::{
+    Action, Condition, Effects, Fill, Flow, MemoryOperand, Operand, Operation, Pair, Target,
+};
 use iced_x86::{
     ConditionCode, InstructionInfoFactory, Mnemonic as M, OpAccess, OpKind, Register as Name, UsedMemory,
 };
+
+const WIDE: Pair = Pair { low: RAX, high: RDX };
 
 impl Instruction {
     pub fn operation(&self) -> Operation {
@@ -32,28 +36,33 @@ impl Instruction {
         let same = self.is_same_register();
         match i.mnemonic() {
             M::Mov | M::Movzx | M::Movsx | M::Movsxd if self.is_general() => {
-                Action::Copy { extends: i.mnemonic() != M::Mov }
+                if i.mnemonic() == M::Mov {
+                    Action::Copy
+                } else {
+                    Action::CopyExtended
+                }
             }
             M::Lea => Action::Address,
-            M::Sub | M::Xor if same => Action::Zero,
+            M::Sub | M::Xor if same => Action::Set(Some(0)),
             M::Add => Action::Add,
             M::Sub => Action::Subtract,
             M::Inc | M::Dec => {
                 operands.push(Operand::Constant(1));
                 if i.mnemonic() == M::Inc { Action::Add } else { Action::Subtract }
             }
-            M::Sbb if same => Action::Borrow,
+            // All bits of the borrow.
+            M::Sbb if same => Action::Set(None),
             M::Adc | M::Sbb => Action::Carry,
             M::And => Action::And,
             M::Or if same => Action::OrSelf,
             M::Or => Action::Or,
             M::Xor => Action::Xor,
             M::Imul | M::Mul => match i.op_count() {
-                1 => Action::MultiplyWide { low: RAX, high: RDX },
-                2 => Action::Multiply { factors: [0, 1] },
-                _ => Action::Multiply { factors: [1, 2] },
+                1 => Action::MultiplyWide(WIDE),
+                2 => Action::Multiply([0, 1]),
+                _ => Action::Multiply([1, 2]),
             },
-            M::Div | M::Idiv => Action::Divide { quotient: RAX, remainder: RDX },
+            M::Div | M::Idiv => Action::Divide(WIDE),
             M::Shl | M::Sal | M::Shr | M::Sar | M::Neg | M::Not | M::Rol | M::Ror | M::Bswap => Action::Scale,
             M::Cmp => Action::Compare,
             M::Test if same => {
@@ -62,7 +71,7 @@ impl Instruction {
             }
             M::Test => Action::Test,
             M::Cdqe | M::Cwde | M::Cbw => Action::Widen(RAX),
-            M::Cdq | M::Cqo | M::Cwd => Action::Sign { from: RAX, to: RDX },
+            M::Cdq | M::Cqo | M::Cwd => Action::Sign(WIDE),
             M::Push => Action::Push,
             M::Pop => Action::Pop,
             M::Leave => Action::Leave,
@@ -71,7 +80,7 @@ impl Instruction {
                 let stores = matches!(i.mnemonic(), M::Stosb | M::Stosd | M::Stosq);
                 let repeats = i.has_rep_prefix() || i.has_repne_prefix();
                 let value = stores.then_some(RAX);
-                Action::Fill { to: RDI, from: RSI, length: RCX, value, repeats }
+                Action::Fill(Fill { to: RDI, from: RSI, length: RCX, value, repeats })
             }
             _ if i.condition_code() == ConditionCode::None => self.other(),
             _ if i.op_count() == 2 && self.is_general() => Action::Choose,
@@ -92,20 +101,19 @@ impl Instruction {
         let writes = used.filter(|used| is_written(used.access()));
         let accesses =
             |kind: &dyn Fn(OpAccess) -> bool| info.used_memory().iter().map(UsedMemory::access).any(kind);
-        Action::Other {
+        Action::Other(Effects {
             reads: reads.filter_map(|used| general(used.register())).collect(),
             writes: writes.map(|used| general(used.register())).collect(),
             reads_memory: accesses(&is_read),
             writes_memory: accesses(&is_written),
-        }
+        })
     }
 
     fn operand(&self, number: u32) -> Operand {
         match self.0.op_kind(number) {
             OpKind::Register => {
                 let name = self.0.op_register(number);
-                let named = |register| Operand::General { register, bytes: name.size() };
-                general(name).map_or(Operand::Special, named)
+                general(name).map_or(Operand::Special, |register| Operand::General(register, name.size()))
             }
             OpKind::Memory => Operand::Memory,
             OpKind::Immediate8
