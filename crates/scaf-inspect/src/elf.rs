@@ -234,9 +234,8 @@ impl<'a> Elf<'a> {
         Ok(())
     }
 
-    /// Tells this file's code from others': its build-id, else a hash of the code. (Should the standard
-    /// library change the hash one day, what was kept under the old one isn't found any more; no more depends
-    /// on it.)
+    /// Tells this file's code from others': its build-id, else a hash of the code. Should the standard
+    /// library's hash change one day, what was kept under the old one isn't found any more.
     pub fn fingerprint(&self) -> String {
         self.build_id.clone().unwrap_or_else(|| {
             let mut hasher = DefaultHasher::new();
@@ -245,8 +244,7 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// Starts and ends of all functions with unwind information, sorted; empty where the file has no sorted
-    /// table.
+    /// Starts of all functions with unwind information, sorted; empty where the file has no sorted table.
     ///
     /// Stripped programs keep this table, which has every function that gcc emitted (LSB, ".eh_frame_hdr").
     pub fn function_starts(&self) -> Vec<u64> {
@@ -254,8 +252,7 @@ impl<'a> Elf<'a> {
             return Vec::new();
         };
         let bytes = header.data;
-        // Version 1, table entries as signed 32-bit offsets from the header: the only form that linkers
-        // write.
+        // Version 1, entries as signed 32-bit offsets from the header: the only form that linkers write.
         if bytes.len() < 12 || bytes[0] != 1 || bytes[2] != 0x03 || bytes[3] != 0x3b {
             return Vec::new();
         }

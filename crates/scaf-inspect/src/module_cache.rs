@@ -100,17 +100,10 @@ impl ModuleCache {
 /// Changes when the file does. What it is called is part of it, for reasons name the file.
 fn identity(open: &Path, path: &Path) -> Result<String, Error> {
     let about = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
-    Ok(format!(
-        "{}:{}:{}:{}.{}:{}.{}:{}",
-        about.dev(),
-        about.ino(),
-        about.len(),
-        about.mtime(),
-        about.mtime_nsec(),
-        about.ctime(),
-        about.ctime_nsec(),
-        path.display()
-    ))
+    let (device, inode, length) = (about.dev(), about.ino(), about.len());
+    let changed = [(about.mtime(), about.mtime_nsec()), (about.ctime(), about.ctime_nsec())];
+    let [modified, changed] = changed.map(|(s, ns)| format!("{s}.{ns}"));
+    Ok(format!("{device}:{inode}:{length}:{modified}:{changed}:{}", path.display()))
 }
 
 #[cfg(test)]

@@ -103,8 +103,7 @@ const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 /// Call it again when the process has loaded further libraries, with the same `cache`.
 ///
 /// # Errors
-/// When the process is gone or may not be looked at. A module that cannot be read is no error: it counts
-/// against resizing.
+/// When the process is gone or may not be looked at. A module that cannot be read counts against resizing.
 pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
     let mut facts = ProcessFacts::default();
@@ -115,8 +114,8 @@ pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<Pr
         ));
     }
     if mappings.len() > MAX_MODULES {
-        facts.resizable =
-            Resizable::No { why: format!("process {pid} has mapped more than {MAX_MODULES} files of code") };
+        let why = format!("process {pid} has mapped more than {MAX_MODULES} files of code");
+        facts.resizable = Resizable::No { why };
         return Ok(facts);
     }
     let mut modules = Vec::new();
@@ -132,11 +131,15 @@ pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<Pr
         if let Some(why) = &module.objection {
             facts.refuse(format!("{}: {why}", mapping.path.display()));
         }
-        facts.independent.extend(independent(&module, mapping));
         facts.spins = facts.spins.or(module.spins);
         facts.thread_local |= module.thread_local;
         facts.modules.push(mapping.path.clone());
-        modules.extend(loaded(module.fingerprint, module.code_offset, mapping));
+        let at = mapping.start.wrapping_sub(mapping.offset);
+        if let Some(bias) = module.code_offset.map(|offset| at.wrapping_sub(offset)) {
+            facts.independent.extend(module.independent.iter().map(|address| address.wrapping_add(bias)));
+            let (start, end) = (mapping.start, mapping.end);
+            modules.push(Loaded { fingerprint: module.fingerprint, start, end, bias });
+        }
     }
     facts.origin = origin(&folder, modules);
     Ok(facts)
@@ -170,21 +173,6 @@ pub fn arguments(folder: &Path) -> std::io::Result<u64> {
     let mut hasher = DefaultHasher::new();
     arguments.hash(&mut hasher);
     Ok(hasher.finish())
-}
-
-fn bias(code_offset: Option<u64>, mapping: &Mapping) -> Option<u64> {
-    code_offset.map(|offset| mapping.start.wrapping_sub(mapping.offset).wrapping_sub(offset))
-}
-
-fn loaded(fingerprint: String, code_offset: Option<u64>, mapping: &Mapping) -> Option<Loaded> {
-    let bias = bias(code_offset, mapping)?;
-    Some(Loaded { fingerprint, start: mapping.start, end: mapping.end, bias })
-}
-
-/// Where a module's independent regions are in memory.
-fn independent<'m>(module: &'m Module, mapping: &Mapping) -> impl Iterator<Item = u64> + use<'m> {
-    let bias = bias(module.code_offset, mapping);
-    module.independent.iter().filter_map(move |address| Some(address.wrapping_add(bias?)))
 }
 
 fn inspect(folder: &Path, mapping: &Mapping, cache: &mut ModuleCache) -> Result<Option<Module>, Error> {

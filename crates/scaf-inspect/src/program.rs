@@ -19,8 +19,7 @@ const SCRIPT_LINE: u64 = 256;
 pub enum ProgramKind {
     /// A compiled program or library.
     Elf {
-        /// What the file says about itself. Libraries that it loads are not included: ask [`crate::process`]
-        /// when it runs.
+        /// What the file itself says. Libraries that it loads are not included: see [`crate::process`].
         facts: ModuleFacts,
     },
     /// A script: what happens is up to its interpreter and to the libraries that this one loads.
@@ -125,15 +124,9 @@ fn script(path: &Path, interpreter: String) -> ProgramFacts {
         "{} is a script for `{interpreter}`: what can be managed shows when that has loaded its libraries.",
         path.display()
     )];
-    let resizable =
-        Resizable::No { why: "it is a script, and says nothing about the libraries it loads".into() };
-    ProgramFacts {
-        program: ProgramKind::Script { interpreter },
-        manageable: true,
-        resizable,
-        verdict,
-        regions: Vec::new(),
-    }
+    let why = "it is a script, and says nothing about the libraries it loads".into();
+    let (program, resizable) = (ProgramKind::Script { interpreter }, Resizable::No { why });
+    ProgramFacts { program, manageable: true, resizable, verdict, regions: Vec::new() }
 }
 
 fn interpreter(path: &Path) -> Result<Option<String>, Error> {

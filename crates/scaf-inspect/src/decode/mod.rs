@@ -1,5 +1,4 @@
-//! Machine code as the analysis sees it: what an instruction does, without the architecture's own names for
-//! it.
+//! Machine code as the analysis sees it: what an instruction does, without the architecture's names for it.
 //!
 //! Each architecture is a folder here that offers the same items. Nothing outside that folder knows its
 //! registers, encodings or idioms.

@@ -1,7 +1,6 @@
 //! Functions of the C, C++ and Fortran libraries that a region may call, and some that it may not.
 //!
-//! To let regions call another one, add its name to a group with [`TiesNobody`], or a group with a reason of
-//! its own.
+//! To let regions call another one, add its name to a group with [`TiesNobody`], or add a group for it.
 
 use super::group::Trait::{FillsMemory, NeverReturns, OfAnyWidth, TiesNobody};
 use super::group::{Group, UNKNOWN};

@@ -29,8 +29,7 @@ pub(crate) fn role(name: &str) -> Role {
     known.iter().find_map(told).unwrap_or(Role::Other)
 }
 
-/// How many integer or pointer arguments a function takes; as many as there are registers, where it is not
-/// known.
+/// How many integer or pointer arguments a function takes; [`UNKNOWN`] where it is not known.
 pub(crate) fn arguments(name: &str) -> usize {
     group(name).map_or(UNKNOWN, |group| group.arguments)
 }

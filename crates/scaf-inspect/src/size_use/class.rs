@@ -106,20 +106,13 @@ impl Classes {
     pub fn plus(self, other: Self) -> Self {
         self.pairs(other, |a, b| {
             let both = a.or(b);
-            if a == Self::CLEAN {
-                b
-            } else if b == Self::CLEAN {
-                a
-            } else if both.has(THREADS) {
-                Self::THREAD_PART
-            } else if both.has(TEAMS) {
-                if both.has(Self::STEPPED) { Self::STEPPED } else { Self::TEAM_PART }
-            } else if both.has(Self::STEPPED) {
-                Self::STEPPED
-            } else if both.has(Self::START) {
-                Self::START
-            } else {
-                Self::QUOTIENT
+            match (a, b) {
+                (Self::CLEAN, other) | (other, Self::CLEAN) => other,
+                _ if both.has(THREADS) => Self::THREAD_PART,
+                _ if both.has(Self::STEPPED) => Self::STEPPED,
+                _ if both.has(TEAMS) => Self::TEAM_PART,
+                _ if both.has(Self::START) => Self::START,
+                _ => Self::QUOTIENT,
             }
         })
     }
@@ -137,8 +130,7 @@ impl Classes {
         (sum, true)
     }
 
-    /// Subtraction: a stepped multiple less the multiple is the step; the distance of two indexes is a
-    /// length.
+    /// Subtraction: a stepped multiple less the multiple is the step; two indexes are a length apart.
     pub fn minus(self, other: Self) -> Self {
         let is_index = |value: Self| value.has(THREADS) && value.has(Self::STEPPED) && !value.is_confined();
         if is_index(self) && is_index(other) {
@@ -153,20 +145,14 @@ impl Classes {
     pub fn times(self, other: Self) -> Self {
         self.pairs(other, |a, b| {
             let both = a.or(b);
-            if a == Self::CLEAN {
-                b.scaled()
-            } else if b == Self::CLEAN {
-                a.scaled()
-            } else if both.has(THREADS) {
-                if both.has(Self::QUOTIENT) { Self::START } else { Self::THREAD_PART }
-            } else if both.has(TEAMS) {
-                Self::TEAM_PART
-            } else if both.has(Self::STEPPED) {
-                Self::STEPPED
-            } else if both.has(Self::START) {
-                Self::START
-            } else {
-                both
+            match (a, b) {
+                (Self::CLEAN, other) | (other, Self::CLEAN) => other.scaled(),
+                _ if both.has(THREADS) && both.has(Self::QUOTIENT) => Self::START,
+                _ if both.has(THREADS) => Self::THREAD_PART,
+                _ if both.has(TEAMS) => Self::TEAM_PART,
+                _ if both.has(Self::STEPPED) => Self::STEPPED,
+                _ if both.has(Self::START) => Self::START,
+                _ => both,
             }
         })
     }

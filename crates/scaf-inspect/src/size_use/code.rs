@@ -188,8 +188,7 @@ impl<'e> Code<'e> {
         self.handed_on.get_or_init(|| self.find_handed_on()).contains(&function)
     }
 
-    /// The functions that regions run, as far as they are known: those handed on, and those that the compiler
-    /// named so.
+    /// The functions that regions run, as far as they are known: handed on, or named so by the compiler.
     pub fn regions(&self) -> BTreeSet<u64> {
         let handed_on = self.handed_on.get_or_init(|| self.find_handed_on()).iter().copied();
         let named = self.elf.functions.iter().filter(|(_, name)| is_outlined_by_name(name));

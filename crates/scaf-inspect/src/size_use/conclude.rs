@@ -3,16 +3,17 @@
 use super::first::SPLITS;
 use super::frame::{Finding, Frame};
 
+const KEEPS: &str = "keeps the team size or thread number where other code may read it";
+const UNLIKE_GCC: &str = "computes with thread number and team size what no loop of gcc's does";
+const BOUNDED: &str = "compares its thread number with something else than zero";
+
 impl Frame {
     /// Judges what was remembered on the way.
     pub fn conclude(&mut self) {
         for (address, base, offset) in std::mem::take(&mut self.kept) {
             let reachable = |(r, from): &(u8, i64)| *r != base || *from <= offset;
             if self.taken.iter().any(reachable) {
-                self.find(Finding::depends(
-                    address,
-                    "keeps the team size or thread number where other code may read it",
-                ));
+                self.find(Finding::depends(address, KEEPS));
             }
         }
         // Pointers that run along with the index are stepped as it is, and not compared themselves.
@@ -26,20 +27,14 @@ impl Frame {
         let strange: Vec<u64> =
             self.steps.iter().filter(|(at, block)| !is_loop(at, block)).map(|(at, _)| *at).collect();
         for address in strange {
-            self.find(Finding::depends(
-                address,
-                "computes with thread number and team size what no loop of gcc's does",
-            ));
+            self.find(Finding::depends(address, UNLIKE_GCC));
         }
         for address in self.splits() {
             self.find(Finding::depends(address, SPLITS));
         }
         if self.steps.is_empty() {
             for address in std::mem::take(&mut self.bounded) {
-                self.find(Finding::depends(
-                    address,
-                    "compares its thread number with something else than zero",
-                ));
+                self.find(Finding::depends(address, BOUNDED));
             }
         }
     }

@@ -138,8 +138,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
     }
 
     /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it passed for
-    /// the thread's own, and so did what was computed from it. What is left is kept only if it confirms
-    /// itself without hints.
+    /// the thread's own, and so did all that was computed from it. The rest stays if it holds without hints.
     fn sharpen(&mut self, frame: &mut Frame, handed: &Handed) -> Result<(), Finding> {
         let settled = frame.states.clone();
         let is_stepped = |value: &Value| value.classes.has(Classes::STEPPED);

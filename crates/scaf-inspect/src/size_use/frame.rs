@@ -63,8 +63,7 @@ pub(super) struct Frame {
     pub kept: Vec<(u64, u8, i64)>,
     /// Comparisons of the thread number that only a chunked loop justifies.
     pub bounded: Vec<u64>,
-    /// Instructions that step a thread's multiple by the team's, and their block where a loop carries the sum
-    /// on.
+    /// Instructions that step a thread's multiple by the team's, and the block where a loop carries the sum.
     pub steps: Vec<(u64, Option<u64>)>,
     /// Those of them whose sum is compared with a bound.
     pub bounded_steps: BTreeSet<u64>,

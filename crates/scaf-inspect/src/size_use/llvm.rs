@@ -1,9 +1,8 @@
 //! What LLVM's compilers leave to their runtime, as far as it matters for the size of teams.
 //!
-//! Their loops don't ask for the team's size: the runtime tells each thread its share. It deals out their
-//! sections in the same way. Sections may wait for each other, and a smaller team never gets to the one that
-//! is waited for. A call's description of its place in the source (`ident_t`) has a bit that tells sections
-//! from loops.
+//! Their loops don't ask for the team's size: the runtime tells each thread its share, and so it does for
+//! their sections. Sections may wait for each other, and a smaller team never gets to the one that is waited
+//! for. Each call describes its place in the source (`ident_t`), and a bit there tells sections from loops.
 
 use super::verdict::SizeUse;
 use crate::elf::Elf;

@@ -3,8 +3,7 @@
 //! Every call of omp_get_num_threads and omp_get_thread_num is found, and what it returns is followed along
 //! all paths: through registers, the function's own stack frame, and calls within the module. gcc's own loops
 //! divide the iterations by the size and multiply with the number; what results is a loop index and free to
-//! go. Anything else that gets out - stored, passed on, returned, used to choose an element - depends on the
-//! size.
+//! go. All else that gets out - stored, passed on, returned, used to choose an element - depends on the size.
 //!
 //! Not seen: code reached only by exceptions, and variables that only code of the first thread sets.
 

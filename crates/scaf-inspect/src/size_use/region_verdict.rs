@@ -59,7 +59,8 @@ impl Search<'_, '_> {
         let mut next = vec![function];
         while let Some(function) = next.pop() {
             if !self.seen.contains_key(&function) {
-                let seen = self.look(function);
+                let mut seen = Seen::default();
+                seen.tie = self.read(function, &mut seen.calls).err();
                 self.seen.insert(function, seen);
             }
             let Some(seen) = self.seen.get(&function) else { continue };
@@ -69,12 +70,6 @@ impl Search<'_, '_> {
             next.extend(seen.calls.iter().filter(|call| met.insert(**call)));
         }
         None
-    }
-
-    fn look(&mut self, function: u64) -> Seen {
-        let mut seen = Seen::default();
-        seen.tie = self.read(function, &mut seen.calls).err();
-        seen
     }
 
     /// Reads a function; the error is what ties threads together in it.

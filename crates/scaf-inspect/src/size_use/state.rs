@@ -56,8 +56,7 @@ impl Step {
 pub(super) enum Flags {
     /// Nothing that matters.
     Free,
-    /// The thread number against something that may be a loop's bound: less and greater are fine, equal is
-    /// not.
+    /// The thread number against what may be a loop's bound: less and greater are fine, equal is not.
     Bound,
     /// The thread number against nought.
     First,
@@ -124,8 +123,7 @@ pub(super) enum Place {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct State {
     pub registers: [Value; REGISTERS],
-    /// Registers written on all paths since a call made them undefined: only these can be arguments of the
-    /// next call.
+    /// Registers written on all paths since the last call: only these can be arguments of the next one.
     defined: u32,
     /// What the flags tell.
     pub flags: Flags,
@@ -208,22 +206,17 @@ impl State {
     }
 
     pub fn load(&self, place: Place, size: usize) -> Classes {
-        let all =
-            |classes: Classes, slots: &mut dyn Iterator<Item = Classes>| slots.fold(classes, Classes::or);
+        let all = || self.slots.iter().map(|((base, _), classes)| (*base, *classes));
         match place {
             Place::Elsewhere => Classes::CLEAN,
-            Place::SomewhereOwn => all(Classes::CLEAN, &mut self.slots.values().copied()),
+            Place::SomewhereOwn => all().fold(Classes::CLEAN, |sum, (_, classes)| sum.or(classes)),
             Place::Own { base, offset } => {
                 let chunks = chunks(offset, size);
-                let mut listed = self.slots.range((base, *chunks.start())..=(base, *chunks.end()));
-                let first = listed.next().map(|(_, classes)| *classes);
-                let here = first.map(|first| listed.fold(first, |sum, (_, classes)| sum.or(*classes)));
+                let here = self.slots.range((base, *chunks.start())..=(base, *chunks.end()));
+                let here = here.map(|(_, classes)| *classes).reduce(Classes::or).unwrap_or(Classes::CLEAN);
                 // Two names of one place in a realigned frame cannot be matched, so either counts.
-                let mut others = self.slots.iter().filter(|((r, _), _)| *r != base).map(|(_, c)| *c);
-                match others.next() {
-                    None => here.unwrap_or(Classes::CLEAN),
-                    Some(other) => all(here.unwrap_or(Classes::CLEAN).or(other), &mut others),
-                }
+                let others = all().filter(|(other, _)| *other != base);
+                others.fold(here, |sum, (_, classes)| sum.or(classes))
             }
         }
     }

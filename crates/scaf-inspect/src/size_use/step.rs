@@ -125,8 +125,7 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         targets
     }
 
-    /// What a call or jump leads to, also where it goes through a register that was loaded with a telling
-    /// function.
+    /// What a call or jump leads to, also through a register that holds a telling function.
     fn callee(&self, i: &Operation) -> Callee<'e> {
         match i.target {
             Target::Register(register) => match self.state.registers[register].exact {

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// The stubs of the linker in `code`, which lies at `address`: the slot that each jumps through, and where it
-/// may be entered.
+/// The linker's stubs in `code`, which lies at `address`: the slot that each uses, and where it is entered.
 pub(crate) fn stubs(code: &[u8], address: u64) -> impl Iterator<Item = (u64, [u64; 3])> {
     let jumps = code.windows(6).enumerate().filter(|(_, bytes)| bytes[..2] == [0xff, 0x25]);
     jumps.map(move |(at, bytes)| {
@@ -17,8 +16,7 @@ pub(crate) fn stubs(code: &[u8], address: u64) -> impl Iterator<Item = (u64, [u6
     })
 }
 
-/// Positions in `code`, which lies at `address`, of four bytes that may name one of `targets` by its
-/// distance.
+/// Where `code`, which lies at `address`, has four bytes that may be the distance to one of `targets`.
 pub(crate) fn mentions(code: &[u8], address: u64, targets: &BTreeSet<u64>) -> Vec<u64> {
     let (Some(low), Some(high)) = (targets.first(), targets.last()) else { return Vec::new() };
     let span = (high - low).saturating_add(5);
