@@ -182,28 +182,20 @@ impl<'a> Elf<'a> {
                 self.functions.insert(raw.st_value(endian), text_of(name));
             }
         }
-        let Some(relocations) = elf_file.dynamic_relocations() else {
-            return Ok(());
-        };
+        let Some(relocations) = elf_file.dynamic_relocations() else { return Ok(()) };
         let table = elf_file.elf_dynamic_symbol_table();
         for (count, (address, relocation)) in relocations.enumerate() {
             if count >= MAX_ENTRIES {
                 return Err(Error::not_elf(path, "too many relocations"));
             }
-            let object::RelocationFlags::Elf { r_type, .. } = relocation.flags() else {
-                continue;
-            };
+            let object::RelocationFlags::Elf { r_type, .. } = relocation.flags() else { continue };
             if is_thread_local(r_type) {
                 // Another module's thread-local variable is as much a threadprivate one as our own.
                 self.has_tls = true;
             }
-            let object::RelocationTarget::Symbol(index) = relocation.target() else {
-                continue;
-            };
+            let object::RelocationTarget::Symbol(index) = relocation.target() else { continue };
             let Ok(symbol) = table.symbol(index) else { continue };
-            let Ok(name) = table.symbol_name(endian, symbol) else {
-                continue;
-            };
+            let Ok(name) = table.symbol_name(endian, symbol) else { continue };
             let kind = if fills_slot(r_type) { SlotKind::Got } else { SlotKind::Data };
             self.slots.push(Slot { address, symbol: text_of(name), kind });
         }
@@ -213,9 +205,7 @@ impl<'a> Elf<'a> {
     fn read_sections<R: ReadRef<'a>>(&mut self, elf_file: &File<'a, R>, path: &Path) -> Result<(), Error> {
         let (mut text, mut data) = (0_u64, 0_u64);
         for section in elf_file.sections() {
-            let object::SectionFlags::Elf { sh_flags, .. } = section.flags() else {
-                continue;
-            };
+            let object::SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
             let name = section.name_bytes().map(text_of).unwrap_or_default();
             let allocated = sh_flags.0 & elf::SHF_ALLOC.0 != 0;
             if !allocated || section.elf_section_header().sh_type.get(LittleEndian) == elf::SHT_NOBITS {

@@ -138,9 +138,7 @@ fn interpreter(path: &Path) -> Result<Option<String>, Error> {
     let mut first = Vec::new();
     let file = std::fs::File::open(path).map_err(failed)?;
     file.take(SCRIPT_LINE).read_to_end(&mut first).map_err(failed)?;
-    let Some(rest) = first.strip_prefix(b"#!") else {
-        return Ok(None);
-    };
+    let Some(rest) = first.strip_prefix(b"#!") else { return Ok(None) };
     let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     Ok(Some(String::from_utf8_lossy(line).trim().to_owned()))
 }

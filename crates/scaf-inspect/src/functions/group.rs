@@ -6,14 +6,9 @@ pub(super) struct Group {
     #[allow(dead_code, reason = "tells readers why the traits are right")]
     pub why: &'static str,
     pub is: &'static [Trait],
-    /// How many integer or pointer arguments they take; [`UNKNOWN`] where nobody has counted.
-    pub arguments: usize,
-    /// Sorted.
+    /// Sorted. `name/2` takes two integer or pointer arguments; without a number, nobody has counted them.
     pub names: &'static [&'static str],
 }
-
-/// As many arguments as there are registers for them.
-pub(super) const UNKNOWN: usize = 6;
 
 /// What a function tells about the team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

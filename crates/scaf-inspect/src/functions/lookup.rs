@@ -1,7 +1,7 @@
 //! What is known of a function by its name.
 
 use super::gomp::GOMP;
-use super::group::{Group, Role, Trait, UNKNOWN};
+use super::group::{Group, Role, Trait};
 use super::harmless::LIBRARIES;
 use super::kmpc::KMPC;
 use super::omp::OMP;
@@ -9,13 +9,24 @@ use super::omp::OMP;
 /// How names begin that a file needs in order to start a region or to ask about a team.
 pub(crate) const PREFIXES: [&str; 4] = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
 
-fn group(name: &str) -> Option<&'static Group> {
-    let tables = [OMP, GOMP, KMPC, LIBRARIES].into_iter().flatten();
-    tables.into_iter().find(|group| group.names.binary_search(&name).is_ok())
+/// As many arguments as there are registers for them.
+const UNKNOWN: usize = 6;
+
+fn bare(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(name, _)| name)
+}
+
+/// The group of a function, and how many arguments the function takes.
+fn find(name: &str) -> Option<(&'static Group, usize)> {
+    [OMP, GOMP, KMPC, LIBRARIES].into_iter().flatten().find_map(|group| {
+        let at = group.names.binary_search_by(|known| bare(known).cmp(name)).ok()?;
+        let count = group.names[at].split_once('/').and_then(|(_, count)| count.parse().ok());
+        Some((group, count.unwrap_or(UNKNOWN)))
+    })
 }
 
 fn is(name: &str, known: Trait) -> bool {
-    group(name).is_some_and(|group| group.is.contains(&known))
+    find(name).is_some_and(|(group, _)| group.is.contains(&known))
 }
 
 /// The roles of the functions that a module imports. Fortran adds an underscore to their names.
@@ -24,14 +35,14 @@ pub(crate) fn role(name: &str) -> Role {
     if !["omp_", "GOMP_"].iter().any(|prefix| name.starts_with(prefix)) {
         return Role::Other;
     }
-    let known = group(name).map_or(&[][..], |group| group.is);
+    let known = find(name).map_or(&[][..], |(group, _)| group.is);
     let told = |known: &Trait| if let Trait::Tells(role) = known { Some(*role) } else { None };
     known.iter().find_map(told).unwrap_or(Role::Other)
 }
 
-/// How many integer or pointer arguments a function takes; [`UNKNOWN`] where it is not known.
+/// How many integer or pointer arguments a function takes; [`UNKNOWN`] where nobody has counted.
 pub(crate) fn arguments(name: &str) -> usize {
-    group(name).map_or(UNKNOWN, |group| group.arguments)
+    find(name).map_or(UNKNOWN, |(_, arguments)| arguments)
 }
 
 /// Whether this sets or copies a stretch of memory: its length, the third argument, may be a loop's share.
@@ -85,8 +96,9 @@ mod tests {
             for group in table {
                 assert!(group.names.is_sorted() && !group.names.is_empty(), "{}", group.why);
                 for name in group.names {
-                    assert!(met.insert(name), "{name} stands twice");
-                    assert!(super::group(name).is_some_and(|found| std::ptr::eq(found, group)), "{name}");
+                    assert!(met.insert(bare(name)), "{name} stands twice");
+                    assert!(find(bare(name)).is_some_and(|(found, _)| std::ptr::eq(found, group)), "{name}");
+                    assert_eq!(name.contains('/'), arguments(bare(name)) < UNKNOWN, "{name}");
                 }
             }
         }

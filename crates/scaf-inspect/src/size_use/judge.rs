@@ -29,9 +29,8 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     if let Some(objection) = llvm::objection(elf) {
         return Err(objection);
     }
-    let asked: Vec<(&String, &bool)> =
-        elf.imports.iter().filter(|(name, _)| role(name) != Role::Other).collect();
-    if asked.is_empty() {
+    let mut asked = elf.imports.iter().filter(|(name, _)| role(name) != Role::Other).peekable();
+    if asked.peek().is_none() {
         return Ok(SizeUse::None);
     }
     if !elf.machine_supported {
@@ -41,24 +40,20 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         match role(name) {
             Role::Inquiry => return Err(SizeUse::depends(format!("it asks {name}"))),
             Role::Sections => {
-                return Err(SizeUse::depends(format!(
-                    "its sections may wait for each other, as {name} is called"
-                )));
+                let why = format!("its sections may wait for each other, as {name} is called");
+                return Err(SizeUse::depends(why));
             }
+            _ if *address_taken => return Err(SizeUse::depends(format!("it takes the address of {name}"))),
             _ => {}
         }
-        if *address_taken {
-            return Err(SizeUse::depends(format!("it takes the address of {name}")));
-        }
     }
-    if let Some(slot) = elf.slots.iter().find(|s| s.kind == SlotKind::Data && role(&s.symbol) != Role::Other)
-    {
+    let mut kept = elf.slots.iter().filter(|slot| slot.kind == SlotKind::Data);
+    if let Some(slot) = kept.find(|slot| role(&slot.symbol) != Role::Other) {
         return Err(SizeUse::depends(format!("it keeps the address of {}", slot.symbol)));
     }
     if !code.knows_functions() {
-        return Err(SizeUse::unknown(
-            "it asks about its team and has no table of its functions (.eh_frame_hdr)",
-        ));
+        let why = "it asks about its team and has no table of its functions (.eh_frame_hdr)";
+        return Err(SizeUse::unknown(why));
     }
     let mentions = code.mentions().map_err(SizeUse::unknown)?;
     if let Some((address, what)) = mentions.other {
@@ -104,10 +99,8 @@ fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
     let tables = [".dynstr", ".dynsym", ".gnu.hash", ".eh_frame", ".eh_frame_hdr"];
     for piece in elf.data.iter().filter(|piece| !tables.contains(&piece.name.as_str())) {
         if let Some(name) = LOOKED_UP.iter().find(|name| contains(piece.data, name.as_bytes())) {
-            return Err(SizeUse::depends(format!(
-                "it can look up {name} by its name, which stands in {}",
-                piece.name
-            )));
+            let why = format!("it can look up {name} by its name, which stands in {}", piece.name);
+            return Err(SizeUse::depends(why));
         }
     }
     Ok(())
