@@ -9,6 +9,7 @@ use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
 use crate::functions::{LOOKED_UP, Role, is_outlined_by_name, role};
+use memchr::memmem;
 use std::collections::BTreeSet;
 
 /// Rounds in which further functions turn out to return the team size or thread number.
@@ -108,14 +109,8 @@ fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
 
 /// Whether `name` stands in `data` as a string of its own, between two zero bytes.
 fn contains(data: &[u8], name: &[u8]) -> bool {
-    let mut from = 0;
-    while let Some(at) = data[from..].windows(4).position(|four| four == &name[..4]) {
-        let begin = from + at;
-        let alone = begin == 0 || data[begin - 1] == 0;
-        if alone && data[begin..].starts_with(name) && data.get(begin + name.len()) == Some(&0) {
-            return true;
-        }
-        from = begin + 1;
-    }
-    false
+    memmem::find_iter(data, name).any(|begin| {
+        let starts = begin == 0 || data[begin - 1] == 0;
+        starts && data.get(begin + name.len()) == Some(&0)
+    })
 }
