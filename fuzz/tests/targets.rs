@@ -23,8 +23,8 @@ fn damaged(sound: &[u8], bytes: &[u8]) -> Vec<u8> {
     damaged
 }
 
-/// What may be made of a sound text by such bytes, the bytes themselves first. The second is written with characters that such
-/// texts are made of, so that it is more often one than with any others.
+/// What may be made of a sound text by such bytes, the bytes themselves first. The second is written with
+/// characters that such texts are made of, so that it is more often one than with any others.
 fn texts(sound: &str, bytes: &[u8]) -> Vec<String> {
     const CHARACTERS: &[u8] = b"0123456789.-+e,:=\"[]{}\n truefalsn";
     let known: Vec<u8> = bytes.iter().map(|byte| CHARACTERS[usize::from(*byte) % CHARACTERS.len()]).collect();

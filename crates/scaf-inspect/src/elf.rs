@@ -3,6 +3,7 @@
 //! Reads only the parts that are asked for, each below a cap, so that a hostile file costs neither memory nor
 //! time. All addresses are the file's own virtual addresses, before any load bias.
 
+use crate::decode::object::{MACHINE, fills_slot, is_thread_local};
 use crate::error::Error;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _, Sym as _};
@@ -19,6 +20,9 @@ const MAX_DATA: u64 = 256 << 20;
 const MAX_BUILD_ID: usize = 32;
 /// Symbols or relocations of one module; libLLVM has 40,000.
 const MAX_ENTRIES: usize = 4_000_000;
+
+/// The kind of ELF file that is read.
+pub(crate) type File<'a, R> = ElfFile64<'a, LittleEndian, R>;
 
 /// A stretch of the file at its virtual address.
 pub(crate) struct Piece<'a> {
@@ -45,16 +49,17 @@ pub(crate) struct Slot {
 }
 
 /// The parts of an ELF file that this crate asks about.
+#[derive(Default)]
 pub(crate) struct Elf<'a> {
     pub machine_supported: bool,
     pub has_interpreter: bool,
     pub has_dynamic: bool,
     pub dynamic_is_listed: bool,
     pub has_tls: bool,
-    /// What is to be added to a place in the file for its virtual address, where there is code; `None` if it lies in
-    /// several pieces.
+    /// What is to be added to a place in the file for its virtual address, where there is code; `None` if the
+    /// code lies in several pieces.
     pub code_offset: Option<u64>,
-    /// The linker's fingerprint of the file, in hexadecimal digits; see [`Elf::fingerprint`] for files without one.
+    /// The linker's fingerprint, in hexadecimal digits; see [`Elf::fingerprint`] for files without one.
     pub build_id: Option<String>,
     pub needed: Vec<String>,
     pub soname: Option<String>,
@@ -72,7 +77,7 @@ pub(crate) struct Elf<'a> {
 }
 
 /// The build-id of an ELF file, if it has one of a usual length.
-pub(crate) fn build_id<'a, R: ReadRef<'a>>(elf_file: &ElfFile64<'a, LittleEndian, R>) -> Option<String> {
+pub(crate) fn build_id<'a, R: ReadRef<'a>>(elf_file: &File<'a, R>) -> Option<String> {
     let id = elf_file.build_id().ok()?.filter(|id| (1..=MAX_BUILD_ID).contains(&id.len()))?;
     Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -85,8 +90,9 @@ impl<'a> Elf<'a> {
     /// Reads the tables of the file called `path`.
     ///
     /// # Errors
-    /// When it is no 64-bit little-endian ELF file, is damaged, or one of its parts is beyond the caps. A file for another kind of
-    /// machine is no error as long as its header is readable: `machine_supported` is false then and the rest empty.
+    /// When it is no ELF file, is damaged, or one of its parts is beyond the caps. A file for another kind of
+    /// machine is no error as long as its header is readable: `machine_supported` is false then. For a
+    /// machine that is not 64-bit and little-endian, the rest is empty.
     pub fn parse<R: ReadRef<'a>>(file: R, path: &Path) -> Result<Self, Error> {
         let bad = |e: object::Error| Error::not_elf(path, e);
         let ident =
@@ -94,13 +100,13 @@ impl<'a> Elf<'a> {
         if !ident.starts_with(b"\x7fELF") {
             return Err(Error::not_elf(path, "no ELF magic"));
         }
-        let mut facts = Self::empty();
+        let mut facts = Self::default();
         if ident[4] != elf::ELFCLASS64.0 || ident[5] != elf::ELFDATA2LSB.0 {
             return Ok(facts);
         }
-        let elf_file = ElfFile64::<LittleEndian, R>::parse(file).map_err(bad)?;
+        let elf_file = File::<R>::parse(file).map_err(bad)?;
         let endian = LittleEndian;
-        facts.machine_supported = elf_file.elf_header().e_machine(endian) == elf::EM_X86_64;
+        facts.machine_supported = elf_file.elf_header().e_machine(endian) == MACHINE;
         let mut code_offsets = BTreeSet::new();
         for header in elf_file.elf_program_headers() {
             match header.p_type(endian) {
@@ -121,29 +127,9 @@ impl<'a> Elf<'a> {
         Ok(facts)
     }
 
-    fn empty() -> Self {
-        Self {
-            machine_supported: false,
-            has_interpreter: false,
-            has_dynamic: false,
-            dynamic_is_listed: false,
-            has_tls: false,
-            code_offset: None,
-            build_id: None,
-            needed: Vec::new(),
-            soname: None,
-            imports: BTreeMap::new(),
-            exports: BTreeMap::new(),
-            functions: BTreeMap::new(),
-            slots: Vec::new(),
-            text: Vec::new(),
-            data: Vec::new(),
-        }
-    }
-
     fn read_dynamic<R: ReadRef<'a>>(
         &mut self,
-        elf_file: &ElfFile64<'a, LittleEndian, R>,
+        elf_file: &File<'a, R>,
         file: R,
         path: &Path,
     ) -> Result<(), Error> {
@@ -169,11 +155,7 @@ impl<'a> Elf<'a> {
         Ok(())
     }
 
-    fn read_symbols<R: ReadRef<'a>>(
-        &mut self,
-        elf_file: &ElfFile64<'a, LittleEndian, R>,
-        path: &Path,
-    ) -> Result<(), Error> {
+    fn read_symbols<R: ReadRef<'a>>(&mut self, elf_file: &File<'a, R>, path: &Path) -> Result<(), Error> {
         let endian = LittleEndian;
         for symbol in elf_file.dynamic_symbols().take(MAX_ENTRIES) {
             let Ok(name) = symbol.name_bytes() else { continue };
@@ -200,53 +182,30 @@ impl<'a> Elf<'a> {
                 self.functions.insert(raw.st_value(endian), text_of(name));
             }
         }
-        let Some(relocations) = elf_file.dynamic_relocations() else {
-            return Ok(());
-        };
+        let Some(relocations) = elf_file.dynamic_relocations() else { return Ok(()) };
         let table = elf_file.elf_dynamic_symbol_table();
         for (count, (address, relocation)) in relocations.enumerate() {
             if count >= MAX_ENTRIES {
                 return Err(Error::not_elf(path, "too many relocations"));
             }
-            let object::RelocationFlags::Elf { r_type, .. } = relocation.flags() else {
-                continue;
-            };
-            if matches!(
-                r_type,
-                elf::R_X86_64_DTPMOD64
-                    | elf::R_X86_64_DTPOFF64
-                    | elf::R_X86_64_TPOFF64
-                    | elf::R_X86_64_TLSDESC
-            ) {
+            let object::RelocationFlags::Elf { r_type, .. } = relocation.flags() else { continue };
+            if is_thread_local(r_type) {
                 // Another module's thread-local variable is as much a threadprivate one as our own.
                 self.has_tls = true;
             }
-            let object::RelocationTarget::Symbol(index) = relocation.target() else {
-                continue;
-            };
+            let object::RelocationTarget::Symbol(index) = relocation.target() else { continue };
             let Ok(symbol) = table.symbol(index) else { continue };
-            let Ok(name) = table.symbol_name(endian, symbol) else {
-                continue;
-            };
-            let kind = match r_type {
-                elf::R_X86_64_JUMP_SLOT | elf::R_X86_64_GLOB_DAT => SlotKind::Got,
-                _ => SlotKind::Data,
-            };
+            let Ok(name) = table.symbol_name(endian, symbol) else { continue };
+            let kind = if fills_slot(r_type) { SlotKind::Got } else { SlotKind::Data };
             self.slots.push(Slot { address, symbol: text_of(name), kind });
         }
         Ok(())
     }
 
-    fn read_sections<R: ReadRef<'a>>(
-        &mut self,
-        elf_file: &ElfFile64<'a, LittleEndian, R>,
-        path: &Path,
-    ) -> Result<(), Error> {
+    fn read_sections<R: ReadRef<'a>>(&mut self, elf_file: &File<'a, R>, path: &Path) -> Result<(), Error> {
         let (mut text, mut data) = (0_u64, 0_u64);
         for section in elf_file.sections() {
-            let object::SectionFlags::Elf { sh_flags, .. } = section.flags() else {
-                continue;
-            };
+            let object::SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
             let name = section.name_bytes().map(text_of).unwrap_or_default();
             let allocated = sh_flags.0 & elf::SHF_ALLOC.0 != 0;
             if !allocated || section.elf_section_header().sh_type.get(LittleEndian) == elf::SHT_NOBITS {
@@ -265,8 +224,8 @@ impl<'a> Elf<'a> {
         Ok(())
     }
 
-    /// Tells this file's code from others': its build-id, else a hash of the code. (Should the standard library change the
-    /// hash one day, what was kept under the old one isn't found any more; no more depends on it.)
+    /// Tells this file's code from others': its build-id, else a hash of the code. Should the standard
+    /// library's hash change one day, what was kept under the old one isn't found any more.
     pub fn fingerprint(&self) -> String {
         self.build_id.clone().unwrap_or_else(|| {
             let mut hasher = DefaultHasher::new();
@@ -275,15 +234,15 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// Starts and ends of all functions with unwind information, sorted; empty where the file has no sorted table.
+    /// Starts of all functions with unwind information, sorted; empty where the file has no sorted table.
     ///
-    /// Stripped programs keep this table, which names every function that gcc emitted (LSB, ".eh_frame_hdr").
+    /// Stripped programs keep this table, which has every function that gcc emitted (LSB, ".eh_frame_hdr").
     pub fn function_starts(&self) -> Vec<u64> {
         let Some(header) = self.data.iter().find(|piece| piece.name == ".eh_frame_hdr") else {
             return Vec::new();
         };
         let bytes = header.data;
-        // Version 1, table entries as signed 32-bit offsets from the header: the only form that linkers write.
+        // Version 1, entries as signed 32-bit offsets from the header: the only form that linkers write.
         if bytes.len() < 12 || bytes[0] != 1 || bytes[2] != 0x03 || bytes[3] != 0x3b {
             return Vec::new();
         }

@@ -14,17 +14,19 @@
 //! # Ok::<(), scaf_inspect::Error>(())
 //! ```
 
+mod decode;
 mod elf;
 mod error;
-mod memory;
+mod functions;
 mod module;
+mod module_cache;
 mod process;
 mod program;
 mod size_use;
 
 pub use error::Error;
-pub use memory::{Memory, Module};
-pub use module::{ModuleFacts, SizeUse, module, module_from_bytes};
+pub use module::{ModuleFacts, module, module_from_bytes};
+pub use module_cache::{Module, ModuleCache};
 pub use process::{Loaded, Origin, ProcessFacts, Resizable, arguments, process};
 pub use program::{ProgramFacts, ProgramKind, program};
-pub use size_use::Region;
+pub use size_use::{RegionVerdict, SizeUse};

@@ -1,11 +1,13 @@
 //! The facts about one ELF file.
 
-use crate::elf::{Elf, build_id};
+use crate::decode::abi;
+use crate::elf::{Elf, File as ElfFile, build_id};
 use crate::error::Error;
-use crate::size_use::{self, Region};
+use crate::functions::{FORKS, GOMP_STARTS_REGIONS, PREFIXES, THREADPRIVATE};
+use crate::size_use::{self, RegionVerdict, SizeUse};
 use memchr::memmem;
 use object::elf::{self, FileHeader64, SectionHeader64};
-use object::read::elf::{ElfFile64, FileHeader as _, SectionHeader as _};
+use object::read::elf::{FileHeader as _, SectionHeader as _};
 use object::{LittleEndian, ReadCache, ReadRef};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -17,40 +19,9 @@ use std::path::{Path, PathBuf};
 /// Files beyond this size are not opened further, in bytes.
 pub(crate) const MAX_FILE: u64 = 1 << 30;
 
-/// Files up to this size are read at once instead of piece by piece, in bytes: thousands of small reads of a C library's
-/// tables took longer than everything else.
+/// Files up to this size are read at once instead of piece by piece, in bytes: thousands of small reads of a
+/// C library's tables took longer than everything else.
 const READ_AT_ONCE: u64 = 64 << 20;
-
-/// What a module does with the size of its teams.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum SizeUse {
-    /// It never asks for it.
-    None,
-    /// It asks in the loops that gcc itself distributes, or in ways that are as harmless.
-    OwnLoops {
-        /// Calls that ask for the team size or the thread number.
-        sites: usize,
-    },
-    /// What it computes, or where it stores it, depends on the team size.
-    Depends {
-        /// The function, the offset in it, and what it does there.
-        why: String,
-    },
-    /// It asks, and it could not be made out what for. To be treated as [`SizeUse::Depends`].
-    Unknown {
-        /// What stood in the way.
-        why: String,
-    },
-}
-
-impl SizeUse {
-    /// Whether a changed team size is known to be harmless for this module.
-    #[must_use]
-    pub fn is_harmless(&self) -> bool {
-        matches!(self, Self::None | Self::OwnLoops { .. })
-    }
-}
 
 /// What one ELF file says about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,10 +32,10 @@ pub struct ModuleFacts {
     pub soname: Option<String>,
     /// Needs no dynamic linker, so that no library can be preloaded into it.
     pub statically_linked: bool,
-    /// Runs as its owner or group, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which have the same
-    /// effect, are not looked at.
+    /// Runs as its owner or group, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which
+    /// have the same effect, are not looked at.
     pub setuid: bool,
-    /// Its machine code can be analysed: x86-64.
+    /// Its machine code can be analysed.
     pub machine_supported: bool,
     /// Starts regions through libgomp's interface; LLVM's runtime has it, too.
     pub imports_gomp: bool,
@@ -72,15 +43,15 @@ pub struct ModuleFacts {
     pub imports_kmp: bool,
     /// The libraries that it needs and that make teams: OpenMP runtimes, TBB, OpenBLAS.
     pub runtimes_needed: Vec<String>,
-    /// Has thread-local variables of its own, or uses another module's: `threadprivate` data are of this kind.
+    /// Has thread-local variables, or uses another module's: `threadprivate` data are of this kind.
     pub thread_local: bool,
     /// What it does with the size of its teams.
     pub size_use: SizeUse,
     /// Where its regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
-    /// Its parallel regions: functions that are handed to another one, as outlined ones are to the runtime. Some may be
-    /// handed over for another purpose.
-    pub regions: Vec<Region>,
+    /// Its parallel regions: functions that are handed to another one, as outlined ones are to the runtime.
+    /// Some may be handed over for another purpose.
+    pub regions: Vec<RegionVerdict>,
     /// Tells its code from others': its build-id, else a hash.
     pub fingerprint: String,
     /// What is to be added to a place in the file for the virtual address of its code.
@@ -101,6 +72,18 @@ impl ModuleFacts {
     /// Whether this is an OpenMP runtime itself, which knows team sizes by trade.
     pub(crate) fn is_runtime(&self) -> bool {
         is_openmp_runtime(self.soname.as_deref().unwrap_or_default()) || is_runtimes_file(&self.path)
+    }
+
+    /// What it has against changed team sizes.
+    pub(crate) fn objection(&self) -> Option<String> {
+        if !self.machine_supported {
+            return Some(abi::NOT_UNDERSTOOD.into());
+        }
+        if let SizeUse::Depends { why } | SizeUse::Unknown { why } = &self.size_use {
+            return Some(why.clone());
+        }
+        let keeps = self.thread_local && self.starts_regions();
+        keeps.then(|| "it has thread-local variables, and threadprivate data must keep their team".into())
     }
 }
 
@@ -126,10 +109,11 @@ fn makes_teams(name: &str) -> bool {
 /// When the file cannot be read, is larger than 1 GiB, or is no intact ELF file.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
     let (file, meta) = opened(path, path)?;
-    Contents::read(file, &meta, path)?.facts(path)
+    read(file, &meta, path)
 }
 
-/// The build-id of the ELF file at `open`, or for one without any a hash of its beginning and its length; nothing else of it is read.
+/// The build-id of the ELF file at `open`; for one without any, a hash of its beginning and its length.
+/// Nothing else of it is read.
 ///
 /// # Errors
 /// As for [`module`].
@@ -137,7 +121,7 @@ pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
     let file = File::open(open).map_err(|e| Error::read(open, e))?;
     let length = file.metadata().map_err(|e| Error::read(open, e))?.len();
     let cache = ReadCache::new(&file);
-    let elf = ElfFile64::<LittleEndian, _>::parse(&cache).map_err(|e| Error::not_elf(open, e))?;
+    let elf = ElfFile::parse(&cache).map_err(|e| Error::not_elf(open, e))?;
     if let Some(id) = build_id(&elf) {
         return Ok(id);
     }
@@ -147,17 +131,19 @@ pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
     Ok(format!("file-{:016x}", hasher.finish()))
 }
 
-/// The facts about the file at `open`, told under the name `path`; `None` for a file that names nothing of OpenMP, so that it has no say in the size of teams.
+/// The facts about the file at `open`, told under the name `path`; `None` for a file that names nothing of
+/// OpenMP, so that it has no say in the size of teams.
 pub(crate) fn relevant_module_as(open: &Path, path: &Path) -> Result<Option<ModuleFacts>, Error> {
     let (file, meta) = opened(open, path)?;
     if names_nothing(&ReadCache::new(&file)) {
         return Ok(None);
     }
-    Contents::read(file, &meta, path)?.facts(path).map(Some)
+    read(file, &meta, path).map(Some)
 }
 
-/// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name what it calls, among its dynamic symbols or
-/// where it looks it up. Of a Python process's 200 libraries that are nearly all, so what else is in them, most of their 150 MB, isn't read.
+/// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name
+/// what it calls, among its dynamic symbols or where it looks it up. Nearly all of a Python process's 200
+/// libraries are of this kind. So what else is in them, most of their 150 MB, isn't read.
 fn names_nothing<'a, R: ReadRef<'a>>(file: R) -> bool {
     let endian = LittleEndian;
     let loaded = || {
@@ -175,7 +161,7 @@ fn names_nothing<'a, R: ReadRef<'a>>(file: R) -> bool {
         let read = all.filter(|(at, section)| is_data(section) || Some(*at) == names);
         read.map(|(_, section)| section.data(endian, file).ok()).collect::<Option<Vec<_>>>()
     };
-    let openmp = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"].map(memmem::Finder::new);
+    let openmp = PREFIXES.map(memmem::Finder::new);
     loaded().is_some_and(|pieces| pieces.iter().all(|data| openmp.iter().all(|it| it.find(data).is_none())))
 }
 
@@ -192,37 +178,17 @@ fn opened(open: &Path, path: &Path) -> Result<(File, Metadata), Error> {
     Ok((File::open(open).map_err(|e| Error::read(path, e))?, meta))
 }
 
-/// A file that may be a module.
-struct Contents {
-    mode: u32,
-    bytes: Bytes,
-}
-
-enum Bytes {
-    All(Vec<u8>),
-    Piecewise(ReadCache<File>),
-}
-
-impl Contents {
-    fn read(mut file: File, meta: &Metadata, path: &Path) -> Result<Contents, Error> {
-        let bytes = if meta.len() <= READ_AT_ONCE {
-            let mut bytes = Vec::with_capacity(meta.len() as usize);
-            file.rewind().map_err(|e| Error::read(path, e))?;
-            file.take(READ_AT_ONCE).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
-            Bytes::All(bytes)
-        } else {
-            Bytes::Piecewise(ReadCache::new(file))
-        };
-        Ok(Contents { mode: meta.mode(), bytes })
-    }
-
-    fn facts(&self, path: &Path) -> Result<ModuleFacts, Error> {
-        let facts = match &self.bytes {
-            Bytes::All(bytes) => facts(bytes.as_slice(), path)?,
-            Bytes::Piecewise(cache) => facts(cache, path)?,
-        };
-        Ok(ModuleFacts { setuid: self.mode & 0o6000 != 0, ..facts })
-    }
+/// The facts about an open file.
+fn read(mut file: File, meta: &Metadata, path: &Path) -> Result<ModuleFacts, Error> {
+    let facts = if meta.len() <= READ_AT_ONCE {
+        let mut bytes = Vec::with_capacity(meta.len() as usize);
+        file.rewind().map_err(|e| Error::read(path, e))?;
+        file.take(READ_AT_ONCE).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
+        facts(bytes.as_slice(), path)?
+    } else {
+        facts(&ReadCache::new(file), path)?
+    };
+    Ok(ModuleFacts { setuid: meta.mode() & 0o6000 != 0, ..facts })
 }
 
 /// The facts about an ELF file that is in memory already; its path is empty and `setuid` false.
@@ -237,8 +203,8 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
     let elf = Elf::parse(file, path)?;
     let code = size_use::Code::new(&elf);
     let starts = |prefix: &str| elf.imports.keys().any(|name| name.starts_with(prefix));
-    let imports_gomp = starts("GOMP_parallel");
-    let imports_kmp = starts("__kmpc_fork_");
+    let imports_gomp = starts(GOMP_STARTS_REGIONS);
+    let imports_kmp = starts(FORKS);
     let starts_regions = imports_gomp || imports_kmp;
     let facts = ModuleFacts {
         path: path.to_owned(),
@@ -250,8 +216,8 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         imports_gomp,
         imports_kmp,
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
-        thread_local: elf.has_tls || starts("__kmpc_threadprivate"),
-        size_use: size_use::of(&code),
+        thread_local: elf.has_tls || starts(THREADPRIVATE),
+        size_use: size_use::judge(&code),
         regions: if starts_regions { size_use::regions(&code) } else { Vec::new() },
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,

@@ -1,8 +1,8 @@
 //! The verdict about a running process: all the modules that it has mapped, taken together.
 
 use crate::error::Error;
-use crate::memory::{Memory, Module};
-use crate::module::{ModuleFacts, SizeUse, fingerprint, is_runtimes_file};
+use crate::module::{fingerprint, is_runtimes_file};
+use crate::module_cache::{Module, ModuleCache};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -19,10 +19,11 @@ const MAX_ARGUMENTS: u64 = 1 << 20;
 const MAX_MODULES: usize = 4096;
 
 /// Whether team sizes may be changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "resizable", rename_all = "snake_case")]
 pub enum Resizable {
     /// Nothing in the code stands against it.
+    #[default]
     Yes,
     /// Better not.
     No {
@@ -32,7 +33,7 @@ pub enum Resizable {
 }
 
 /// What is known about a running process.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
     /// The files of the modules that use OpenMP, without the runtimes themselves.
     pub modules: Vec<PathBuf>,
@@ -42,7 +43,8 @@ pub struct ProcessFacts {
     pub spins: Option<String>,
     /// Threads of its regions have variables of their own, which last from one region to the next.
     pub thread_local: bool,
-    /// Where in its memory the outlined functions of regions with independent threads begin ([`crate::Region::tie`]).
+    /// Where in its memory the outlined functions of regions with independent threads begin
+    /// ([`crate::RegionVerdict::tie`]).
     pub independent: Vec<u64>,
     /// Which program this is, as far as that can be told.
     pub origin: Option<Origin>,
@@ -98,21 +100,13 @@ const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
 ///
-/// Call it again when the process has loaded further libraries, with the same `memory`.
+/// Call it again when the process has loaded further libraries, with the same `cache`.
 ///
 /// # Errors
-/// When the process is gone or may not be looked at. A module that cannot be read is no error: it counts against
-/// resizing.
-pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<ProcessFacts, Error> {
+/// When the process is gone or may not be looked at. A module that cannot be read counts against resizing.
+pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
-    let mut facts = ProcessFacts {
-        modules: Vec::new(),
-        resizable: Resizable::Yes,
-        spins: None,
-        thread_local: false,
-        independent: Vec::new(),
-        origin: None,
-    };
+    let mut facts = ProcessFacts::default();
     let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
     if let Some(place) = homeless {
         facts.refuse(format!(
@@ -120,13 +114,13 @@ pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<Proces
         ));
     }
     if mappings.len() > MAX_MODULES {
-        facts.resizable =
-            Resizable::No { why: format!("process {pid} has mapped more than {MAX_MODULES} files of code") };
+        let why = format!("process {pid} has mapped more than {MAX_MODULES} files of code");
+        facts.resizable = Resizable::No { why };
         return Ok(facts);
     }
     let mut modules = Vec::new();
     for mapping in mappings.iter().filter(|mapping| !is_runtimes_file(&mapping.path)) {
-        let module = match inspect(&folder, mapping, memory) {
+        let module = match inspect(&folder, mapping, cache) {
             Ok(Some(module)) => module,
             Ok(None) => continue,
             Err(error) => {
@@ -137,11 +131,15 @@ pub fn process(pid: u32, proc_root: &Path, memory: &mut Memory) -> Result<Proces
         if let Some(why) = &module.objection {
             facts.refuse(format!("{}: {why}", mapping.path.display()));
         }
-        facts.independent.extend(independent(&module, mapping));
         facts.spins = facts.spins.or(module.spins);
         facts.thread_local |= module.thread_local;
         facts.modules.push(mapping.path.clone());
-        modules.extend(loaded(module.fingerprint, module.code_offset, mapping));
+        let at = mapping.start.wrapping_sub(mapping.offset);
+        if let Some(bias) = module.code_offset.map(|offset| at.wrapping_sub(offset)) {
+            facts.independent.extend(module.independent.iter().map(|address| address.wrapping_add(bias)));
+            let (start, end) = (mapping.start, mapping.end);
+            modules.push(Loaded { fingerprint: module.fingerprint, start, end, bias });
+        }
     }
     facts.origin = origin(&folder, modules);
     Ok(facts)
@@ -156,27 +154,13 @@ impl ProcessFacts {
     }
 }
 
-/// What a module has against changed team sizes.
-pub(crate) fn objection(module: &ModuleFacts) -> Option<String> {
-    if !module.machine_supported {
-        return Some("its machine code is not x86-64, the only kind that is understood".into());
-    }
-    if let SizeUse::Depends { why } | SizeUse::Unknown { why } = &module.size_use {
-        return Some(why.clone());
-    }
-    if module.thread_local && module.starts_regions() {
-        return Some("it has thread-local variables, and threadprivate data must keep their team".into());
-    }
-    None
-}
-
 /// Without an executable that can be read, a program can't be told from others.
 fn origin(folder: &Path, modules: Vec<Loaded>) -> Option<Origin> {
     let executable = fingerprint(&folder.join("exe")).ok()?;
     Some(Origin { executable, arguments: arguments(folder).ok()?, modules })
 }
 
-/// A hash of the command line's arguments of the process whose folder in `/proc` this is: [`Origin::arguments`].
+/// [`Origin::arguments`] of the process whose folder in `/proc` this is.
 ///
 /// # Errors
 /// There is no such process.
@@ -191,35 +175,20 @@ pub fn arguments(folder: &Path) -> std::io::Result<u64> {
     Ok(hasher.finish())
 }
 
-fn bias(code_offset: Option<u64>, mapping: &Mapping) -> Option<u64> {
-    code_offset.map(|offset| mapping.start.wrapping_sub(mapping.offset).wrapping_sub(offset))
-}
-
-fn loaded(fingerprint: String, code_offset: Option<u64>, mapping: &Mapping) -> Option<Loaded> {
-    let bias = bias(code_offset, mapping)?;
-    Some(Loaded { fingerprint, start: mapping.start, end: mapping.end, bias })
-}
-
-/// Where a module's independent regions are in memory.
-fn independent<'m>(module: &'m Module, mapping: &Mapping) -> impl Iterator<Item = u64> + use<'m> {
-    let bias = bias(module.code_offset, mapping);
-    module.independent.iter().filter_map(move |address| Some(address.wrapping_add(bias?)))
-}
-
-fn inspect(folder: &Path, mapping: &Mapping, memory: &mut Memory) -> Result<Option<Module>, Error> {
+fn inspect(folder: &Path, mapping: &Mapping, cache: &mut ModuleCache) -> Result<Option<Module>, Error> {
     let link = folder.join("map_files").join(&mapping.range);
     if mapping.deleted {
-        return memory.module(&link, &mapping.path);
+        return cache.module(&link, &mapping.path);
     }
     // Through the process's own root: a container's /usr/lib is not ours.
     let rooted = match mapping.path.strip_prefix("/") {
         Ok(relative) => folder.join("root").join(relative),
         Err(_) => mapping.path.clone(),
     };
-    memory
+    cache
         .module(&rooted, &mapping.path)
-        .or_else(|_| memory.module(&link, &mapping.path))
-        .or_else(|_| memory.module(&mapping.path, &mapping.path))
+        .or_else(|_| cache.module(&link, &mapping.path))
+        .or_else(|_| cache.module(&mapping.path, &mapping.path))
 }
 
 /// The files with code, and where there is code without a file.
@@ -318,14 +287,14 @@ mod tests {
 
     #[test]
     fn a_process_without_openmp_may_be_resized() {
-        let facts = process(std::process::id(), Path::new("/proc"), &mut Memory::default()).unwrap();
+        let facts = process(std::process::id(), Path::new("/proc"), &mut ModuleCache::default()).unwrap();
         assert_eq!(facts.resizable, Resizable::Yes);
         assert!(facts.modules.is_empty());
     }
 
     #[test]
     fn a_process_that_is_gone_is_named_in_the_error() {
-        let error = process(4_194_400, Path::new("/proc"), &mut Memory::default()).unwrap_err();
+        let error = process(4_194_400, Path::new("/proc"), &mut ModuleCache::default()).unwrap_err();
         assert!(error.to_string().contains("4194400"), "{error}");
     }
 }

@@ -1,9 +1,11 @@
 //! What can be done for a program that is not running yet: the answer of `scaf doctor PROGRAM`.
 
+use crate::decode::abi;
 use crate::error::Error;
+use crate::functions::is_outlined_by_name;
 use crate::module::{MAX_FILE, ModuleFacts, module};
-use crate::process::{Resizable, objection};
-use crate::size_use::{Region, is_outlined_by_name};
+use crate::process::Resizable;
+use crate::size_use::RegionVerdict;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +19,7 @@ const SCRIPT_LINE: u64 = 256;
 pub enum ProgramKind {
     /// A compiled program or library.
     Elf {
-        /// What the file says about itself. Libraries that it loads are not included: ask [`crate::process`] when it runs.
+        /// What the file itself says. Libraries that it loads are not included: see [`crate::process`].
         facts: ModuleFacts,
     },
     /// A script: what happens is up to its interpreter and to the libraries that this one loads.
@@ -38,9 +40,9 @@ pub struct ProgramFacts {
     pub resizable: Resizable,
     /// The verdict in sentences, most important first.
     pub verdict: Vec<String>,
-    /// Its own parallel regions. In a file without symbols, functions that are handed over for another purpose may be
-    /// among them.
-    pub regions: Vec<Region>,
+    /// Its own parallel regions. In a file without symbols, functions that are handed over for another
+    /// purpose may be among them.
+    pub regions: Vec<RegionVerdict>,
 }
 
 /// Inspects the program at `path`.
@@ -57,15 +59,18 @@ pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
     let mut verdict = Vec::new();
     let name = path.display();
     if !facts.machine_supported {
-        verdict.push(format!("{name} is not x86-64 code and runs unmanaged."));
+        verdict.push(format!("{name} is not {} code and runs unmanaged.", abi::NAME));
     } else if facts.statically_linked {
-        verdict.push(format!("{name} is statically linked, so nothing can be preloaded: it runs unmanaged. Link it dynamically."));
+        verdict.push(format!(
+            "{name} is statically linked, so nothing can be preloaded: it runs unmanaged. \
+             Link it dynamically."
+        ));
     } else if facts.setuid {
         verdict.push(format!(
             "{name} is setuid or setgid, so the system ignores preloaded libraries: it runs unmanaged."
         ));
     }
-    let resizable = match objection(&facts) {
+    let resizable = match facts.objection() {
         _ if !manageable => Resizable::No { why: "it runs unmanaged".into() },
         Some(why) => Resizable::No { why },
         None => Resizable::Yes,
@@ -93,14 +98,15 @@ fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
     }
     if let Some(place) = &facts.spins {
         said.push(format!(
-            "Its threads wait by spinning on memory, at {place}: a team that is larger than the grant would wait for itself."
+            "Its threads wait by spinning on memory, at {place}: a team that is larger than the grant \
+             would wait for itself."
         ));
     }
     let needs = |name: &str| facts.runtimes_needed.iter().any(|needed| needed.starts_with(name));
     if needs("libomp") && needs("libiomp5") {
         said.push(
-            "It needs both libomp and libiomp5, two copies of one runtime: each has threads of its own, and which one \
-             a region gets depends on the order in which they were linked. Link it with one."
+            "It needs both libomp and libiomp5, two copies of one runtime: each has threads of its own, and \
+             which one a region gets depends on the order in which they were linked. Link it with one."
                 .to_owned(),
         );
     }
@@ -118,15 +124,9 @@ fn script(path: &Path, interpreter: String) -> ProgramFacts {
         "{} is a script for `{interpreter}`: what can be managed shows when that has loaded its libraries.",
         path.display()
     )];
-    let resizable =
-        Resizable::No { why: "it is a script, and says nothing about the libraries it loads".into() };
-    ProgramFacts {
-        program: ProgramKind::Script { interpreter },
-        manageable: true,
-        resizable,
-        verdict,
-        regions: Vec::new(),
-    }
+    let why = "it is a script, and says nothing about the libraries it loads".into();
+    let (program, resizable) = (ProgramKind::Script { interpreter }, Resizable::No { why });
+    ProgramFacts { program, manageable: true, resizable, verdict, regions: Vec::new() }
 }
 
 fn interpreter(path: &Path) -> Result<Option<String>, Error> {
@@ -138,16 +138,14 @@ fn interpreter(path: &Path) -> Result<Option<String>, Error> {
     let mut first = Vec::new();
     let file = std::fs::File::open(path).map_err(failed)?;
     file.take(SCRIPT_LINE).read_to_end(&mut first).map_err(failed)?;
-    let Some(rest) = first.strip_prefix(b"#!") else {
-        return Ok(None);
-    };
+    let Some(rest) = first.strip_prefix(b"#!") else { return Ok(None) };
     let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     Ok(Some(String::from_utf8_lossy(line).trim().to_owned()))
 }
 
-/// Its regions: those that are called as compilers call them, or all that may be some in a file without symbols.
-fn regions(facts: &ModuleFacts) -> Vec<Region> {
+/// Its regions: those that compilers have named as such, or all that may be some in a file without symbols.
+fn regions(facts: &ModuleFacts) -> Vec<RegionVerdict> {
     let named = facts.regions.iter().filter(|region| is_outlined_by_name(&region.function));
-    let named: Vec<Region> = named.cloned().collect();
+    let named: Vec<RegionVerdict> = named.cloned().collect();
     if named.is_empty() { facts.regions.clone() } else { named }
 }

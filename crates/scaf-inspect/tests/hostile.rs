@@ -1,6 +1,7 @@
 //! Damaged and hostile files get an answer or an error, and neither a panic nor an endless search.
 
 use proptest::prelude::*;
+use proptest::{collection::vec, sample::Index};
 use scaf_inspect::module_from_bytes;
 use std::path::Path;
 use std::process::Command;
@@ -24,10 +25,10 @@ fn intact() -> &'static [u8] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn flipped_bits_are_survived(flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8_u8), 1..12)) {
+    fn flipped_bits_are_survived(flips in vec((any::<Index>(), 0..8_u8), 1..12)) {
         let mut bytes = intact().to_vec();
         for (at, bit) in flips {
             let at = at.index(bytes.len());
@@ -38,7 +39,10 @@ proptest! {
 
     #[test]
     fn damaged_headers_and_tables_are_survived(
-        writes in prop::collection::vec((0..64_usize, any::<bool>(), prop_oneof![any::<u64>(), 0..0x5000_u64, Just(u64::MAX)]), 1..6),
+        writes in vec(
+            (0..64_usize, any::<bool>(), prop_oneof![any::<u64>(), 0..0x5000_u64, Just(u64::MAX)]),
+            1..6,
+        ),
     ) {
         let mut bytes = intact().to_vec();
         let sections = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
@@ -53,13 +57,13 @@ proptest! {
     }
 
     #[test]
-    fn files_cut_short_are_survived(length in any::<prop::sample::Index>()) {
+    fn files_cut_short_are_survived(length in any::<Index>()) {
         let bytes = intact();
         let _ = module_from_bytes(&bytes[..length.index(bytes.len())]);
     }
 
     #[test]
-    fn any_code_is_survived(code in prop::collection::vec(any::<u8>(), 1..400), at in any::<prop::sample::Index>()) {
+    fn any_code_is_survived(code in vec(any::<u8>(), 1..400), at in any::<Index>()) {
         let mut bytes = intact().to_vec();
         let at = 0x1000 + at.index(0x400);
         let end = (at + code.len()).min(bytes.len());

@@ -1,6 +1,6 @@
 //! What `scaf doctor PROGRAM` is told about whole programs, and what a running one is judged by.
 
-use scaf_inspect::{Error, Memory, ProgramKind, Resizable, module, process, program};
+use scaf_inspect::{Error, ModuleCache, ProcessFacts, ProgramKind, Resizable, module, process, program};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,17 @@ fn built(folder: &Path, source: &str, flags: &[&str]) -> PathBuf {
         Command::new("gcc").arg("-fopenmp").arg("-o").arg(&out).arg(&code).args(flags).status().unwrap();
     assert!(done.success());
     out
+}
+
+/// Runs a program until it has said something, and judges it meanwhile; returns its process id as well.
+fn judged_running(program: &Path) -> (ProcessFacts, u32) {
+    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let facts = process(child.id(), Path::new("/proc"), &mut ModuleCache::default()).unwrap();
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    (facts, child.id())
 }
 
 const LOOP: &str = r#"
@@ -75,15 +86,15 @@ fn a_missing_file_is_named_and_a_folder_is_no_program() {
 #[test]
 fn a_running_program_is_judged_by_the_modules_that_use_openmp() {
     let folder = tempfile::tempdir().unwrap();
-    let depends = LOOP.replace("a[i] = i;", "a[i] = i;\n    extern int omp_get_max_threads(void), omp_get_thread_num(void);\n    double *b = a;\n#pragma omp parallel\n    b[omp_get_thread_num()] = 1;");
+    let by_number = "a[i] = i;
+        extern int omp_get_max_threads(void), omp_get_thread_num(void);
+        double *b = a;
+    #pragma omp parallel
+        b[omp_get_thread_num()] = 1;";
+    let depends = LOOP.replace("a[i] = i;", by_number);
     for (source, expected) in [(LOOP, true), (depends.as_str(), false)] {
         let out = built(folder.path(), source, &["-O2"]);
-        let mut child = Command::new(&out).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let facts = process(child.id(), Path::new("/proc"), &mut Memory::default()).unwrap();
-        drop(child.stdin.take());
-        child.wait().unwrap();
+        let (facts, _) = judged_running(&out);
         assert_eq!(facts.resizable == Resizable::Yes, expected, "{facts:?}");
         assert_eq!(facts.modules.len(), 1, "{facts:?}");
     }
@@ -101,15 +112,10 @@ fn a_program_that_makes_code_while_it_runs_keeps_its_team_sizes() {
     };
     for (access, expected) in [("1 | 2", true), ("1 | 4", false)] {
         let out = built(folder.path(), &mapped(access), &["-O2"]);
-        let mut child = Command::new(&out).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let facts = process(child.id(), Path::new("/proc"), &mut Memory::default()).unwrap();
-        drop(child.stdin.take());
-        child.wait().unwrap();
+        let (facts, pid) = judged_running(&out);
         assert_eq!(facts.resizable == Resizable::Yes, expected, "{facts:?}");
         if let Resizable::No { why } = facts.resizable {
-            assert!(why.contains(&child.id().to_string()) && why.contains("anonymous memory"), "{why}");
+            assert!(why.contains(&pid.to_string()) && why.contains("anonymous memory"), "{why}");
         }
     }
 }

@@ -11,7 +11,7 @@ mod queue;
 use crate::talk::Talk;
 use dying::Dying;
 use queue::Queue;
-use scaf_inspect::{Memory, Origin};
+use scaf_inspect::{ModuleCache, Origin};
 use scaf_policy::ProgramId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ pub struct Answer {
     /// About the program.
     pub verdict: Verdict,
     /// About files that weren't known yet.
-    pub learned: Memory,
+    pub learned: ModuleCache,
 }
 
 impl Verdict {
@@ -91,13 +91,13 @@ impl Verdict {
 
 /// The helper's whole work; `known` is what stands on its standard input.
 pub fn helper(pid: u32, known: &[u8]) -> Answer {
-    let known: Memory = serde_json::from_slice(known).unwrap_or_default();
+    let known: ModuleCache = serde_json::from_slice(known).unwrap_or_default();
     let mut memory = known.clone();
     let verdict = verdict(pid, &mut memory);
     Answer { verdict, learned: memory.beyond(&known) }
 }
 
-fn verdict(pid: u32, memory: &mut Memory) -> Verdict {
+fn verdict(pid: u32, memory: &mut ModuleCache) -> Verdict {
     match scaf_inspect::process(pid, Path::new("/proc"), memory) {
         Ok(facts) => {
             let (resizable, why) = match facts.resizable {
@@ -137,7 +137,7 @@ pub struct Job {
 /// What was found out about a user's files.
 #[derive(Default)]
 struct Known {
-    memory: Memory,
+    memory: ModuleCache,
     /// Bytes of the answers that it is from.
     bytes: usize,
 }
@@ -273,7 +273,7 @@ impl Inspector {
     }
 
     /// Remembers what was found out about a user's files; when there is no room left, from the beginning.
-    fn learn(&mut self, uid: u32, mut learned: Memory, bytes: usize) {
+    fn learn(&mut self, uid: u32, mut learned: ModuleCache, bytes: usize) {
         if learned.is_empty() {
             return;
         }
@@ -300,7 +300,7 @@ impl Drop for Inspector {
 }
 
 /// What is known, to be read by a helper. A pipe would have to wait for it to be read.
-fn told(known: Option<&Memory>) -> io::Result<Stdio> {
+fn told(known: Option<&ModuleCache>) -> io::Result<Stdio> {
     let Some(known) = known.filter(|known| !known.is_empty()) else { return Ok(Stdio::null()) };
     let mut file = File::from(rustix::fs::memfd_create(c"scaf-known", rustix::fs::MemfdFlags::CLOEXEC)?);
     file.write_all(&serde_json::to_vec(known)?)?;
@@ -308,7 +308,7 @@ fn told(known: Option<&Memory>) -> io::Result<Stdio> {
     Ok(file.into())
 }
 
-fn start(job: &Job, known: Option<&Memory>) -> io::Result<Child> {
+fn start(job: &Job, known: Option<&ModuleCache>) -> io::Result<Child> {
     // By this link and not by its path: after an upgrade the path leads to another version, or nowhere.
     let mut command = Command::new("/proc/self/exe");
     command.arg("--inspect").arg(job.pid.to_string());

@@ -2,25 +2,26 @@
 
 use super::class::Classes;
 use super::code::Callee;
-use super::names::{Role, arguments, fills_memory, never_returns, role};
-use super::state::{ARGUMENTS, Exact, RAX, RDX, RSP, SCRATCH, Value};
-use super::step::{ESCAPES, Walk};
-use iced_x86::Instruction;
+use super::state::{Exact, Value};
+use super::walk::{Callees, ESCAPES, Walk};
+use crate::decode::Operation;
+use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH, SECOND_RESULT, STACK_POINTER};
+use crate::functions::{Role, arguments, fills_memory, never_returns, role};
 
 const PASSED: &str =
     "passes the team size or thread number, or what it computed from them, to another function";
 
-impl Walk<'_, '_, '_> {
+impl<C: Callees> Walk<'_, '_, C> {
     /// Follows a call; false if it does not come back.
-    pub(super) fn call(&mut self, i: &Instruction, callee: &Callee<'_>) -> bool {
+    pub fn call(&mut self, i: &Operation, callee: &Callee<'_>) -> bool {
         if let Callee::Local(function) = callee {
             return self.call_within(i, *function);
         }
         let name = if let Callee::Import(name) = callee { name } else { "" };
-        if SCRATCH.iter().any(|r| self.state.registers[*r].exact == Exact::SomeSlot)
+        if SCRATCH.iter().any(|register| self.state.registers[*register].exact == Exact::SomeSlot)
             && *callee == Callee::Unknown
         {
-            self.find(i, ESCAPES, false);
+            self.find(i, ESCAPES);
         }
         self.check_arguments(i, name);
         self.forget_scratch();
@@ -29,77 +30,75 @@ impl Walk<'_, '_, '_> {
             Role::ThreadNumber => Classes::THREAD,
             Role::Inquiry | Role::Sections | Role::Other => Classes::CLEAN,
         };
-        self.state.registers[RAX] = Value::of(answer);
-        self.state.defined |= 1 << RAX;
+        self.state.set(RESULT, Value::of(answer));
         !never_returns(name)
     }
 
     /// Only registers that were written since the last call can be arguments, and only in their order.
-    fn check_arguments(&mut self, i: &Instruction, name: &str) {
+    fn check_arguments(&mut self, i: &Operation, name: &str) {
         let mut taken = 0;
-        for register in ARGUMENTS.iter().take(arguments(name)) {
-            if self.state.defined & 1 << register == 0 {
-                if *register == RDX {
+        for (position, register) in ARGUMENTS.into_iter().enumerate().take(arguments(name)) {
+            if !self.state.is_defined(register) {
+                if register == SECOND_RESULT {
                     // May be the second half of what the last call returned.
                     continue;
                 }
                 break;
             }
             taken += 1;
-            let value = self.state.registers[*register];
+            let value = self.state.registers[register];
             let share = value.classes.has(Classes::QUOTIENT.or(Classes::REMAINDER));
-            let length = fills_memory(name) && *register == RDX && share;
+            let length = fills_memory(name) && position == 2 && share;
             let only_share = !value.classes.is_thread() && !value.classes.is_team();
             if value.is_function() {
-                self.find(i, ESCAPES, false);
+                self.find(i, ESCAPES);
             }
             if value.classes.is_confined() && !(length && only_share) {
-                self.find(i, PASSED, false);
+                self.find(i, PASSED);
             }
         }
-        // A seventh argument lies on the stack.
-        if taken == ARGUMENTS.len()
-            && let Exact::Stack { region, offset } = self.state.registers[RSP].exact
-            && self.state.lies_at(region, offset)
-        {
-            self.find(i, PASSED, false);
+        if taken == ARGUMENTS.len() && self.stack_holds_argument() {
+            self.find(i, PASSED);
         }
+    }
+
+    /// Arguments for which there is no register lie on the stack.
+    fn stack_holds_argument(&self) -> bool {
+        let top = self.state.registers[STACK_POINTER].exact;
+        matches!(top, Exact::Stack { base, offset } if self.state.lies_at(base, offset))
     }
 
     fn forget_scratch(&mut self) {
-        for register in SCRATCH {
-            self.state.registers[register] = Value::CLEAN;
-            self.state.defined &= !(1 << register);
-        }
+        SCRATCH.into_iter().for_each(|register| self.state.forget(register));
     }
 
-    /// gcc knows which registers its own functions leave alone (-fipa-ra), so that what is in scratch registers may
-    /// still be used afterwards: it is followed into the callee and out again.
-    fn call_within(&mut self, i: &Instruction, function: u64) -> bool {
+    /// gcc knows which registers its own functions leave alone (-fipa-ra), so that what is in scratch
+    /// registers may still be used afterwards: it is followed into the callee and out again.
+    fn call_within(&mut self, i: &Operation, function: u64) -> bool {
         let handed = self.state.handed();
-        if SCRATCH.iter().any(|r| self.state.registers[*r].is_function()) {
-            self.find(i, ESCAPES, false);
+        if SCRATCH.iter().any(|register| self.state.registers[*register].is_function()) {
+            self.find(i, ESCAPES);
         }
-        if let Exact::Stack { region, offset } = self.state.registers[RSP].exact
-            && self.state.lies_at(region, offset)
-            && ARGUMENTS.iter().all(|register| self.state.defined & 1 << register != 0)
+        if self.stack_holds_argument()
+            && ARGUMENTS.into_iter().all(|register| self.state.is_defined(register))
         {
-            self.find(i, PASSED, false);
+            self.find(i, PASSED);
         }
-        self.state.defined |= 1 << RAX | 1 << RDX;
-        if !self.analysis.is_followed(function, &handed) {
-            self.state.registers[RAX] = Value::CLEAN;
-            return true;
-        }
-        match self.analysis.summary(function, &handed) {
-            Ok(Some(left)) => {
-                for (register, classes) in SCRATCH.iter().zip(left) {
-                    self.state.registers[*register] = Value::of(classes);
+        self.state.define(RESULT);
+        self.state.define(SECOND_RESULT);
+        match self.callees.follow_call(function, &handed) {
+            None => {
+                self.state.registers[RESULT] = Value::CLEAN;
+                true
+            }
+            Some(Ok(Some(left))) => {
+                for (register, classes) in SCRATCH.into_iter().zip(left) {
+                    self.state.registers[register] = Value::of(classes);
                 }
                 true
             }
-            Ok(None) => false,
-            Err(finding) => {
+            Some(Ok(None)) => false,
+            Some(Err(finding)) => {
                 if self.judging {
                     self.frame.find(finding);
                 }

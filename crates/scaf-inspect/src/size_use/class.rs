@@ -1,10 +1,11 @@
 //! What a value has to do with the team: the classes that the analysis tells apart, and their arithmetic.
 //!
-//! A value is described by the *set* of classes that it may belong to, because several paths lead to most places in
-//! a program. `schedule(static)` over n iterations is compiled to: quotient and remainder of n by the team size;
-//! one more for the first remainder threads; start = thread number times quotient plus remainder. Such a start is
-//! an ordinary loop index from there on, and free to be used in any way. With a chunk size, thread number times
-//! chunk is stepped by team size times chunk, and becomes an index when it is compared with the loop's bound.
+//! A value is described by the *set* of classes that it may belong to, because several paths lead to most
+//! places in a program. `schedule(static)` over n iterations is compiled to: quotient and remainder of n by
+//! the team size; one more for the first remainder threads; start = thread number times quotient plus
+//! remainder. Such a start is an ordinary loop index from there on, and free to be used in any way. With a
+//! chunk size, thread number times chunk is stepped by team size times chunk, and becomes an index when it is
+//! compared with the loop's bound.
 
 /// A set of classes; never empty for a value that exists.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -29,8 +30,8 @@ impl Classes {
     pub const START: Self = Self(128);
     /// A thread number's multiple, stepped by the team size's: a loop index of a chunked loop.
     pub const STEPPED: Self = Self(256);
-    /// A mark beside the classes, which leaves their arithmetic alone: the thread number has been added to or cut short,
-    /// so that nought is another thread than the first.
+    /// A mark beside the classes, which leaves their arithmetic alone: the thread number has been added to or
+    /// cut short, so that nought is another thread than the first.
     pub const SHIFTED: Self = Self(512);
 
     pub const fn or(self, other: Self) -> Self {
@@ -56,8 +57,8 @@ impl Classes {
 
     /// Such a value must not get out of the function, nor choose an element in memory.
     ///
-    /// A chunked loop's index is the thread's multiple on the first round and a stepped one on all others. Either
-    /// alone is no index: people lay out tables as `table[bin * team size + thread number]`.
+    /// A chunked loop's index is the thread's multiple on the first round and a stepped one on all others.
+    /// Either alone is no index: people lay out tables as `table[bin * team size + thread number]`.
     pub const fn is_confined(self) -> bool {
         self.has(THREADS) != self.has(Self::STEPPED) || self.has(TEAMS.or(PARTS))
     }
@@ -105,25 +106,19 @@ impl Classes {
     pub fn plus(self, other: Self) -> Self {
         self.pairs(other, |a, b| {
             let both = a.or(b);
-            if a == Self::CLEAN {
-                b
-            } else if b == Self::CLEAN {
-                a
-            } else if both.has(THREADS) {
-                Self::THREAD_PART
-            } else if both.has(TEAMS) {
-                if both.has(Self::STEPPED) { Self::STEPPED } else { Self::TEAM_PART }
-            } else if both.has(Self::STEPPED) {
-                Self::STEPPED
-            } else if both.has(Self::START) {
-                Self::START
-            } else {
-                Self::QUOTIENT
+            match (a, b) {
+                (Self::CLEAN, other) | (other, Self::CLEAN) => other,
+                _ if both.has(THREADS) => Self::THREAD_PART,
+                _ if both.has(Self::STEPPED) => Self::STEPPED,
+                _ if both.has(TEAMS) => Self::TEAM_PART,
+                _ if both.has(Self::START) => Self::START,
+                _ => Self::QUOTIENT,
             }
         })
     }
 
-    /// Addition where a thread's multiple may take a step of the team's: the second part says whether that can be the case.
+    /// Addition where a thread's multiple may take a step of the team's: the second part says whether that
+    /// can be the case.
     pub fn stepped(self, other: Self) -> (Self, bool) {
         let thread_and_team = |a: Self, b: Self| a.has(THREADS.or(Self::STEPPED)) && b.has(TEAMS);
         if !thread_and_team(self, other) && !thread_and_team(other, self) {
@@ -135,7 +130,7 @@ impl Classes {
         (sum, true)
     }
 
-    /// Subtraction: a stepped multiple less the multiple is the step; the distance of two indexes is a length.
+    /// Subtraction: a stepped multiple less the multiple is the step; two indexes are a length apart.
     pub fn minus(self, other: Self) -> Self {
         let is_index = |value: Self| value.has(THREADS) && value.has(Self::STEPPED) && !value.is_confined();
         if is_index(self) && is_index(other) {
@@ -150,20 +145,14 @@ impl Classes {
     pub fn times(self, other: Self) -> Self {
         self.pairs(other, |a, b| {
             let both = a.or(b);
-            if a == Self::CLEAN {
-                b.scaled()
-            } else if b == Self::CLEAN {
-                a.scaled()
-            } else if both.has(THREADS) {
-                if both.has(Self::QUOTIENT) { Self::START } else { Self::THREAD_PART }
-            } else if both.has(TEAMS) {
-                Self::TEAM_PART
-            } else if both.has(Self::STEPPED) {
-                Self::STEPPED
-            } else if both.has(Self::START) {
-                Self::START
-            } else {
-                both
+            match (a, b) {
+                (Self::CLEAN, other) | (other, Self::CLEAN) => other.scaled(),
+                _ if both.has(THREADS) && both.has(Self::QUOTIENT) => Self::START,
+                _ if both.has(THREADS) => Self::THREAD_PART,
+                _ if both.has(TEAMS) => Self::TEAM_PART,
+                _ if both.has(Self::STEPPED) => Self::STEPPED,
+                _ if both.has(Self::START) => Self::START,
+                _ => both,
             }
         })
     }

@@ -1,12 +1,12 @@
 //! Branches on whether a thread is the first of its team: which of them a team of any size survives.
 //!
-//! The first thread exists in every team, so that code for it alone (`omp master`) is always run. Code for all others
-//! is not: where the first thread goes another way, as one that communicates while the others work, a team of
-//! one never does the work. The branch is harmless if it merely skips code: whatever the first thread does, it comes
-//! to where the others went at once.
+//! The first thread exists in every team, so that code for it alone (`omp master`) is always run. Code for
+//! all others is not: where the first thread goes another way, as one that communicates while the others
+//! work, a team of one never does the work. The branch is harmless if it merely skips code: whatever the
+//! first thread does, it comes to where the others went at once.
 
-use super::flow::Frame;
-use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
+use super::frame::{First, Frame};
+use crate::decode::{Flow, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const SPLITS: &str = "has code that the first thread of a team does not come to";
@@ -15,16 +15,6 @@ pub(super) const SPLITS: &str = "has code that the first thread of a team does n
 const MAX_FIRSTS: usize = 64;
 /// Jumps in a row on the way to a return.
 const MAX_HOPS: usize = 4;
-
-/// A branch that asks for the first thread.
-pub(super) struct First {
-    pub at: u64,
-    pub block: u64,
-    /// Where the first thread goes.
-    pub first: u64,
-    /// Where the others go.
-    pub other: u64,
-}
 
 impl Frame {
     /// The branches that do more than to skip code; to be asked when all edges are known.
@@ -79,33 +69,15 @@ impl Frame {
         for _ in 0..MAX_HOPS {
             let Some(instructions) = self.blocks.get(&block) else { return false };
             let Some((last, rest)) = instructions.split_last() else { return false };
-            if !rest.iter().all(takes_down_the_frame) {
+            if !rest.iter().all(|instruction| instruction.takes_down_frame) {
                 return false;
             }
-            match last.flow_control() {
-                FlowControl::Return => return true,
-                FlowControl::UnconditionalBranch if last.op0_kind() == OpKind::NearBranch64 => {
-                    block = last.near_branch_target();
-                }
+            match (last.flow, last.target) {
+                (Flow::Return, _) => return true,
+                (Flow::Jump, Target::Code(target)) => block = target,
                 _ => return false,
             }
         }
         false
-    }
-}
-
-/// Restores the stack pointer or a register that the function had saved.
-fn takes_down_the_frame(i: &Instruction) -> bool {
-    let to = i.op0_register();
-    let saved = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
-    match i.mnemonic() {
-        // With -Os, what only aligned the stack is popped into any register.
-        Mnemonic::Nop | Mnemonic::Endbr64 | Mnemonic::Leave | Mnemonic::Vzeroupper | Mnemonic::Pop => true,
-        Mnemonic::Add | Mnemonic::Sub | Mnemonic::Lea => to == Register::RSP,
-        Mnemonic::Mov => {
-            let from_frame = matches!(i.memory_base(), Register::RSP | Register::RBP);
-            saved.contains(&to) && i.op1_kind() == OpKind::Memory && from_frame
-        }
-        _ => false,
     }
 }

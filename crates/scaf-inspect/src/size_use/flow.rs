@@ -1,14 +1,15 @@
 //! Follows a function along all its paths until nothing new is learnt, then judges every instruction once.
 //!
-//! Blocks are decoded when a path first reaches them. What a block knows on entry only grows, so that this ends;
-//! a budget bounds it all the same.
+//! Blocks are decoded when a path first reaches them. What a block knows on entry only grows, so that this
+//! ends; a budget bounds it all the same.
 
 use super::class::Classes;
 use super::code::Code;
-use super::first::{First, SPLITS};
+use super::frame::{Finding, Frame, Summary};
 use super::state::{Handed, State, Value};
-use super::step::Walk;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use super::walk::{Callees, Walk};
+use crate::decode::abi::MAX_INSTRUCTION;
+use crate::decode::{Flow, Operation, decode};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -23,31 +24,9 @@ const MAX_TABLES: usize = 1000;
 /// Blocks of one function; the largest that gcc made of scikit-learn has 3,000.
 const MAX_BLOCKS: usize = 20_000;
 
-/// Something that stands against changing the team size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Finding {
-    pub address: u64,
-    pub what: &'static str,
-    /// Not seen to depend on the size, but not understood either.
-    pub unknown: bool,
-}
-
-impl Finding {
-    pub fn depends(address: u64, what: &'static str) -> Self {
-        Self { address, what, unknown: false }
-    }
-
-    pub fn unknown(address: u64, what: &'static str) -> Self {
-        Self { address, what, unknown: true }
-    }
-}
-
-/// What is left in the scratch registers when a function returns; `None` if it never does.
-pub(super) type Summary = Result<Option<Handed>, Finding>;
-
 /// The analysis of one module, over its functions.
 pub(super) struct Analysis<'c, 'e> {
-    pub code: &'c Code<'e>,
+    code: &'c Code<'e>,
     /// Functions that ask about the team themselves.
     pub askers: BTreeSet<u64>,
     /// Functions that return the answer.
@@ -55,89 +34,8 @@ pub(super) struct Analysis<'c, 'e> {
     /// Addresses of instructions that were judged.
     pub judged: HashSet<u64>,
     summaries: HashMap<(u64, Handed), Summary>,
-    pub steps: u64,
+    steps: u64,
     depth: usize,
-}
-
-/// What is learnt about one function.
-#[derive(Default)]
-pub(super) struct Frame {
-    pub entry: u64,
-    pub states: BTreeMap<u64, State>,
-    pub blocks: BTreeMap<u64, Rc<[Instruction]>>,
-    /// Where blocks are known to begin.
-    cuts: BTreeSet<u64>,
-    /// Possible jump tables of switches: address, and whether their entries are absolute.
-    pub tables: BTreeSet<(u64, bool)>,
-    pub regions: HashMap<u64, u8>,
-    pub returned: Option<Handed>,
-    // From here on: learnt in the final pass.
-    pub edges: BTreeMap<u64, Vec<u64>>,
-    /// Blocks that may leave the function other than by a call that never returns.
-    pub leaving: BTreeSet<u64>,
-    /// Branches that ask whether this is the first thread.
-    pub firsts: Vec<First>,
-    pub finding: Option<Finding>,
-    /// Places of the own frame whose address is taken: anything from there up may be reached from elsewhere.
-    pub taken: Vec<(u8, i64)>,
-    /// Confined values stored in the own frame: instruction, region, offset.
-    pub kept: Vec<(u64, u8, i64)>,
-    /// Comparisons of the thread number that only a chunked loop justifies.
-    pub bounded: Vec<u64>,
-    /// Instructions that step a thread's multiple by the team's, and their block where a loop carries the sum on.
-    pub steps: Vec<(u64, Option<u64>)>,
-    /// Those of them whose sum is compared with a bound.
-    pub bounded_steps: BTreeSet<u64>,
-    /// Blocks that compare such a sum with a bound.
-    pub bounds: BTreeSet<u64>,
-}
-
-impl Frame {
-    pub fn find(&mut self, finding: Finding) {
-        if self.finding.as_ref().is_none_or(|first| finding.address < first.address) {
-            self.finding = Some(finding);
-        }
-    }
-
-    /// What can be said only when all instructions have been seen.
-    fn conclude(&mut self) {
-        for (address, region, offset) in std::mem::take(&mut self.kept) {
-            let reachable = |(r, from): &(u8, i64)| *r != region || *from <= offset;
-            if self.taken.iter().any(reachable) {
-                self.find(Finding::depends(
-                    address,
-                    "keeps the team size or thread number where other code may read it",
-                ));
-            }
-        }
-        // Pointers that run along with the index are stepped as it is, and not compared themselves.
-        let bounded = |block: &u64| {
-            let next = self.edges.get(block).into_iter().flatten();
-            self.bounds.contains(block) || next.into_iter().any(|block| self.bounds.contains(block))
-        };
-        let is_loop = |at: &u64, block: &Option<u64>| {
-            self.bounded_steps.contains(at) || block.as_ref().is_some_and(bounded)
-        };
-        let strange: Vec<u64> =
-            self.steps.iter().filter(|(at, block)| !is_loop(at, block)).map(|(at, _)| *at).collect();
-        for address in strange {
-            self.find(Finding::depends(
-                address,
-                "computes with thread number and team size what no loop of gcc's does",
-            ));
-        }
-        for address in self.splits() {
-            self.find(Finding::depends(address, SPLITS));
-        }
-        if self.steps.is_empty() {
-            for address in std::mem::take(&mut self.bounded) {
-                self.find(Finding::depends(
-                    address,
-                    "compares its thread number with something else than zero",
-                ));
-            }
-        }
-    }
 }
 
 impl<'c, 'e> Analysis<'c, 'e> {
@@ -220,9 +118,9 @@ impl<'c, 'e> Analysis<'c, 'e> {
                     None => {
                         frame.cuts.insert(target);
                         // Blocks that ran through this place end here from now on, and bring what they know.
-                        let near = target.saturating_sub(MAX_BLOCK as u64 * 15)..target;
-                        let through = |(_, block): &(&u64, &Rc<[Instruction]>)| {
-                            block.last().is_some_and(|last| last.ip() >= target)
+                        let near = target.saturating_sub(MAX_BLOCK as u64 * MAX_INSTRUCTION)..target;
+                        let through = |(_, block): &(&u64, &Rc<[Operation]>)| {
+                            block.last().is_some_and(|last| last.address >= target)
                         };
                         work.extend(frame.blocks.range(near).filter(through).map(|(start, _)| *start));
                         frame.states.insert(target, after).is_none()
@@ -239,8 +137,8 @@ impl<'c, 'e> Analysis<'c, 'e> {
         Ok(())
     }
 
-    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it passed for the thread's
-    /// own, and so did what was computed from it. What is left is kept only if it confirms itself without hints.
+    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it passed for
+    /// the thread's own, and so did all that was computed from it. The rest stays if it holds without hints.
     fn sharpen(&mut self, frame: &mut Frame, handed: &Handed) -> Result<(), Finding> {
         let settled = frame.states.clone();
         let is_stepped = |value: &Value| value.classes.has(Classes::STEPPED);
@@ -284,17 +182,17 @@ impl<'c, 'e> Analysis<'c, 'e> {
         if frame.tables.len() > MAX_TABLES {
             return Err(Finding::unknown(frame.entry, "has more switches than are followed"));
         }
-        let mut walk = Walk { analysis: self, frame, state, block, judging };
+        let mut walk = Walk { code: self.code, callees: self, frame, state, block, judging };
         for (at, instruction) in instructions.iter().enumerate() {
-            if at > 0 && walk.frame.cuts.contains(&instruction.ip()) {
-                return Ok((walk.state, vec![instruction.ip()]));
+            if at > 0 && walk.frame.cuts.contains(&instruction.address) {
+                return Ok((walk.state, vec![instruction.address]));
             }
-            walk.analysis.steps += 1;
-            if walk.analysis.steps > MAX_STEPS {
+            walk.callees.steps += 1;
+            if walk.callees.steps > MAX_STEPS {
                 return Err(Finding::unknown(block, "asks about the team in more code than is followed"));
             }
             if judging {
-                walk.analysis.judged.insert(instruction.ip());
+                walk.callees.judged.insert(instruction.address);
             }
             if let Some(next) = walk.step(instruction) {
                 if judging && next.is_empty() && !ends_the_thread(instruction) {
@@ -303,50 +201,49 @@ impl<'c, 'e> Analysis<'c, 'e> {
                 return Ok((walk.state, next));
             }
         }
-        let after = instructions.last().map_or(block, Instruction::next_ip);
-        if walk.analysis.code.is_start(after) {
+        let after = instructions.last().map_or(block, |last| last.next);
+        if walk.code.is_start(after) {
             walk.frame.leaving.insert(block);
             return Ok((walk.state, Vec::new()));
         }
         Ok((walk.state, vec![after]))
     }
 
-    fn decode(&self, block: u64) -> Result<Rc<[Instruction]>, Finding> {
+    fn decode(&self, block: u64) -> Result<Rc<[Operation]>, Finding> {
         let bytes =
             self.code.code_from(block).ok_or_else(|| Finding::unknown(block, "jumps out of the code"))?;
         let mut instructions = Vec::new();
-        for instruction in Decoder::with_ip(64, bytes, block, DecoderOptions::NONE) {
+        for instruction in decode(bytes, block) {
             if instruction.is_invalid() {
-                return Err(Finding::unknown(instruction.ip(), "cannot be decoded"));
+                return Err(Finding::unknown(instruction.address(), "cannot be decoded"));
             }
-            if !instructions.is_empty() && self.code.is_start(instruction.ip()) {
+            if !instructions.is_empty() && self.code.is_start(instruction.address()) {
                 break;
             }
-            instructions.push(instruction);
-            let ends = !matches!(
-                instruction.flow_control(),
-                FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall
-            );
+            instructions.push(instruction.operation());
+            let ends = !matches!(instruction.flow(), Flow::Next | Flow::Call);
             if ends || instructions.len() >= MAX_BLOCK {
                 break;
             }
         }
         Ok(instructions.into())
     }
+}
 
-    /// Whether a call of `function` has to be followed, given what it is handed.
-    pub fn is_followed(&self, function: u64, handed: &Handed) -> bool {
-        self.askers.contains(&function)
+impl Callees for Analysis<'_, '_> {
+    fn follow_call(&mut self, function: u64, handed: &Handed) -> Option<Summary> {
+        let matters = self.askers.contains(&function)
             || self.tellers.contains(&function)
-            || handed.iter().any(|classes| classes.is_confined())
+            || handed.iter().any(|classes| classes.is_confined());
+        matters.then(|| self.summary(function, handed))
+    }
+
+    fn count(&mut self, steps: u64) {
+        self.steps += steps;
     }
 }
 
 /// Whether a path that ends here ends with a call that never returns, or with a trap.
-fn ends_the_thread(last: &Instruction) -> bool {
-    use FlowControl as F;
-    matches!(last.flow_control(), F::Call | F::IndirectCall | F::Interrupt | F::Exception)
+fn ends_the_thread(last: &Operation) -> bool {
+    matches!(last.flow, Flow::Call | Flow::Stop | Flow::Interrupt)
 }
-
-/// Nothing about the team in any register.
-pub(super) const NOTHING: Handed = [Classes::CLEAN; 9];

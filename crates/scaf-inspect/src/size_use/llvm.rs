@@ -1,11 +1,12 @@
 //! What LLVM's compilers leave to their runtime, as far as it matters for the size of teams.
 //!
-//! Their loops don't ask for the team's size: the runtime tells each thread its share. So do their sections, and those may wait
-//! for each other, where a smaller team never gets to the one that is waited for. The two are told apart by a bit in
-//! the descriptions of places in the source (`ident_t`) that every such call is handed.
+//! Their loops don't ask for the team's size: the runtime tells each thread its share, and so it does for
+//! their sections. Sections may wait for each other, and a smaller team never gets to the one that is waited
+//! for. Each call describes its place in the source (`ident_t`), and a bit there tells sections from loops.
 
+use super::verdict::SizeUse;
 use crate::elf::Elf;
-use crate::module::SizeUse;
+use crate::functions::{MASKED, STATIC_LOOPS, THREADPRIVATE};
 
 /// Bits of a description's second word; the first word is always nought.
 const LLVMS: u32 = 0x2;
@@ -19,19 +20,23 @@ const MAX_SOURCE: u32 = 1 << 16;
 /// What stands against changing the team size in a module that calls LLVM's runtime.
 pub(super) fn objection(elf: &Elf<'_>) -> Option<SizeUse> {
     let imports = |prefix: &str| elf.imports.keys().find(|name| name.starts_with(prefix));
-    if let Some(name) = imports("__kmpc_masked") {
-        return Some(super::depends(format!("it has code for one certain thread, as {name} is called")));
+    if let Some(name) = imports(MASKED) {
+        return Some(SizeUse::depends(format!("it has code for one certain thread, as {name} is called")));
     }
-    if let Some(name) = imports("__kmpc_threadprivate") {
-        return Some(super::depends(format!("its threads have variables of their own, as {name} is called")));
+    if let Some(name) = imports(THREADPRIVATE) {
+        return Some(SizeUse::depends(format!(
+            "its threads have variables of their own, as {name} is called"
+        )));
     }
-    imports("__kmpc_for_static_init")?;
+    imports(STATIC_LOOPS)?;
     let seen = elf.data.iter().fold(0, |seen, piece| seen | places(piece.data));
     if seen & SECTIONS != 0 {
-        return Some(super::depends("its sections may wait for each other"));
+        return Some(SizeUse::depends("its sections may wait for each other"));
     }
     if seen & (LOOP | DISTRIBUTE) == 0 {
-        return Some(super::unknown("its loops can't be told from sections, which may wait for each other"));
+        return Some(SizeUse::unknown(
+            "its loops can't be told from sections, which may wait for each other",
+        ));
     }
     None
 }

@@ -1,157 +1,33 @@
 //! What a module does with the size of its teams, read from its machine code.
 //!
-//! Every call of omp_get_num_threads and omp_get_thread_num is found, and what it returns is followed along all
-//! paths: through registers, the function's own stack frame, and calls within the module. gcc's own loops divide
-//! the iterations by the size and multiply with the number; what results is a loop index and free to go. Anything
-//! else that gets out - stored, passed on, returned, used to choose an element - depends on the size.
+//! Every call of omp_get_num_threads and omp_get_thread_num is found, and what it returns is followed along
+//! all paths: through registers, the function's own stack frame, and calls within the module. gcc's own loops
+//! divide the iterations by the size and multiply with the number; what results is a loop index and free to
+//! go. All else that gets out - stored, passed on, returned, used to choose an element - depends on the size.
 //!
 //! Not seen: code reached only by exceptions, and variables that only code of the first thread sets.
 
 mod call;
 mod class;
 mod code;
+mod compare;
 mod compute;
+mod conclude;
 mod first;
 mod flow;
-mod independent;
+mod frame;
+mod judge;
 mod llvm;
-mod names;
+mod region_verdict;
 mod spin;
 mod state;
 mod step;
+mod verdict;
+mod walk;
 
-use crate::elf::{Elf, SlotKind};
-use crate::module::SizeUse;
 pub(crate) use code::Code;
-use flow::{Analysis, Finding, NOTHING};
-pub use independent::Region;
-pub(crate) use independent::regions;
-use names::{Role, role};
+pub(crate) use judge::judge;
+pub use region_verdict::RegionVerdict;
+pub(crate) use region_verdict::regions;
 pub(crate) use spin::spins;
-use state::RAX;
-use std::collections::BTreeSet;
-
-/// Rounds in which further functions turn out to return the team size or thread number.
-const MAX_TELLERS: usize = 32;
-
-/// Judges one module.
-pub(crate) fn of(code: &Code<'_>) -> SizeUse {
-    judge(code).unwrap_or_else(|verdict| verdict)
-}
-
-fn depends(why: impl Into<String>) -> SizeUse {
-    SizeUse::Depends { why: why.into() }
-}
-
-fn unknown(why: impl Into<String>) -> SizeUse {
-    SizeUse::Unknown { why: why.into() }
-}
-
-/// A verdict either way; the error is the one that ended the search early.
-fn judge(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
-    let elf = code.elf;
-    if elf.has_dynamic && !elf.dynamic_is_listed {
-        return Err(unknown("its section headers are missing, so that its imports are not known"));
-    }
-    looked_up_by_name(elf)?;
-    if let Some(objection) = llvm::objection(elf) {
-        return Err(objection);
-    }
-    let asked: Vec<(&String, &bool)> =
-        elf.imports.iter().filter(|(name, _)| role(name) != Role::Other).collect();
-    if asked.is_empty() {
-        return Ok(SizeUse::None);
-    }
-    if !elf.machine_supported {
-        return Err(unknown("its machine code is not x86-64, the only kind that is understood"));
-    }
-    for (name, address_taken) in asked {
-        match role(name) {
-            Role::Inquiry => return Err(depends(format!("it asks {name}"))),
-            Role::Sections => {
-                return Err(depends(format!("its sections may wait for each other, as {name} is called")));
-            }
-            _ => {}
-        }
-        if *address_taken {
-            return Err(depends(format!("it takes the address of {name}")));
-        }
-    }
-    if let Some(slot) = elf.slots.iter().find(|s| s.kind == SlotKind::Data && role(&s.symbol) != Role::Other)
-    {
-        return Err(depends(format!("it keeps the address of {}", slot.symbol)));
-    }
-    if !code.knows_functions() {
-        return Err(unknown("it asks about its team and has no table of its functions (.eh_frame_hdr)"));
-    }
-    let mentions = code.mentions().map_err(unknown)?;
-    if let Some((address, what)) = mentions.other {
-        return Err(depends(format!("{} {what}", code.describe(address))));
-    }
-    let told = |finding: Finding| {
-        let why = format!("{} {}", code.describe(finding.address), finding.what);
-        if finding.unknown { unknown(why) } else { depends(why) }
-    };
-    let mut analysis = Analysis::new(code, mentions.calls.keys().copied().collect());
-    let mut work: BTreeSet<u64> = analysis.askers.clone();
-    while let Some(function) = work.pop_first() {
-        let returned = analysis.summary(function, &NOTHING).map_err(told)?;
-        let Some(answer) = returned.map(|handed| handed[RAX]) else { continue };
-        if !answer.is_told() || is_outlined(code, function) || analysis.tellers.contains(&function) {
-            continue;
-        }
-        let callers = code.callers(function);
-        if code.is_exported(function) || callers.is_empty() || analysis.tellers.len() >= MAX_TELLERS {
-            return Err(told(Finding::depends(function, "returns the team size or thread number")));
-        }
-        analysis.add_teller(function);
-        work.extend(callers);
-    }
-    let sites: Vec<u64> = mentions.calls.into_values().flatten().collect();
-    if let Some(missed) = sites.iter().find(|site| !analysis.judged.contains(site)) {
-        return Err(told(Finding::unknown(*missed, "asks about the team on a path that was not found")));
-    }
-    Ok(SizeUse::OwnLoops { sites: sites.len() })
-}
-
-/// gcc calls outlined functions `f._omp_fn.0`, clang `.omp_outlined.` or `f.omp_outlined`.
-pub(crate) fn is_outlined_by_name(name: &str) -> bool {
-    name.contains("._omp_fn.") || name.contains("omp_outlined")
-}
-
-/// Outlined functions return nothing, whatever is left in the register for it.
-fn is_outlined(code: &Code<'_>, function: u64) -> bool {
-    match code.elf.functions.get(&function) {
-        Some(name) => is_outlined_by_name(name),
-        None => code.is_handed_on(function),
-    }
-}
-
-/// Programs that ask for a function by its name have that name in their data.
-fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
-    let tables = [".dynstr", ".dynsym", ".gnu.hash", ".eh_frame", ".eh_frame_hdr"];
-    let names = ["omp_get_num_threads", "omp_get_thread_num"];
-    for piece in elf.data.iter().filter(|piece| !tables.contains(&piece.name.as_str())) {
-        if let Some(name) = names.iter().find(|name| contains(piece.data, name.as_bytes())) {
-            return Err(depends(format!(
-                "it can look up {name} by its name, which stands in {}",
-                piece.name
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Whether `name` stands in `data` as a string of its own, between two zero bytes.
-fn contains(data: &[u8], name: &[u8]) -> bool {
-    let mut from = 0;
-    while let Some(at) = data[from..].windows(4).position(|four| four == &name[..4]) {
-        let begin = from + at;
-        let alone = begin == 0 || data[begin - 1] == 0;
-        if alone && data[begin..].starts_with(name) && data.get(begin + name.len()) == Some(&0) {
-            return true;
-        }
-        from = begin + 1;
-    }
-    false
-}
+pub use verdict::SizeUse;

@@ -1,6 +1,8 @@
 //! What is known before an instruction: registers, and the part of the stack that belongs to the function.
 
 use super::class::Classes;
+use crate::decode::Register;
+use crate::decode::abi::{REGISTERS, SCRATCH, STACK_POINTER};
 use std::collections::BTreeMap;
 
 /// Places on the stack that are followed in one function; more and the function counts as not understood.
@@ -11,9 +13,9 @@ const MAX_SLOTS: usize = 256;
 pub(super) enum Exact {
     Any,
     Constant(i64),
-    /// A place in the own frame. Regions are frames at unknown distance: `and rsp, -32` starts a new one.
+    /// A place in the own frame. Bases are at unknown distances: aligning the stack pointer makes a new one.
     Stack {
-        region: u8,
+        base: u8,
         offset: i64,
     },
     /// Somewhere in the own frame.
@@ -54,7 +56,7 @@ impl Step {
 pub(super) enum Flags {
     /// Nothing that matters.
     Free,
-    /// The thread number against something that may be a loop's bound: less and greater are fine, equal is not.
+    /// The thread number against what may be a loop's bound: less and greater are fine, equal is not.
     Bound,
     /// The thread number against nought.
     First,
@@ -113,42 +115,35 @@ impl Value {
 /// Where a memory operand points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    Own { region: u8, offset: i64 },
+    Own { base: u8, offset: i64 },
     SomewhereOwn,
     Elsewhere,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct State {
-    pub registers: [Value; 16],
-    /// Registers written on all paths since a call made them undefined: only these can be arguments of the next call.
-    pub defined: u16,
+    pub registers: [Value; REGISTERS],
+    /// Registers written on all paths since the last call: only these can be arguments of the next one.
+    defined: u32,
     /// What the flags tell.
     pub flags: Flags,
-    /// Four bytes each, by region and offset / 4; what is not listed is clean.
+    /// Four bytes each, by base and offset / 4; what is not listed is clean.
     slots: BTreeMap<(u8, i64), Classes>,
 }
 
-pub(super) const RAX: usize = 0;
-pub(super) const RCX: usize = 1;
-pub(super) const RDX: usize = 2;
-pub(super) const RSP: usize = 4;
-pub(super) const RBP: usize = 5;
-/// Argument registers in their order.
-pub(super) const ARGUMENTS: [usize; 6] = [7, 6, RDX, RCX, 8, 9];
-/// Registers that a function may change.
-pub(super) const SCRATCH: [usize; 9] = [RAX, RCX, RDX, 6, 7, 8, 9, 10, 11];
 /// Classes of the scratch registers, in their order: what one function hands to another.
-pub(super) type Handed = [Classes; 9];
+pub(super) type Handed = [Classes; SCRATCH.len()];
+/// Nothing about the team in any register.
+pub(super) const NOTHING: Handed = [Classes::CLEAN; SCRATCH.len()];
 
 impl State {
     pub fn at_entry(handed: &Handed) -> Self {
-        let mut registers = [Value::CLEAN; 16];
+        let mut registers = [Value::CLEAN; REGISTERS];
         for (register, classes) in SCRATCH.iter().zip(handed) {
             registers[*register] = Value::of(*classes);
         }
-        registers[RSP].exact = Exact::Stack { region: 0, offset: 0 };
-        Self { registers, defined: u16::MAX, flags: Flags::Free, slots: BTreeMap::new() }
+        registers[STACK_POINTER].exact = Exact::Stack { base: 0, offset: 0 };
+        Self { registers, defined: u32::MAX, flags: Flags::Free, slots: BTreeMap::new() }
     }
 
     pub fn handed(&self) -> Handed {
@@ -185,48 +180,63 @@ impl State {
         self.slots.len() > MAX_SLOTS
     }
 
+    pub fn set(&mut self, register: Register, value: Value) {
+        self.registers[register] = value;
+        self.define(register);
+    }
+
+    /// Takes a register for written, whatever is in it.
+    pub fn define(&mut self, register: Register) {
+        self.defined |= 1 << register;
+    }
+
+    /// Leaves a register without a value that could be an argument.
+    pub fn forget(&mut self, register: Register) {
+        self.registers[register] = Value::CLEAN;
+        self.defined &= !(1 << register);
+    }
+
+    pub fn is_defined(&self, register: Register) -> bool {
+        self.defined & 1 << register != 0
+    }
+
     /// What a copy of this state costs, in instructions stepped over.
     pub fn weight(&self) -> u64 {
         self.slots.len() as u64 / 4
     }
 
     pub fn load(&self, place: Place, size: usize) -> Classes {
-        let all =
-            |classes: Classes, slots: &mut dyn Iterator<Item = Classes>| slots.fold(classes, Classes::or);
+        let all = || self.slots.iter().map(|((base, _), classes)| (*base, *classes));
         match place {
             Place::Elsewhere => Classes::CLEAN,
-            Place::SomewhereOwn => all(Classes::CLEAN, &mut self.slots.values().copied()),
-            Place::Own { region, offset } => {
+            Place::SomewhereOwn => all().fold(Classes::CLEAN, |sum, (_, classes)| sum.or(classes)),
+            Place::Own { base, offset } => {
                 let chunks = chunks(offset, size);
-                let mut listed = self.slots.range((region, *chunks.start())..=(region, *chunks.end()));
-                let first = listed.next().map(|(_, classes)| *classes);
-                let here = first.map(|first| listed.fold(first, |sum, (_, classes)| sum.or(*classes)));
+                let here = self.slots.range((base, *chunks.start())..=(base, *chunks.end()));
+                let here = here.map(|(_, classes)| *classes).reduce(Classes::or).unwrap_or(Classes::CLEAN);
                 // Two names of one place in a realigned frame cannot be matched, so either counts.
-                let mut others = self.slots.iter().filter(|((r, _), _)| *r != region).map(|(_, c)| *c);
-                match others.next() {
-                    None => here.unwrap_or(Classes::CLEAN),
-                    Some(other) => all(here.unwrap_or(Classes::CLEAN).or(other), &mut others),
-                }
+                let others = all().filter(|(other, _)| *other != base);
+                others.fold(here, |sum, (_, classes)| sum.or(classes))
             }
         }
     }
 
-    pub fn store(&mut self, region: u8, offset: i64, size: usize, classes: Classes) {
+    pub fn store(&mut self, base: u8, offset: i64, size: usize, classes: Classes) {
         for chunk in chunks(offset, size) {
             let whole = size >= 4;
-            let old = self.slots.get(&(region, chunk)).copied();
+            let old = self.slots.get(&(base, chunk)).copied();
             match (classes.is_clean(), old) {
                 (true, None) => {}
-                (true, Some(_)) if whole => drop(self.slots.remove(&(region, chunk))),
-                (_, Some(old)) if !whole => drop(self.slots.insert((region, chunk), old.or(classes))),
-                _ => drop(self.slots.insert((region, chunk), classes)),
+                (true, Some(_)) if whole => drop(self.slots.remove(&(base, chunk))),
+                (_, Some(old)) if !whole => drop(self.slots.insert((base, chunk), old.or(classes))),
+                _ => drop(self.slots.insert((base, chunk), classes)),
             }
         }
     }
 
     /// Confined values that lie on the stack from `offset` up: a seventh argument would.
-    pub fn lies_at(&self, region: u8, offset: i64) -> bool {
-        self.slots.get(&(region, offset.div_euclid(4))).is_some_and(|classes| classes.is_confined())
+    pub fn lies_at(&self, base: u8, offset: i64) -> bool {
+        self.slots.get(&(base, offset.div_euclid(4))).is_some_and(|classes| classes.is_confined())
     }
 }
 

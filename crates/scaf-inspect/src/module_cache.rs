@@ -1,9 +1,8 @@
-//! What is remembered of files between inspections: a Python process maps 250 of them, and loads some more every time that it
-//! has been inspected.
+//! What is remembered of files between inspections: a Python process maps 250 of them, and may have loaded
+//! some more each time that it is inspected.
 
 use crate::error::Error;
 use crate::module::{ModuleFacts, relevant_module_as};
-use crate::process::objection;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -17,7 +16,7 @@ const MOST_REGIONS: usize = 2048;
 pub struct Module {
     /// What it has against changed team sizes.
     pub objection: Option<String>,
-    /// Where its regions wait by spinning on memory: a function, and the offset in it.
+    /// Where its regions wait by spinning on cache: a function, and the offset in it.
     pub spins: Option<String>,
     /// Threads of its regions have variables of their own, which last from one region to the next.
     pub thread_local: bool,
@@ -33,7 +32,7 @@ impl Module {
     fn of(facts: &ModuleFacts) -> Module {
         let independent = facts.regions.iter().filter(|region| region.tie.is_none());
         Module {
-            objection: objection(facts),
+            objection: facts.objection(),
             spins: facts.spins.clone(),
             thread_local: facts.thread_local && facts.starts_regions(),
             independent: independent.map(|region| region.address).take(MOST_REGIONS).collect(),
@@ -45,11 +44,11 @@ impl Module {
 
 /// Files by their identity: those that have a say in a process's teams, and those that have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct ModuleCache {
     files: BTreeMap<String, Option<Module>>,
 }
 
-impl Memory {
+impl ModuleCache {
     /// What the file at `open` means, which is called `path`; `None` if it has no say.
     ///
     /// # Errors
@@ -67,7 +66,7 @@ impl Memory {
     }
 
     /// Adds what another one knows.
-    pub fn extend(&mut self, other: Memory) {
+    pub fn extend(&mut self, other: ModuleCache) {
         self.files.extend(other.files);
     }
 
@@ -92,7 +91,7 @@ impl Memory {
 
     /// What it knows and `other` doesn't.
     #[must_use]
-    pub fn beyond(mut self, other: &Memory) -> Memory {
+    pub fn beyond(mut self, other: &ModuleCache) -> ModuleCache {
         self.files.retain(|identity, _| !other.files.contains_key(identity));
         self
     }
@@ -101,17 +100,10 @@ impl Memory {
 /// Changes when the file does. What it is called is part of it, for reasons name the file.
 fn identity(open: &Path, path: &Path) -> Result<String, Error> {
     let about = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
-    Ok(format!(
-        "{}:{}:{}:{}.{}:{}.{}:{}",
-        about.dev(),
-        about.ino(),
-        about.len(),
-        about.mtime(),
-        about.mtime_nsec(),
-        about.ctime(),
-        about.ctime_nsec(),
-        path.display()
-    ))
+    let (device, inode, length) = (about.dev(), about.ino(), about.len());
+    let changed = [(about.mtime(), about.mtime_nsec()), (about.ctime(), about.ctime_nsec())];
+    let [modified, changed] = changed.map(|(s, ns)| format!("{s}.{ns}"));
+    Ok(format!("{device}:{inode}:{length}:{modified}:{changed}:{}", path.display()))
 }
 
 #[cfg(test)]
@@ -123,20 +115,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.so");
         std::fs::write(&file, b"\x7fELF, but not for long").unwrap();
-        let mut memory = Memory::default();
-        assert_eq!(memory.module(&file, &file).unwrap(), None);
-        assert_eq!(memory.len(), 1);
-        memory.module(&file, &file).unwrap();
-        assert_eq!(memory.len(), 1);
+        let mut cache = ModuleCache::default();
+        assert_eq!(cache.module(&file, &file).unwrap(), None);
+        assert_eq!(cache.len(), 1);
+        cache.module(&file, &file).unwrap();
+        assert_eq!(cache.len(), 1);
         std::fs::write(&file, b"no ELF file at all").unwrap();
-        assert!(memory.module(&file, &file).is_err());
-        assert_eq!(memory.len(), 1);
+        assert!(cache.module(&file, &file).is_err());
+        assert_eq!(cache.len(), 1);
     }
 
     #[test]
     fn what_is_known_beyond_another_is_told_and_taken_in() {
-        let one = Memory { files: BTreeMap::from([("a".into(), None)]) };
-        let two = Memory { files: BTreeMap::from([("a".into(), None), ("b".into(), None)]) };
+        let one = ModuleCache { files: BTreeMap::from([("a".into(), None)]) };
+        let two = ModuleCache { files: BTreeMap::from([("a".into(), None), ("b".into(), None)]) };
         let more = two.clone().beyond(&one);
         assert_eq!(more.files.keys().collect::<Vec<_>>(), ["b"]);
         let mut sum = one;

@@ -1,0 +1,22 @@
+//! Machine code as the analysis sees it: what an instruction does, without the architecture's names for it.
+//!
+//! Each architecture is a folder here that offers the same items. Nothing outside that folder knows its
+//! registers, encodings or idioms.
+
+mod operation;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+pub(crate) use operation::{
+    Action, Condition, Effects, Fill, Flow, Operand, Operation, Pair, Register, Target,
+};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::*;
+
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!(
+    "scaf-inspect reads the machine code of x86-64 only. A port is a folder src/decode/ARCHITECTURE with \
+     `abi` (registers and their use in calls), `object` (the ELF machine and its relocations), `Instruction` \
+     and `decode` (the decoder), `Instruction::operation` (what an instruction does) and `patterns` (the \
+     linker's stubs, calls, and functions that are handed on)"
+);

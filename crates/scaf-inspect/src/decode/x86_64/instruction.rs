@@ -1,0 +1,148 @@
+//! One instruction, decoded.
+
+use crate::decode::operation::{Flow, Register, Target};
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register as Name,
+};
+
+/// Where gcc's stack protector finds its canary, relative to the thread pointer: the same for all threads.
+const CANARY: u64 = 0x28;
+
+/// Instructions that set how a thread rounds, for instance.
+const CONTROL: [Mnemonic; 4] = [Mnemonic::Ldmxcsr, Mnemonic::Vldmxcsr, Mnemonic::Fldcw, Mnemonic::Fldenv];
+
+/// An instruction, about which more is worked out when it is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Instruction(pub(super) iced_x86::Instruction);
+
+/// What an instruction that changes no memory does; registers by the decoder's own numbers.
+#[derive(Default)]
+pub(crate) struct Look {
+    pub reads_memory: bool,
+    pub reads: Vec<usize>,
+    pub writes: Vec<usize>,
+}
+
+/// The instructions of `code`, which lies at `address`.
+pub(crate) fn decode(code: &[u8], address: u64) -> impl Iterator<Item = Instruction> {
+    Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().map(Instruction)
+}
+
+impl Instruction {
+    pub fn address(&self) -> u64 {
+        self.0.ip()
+    }
+
+    /// The address of the next instruction.
+    pub fn next(&self) -> u64 {
+        self.0.next_ip()
+    }
+
+    pub fn is_invalid(&self) -> bool {
+        self.0.is_invalid()
+    }
+
+    pub fn flow(&self) -> Flow {
+        match self.0.flow_control() {
+            FlowControl::Next => Flow::Next,
+            FlowControl::Call | FlowControl::IndirectCall => Flow::Call,
+            FlowControl::Return => Flow::Return,
+            FlowControl::UnconditionalBranch | FlowControl::IndirectBranch => Flow::Jump,
+            FlowControl::ConditionalBranch => Flow::Branch,
+            FlowControl::Exception => Flow::Stop,
+            FlowControl::Interrupt if self.0.mnemonic() == Mnemonic::Int3 => Flow::Stop,
+            FlowControl::Interrupt => Flow::Interrupt,
+            FlowControl::XbeginXabortXend => Flow::Transaction,
+        }
+    }
+
+    /// What a call, jump or branch names as its target.
+    pub fn target(&self) -> Target {
+        match self.0.op0_kind() {
+            OpKind::NearBranch64 => Target::Code(self.0.near_branch_target()),
+            OpKind::Memory => self.fixed_address().map_or(Target::Unknown, Target::Slot),
+            OpKind::Register => general(self.0.op0_register()).map_or(Target::Unknown, Target::Register),
+            _ => Target::Unknown,
+        }
+    }
+
+    /// The address of the memory operand, where it is relative to the code.
+    pub fn fixed_address(&self) -> Option<u64> {
+        self.0.is_ip_rel_memory_operand().then(|| self.0.ip_rel_memory_address())
+    }
+
+    /// Loads a register from memory, or copies it.
+    pub fn loads_register(&self) -> bool {
+        self.0.mnemonic() == Mnemonic::Mov && self.0.op0_kind() == OpKind::Register
+    }
+
+    /// Whether this reads or writes what each thread has a copy of, or finds out where it lies.
+    pub fn is_thread_local(&self) -> bool {
+        let canary = self.0.memory_base() == Name::None
+            && self.0.memory_index() == Name::None
+            && self.0.memory_displacement64() == CANARY;
+        match self.0.segment_prefix() {
+            Name::FS => !canary,
+            Name::GS => true,
+            _ => false,
+        }
+    }
+
+    /// Whether this sets how its thread computes, so that what runs next on the thread would find it so.
+    pub fn sets_control(&self) -> bool {
+        CONTROL.contains(&self.0.mnemonic())
+    }
+
+    /// What this reads and writes; `None` if it changes memory, calls or repeats.
+    pub fn look(&self) -> Option<Look> {
+        let (i, mut info) = (&self.0, InstructionInfoFactory::new());
+        let goes_on = matches!(
+            i.flow_control(),
+            FlowControl::Next | FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
+        );
+        // PAUSE is a NOP with a prefix.
+        if (!goes_on || i.has_rep_prefix() || i.has_repne_prefix()) && i.mnemonic() != Mnemonic::Pause {
+            return None;
+        }
+        let used = info.info(i);
+        let mut look = Look::default();
+        for memory in used.used_memory() {
+            match memory.access() {
+                OpAccess::Read | OpAccess::CondRead => look.reads_memory = true,
+                OpAccess::NoMemAccess | OpAccess::None => {}
+                _ => return None,
+            }
+        }
+        for register in used.used_registers() {
+            let whole = register.register().full_register() as usize;
+            if !matches!(register.access(), OpAccess::Write | OpAccess::CondWrite) {
+                look.reads.push(whole);
+            }
+            if !matches!(register.access(), OpAccess::Read | OpAccess::CondRead) {
+                look.writes.push(whole);
+            }
+        }
+        Some(look)
+    }
+}
+
+/// The number of a general register, of whatever width.
+pub(super) fn general(name: Name) -> Option<Register> {
+    name.is_gpr().then(|| name.full_register().number())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stack_protector_is_no_thread_local_variable() {
+        let is_thread_local = |code: &[u8]| decode(code, 0x1000).next().unwrap().is_thread_local();
+        // mov rax, fs:[0x28]; mov rax, fs:[0]; mov rax, gs:[0x28]; mov rax, [rax]
+        assert!(!is_thread_local(&[0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0]));
+        assert!(is_thread_local(&[0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0]));
+        assert!(is_thread_local(&[0x65, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0]));
+        assert!(!is_thread_local(&[0x48, 0x8b, 0x00]));
+    }
+}

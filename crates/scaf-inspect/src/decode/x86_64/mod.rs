@@ -1,0 +1,9 @@
+//! x86-64: its decoder, registers, calling convention (System V) and compilers' idioms.
+
+pub(crate) mod abi;
+mod instruction;
+pub(crate) mod object;
+mod operation;
+pub(crate) mod patterns;
+
+pub(crate) use instruction::{Instruction, decode};

@@ -1,0 +1,19 @@
+//! What ELF files say in terms of this architecture.
+
+use object::elf;
+
+/// The architecture of a file that can be analysed.
+pub(crate) const MACHINE: elf::Machine = elf::EM_X86_64;
+
+/// Whether a relocation is for a thread-local variable.
+pub(crate) fn is_thread_local(relocation: elf::RelocationType) -> bool {
+    matches!(
+        relocation,
+        elf::R_X86_64_DTPMOD64 | elf::R_X86_64_DTPOFF64 | elf::R_X86_64_TPOFF64 | elf::R_X86_64_TLSDESC
+    )
+}
+
+/// Whether a relocation fills a slot of the global offset table.
+pub(crate) fn fills_slot(relocation: elf::RelocationType) -> bool {
+    matches!(relocation, elf::R_X86_64_JUMP_SLOT | elf::R_X86_64_GLOB_DAT)
+}

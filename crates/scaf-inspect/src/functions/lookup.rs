@@ -1,0 +1,129 @@
+//! What is known of a function by its name.
+
+use super::gomp::GOMP;
+use super::group::{Group, Role, Trait};
+use super::harmless::LIBRARIES;
+use super::kmpc::KMPC;
+use super::omp::OMP;
+
+/// How names begin that a file needs in order to start a region or to ask about a team.
+pub(crate) const PREFIXES: [&str; 4] = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
+
+/// As many arguments as there are registers for them.
+const UNKNOWN: usize = 6;
+
+fn bare(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(name, _)| name)
+}
+
+/// The group of a function, and how many arguments the function takes.
+fn find(name: &str) -> Option<(&'static Group, usize)> {
+    [OMP, GOMP, KMPC, LIBRARIES].into_iter().flatten().find_map(|group| {
+        let at = group.names.binary_search_by(|known| bare(known).cmp(name)).ok()?;
+        let count = group.names[at].split_once('/').and_then(|(_, count)| count.parse().ok());
+        Some((group, count.unwrap_or(UNKNOWN)))
+    })
+}
+
+fn is(name: &str, known: Trait) -> bool {
+    find(name).is_some_and(|(group, _)| group.is.contains(&known))
+}
+
+/// The roles of the functions that a module imports. Fortran adds an underscore to their names.
+pub(crate) fn role(name: &str) -> Role {
+    let name = name.strip_suffix("_8_").or_else(|| name.strip_suffix('_')).unwrap_or(name);
+    if !["omp_", "GOMP_"].iter().any(|prefix| name.starts_with(prefix)) {
+        return Role::Other;
+    }
+    let known = find(name).map_or(&[][..], |(group, _)| group.is);
+    let told = |known: &Trait| if let Trait::Tells(role) = known { Some(*role) } else { None };
+    known.iter().find_map(told).unwrap_or(Role::Other)
+}
+
+/// How many integer or pointer arguments a function takes; [`UNKNOWN`] where nobody has counted.
+pub(crate) fn arguments(name: &str) -> usize {
+    find(name).map_or(UNKNOWN, |(_, arguments)| arguments)
+}
+
+/// Whether this sets or copies a stretch of memory: its length, the third argument, may be a loop's share.
+pub(crate) fn fills_memory(name: &str) -> bool {
+    is(name, Trait::FillsMemory)
+}
+
+/// Whether this does not come back.
+pub(crate) fn never_returns(name: &str) -> bool {
+    is(name, Trait::NeverReturns)
+}
+
+/// Whether a call of this leaves threads independent of each other: see [`Trait::TiesNobody`].
+pub(crate) fn ties_nobody(name: &str) -> bool {
+    let fortran = name.strip_suffix('_').unwrap_or(name);
+    // Vector forms: _ZGVbN2v_sin.
+    let vector = name.strip_prefix("_ZGV").and_then(|rest| rest.split_once('_')).map(|(_, name)| name);
+    let wide = |name: &str| is(name, Trait::OfAnyWidth);
+    is(name, Trait::TiesNobody)
+        || is(fortran, Trait::TiesNobodyInFortran)
+        || matches!(role(fortran), Role::TeamSize | Role::ThreadNumber)
+        || name.strip_suffix(['f', 'l']).is_some_and(wide)
+        || vector.is_some_and(|name| wide(name) || name.strip_suffix('f').is_some_and(wide))
+}
+
+/// gcc calls outlined functions `f._omp_fn.0`, clang `.omp_outlined.` or `f.omp_outlined`.
+pub(crate) fn is_outlined_by_name(name: &str) -> bool {
+    name.contains("._omp_fn.") || name.contains("omp_outlined")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const FREE: &str = "\
+        omp_get_thread_num omp_get_num_threads_ GOMP_loop_ull_nonmonotonic_guided_next \
+        GOMP_loop_dynamic_start GOMP_loop_end_nowait GOMP_critical_name_start __kmpc_for_static_init_8u \
+        __kmpc_for_static_fini __kmpc_critical expf exp _ZGVdN4v_sin memcpy __stack_chk_fail";
+    const TIED: &str = "\
+        GOMP_barrier GOMP_single_start GOMP_loop_end GOMP_loop_static_start GOMP_task \
+        GOMP_loop_runtime_next GOMP_loop_ordered_dynamic_next GOMP_parallel GOMP_sections_start \
+        __kmpc_barrier __kmpc_reduce_nowait __kmpc_dispatch_next_4 __kmpc_dist_for_static_init_4 \
+        __kmpc_single __kmpc_omp_task pthread_barrier_wait sem_wait sched_yield usleep syscall \
+        __tls_get_addr printf omp_get_level rand longjmp pthread_exit omp_get_team_size_";
+
+    #[test]
+    fn tables_are_sorted_and_name_each_function_once() {
+        for table in [GOMP, KMPC, OMP, LIBRARIES] {
+            let mut met = BTreeSet::new();
+            for group in table {
+                assert!(group.names.is_sorted() && !group.names.is_empty(), "{}", group.why);
+                for name in group.names {
+                    assert!(met.insert(bare(name)), "{name} stands twice");
+                    assert!(find(bare(name)).is_some_and(|(found, _)| std::ptr::eq(found, group)), "{name}");
+                    assert_eq!(name.contains('/'), arguments(bare(name)) < UNKNOWN, "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_waits_for_nobody_leaves_threads_independent() {
+        for name in FREE.split(' ') {
+            assert!(ties_nobody(name), "{name}");
+        }
+        for name in TIED.split(' ') {
+            assert!(!ties_nobody(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn fortrans_names_mean_the_same() {
+        assert_eq!(role("omp_get_num_threads_"), Role::TeamSize);
+        assert_eq!(role("omp_get_thread_num_"), Role::ThreadNumber);
+        for name in
+            ["omp_in_parallel", "omp_get_active_level", "omp_get_team_size", "omp_get_ancestor_thread_num"]
+        {
+            assert_eq!(role(name), Role::Inquiry);
+            assert_eq!(role(&format!("{name}_")), Role::Inquiry);
+        }
+        assert_eq!(role("omp_get_team_size_8_"), Role::Inquiry);
+    }
+}

@@ -1,0 +1,116 @@
+//! The verdict about one module: finds its questions about the team, and has them followed.
+
+use super::code::Code;
+use super::flow::Analysis;
+use super::frame::Finding;
+use super::llvm;
+use super::state::NOTHING;
+use super::verdict::SizeUse;
+use crate::decode::abi;
+use crate::elf::{Elf, SlotKind};
+use crate::functions::{LOOKED_UP, Role, is_outlined_by_name, role};
+use memchr::memmem;
+use std::collections::BTreeSet;
+
+/// Rounds in which further functions turn out to return the team size or thread number.
+const MAX_TELLERS: usize = 32;
+
+/// Judges one module.
+pub(crate) fn judge(code: &Code<'_>) -> SizeUse {
+    verdict(code).unwrap_or_else(|early| early)
+}
+
+/// A verdict either way; the error is the one that ended the search early.
+fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
+    let elf = code.elf;
+    if elf.has_dynamic && !elf.dynamic_is_listed {
+        return Err(SizeUse::unknown("its section headers are missing, so that its imports are not known"));
+    }
+    looked_up_by_name(elf)?;
+    if let Some(objection) = llvm::objection(elf) {
+        return Err(objection);
+    }
+    let mut asked = elf.imports.iter().filter(|(name, _)| role(name) != Role::Other).peekable();
+    if asked.peek().is_none() {
+        return Ok(SizeUse::None);
+    }
+    if !elf.machine_supported {
+        return Err(SizeUse::unknown(abi::NOT_UNDERSTOOD));
+    }
+    for (name, address_taken) in asked {
+        match role(name) {
+            Role::Inquiry => return Err(SizeUse::depends(format!("it asks {name}"))),
+            Role::Sections => {
+                let why = format!("its sections may wait for each other, as {name} is called");
+                return Err(SizeUse::depends(why));
+            }
+            _ if *address_taken => return Err(SizeUse::depends(format!("it takes the address of {name}"))),
+            _ => {}
+        }
+    }
+    let mut kept = elf.slots.iter().filter(|slot| slot.kind == SlotKind::Data);
+    if let Some(slot) = kept.find(|slot| role(&slot.symbol) != Role::Other) {
+        return Err(SizeUse::depends(format!("it keeps the address of {}", slot.symbol)));
+    }
+    if !code.knows_functions() {
+        let why = "it asks about its team and has no table of its functions (.eh_frame_hdr)";
+        return Err(SizeUse::unknown(why));
+    }
+    let mentions = code.mentions().map_err(SizeUse::unknown)?;
+    if let Some((address, what)) = mentions.other {
+        return Err(SizeUse::depends(format!("{} {what}", code.describe(address))));
+    }
+    let told = |finding: Finding| {
+        let why = format!("{} {}", code.describe(finding.address), finding.what);
+        if finding.unknown { SizeUse::unknown(why) } else { SizeUse::depends(why) }
+    };
+    let mut analysis = Analysis::new(code, mentions.calls.keys().copied().collect());
+    let mut work: BTreeSet<u64> = analysis.askers.clone();
+    while let Some(function) = work.pop_first() {
+        let returned = analysis.summary(function, &NOTHING).map_err(told)?;
+        // The first scratch register is that of the result.
+        let Some(answer) = returned.map(|handed| handed[0]) else { continue };
+        if !answer.is_told() || is_outlined(code, function) || analysis.tellers.contains(&function) {
+            continue;
+        }
+        let callers = code.callers(function);
+        if code.is_exported(function) || callers.is_empty() || analysis.tellers.len() >= MAX_TELLERS {
+            return Err(told(Finding::depends(function, "returns the team size or thread number")));
+        }
+        analysis.add_teller(function);
+        work.extend(callers);
+    }
+    let sites: Vec<u64> = mentions.calls.into_values().flatten().collect();
+    if let Some(missed) = sites.iter().find(|site| !analysis.judged.contains(site)) {
+        return Err(told(Finding::unknown(*missed, "asks about the team on a path that was not found")));
+    }
+    Ok(SizeUse::OwnLoops { sites: sites.len() })
+}
+
+/// Outlined functions return nothing, whatever is left in the register for it.
+fn is_outlined(code: &Code<'_>, function: u64) -> bool {
+    match code.elf.functions.get(&function) {
+        Some(name) => is_outlined_by_name(name),
+        None => code.is_handed_on(function),
+    }
+}
+
+/// Programs that ask for a function by its name have that name in their data.
+fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
+    let tables = [".dynstr", ".dynsym", ".gnu.hash", ".eh_frame", ".eh_frame_hdr"];
+    for piece in elf.data.iter().filter(|piece| !tables.contains(&piece.name.as_str())) {
+        if let Some(name) = LOOKED_UP.iter().find(|name| contains(piece.data, name.as_bytes())) {
+            let why = format!("it can look up {name} by its name, which stands in {}", piece.name);
+            return Err(SizeUse::depends(why));
+        }
+    }
+    Ok(())
+}
+
+/// Whether `name` stands in `data` as a string of its own, between two zero bytes.
+fn contains(data: &[u8], name: &[u8]) -> bool {
+    memmem::find_iter(data, name).any(|begin| {
+        let starts = begin == 0 || data[begin - 1] == 0;
+        starts && data.get(begin + name.len()) == Some(&0)
+    })
+}

@@ -1,0 +1,146 @@
+//! On the way through a block: how operands are read and written.
+
+use super::class::Classes;
+use super::code::Code;
+use super::frame::{Finding, Frame, Summary};
+use super::state::{Exact, Handed, Place, State, Value};
+use crate::decode::{Operand, Operation, Register};
+
+pub(super) const STORED: &str = "stores the team size or thread number, or what it computed from them";
+const INDEXED: &str = "chooses an element in memory by its thread number or the team size";
+pub(super) const ESCAPES: &str = "takes the address of a function that tells about the team";
+pub(super) const VECTOR: &str = "copies the team size or thread number into a vector or float register";
+
+/// What a walk through one function asks about the others.
+pub(super) trait Callees {
+    /// Follows a call of `function`; `None` if nothing about the team goes in or comes out.
+    fn follow_call(&mut self, function: u64, handed: &Handed) -> Option<Summary>;
+
+    /// Counts work that has to stay within the module's budget, in instructions stepped over.
+    fn count(&mut self, steps: u64);
+}
+
+pub(super) struct Walk<'w, 'e, C> {
+    pub code: &'w Code<'e>,
+    pub callees: &'w mut C,
+    pub frame: &'w mut Frame,
+    pub state: State,
+    pub block: u64,
+    pub judging: bool,
+}
+
+impl<C: Callees> Walk<'_, '_, C> {
+    /// Notes what depends on the team.
+    pub fn find(&mut self, i: &Operation, what: &'static str) {
+        if self.judging {
+            self.frame.find(Finding::depends(i.address, what));
+        }
+    }
+
+    /// Notes what is not understood.
+    pub fn give_up(&mut self, i: &Operation, what: &'static str) {
+        if self.judging {
+            self.frame.find(Finding::unknown(i.address, what));
+        }
+    }
+
+    /// What is known of a register; of none, that it has nothing to do with the team.
+    pub fn value(&self, register: Option<Register>) -> Value {
+        register.map_or(Value::CLEAN, |register| self.state.registers[register])
+    }
+
+    /// Where the memory operand points; using an address that only this thread has is judged here.
+    pub fn place(&mut self, i: &Operation) -> Place {
+        let (place, classes) = self.address(i);
+        if classes.is_confined() {
+            self.find(i, INDEXED);
+        }
+        place
+    }
+
+    /// Where the memory operand points, and what the address has to do with the team.
+    pub fn address(&self, i: &Operation) -> (Place, Classes) {
+        let Some(memory) = i.memory else { return (Place::Elsewhere, Classes::CLEAN) };
+        let (base, index) = (self.value(memory.base), self.value(memory.index));
+        let scaled = if memory.is_scaled { index.classes.scaled() } else { index.classes };
+        let place = match base.exact {
+            Exact::Stack { base, offset } if !memory.has_index => {
+                Place::Own { base, offset: offset.wrapping_add(memory.displacement as i64) }
+            }
+            _ if base.is_stack() || index.is_stack() => Place::SomewhereOwn,
+            _ => Place::Elsewhere,
+        };
+        (place, base.classes.plus(scaled))
+    }
+
+    pub fn read(&mut self, i: &Operation, operand: usize) -> Value {
+        match i.operands[operand] {
+            Operand::General(register, bytes) => {
+                let mut value = self.state.registers[register];
+                if bytes < 4 {
+                    value.classes = value.classes.shifted();
+                }
+                value
+            }
+            Operand::Memory => {
+                let (place, memory) = (self.place(i), i.memory);
+                if let Some(slot) = memory.and_then(|memory| memory.fixed)
+                    && self.code.is_telling_slot(slot)
+                {
+                    return Value { exact: Exact::Slot(slot), ..Value::CLEAN };
+                }
+                let bytes = memory.map_or(0, |memory| memory.bytes);
+                let classes = self.state.load(place, bytes);
+                Value::of(if bytes < 4 { classes.shifted() } else { classes })
+            }
+            Operand::Constant(value) => Value::constant(value),
+            Operand::Special | Operand::Other => Value::CLEAN,
+        }
+    }
+
+    /// Writes the result, operand 0.
+    pub fn write(&mut self, i: &Operation, value: Value) {
+        match i.operands[0] {
+            Operand::General(register, bytes) if bytes >= 4 => self.state.set(register, value),
+            Operand::General(register, _) => {
+                let old = self.state.registers[register];
+                self.state.set(register, Value::of(old.classes.or(value.classes)));
+            }
+            Operand::Special if value.classes.is_confined() => self.find(i, VECTOR),
+            Operand::Special if value.is_function() => self.find(i, ESCAPES),
+            Operand::Memory => {
+                let (place, bytes) = (self.place(i), i.memory.map_or(0, |memory| memory.bytes));
+                self.store(i, place, bytes, value);
+            }
+            Operand::Constant(_) | Operand::Other if value.classes.is_confined() => self.find(i, STORED),
+            Operand::Special | Operand::Constant(_) | Operand::Other => {}
+        }
+    }
+
+    pub fn store(&mut self, i: &Operation, place: Place, size: usize, value: Value) {
+        let confined = value.classes.is_confined();
+        if value.is_function() {
+            self.find(i, ESCAPES);
+        }
+        match place {
+            Place::Own { base, offset } => {
+                self.state.store(base, offset, size, value.classes);
+                if confined && self.judging {
+                    self.frame.kept.push((i.address, base, offset));
+                }
+            }
+            _ if confined => self.find(i, STORED),
+            _ => {}
+        }
+    }
+
+    /// Remembers that other code may come to know a place in the own frame.
+    pub fn take_address(&mut self, value: Value) {
+        if self.judging {
+            self.frame.taken.push(match value.exact {
+                Exact::Stack { base, offset } => (base, offset),
+                _ => (0, i64::MIN),
+            });
+        }
+    }
+}
