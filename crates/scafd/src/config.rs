@@ -3,8 +3,8 @@
 //! `docs/configuration.md` describes the keys for users.
 
 use crate::apply::gang::stop::Wish;
-use crate::experiment::When;
 use crate::observe::counters::{Chosen, Name, NotAName};
+use crate::serial_trials::When;
 pub use scaf_policy::Gang;
 use scaf_policy::counters::Event;
 use scaf_policy::fusion::Measured;

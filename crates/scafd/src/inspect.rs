@@ -8,6 +8,8 @@
 mod dying;
 mod queue;
 
+pub use queue::Job;
+
 use crate::talk::Talk;
 use dying::Dying;
 use queue::Queue;
@@ -119,24 +121,9 @@ fn verdict(pid: u32, memory: &mut Memory) -> Verdict {
     }
 }
 
-/// What is to be inspected.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Job {
-    /// Which program.
-    pub id: ProgramId,
-    /// Its process.
-    pub pid: u32,
-    /// Its user.
-    pub uid: u32,
-    /// Its group.
-    pub gid: u32,
-    /// Modules that it had met when this was asked.
-    pub modules: u8,
-}
-
 /// What was found out about a user's files.
 #[derive(Default)]
-struct Known {
+struct UserFiles {
     memory: Memory,
     /// Bytes of the answers that it is from.
     bytes: usize,
@@ -156,7 +143,7 @@ pub struct Inspector {
     waiting: Queue,
     dying: Dying,
     /// What was found out about files, by user: a user's helper can be fooled by that user, so nobody else trusts it.
-    known: BTreeMap<u32, Known>,
+    known: BTreeMap<u32, UserFiles>,
     next: u64,
 }
 
@@ -282,7 +269,7 @@ impl Inspector {
         }
         let known = self.known.entry(uid).or_default();
         if known.bytes + bytes > MOST_KNOWN {
-            *known = Known::default();
+            *known = UserFiles::default();
         }
         learned.cut();
         known.memory.extend(learned);

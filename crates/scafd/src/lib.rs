@@ -10,15 +10,15 @@ pub mod config;
 pub mod control;
 pub mod daemon;
 pub mod estimate;
-pub mod experiment;
 pub mod inspect;
 pub mod journal;
 pub mod log;
 pub mod observe;
 pub mod paths;
+pub mod region_meter;
 pub mod registry;
 pub mod remember;
-pub mod rows;
+pub mod serial_trials;
 pub mod talk;
 
 pub use cli::cli;

@@ -1,4 +1,4 @@
-//! What both uses of control groups need ([`super::slow`], [`super::gang`]): nobody may be in a group that is taken away.
+//! What both uses of control groups need ([`crate::apply::slow`], [`crate::apply::stop`]): nobody may be in a group that is taken away.
 
 use std::fs;
 use std::path::Path;

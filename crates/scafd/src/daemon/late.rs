@@ -5,7 +5,7 @@
 //! keeps its affinity until its threads are no more than its contexts, which is when the call has ended and the
 //! threads that spin for the next one (20 to 30 ms) have gone to sleep; or for [`LONGEST`].
 
-use super::Daemon;
+use super::state::Daemon;
 use crate::observe::clock;
 use scaf_policy::ProgramId;
 use scaf_proto::ports::{Kind, Promise};
@@ -26,15 +26,15 @@ impl Daemon {
         let late = self.is_in_calls(id);
         let Some(program) = self.registry.get_mut(id) else { return false };
         // A wait isn't begun anew by every decision.
-        let until = program.late_ns.unwrap_or_else(|| clock::now_ns() + LONGEST.as_nanos() as u64);
-        program.late_ns = (late && clock::now_ns() < until).then_some(until);
-        program.late_ns.is_some()
+        let until = program.phase.late_ns.unwrap_or_else(|| clock::now_ns() + LONGEST.as_nanos() as u64);
+        program.phase.late_ns = (late && clock::now_ns() < until).then_some(until);
+        program.phase.late_ns.is_some()
     }
 
     /// Sets what waited for calls that have ended.
     pub(super) fn narrow_late(&mut self) {
         let late: Vec<ProgramId> =
-            self.registry.iter().filter(|p| p.late_ns.is_some()).map(|p| p.id).collect();
+            self.registry.iter().filter(|p| p.phase.late_ns.is_some()).map(|p| p.identity.id).collect();
         for id in late {
             if !self.waits_for_calls(id) {
                 self.set_affinity(id);
@@ -44,7 +44,7 @@ impl Daemon {
 
     /// Whether somebody waits.
     pub(super) fn is_late(&self) -> bool {
-        self.registry.iter().any(|program| program.late_ns.is_some())
+        self.registry.iter().any(|program| program.phase.late_ns.is_some())
     }
 
     fn is_in_calls(&self, id: ProgramId) -> bool {
@@ -53,7 +53,7 @@ impl Daemon {
         };
         let (Some(dop), Some(_)) = (program.grant.dop, &program.grant.set) else { return false };
         let mut follows = false;
-        let mut at_work = program.came_at_work && pages.ports().next().is_none();
+        let mut at_work = program.phase.came_at_work && pages.ports().next().is_none();
         for port in pages.ports() {
             let blas = matches!(port.kind, Kind::OpenBlas | Kind::Blis);
             follows |= blas && port.promise == Promise::Follows;
@@ -62,9 +62,9 @@ impl Daemon {
         // The library needs up to 0.1 s to notice that it is in calls. Threads that run outside of all regions are its own.
         let in_region = || pages.read().is_some_and(|page| page.1.iter().flatten().any(|slot| slot.team > 0));
         // While it waits it isn't asked again: it may have found out before us that the call has ended.
-        let known = program.late_ns.is_some()
-            || at_work && (follows || program.came_at_work)
+        let known = program.phase.late_ns.is_some()
+            || at_work && (follows || program.phase.came_at_work)
             || follows && !in_region();
-        known && self.observer.process(program.pid).runnable(MOST_THREADS) > dop as usize
+        known && self.observer.process(program.identity.pid).runnable(MOST_THREADS) > dop as usize
     }
 }

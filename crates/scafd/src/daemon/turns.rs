@@ -1,6 +1,6 @@
 //! Programs that share in time: when turns are made, and telling [`crate::apply::gang`].
 
-use super::Daemon;
+use super::state::Daemon;
 use crate::apply::gang::{Gangs, Member, Turn};
 use crate::config::Gang;
 use crate::control::Turns;
@@ -25,9 +25,10 @@ impl Daemon {
         let failed = self.parts.apply.gangs().map(Gangs::failed).unwrap_or_default();
         for (member, why) in &failed {
             let of = |program: &&crate::registry::Program| {
-                (program.pid, program.starttime) == (member.pid, member.starttime) && program.alone.is_none()
+                (program.identity.pid, program.identity.starttime) == (member.pid, member.starttime)
+                    && program.reach.alone.is_none()
             };
-            let id = self.registry.iter().find(of).map(|program| program.id);
+            let id = self.registry.iter().find(of).map(|program| program.identity.id);
             if let Some(id) = id {
                 self.leave_alone(id, format!("it can't take turns: {why}"));
             }
@@ -38,9 +39,14 @@ impl Daemon {
     /// Has a decision's turns carried out.
     pub(super) fn take_turns(&mut self, allocation: &Allocation) {
         let Some(gangs) = self.parts.apply.gangs() else { return };
-        let there = self.registry.iter().filter(|program| program.alone.is_none());
+        let there = self.registry.iter().filter(|program| program.reach.alone.is_none());
         let members: BTreeMap<ProgramId, Member> = there
-            .map(|program| (program.id, Member { pid: program.pid, starttime: program.starttime }))
+            .map(|program| {
+                (
+                    program.identity.id,
+                    Member { pid: program.identity.pid, starttime: program.identity.starttime },
+                )
+            })
             .collect();
         let member = |id: &ProgramId| members.get(id).copied();
         let turn = |turn: &scaf_policy::Turn| Turn {
@@ -61,7 +67,7 @@ impl Daemon {
         let take: BTreeSet<ProgramId> =
             allocation.turns.iter().flat_map(|turn| turn.members.iter().copied()).collect();
         for program in self.registry.iter_mut() {
-            program.takes_turns = take.contains(&program.id);
+            program.phase.takes_turns = take.contains(&program.identity.id);
         }
     }
 }

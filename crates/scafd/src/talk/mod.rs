@@ -13,6 +13,7 @@ pub use listen::Error as ListenError;
 pub use pages::Pages;
 pub use peer::Peer;
 
+use crate::apply::MOST_PROGRAMS;
 use crate::control::{CHUNK_BYTES, Reply, Request};
 use crate::log::Limiter;
 use listen::Listener;
@@ -25,9 +26,6 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-/// Connections at a time.
-pub const MAX_CLIENTS: usize = 1024;
 
 /// Longest packet taken from a client, in bytes.
 const MAX_PACKET: usize = 4096;
@@ -105,7 +103,7 @@ impl Talk {
             clients: BTreeMap::new(),
             next: 1,
             max_per_uid: max_per_uid as usize,
-            max_clients: MAX_CLIENTS.min(file_limit().saturating_sub(64)),
+            max_clients: MOST_PROGRAMS.min(file_limit().saturating_sub(64)),
             complaints: Limiter::default(),
         })
     }

@@ -4,9 +4,9 @@
 //! kernel doesn't know better; so it asks for real-time priority, and goes without where that isn't permitted. It runs for 50 to 100 us a switch.
 
 use super::rounds::{self, Rounds};
-use super::stop::{self, Held, Way};
-use super::stops::Stops;
-use super::{Member, Order, Turn, everyone};
+use super::turn::{Member, Order, Turn, everyone};
+use crate::apply::guardian::stops::Stops;
+use crate::apply::stop::{self, Held, Way};
 use crate::log::{self, Level};
 use crate::observe::clock::{cpu_ns, now_ns};
 use std::collections::{BTreeMap, BTreeSet};

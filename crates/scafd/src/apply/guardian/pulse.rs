@@ -3,7 +3,8 @@
 //! Whoever is about to change something that the guardian would have to give back feels for its pulse first, by one system call: the pipe to it has no reader any
 //! more when it is gone. So between its death and another one's birth nothing more is changed.
 
-use super::{Table, watch};
+use super::table::Table;
+use super::watch;
 use crate::log::{self, Level};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, WaitOptions, waitpid};

@@ -1,7 +1,7 @@
 //! What the guardian does: it waits for the daemon's end, and then lets everyone go on and gives everyone the own affinity back.
 
-use super::{Entry, Table, load};
-use crate::apply::sweep;
+use super::table::{Entry, Table, load};
+use crate::apply::threads::sweep;
 use crate::observe::{Observer, affinity};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;

@@ -12,7 +12,7 @@ mod spread;
 
 pub use contexts::{Contexts, Error, MOST_PERIOD_US};
 
-use super::Trouble;
+use crate::apply::threads::Trouble;
 use crate::observe::Observer;
 use std::collections::BTreeMap;
 use std::path::Path;

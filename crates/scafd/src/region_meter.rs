@@ -19,16 +19,16 @@ const MOST_S: f64 = 60.0;
 
 /// The memory between two readings of one program's rows.
 #[derive(Clone, Debug)]
-pub struct RowMeter {
+pub struct RegionMeter {
     attached: u64,
     last: u64,
     rows: BTreeMap<Key, RowCopy>,
 }
 
-impl RowMeter {
+impl RegionMeter {
     /// A meter for a program that attached at tick `now`.
-    pub fn new(now: u64) -> RowMeter {
-        RowMeter { attached: now, last: now, rows: BTreeMap::new() }
+    pub fn new(now: u64) -> RegionMeter {
+        RegionMeter { attached: now, last: now, rows: BTreeMap::new() }
     }
 
     /// Takes in a reading made at tick `now`; the program has had its DoP for `steady_s` seconds, and can have none above
@@ -79,10 +79,10 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    fn meter() -> (RowMeter, Box<Rows>, Tsc) {
+    fn meter() -> (RegionMeter, Box<Rows>, Tsc) {
         // SAFETY: rows consist of atomics only, for which zero is a value.
         let rows = Box::new(unsafe { std::mem::zeroed::<Rows>() });
-        (RowMeter::new(0), rows, Tsc::with_rate(1.0))
+        (RegionMeter::new(0), rows, Tsc::with_rate(1.0))
     }
 
     #[test]
