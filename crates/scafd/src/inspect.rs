@@ -1,15 +1,17 @@
 //! Finds out whether a program's teams may be resized, in a helper process of its own.
 //!
-//! The helper is this same executable, called with `--inspect PID`. It runs as the program's user, without privileges and
-//! within limits of memory and time, because it reads files that the user wrote. It is handed what was found out about this
-//! user's files before, and prints one [`Answer`] as JSON. Its user can also stop or fool it, or keep it from ending; that harms only this user's programs, since each user
-//! has one helper at a time and nothing here waits for any.
+//! The helper is this same executable, called with `--inspect PID`. It runs as the program's user, without
+//! privileges and within limits of memory and time, because it reads files that the user wrote. It is handed
+//! what was found out about this user's files before, and prints one [`Answer`] as JSON. Its user can also
+//! stop or fool it, or keep it from ending; that harms only this user's programs, since each user has one
+//! helper at a time and nothing here waits for any.
 
 mod dying;
 mod queue;
 
 pub use queue::Job;
 
+use crate::log::warning;
 use crate::talk::Talk;
 use dying::Dying;
 use queue::Queue;
@@ -36,8 +38,8 @@ const CPU_S: u64 = 10;
 /// Memory a helper has, in bytes.
 const MEMORY: u64 = 2 << 30;
 
-/// Longest answer that is read, in bytes: 300 for each of the files of a process, and 10 for each of their regions. Python
-/// with scikit-learn, LightGBM and XGBoost has 110,000.
+/// Longest answer that is read, in bytes: 300 for each of the files of a process, and 10 for each of their
+/// regions. Python with scikit-learn, LightGBM and XGBoost has 110,000.
 const MOST_ANSWER: usize = 1 << 19;
 
 /// Users whose files are remembered.
@@ -142,7 +144,7 @@ pub struct Inspector {
     helpers: Vec<Helper>,
     waiting: Queue,
     dying: Dying,
-    /// What was found out about files, by user: a user's helper can be fooled by that user, so nobody else trusts it.
+    /// What was found out about files, by user: a user can fool the own helper, so nobody else trusts it.
     known: BTreeMap<u32, UserFiles>,
     next: u64,
 }
@@ -237,10 +239,7 @@ impl Inspector {
                     if let Some(out) = &child.stdout
                         && let Err(e) = talk.watch(out, token)
                     {
-                        crate::log::line(
-                            crate::log::Level::Warning,
-                            format_args!("cannot wait for a helper: {e}"),
-                        );
+                        warning!("cannot wait for a helper: {e}");
                     }
                     self.helpers.push(Helper {
                         token,

@@ -381,7 +381,7 @@ fn a_policy_is_told_the_dops_that_were_had_and_a_profile_that_does_not_change() 
     p.know();
     assert_eq!((dops(&p.request().curve), p.request().profile), (vec![1, 2, 4], asked.profile));
     assert!(p.request().curve[2].speedup.value < 1.7, "{:?}", p.request().curve);
-    assert_eq!(p.evidence.known()[0].sources, []);
+    assert_eq!(p.evidence.known[0].sources, []);
 }
 
 #[test]

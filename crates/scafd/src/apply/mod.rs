@@ -1,9 +1,9 @@
-//! Changes the system: the affinity of programs' threads, and whether they run at all ([`gang`]). The only module of the daemon that does, and it has a
-//! dry run that does not, and hands for a machine that passes for another one ([`slow`]).
+//! Changes the system: the affinity of programs' threads, and whether they run at all ([`gang`]). No other
+//! module of the daemon does. It has a dry run, and hands for a machine that passes for another ([`slow`]).
 //!
-//! A program that is given fewer PUs than it has of its own has all its threads' affinity *narrowed*. Threads that
-//! have bound themselves, so whose mask is neither the program's own nor the one we set, keep it. What was narrowed
-//! stands in the guardian's table first ([`guardian`]), so that it is given back even if we are killed.
+//! A program that is given fewer PUs than it has of its own has all its threads' affinity *narrowed*. Threads
+//! that have bound themselves, so whose mask is neither the program's own nor the one we set, keep it. What
+//! was narrowed is noted for the [`guardian`] first, which gives it back if we are killed.
 
 pub mod gang;
 mod groups;
@@ -108,8 +108,7 @@ impl Apply {
         }
     }
 
-    /// Sets the affinity of all threads to `mask`. Gives the mask as the kernel took it (within the program's
-    /// cpuset).
+    /// Sets the affinity of all threads to `mask`. Gives what the kernel took (within the cpuset).
     ///
     /// # Errors
     /// The process is gone, or the kernel refuses.

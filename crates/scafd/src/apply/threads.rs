@@ -48,11 +48,11 @@ pub fn bound_thread(observer: &Observer, pid: u32, known: &[&PuSet]) -> io::Resu
     Ok(None)
 }
 
-/// Sets every thread of a process whose mask is one of `known` to `mask`. A thread that is created meanwhile has its
-/// creator's old or new mask, so the list is read until it has nothing new, at most 3 times.
+/// Sets every thread of a process whose mask is one of `known` to `mask`. A thread that is created meanwhile
+/// has its creator's old or new mask, so the list is read until it has nothing new, at most 3 times.
 ///
-/// Gives the mask as the kernel took it for the first thread that was set (within its cpuset), if any was. Not
-/// the main thread's: that one may have bound itself.
+/// Gives the mask as the kernel took it for the first thread that was set (within its cpuset), if any was.
+/// Not the main thread's: that one may have bound itself.
 pub(crate) fn sweep(
     observer: &Observer,
     pid: u32,

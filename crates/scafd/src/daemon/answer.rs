@@ -3,7 +3,7 @@
 use super::state::Daemon;
 use crate::config::check_policy;
 use crate::control::{self, CountersAre, Decisions, Reply, Request, Snapshot};
-use crate::log::{self, Level};
+use crate::log::info;
 use crate::observe::clock::now_ns;
 use crate::observe::counters::Access;
 use crate::talk::{Pages, Peer};
@@ -47,7 +47,7 @@ impl Daemon {
         }
         match scaf_policy::by_name(name, &self.parts.config.settings()) {
             Some(policy) => {
-                log::line(Level::Info, format_args!("policy {name}, asked for by process {}", peer.pid));
+                info!("policy {name}, asked for by process {}", peer.pid);
                 self.parts.policy = policy;
                 self.policy_since = self.decisions + 1;
                 Reply::Policy(name.to_owned())

@@ -5,7 +5,7 @@ use super::limits::why_bound;
 use super::state::Daemon;
 use crate::apply::Trouble;
 use crate::inspect::{Job, Verdict};
-use crate::log::{self, Level};
+use crate::log::{info, warning};
 use crate::observe::process::Stat;
 use crate::observe::{affinity, clock};
 use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, no_pus};
@@ -13,8 +13,8 @@ use crate::talk::Peer;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello};
 
-/// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from, and how
-/// far down a program's descendants are freed of it.
+/// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from,
+/// and how far down a program's descendants are freed of it.
 pub(super) const GENERATIONS: usize = 8;
 
 impl Daemon {
@@ -24,7 +24,7 @@ impl Daemon {
         match self.admit(id, peer, hello) {
             Ok(()) => true,
             Err(e) => {
-                log::line(Level::Warning, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
+                warning!("process {} runs unmanaged: {e:#}", peer.pid);
                 self.parts.talk.refuse(id.0);
                 false
             }
@@ -177,14 +177,11 @@ impl Daemon {
         program.grant.renew();
         if self.parts.verbose {
             let code = &program.code.teams;
-            log::line(
-                Level::Info,
-                format_args!(
-                    "program {} (process {}): {code:?}, {} independent regions",
-                    job.id.0,
-                    job.pid,
-                    verdict.independent.len()
-                ),
+            info!(
+                "program {} (process {}): {code:?}, {} independent regions",
+                job.id.0,
+                job.pid,
+                verdict.independent.len()
             );
         }
         // Before the word that makes them count.
@@ -197,8 +194,8 @@ impl Daemon {
         }
     }
 
-    /// Lets programs go that have become another user's since they attached: what they may ask for and are due was that user's. They
-    /// come anew by themselves. Once a second, a microsecond each.
+    /// Lets programs go that have become another user's since they attached: what they may ask for and are
+    /// due was that user's. They come anew by themselves. Once a second, a microsecond each.
     pub(super) fn let_go_of_others(&mut self) {
         let other = |program: &&Program| {
             self.observer.process(program.identity.pid).uid().is_ok_and(|uid| uid != program.identity.uid)
@@ -210,9 +207,7 @@ impl Daemon {
             .map(|program| (program.identity.id, program.identity.pid))
             .collect();
         for (id, pid) in others {
-            let why =
-                format_args!("program {} (process {pid}) has become another user's and is let go", id.0);
-            log::line(Level::Info, why);
+            info!("program {} (process {pid}) has become another user's and is let go", id.0);
             self.parts.talk.close(id.0);
             self.depart(id);
         }
@@ -229,7 +224,7 @@ impl Daemon {
         self.former.add(&program);
         if let Err(trouble @ Trouble::Denied { .. }) = self.parts.apply.restore(&target_of(&program)) {
             // The guardian keeps its note and tries again when the daemon ends.
-            log::line(Level::Warning, format_args!("program {} stays narrow: {trouble}", id.0));
+            warning!("program {} stays narrow: {trouble}", id.0);
         }
         self.load.detach(id, clock::now_ns(), program.contexts());
         if self.registry.is_empty() {
@@ -251,8 +246,8 @@ impl Daemon {
     }
 }
 
-/// Whether the process that has the peer's id now is the one that connected. Up to 10 s lie between the two, in which
-/// that one may have ended and another been given its id: somebody else's, even, for which the peer may not speak.
+/// Whether the process that has the peer's id now is the one that connected. Up to 10 s lie between the two,
+/// in which that one may have ended and its id been given to another process, even another user's.
 fn check_identity(peer: &Peer, starttime: u64, uid: u32) -> anyhow::Result<()> {
     anyhow::ensure!(
         starttime <= peer.accepted,
@@ -260,7 +255,8 @@ fn check_identity(peer: &Peer, starttime: u64, uid: u32) -> anyhow::Result<()> {
     );
     anyhow::ensure!(
         uid == peer.uid,
-        "user {} connected, but the process runs as user {uid} now; start it as the user that it is to run as",
+        "user {} connected, but the process runs as user {uid} now; start it as the user that it is to \
+         run as",
         peer.uid
     );
     Ok(())

@@ -1,12 +1,12 @@
 //! Allocate, place, apply and publish.
 //!
-//! Those who lose contexts come first: their smaller grant is published and their affinity narrowed before anybody's
-//! grows, so that at no moment two programs are sent to the same context on purpose.
+//! Those who lose contexts come first: their smaller grant is published and their affinity narrowed before
+//! anybody's grows, so that at no moment two programs are sent to the same context on purpose.
 
 use super::state::Daemon;
 use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
-use crate::log::{self, Level};
+use crate::log::{info, warning};
 use crate::observe::clock;
 use scaf_policy::place::{Want, place_turns, scatter};
 use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet, with_turns};
@@ -14,7 +14,7 @@ use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
 
 impl Daemon {
-    /// How many contexts each program gets, and what is to be kept of that. Programs that are left alone aren't asked about.
+    /// How many contexts each program gets, and what is to be kept of that; without those left alone.
     pub(super) fn allocate(&mut self) -> (Allocation, Option<Entry>) {
         let requests: Vec<_> =
             self.registry.iter().filter(|p| p.reach.alone.is_none()).map(|p| p.request()).collect();
@@ -58,7 +58,7 @@ impl Daemon {
             owners.insert(id, program.identity.uid);
             entry.names.insert(id, program.identity.name.clone());
             entry.mechanisms.insert(id, program.mechanism().0);
-            let known = program.evidence.known();
+            let known = &program.evidence.known;
             if !known.is_empty() {
                 entry.sources.insert(id, known.iter().map(|known| known.sources.clone()).collect());
             }
@@ -162,16 +162,13 @@ impl Daemon {
             program.grant.remember(&mask.clone());
         }
         if self.parts.verbose {
-            log::line(
-                Level::Info,
-                format_args!(
-                    "program {} (process {}): {} on {}: {}",
-                    id.0,
-                    program.identity.pid,
-                    program.grant.dop.map_or("unmanaged".to_owned(), |dop| format!("DoP {dop}")),
-                    program.grant.pus,
-                    program.grant.reason
-                ),
+            info!(
+                "program {} (process {}): {} on {}: {}",
+                id.0,
+                program.identity.pid,
+                program.grant.dop.map_or("unmanaged".to_owned(), |dop| format!("DoP {dop}")),
+                program.grant.pus,
+                program.grant.reason
             );
         }
         self.publish(id);
@@ -196,7 +193,7 @@ impl Daemon {
             // The end of its connection will tell, or its clock at the next tick.
             Err(Trouble::Gone(_)) => {}
             Err(trouble) => {
-                log::line(Level::Warning, format_args!("program {} is left alone: {trouble}", id.0));
+                warning!("program {} is left alone: {trouble}", id.0);
                 self.leave_alone(id, trouble.to_string());
             }
         }

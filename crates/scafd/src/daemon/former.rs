@@ -1,5 +1,4 @@
-//! Programs that have left lately and were narrowed at some time: a process may have become another program, which
-//! attaches anew.
+//! Programs that were narrowed and have left lately: their processes may attach anew as other programs.
 
 use crate::registry::Program;
 use scaf_policy::PuSet;

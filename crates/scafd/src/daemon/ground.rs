@@ -18,8 +18,8 @@ impl Ground {
     }
 }
 
-/// The topology as `read` gives it if that which is known lacks some of `pus`. PUs that it lacks as well are `strange`, and no reason
-/// to read it once more.
+/// The topology as `read` gives it if that which is known lacks some of `pus`. PUs that it lacks as well are
+/// `strange`, and no reason to read it once more.
 pub(super) fn grown<E>(
     known: &Topology,
     pus: &PuSet,

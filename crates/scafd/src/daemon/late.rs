@@ -1,9 +1,10 @@
 //! Programs that lose contexts while a library of theirs, a BLAS, is in a call on several threads.
 //!
-//! Such a call can't be made smaller, and its threads wait for each other by spinning: folded onto one context, a Cholesky
-//! factorisation of 70 ms takes 2 s. The library is told of the new grant at once, and its next call follows it. So the program
-//! keeps its affinity until its threads are no more than its contexts, which is when the call has ended and the
-//! threads that spin for the next one (20 to 30 ms) have gone to sleep; or for [`LONGEST`].
+//! Such a call can't be made smaller, and its threads wait for each other by spinning: folded onto one
+//! context, a Cholesky factorisation of 70 ms takes 2 s. The library is told of the new grant at once, and
+//! its next call follows it. So the program keeps its affinity until its threads are no more than its
+//! contexts, which is when the call has ended and the threads that spin for the next one (20 to 30 ms) have
+//! gone to sleep; or for [`LONGEST`].
 
 use super::state::Daemon;
 use crate::observe::clock;
@@ -59,7 +60,7 @@ impl Daemon {
             follows |= blas && port.promise == Promise::Follows;
             at_work |= blas && port.at_work > dop;
         }
-        // The library needs up to 0.1 s to notice that it is in calls. Threads that run outside of all regions are its own.
+        // It takes the library up to 0.1 s to notice calls. Threads outside of all regions are its own.
         let in_region = || pages.read().is_some_and(|page| page.1.iter().flatten().any(|slot| slot.team > 0));
         // While it waits it isn't asked again: it may have found out before us that the call has ended.
         let known = program.phase.late_ns.is_some()

@@ -1,19 +1,19 @@
-//! What there is to give away, read again once a second: PUs that come and go, cpusets and affinities that change.
+//! What there is to give away, read again once a second: PUs, cpusets and affinities may change.
 
 use super::ground::{Ground, grown};
 use super::state::Daemon;
 use crate::apply::bound_thread;
-use crate::log::{self, Level};
+use crate::log::{info, warning};
 use crate::observe::{Limits, Observer};
 use scaf_policy::PuSet;
 
 impl Daemon {
-    /// Reads limits again, and the topology where there is a PU that wasn't; programs may then run on other PUs than before.
+    /// Reads limits again, and the topology where there is a new PU; programs may then run on other PUs.
     pub(super) fn refresh_limits(&mut self) {
         self.limits = if self.parts.pretended {
             Limits { pus: self.parts.topology.all(), quota: None }
         } else {
-            // Affinity can't be unreadable for ourselves but on machines beyond MAX_PUS; there, all that we know.
+            // Our own affinity is unreadable only on machines beyond MAX_PUS: there, all that we know.
             let own = crate::observe::affinity(0).unwrap_or_else(|_| self.parts.topology.all());
             let mut limits = self.observer.limits(&own);
             self.follow_machine(&limits.pus);
@@ -36,16 +36,16 @@ impl Daemon {
         }
     }
 
-    /// Reads the topology again if it lacks some of the PUs that may be used: they were offline when it was read.
+    /// Reads the topology again if it lacks PUs that may be used: they were offline then.
     fn follow_machine(&mut self, pus: &PuSet) {
         let read = || scaf_topology::load(&scaf_topology::Source::ThisMachine);
         match grown(&self.parts.topology, pus, &mut self.strange, read) {
             None => {}
             Some(Ok(topology)) => {
-                log::line(Level::Info, format_args!("the machine has other PUs now: {}", topology.all()));
+                info!("the machine has other PUs now: {}", topology.all());
                 self.parts.topology = topology;
             }
-            Some(Err(e)) => log::line(Level::Warning, format_args!("PUs {pus} aren't all known: {e}")),
+            Some(Err(e)) => warning!("PUs {pus} aren't all known: {e}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What was learned of users' programs, with bounds, so that no user can push out what was learned of all others'.
+//! What was learned of users' programs, within bounds, so that no user can push out what others' taught.
 
 use std::collections::VecDeque;
 

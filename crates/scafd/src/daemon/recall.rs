@@ -11,7 +11,7 @@ use scaf_memory::Key;
 use scaf_policy::ProgramId;
 
 impl Daemon {
-    /// Asks what is known of a program that was inspected, once; of modules that it loaded since, that is known by now.
+    /// Asks what is known of a program that was inspected, once: of modules loaded since, that is known.
     pub(super) fn recall(&mut self, id: ProgramId, origin: Origin) {
         let (Some(program), Some(remember)) = (self.registry.get_mut(id), &mut self.parts.remember) else {
             return;
@@ -35,8 +35,8 @@ impl Daemon {
         }
     }
 
-    /// The same for a newcomer whose executable was inspected before: an inspection takes 30 ms, and this answer is there before its
-    /// first region.
+    /// The same for a newcomer whose executable was inspected before: an inspection takes 30 ms, and this
+    /// answer is there before its first region.
     pub(super) fn recall_at_once(&mut self, id: ProgramId) {
         let (Some(program), Some(remember)) = (self.registry.get_mut(id), &mut self.parts.remember) else {
             return;
@@ -99,8 +99,11 @@ impl Daemon {
     pub(super) fn ask_memory(&mut self, connection: u64, peer: Peer, request: Request) {
         let own = rustix::process::getuid().as_raw();
         let refusal = match &mut self.parts.remember {
-            None => Some("this daemon keeps nothing of what programs teach: memory = false in its configuration, or it tries \
-                          things out (--dry-run)".to_owned()),
+            None => Some(
+                "this daemon keeps nothing of what programs teach: memory = false in its \
+                          configuration, or it tries things out (--dry-run)"
+                    .to_owned(),
+            ),
             Some(_) if self.parts.scope == Scope::Session && peer.uid != own => {
                 Some(format!("this daemon remembers user {own}'s programs only; ask as that user"))
             }

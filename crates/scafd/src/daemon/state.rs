@@ -20,7 +20,7 @@ use crate::remember::Remember;
 use crate::talk::Talk;
 use scaf_policy::{Policy, ProgramId, PuSet, Topology};
 
-/// Token of the signals' pipe, and that of the memory's answers; helpers' pipes have the tokens from [`FIRST_HELPER`] on.
+/// Token of the signals' pipe. Helpers' pipes have the tokens from [`FIRST_HELPER`] on.
 pub const SIGNALS: u64 = 1;
 /// See [`SIGNALS`].
 pub const MEMORY: u64 = 2;
@@ -72,8 +72,8 @@ pub struct Daemon {
     pub(super) former: Formers,
     /// Loops in which a program waited for itself while it was folded: the next one is found out sooner.
     pub(super) spinners: PerUser<String>,
-    /// Files that programs were started from, and the fingerprints of the code in these as an inspection by that
-    /// user found them: no other user is to rely on that.
+    /// Files that programs were started from, and the fingerprints of the code in these as an inspection by
+    /// that user found them: no other user is to rely on that.
     pub(super) executables: PerUser<(FileId, String)>,
     pub(super) timers: Timers,
     pub(super) stop: bool,

@@ -1,8 +1,8 @@
 //! What is done at every tick: observe, estimate, and follow grants until they are in effect.
 //!
-//! With 100 programs at 4 ticks a second this may cost 2% of a core, so that per program and tick there is one page
-//! to copy and one clock to read (2 us); what needs /proc is done once a second, or only where a team is larger than
-//! its DoP.
+//! With 100 programs at 4 ticks a second this may cost 2% of a core, so that per program and tick there is
+//! one page to copy and one clock to read (2 us); what needs /proc is done once a second, or only where a
+//! team is larger than its DoP.
 
 use super::arrive::GENERATIONS;
 use super::decide::target_of;
@@ -11,7 +11,7 @@ use super::state::Daemon;
 use crate::apply::Trouble;
 use crate::config::Gang;
 use crate::estimate::Page;
-use crate::log::{self, Level};
+use crate::log::{info, warning};
 use crate::observe::clock::{self, Tsc};
 use crate::observe::counters::Note;
 use crate::observe::load::Sample;
@@ -37,7 +37,7 @@ const YOUNG_NS: u64 = 1_000_000_000;
 /// For how long a program that has got nowhere is looked at every 10 ms; then at every tick.
 const SUSPECT_NS: u64 = 150_000_000;
 
-/// Contexts that others may be busy on, without their having been taken from programs, before what these do is disturbed.
+/// Contexts that others may be busy on, beyond those taken from programs, before programs are disturbed.
 const CROWDED: f64 = 0.6;
 
 impl Daemon {
@@ -69,7 +69,7 @@ impl Daemon {
                     sample
                 }
                 Err(e) => {
-                    log::line(Level::Warning, format_args!("/proc/stat: {e}: unmanaged load is unknown"));
+                    warning!("/proc/stat: {e}: unmanaged load is unknown");
                     Sample::default()
                 }
             };
@@ -86,8 +86,8 @@ impl Daemon {
         sample
     }
 
-    /// Reads the report pages. First all are copied, a microsecond each, and then they are made sense of: what is decided by
-    /// is of one moment.
+    /// Reads the report pages. First all are copied, a microsecond each, and then they are made sense of:
+    /// what is decided by is of one moment.
     pub(super) fn estimate(&mut self, sample: Sample) {
         let experiments = match self.parts.config.experiments {
             When::Off => false,
@@ -117,15 +117,9 @@ impl Daemon {
             let steady_s = now.ns.saturating_sub(program.grant.granted_ns) as f64 * 1e-9;
             let (id, pid) = (program.identity.id.0, program.identity.pid);
             let counts = self.counting.read(program.identity.id, &process, cpu_ns, |note| match note {
-                Note::Chosen(why) => log::line(
-                    Level::Warning,
-                    format_args!("the configuration names an event that isn't counted: {why}"),
-                ),
+                Note::Chosen(why) => warning!("the configuration names an event that isn't counted: {why}"),
                 Note::Without(why) => {
-                    log::line(
-                        Level::Info,
-                        format_args!("program {id} (process {pid}) goes without counters: {why}"),
-                    );
+                    info!("program {id} (process {pid}) goes without counters: {why}");
                 }
             });
             if let Some(counts) = counts {
@@ -133,13 +127,14 @@ impl Daemon {
             }
             program.know();
             let Some(pages) = self.parts.talk.pages(program.identity.id.0) else { continue };
-            if program.evidence.take_trial(pages.experiments(), now.ns) {
+            let evidence = &mut program.evidence;
+            if evidence.trials.take(pages.experiments(), &mut evidence.observed, now.ns) {
                 pages.order(Order::NONE);
             }
             if experiments
                 && let Some(dop) = program.grant.dop
                 && let Some(order) =
-                    program.evidence.next_trial(dop, again_ns, now.ns, || process.memory().ok())
+                    evidence.trials.next(&evidence.observed, dop, again_ns, now.ns, || process.memory().ok())
             {
                 pages.order(order);
             }
@@ -149,7 +144,7 @@ impl Daemon {
         }
     }
 
-    /// Reads the page of a program that has ended once more: what it did since the last tick, and regions that took all its time.
+    /// Reads the page of a program that has ended once more, for what it did since the last tick.
     pub(super) fn last_words(&mut self, id: ProgramId) {
         let crowded = self.is_crowded();
         if let Some(program) = self.registry.get_mut(id)
@@ -165,8 +160,8 @@ impl Daemon {
         }
     }
 
-    /// Whether programs have contexts that others are busy on, as until load that has just come is noticed: how long anything
-    /// took then says nothing, and is not to be remembered for later runs.
+    /// Whether programs have contexts that others are busy on, as until load that has just come is noticed:
+    /// how long anything took then says nothing, and is not to be remembered for later runs.
     fn is_crowded(&self) -> bool {
         let granted: f64 = self.registry.iter().filter_map(|program| program.grant.dop).map(f64::from).sum();
         let load = self.load.contexts_now();
@@ -258,7 +253,7 @@ impl Daemon {
                     None => self.parts.apply.restore(&target),
                 };
                 if let Err(trouble @ Trouble::Denied { .. }) = result {
-                    log::line(Level::Warning, trouble);
+                    warning!("{trouble}");
                 }
             }
         }
@@ -310,8 +305,8 @@ impl Moment {
     }
 }
 
-/// Takes in what a program's page says, and gives what its regions did; `None` where that says nothing of its speedup: by its clocks and
-/// counters, a program that takes turns stands still while others have theirs.
+/// Takes in what a program's page says, and gives what its regions did; `None` where that says nothing of its
+/// speedup: by its clocks and counters, a program that takes turns stands still while others have theirs.
 fn take_in(
     program: &mut Program,
     (page, rows): Copied,
@@ -323,7 +318,8 @@ fn take_in(
     let (seen, cpu_s) = program.evidence.read(now.ticks, &page, program.contexts(), cpu_ns, tsc);
     let steady_ns = now.ns.saturating_sub(program.grant.granted_ns);
     let most = u32::try_from(program.reach.usable.len()).unwrap_or(u32::MAX);
-    let runs = program.evidence.read_regions(now.ticks, (steady_ns as f64 * 1e-9, most), rows, tsc);
+    let held = (steady_ns as f64 * 1e-9, most);
+    let runs = program.evidence.regions.read(now.ticks, held, rows.into_iter(), tsc);
     if program.phase.takes_turns {
         program.evidence.seen = Some(seen);
         return None;

@@ -1,4 +1,4 @@
-//! When the daemon does what: ticks (the decision rate), slow chores, looks at new grants, and leaving when idle.
+//! When the daemon does what: ticks (the decision rate), slow chores, looks at new grants, leaving when idle.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ const WATCH: Duration = Duration::from_millis(500);
 /// See [`WATCH`].
 pub(super) const LOOK: Duration = Duration::from_millis(10);
 
-/// Between two decisions because of programs that return from a serial phase lies at least this time. A program can
-/// return once for each tick in which it seems serial, so that one alone can't cause more than five a second; this is
-/// for hundreds of them.
+/// Between two decisions because of programs that return from a serial phase lies at least this time. A
+/// program can return once for each tick in which it seems serial, so that one alone can't cause more than
+/// five a second; this is for hundreds of them.
 const REST: Duration = Duration::from_millis(5);
 
 /// What is due when.
@@ -54,8 +54,8 @@ impl Timers {
         self.next_tick = Instant::now();
     }
 
-    /// A tick has begun; the next one is a `period` later. One that was stopped or starved makes up for one tick, not
-    /// for all that were missed.
+    /// A tick has begun; the next one is a `period` later. One that was stopped or starved makes up for one
+    /// tick, not for all that were missed.
     pub fn ticked(&mut self, period: Duration) {
         self.next_tick += period;
         let now = Instant::now();

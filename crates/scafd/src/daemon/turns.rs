@@ -4,7 +4,7 @@ use super::state::Daemon;
 use crate::apply::gang::{Gangs, Member, Turn};
 use crate::config::Gang;
 use crate::control::Turns;
-use crate::log::{self, Level};
+use crate::log::info;
 use scaf_policy::{Allocation, ProgramId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,8 @@ impl Daemon {
         if self.can_take_turns() { self.parts.config.gang.unwrap_or_default() } else { Gang::Off }
     }
 
-    /// Leaves programs alone that can't be stopped for others' turns: they would run all the time, and the others would be stopped for
-    /// them. True if there was one.
+    /// Leaves programs alone that can't be stopped for others' turns: they would run all the time, and the
+    /// others would be stopped for them. True if there was one.
     pub(super) fn free_unstoppable(&mut self) -> bool {
         let failed = self.parts.apply.gangs().map(Gangs::failed).unwrap_or_default();
         for (member, why) in &failed {
@@ -61,7 +61,7 @@ impl Daemon {
         });
         if self.turns.is_none() != now.is_none() {
             let begun = if now.is_some() { "take turns from now on" } else { "take turns no more" };
-            log::line(Level::Info, format_args!("programs {begun}, by {}", gangs.way().name()));
+            info!("programs {begun}, by {}", gangs.way().name());
         }
         self.turns = now;
         let take: BTreeSet<ProgramId> =

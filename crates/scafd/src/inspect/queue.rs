@@ -1,7 +1,7 @@
 //! Who is inspected next. Pure.
 //!
-//! Every user has a line of jobs of its own, and the lines take turns, so that a user with a thousand programs, or with
-//! programs that hold their helpers up, delays nobody else's.
+//! Every user has a line of jobs of its own, and the lines take turns, so that a user with a thousand
+//! programs, or with programs that hold their helpers up, delays nobody else's.
 
 use scaf_policy::ProgramId;
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! What is known of a program's speedup, and what that is known by: its page, its clock, counters, steps, serial
-//! experiments and earlier runs.
+//! What is known of a program's speedup, and what that is known by: its page, its clock, counters, steps,
+//! serial experiments and earlier runs.
 
 use super::steps::Steps;
 use crate::control;
@@ -14,11 +14,9 @@ use scaf_policy::fusion::Measured;
 use scaf_policy::knowledge::{Knowledge, Known, MOST_POINTS, Stage, Useful, promised};
 use scaf_policy::observed::{Observed, Runs, Spell};
 use scaf_policy::past::Past;
-use scaf_proto::experiment::{Experiments, Order};
-use scaf_proto::rows::RowCopy;
 use std::collections::BTreeSet;
 
-/// An interval counts for a DoP that was had for at least this share of it: changes are made a moment after a tick.
+/// An interval counts for a DoP that was had for at least this share of it: changes come just after a tick.
 const STEADY: f64 = 0.9;
 
 /// What is known of a program's speedup.
@@ -27,13 +25,13 @@ pub struct Evidence {
     /// Memory of its report page.
     meter: Meter,
     /// Memory of its page's rows, and what they said.
-    regions: RegionMeter,
+    pub regions: RegionMeter,
     /// What its regions took at each DoP.
     pub observed: Observed,
     /// What `observed`, useful time and counters came to at the latest tick.
-    known: Vec<Known>,
+    pub known: Vec<Known>,
     /// Its speedup as it was known before it started; doesn't change while it runs.
-    profile: Vec<Measured>,
+    pub profile: Vec<Measured>,
     /// Whether `profile` is from the configuration, so that no memory replaces it.
     profile_given: bool,
     /// What ties it to its earlier and later runs.
@@ -41,7 +39,7 @@ pub struct Evidence {
     /// What hardware counters say of it; [`Counters::speedup`] is what they make of it.
     counters: Counters,
     /// Its serial experiments.
-    pub(super) trials: Trials,
+    pub trials: Trials,
     /// Where it is sent to for a moment.
     pub steps: Steps,
     /// Latest reading of its report page.
@@ -57,8 +55,8 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Nothing but its `profile`, if one was given. `ticks` and `cpu_ns` are the clocks now, and `rc_s` is the time
-    /// constant of what is smoothed, in seconds.
+    /// Nothing but its `profile`, if one was given. `ticks` and `cpu_ns` are the clocks now, and `rc_s` is
+    /// the time constant of what is smoothed, in seconds.
     pub fn new(ticks: u64, cpu_ns: u64, rc_s: f64, profile: Option<Vec<Measured>>) -> Evidence {
         Evidence {
             meter: Meter::new(ticks),
@@ -79,8 +77,7 @@ impl Evidence {
         }
     }
 
-    /// Reads the page at a tick, of a program that had `p` contexts. Gives what it says and the CPU time since the
-    /// tick before, in seconds.
+    /// Reads the page at a tick, of a program that had `p` contexts. Gives that and the CPU seconds since.
     pub fn read(
         &mut self,
         ticks: u64,
@@ -92,11 +89,6 @@ impl Evidence {
         let cpu_s = cpu_ns.map(|ns| ns.saturating_sub(self.cpu_ns) as f64 * 1e-9);
         self.cpu_ns = cpu_ns.unwrap_or(self.cpu_ns);
         (self.meter.read(ticks, page, Bounds { p: f64::from(p), cpu_s }, tsc), cpu_s)
-    }
-
-    /// Reads the page's rows; see [`RegionMeter::read`].
-    pub fn read_regions(&mut self, ticks: u64, held: (f64, u32), rows: Vec<RowCopy>, tsc: &Tsc) -> Vec<Runs> {
-        self.regions.read(ticks, held, rows.into_iter(), tsc)
     }
 
     /// Reads the page between two ticks, for the facts on it.
@@ -116,9 +108,8 @@ impl Evidence {
         self.peek(ticks, page)
     }
 
-    /// Takes in a reading and its interval's efficiency on `contexts`, if it is to be `judged` by that and
-    /// no team from before the grant spent it (`astray`). An interval in which such a team's region ended doesn't
-    /// count either.
+    /// Takes in a reading and its interval's efficiency on `contexts`, if it is to be `judged` by that and no
+    /// team from before the grant spent it (`astray`). The interval after that doesn't count either.
     pub(super) fn measured(&mut self, seen: &Seen, contexts: u32, judged: bool, astray: bool) {
         self.stage = self.stage.next(seen.last_team > 0);
         let begins = self.stage == Stage::Begins;
@@ -150,22 +141,6 @@ impl Evidence {
         }
     }
 
-    /// Takes in what the page says of a serial experiment; see [`Trials::take`].
-    pub fn take_trial(&mut self, page: &Experiments, now_ns: u64) -> bool {
-        self.trials.take(page, &mut self.observed, now_ns)
-    }
-
-    /// The next serial experiment; see [`Trials::next`].
-    pub fn next_trial(
-        &mut self,
-        dop: u32,
-        again_ns: u64,
-        now_ns: u64,
-        memory: impl FnOnce() -> Option<(u64, u64)>,
-    ) -> Option<Order> {
-        self.trials.next(&self.observed, dop, again_ns, now_ns, memory)
-    }
-
     fn knowledge(&self, natural: u32) -> Knowledge<'_> {
         let counters = self.counters.speedup().map(|(dop, speedup)| Measured { dop, speedup });
         Knowledge { useful: &self.useful, observed: &self.observed, counters, natural }
@@ -180,16 +155,6 @@ impl Evidence {
     pub(super) fn know(&mut self, natural: u32, now: u32) {
         let kept = self.efficiency().map_or(now, |(dop, _)| dop);
         self.known = self.knowledge(natural).curve(kept);
-    }
-
-    /// What everything came to at the latest tick.
-    pub fn known(&self) -> &[Known] {
-        &self.known
-    }
-
-    /// Its speedup as it was known before it started.
-    pub fn profile(&self) -> &[Measured] {
-        &self.profile
     }
 
     /// A DoP and the efficiency there by useful time.

@@ -13,8 +13,8 @@ pub struct Grant {
     pub pus: PuSet,
     /// Affinity that we have set, where it isn't the program's own.
     pub set: Option<PuSet>,
-    /// This and the ones that we had set before, the latest last: a thread that was created while the others were
-    /// being moved may have any of them. See [`Grant::remember`].
+    /// This and the ones that we had set before, the latest last: a thread that was created while the others
+    /// were being moved may have any of them. See [`Grant::remember`].
     pub masks: Vec<PuSet>,
     /// When its affinity was changed last.
     pub moved_ns: Option<u64>,
@@ -62,8 +62,8 @@ impl Grant {
         self.epoch = self.epoch.wrapping_add(1).max(1);
     }
 
-    /// Takes note of a decision, given the latest reading of the program's page. True if DoP or PUs changed, so that
-    /// it has to be applied.
+    /// Takes note of a decision, given the latest reading of the program's page. True if DoP or PUs changed,
+    /// so that it has to be applied.
     pub fn change(&mut self, dop: Option<u32>, pus: PuSet, seen: Option<&Seen>, now_ns: u64) -> bool {
         let resized = self.dop != dop || self.epoch == 0;
         if !resized && self.pus == pus {
@@ -101,21 +101,21 @@ impl Grant {
         }
         self.set = set;
         self.moved_ns = Some(now_ns);
-        // A thread that was being created meanwhile is counted before it is listed, so the next tick looks at them
-        // all once more, whatever their number.
+        // A thread that was being created meanwhile is counted before it is listed, so the next tick looks at
+        // them all once more, whatever their number.
         self.threads = 0;
         self.affinity_ns.get_or_insert(now_ns);
     }
 
     /// Finds out whether the grant is in effect at `now_ns`, for a program that has `natural` contexts alone;
-    /// `team` is the latest reading of its page where its teams are resized and it has had one, and `team_since_ns`
-    /// when that team first had its size. A region caught by a smaller grant is folded, which is in effect with the
-    /// affinity; only if it soon ends does the smaller team count that follows it.
+    /// `team` is the latest reading of its page where its teams are resized and it has had one, and
+    /// `team_since_ns` when that team first had its size. A region caught by a smaller grant is folded, which
+    /// is in effect with the affinity; only if it soon ends does the smaller team count that follows it.
     pub fn settle(&mut self, team: Option<Seen>, natural: u32, team_since_ns: u64, now_ns: u64) {
         let (None, Some(affinity_ns)) = (self.effective_ns, self.affinity_ns) else { return };
         let (Some(dop), Some(seen)) = (self.dop, team) else {
-            // It isn't managed, is folded, or has no team that we know of: it has yet to enter a region, or entered
-            // its first before it attached. The affinity is all there is.
+            // It isn't managed, is folded, or has no team that we know of: it has yet to enter a region, or
+            // entered its first before it attached. The affinity is all there is.
             self.effective_ns = Some(affinity_ns);
             return;
         };

@@ -36,8 +36,8 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// What the user may wish. A daemon for all users lets nobody but root put a program before those of others;
-    /// to stand back (a smaller weight, a maximum) is free.
+    /// What the user may wish. A daemon for all users lets nobody but root put a program before those of
+    /// others; to stand back (a smaller weight, a maximum) is free.
     #[must_use]
     pub fn permitted(self, scope: Scope, uid: u32) -> Wishes {
         match scope {
@@ -63,7 +63,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Takes in which PUs can be given away now; `bound` says why the program is still left alone if it was stranded.
+    /// Takes in which PUs can be given away now; `bound` says why a stranded program stays alone.
     pub fn follow(&mut self, pus: &PuSet, pretended: bool, bound: impl FnOnce(&PuSet) -> Option<String>) {
         self.usable = if pretended { pus.clone() } else { self.own.intersection(pus) };
         if self.usable.is_empty() && self.alone.is_none() {

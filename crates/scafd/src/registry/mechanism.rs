@@ -2,7 +2,7 @@
 
 use super::code::Teams;
 use super::program::Program;
-use crate::control::Mechanism;
+use crate::mechanism::Mechanism;
 
 impl Program {
     /// How the DoP is carried out now, and why not by resizing.

@@ -1,7 +1,8 @@
 //! What a program is doing: mainly whether it is in a serial phase, so that a policy may lend its contexts.
 //!
-//! A program that is outside of parallel regions may still compute on many threads, by other means than OpenMP. So what its CPU clock
-//! says counts as well; and how many of its threads want to run ([`crate::daemon`]), for on a busy machine no clock tells.
+//! A program that is outside of parallel regions may still compute on many threads, by other means than
+//! OpenMP. So what its CPU clock says counts as well; and how many of its threads want to run
+//! ([`crate::daemon`]), for on a busy machine no clock tells.
 
 use super::stuck::Stuck;
 use crate::estimate::Seen;
@@ -11,8 +12,8 @@ const QUIET_NS: u64 = 200_000_000;
 /// Contexts that a serial program is busy on, at most: one, and what its idle threads take until they sleep.
 const BUSY: f64 = 1.25;
 
-/// A phase that is over so soon after it was found was not worth moving everybody: the program isn't serial again for this time, and after
-/// each further such phase for twice as long, up to the second time.
+/// A phase that is over so soon after it was found was not worth moving everybody: the program isn't serial
+/// again for this time, and after each further such phase for twice as long, up to the second time.
 const SHORT_NS: u64 = 1_000_000_000;
 /// See [`SHORT_NS`].
 const MOST_REST_NS: u64 = 32_000_000_000;
@@ -41,16 +42,16 @@ pub struct Phase {
     pub takes_turns: bool,
     /// Whether a library of it computed on several threads when it attached: its page didn't say so yet.
     pub came_at_work: bool,
-    /// Until when, in nanoseconds of CLOCK_MONOTONIC, calls of such a library are waited for before it is narrowed.
+    /// Until when, in ns of CLOCK_MONOTONIC, such a library's calls are waited for before it is narrowed.
     pub late_ns: Option<u64>,
     /// Since when it has got nowhere while it was folded in a region.
     pub stuck: Option<Stuck>,
 }
 
 impl Phase {
-    /// Finds out, at a tick, whether it is in a serial phase; never before its first region, when libraries that are being loaded count
-    /// the PUs that they may have for good. `seen` is the interval before `now_ns`, in which it used
-    /// `cpu_s` of CPU time; `None` if that isn't known, and then it isn't serial.
+    /// Finds out, at a tick, whether it is in a serial phase; never before its first region, when libraries
+    /// that are being loaded count the PUs that they may have for good. `seen` is the interval before
+    /// `now_ns`, in which it used `cpu_s` of CPU time; `None` if that isn't known, and then it isn't serial.
     pub fn listen(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
         let busy = cpu_s.is_none_or(|cpu_s| cpu_s > BUSY * seen.interval.dt_s);
         if busy || seen.in_region || seen.last_team == 0 {

@@ -82,11 +82,10 @@ impl Program {
             natural: self.natural(),
             dop: judged.map_or(self.grant.dop.unwrap_or(0), |(dop, _)| dop),
             efficiency: judged.map(|(_, efficiency)| efficiency),
-            curve: self.evidence.known().iter().map(|known| known.measured).collect(),
-            profile: self.evidence.profile().to_vec(),
+            curve: self.evidence.known.iter().map(|known| known.measured).collect(),
+            profile: self.evidence.profile.clone(),
             serial: self.phase.serial,
-            // A team that is too large is folded within milliseconds: no program keeps others waiting until it has
-            // adapted.
+            // Too large a team is folded within milliseconds: no program keeps others waiting.
             team: 0,
             rigid: self.code.rigid.is_some(),
         }
@@ -103,11 +102,11 @@ impl Program {
         self.regrant(None, self.reach.own.clone(), why, now_ns);
     }
 
-    /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now; one that was `stepped`
-    /// to for a moment isn't what it is to be judged by.
+    /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now; one that was
+    /// `stepped` to for a moment isn't what it is to be judged by.
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
-        // A smaller team from before the grant says nothing of the DoP that was granted: a region of some seconds
-        // that was entered on one context would be an efficiency of a sixty-third on 63.
+        // A smaller team from before the grant says nothing of the DoP that was granted: a region of some
+        // seconds that was entered on one context would be an efficiency of a sixty-third on 63.
         self.evidence.seen = Some(seen);
         let astray = self.grant.outlived_by(&seen);
         self.evidence.measured(&seen, self.contexts(), !stepped && !self.lends_all(), astray);
@@ -132,8 +131,7 @@ impl Program {
         self.evidence.know(self.natural(), self.contexts());
     }
 
-    /// Takes in what earlier runs taught. What they promise as a whole stays the program's profile, unless one was
-    /// given.
+    /// Takes in what earlier runs taught. What they promise stays the profile, unless one was given.
     pub fn remember(&mut self, past: Past) {
         self.evidence.remember(past);
         self.know();
@@ -154,16 +152,16 @@ impl Program {
             .take(&observed.dops_beside(dop), now_ns, |tried| explore::step(observed, (min, dop), tried));
     }
 
-    /// Finds out whether the grant is in effect at `now_ns`; `team_since_ns` is when the latest team first had its
-    /// size.
+    /// Finds out whether the grant is in effect at `now_ns`; `team_since_ns` is when the latest team first
+    /// had its size.
     pub fn settle(&mut self, team_since_ns: u64, now_ns: u64) {
         let resized = self.code.teams == Teams::Resizable;
         let team = self.evidence.seen.filter(|seen| resized && seen.last_team > 0);
         self.grant.settle(team, self.natural(), team_since_ns, now_ns);
     }
 
-    /// Whether it spins on flags of its own, and so waits for itself: it is folded in a region, its code has such
-    /// loops, and [`Stuck::watch`] says that it gets nowhere.
+    /// Whether it spins on flags of its own, and so waits for itself: it is folded in a region, its code has
+    /// such loops, and [`Stuck::watch`] says that it gets nowhere.
     pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64, known: bool) -> bool {
         let seen = self.evidence.seen.filter(|seen| seen.in_region && Some(seen.team) > self.grant.dop);
         let bound = self.code.teams != Teams::Resizable || seen.is_some_and(|seen| seen.promised > 0);
@@ -179,14 +177,14 @@ impl Program {
         Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known)
     }
 
-    /// Whether all its contexts but those that it keeps anyway are lent: what it does meanwhile is not what it is to
-    /// be judged by, or one that is serial for long would get none back.
+    /// Whether all its contexts but those that it keeps anyway are lent: what it does meanwhile is not what
+    /// it is to be judged by, or one that is serial for long would get none back.
     pub fn lends_all(&self) -> bool {
         self.grant.lent && self.contexts() <= self.wishes.min.max(1)
     }
 
-    /// Whether it is told to say when it enters a region: it is in a serial phase and has fewer contexts than it can
-    /// use. Whatever the policy had in mind with that, it may think otherwise then.
+    /// Whether it is told to say when it enters a region: it is in a serial phase and has fewer contexts than
+    /// it can use. Whatever the policy had in mind with that, it may think otherwise then.
     pub fn is_lent(&self) -> bool {
         self.phase.serial && self.grant.dop.is_some_and(|dop| dop < self.natural())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// A program takes at most [`STEPS`] steps in this time, and none to a DoP at which nothing was learned in it.
+/// A program takes at most [`STEPS`] steps in this time, and none to a DoP where nothing was learned.
 const STEPS_NS: u64 = 60_000_000_000;
 const STEPS: usize = 12;
 /// Between two steps to one DoP lies at least this time.
@@ -18,8 +18,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Takes the step that `choose` names, given the DoPs that it may not name for now. `known` are DoPs at which
-    /// something is known.
+    /// Takes the step that `choose` names, given the DoPs that it may not name for now. `known` are DoPs at
+    /// which something is known.
     pub fn take(
         &mut self,
         known: &BTreeSet<u32>,

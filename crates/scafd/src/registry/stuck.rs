@@ -20,8 +20,8 @@ const KNOWN_STUCK_NS: u64 = 5_000_000;
 
 impl Stuck {
     /// Watches a program that is folded onto `dop` contexts in a region. True if for [`STUCK_NS`], or
-    /// [`KNOWN_STUCK_NS`] if this code did so before, it has finished nothing with all its contexts busy. A program
-    /// that just computes has no loop that spins, and one that waits asleep keeps no context busy.
+    /// [`KNOWN_STUCK_NS`] if this code did so before, it has finished nothing with all its contexts busy. A
+    /// program that just computes has no loop that spins, and one that waits asleep keeps no context busy.
     pub fn watch(
         before: &mut Option<Stuck>,
         (seen, dop): (&Seen, u32),

@@ -1,8 +1,9 @@
 //! Programs take turns: whoever isn't in the turn that runs is stopped until its own ([`scaf_policy::Turn`]).
 //!
-//! The daemon says who takes turns, a thread of its own carries them out ([`thread`]): a tick of the daemon may last longer than a switch may be late.
-//! [`rounds`] says whose turn it is, [`stop`] stops a program by what the machine has for it, and what was stopped stands in a table that the
-//! guardian shares ([`crate::apply::guardian::stops`]).
+//! The daemon says who takes turns, a thread of its own carries them out ([`thread`]): a tick of the daemon
+//! may last longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program by
+//! what the machine has for it, and what was stopped stands in a table that the guardian shares
+//! ([`crate::apply::guardian::stops`]).
 
 pub mod rounds;
 mod thread;
@@ -45,7 +46,7 @@ impl Gangs {
         self.way
     }
 
-    /// Time between two switches, as it is now: up to twice what was asked for where they take too much of a core.
+    /// Time between two switches, as it is now: up to twice what was asked for where they cost too much.
     pub fn slice(&self) -> Duration {
         Duration::from_nanos(self.slice_ns.load(Ordering::Relaxed))
     }

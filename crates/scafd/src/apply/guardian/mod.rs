@@ -1,10 +1,11 @@
-//! The guardian: a small process that gives programs their affinity back when the daemon is killed, and lets those go on that it had
-//! stopped ([`crate::apply::gang`]): these first, and also where the daemon itself was stopped or hangs.
+//! The guardian: a small process that gives programs their affinity back when the daemon is killed, and lets
+//! those go on that it had stopped ([`crate::apply::gang`]): these first, and also where the daemon hangs.
 //!
-//! It sleeps in a `read` on a pipe whose other end the daemon holds ([`pulse`]). When
-//! the daemon dies, of whatever, the read ends, and it does what is to be done ([`watch`]). What the daemon has narrowed stands in a table that both share:
-//! an anonymous mapping, so it needs no file and outlives neither of them. After a clean exit the table is empty and
-//! the guardian just ends. Where it dies itself, another one takes its place before anything else is changed.
+//! It sleeps in a `read` on a pipe whose other end the daemon holds ([`pulse`]). When the daemon dies, of
+//! whatever, the read ends, and it does what is to be done ([`watch`]). What the daemon has narrowed stands
+//! in a table that both share: an anonymous mapping, so it needs no file and outlives neither of them. After
+//! a clean exit the table is empty and the guardian just ends. Where it dies itself, another one takes its
+//! place before anything else is changed.
 
 mod pulse;
 mod stopped;
@@ -44,8 +45,8 @@ impl Guardian {
         Stops::new(&self.table.stops, self.pulse.clone())
     }
 
-    /// Notes that the threads of a process have or are about to have one of `masks`, of which there are at most two more than
-    /// [`crate::apply::MASKS`].
+    /// Notes that the threads of a process have or are about to have one of `masks`, of which there are at
+    /// most two more than [`crate::apply::MASKS`].
     pub fn note(&mut self, pid: u32, starttime: u64, own: &PuSet, masks: &[&PuSet]) {
         // Where there can't be another one we go on without, as long as nobody is stopped.
         self.pulse.is_felt();
@@ -74,8 +75,8 @@ impl Guardian {
         self.places.insert(pid, at);
     }
 
-    /// A free entry. There are as many as there can be clients; only notes about programs that have left and could not
-    /// be restored can use them up, and of those the ones that have ended since need theirs no more.
+    /// A free entry. There are as many as there can be clients; only notes about programs that have left and
+    /// could not be restored can use them up, and where these have ended, no more.
     fn free(&mut self) -> Option<usize> {
         let free = |e: &Entry| e.pid.load(Ordering::Relaxed) == 0;
         if !self.table.entries.iter().any(free) {

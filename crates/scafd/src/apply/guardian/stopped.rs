@@ -27,7 +27,7 @@ pub(super) struct Entry {
 #[repr(C)]
 pub struct Table {
     pub(super) entries: [Entry; MOST_PROGRAMS],
-    /// When the gangs' thread comes back at the latest, in nanoseconds of CLOCK_MONOTONIC; 0 while nobody takes turns.
+    /// When the gangs' thread is back at the latest (CLOCK_MONOTONIC, ns); 0 while nobody takes turns.
     pub(super) back_ns: AtomicU64,
 }
 

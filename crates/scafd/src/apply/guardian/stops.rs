@@ -1,4 +1,4 @@
-//! Whom we have stopped, in memory that the guardian shares: so that nobody stays stopped, whatever becomes of the daemon.
+//! Whom we have stopped, in memory that the guardian shares: so that nobody stays stopped.
 //!
 //! The gangs' thread writes, the guardian reads. An entry is written before anything is stopped by it.
 

@@ -20,8 +20,7 @@ pub(super) struct Entry {
     pub(super) pid: AtomicU32,
     pub(super) starttime: AtomicU64,
     pub(super) own: SharedMask,
-    /// What was set, now and before: some threads may have any of them when the daemon dies. Free ones are empty, which
-    /// no thread's mask is.
+    /// What was set, now and before: threads may have any of them when the daemon dies. Free ones are empty.
     pub(super) ours: [SharedMask; SLOTS],
 }
 
@@ -42,8 +41,7 @@ pub(super) fn map_table() -> io::Result<&'static Table> {
             MapFlags::SHARED,
         )?
     };
-    // SAFETY: the mapping has the table's size and page alignment, and a table consists of atomics, for which zero is
-    // a value.
+    // SAFETY: the mapping has the table's size, is page-aligned and zero, which is a value of atomics.
     Ok(unsafe { &*at.cast::<Table>() })
 }
 
