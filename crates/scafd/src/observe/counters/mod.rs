@@ -114,7 +114,7 @@ impl Counting {
         self.found.as_ref().map(|found| found.1)
     }
 
-    /// What was counted of a program since it was read last, given its CPU clock; `None` at first.
+    /// What was counted of a program since it was read last, given its CPU clock; `None` at first or without any.
     pub fn read(
         &mut self,
         id: ProgramId,
