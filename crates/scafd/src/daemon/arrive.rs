@@ -95,7 +95,7 @@ impl Daemon {
         self.tsc.refine();
         self.refresh_limits();
         self.load.reset();
-        self.timers.wake(self.period());
+        self.timers.wake(self.rate_hz());
         if let Ok((sample, _)) =
             self.observer.sample(&self.limits.pus, std::iter::empty(), self.inspector.children())
         {

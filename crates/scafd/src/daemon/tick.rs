@@ -23,7 +23,6 @@ use scaf_policy::ProgramId;
 use scaf_policy::observed::Runs;
 use scaf_proto::experiment::Order;
 use scaf_proto::rows::RowCopy;
-use std::time::Duration;
 
 /// Threads of a program that are asked for children, once a second at 6 us each.
 const FORKERS: usize = 16;
@@ -41,13 +40,14 @@ const SUSPECT_NS: u64 = 150_000_000;
 const CROWDED: f64 = 0.6;
 
 impl Daemon {
-    pub(super) fn period(&self) -> Duration {
-        Duration::from_secs_f64(1.0 / self.parts.policy.rate_hz().unwrap_or(self.parts.config.rate_hz))
+    /// Ticks a second, and so decisions: by the policy, else by the configuration.
+    pub(super) fn rate_hz(&self) -> f64 {
+        self.parts.policy.rate_hz().unwrap_or(self.parts.config.rate_hz)
     }
 
     /// Reads clocks and load, finds out who is gone, and looks after new threads and children.
     pub(super) fn observe(&mut self) -> Sample {
-        self.timers.ticked(self.period());
+        self.timers.ticked(self.rate_hz());
         let programs: Vec<(ProgramId, u32)> =
             self.registry.iter().map(|p| (p.identity.id, p.identity.pid)).collect();
         let sample =

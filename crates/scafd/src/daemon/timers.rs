@@ -54,9 +54,10 @@ impl Timers {
         self.next_tick = Instant::now();
     }
 
-    /// A tick has begun; the next one is a `period` later. One that was stopped or starved makes up for one
+    /// A tick has begun; the next one follows at `rate_hz`. One that was stopped or starved makes up for one
     /// tick, not for all that were missed.
-    pub fn ticked(&mut self, period: Duration) {
+    pub fn ticked(&mut self, rate_hz: f64) {
+        let period = Duration::from_secs_f64(1.0 / rate_hz);
         self.next_tick += period;
         let now = Instant::now();
         if self.next_tick < now {
@@ -65,8 +66,8 @@ impl Timers {
     }
 
     /// The first program has come after an idle time.
-    pub fn wake(&mut self, period: Duration) {
-        self.next_tick = Instant::now() + period;
+    pub fn wake(&mut self, rate_hz: f64) {
+        self.next_tick = Instant::now() + Duration::from_secs_f64(1.0 / rate_hz);
         self.next_slow = Instant::now() + SLOW;
     }
 

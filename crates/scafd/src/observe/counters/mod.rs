@@ -30,7 +30,8 @@ use std::time::{Duration, Instant};
 const MOST_FILES: usize = 4096;
 const SHARE_OF_FILES: usize = 4;
 
-/// Counters that see less of a program's CPU time than this share have missed threads.
+/// Counters that see less of a program's CPU time than this share have missed threads, if the
+/// program ran for at least [`COVERED_NS`].
 const COVERED: f64 = 0.9;
 const COVERED_NS: u64 = 20_000_000;
 
@@ -114,7 +115,7 @@ impl Counting {
         self.found.as_ref().map(|found| found.1)
     }
 
-    /// What was counted of a program since it was read last, given its CPU clock; `None` at first or without any.
+    /// What was counted of a program since it was read last, given its CPU clock; `None` at first or if none.
     pub fn read(
         &mut self,
         id: ProgramId,
