@@ -36,7 +36,7 @@ pub(super) fn watch(table: &Table, wait: BorrowedFd) -> ! {
     }
     table.stops.let_all_go();
     restore_all(table);
-    // Who was killed takes a moment to leave its group. Those still there are let go again, lest a write be lost.
+    // Who was killed leaves its group a moment later. Those still there are let go again: no write may be lost.
     for _ in 0..TRIES {
         if table.stops.take_all_away() {
             break;
