@@ -36,7 +36,7 @@ pub(super) fn watch(table: &Table, wait: BorrowedFd) -> ! {
     }
     table.stops.let_all_go();
     restore_all(table);
-    // Who was killed leaves its group a moment later. Those still there are let go again: no write may be lost.
+    // Who was killed leaves its group later. Who is still there is let go again: no write may be lost.
     for _ in 0..TRIES {
         if table.stops.take_all_away() {
             break;
