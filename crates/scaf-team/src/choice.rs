@@ -52,6 +52,16 @@ impl Mechanism {
         Mechanism::NAMES.iter().find(|(_, its)| *its == name).map(|(mechanism, _)| *mechanism)
     }
 
+    /// Why it is that one and not resizing, for people; empty where whoever shows it has a better reason.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Mechanism::Virtualise => {
+                "regions whose threads are independent keep their team size and run on fewer threads"
+            }
+            _ => "",
+        }
+    }
+
     /// Its name, in lower case.
     pub fn name(self) -> &'static str {
         Mechanism::NAMES.iter().find(|(mechanism, _)| *mechanism == self).map_or("", |(_, name)| name)

@@ -3,8 +3,8 @@
 use clap::{CommandFactory, Parser};
 use std::path::PathBuf;
 
-/// Shares a machine among multi-threaded programs: observes the programs that attach, decides how many hardware
-/// contexts each gets and which, and applies it while they run.
+/// Shares a machine among multi-threaded programs: observes the programs that attach, decides how many
+/// hardware contexts each gets and which, and applies it while they run.
 ///
 /// Runs in the foreground and logs to standard error. SIGTERM gives every program its own affinity back.
 #[derive(Parser, Debug)]
@@ -34,7 +34,8 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
 
-    /// Pretend to be another machine: a synthetic description ('pack:2 core:4 pu:2') or a file saved by lstopo.
+    /// Pretend to be another machine: a synthetic description ('pack:2 core:4 pu:2') or a file saved by
+    /// lstopo.
     #[arg(long, value_name = "SYNTH|FILE.xml", requires = "pretence")]
     pub topology: Option<String>,
 
@@ -42,8 +43,8 @@ pub struct Args {
     #[arg(long, group = "pretence")]
     pub dry_run: bool,
 
-    /// Move threads between the control groups in this folder instead, which pass for contexts; `scaf bench mix --contexts`
-    /// makes them.
+    /// Move threads between the control groups in this folder instead, which pass for contexts; `scaf bench
+    /// mix --contexts` makes them.
     #[arg(long, value_name = "DIR", group = "pretence", requires = "topology", hide = true)]
     pub slow_motion: Option<PathBuf>,
 

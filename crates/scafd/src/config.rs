@@ -3,8 +3,8 @@
 //! `docs/configuration.md` describes the keys for users.
 
 use crate::apply::gang::stop::Wish;
-use crate::experiment::When;
 use crate::observe::counters::{Chosen, Name, NotAName};
+use crate::serial_trials::When;
 pub use scaf_policy::Gang;
 use scaf_policy::counters::Event;
 use scaf_policy::fusion::Measured;
@@ -53,7 +53,7 @@ pub struct Config {
     pub events: Chosen,
     /// When serial experiments are made.
     pub experiments: When,
-    /// Seconds after which a region may be tried again when it has changed, or has been the same; 0 for never.
+    /// Seconds after which a region may be tried again, changed or not; 0 for never.
     pub experiment_again_s: u64,
     /// Who takes turns; by default [`Gang::Asked`] for one user's daemon, and nobody for the system's.
     pub gang: Option<Gang>,
@@ -256,7 +256,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The same for programs all of which run at `pace` (0 to 1) of their usual speed: as many decisions for as much work.
+    /// The same for programs that run at `pace` (0 to 1) of their speed: as many decisions for as much work.
     #[must_use]
     pub fn at_pace(self, pace: f64) -> Config {
         Config { rate_hz: self.rate_hz * pace, rc_s: self.rc_s / pace, ..self }
@@ -337,9 +337,11 @@ mod tests {
 
     #[test]
     fn every_key_is_taken_in() {
-        let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nplacement = 'along'\nrate_hz = 10\nidle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
-                    count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\nexperiments = 'lazy'\n\
-                    experiment_again_s = 60\ngang = 'auto'\ngang_by = 'signal'\nslice_ms = 100\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
+        let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nplacement = 'along'\nrate_hz = 10\n\
+                    idle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
+                    count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\n\
+                    experiments = 'lazy'\nexperiment_again_s = 60\ngang = 'auto'\ngang_by = 'signal'\n\
+                    slice_ms = 100\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
                     [profiles]\ncg = { 10 = 5, 2 = 1.9 }\n'my program'.4 = 3.5\n";
         let config = parse(text).unwrap();
         assert_eq!(

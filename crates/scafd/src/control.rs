@@ -1,10 +1,12 @@
 //! What the command line asks of the daemon, and the one picture of everything that it gives back.
 //!
 //! A request is one packet of JSON on the daemon's socket; the answer is JSON too, in packets of at most
-//! [`CHUNK_BYTES`] up to the end of file. [`Snapshot`] is the only place where a number on a screen gets its name:
-//! `scaf ps`, `scaf top`, `--json` and the metrics page all show fields of it.
+//! [`CHUNK_BYTES`] up to the end of file. [`Snapshot`] is the only place where a number on a screen gets its
+//! name: `scaf ps` and `--json` show fields of it.
 
-use crate::apply::gang::stop::Way;
+pub use scaf_team::choice::Mechanism;
+
+use crate::apply::stop::Way;
 use crate::journal::Entry;
 use scaf_memory::{Profile, Summary};
 use scaf_policy::counters::Rates;
@@ -25,7 +27,7 @@ pub enum Request {
     SetPolicy(String),
     /// The decision of that number, or the latest one: [`Reply::Decisions`].
     Decision(Option<u64>),
-    /// The decisions after that number that are kept, or the first of them if there are many: [`Reply::Decisions`].
+    /// The kept decisions after that number, or the first of them if many: [`Reply::Decisions`].
     Decisions(u64),
     /// The programs that are remembered of the user who asks: [`Reply::Profiles`].
     Profiles,
@@ -66,7 +68,7 @@ pub struct Decisions {
     pub oldest: u64,
     /// Number of the latest one.
     pub latest: u64,
-    /// What was asked for, in order. Of those of other users' programs nothing is told but to root and the daemon's own user.
+    /// What was asked for, in order. Only root and the daemon's own user are told of other users' programs.
     pub entries: Vec<Entry>,
 }
 
@@ -129,24 +131,6 @@ pub enum CountersAre {
     Forbidden,
 }
 
-/// How a program's DoP is carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mechanism {
-    /// It runs as without us.
-    Unmanaged,
-    /// Teams have as many threads as granted.
-    Resize,
-    /// The team keeps its size, its CPU affinity is narrower.
-    Fold,
-    /// As fold, and the threads of dynamic loops that are too many sleep between chunks.
-    Park,
-    /// It has all the contexts that it needs, for a part of the time if it must.
-    Gang,
-    /// The team keeps its size as far as the program can tell, and fewer threads do its members' parts one after the other.
-    Virtualise,
-}
-
 /// What is known of a program's speedup at one DoP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
@@ -154,7 +138,7 @@ pub struct CurvePoint {
     pub dop: u32,
     /// Speedup S(dop) over one context, from all sources.
     pub speedup: f64,
-    /// Its standard error over its value: small if the program ran at this DoP and at 1, large if one of them is a guess.
+    /// Its standard error over its value: small if it ran at this DoP and at 1, large if one is a guess.
     pub error_ratio: f64,
     /// What was observed, if it ran at this DoP and at 1.
     pub observed: Option<f64>,
@@ -162,8 +146,8 @@ pub struct CurvePoint {
     pub sources: Vec<Source>,
 }
 
-/// What hardware counters say of a program's latest interval, all its threads together, in user space. What isn't counted on this machine
-/// is `None`.
+/// What hardware counters say of a program's latest interval, all its threads together, in user space. What
+/// isn't counted on this machine is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
     /// What was counted.
@@ -217,6 +201,7 @@ pub struct Program {
     /// When it attached, in nanoseconds of CLOCK_MONOTONIC.
     pub attached_ns: u64,
     /// How its DoP is carried out now.
+    #[serde(with = "crate::mechanism")]
     pub mechanism: Mechanism,
     /// Why not by resizing, in a sentence; empty where it is resized.
     pub mechanism_reason: String,
@@ -245,11 +230,11 @@ pub struct Program {
     pub efficiency: Option<f64>,
     /// Speedup E * p at the DoP in effect.
     pub speedup: Option<f64>,
-    /// What is known of its speedup at each DoP that it ran at, at 1 and at its natural one. Empty before anything was measured.
+    /// Its speedup at each DoP that it ran at, at 1 and at its natural one. Empty before any measurement.
     pub curve: Vec<CurvePoint>,
     /// Earlier runs that its curve is from, besides this one.
     pub earlier_runs: u32,
-    /// What hardware counters say; `None` where there are none, or before the second tick, or for other users' programs.
+    /// What hardware counters say; `None` without any, before the second tick, and for other users.
     pub counters: Option<Counters>,
     /// Its serial experiments.
     pub experiments: Experiments,

@@ -1,15 +1,14 @@
 //! From a program's report page to what the policies need: one [`Interval`] a tick, and a few facts.
 //!
-//! Every value on the page is the program's to write, so every value is hostile: counters have to grow, no region
-//! can have begun before the program attached or run for longer than the time that has passed, and nobody does
-//! more useful work than its CPU clock says. A slot that breaks these rules counts for nothing in that interval;
-//! a program can so only lower its own estimate, or claim full efficiency, which is what it gets without any
-//! measurement.
+//! Every value on the page is the program's to write, so every value is hostile: counters have to grow, no
+//! region can have begun before the program attached or run for longer than the time that has passed, and
+//! nobody does more useful work than its CPU clock says. A slot that breaks these rules counts for nothing in
+//! that interval; a program can so only lower its own estimate, or claim full efficiency, as if unmeasured.
 //!
-//! Words: a *slot* holds one master's counters; a region *in flight* is one that runs at the moment of reading.
-//! Its part so far is counted, so that a region of ten seconds isn't ten seconds of silence. That part is
-//! optimistic (threads that are done wait in silence until the region ends); when the region's own account
-//! arrives and is lower, the difference is taken off what comes next, never below zero.
+//! Words: a *slot* holds one master's counters; a region *in flight* is one that runs at the moment of
+//! reading. Its part so far is counted, so that a region of ten seconds isn't ten seconds of silence. That
+//! part is optimistic (threads that are done wait in silence until the region ends); when the region's own
+//! account arrives and is lower, the difference is taken off what comes next, never below zero.
 
 use crate::observe::clock::Tsc;
 use scaf_policy::efficiency::Interval;
@@ -40,10 +39,8 @@ pub struct Seen {
     pub progress: u64,
     /// Team size that the program would have without us; 0 if it doesn't say.
     pub natural: u32,
-    /// Whether a region ran on fewer threads than its team has.
-    pub virtualised: bool,
-    /// Whether threads of a dynamic loop slept between chunks.
-    pub parked: bool,
+    /// How the latest region follows the grant, as the client told; `None` before the first.
+    pub mechanism: Option<Mechanism>,
     /// Slots that broke the rules in this reading.
     pub hostile: u32,
 }
@@ -113,8 +110,8 @@ impl Meter {
         Seen { interval: Interval { dt_s, p, parallel_s, useful_s }, hostile, ..self.look(now, page) }
     }
 
-    /// Forgets the interval that is running: the next one begins now. For changes of the DoP between two ticks, since
-    /// an interval of two DoPs says nothing about either.
+    /// Forgets the interval that is running: the next one begins now. For changes of the DoP between two
+    /// ticks, since an interval of two DoPs says nothing about either.
     pub fn restart(&mut self, now: u64, page: &Page, tsc: &Tsc) {
         self.read(now, page, Bounds { p: 1.0, cpu_s: None }, tsc);
     }
@@ -139,8 +136,7 @@ impl Meter {
             promised: copies().map(|c| c.promised).fold(0, u64::saturating_add),
             progress: copies().map(|c| c.regions.wrapping_add(c.waits)).fold(0, u64::wrapping_add),
             natural: if natural <= MOST_THREADS { natural } else { 0 },
-            virtualised: Mechanism::from_number(latest.mechanism) == Some(Mechanism::Virtualise),
-            parked: Mechanism::from_number(latest.mechanism) == Some(Mechanism::Park),
+            mechanism: Mechanism::from_number(latest.mechanism),
             hostile: 0,
         }
     }

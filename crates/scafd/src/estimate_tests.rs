@@ -153,6 +153,7 @@ fn any_slot() -> impl Strategy<Value = SlotCopy> {
             waits_at_entry,
             last_team,
             team_since,
+            mechanism: last_team,
         },
     )
 }
@@ -174,7 +175,7 @@ proptest! {
             prop_assert!(i.dt_s >= 0.0 && i.p >= 1.0 && i.p.is_finite());
             prop_assert!(i.parallel_s >= 0.0 && i.parallel_s <= i.dt_s);
             prop_assert!(i.useful_s >= 0.0 && i.useful_s <= i.p * i.parallel_s);
-            prop_assert!(seen.team <= MOST_THREADS && seen.last_team <= MOST_THREADS && seen.natural <= MOST_THREADS);
+            prop_assert!(seen.team.max(seen.last_team).max(seen.natural) <= MOST_THREADS);
             prop_assert!((S..=now).contains(&seen.team_since));
             let e = i.efficiency();
             prop_assert!(e > 0.0 && e <= 1.0);

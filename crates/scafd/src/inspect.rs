@@ -1,13 +1,17 @@
 //! Finds out whether a program's teams may be resized, in a helper process of its own.
 //!
-//! The helper is this same executable, called with `--inspect PID`. It runs as the program's user, without privileges and
-//! within limits of memory and time, because it reads files that the user wrote. It is handed what was found out about this
-//! user's files before, and prints one [`Answer`] as JSON. Its user can also stop or fool it, or keep it from ending; that harms only this user's programs, since each user
-//! has one helper at a time and nothing here waits for any.
+//! The helper is this same executable, called with `--inspect PID`. It runs as the program's user, without
+//! privileges and within limits of memory and time, because it reads files that the user wrote. It is handed
+//! what was found out about this user's files before, and prints one [`Answer`] as JSON. Its user can also
+//! stop or fool it, or keep it from ending; that harms only this user's programs, since each user has one
+//! helper at a time and nothing here waits for any.
 
 mod dying;
 mod queue;
 
+pub use queue::Job;
+
+use crate::log::warning;
 use crate::talk::Talk;
 use dying::Dying;
 use queue::Queue;
@@ -34,8 +38,8 @@ const CPU_S: u64 = 10;
 /// Memory a helper has, in bytes.
 const MEMORY: u64 = 2 << 30;
 
-/// Longest answer that is read, in bytes: 300 for each of the files of a process, and 10 for each of their regions. Python
-/// with scikit-learn, LightGBM and XGBoost has 110,000.
+/// Longest answer that is read, in bytes: 300 for each of the files of a process, and 10 for each of their
+/// regions. Python with scikit-learn, LightGBM and XGBoost has 110,000.
 const MOST_ANSWER: usize = 1 << 19;
 
 /// Users whose files are remembered.
@@ -119,24 +123,9 @@ fn verdict(pid: u32, memory: &mut ModuleCache) -> Verdict {
     }
 }
 
-/// What is to be inspected.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Job {
-    /// Which program.
-    pub id: ProgramId,
-    /// Its process.
-    pub pid: u32,
-    /// Its user.
-    pub uid: u32,
-    /// Its group.
-    pub gid: u32,
-    /// Modules that it had met when this was asked.
-    pub modules: u8,
-}
-
 /// What was found out about a user's files.
 #[derive(Default)]
-struct Known {
+struct UserFiles {
     memory: ModuleCache,
     /// Bytes of the answers that it is from.
     bytes: usize,
@@ -155,8 +144,8 @@ pub struct Inspector {
     helpers: Vec<Helper>,
     waiting: Queue,
     dying: Dying,
-    /// What was found out about files, by user: a user's helper can be fooled by that user, so nobody else trusts it.
-    known: BTreeMap<u32, Known>,
+    /// What was found out about files, by user: a user can fool the own helper, so nobody else trusts it.
+    known: BTreeMap<u32, UserFiles>,
     next: u64,
 }
 
@@ -250,10 +239,7 @@ impl Inspector {
                     if let Some(out) = &child.stdout
                         && let Err(e) = talk.watch(out, token)
                     {
-                        crate::log::line(
-                            crate::log::Level::Warning,
-                            format_args!("cannot wait for a helper: {e}"),
-                        );
+                        warning!("cannot wait for a helper: {e}");
                     }
                     self.helpers.push(Helper {
                         token,
@@ -282,7 +268,7 @@ impl Inspector {
         }
         let known = self.known.entry(uid).or_default();
         if known.bytes + bytes > MOST_KNOWN {
-            *known = Known::default();
+            *known = UserFiles::default();
         }
         learned.cut();
         known.memory.extend(learned);

@@ -1,9 +1,9 @@
 //! The decisions of the last minutes, and the changes of the last hours: for `scaf why` and `scaf record`.
 //!
-//! A decision is kept with all that the policy was given, so that it can be made again. The latest [`WHOLE`] are all kept; of those before
-//! them only the ones that changed something, [`MOST`] altogether and [`MOST_BYTES`].
+//! A decision is kept with all that the policy was given, so that it can be made again. The latest [`WHOLE`]
+//! are all kept; of earlier ones only those that changed something, [`MOST`] and [`MOST_BYTES`] in all.
 
-use crate::control::Mechanism;
+use scaf_team::choice::Mechanism;
 use scaf_policy::fusion::{Measured, Source};
 use scaf_policy::{Allocation, Decision, Dop, Objective, Program, Settings, Share, Turn};
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Decisions that are kept.
 const MOST: usize = 1_000;
-/// The latest ones, which are kept whatever they decided: a minute's at 4 Hz. Whoever follows asks more often than that.
+/// The latest ones, kept whatever they decided: a minute's at 4 Hz. Whoever follows asks more often.
 const WHOLE: usize = 250;
 /// Memory that all may take, roughly: of a hundred programs with five points each, some 250 decisions.
 const MOST_BYTES: usize = 16 << 20;
-/// Decisions are told so many bytes at a time, roughly: to write these down takes a millisecond or two, in which nobody is served.
+/// Decisions are told so many bytes at a time, roughly: to write these down takes a millisecond or two, in
+/// which nobody is served.
 const TOLD_BYTES: usize = 256 << 10;
 
-/// A decision as it is kept and told; one line of `scaf record`. Everything but `decision` may be missing in a line.
+/// A decision as it is kept and told; one line of `scaf record`. All but `decision` may be missing in a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// What the policy was given and what it answered.
@@ -27,7 +28,8 @@ pub struct Entry {
     /// What users call the programs, by their numbers; those that are left alone are among them.
     #[serde(default)]
     pub names: BTreeMap<u64, String>,
-    /// Number of the first decision of the policy that decided this: what it remembers begins there. 0 if that isn't known.
+    /// Number of the first decision of the policy that decided this: what it remembers begins there. 0 if
+    /// that isn't known.
     #[serde(default)]
     pub since: u64,
     /// What the policy was to aim at, if it can be told.
@@ -37,7 +39,7 @@ pub struct Entry {
     #[serde(default = "default_floor")]
     pub floor: f64,
     /// How each DoP was carried out at first.
-    #[serde(default)]
+    #[serde(default, with = "crate::mechanism::of_programs")]
     pub mechanisms: BTreeMap<u64, Mechanism>,
     /// What the points of each program's curve rest on, in their order.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

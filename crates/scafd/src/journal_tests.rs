@@ -133,7 +133,9 @@ fn of_other_users_programs_nothing_is_told() {
 
 proptest! {
     #[test]
-    fn the_journal_stays_in_order_and_within_its_bounds(dops in proptest::collection::vec(1u32..4, 1..1_500)) {
+    fn the_journal_stays_in_order_and_within_its_bounds(
+        dops in proptest::collection::vec(1u32..4, 1..1_500)
+    ) {
         let mut journal = Journal::default();
         for (number, dop) in (1u64..).zip(&dops) {
             journal.add(Entry { steps: BTreeMap::new(), ..entry(number, *dop) }, owners());

@@ -1,8 +1,9 @@
 //! The scaf daemon: observes programs, decides their shares of the machine and applies them.
 //!
-//! Three modules touch the system: [`observe`] reads it, [`apply`] changes it, [`talk`] talks to clients. The others
-//! are state and arithmetic, but for [`inspect`], which starts helper processes, [`remember`], whose thread reads and writes
-//! files of what programs taught, and [`daemon`], the loop that calls them all. [`control`] and [`paths`] are shared with the command line.
+//! Three modules touch the system: [`observe`] reads it, [`apply`] changes it, [`talk`] talks to clients. The
+//! others are state and arithmetic, but for [`inspect`], which starts helper processes, [`remember`], whose
+//! thread reads and writes files of what programs taught, and [`daemon`], the loop that calls them all.
+//! [`control`] and [`paths`] are shared with the command line.
 
 pub mod apply;
 pub mod cli;
@@ -10,15 +11,16 @@ pub mod config;
 pub mod control;
 pub mod daemon;
 pub mod estimate;
-pub mod experiment;
 pub mod inspect;
 pub mod journal;
 pub mod log;
+mod mechanism;
 pub mod observe;
 pub mod paths;
+pub mod region_meter;
 pub mod registry;
 pub mod remember;
-pub mod rows;
+pub mod serial_trials;
 pub mod talk;
 
 pub use cli::cli;

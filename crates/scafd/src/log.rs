@@ -1,7 +1,7 @@
 //! Lines on standard error, with a level.
 //!
-//! Under systemd the level is the number that journald understands, elsewhere it is a word. A line that a client
-//! can cause as often as it likes goes through a [`Limiter`].
+//! Under systemd the level is the number that journald understands, elsewhere it is a word. A line that a
+//! client can cause as often as it likes goes through a [`Limiter`].
 
 use std::fmt::Display;
 use std::io::Write;
@@ -34,6 +34,16 @@ pub fn line(level: Level, text: impl Display) {
     // Whoever closed our standard error doesn't want to know.
     let _ = writeln!(std::io::stderr().lock(), "{prefix}{text}");
 }
+
+/// Writes what the daemon did.
+macro_rules! info {
+    ($($text:tt)*) => { $crate::log::line($crate::log::Level::Info, format_args!($($text)*)) };
+}
+/// Writes what is not as it should be.
+macro_rules! warning {
+    ($($text:tt)*) => { $crate::log::line($crate::log::Level::Warning, format_args!($($text)*)) };
+}
+pub(crate) use {info, warning};
 
 /// Lets one line a second through and counts the others.
 #[derive(Debug, Default)]

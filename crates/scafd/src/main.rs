@@ -43,7 +43,7 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<()> {
     let scope = if args.system { Scope::System } else { Scope::Session };
     let mut config = configuration(args)?;
-    // Turns are counted by programs, not by users: where there are several, an administrator has to want that.
+    // Turns are counted by programs, not by users: with several, an administrator has to want that.
     config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Asked });
     let policy = match args.seed {
         Some(seed) if config.policy == "chaos" => scaf_policy::chaos(seed),
@@ -60,7 +60,7 @@ fn run(args: &Args) -> Result<()> {
             Apply::new(guardian).with_gangs(gangs)
         }
     };
-    // Signals wait in the pipe from here on; the default action must not meet a daemon that has changed something.
+    // Signals wait in the pipe from here on; the default action must not meet a changed system.
     let (signals, write) = UnixStream::pair()?;
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
@@ -120,7 +120,8 @@ fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
     match Way::choose(Path::new("/"), config.gang_by) {
         Ok(way) => {
             if !stop::sweep(Path::new("/"), way) {
-                let why = "there are too many control groups to look through all for programs that a killed daemon left stopped";
+                let why = "there are too many control groups to look through all for programs that a \
+                           killed daemon left stopped";
                 line(Level::Warning, why);
             }
             Some(Gangs::new(way, Duration::from_millis(config.slice_ms.into()), guardian.stops()))

@@ -61,8 +61,7 @@ pub fn socket(scope: Scope) -> PathBuf {
     }
 }
 
-/// A session's socket, given what `XDG_RUNTIME_DIR` says. A relative path there counts as none, as the XDG
-/// specification wants it.
+/// A session's socket, given what `XDG_RUNTIME_DIR` says. A relative path counts as none (XDG's rule).
 pub fn session_socket(runtime: Option<PathBuf>, uid: u32) -> PathBuf {
     let folder = match runtime.filter(|dir| dir.is_absolute()) {
         Some(dir) => dir.join("scaf"),
@@ -71,8 +70,8 @@ pub fn session_socket(runtime: Option<PathBuf>, uid: u32) -> PathBuf {
     folder.join("scafd.sock")
 }
 
-/// Where a daemon keeps what programs teach: the folder, `named` by its configuration or the usual one. A session's is
-/// `$XDG_DATA_HOME/scaf`, else `~/.local/share/scaf`; `None` without a home.
+/// Where a daemon keeps what programs teach: the folder, `named` by its configuration or the usual one. A
+/// session's is `$XDG_DATA_HOME/scaf`, else `~/.local/share/scaf`; `None` without a home.
 pub fn memory_folder(scope: Scope, named: Option<&Path>) -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from);
     match (named, scope) {

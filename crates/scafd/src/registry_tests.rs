@@ -1,13 +1,19 @@
+use super::grant::LONG_REGION_NS;
 use super::*;
+use crate::apply::MASKS;
+use crate::control::Mechanism;
+use crate::estimate::Seen;
+use crate::paths::Scope;
 use scaf_policy::efficiency::Interval;
-use scaf_policy::observed::Estimate;
+use scaf_policy::fusion::Measured;
+use scaf_policy::observed::{Estimate, Runs, Spell};
 
 fn set(text: &str) -> PuSet {
     text.parse().unwrap()
 }
 
 pub(super) fn program(id: u64) -> Program {
-    Program {
+    let identity = Identity {
         id: ProgramId(id),
         pid: 1000 + id as u32,
         starttime: 0,
@@ -15,44 +21,11 @@ pub(super) fn program(id: u64) -> Program {
         gid: 0,
         name: "p".into(),
         attached_ns: 0,
-        wishes: Wishes { natural: 8, min: 1, max: 0, weight: 1.0 },
-        own: set("0-7"),
-        usable: set("0-3"),
-        alone: None,
-        stranded: false,
-        code: Code::Pending,
-        inspected: 0,
-        rigid: None,
-        came_at_work: false,
-        late_ns: None,
-        exact: false,
-        takes_turns: false,
-        thread_local: true,
-        spins: None,
-        stuck: None,
-        grant: Grant::default(),
-        meter: Meter::new(0),
-        rows: RowMeter::new(0),
-        observed: Observed::default(),
-        known: Vec::new(),
-        profile: Vec::new(),
-        profile_given: false,
-        quiet: None,
-        loans: Default::default(),
-        serial: false,
-        tie: Tie::default(),
-        counters: Counters::new(1.0),
-        trials: Trials::default(),
-        step: None,
-        steps: Vec::new(),
-        seen: None,
-        useful: Useful::new(1.0),
-        astray: false,
-        stage: Default::default(),
-        cpu_ns: 0,
-        threads: 1,
-        modules: 1,
-    }
+    };
+    let wishes = Wishes { natural: 8, min: 1, max: 0, weight: 1.0 };
+    let reach = Reach { own: set("0-7"), usable: set("0-3"), alone: None, stranded: false };
+    let code = Code::pending(1, false, None);
+    Program::new(identity, wishes, reach, code, Grant::before(None, 1), Evidence::new(0, 0, 1.0, None))
 }
 
 pub(super) fn seen(team: u32, promised: u64) -> Seen {
@@ -66,8 +39,7 @@ pub(super) fn seen(team: u32, promised: u64) -> Seen {
         promised,
         progress: 0,
         natural: 0,
-        virtualised: false,
-        parked: false,
+        mechanism: None,
         hostile: 0,
     }
 }
@@ -82,19 +54,19 @@ fn what_a_team_of_before_does_is_not_measured_as_the_larger_dop_that_was_granted
     let mut p = program(1);
     grant(&mut p, 1, 10);
     p.measured(seen(1, 0), false);
-    assert_eq!(p.useful.efficiency().map(|(dop, _)| dop), Some(1));
+    assert_eq!(p.evidence.efficiency().map(|(dop, _)| dop), Some(1));
     grant(&mut p, 4, 20);
     // The region goes on with one thread, then ends in the midst of an interval.
     p.measured(seen(1, 0), false);
     p.measured(Seen { regions: 10, ..seen(4, 0) }, false);
-    assert_eq!(p.useful.efficiency().map(|(dop, _)| dop), Some(1));
+    assert_eq!(p.evidence.efficiency().map(|(dop, _)| dop), Some(1));
     p.measured(Seen { regions: 11, ..seen(4, 0) }, false);
-    assert_eq!(p.useful.efficiency().map(|(dop, _)| dop), Some(4));
+    assert_eq!(p.evidence.efficiency().map(|(dop, _)| dop), Some(4));
     // A program whose regions are smaller for good is measured as what it has.
     grant(&mut p, 2, 30);
     grant(&mut p, 3, 40);
     p.measured(Seen { regions: 12, ..seen(2, 0) }, false);
-    assert_eq!(p.useful.efficiency().map(|(dop, _)| dop), Some(3));
+    assert_eq!(p.evidence.efficiency().map(|(dop, _)| dop), Some(3));
 }
 
 #[test]
@@ -109,7 +81,7 @@ fn what_a_program_does_before_its_first_region_is_forgotten_when_that_begins() {
     }
     assert_eq!(p.request().efficiency, Some(0.5));
     // Looks between two ticks change nothing about that.
-    p.seen = Some(seen(4, 0));
+    p.evidence.seen = Some(seen(4, 0));
     // The interval in which it began isn't like those that follow.
     p.measured(seen(4, 0), false);
     p.ran(&[]);
@@ -119,16 +91,16 @@ fn what_a_program_does_before_its_first_region_is_forgotten_when_that_begins() {
     p.measured(Seen { interval: useful, regions: 10, ..seen(4, 0) }, false);
     p.ran(&[]);
     assert_eq!(p.request().efficiency, Some(1.0));
-    assert_eq!(p.observed.past().mix.serial, 0.0);
+    assert_eq!(p.evidence.observed.past().mix.serial, 0.0);
 }
 
 #[test]
 fn a_program_is_no_wider_than_its_usable_pus() {
     let mut p = program(1);
     assert_eq!(p.natural(), 4);
-    p.seen = Some(Seen { natural: 2, ..seen(0, 0) });
+    p.evidence.seen = Some(Seen { natural: 2, ..seen(0, 0) });
     assert_eq!(p.natural(), 2);
-    p.usable = PuSet::new();
+    p.reach.usable = PuSet::new();
     assert_eq!(p.natural(), 1);
 }
 
@@ -162,7 +134,7 @@ fn a_policy_is_told_what_earlier_runs_promise_until_something_is_measured() {
     p.measured(seen(2, 0), false);
     // Useful time says 0.5 now, and is an upper bound for what earlier runs say.
     let asked = p.request();
-    assert_eq!((asked.dop, p.useful.efficiency().map(|(_, e)| e)), (2, Some(0.5)));
+    assert_eq!((asked.dop, p.evidence.efficiency().map(|(_, e)| e)), (2, Some(0.5)));
     assert!((0.5..0.56).contains(&asked.efficiency.unwrap()), "{asked:?}");
 }
 
@@ -193,7 +165,7 @@ fn the_word_says_what_is_granted_and_nothing_while_unmanaged() {
     assert_eq!(p.word().dop(), None);
     grant(&mut p, 3, 10);
     assert_eq!((p.word().dop(), p.word().resizable(), p.word().folded()), (Some(3), false, false));
-    (p.code, p.inspected) = (Code::Resizable, 2);
+    (p.code.teams, p.code.inspected) = (Teams::Resizable, 2);
     p.grant.set = Some(set("0-2"));
     assert_eq!((p.word().inspected(), p.word().resizable(), p.word().folded()), (2, true, true));
     p.regrant(None, set("0-7"), "policy".into(), 20);
@@ -216,7 +188,7 @@ fn an_efficiency_keeps_the_dop_that_it_was_measured_at() {
 #[test]
 fn a_fixed_program_has_its_grant_with_its_affinity() {
     let mut p = program(1);
-    p.code = Code::Fixed("why".into());
+    p.code.teams = Teams::Fixed("why".into());
     grant(&mut p, 2, 10);
     p.settle(99, 200);
     assert_eq!(p.grant.effective_ns, Some(11));
@@ -226,7 +198,7 @@ fn a_fixed_program_has_its_grant_with_its_affinity() {
 #[test]
 fn a_program_without_a_team_has_its_grant_with_its_affinity() {
     let mut p = program(1);
-    p.code = Code::Resizable;
+    p.code.teams = Teams::Resizable;
     grant(&mut p, 4, 10);
     p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, Some(11));
@@ -235,19 +207,19 @@ fn a_program_without_a_team_has_its_grant_with_its_affinity() {
 #[test]
 fn a_resized_program_has_a_smaller_grant_with_its_first_smaller_team() {
     let mut p = program(1);
-    p.code = Code::Resizable;
+    p.code.teams = Teams::Resizable;
     grant(&mut p, 4, 10);
-    p.seen = Some(seen(8, 0));
+    p.evidence.seen = Some(seen(8, 0));
     p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, None);
-    p.seen = Some(seen(4, 0));
+    p.evidence.seen = Some(seen(4, 0));
     p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, Some(50));
     grant(&mut p, 2, 100);
     p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, None);
     assert_eq!(p.mechanism().0, Mechanism::Fold);
-    p.seen = Some(seen(2, 0));
+    p.evidence.seen = Some(seen(2, 0));
     p.settle(150, 200);
     assert_eq!((p.grant.effective_ns, p.mechanism().0), (Some(150), Mechanism::Resize));
 }
@@ -255,9 +227,9 @@ fn a_resized_program_has_a_smaller_grant_with_its_first_smaller_team() {
 #[test]
 fn a_long_region_has_a_smaller_grant_with_its_affinity() {
     let mut p = program(1);
-    p.code = Code::Resizable;
+    p.code.teams = Teams::Resizable;
     grant(&mut p, 4, 10);
-    p.seen = Some(Seen { in_region: true, ..seen(4, 0) });
+    p.evidence.seen = Some(Seen { in_region: true, ..seen(4, 0) });
     grant(&mut p, 2, 100);
     p.settle(50, 100 + LONG_REGION_NS);
     assert_eq!(p.grant.effective_ns, None);
@@ -268,13 +240,13 @@ fn a_long_region_has_a_smaller_grant_with_its_affinity() {
 #[test]
 fn a_larger_grant_is_in_effect_with_the_first_larger_team() {
     let mut p = program(1);
-    p.code = Code::Resizable;
+    p.code.teams = Teams::Resizable;
     grant(&mut p, 2, 10);
-    p.seen = Some(seen(2, 0));
+    p.evidence.seen = Some(seen(2, 0));
     grant(&mut p, 4, 100);
     p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, None);
-    p.seen = Some(seen(4, 0));
+    p.evidence.seen = Some(seen(4, 0));
     p.settle(160, 200);
     assert_eq!(p.grant.effective_ns, Some(160));
 }
@@ -282,9 +254,9 @@ fn a_larger_grant_is_in_effect_with_the_first_larger_team() {
 #[test]
 fn a_program_that_promises_its_teams_has_its_grant_with_its_affinity() {
     let mut p = program(1);
-    p.code = Code::Resizable;
+    p.code.teams = Teams::Resizable;
     grant(&mut p, 2, 10);
-    p.seen = Some(seen(4, 3));
+    p.evidence.seen = Some(seen(4, 3));
     p.settle(50, 200);
     assert_eq!(p.grant.effective_ns, Some(11));
 }
@@ -292,8 +264,8 @@ fn a_program_that_promises_its_teams_has_its_grant_with_its_affinity() {
 #[test]
 fn a_program_that_is_left_alone_says_why() {
     let mut p = program(1);
-    p.alone = Some("it is bound".into());
-    p.regrant(None, p.own.clone(), "it is bound".into(), 10);
+    p.reach.alone = Some("it is bound".into());
+    p.regrant(None, p.reach.own.clone(), "it is bound".into(), 10);
     assert_eq!(p.snapshot().mechanism_reason, "it is bound");
     assert_eq!(p.snapshot().dop, None);
 }
@@ -309,7 +281,7 @@ fn an_affinity_of_ours_is_recognised_in_children() {
     assert_eq!(registry.inherited(&[7, 1001], &set("1")), Some((set("0-7"), set("1"))));
     assert_eq!(registry.inherited(&[7, 1001], &set("2")), None);
     assert_eq!(registry.inherited(&[1002], &set("1")), None);
-    assert_eq!(registry.detach(ProgramId(1)).unwrap().pid, 1001);
+    assert_eq!(registry.detach(ProgramId(1)).unwrap().identity.pid, 1001);
     assert!(
         registry.detach(ProgramId(1)).is_none() && registry.by_pid(1001).is_none() && !registry.is_empty()
     );
@@ -345,11 +317,11 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
     const MS: u64 = 1_000_000;
     let folded = || {
         let mut p = program(1);
-        p.code = Code::Fixed("so".into());
-        p.spins = Some("f+0x10".into());
+        p.code.teams = Teams::Fixed("so".into());
+        p.code.spins = Some("f+0x10".into());
         grant(&mut p, 2, 0);
         p.grant.set = Some(set("0-1"));
-        p.seen = Some(seen(4, 0));
+        p.evidence.seen = Some(seen(4, 0));
         assert!(!p.is_stuck(0, 0, false));
         p
     };
@@ -363,7 +335,7 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
     assert!(!at(&mut folded(), 60, 60));
     // It gets on, slowly: watched from there on.
     let mut p = folded();
-    p.seen = Some(Seen { progress: 1, ..seen(4, 0) });
+    p.evidence.seen = Some(Seen { progress: 1, ..seen(4, 0) });
     assert!(!at(&mut p, 60, 120) && !at(&mut p, 110, 220) && at(&mut p, 120, 240));
     // It was given its PUs back meanwhile, and computed: watched anew.
     let mut p = folded();
@@ -373,14 +345,14 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
     assert!(!at(&mut p, 2_000, 8_000) && at(&mut p, 2_060, 8_120));
     // Nothing in its code spins; its team fits; it's between regions; its next team will fit.
     let mut cases = [folded(), folded(), folded(), folded()];
-    cases[0].spins = None;
-    cases[1].seen = Some(seen(2, 0));
-    cases[2].seen = Some(Seen { in_region: false, ..seen(4, 0) });
-    cases[3].code = Code::Resizable;
+    cases[0].code.spins = None;
+    cases[1].evidence.seen = Some(seen(2, 0));
+    cases[2].evidence.seen = Some(Seen { in_region: false, ..seen(4, 0) });
+    cases[3].code.teams = Teams::Resizable;
     for p in &mut cases {
         assert!(!at(p, 60, 120));
     }
-    cases[3].seen = Some(seen(4, 7));
+    cases[3].evidence.seen = Some(seen(4, 7));
     assert!(!at(&mut cases[3], 100, 200) && at(&mut cases[3], 160, 320), "a team that was promised");
 }
 
@@ -401,20 +373,20 @@ fn a_policy_is_told_the_dops_that_were_had_and_a_profile_that_does_not_change() 
     for _ in 0..8 {
         p.measured(seen(4, 0), false);
         p.ran(&runs(4, 1.0));
-        p.observed.add(&Spell { dop: 1, dt_s: 1.0, parallel_s: 1.0, runs: &runs(1, 1.0) });
+        p.evidence.observed.add(&Spell { dop: 1, dt_s: 1.0, parallel_s: 1.0, runs: &runs(1, 1.0) });
     }
     grant(&mut p, 2, 20);
     p.measured(seen(2, 0), false);
     p.know();
     assert_eq!((dops(&p.request().curve), p.request().profile), (vec![1, 2, 4], asked.profile));
     assert!(p.request().curve[2].speedup.value < 1.7, "{:?}", p.request().curve);
-    assert_eq!(p.known[0].sources, []);
+    assert_eq!(p.evidence.known[0].sources, []);
 }
 
 #[test]
 fn a_profile_that_was_given_counts_more_than_what_is_remembered() {
     let given = vec![Measured { dop: 8, speedup: Estimate { value: 3.0, error: 0.05 } }];
-    let mut p = Program { profile: given.clone(), profile_given: true, ..program(1) };
+    let mut p = Program { evidence: Evidence::new(0, 0, 1.0, Some(given.clone())), ..program(1) };
     p.remember(past(0.5, 0.02));
     assert_eq!(p.request().profile, given);
 }

@@ -1,15 +1,15 @@
 //! What programs taught, kept from one run to the next.
 //!
-//! A disk may take its time, and a home on another machine for ever. So the files ([`scaf_memory`]) belong to a thread of their
-//! own: the daemon asks, goes on, and is woken when there is an answer. Questions for which there is no room are dropped,
-//! and what goes wrong is logged: it costs what would have been remembered, and nothing else.
+//! A disk may take its time, and a home on another machine for ever. So the files ([`scaf_memory`]) belong to
+//! a thread of their own: the daemon asks, goes on, and is woken when there is an answer. Questions for which
+//! there is no room are dropped, and what goes wrong is logged: nothing but memory is lost.
 
 mod tie;
 
 pub use tie::Tie;
 
 use crate::control::{Reply, Request};
-use crate::log::{Level, line};
+use crate::log::warning;
 use crate::paths::{self, Scope};
 use rustix::event::{EventfdFlags, eventfd};
 use scaf_memory::{Error, Key, Memory, Profile, Recalled};
@@ -128,7 +128,7 @@ impl Remember {
     pub fn ask(&mut self, ask: Ask) -> bool {
         let asked = self.to.try_send(ask);
         if matches!(asked, Err(TrySendError::Full(_))) && !self.full {
-            line(Level::Warning, "the memory's files don't answer: what programs teach meanwhile isn't kept");
+            warning!("the memory's files don't answer: what programs teach meanwhile isn't kept");
         }
         self.full = asked.is_err();
         !self.full
@@ -212,13 +212,7 @@ impl Keeper {
         let memory = self.memory(uid);
         let result = work(memory);
         if let Some(aside) = memory.set_aside() {
-            line(
-                Level::Warning,
-                format_args!(
-                    "what programs taught couldn't be read and begins anew; see {}",
-                    aside.display()
-                ),
-            );
+            warning!("what programs taught couldn't be read and begins anew; see {}", aside.display());
         }
         match result {
             Ok(value) => {
@@ -227,7 +221,7 @@ impl Keeper {
             }
             Err(e) => {
                 if !std::mem::replace(&mut self.complained, true) {
-                    line(Level::Warning, format_args!("what programs teach isn't kept: {e}"));
+                    warning!("what programs teach isn't kept: {e}");
                 }
                 None
             }

@@ -1,5 +1,5 @@
-//! Counters of real programs. Machines of clouds have no hardware counters, so the kernel's own events stand in for them: they are
-//! opened, inherited and read in the same way.
+//! Counters of real programs. Machines of clouds have no hardware counters, so the kernel's own events stand
+//! in for them: they are opened, inherited and read in the same way.
 
 mod support;
 
@@ -67,7 +67,7 @@ fn threads_that_start_later_are_counted_and_those_that_have_ended_stay_counted()
     client.tell("burn 3 40");
     client.tell("burn 2 40");
     let (after, cpu_after) = (sum(&clock), cpu_ns(client.pid()).unwrap());
-    // All of the five have ended. Their time is in, as far as the two clocks agree, and none that the process hasn't used.
+    // All five have ended. Their time is in, as far as the two clocks agree, and no other.
     let (counted, used) = (after.count - before.count, cpu_after - cpu_before);
     assert!(counted >= 180_000_000, "{counted} ns");
     assert!(counted as f64 <= used as f64 * 1.1 + 5e6, "{counted} of {used} ns");
@@ -278,7 +278,7 @@ fn the_daemon_makes_a_speedup_of_what_it_counts_on_one_context_and_on_two() {
     }
     other.kill();
     let seen = until("a speedup", || counters(&mut client).filter(|counters| counters.speedup.is_some()));
-    // It works in one thread, whatever it is given, but for the time that it waits for the next word and that others have its PU.
+    // It works in one thread but for the time that it waits for the next word or others have its PU.
     assert_eq!(seen.speedup_dop, Some(2));
     assert!(seen.speedup.is_some_and(|speedup| speedup > 0.05 && speedup < 20.0), "{seen:?}");
     assert!(seen.error_ratio.is_some_and(|error| error > 0.1), "{seen:?}");

@@ -1,9 +1,10 @@
-//! What both uses of control groups need ([`super::slow`], [`super::gang`]): nobody may be in a group that is taken away.
+//! For [`crate::apply::slow`] and [`crate::apply::stop`]: a control group has to be empty to be taken away.
 
 use std::fs;
 use std::path::Path;
 
-/// Moves all that is in a group to another one, by each of `files` (`tasks` or `cgroup.threads` for threads, `cgroup.procs` for processes).
+/// Moves all that is in a group to another one, by each of `files` (`tasks` or `cgroup.threads` for threads,
+/// `cgroup.procs` for processes).
 pub fn empty(group: &Path, to: &Path, files: &[&str]) {
     for file in files {
         for id in fs::read_to_string(group.join(file)).unwrap_or_default().lines() {

@@ -1,59 +1,30 @@
 //! Programs come, are inspected, and go.
 
-use super::Daemon;
 use super::decide::target_of;
-use crate::apply::{Trouble, bound_thread};
-use crate::estimate::Meter;
-use crate::experiment::Trials;
+use super::limits::why_bound;
+use super::state::Daemon;
+use crate::apply::Trouble;
 use crate::inspect::{Job, Verdict};
-use crate::log::{self, Level};
+use crate::log::{info, warning};
 use crate::observe::process::Stat;
-use crate::observe::{Observer, affinity, clock};
-use crate::registry::{Code, Grant, Program, Wishes};
-use crate::remember::Tie;
-use crate::rows::RowMeter;
+use crate::observe::{affinity, clock};
+use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, no_pus};
 use crate::talk::Peer;
-use scaf_policy::counters::Counters;
-use scaf_policy::knowledge::Useful;
-use scaf_policy::observed::Observed;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello};
-use std::time::Instant;
 
-/// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from, and how
-/// far down a program's descendants are freed of it.
+/// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from,
+/// and how far down a program's descendants are freed of it.
 pub(super) const GENERATIONS: usize = 8;
-
-/// Programs that are remembered after they have left.
-const FORMER: usize = 64;
-
-/// A program that has left: its process may have become another program, which attaches anew.
-pub(super) struct Former {
-    pid: u32,
-    starttime: u64,
-    own: PuSet,
-    masks: Vec<PuSet>,
-}
-
-impl Former {
-    fn of(program: &Program) -> Former {
-        Former {
-            pid: program.pid,
-            starttime: program.starttime,
-            own: program.own.clone(),
-            masks: program.grant.masks.clone(),
-        }
-    }
-}
 
 impl Daemon {
     /// Registers a program. True if it is one more to decide about.
     pub(super) fn arrive(&mut self, id: ProgramId, peer: Peer, hello: &Hello) -> bool {
-        self.idle_since = Instant::now();
+        self.timers.busy();
         match self.admit(id, peer, hello) {
             Ok(()) => true,
             Err(e) => {
-                log::line(Level::Warning, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
+                warning!("process {} runs unmanaged: {e:#}", peer.pid);
                 self.parts.talk.refuse(id.0);
                 false
             }
@@ -66,7 +37,7 @@ impl Daemon {
         let stat = process.stat()?;
         check_identity(&peer, stat.starttime, process.uid()?)?;
         // A process has one share; whoever connects twice (after an exec, say) means the newer one.
-        if let Some(older) = self.registry.by_pid(peer.pid).map(|p| p.id) {
+        if let Some(older) = self.registry.by_pid(peer.pid).map(|p| p.identity.id) {
             self.parts.talk.close(older.0);
             self.depart(older);
         }
@@ -78,7 +49,7 @@ impl Daemon {
         let usable =
             if self.parts.pretended { self.limits.pus.clone() } else { own.intersection(&self.limits.pus) };
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
-        let (bound, usable_is_empty) = (hello.flags & FLAG_BOUND != 0, usable.is_empty());
+        let has = |flag| hello.flags & flag != 0;
         let now_ns = clock::now_ns();
         let cpu_ns = self.observer.cpu_ns(peer.pid).unwrap_or(0);
         if alone.is_none() {
@@ -86,7 +57,7 @@ impl Daemon {
         }
         let name = hello.name().map_or_else(|| process.name(), str::to_owned);
         let profile = self.parts.config.profiles.get(&name).cloned();
-        self.registry.attach(Program {
+        let identity = Identity {
             id,
             pid: peer.pid,
             starttime: stat.starttime,
@@ -94,50 +65,25 @@ impl Daemon {
             gid: peer.gid,
             name,
             attached_ns: now_ns,
-            wishes: Wishes {
-                natural: hello.natural,
-                min: hello.min,
-                max: hello.max,
-                weight: f64::from(hello.weight_milli) / 1000.0,
-            }
-            .permitted(self.parts.scope, peer.uid),
-            own,
-            usable,
-            stranded: alone.is_some() && usable_is_empty && !bound,
-            alone,
-            rigid: (hello.flags & FLAG_RIGID != 0).then(|| "its user says so (scaf run --rigid)".into()),
-            takes_turns: false,
-            came_at_work: hello.flags & FLAG_AT_WORK != 0,
-            late_ns: None,
-            exact: hello.flags & FLAG_EXACT != 0,
-            code: Code::Pending,
-            inspected: 0,
-            thread_local: true,
-            spins: None,
-            stuck: None,
-            grant: Grant { masks: set.iter().cloned().collect(), set, ..Grant::default() },
-            meter: Meter::new(clock::ticks()),
-            rows: RowMeter::new(clock::ticks()),
-            observed: Observed::default(),
-            known: Vec::new(),
-            profile_given: profile.is_some(),
-            profile: profile.unwrap_or_default(),
-            quiet: None,
-            loans: Default::default(),
-            serial: false,
-            tie: Tie::default(),
-            counters: Counters::new(self.parts.config.rc_s),
-            trials: Trials::default(),
-            step: None,
-            steps: Vec::new(),
-            seen: None,
-            useful: Useful::new(self.parts.config.rc_s),
-            astray: false,
-            stage: Default::default(),
-            cpu_ns,
-            threads: stat.threads,
-            modules: hello.modules,
-        });
+        };
+        let wishes = Wishes {
+            natural: hello.natural,
+            min: hello.min,
+            max: hello.max,
+            weight: f64::from(hello.weight_milli) / 1000.0,
+        };
+        let stranded = alone.is_some() && usable.is_empty() && !has(FLAG_BOUND);
+        let rigid = has(FLAG_RIGID).then(|| "its user says so (scaf run --rigid)".into());
+        let mut program = Program::new(
+            identity,
+            wishes.permitted(self.parts.scope, peer.uid),
+            Reach { own, usable, alone, stranded },
+            Code::pending(hello.modules, has(FLAG_EXACT), rigid),
+            Grant::before(set, stat.threads),
+            Evidence::new(clock::ticks(), cpu_ns, self.parts.config.rc_s, profile),
+        );
+        program.phase.came_at_work = has(FLAG_AT_WORK);
+        self.registry.attach(program);
         self.newcomers.push(id);
         self.recall_at_once(id);
         self.inspect(id, hello.modules);
@@ -146,12 +92,10 @@ impl Daemon {
 
     /// The first program after an idle time: nothing from before it counts.
     fn wake(&mut self) {
-        let now = Instant::now();
         self.tsc.refine();
         self.refresh_limits();
         self.load.reset();
-        self.next_tick = now + self.period();
-        self.next_slow = now + super::tick::SLOW;
+        self.timers.wake(self.rate_hz());
         if let Ok((sample, _)) =
             self.observer.sample(&self.limits.pus, std::iter::empty(), self.inspector.children())
         {
@@ -164,12 +108,10 @@ impl Daemon {
         let told = PuSet::from_words(&hello.own);
         let own = if told.is_empty() { affinity(pid)? } else { told };
         // After an exec it may have looked before we gave it its own back.
-        let former = |known: &&Former| known.pid == pid && known.starttime == stat.starttime;
-        if let Some(former) = self.former.iter().rev().find(former)
-            && former.masks.contains(&own)
+        if let Some(formerly) = self.former.own(pid, stat.starttime, &own)
             && affinity(pid).is_ok_and(|now| now != own)
         {
-            return Ok((former.own.clone(), Some(own)));
+            return Ok((formerly.clone(), Some(own)));
         }
         let mut ancestors = vec![stat.parent];
         while ancestors.len() < GENERATIONS
@@ -201,7 +143,7 @@ impl Daemon {
             );
         }
         if usable.is_empty() {
-            return Some(super::limits::no_pus(own, &self.limits.pus));
+            return Some(no_pus(own, &self.limits.pus));
         }
         let known: Vec<&PuSet> = [Some(own), set].into_iter().flatten().collect();
         if self.parts.apply.leaves_affinities() { None } else { why_bound(&self.observer, pid, own, &known) }
@@ -210,18 +152,19 @@ impl Daemon {
     fn inspect(&mut self, id: ProgramId, modules: u32) {
         if let Some(program) = self.registry.get_mut(id) {
             let modules = u8::try_from(modules).unwrap_or(u8::MAX);
-            self.inspector.ask(Job { id, pid: program.pid, uid: program.uid, gid: program.gid, modules });
+            self.inspector.ask(Job {
+                id,
+                pid: program.identity.pid,
+                uid: program.identity.uid,
+                gid: program.identity.gid,
+                modules,
+            });
         }
     }
 
-    /// Has a program inspected again that met further modules. Their number only grows, and 255 are all that the grant
-    /// has room for, so that a client can't keep the helpers busy.
+    /// Has a program inspected again that met further modules.
     pub(super) fn more_modules(&mut self, id: ProgramId, modules: u32) -> bool {
-        let most = u32::from(u8::MAX);
-        if let Some(program) = self.registry.get_mut(id)
-            && program.modules < modules.min(most)
-        {
-            program.modules = modules;
+        if self.registry.get_mut(id).is_some_and(|program| program.code.meets(modules)) {
             self.inspect(id, modules);
         }
         false
@@ -230,27 +173,15 @@ impl Daemon {
     /// Takes in a verdict and publishes it at once.
     pub(super) fn inspected(&mut self, job: &Job, verdict: Verdict) {
         let Some(program) = self.registry.get_mut(job.id) else { return };
-        program.spins = verdict.spins;
-        program.inspected = job.modules;
-        program.thread_local = verdict.thread_local;
-        program.code = match verdict.resizable {
-            true if program.exact => {
-                Code::Fixed("its results are to keep their bits (scaf run --exact)".into())
-            }
-            true => Code::Resizable,
-            false => Code::Fixed(verdict.why),
-        };
-        program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);
+        program.code.inspected(&verdict, job.modules);
+        program.grant.renew();
         if self.parts.verbose {
-            let code = &program.code;
-            log::line(
-                Level::Info,
-                format_args!(
-                    "program {} (process {}): {code:?}, {} independent regions",
-                    job.id.0,
-                    job.pid,
-                    verdict.independent.len()
-                ),
+            let code = &program.code.teams;
+            info!(
+                "program {} (process {}): {code:?}, {} independent regions",
+                job.id.0,
+                job.pid,
+                verdict.independent.len()
             );
         }
         // Before the word that makes them count.
@@ -263,17 +194,20 @@ impl Daemon {
         }
     }
 
-    /// Lets programs go that have become another user's since they attached: what they may ask for and are due was that user's. They
-    /// come anew by themselves. Once a second, a microsecond each.
+    /// Lets programs go that have become another user's since they attached: what they may ask for and are
+    /// due was that user's. They come anew by themselves. Once a second, a microsecond each.
     pub(super) fn let_go_of_others(&mut self) {
-        let other =
-            |program: &&Program| self.observer.process(program.pid).uid().is_ok_and(|uid| uid != program.uid);
-        let others: Vec<(ProgramId, u32)> =
-            self.registry.iter().filter(other).map(|program| (program.id, program.pid)).collect();
+        let other = |program: &&Program| {
+            self.observer.process(program.identity.pid).uid().is_ok_and(|uid| uid != program.identity.uid)
+        };
+        let others: Vec<(ProgramId, u32)> = self
+            .registry
+            .iter()
+            .filter(other)
+            .map(|program| (program.identity.id, program.identity.pid))
+            .collect();
         for (id, pid) in others {
-            let why =
-                format_args!("program {} (process {pid}) has become another user's and is let go", id.0);
-            log::line(Level::Info, why);
+            info!("program {} (process {pid}) has become another user's and is let go", id.0);
             self.parts.talk.close(id.0);
             self.depart(id);
         }
@@ -281,21 +215,16 @@ impl Daemon {
 
     /// Takes a program out and gives it its own affinity back. True if there was one.
     pub(super) fn depart(&mut self, id: ProgramId) -> bool {
-        self.idle_since = Instant::now();
+        self.timers.busy();
         self.newcomers.retain(|newcomer| *newcomer != id);
         self.inspector.forget(id);
         self.counting.close(id);
         let Some(mut program) = self.registry.detach(id) else { return false };
         self.keep(&mut program);
-        if !program.grant.masks.is_empty() {
-            if self.former.len() == FORMER {
-                self.former.pop_front();
-            }
-            self.former.push_back(Former::of(&program));
-        }
+        self.former.add(&program);
         if let Err(trouble @ Trouble::Denied { .. }) = self.parts.apply.restore(&target_of(&program)) {
             // The guardian keeps its note and tries again when the daemon ends.
-            log::line(Level::Warning, format_args!("program {} stays narrow: {trouble}", id.0));
+            warning!("program {} stays narrow: {trouble}", id.0);
         }
         self.load.detach(id, clock::now_ns(), program.contexts());
         if self.registry.is_empty() {
@@ -317,14 +246,8 @@ impl Daemon {
     }
 }
 
-/// Why a program some of whose threads have none of the `known` affinities is left alone; `None` if all have.
-pub(super) fn why_bound(observer: &Observer, pid: u32, own: &PuSet, known: &[&PuSet]) -> Option<String> {
-    let (tid, mask) = bound_thread(observer, pid, known).ok()??;
-    Some(format!("its thread {tid} has an affinity of its own ({mask}, the program {own})"))
-}
-
-/// Whether the process that has the peer's id now is the one that connected. Up to 10 s lie between the two, in which
-/// that one may have ended and another been given its id: somebody else's, even, for which the peer may not speak.
+/// Whether the process that has the peer's id now is the one that connected. Up to 10 s lie between the two,
+/// in which that one may have ended and its id been given to another process, even another user's.
 fn check_identity(peer: &Peer, starttime: u64, uid: u32) -> anyhow::Result<()> {
     anyhow::ensure!(
         starttime <= peer.accepted,
@@ -332,7 +255,8 @@ fn check_identity(peer: &Peer, starttime: u64, uid: u32) -> anyhow::Result<()> {
     );
     anyhow::ensure!(
         uid == peer.uid,
-        "user {} connected, but the process runs as user {uid} now; start it as the user that it is to run as",
+        "user {} connected, but the process runs as user {uid} now; start it as the user that it is to \
+         run as",
         peer.uid
     );
     Ok(())

@@ -1,24 +1,23 @@
 //! Allocate, place, apply and publish.
 //!
-//! Those who lose contexts come first: their smaller grant is published and their affinity narrowed before anybody's
-//! grows, so that at no moment two programs are sent to the same context on purpose.
+//! Those who lose contexts come first: their smaller grant is published and their affinity narrowed before
+//! anybody's grows, so that at no moment two programs are sent to the same context on purpose.
 
-use super::Daemon;
+use super::state::Daemon;
 use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
-use crate::log::{self, Level};
+use crate::log::{info, warning};
 use crate::observe::clock;
 use scaf_policy::place::{Want, place_turns, scatter};
 use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet, with_turns};
 use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 impl Daemon {
-    /// How many contexts each program gets, and what is to be kept of that. Programs that are left alone aren't asked about.
+    /// How many contexts each program gets, and what is to be kept of that; without those left alone.
     pub(super) fn allocate(&mut self) -> (Allocation, Option<Entry>) {
         let requests: Vec<_> =
-            self.registry.iter().filter(|p| p.alone.is_none()).map(|p| p.request()).collect();
+            self.registry.iter().filter(|p| p.reach.alone.is_none()).map(|p| p.request()).collect();
         if requests.is_empty() {
             return (Allocation::default(), None);
         }
@@ -36,7 +35,7 @@ impl Daemon {
             allocation: allocation.clone(),
         });
         for share in &mut allocation.shares {
-            let step = self.registry.get_mut(share.id).and_then(|program| program.step);
+            let step = self.registry.get_mut(share.id).and_then(|program| program.evidence.steps.now);
             if let (Some(step), Dop::Contexts(dop)) = (step, share.dop)
                 && step < dop
             {
@@ -55,12 +54,13 @@ impl Daemon {
             (self.policy_since, self.parts.config.objective, self.parts.config.floor);
         let mut owners = BTreeMap::new();
         for program in self.registry.iter() {
-            let id = program.id.0;
-            owners.insert(id, program.uid);
-            entry.names.insert(id, program.name.clone());
+            let id = program.identity.id.0;
+            owners.insert(id, program.identity.uid);
+            entry.names.insert(id, program.identity.name.clone());
             entry.mechanisms.insert(id, program.mechanism().0);
-            if !program.known.is_empty() {
-                entry.sources.insert(id, program.known.iter().map(|known| known.sources.clone()).collect());
+            let known = &program.evidence.known;
+            if !known.is_empty() {
+                entry.sources.insert(id, known.iter().map(|known| known.sources.clone()).collect());
             }
         }
         self.journal.add(entry, owners);
@@ -79,7 +79,7 @@ impl Daemon {
                 Some(Want {
                     id: share.id,
                     dop,
-                    allowed: program.usable.clone(),
+                    allowed: program.reach.usable.clone(),
                     previous,
                     weight: program.wishes.weight,
                 })
@@ -93,41 +93,44 @@ impl Daemon {
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
 
-    pub(super) fn apply_and_publish(
+    /// Takes note of everybody's new grant, and gives whose changed, those who lose contexts first. Who is
+    /// only told something else about the same contexts is told at once.
+    pub(super) fn regrant(
         &mut self,
         allocation: &Allocation,
         mut places: BTreeMap<ProgramId, PuSet>,
-    ) {
+    ) -> Vec<ProgramId> {
         let now_ns = clock::now_ns();
         let shares: BTreeMap<ProgramId, (Dop, &str)> =
             allocation.shares.iter().map(|s| (s.id, (s.dop, s.reason.as_str()))).collect();
         let mut changes: Vec<(bool, ProgramId)> = Vec::new();
         let mut told = Vec::new();
         let lends = self.parts.policy.lends();
-        let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.id).collect();
+        let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.identity.id).collect();
         for id in ids {
             let Some(program) = self.registry.get_mut(id) else { continue };
             let (dop, pus, reason) = match (shares.get(&id), places.remove(&id)) {
                 (Some((Dop::Contexts(dop), reason)), Some(pus)) => {
                     (Some((*dop).max(1)), pus, (*reason).to_owned())
                 }
-                (Some((_, reason)), _) => (None, program.own.clone(), (*reason).to_owned()),
-                (None, _) => (None, program.own.clone(), program.alone.clone().unwrap_or_default()),
+                (Some((_, reason)), _) => (None, program.reach.own.clone(), (*reason).to_owned()),
+                (None, _) => {
+                    (None, program.reach.own.clone(), program.reach.alone.clone().unwrap_or_default())
+                }
             };
             let (had, before) = (program.grant.pus.clone(), program.grant.dop);
             if program.regrant(dop, pus, reason, now_ns) {
                 if before != dop
                     && let Some(page) = self.parts.talk.pages(id.0).and_then(|pages| pages.read())
                 {
-                    let ticks = clock::ticks();
-                    program.meter.restart(ticks, &page, &self.tsc);
-                    program.granted_at(&program.meter.look(ticks, &page));
-                    program.cpu_ns = self.observer.cpu_ns(program.pid).unwrap_or(program.cpu_ns);
+                    let cpu_ns = self.observer.cpu_ns(program.identity.pid);
+                    let seen = program.evidence.restart(clock::ticks(), &page, cpu_ns, &self.tsc);
+                    program.grant.made_at(&seen);
                 }
                 let loses = !had.is_subset(&program.grant.pus);
                 changes.push((!loses, id));
             } else if (lends && program.is_lent()) != program.grant.lent {
-                program.grant.epoch = program.grant.epoch.wrapping_add(1).max(1);
+                program.grant.renew();
                 told.push(id);
             }
             program.grant.lent = lends && program.is_lent();
@@ -136,35 +139,36 @@ impl Daemon {
             self.publish(id);
         }
         changes.sort();
-        for (_, id) in &changes {
-            self.carry_out(*id);
-        }
+        changes.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Publishes grants that have changed, sets the affinities, and has turns carried out.
+    pub(super) fn apply_and_publish(&mut self, allocation: &Allocation, changes: Vec<ProgramId>) {
+        let changed = !changes.is_empty();
+        changes.into_iter().for_each(|id| self.carry_out(id));
         self.take_turns(allocation);
-        if !changes.is_empty() {
-            self.watch_until = Instant::now() + Duration::from_millis(500);
+        if changed {
+            self.timers.watch();
         }
     }
 
     /// Publishes a program's grant and sets its affinity.
     fn carry_out(&mut self, id: ProgramId) {
         let Some(program) = self.registry.get_mut(id) else { return };
-        let narrow = program.grant.dop.is_some() && program.grant.pus != program.usable;
+        let narrow = program.grant.dop.is_some() && program.grant.pus != program.reach.usable;
         program.grant.set = narrow.then(|| program.grant.pus.clone());
         if let Some(mask) = &program.grant.set {
             // Before the sweep, so that what it leaves half done is known as ours.
             program.grant.remember(&mask.clone());
         }
         if self.parts.verbose {
-            log::line(
-                Level::Info,
-                format_args!(
-                    "program {} (process {}): {} on {}: {}",
-                    id.0,
-                    program.pid,
-                    program.grant.dop.map_or("unmanaged".to_owned(), |dop| format!("DoP {dop}")),
-                    program.grant.pus,
-                    program.grant.reason
-                ),
+            info!(
+                "program {} (process {}): {} on {}: {}",
+                id.0,
+                program.identity.pid,
+                program.grant.dop.map_or("unmanaged".to_owned(), |dop| format!("DoP {dop}")),
+                program.grant.pus,
+                program.grant.reason
             );
         }
         self.publish(id);
@@ -176,7 +180,7 @@ impl Daemon {
     /// Sets a program's affinity as its grant has it.
     pub(super) fn set_affinity(&mut self, id: ProgramId) {
         let Some(program) = self.registry.get_mut(id) else { return };
-        program.late_ns = None;
+        program.phase.late_ns = None;
         let target = target_of(program);
         let result = match &program.grant.set {
             Some(mask) => self.parts.apply.narrow(&target, mask).map(Some),
@@ -184,22 +188,12 @@ impl Daemon {
         };
         match result {
             Ok(set) => {
-                if let Some(mask) = &set {
-                    program.grant.remember(mask);
-                }
-                program.grant.set = set;
-                program.grant.moved_ns = Some(clock::now_ns());
-                // A thread that was being created meanwhile is counted before it is listed, so the next tick looks at
-                // them all once more, whatever their number.
-                program.threads = 0;
-                if program.grant.affinity_ns.is_none() {
-                    program.grant.affinity_ns = Some(clock::now_ns());
-                }
+                program.grant.affinity_set(set, clock::now_ns());
             }
             // The end of its connection will tell, or its clock at the next tick.
             Err(Trouble::Gone(_)) => {}
             Err(trouble) => {
-                log::line(Level::Warning, format_args!("program {} is left alone: {trouble}", id.0));
+                warning!("program {} is left alone: {trouble}", id.0);
                 self.leave_alone(id, trouble.to_string());
             }
         }
@@ -212,9 +206,9 @@ impl Daemon {
         program.grant.set = None;
         // What can't be given back is said when it departs, and the guardian keeps its note.
         let _ = self.parts.apply.restore(&target_of(program));
-        program.alone = Some(why.clone());
+        program.reach.alone = Some(why.clone());
         program.grant.lent = false;
-        program.regrant(None, program.own.clone(), why, clock::now_ns());
+        program.ungrant(why, clock::now_ns());
         self.publish(id);
     }
 
@@ -223,7 +217,8 @@ impl Daemon {
         if let Some(program) = self.registry.get_mut(id)
             && let Some(pages) = self.parts.talk.pages(id.0)
         {
-            let masks = Masks { granted: mask_words(&program.grant.pus), own: mask_words(&program.own) };
+            let masks =
+                Masks { granted: mask_words(&program.grant.pus), own: mask_words(&program.reach.own) };
             pages.publish(program.word(), &masks);
         }
     }
@@ -233,10 +228,10 @@ impl Daemon {
         if let Some(gangs) = self.parts.apply.gangs() {
             gangs.end();
         }
-        let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.id).collect();
+        let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.identity.id).collect();
         for id in ids {
             if let Some(program) = self.registry.get_mut(id) {
-                program.regrant(None, program.own.clone(), "the daemon has ended".into(), clock::now_ns());
+                program.ungrant("the daemon has ended".into(), clock::now_ns());
             }
             self.carry_out(id);
         }
@@ -245,5 +240,10 @@ impl Daemon {
 
 /// A program's threads, for [`crate::apply`].
 pub(super) fn target_of(program: &crate::registry::Program) -> Target<'_> {
-    Target { pid: program.pid, starttime: program.starttime, own: &program.own, masks: &program.grant.masks }
+    Target {
+        pid: program.identity.pid,
+        starttime: program.identity.starttime,
+        own: &program.reach.own,
+        masks: &program.grant.masks,
+    }
 }

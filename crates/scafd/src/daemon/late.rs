@@ -1,11 +1,12 @@
 //! Programs that lose contexts while a library of theirs, a BLAS, is in a call on several threads.
 //!
-//! Such a call can't be made smaller, and its threads wait for each other by spinning: folded onto one context, a Cholesky
-//! factorisation of 70 ms takes 2 s. The library is told of the new grant at once, and its next call follows it. So the program
-//! keeps its affinity until its threads are no more than its contexts, which is when the call has ended and the
-//! threads that spin for the next one (20 to 30 ms) have gone to sleep; or for [`LONGEST`].
+//! Such a call can't be made smaller, and its threads wait for each other by spinning: folded onto one
+//! context, a Cholesky factorisation of 70 ms takes 2 s. The library is told of the new grant at once, and
+//! its next call follows it. So the program keeps its affinity until its threads are no more than its
+//! contexts, which is when the call has ended and the threads that spin for the next one (20 to 30 ms) have
+//! gone to sleep; or for [`LONGEST`].
 
-use super::Daemon;
+use super::state::Daemon;
 use crate::observe::clock;
 use scaf_policy::ProgramId;
 use scaf_proto::runtimes::{Kind, Promise};
@@ -26,15 +27,15 @@ impl Daemon {
         let late = self.is_in_calls(id);
         let Some(program) = self.registry.get_mut(id) else { return false };
         // A wait isn't begun anew by every decision.
-        let until = program.late_ns.unwrap_or_else(|| clock::now_ns() + LONGEST.as_nanos() as u64);
-        program.late_ns = (late && clock::now_ns() < until).then_some(until);
-        program.late_ns.is_some()
+        let until = program.phase.late_ns.unwrap_or_else(|| clock::now_ns() + LONGEST.as_nanos() as u64);
+        program.phase.late_ns = (late && clock::now_ns() < until).then_some(until);
+        program.phase.late_ns.is_some()
     }
 
     /// Sets what waited for calls that have ended.
     pub(super) fn narrow_late(&mut self) {
         let late: Vec<ProgramId> =
-            self.registry.iter().filter(|p| p.late_ns.is_some()).map(|p| p.id).collect();
+            self.registry.iter().filter(|p| p.phase.late_ns.is_some()).map(|p| p.identity.id).collect();
         for id in late {
             if !self.waits_for_calls(id) {
                 self.set_affinity(id);
@@ -44,7 +45,7 @@ impl Daemon {
 
     /// Whether somebody waits.
     pub(super) fn is_late(&self) -> bool {
-        self.registry.iter().any(|program| program.late_ns.is_some())
+        self.registry.iter().any(|program| program.phase.late_ns.is_some())
     }
 
     fn is_in_calls(&self, id: ProgramId) -> bool {
@@ -53,18 +54,18 @@ impl Daemon {
         };
         let (Some(dop), Some(_)) = (program.grant.dop, &program.grant.set) else { return false };
         let mut follows = false;
-        let mut at_work = program.came_at_work && pages.told_runtimes().next().is_none();
+        let mut at_work = program.phase.came_at_work && pages.told_runtimes().next().is_none();
         for runtime in pages.told_runtimes() {
             let blas = matches!(runtime.kind, Kind::OpenBlas | Kind::Blis);
             follows |= blas && runtime.promise == Promise::Follows;
             at_work |= blas && runtime.at_work > dop;
         }
-        // The library needs up to 0.1 s to notice that it is in calls. Threads that run outside of all regions are its own.
+        // It takes the library up to 0.1 s to notice calls. Threads outside of all regions are its own.
         let in_region = || pages.read().is_some_and(|page| page.1.iter().flatten().any(|slot| slot.team > 0));
         // While it waits it isn't asked again: it may have found out before us that the call has ended.
-        let known = program.late_ns.is_some()
-            || at_work && (follows || program.came_at_work)
+        let known = program.phase.late_ns.is_some()
+            || at_work && (follows || program.phase.came_at_work)
             || follows && !in_region();
-        known && self.observer.process(program.pid).runnable(MOST_THREADS) > dop as usize
+        known && self.observer.process(program.identity.pid).runnable(MOST_THREADS) > dop as usize
     }
 }

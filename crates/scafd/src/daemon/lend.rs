@@ -1,69 +1,53 @@
-//! Contexts that were lent while their program was in a serial phase, and go back at once when it enters a parallel region.
+//! Contexts lent while their program is in a serial phase; they go back at once when it enters a region.
 //!
-//! A tick finds out who is in such a phase ([`crate::registry::Program::listen`]), the policy may give such a program one context,
-//! and the program's grant says so. A program whose grant says so sends one packet when it enters a region. A decision takes as long as for
-//! a program that arrives, about 1 ms.
+//! A tick finds out who is in such a phase ([`crate::registry::Phase::listen`]), the policy may give such a
+//! program one context, and the program's grant says so. A program whose grant says so sends one packet when
+//! it enters a region. A decision takes as long as for a program that arrives, about 1 ms.
 
-use super::Daemon;
+use super::state::Daemon;
 use crate::observe::clock;
 use crate::observe::process::Process;
 use crate::registry::Program;
 use scaf_policy::ProgramId;
-use std::time::{Duration, Instant};
 
-/// Between two decisions because of programs that return lies at least this time. A program can return once for each tick in which it seems
-/// serial, so that one alone can't cause more than five a second; this is for hundreds of them.
-const REST: Duration = Duration::from_millis(5);
-
-/// Threads of a program that are asked whether they run, once a second at 6 us each: so many of the first and of the last, for the
-/// first may all be its team's, asleep, while others work.
+/// Threads of a program that are asked whether they run, once a second at 6 us each: so many of the first and
+/// of the last, for the first may all be its team's, asleep, while others work.
 const MOST_THREADS: usize = 12;
 
 impl Daemon {
-    /// A program says that it has entered a region. From one that has nothing to get back, that means nothing.
+    /// A program says that it has entered a region. It counts only if the program has something to get back.
     pub(super) fn entered(&mut self, id: ProgramId) {
         if let Some(program) = self.registry.get_mut(id).filter(|program| program.grant.lent) {
-            program.is_parallel(clock::now_ns());
-            self.returning = true;
+            program.phase.is_parallel(clock::now_ns());
+            self.timers.returns();
         }
     }
 
-    /// Finds programs that entered a region in the moment between the tick that found them serial and the grant that told them to say so.
+    /// Finds programs that entered a region after the tick that found them serial and before their grant.
     pub(super) fn find_returned(&mut self) {
         for program in self.registry.iter_mut().filter(|program| program.grant.lent) {
-            if let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) {
-                let seen = program.meter.look(clock::ticks(), &page);
-                if program.has_returned(&seen) {
-                    program.is_parallel(clock::now_ns());
-                    self.returning = true;
+            if let Some(page) = self.parts.talk.pages(program.identity.id.0).and_then(|pages| pages.read()) {
+                let seen = program.evidence.peek(clock::ticks(), &page);
+                if program.phase.has_returned(&seen) {
+                    program.phase.is_parallel(clock::now_ns());
+                    self.timers.returns();
                 }
             }
         }
     }
 
-    /// Looks once a second whether programs begin to compute by other means than regions, while their contexts are lent.
+    /// Looks once a second whether programs compute by other means than regions while contexts are lent.
     pub(super) fn watch_lent(&mut self) {
         for program in self.registry.iter_mut().filter(|program| program.grant.lent) {
-            doubt(program, &self.observer.process(program.pid));
+            doubt(program, &self.observer.process(program.identity.pid));
         }
-    }
-
-    /// Whether somebody is to get contexts back now.
-    pub(super) fn return_is_due(&mut self) -> bool {
-        let now = Instant::now();
-        let due = self.returning && now >= self.next_return;
-        if due {
-            self.returning = false;
-            self.next_return = now + REST;
-        }
-        due
     }
 }
 
-/// Takes a program for serial no more if several of its threads want to run: by other means than OpenMP's, for which it enters no region. On a
-/// machine that is busy, or with one context, no clock shows that.
+/// Takes a program for serial no more if several of its threads want to run: by other means than OpenMP's,
+/// for which it enters no region. On a machine that is busy, or with one context, no clock shows that.
 pub(super) fn doubt(program: &mut Program, process: &Process) {
-    if program.serial && process.runnable(MOST_THREADS) > 1 {
-        program.is_parallel(clock::now_ns());
+    if program.phase.serial && process.runnable(MOST_THREADS) > 1 {
+        program.phase.is_parallel(clock::now_ns());
     }
 }

@@ -1,33 +1,28 @@
 //! What is done at every tick: observe, estimate, and follow grants until they are in effect.
 //!
-//! With 100 programs at 4 ticks a second this may cost 2% of a core, so that per program and tick there is one page
-//! to copy and one clock to read (2 us); what needs /proc is done once a second, or only where a team is larger than
-//! its DoP.
+//! With 100 programs at 4 ticks a second this may cost 2% of a core, so that per program and tick there is
+//! one page to copy and one clock to read (2 us); what needs /proc is done once a second, or only where a
+//! team is larger than its DoP.
 
-use super::Daemon;
 use super::arrive::GENERATIONS;
 use super::decide::target_of;
 use super::lend;
-use super::recall::note_spinner;
+use super::state::Daemon;
 use crate::apply::Trouble;
 use crate::config::Gang;
-use crate::estimate::{Bounds, Page};
-use crate::experiment::When;
-use crate::log::{self, Level};
+use crate::estimate::Page;
+use crate::log::{info, warning};
 use crate::observe::clock::{self, Tsc};
 use crate::observe::counters::Note;
 use crate::observe::load::Sample;
 use crate::registry::Program;
 use crate::remember::Ask;
+use crate::serial_trials::When;
 use crate::talk::Pages;
 use scaf_policy::ProgramId;
 use scaf_policy::observed::Runs;
 use scaf_proto::experiment::Order;
 use scaf_proto::rows::RowCopy;
-use std::time::{Duration, Instant};
-
-/// How often limits are read again and children looked for.
-pub(super) const SLOW: Duration = Duration::from_secs(1);
 
 /// Threads of a program that are asked for children, once a second at 6 us each.
 const FORKERS: usize = 16;
@@ -41,23 +36,20 @@ const YOUNG_NS: u64 = 1_000_000_000;
 /// For how long a program that has got nowhere is looked at every 10 ms; then at every tick.
 const SUSPECT_NS: u64 = 150_000_000;
 
-/// Contexts that others may be busy on, without their having been taken from programs, before what these do is disturbed.
+/// Contexts that others may be busy on, beyond those taken from programs, before programs are disturbed.
 const CROWDED: f64 = 0.6;
 
 impl Daemon {
-    pub(super) fn period(&self) -> Duration {
-        Duration::from_secs_f64(1.0 / self.parts.policy.rate_hz().unwrap_or(self.parts.config.rate_hz))
+    /// Ticks a second, and so decisions: by the policy, else by the configuration.
+    pub(super) fn rate_hz(&self) -> f64 {
+        self.parts.policy.rate_hz().unwrap_or(self.parts.config.rate_hz)
     }
 
     /// Reads clocks and load, finds out who is gone, and looks after new threads and children.
     pub(super) fn observe(&mut self) -> Sample {
-        let now = Instant::now();
-        self.next_tick += self.period();
-        if self.next_tick < now {
-            // We were stopped or starved: one tick, not all those that were missed.
-            self.next_tick = now + self.period();
-        }
-        let programs: Vec<(ProgramId, u32)> = self.registry.iter().map(|p| (p.id, p.pid)).collect();
+        self.timers.ticked(self.rate_hz());
+        let programs: Vec<(ProgramId, u32)> =
+            self.registry.iter().map(|p| (p.identity.id, p.identity.pid)).collect();
         let sample =
             match self.observer.sample(&self.limits.pus, programs.into_iter(), self.inspector.children()) {
                 Ok((sample, gone)) => {
@@ -68,22 +60,21 @@ impl Daemon {
                     }
                     if !self.parts.pretended {
                         let mut managed = sample.clone();
-                        for program in self.registry.iter().filter(|p| p.alone.is_some()) {
+                        for program in self.registry.iter().filter(|p| p.reach.alone.is_some()) {
                             // Nobody sizes it, so what it uses is not there to be given away.
-                            managed.cpu_ns.remove(&program.id);
+                            managed.cpu_ns.remove(&program.identity.id);
                         }
                         self.load.update(managed);
                     }
                     sample
                 }
                 Err(e) => {
-                    log::line(Level::Warning, format_args!("/proc/stat: {e}: unmanaged load is unknown"));
+                    warning!("/proc/stat: {e}: unmanaged load is unknown");
                     Sample::default()
                 }
             };
         self.follow_threads();
-        if now >= self.next_slow {
-            self.next_slow = now + SLOW;
+        if self.timers.slow_is_due() {
             self.tsc.refine();
             self.refresh_limits();
             self.let_go_of_others();
@@ -95,24 +86,27 @@ impl Daemon {
         sample
     }
 
-    /// Reads the report pages. First all are copied, a microsecond each, and then they are made sense of: what is decided by
-    /// is of one moment.
+    /// Reads the report pages. First all are copied, a microsecond each, and then they are made sense of:
+    /// what is decided by is of one moment.
     pub(super) fn estimate(&mut self, sample: Sample) {
         let experiments = match self.parts.config.experiments {
             When::Off => false,
-            When::Lazy => self.registry.iter().filter(|program| program.alone.is_none()).count() > 1,
+            When::Lazy => self.registry.iter().filter(|program| program.reach.alone.is_none()).count() > 1,
             When::Always => true,
         };
         let again_ns = self.parts.config.experiment_again_s.saturating_mul(1_000_000_000);
-        let pages: Vec<Option<Copied>> =
-            self.registry.iter().map(|program| copied(self.parts.talk.pages(program.id.0)?)).collect();
+        let pages: Vec<Option<Copied>> = self
+            .registry
+            .iter()
+            .map(|program| copied(self.parts.talk.pages(program.identity.id.0)?))
+            .collect();
         let (now, crowded) = (Moment::now(), self.is_crowded());
         for (program, copied) in self.registry.iter_mut().zip(pages) {
-            let cpu_ns = sample.cpu_ns.get(&program.id).copied();
+            let cpu_ns = sample.cpu_ns.get(&program.identity.id).copied();
             // A step is for one interval, whatever comes of it.
-            let stepped = program.step.take().is_some();
+            let stepped = program.evidence.steps.now.take().is_some();
             let Some(copied) = copied else { continue };
-            let (was_serial, process) = (program.serial, self.observer.process(program.pid));
+            let (was_serial, process) = (program.phase.serial, self.observer.process(program.identity.pid));
             let Some(runs) = take_in(program, copied, cpu_ns, stepped, &now, &self.tsc) else { continue };
             if !was_serial {
                 lend::doubt(program, &process);
@@ -121,49 +115,44 @@ impl Daemon {
                 program.ran(&runs);
             }
             let steady_s = now.ns.saturating_sub(program.grant.granted_ns) as f64 * 1e-9;
-            let (id, pid) = (program.id.0, program.pid);
-            let counts = self.counting.read(program.id, &process, cpu_ns, |note| match note {
-                Note::Chosen(why) => log::line(
-                    Level::Warning,
-                    format_args!("the configuration names an event that isn't counted: {why}"),
-                ),
+            let (id, pid) = (program.identity.id.0, program.identity.pid);
+            let counts = self.counting.read(program.identity.id, &process, cpu_ns, |note| match note {
+                Note::Chosen(why) => warning!("the configuration names an event that isn't counted: {why}"),
                 Note::Without(why) => {
-                    log::line(
-                        Level::Info,
-                        format_args!("program {id} (process {pid}) goes without counters: {why}"),
-                    );
+                    info!("program {id} (process {pid}) goes without counters: {why}");
                 }
             });
             if let Some(counts) = counts {
                 program.counted(&counts, steady_s);
             }
             program.know();
-            let Some(pages) = self.parts.talk.pages(program.id.0) else { continue };
-            if program.trials.take(pages.experiments(), &mut program.observed, now.ns) {
+            let Some(pages) = self.parts.talk.pages(program.identity.id.0) else { continue };
+            let evidence = &mut program.evidence;
+            if evidence.trials.take(pages.experiments(), &mut evidence.observed, now.ns) {
                 pages.order(Order::NONE);
             }
             if experiments
                 && let Some(dop) = program.grant.dop
                 && let Some(order) =
-                    program.trials.next(&program.observed, dop, again_ns, now.ns, || process.memory().ok())
+                    evidence.trials.next(&evidence.observed, dop, again_ns, now.ns, || process.memory().ok())
             {
                 pages.order(order);
             }
-            if self.parts.config.explore && !stepped && !program.serial {
+            if self.parts.config.explore && !stepped && !program.phase.serial {
                 program.explore(now.ns);
             }
         }
     }
 
-    /// Reads the page of a program that has ended once more: what it did since the last tick, and regions that took all its time.
+    /// Reads the page of a program that has ended once more, for what it did since the last tick.
     pub(super) fn last_words(&mut self, id: ProgramId) {
         let crowded = self.is_crowded();
         if let Some(program) = self.registry.get_mut(id)
             && let Some(pages) = self.parts.talk.pages(id.0)
             && let Some(copied) = copied(pages)
         {
-            let cpu_ns = self.observer.cpu_ns(program.pid);
-            let stepped = program.step.is_some();
+            let cpu_ns = self.observer.cpu_ns(program.identity.pid);
+            let stepped = program.evidence.steps.now.is_some();
             let runs = take_in(program, copied, cpu_ns, stepped, &Moment::now(), &self.tsc);
             if let Some(runs) = runs.filter(|_| !crowded) {
                 program.ran(&runs);
@@ -171,8 +160,8 @@ impl Daemon {
         }
     }
 
-    /// Whether programs have contexts that others are busy on, as until load that has just come is noticed: how long anything
-    /// took then says nothing, and is not to be remembered for later runs.
+    /// Whether programs have contexts that others are busy on, as until load that has just come is noticed:
+    /// how long anything took then says nothing, and is not to be remembered for later runs.
     fn is_crowded(&self) -> bool {
         let granted: f64 = self.registry.iter().filter_map(|program| program.grant.dop).map(f64::from).sum();
         let load = self.load.contexts_now();
@@ -190,11 +179,10 @@ impl Daemon {
     pub(super) fn settle(&mut self) {
         let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
         for program in self.registry.iter_mut().filter(|p| p.grant.effective_ns.is_none()) {
-            if let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read()) {
-                let look = program.meter.look(ticks, &page);
-                program.seen = Some(look);
+            if let Some(page) = self.parts.talk.pages(program.identity.id.0).and_then(|pages| pages.read()) {
+                program.evidence.look(ticks, &page);
             }
-            let since = program.seen.map_or(ticks, |seen| seen.team_since);
+            let since = program.evidence.seen.map_or(ticks, |seen| seen.team_since);
             program.settle(self.tsc.when(since, ticks, now_ns), now_ns);
         }
     }
@@ -205,23 +193,23 @@ impl Daemon {
         let gangs = self.parts.config.gang == Some(Gang::Auto) && self.can_take_turns();
         let mut found = Vec::new();
         // Those that aren't folded, too: whatever was noted of them is forgotten then.
-        for program in self.registry.iter_mut().filter(|p| p.spins.is_some()) {
+        for program in self.registry.iter_mut().filter(|p| p.code.spins.is_some()) {
             if program.grant.set.is_some()
-                && let Some(page) = self.parts.talk.pages(program.id.0).and_then(|pages| pages.read())
+                && let Some(page) =
+                    self.parts.talk.pages(program.identity.id.0).and_then(|pages| pages.read())
             {
-                program.seen = Some(program.meter.look(ticks, &page));
+                program.evidence.look(ticks, &page);
             }
-            let place = program.spins.clone().unwrap_or_default();
-            let spinner = (program.uid, place.clone());
-            let known = self.spinners.contains(&spinner);
-            if program.is_stuck(self.observer.cpu_ns(program.pid).unwrap_or(0), now_ns, known) {
+            let place = program.code.spins.clone().unwrap_or_default();
+            let known = self.spinners.of(program.identity.uid).any(|known| *known == place);
+            if program.is_stuck(self.observer.cpu_ns(program.identity.pid).unwrap_or(0), now_ns, known) {
                 if !known {
                     if let Some(remember) = &mut self.parts.remember {
-                        remember.ask(Ask::Spinner { uid: spinner.0, place: spinner.1.clone() });
+                        remember.ask(Ask::Spinner { uid: program.identity.uid, place: place.clone() });
                     }
-                    note_spinner(&mut self.spinners, spinner);
+                    self.spinners.add(program.identity.uid, place.clone());
                 }
-                found.push((program.id, place));
+                found.push((program.identity.id, place));
             }
         }
         for (id, place) in &found {
@@ -229,7 +217,7 @@ impl Daemon {
                 "its threads spin on memory of their own, at {place}, and folded they wait for themselves"
             );
             match self.registry.get_mut(*id) {
-                Some(program) if gangs => program.rigid = Some(why),
+                Some(program) if gangs => program.code.rigid = Some(why),
                 _ => self.leave_alone(*id, why),
             }
         }
@@ -240,7 +228,7 @@ impl Daemon {
     pub(super) fn suspects_spinning(&self) -> bool {
         let now_ns = clock::now_ns();
         let young = |since_ns: u64| now_ns.saturating_sub(since_ns) < SUSPECT_NS;
-        self.registry.iter().any(|program| program.stuck.is_some_and(|stuck| young(stuck.since_ns)))
+        self.registry.iter().any(|program| program.phase.stuck.is_some_and(|stuck| young(stuck.since_ns)))
     }
 
     /// Threads that were created just before a change, or by a thread that we leave alone.
@@ -252,20 +240,20 @@ impl Daemon {
             }
             let young = program.grant.moved_ns.is_some_and(|at| now_ns.saturating_sub(at) < YOUNG_NS);
             let folded = program.grant.set.is_some()
-                && program.seen.is_some_and(|seen| Some(seen.team) > program.grant.dop);
+                && program.evidence.seen.is_some_and(|seen| Some(seen.team) > program.grant.dop);
             if !young && !folded {
                 continue;
             }
-            let Ok(stat) = self.observer.process(program.pid).stat() else { continue };
-            if stat.threads != program.threads {
-                program.threads = stat.threads;
+            let Ok(stat) = self.observer.process(program.identity.pid).stat() else { continue };
+            if stat.threads != program.grant.threads {
+                program.grant.threads = stat.threads;
                 let target = target_of(program);
                 let result = match &program.grant.set {
                     Some(set) => self.parts.apply.narrow(&target, set).map(drop),
                     None => self.parts.apply.restore(&target),
                 };
                 if let Err(trouble @ Trouble::Denied { .. }) = result {
-                    log::line(Level::Warning, trouble);
+                    warning!("{trouble}");
                 }
             }
         }
@@ -281,7 +269,7 @@ impl Daemon {
                 continue;
             }
             // A shell may have forked on before it was freed itself, so grandchildren are looked at too.
-            let mut family = vec![program.pid];
+            let mut family = vec![program.identity.pid];
             for _ in 0..GENERATIONS {
                 family = family
                     .iter()
@@ -290,7 +278,7 @@ impl Daemon {
                     .take(MOST_CHILDREN)
                     .collect();
                 for child in &family {
-                    self.parts.apply.restore_child(*child, &program.grant.masks, &program.own);
+                    self.parts.apply.restore_child(*child, &program.grant.masks, &program.reach.own);
                 }
             }
         }
@@ -317,8 +305,8 @@ impl Moment {
     }
 }
 
-/// Takes in what a program's page says, and gives what its regions did; `None` where that says nothing of its speedup: by its clocks and
-/// counters, a program that takes turns stands still while others have theirs.
+/// Takes in what a program's page says, and gives what its regions did; `None` where that says nothing of its
+/// speedup: by its clocks and counters, a program that takes turns stands still while others have theirs.
 fn take_in(
     program: &mut Program,
     (page, rows): Copied,
@@ -327,20 +315,16 @@ fn take_in(
     now: &Moment,
     tsc: &Tsc,
 ) -> Option<Vec<Runs>> {
-    let bounds = Bounds {
-        p: f64::from(program.contexts()),
-        cpu_s: cpu_ns.map(|ns| ns.saturating_sub(program.cpu_ns) as f64 * 1e-9),
-    };
-    program.cpu_ns = cpu_ns.unwrap_or(program.cpu_ns);
-    let seen = program.meter.read(now.ticks, &page, bounds, tsc);
+    let (seen, cpu_s) = program.evidence.read(now.ticks, &page, program.contexts(), cpu_ns, tsc);
     let steady_ns = now.ns.saturating_sub(program.grant.granted_ns);
-    let most = u32::try_from(program.usable.len()).unwrap_or(u32::MAX);
-    let runs = program.rows.read(now.ticks, (steady_ns as f64 * 1e-9, most), rows.into_iter(), tsc);
-    if program.takes_turns {
-        program.seen = Some(seen);
+    let most = u32::try_from(program.reach.usable.len()).unwrap_or(u32::MAX);
+    let held = (steady_ns as f64 * 1e-9, most);
+    let runs = program.evidence.regions.read(now.ticks, held, rows.into_iter(), tsc);
+    if program.phase.takes_turns {
+        program.evidence.seen = Some(seen);
         return None;
     }
     program.measured(seen, stepped);
-    program.listen(&seen, bounds.cpu_s, now.ns);
+    program.phase.listen(&seen, cpu_s, now.ns);
     Some(runs)
 }

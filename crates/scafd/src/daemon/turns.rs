@@ -1,10 +1,10 @@
 //! Programs that share in time: when turns are made, and telling [`crate::apply::gang`].
 
-use super::Daemon;
+use super::state::Daemon;
 use crate::apply::gang::{Gangs, Member, Turn};
 use crate::config::Gang;
 use crate::control::Turns;
-use crate::log::{self, Level};
+use crate::log::info;
 use scaf_policy::{Allocation, ProgramId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,15 +19,16 @@ impl Daemon {
         if self.can_take_turns() { self.parts.config.gang.unwrap_or_default() } else { Gang::Off }
     }
 
-    /// Leaves programs alone that can't be stopped for others' turns: they would run all the time, and the others would be stopped for
-    /// them. True if there was one.
+    /// Leaves programs alone that can't be stopped for others' turns: they would run all the time, and the
+    /// others would be stopped for them. True if there was one.
     pub(super) fn free_unstoppable(&mut self) -> bool {
         let failed = self.parts.apply.gangs().map(Gangs::failed).unwrap_or_default();
         for (member, why) in &failed {
             let of = |program: &&crate::registry::Program| {
-                (program.pid, program.starttime) == (member.pid, member.starttime) && program.alone.is_none()
+                (program.identity.pid, program.identity.starttime) == (member.pid, member.starttime)
+                    && program.reach.alone.is_none()
             };
-            let id = self.registry.iter().find(of).map(|program| program.id);
+            let id = self.registry.iter().find(of).map(|program| program.identity.id);
             if let Some(id) = id {
                 self.leave_alone(id, format!("it can't take turns: {why}"));
             }
@@ -38,9 +39,14 @@ impl Daemon {
     /// Has a decision's turns carried out.
     pub(super) fn take_turns(&mut self, allocation: &Allocation) {
         let Some(gangs) = self.parts.apply.gangs() else { return };
-        let there = self.registry.iter().filter(|program| program.alone.is_none());
+        let there = self.registry.iter().filter(|program| program.reach.alone.is_none());
         let members: BTreeMap<ProgramId, Member> = there
-            .map(|program| (program.id, Member { pid: program.pid, starttime: program.starttime }))
+            .map(|program| {
+                (
+                    program.identity.id,
+                    Member { pid: program.identity.pid, starttime: program.identity.starttime },
+                )
+            })
             .collect();
         let member = |id: &ProgramId| members.get(id).copied();
         let turn = |turn: &scaf_policy::Turn| Turn {
@@ -55,13 +61,13 @@ impl Daemon {
         });
         if self.turns.is_none() != now.is_none() {
             let begun = if now.is_some() { "take turns from now on" } else { "take turns no more" };
-            log::line(Level::Info, format_args!("programs {begun}, by {}", gangs.way().name()));
+            info!("programs {begun}, by {}", gangs.way().name());
         }
         self.turns = now;
         let take: BTreeSet<ProgramId> =
             allocation.turns.iter().flat_map(|turn| turn.members.iter().copied()).collect();
         for program in self.registry.iter_mut() {
-            program.takes_turns = take.contains(&program.id);
+            program.phase.takes_turns = take.contains(&program.identity.id);
         }
     }
 }

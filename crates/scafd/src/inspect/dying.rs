@@ -1,12 +1,12 @@
 //! Helpers that were killed but have not ended yet.
 //!
-//! A kill is not an end: a process that reads from a file system whose server doesn't answer (its user's own, by FUSE)
-//! may stay for as long as that server likes. So nobody waits for it; each one is looked at from time to time.
+//! A kill is not an end: a process that reads from a file system whose server doesn't answer (its user's own,
+//! by FUSE) may stay as long as that server likes. So nobody waits for it, but looks from time to time.
 
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// First pause between two looks; it doubles up to [`LONGEST`]. An ordinary helper has ended within 1 ms of its kill.
+/// First pause between two looks; it doubles up to [`LONGEST`]. An ordinary helper ends within 1 ms.
 const FIRST: Duration = Duration::from_millis(1);
 /// See [`FIRST`].
 const LONGEST: Duration = Duration::from_secs(10);

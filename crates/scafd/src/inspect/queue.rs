@@ -1,11 +1,25 @@
 //! Who is inspected next. Pure.
 //!
-//! Every user has a line of jobs of its own, and the lines take turns, so that a user with a thousand programs, or with
-//! programs that hold their helpers up, delays nobody else's.
+//! Every user has a line of jobs of its own, and the lines take turns, so that a user with a thousand
+//! programs, or with programs that hold their helpers up, delays nobody else's.
 
-use super::Job;
 use scaf_policy::ProgramId;
 use std::collections::VecDeque;
+
+/// What is to be inspected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// Which program.
+    pub id: ProgramId,
+    /// Its process.
+    pub pid: u32,
+    /// Its user.
+    pub uid: u32,
+    /// Its group.
+    pub gid: u32,
+    /// Modules that it had met when this was asked.
+    pub modules: u8,
+}
 
 /// The jobs that wait.
 #[derive(Debug, Default)]

@@ -1,5 +1,5 @@
-//! What control groups allow: the CPU quota and the cpuset of our group and of every group around it, in version 2
-//! and version 1, as `/proc/self/cgroup` and `/proc/self/mountinfo` lead there.
+//! What control groups allow: the CPU quota and the cpuset of our group and of every group around it, in
+//! version 2 and version 1, as `/proc/self/cgroup` and `/proc/self/mountinfo` lead there.
 
 use scaf_policy::PuSet;
 use std::fs::read_to_string;
@@ -48,8 +48,9 @@ pub fn read(root: &Path) -> Cgroup {
     found
 }
 
-/// A group of the cpu controller below which we may make others, and whether it is version 2's: our own in version 1; in
-/// version 2, where only the top one may have both processes and groups, that one as far as we see. `None` if there is none.
+/// A group of the cpu controller below which we may make others, and whether it is version 2's: our own in
+/// version 1; in version 2, where only the top one may have both processes and groups, that one as far as we
+/// see. `None` if there is none.
 pub fn cpu_group(root: &Path) -> Option<(PathBuf, bool)> {
     let groups = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mounts = read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
@@ -63,15 +64,15 @@ pub fn cpu_group(root: &Path) -> Option<(PathBuf, bool)> {
     controllers.split_whitespace().any(|name| name == "cpu").then_some((top, true))
 }
 
-/// The group of a process in the hierarchy of a version-1 controller, or in version 2's where `controller` is empty. `None` if there is no
-/// such hierarchy, or the group lies outside of what we see of it.
+/// The group of a process in the hierarchy of a version-1 controller, or in version 2's where `controller` is
+/// empty. `None` if there is no such hierarchy, or the group lies outside of what we see of it.
 pub fn group_of(root: &Path, pid: u32, controller: &str) -> Option<PathBuf> {
     let groups = read_to_string(root.join("proc").join(pid.to_string()).join("cgroup")).ok()?;
     let mounts = read_to_string(root.join("proc/self/mountinfo")).ok()?;
     let hierarchy = hierarchy(&groups, &mounts, controller)?;
     let folder =
         root.join(hierarchy.mount.strip_prefix("/").unwrap_or(&hierarchy.mount)).join(&hierarchy.group);
-    // Seen from another namespace, a path climbs out of the mount; what is there by that name is another group.
+    // Seen from another namespace, a path climbs out of the mount: that name is another group's.
     let outside = groups.lines().any(|line| line.contains(":/..")) || !folder.is_dir();
     (!outside).then_some(folder)
 }
@@ -103,7 +104,7 @@ fn hierarchy(groups: &str, mounts: &str, controller: &str) -> Option<Hierarchy> 
         let (_, names, path) = (parts.next()?, parts.next()?, parts.next()?);
         names.split(',').any(|name| name == controller).then_some(path)
     })?;
-    // Fields: id, parent, device, root, mount point, options, optional fields, "-", type, source, super options.
+    // Fields: id, parent, device, root, mount point, options, optional, "-", type, source, super options.
     mounts.lines().find_map(|line| {
         let (front, back) = line.split_once(" - ")?;
         let front: Vec<&str> = front.split(' ').collect();
@@ -116,15 +117,15 @@ fn hierarchy(groups: &str, mounts: &str, controller: &str) -> Option<Hierarchy> 
             return None;
         }
         let (mounted, mount) = (*front.get(3)?, *front.get(4)?);
-        // In a container the mount shows only the container's own part of the tree; our path may name all of it.
+        // In a container the mount shows only its own part of the tree; our path may name all of it.
         let inside = Path::new(path).strip_prefix(mounted).unwrap_or(Path::new(path));
         let group = inside.components().filter(|c| matches!(c, std::path::Component::Normal(_))).collect();
         Some(Hierarchy { mount: PathBuf::from(unescape(mount)), group })
     })
 }
 
-/// The folders from our group up to the mount point. A group that isn't there (it lies outside of a container's
-/// view) leaves the mount point.
+/// The folders from our group up to the mount point. A group that isn't there (it lies outside of a
+/// container's view) leaves the mount point.
 fn levels(root: &Path, hierarchy: &Hierarchy) -> Vec<PathBuf> {
     let mount = root.join(hierarchy.mount.strip_prefix("/").unwrap_or(&hierarchy.mount));
     hierarchy.group.ancestors().map(|group| mount.join(group)).filter(|folder| folder.is_dir()).collect()

@@ -19,8 +19,7 @@ pub fn cpu_ns(pid: u32) -> Option<u64> {
     (rc == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// CPU time that this process and its children have used, in nanoseconds: those that were waited for, and `children`, which
-/// were not yet.
+/// CPU time of this process and its children, in nanoseconds: those waited for, and `children`.
 pub fn own_ns(children: impl Iterator<Item = u32>) -> u64 {
     let own = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     // SAFETY: zero is a value of all its fields, and the kernel only writes to it.
@@ -36,8 +35,8 @@ pub fn own_ns(children: impl Iterator<Item = u32>) -> u64 {
         + children.filter_map(cpu_ns).sum::<u64>()
 }
 
-/// Clock ticks since the machine started, as `/proc/PID/stat` counts them for the start of a process: whole ones, and
-/// with the time that the machine slept.
+/// Clock ticks since the machine started, as `/proc/PID/stat` counts them for the start of a process: whole
+/// ones, and with the time that the machine slept.
 pub fn boot_ticks() -> u64 {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let hz = rustix::param::clock_ticks_per_second();
@@ -86,8 +85,8 @@ impl Tsc {
         ticks as f64 / self.per_ns * 1e-9
     }
 
-    /// When the counter was at `then`, on CLOCK_MONOTONIC in nanoseconds, given that it is at `now` at `now_ns`.
-    /// A time in the future is taken for now.
+    /// When the counter was at `then`, on CLOCK_MONOTONIC in nanoseconds, given that it is at `now` at
+    /// `now_ns`. A time in the future is taken for now.
     pub fn when(&self, then: u64, now: u64, now_ns: u64) -> u64 {
         now_ns.saturating_sub((now.saturating_sub(then) as f64 / self.per_ns) as u64)
     }

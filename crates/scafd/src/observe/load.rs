@@ -1,8 +1,8 @@
 //! How many contexts unmanaged processes use: the PUs' busy time less the CPU time of managed programs.
 //!
-//! Pure. A [`Sample`] is what the machine said at one moment; [`Load::update`] takes the newest one, and all the
-//! rest is arithmetic. Kept only while programs are attached: [`Load::reset`] forgets everything, so that the first
-//! sample after an idle hour isn't compared with one from before it.
+//! Pure. A [`Sample`] is what the machine said at one moment; [`Load::update`] takes the newest one, and all
+//! the rest is arithmetic. Kept only while programs are attached: [`Load::reset`] forgets everything, so that
+//! the first sample after an idle hour isn't compared with one from before it.
 
 use scaf_policy::efficiency::LowPass;
 use scaf_policy::{ProgramId, PuSet};
@@ -19,13 +19,13 @@ pub struct Sample {
     pub busy_s: f64,
     /// CPU time of each managed program, in nanoseconds, from any start.
     pub cpu_ns: BTreeMap<ProgramId, u64>,
-    /// CPU time of the daemon and its children, in nanoseconds, from any start. An inspection of a large program keeps a
-    /// PU busy for 0.2 s: that is no reason to take the PU away from the program.
+    /// CPU time of the daemon and its children, in nanoseconds, from any start. An inspection of a large
+    /// program keeps a PU busy for 0.2 s: that is no reason to take the PU away from the program.
     pub own_ns: u64,
 }
 
-/// Contexts busy with unmanaged work between two samples, at least 0; `None` where they are not apart in time, or not of
-/// the same PUs: one that has come brings all the time that it was ever busy.
+/// Contexts busy with unmanaged work between two samples, at least 0; `None` where they are not apart in
+/// time, or not of the same PUs: one that has come brings all the time that it was ever busy.
 pub fn unmanaged(now: &Sample, last: &Sample) -> Option<f64> {
     if now.pus != last.pus {
         return None;
@@ -79,8 +79,8 @@ impl Load {
         self.last = Some(now);
     }
 
-    /// A program became managed that has used `cpu_ns` so far and is `age_s` seconds old. From its start it was
-    /// part of the unmanaged load; that part is taken back.
+    /// A program became managed that has used `cpu_ns` so far and is `age_s` seconds old. From its start it
+    /// was part of the unmanaged load; that part is taken back.
     pub fn attach(&mut self, id: ProgramId, now_ns: u64, cpu_ns: u64, age_s: f64) {
         let Some(last) = &mut self.last else { return };
         let age_s = age_s.max(1e-3);
@@ -97,8 +97,8 @@ impl Load {
         self.taken = contexts(self.contexts_now(), self.taken);
     }
 
-    /// A program left at `now_ns` that had at most `dop` contexts. Its clock is gone, so it is taken to have used
-    /// them all since the last sample: too little unmanaged load for one interval rather than a phantom.
+    /// A program left at `now_ns` that had at most `dop` contexts. Its clock is gone, so it is taken to have
+    /// used them all since the last sample: too little unmanaged load for one interval rather than a phantom.
     pub fn detach(&mut self, id: ProgramId, now_ns: u64, dop: u32) {
         if let Some(last) = &mut self.last
             && last.cpu_ns.remove(&id).is_some()
@@ -118,8 +118,8 @@ impl Load {
     }
 }
 
-/// Whole contexts that a load takes, given how many it took before. The k-th is taken above k - 1 + 0.6 and given
-/// back below k - 1 + 0.3, so that a load that wavers around a limit does not change every grant at each tick.
+/// Whole contexts that a load takes, given how many it took before. The k-th is taken above k - 1 + 0.6 and
+/// given back below k - 1 + 0.3, so that a wavering load doesn't change every grant at each tick.
 pub fn contexts(load: f64, taken: u32) -> u32 {
     let mut k = taken;
     while k > 0 && load < f64::from(k - 1) + 0.3 {

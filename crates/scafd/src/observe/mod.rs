@@ -1,7 +1,7 @@
 //! Reads the system: the only module of the daemon that does.
 //!
-//! Files are read below a root folder, which is `/` in the daemon and a folder of files in the tests. What is made
-//! of the numbers is pure and stands in [`load`]; times come from [`clock`].
+//! Files are read below a root folder, which is `/` in the daemon and a folder of files in the tests. What is
+//! made of the numbers is pure and stands in [`load`]; times come from [`clock`].
 
 pub mod cgroup;
 pub mod clock;
@@ -52,7 +52,7 @@ impl Observer {
         Observer { pace, ..self }
     }
 
-    /// Time of contexts that a process has used, in nanoseconds, by its CPU clock; `None` if there is no such process.
+    /// Time of contexts that a process has used, in nanoseconds, by its CPU clock; `None` if it has ended.
     pub fn cpu_ns(&self, pid: u32) -> Option<u64> {
         let ns = clock::cpu_ns(pid)?;
         Some(if self.pace < 1.0 { (ns as f64 / self.pace) as u64 } else { ns })

@@ -1,7 +1,7 @@
-//! What ties a program that runs to its earlier and later runs: which program it is, and where its regions are in this one.
+//! What ties a program that runs to its earlier and later runs: which one it is, and where its regions are.
 //!
-//! A program's rows name regions by where their functions are in its memory ([`scaf_proto::rows`]); a memory names them by
-//! module and place in the file.
+//! A program's rows name regions by where their functions are in its memory ([`scaf_proto::rows`]); a memory
+//! names them by module and place in the file.
 
 use scaf_inspect::Origin;
 use scaf_memory::{Key, Profile, Recalled, Region, RegionKey};
@@ -65,7 +65,7 @@ impl Tie {
         self.asked = true;
     }
 
-    /// Takes in the memory's answer, unless it turned out meanwhile that something else should have been asked.
+    /// Takes in the memory's answer, unless something else should have been asked, as is known now.
     pub fn answered(&mut self, key: &Key, recalled: Option<Box<Recalled>>) {
         if self.key.as_ref() == Some(key) {
             self.answered = true;

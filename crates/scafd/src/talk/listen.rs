@@ -1,7 +1,7 @@
 //! The socket's place in the file system: one daemon a place, and no stale sockets.
 //!
-//! A lock file stands beside the socket. Who holds its lock is the daemon; a socket without a locked file is left
-//! over from one that was killed and is replaced.
+//! A lock file stands beside the socket. Who holds its lock is the daemon; a socket without a locked file is
+//! left over from one that was killed and is replaced.
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open, stat};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
@@ -85,8 +85,8 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
             }
             Err(e) => return Err(io(e)),
         }
-        // A daemon that was just leaving may have removed the file between our open and our lock; then what we hold
-        // is a file that nobody else will find.
+        // A daemon that was just leaving may have removed the file between our open and our lock; then what
+        // we hold is a file that nobody else will find.
         let ours = fstat(&fd).map_err(io)?;
         if stat(lock_path).is_ok_and(|there| (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)) {
             write_pid(fd.as_fd()).map_err(io)?;

@@ -1,9 +1,9 @@
 //! Talks to clients: the only module of the daemon that does.
 //!
-//! One socket serves both kinds of client. A program's first packet is a [`Hello`]; it gets its two pages and keeps the
-//! connection open for as long as it lives, since the end of file is what tells that it is gone. The command line's
-//! first packet is JSON; it gets its answer and the connection is closed. Nothing here blocks: what a client does not
-//! take at once waits in its outbox or, if it isn't a client of ours, is dropped with it.
+//! One socket serves both kinds of client. A program's first packet is a [`Hello`]; it gets its two pages and
+//! keeps the connection open for as long as it lives, since the end of file is what tells that it is gone.
+//! The command line's first packet is JSON; it gets its answer and the connection is closed. Nothing here
+//! blocks: what a client does not take at once waits in its outbox, or is dropped with a stranger.
 
 mod listen;
 mod pages;
@@ -13,6 +13,7 @@ pub use listen::Error as ListenError;
 pub use pages::Pages;
 pub use peer::Peer;
 
+use crate::apply::MOST_PROGRAMS;
 use crate::control::{CHUNK_BYTES, Reply, Request};
 use crate::log::Limiter;
 use listen::Listener;
@@ -25,9 +26,6 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-/// Connections at a time.
-pub const MAX_CLIENTS: usize = 1024;
 
 /// Longest packet taken from a client, in bytes.
 const MAX_PACKET: usize = 4096;
@@ -105,7 +103,7 @@ impl Talk {
             clients: BTreeMap::new(),
             next: 1,
             max_per_uid: max_per_uid as usize,
-            max_clients: MAX_CLIENTS.min(file_limit().saturating_sub(64)),
+            max_clients: MOST_PROGRAMS.min(file_limit().saturating_sub(64)),
             complaints: Limiter::default(),
         })
     }
@@ -156,7 +154,7 @@ impl Talk {
     }
 
     fn accept(&mut self) {
-        // A bounded number a round, so that a flood of connections doesn't keep the attached programs waiting.
+        // A bounded number a round, so that a flood of connections doesn't hold up attached programs.
         for _ in 0..16 {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
@@ -173,7 +171,8 @@ impl Talk {
             let of_user = self.clients.values().filter(|c| c.peer.uid == peer.uid).count();
             if self.clients.len() >= self.max_clients || of_user >= self.max_per_uid {
                 self.complaints.warn(format_args!(
-                    "too many connections: process {} of user {} is turned away ({of_user} of that user, {} altogether)",
+                    "too many connections: process {} of user {} is turned away ({of_user} of that \
+                     user, {} altogether)",
                     peer.pid,
                     peer.uid,
                     self.clients.len()
@@ -232,8 +231,8 @@ impl Talk {
             Err(Wrong::Version(version)) => {
                 let peer = client.peer;
                 self.complaints.warn(format_args!(
-                    "process {} speaks version {version}, we speak {VERSION}: it runs unmanaged; restart it and the \
-                     daemon after an upgrade",
+                    "process {} speaks version {version}, we speak {VERSION}: it runs unmanaged; restart it \
+                     and the daemon after an upgrade",
                     peer.pid
                 ));
                 self.refuse(id);
@@ -267,8 +266,8 @@ impl Talk {
         Ok(())
     }
 
-    /// Sends the welcome with the pages' file descriptors. A client that can't take it is closed; its end of file
-    /// doesn't come any more, so the answer says whether it is still there.
+    /// Sends the welcome with the pages' file descriptors. A client that can't take it is closed; its end of
+    /// file doesn't come any more, so the answer says whether it is still there.
     pub fn welcome(&mut self, id: u64) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
         let Some(fds) = client.fds.take() else { return false };

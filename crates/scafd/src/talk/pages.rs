@@ -42,13 +42,14 @@ impl Pages {
         Ok((pages, [grant_fd, report_fd]))
     }
 
-    /// Publishes a grant, and wakes those of the client's threads that sleep until it changes: 0.3 us where there is none.
+    /// Publishes a grant, and wakes the client's threads that sleep until it changes: 0.3 us without any.
     pub fn publish(&self, word: Word, masks: &Masks) {
         let page = self.grant_page();
         page.publish(word, masks);
         // SAFETY: the page lives as long as self, and the kernel takes the address for a name.
         let bell = unsafe { AtomicU32::from_ptr(page.bell().cast_mut()) };
-        // No flag: the client has the page at another address. It can't fail in any way that matters: sleepers look by themselves, too.
+        // No flag: the client has the page at another address. It can't fail in any way that matters:
+        // sleepers look by themselves, too.
         let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
     }
 
@@ -88,8 +89,8 @@ impl Pages {
     }
 
     fn report_page(&self) -> &ReportPage {
-        // SAFETY: the mapping has a page's size and alignment and lives as long as self. The client writes to it at any
-        // time; the page consists of atomics only, for which any bytes are values.
+        // SAFETY: the mapping has a page's size and alignment and lives as long as self. The client writes to
+        // it at any time; the page consists of atomics only, for which any bytes are values.
         unsafe { &*self.report.at.as_ptr().cast::<ReportPage>() }
     }
 
@@ -99,7 +100,7 @@ impl Pages {
     }
 }
 
-/// A runtime for people. The file's name is the client's own word: bytes of any kind, which a terminal shall not obey.
+/// A runtime for people. The file's name is the client's own word: a terminal shall not obey it.
 fn told(port: &RuntimeCopy) -> Runtime {
     let name = match port.kind {
         Kind::Libgomp => "OpenMP (GCC)",

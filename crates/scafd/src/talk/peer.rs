@@ -15,8 +15,8 @@ pub struct Peer {
     pub uid: u32,
     /// Group id.
     pub gid: u32,
-    /// When its connection was accepted, in clock ticks since the machine started. A process that started later is not
-    /// the one that connected, whatever its id.
+    /// When its connection was accepted, in clock ticks since the machine started. A process that started
+    /// later is not the one that connected, whatever its id.
     pub accepted: u64,
 }
 

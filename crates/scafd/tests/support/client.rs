@@ -152,7 +152,7 @@ pub fn main() {
                 say(verb, child.id());
                 children.push(child);
             }
-            // So many threads, each of which works for so many milliseconds of its CPU time and ends; 0: the main thread.
+            // So many threads, each of which works for so many ms of CPU time and ends; 0: the main thread.
             "burn" => {
                 let (threads, ms) = rest.split_once(' ').unwrap();
                 let (threads, ms): (u32, u64) = (threads.parse().unwrap(), ms.parse().unwrap());

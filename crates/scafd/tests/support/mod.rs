@@ -1,8 +1,8 @@
-//! A daemon on a socket of its own, and programs that are processes of their own (the daemon knows a program by its
-//! process, so one test process can't be two of them).
+//! A daemon on a socket of its own, and programs that are processes of their own (the daemon knows a program
+//! by its process, so one test process can't be two of them).
 //!
-//! A program is this same test binary, told by the environment to run [`client::main`]; the test talks to it over its
-//! standard input and output, a line each way.
+//! A program is this same test binary, told by the environment to run [`client::main`]; the test talks to it
+//! over its standard input and output, a line each way.
 
 #![allow(dead_code)] // each test binary uses a part of it
 

@@ -1,46 +1,25 @@
 //! Programs take turns: whoever isn't in the turn that runs is stopped until its own ([`scaf_policy::Turn`]).
 //!
-//! The daemon says who takes turns, a thread of its own carries them out ([`thread`]): a tick of the daemon may last longer than a switch may be late.
-//! [`rounds`] says whose turn it is, [`stop`] stops a program by what the machine has for it, and what was stopped stands in a table that the
-//! guardian shares ([`stops`]).
+//! The daemon says who takes turns, a thread of its own carries them out ([`thread`]): a tick of the daemon
+//! may last longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program by
+//! what the machine has for it, and what was stopped stands in a table that the guardian shares
+//! ([`crate::apply::guardian::stops`]).
 
 pub mod rounds;
-pub mod stop;
-pub mod stops;
 mod thread;
+mod turn;
 
-use std::collections::BTreeSet;
+pub use crate::apply::stop;
+pub use turn::{Member, Turn};
+
+use crate::apply::guardian::stops::Stops;
+use crate::apply::stop::Way;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use stop::Way;
-use stops::Stops;
-
-/// A program that takes turns.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Member {
-    /// Process id.
-    pub pid: u32,
-    /// When it started; a later process with the same id is not touched.
-    pub starttime: u64,
-}
-
-/// A turn: for so many slices these run, and those of other turns don't.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Turn {
-    /// At least 1.
-    pub slices: u32,
-    /// Who runs.
-    pub members: Vec<Member>,
-}
-
-/// What the thread is told.
-enum Order {
-    Turns(Vec<Turn>),
-    End,
-}
+use turn::Order;
 
 /// The daemon's side of it.
 pub struct Gangs {
@@ -67,7 +46,7 @@ impl Gangs {
         self.way
     }
 
-    /// Time between two switches, as it is now: up to twice what was asked for where they take too much of a core.
+    /// Time between two switches, as it is now: up to twice what was asked for where they cost too much.
     pub fn slice(&self) -> Duration {
         Duration::from_nanos(self.slice_ns.load(Ordering::Relaxed))
     }
@@ -113,9 +92,4 @@ impl Drop for Gangs {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Everyone who takes turns.
-fn everyone(turns: &[Turn]) -> BTreeSet<Member> {
-    turns.iter().flat_map(|turn| turn.members.iter().copied()).collect()
 }

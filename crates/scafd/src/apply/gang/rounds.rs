@@ -1,14 +1,15 @@
-//! Whose turn it is; pure. The thread that stops programs asks at each *look*, a quarter into each slice and at a turn's end, and tells what those
-//! whose turn it is have used of the machine since the last one.
+//! Whose turn it is; pure. The thread that stops programs asks at each *look*, a quarter into each slice and
+//! at a turn's end, and tells what those whose turn it is have used of the machine since the last one.
 //!
-//! A turn whose programs all sleep is passed on at once, and from then on it is a *guest*: it gets a look in each round, in which those who ran before
-//! it run on. When it is found awake, its turn is its own again. So a gang that waits for its user costs the others nothing, and one that wakes up waits
-//! no longer than for a turn of its own.
+//! A turn whose programs all sleep is passed on at once, and from then on it is a *guest*: it gets a look in
+//! each round, in which those who ran before it run on. When it is found awake, its turn is its own again. So
+//! a gang that waits for its user costs the others nothing, and one that wakes up waits for one turn at most.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The first look in a slice is after this part of it. With eight partitions, looks at every quarter cost 0.05% of a core more.
+/// The first look in a slice is after this part of it. With eight partitions, looks at every quarter cost
+/// 0.05% of a core more.
 const LOOK: u64 = 4;
 
 /// Contexts that the programs of a turn use all together, below which they are taken to sleep.
@@ -57,8 +58,9 @@ impl Rounds {
         rounds
     }
 
-    /// Other turns from now on. The one that runs goes on if it is among them, or else the one that has the most of its members, to the same end:
-    /// so whoever comes and goes, a turn is over when it would have been. If there is none, those begin who have waited longest.
+    /// Other turns from now on. The one that runs goes on if it is among them, or else the one that has the
+    /// most of its members, to the same end: so whoever comes and goes, a turn is over when it would have
+    /// been. If there is none, those begin who have waited longest.
     pub fn replace(&mut self, turns: Vec<Turn>, now_ns: u64) {
         let old = self.turns.get(self.at).map_or(&[][..], |turn| &turn.members);
         let among = |turn: &Turn| turn.members.iter().filter(|pid| old.contains(pid)).count();

@@ -1,12 +1,13 @@
 //! The thread that switches.
 //!
-//! It sleeps until the next look by an absolute time, so that switches don't drift. On a core that spins it would get its turn late, by 4 ms where the
-//! kernel doesn't know better; so it asks for real-time priority, and goes without where that isn't permitted. It runs for 50 to 100 us a switch.
+//! It sleeps until the next look by an absolute time, so that switches don't drift. On a core that spins it
+//! would get its turn late, by 4 ms where the kernel doesn't know better; so it asks for real-time priority,
+//! and goes without where that isn't permitted. It runs for 50 to 100 us a switch.
 
 use super::rounds::{self, Rounds};
-use super::stop::{self, Held, Way};
-use super::stops::Stops;
-use super::{Member, Order, Turn, everyone};
+use super::turn::{Member, Order, Turn, everyone};
+use crate::apply::guardian::stops::Stops;
+use crate::apply::stop::{self, Held, Way};
 use crate::log::{self, Level};
 use crate::observe::clock::{cpu_ns, now_ns};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,14 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-/// How often children are put back that were born in a program's group, and groups tried to be taken away that weren't empty.
+/// How often children born in a program's group are put back, and groups that weren't empty taken away.
 const TIDY_NS: u64 = 1_000_000_000;
 
-/// Later than that after a look was due, the guardian takes us for stopped and lets everyone go on; so what we know of them isn't so.
+/// Later than that after a look was due, the guardian takes us for stopped and has let everyone go on.
 const LATE_NS: u64 = 1_000_000_000;
 
-/// Of a core's time, what we use at most as long as longer slices can help: up to twice as long as they were asked for. With eight partitions of two
-/// programs a switch takes 0.25 ms, nearly all of it in sixteen writes to the kernel's files.
+/// Of a core's time, what we use at most as long as longer slices can help: up to twice as long as they were
+/// asked for. With eight partitions of two programs a switch takes 0.25 ms, nearly all in 16 writes.
 const SHARE: f64 = 0.003;
 
 struct Thread<'a> {
@@ -117,7 +118,7 @@ fn own_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// How long slices are to be from now on, given how long they are and were to be, and which share of a core's time switching took.
+/// How long slices are to be, given how long they are and were to be, and switching's share of a core.
 fn bearable_ns(slice_ns: u64, asked_ns: u64, share: f64) -> u64 {
     ((slice_ns as f64 * share / SHARE) as u64).clamp(asked_ns, 2 * asked_ns)
 }
@@ -217,7 +218,7 @@ impl Thread<'_> {
         let Some(rounds) = &self.rounds else { return };
         let guarded = self.stops.is_guarded();
         let runs = |pid: &u32| !guarded || rounds.running().contains(pid);
-        // First those who have to stop: so nobody waits for a context that somebody spins on who is stopped in a moment.
+        // First those who have to stop, so that nobody waits for a context on which one of them spins.
         for stopped in [true, false] {
             for (pid, (held, at)) in &mut self.held {
                 if runs(pid) != stopped && (all || held.stopped != stopped) {

@@ -1,10 +1,12 @@
 //! The guardian's process: started with the daemon, and again where it has died.
 //!
-//! Whoever is about to change something that the guardian would have to give back feels for its pulse first, by one system call: the pipe to it has no reader any
-//! more when it is gone. So between its death and another one's birth nothing more is changed.
+//! Whoever is about to change something that the guardian would have to give back feels for its pulse first,
+//! by one system call: the pipe to it has no reader any more when it is gone. So between its death and
+//! another one's birth nothing more is changed.
 
-use super::{Table, watch};
-use crate::log::{self, Level};
+use super::table::Table;
+use super::watch;
+use crate::log::warning;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, WaitOptions, waitpid};
 use std::io;
@@ -41,15 +43,12 @@ impl Pulse {
         match Alive::start(self.table) {
             Ok(next) => {
                 let pid = next.pid.as_raw_nonzero();
-                log::line(Level::Warning, format_args!("the guardian has died; process {pid} is the next"));
+                warning!("the guardian has died; process {pid} is the next");
                 *alive = Some(next);
                 true
             }
             Err(error) => {
-                log::line(
-                    Level::Warning,
-                    format_args!("the guardian has died, and there can't be another one: {error}"),
-                );
+                warning!("the guardian has died, and there can't be another one: {error}");
                 false
             }
         }
@@ -79,8 +78,8 @@ impl Pulse {
 impl Alive {
     fn start(table: &'static Table) -> io::Result<Alive> {
         let (wait, pipe) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        // SAFETY: the child has this thread only. It takes no lock of ours and prints nothing; the allocator is usable there whatever other threads were doing,
-        // glibc sees to that.
+        // SAFETY: the child has this thread only. It takes no lock of ours and prints nothing; the allocator
+        // is usable there whatever other threads were doing, glibc sees to that.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
@@ -107,11 +106,12 @@ impl Alive {
     }
 }
 
-/// Closes what the guardian inherits, but for standard ones: clients would take the daemon for alive as long as somebody has their sockets, and
-/// the next daemon wouldn't get its lock.
+/// Closes what the guardian inherits, but for standard ones: clients would take the daemon for alive as long
+/// as somebody has their sockets, and the next daemon wouldn't get its lock.
 fn keep_only(fd: RawFd) {
     let close = |from: RawFd, to: u32| {
-        // SAFETY: nobody uses these any more; the owners of what is closed are never dropped, as this process never leaves `watch`.
+        // SAFETY: nobody uses these any more; the owners of what is closed are never dropped, as this process
+        // never leaves `watch`.
         unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) }
     };
     // Before Linux 5.9 there is no such call.

@@ -1,7 +1,7 @@
-//! What the guardian does: it waits for the daemon's end, and then lets everyone go on and gives everyone the own affinity back.
+//! What the guardian does: when the daemon has ended, it lets everyone go on and gives affinities back.
 
-use super::{Entry, Table, load};
-use crate::apply::sweep;
+use super::table::{Entry, Table, load};
+use crate::apply::threads::sweep;
 use crate::observe::{Observer, affinity};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
@@ -36,7 +36,7 @@ pub(super) fn watch(table: &Table, wait: BorrowedFd) -> ! {
     }
     table.stops.let_all_go();
     restore_all(table);
-    // Who was killed takes a moment to leave its group. Whoever is there still is let go once more: no write of ours may be lost.
+    // Who was killed leaves its group later. Who is still there is let go again: no write may be lost.
     for _ in 0..TRIES {
         if table.stops.take_all_away() {
             break;

@@ -1,7 +1,7 @@
-//! Contexts as control groups: a folder with a group for each, called 0, 1, 2 and so on, all with the same quota.
+//! Contexts as control groups: a folder with groups 0, 1, 2 and so on, all with the same quota.
 //!
-//! Both versions of control groups do: in version 1 a thread is moved by writing its number into `tasks`, in version 2 into
-//! `cgroup.threads`, for which the groups have to be threaded ones.
+//! Both versions of control groups do: in version 1 a thread is moved by writing its number into `tasks`, in
+//! version 2 into `cgroup.threads`, for which the groups have to be threaded ones.
 
 use crate::apply::groups;
 use std::fs;
@@ -14,8 +14,8 @@ pub const MOST_PERIOD_US: u64 = 10_000;
 const LEAST_QUOTA_US: u64 = 1_000;
 /// Part of the cores that all contexts together use at most, so that each gets its part in time.
 const HEADROOM: f64 = 0.8;
-/// What all contexts together weigh against other processes of the machine: the most that the kernel takes, so that those
-/// get the rest and don't slow a context down. In `cpu.shares`, and in `cpu.weight`.
+/// What all contexts together weigh against other processes of the machine: the most that the kernel takes,
+/// so that those get the rest and don't slow a context down. In `cpu.shares`, and in `cpu.weight`.
 const SHARES: u32 = 262_144;
 const WEIGHT: u32 = 10_000;
 
@@ -27,8 +27,8 @@ const THREADS: [&str; 2] = ["tasks", "cgroup.threads"];
 pub enum Error {
     /// More than the cores can pass for.
     #[error(
-        "{asked} contexts are too many for {cores} cores: each would have less than a millisecond of the {} that a period lasts, \
-         which is the least that the kernel takes; ask for at most {most}",
+        "{asked} contexts are too many for {cores} cores: each would have less than a millisecond of the {} \
+         that a period lasts, which is the least that the kernel takes; ask for at most {most}",
         MOST_PERIOD_US / 1000
     )]
     TooMany {
@@ -41,8 +41,9 @@ pub enum Error {
     },
     /// The kernel did not let us.
     #[error(
-        "a group with a CPU quota can't be made at {}: {source}; slow motion needs root and, in version 2 of control groups, a group \
-         that the cpu controller is delegated to (systemd-run --scope -p Delegate=yes -p CPUWeight=100 ...)",
+        "a group with a CPU quota can't be made at {}: {source}; slow motion needs root and, in version \
+         2 of control groups, a group that the cpu controller is delegated to (systemd-run --scope -p \
+         Delegate=yes -p CPUWeight=100 ...)",
         path.display()
     )]
     Refused {
@@ -63,7 +64,7 @@ pub struct Contexts {
     threads: &'static str,
 }
 
-/// Each context's quota in microseconds for each [`MOST_PERIOD_US`], given how many there are to be on `cores`.
+/// Each context's quota in microseconds per [`MOST_PERIOD_US`], given how many are to be on `cores`.
 ///
 /// # Errors
 /// [`Error::TooMany`].
@@ -82,7 +83,7 @@ fn refused(path: &Path) -> impl FnOnce(io::Error) -> Error {
 }
 
 impl Contexts {
-    /// Makes `count` groups in a new one at `folder`, whose parent is a group of the cpu controller, of version 2 or not.
+    /// Makes `count` groups in a new one at `folder`, whose parent is a group of the cpu controller.
     ///
     /// # Errors
     /// See [`Error`]. What was made by then has to be taken away by [`Contexts::remove`].
@@ -115,8 +116,9 @@ impl Contexts {
                 write(group.join("cpu.cfs_period_us"), MOST_PERIOD_US.to_string())?;
                 write(group.join("cpu.cfs_quota_us"), quota.to_string())?;
             }
-            // A context that waited for another one's period at a barrier makes up for it in the next one; on average it has
-            // no more than its quota. Without it, regions of 10 ms were 4.0 times as fast on 8 contexts as on one, with it 5.5.
+            // A context that waited for another one's period at a barrier makes up for it in the next one; on
+            // average it has no more than its quota. Without it, regions of 10 ms were 4.0 times as fast on 8
+            // contexts as on one, with it 5.5.
             let burst = if version_2 { "cpu.max.burst" } else { "cpu.cfs_burst_us" };
             // Kernels before 5.14 have none.
             let _ = fs::write(group.join(burst), quota.to_string());
@@ -154,8 +156,8 @@ impl Contexts {
         Ok(Contexts { folder: folder.to_owned(), count, pace: quota / period, threads })
     }
 
-    /// Takes away what [`Contexts::make`] made, as soon as nobody is in it any more; children that programs left behind are
-    /// moved to the group around it.
+    /// Takes away what [`Contexts::make`] made, as soon as nobody is in it any more; children that programs
+    /// left behind are moved to the group around it.
     ///
     /// # Errors
     /// The kernel refuses, or it takes more than a second.
@@ -197,8 +199,8 @@ impl Contexts {
         self.pace
     }
 
-    /// The file that moves a whole process to a context: its number is written into it, or 0 by itself. Without a context, it
-    /// is beside them all: as important, and without a quota.
+    /// The file that moves a whole process to a context: its number is written into it, or 0 by itself.
+    /// Without a context, it is beside them all: as important, and without a quota.
     pub fn door(&self, context: Option<u32>) -> PathBuf {
         let group = context.map_or(self.folder.clone(), |context| self.folder.join(context.to_string()));
         group.join("cgroup.procs")
@@ -282,7 +284,7 @@ mod tests {
         all
     }
 
-    // No kernel stands behind these files: what it refuses isn't seen here, nor that it makes files with each folder.
+    // No kernel stands behind these files: it refuses nothing and makes no files in folders.
 
     #[test]
     fn in_version_2_the_groups_are_threaded_and_the_cpu_controller_is_handed_down_to_them() {

@@ -1,18 +1,18 @@
-//! Hands for slow motion: contexts that are control groups, each with a CPU quota, so that a machine of a few cores passes for
-//! one of more contexts, all equally slow. A thread runs on a context by being in its group; affinities are left as they are.
+//! Hands for slow motion: contexts that are control groups, each with a CPU quota, so that few cores pass for
+//! more contexts, all equally slow. A thread runs on a context by being in its group; affinities stay.
 //!
-//! A new thread is in its creator's group, and nothing tells of it. So [`Slow::follow`] has to be called every [`RHYTHM`], which
-//! is a period of the quotas.
+//! A new thread is in its creator's group, and nothing tells of it. So [`Slow::follow`] has to be called
+//! every [`RHYTHM`], which is a period of the quotas.
 //!
-//! The groups belong to whoever made them, `scaf bench mix --contexts`, which places programs that nobody manages by the same
-//! hands and takes the groups away at the end. So there is nothing here to guard or to give back.
+//! The groups belong to whoever made them, `scaf bench mix --contexts`, which places unmanaged programs by
+//! the same hands and takes the groups away at the end. Nothing here is to be guarded or given back.
 
 mod contexts;
 mod spread;
 
 pub use contexts::{Contexts, Error, MOST_PERIOD_US};
 
-use super::Trouble;
+use crate::apply::threads::Trouble;
 use crate::observe::Observer;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,7 +46,7 @@ impl Slow {
         &self.contexts
     }
 
-    /// Places a process' threads, those to come included, on the contexts `on`, the first ones first; on all if that is empty.
+    /// Places a process' threads, also those to come, on the contexts `on` in order; on all if it is empty.
     ///
     /// # Errors
     /// The process has ended, or the kernel refuses.

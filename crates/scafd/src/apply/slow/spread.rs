@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Spreads `threads` evenly over `contexts`, of which there is at least one: none has two threads more than another. Threads
-/// stay where they were `before` as far as that permits, the first ones first.
+/// Spreads `threads` evenly over `contexts`, of which there is at least one: none has two threads more than
+/// another. Threads stay where they were `before` as far as that permits, the first ones first.
 pub fn spread(threads: &[u32], before: &BTreeMap<u32, u32>, contexts: &[u32]) -> BTreeMap<u32, u32> {
     let Some(share) = threads.len().checked_div(contexts.len()) else { return BTreeMap::new() };
     // So many contexts have one thread more than the others.

@@ -1,13 +1,14 @@
 //! Hardware counters of the programs, where there are any.
 //!
-//! Each event is opened for each thread that a program has at the first tick; threads that these start later inherit it, and
-//! the kernel adds them up. So a program costs as many file descriptors as it had threads then, times the events (7 at most), and
-//! [`MOST_FILES`] are the limit for all. To open one takes 2 to 6 us, and 13 ms where nothing on the machine was counted before.
-//! At each tick every one of them is read, 0.3 to 0.4 us each (measured with the kernel's own events; where a thread runs on
-//! another PU, hardware has to be asked there, which costs more).
+//! Each event is opened for each thread that a program has at the first tick; threads that these start later
+//! inherit it, and the kernel adds them up. So a program costs as many file descriptors as it had threads
+//! then, times the events (7 at most), and [`MOST_FILES`] are the limit for all. To open one takes 2 to 6 us,
+//! and 13 ms where nothing on the machine was counted before. At each tick every one of them is read, 0.3 to
+//! 0.4 us each (measured with the kernel's own events; where a thread runs on another PU, hardware has to be
+//! asked there, which costs more).
 //!
-//! A thread that is started by another just before that one's counters are opened is missed. The time that the counters were
-//! set up for, summed over threads, is the program's CPU time if none is; where it is less, they are opened again.
+//! A thread that is started by another just before that one's counters are opened is missed. If none is, the
+//! counters' times, summed over threads, are the program's CPU time; else they are opened again.
 //!
 //! Most machines of clouds have no counters. That is found out once, and nothing is said or tried again.
 
@@ -29,7 +30,8 @@ use std::time::{Duration, Instant};
 const MOST_FILES: usize = 4096;
 const SHARE_OF_FILES: usize = 4;
 
-/// Counters that see less of a program's CPU time than this have missed threads, if the program ran for at least so long.
+/// Counters that see less of a program's CPU time than this share have missed threads, if the
+/// program ran for at least [`COVERED_NS`].
 const COVERED: f64 = 0.9;
 const COVERED_NS: u64 = 20_000_000;
 
@@ -48,7 +50,7 @@ const DEFAULTS: [(Event, &str); 5] = [
     (Event::LlcMisses, "LLC-load-misses"),
 ];
 
-/// Cores, as the kernel calls them, that have these events: CYCLE_ACTIVITY.STALLS_L2_MISS and .STALLS_L3_MISS in Intel's lists.
+/// Cores (the kernel's names) with Intel's events CYCLE_ACTIVITY.STALLS_L2_MISS and .STALLS_L3_MISS.
 const STALLING_CORES: [&str; 3] = ["skylake", "icelake", "sapphire_rapids"];
 const STALLS: [(Event, &str); 2] = [
     (Event::StallsL2Miss, "cpu/event=0xa3,umask=0x5,cmask=0x5/"),
@@ -102,7 +104,7 @@ pub enum Note {
 }
 
 impl Counting {
-    /// Counts the events chosen, and those that are usual for the others, on the machine below `root`. `None`: nothing.
+    /// Counts the events chosen, and the usual ones for the others, below `root`. `None`: nothing.
     pub fn new(root: &Path, chosen: Option<Chosen>) -> Counting {
         let most_files = (files() / SHARE_OF_FILES).min(MOST_FILES);
         Counting { root: root.to_owned(), chosen, found: None, open: BTreeMap::new(), most_files }
@@ -113,8 +115,7 @@ impl Counting {
         self.found.as_ref().map(|found| found.1)
     }
 
-    /// What was counted of a program since it was read last, given its CPU clock. `None` at the first time, and where nothing can be
-    /// counted.
+    /// What was counted of a program since it was read last, given its CPU clock; `None` at first or if none.
     pub fn read(
         &mut self,
         id: ProgramId,
@@ -165,8 +166,8 @@ impl Program {
         if threads.len() * events.len() > free {
             let (threads, events) = (threads.len(), events.len());
             return Err(format!(
-                "{threads} threads times {events} events are more open files than are left for counters ({free}); \
-                 raise the daemon's limit (ulimit -n, LimitNOFILE=), or ignore this"
+                "{threads} threads times {events} events are more open files than are left for counters \
+                 ({free}); raise the daemon's limit (ulimit -n, LimitNOFILE=), or ignore this"
             ));
         }
         for tid in threads {
@@ -213,7 +214,7 @@ impl Program {
     }
 }
 
-/// What each event is on the machine below `root`, and whether it can be counted, found out by counting this process.
+/// What each event is on the machine below `root`, and whether it can be counted: tried on this process.
 fn find(root: &Path, chosen: &Chosen, note: &mut impl FnMut(Note)) -> (Codes, Access) {
     let mut codes = Codes::default();
     let mut forbidden = false;

@@ -1,8 +1,8 @@
 //! Names of events, as `perf list` shows them, and what they are in numbers.
 //!
-//! Three kinds: names that the kernel translates for each processor (`instructions`, `LLC-loads`, `task-clock`), raw codes
-//! (`r01c2`), and what a unit says of itself in sysfs: `cpu/event=0xa3,umask=0x5,cmask=5/` by its fields, `msr/tsc/` by an event
-//! that it names. Taking a name apart needs no machine; [`Name::resolve`] then looks below a root folder.
+//! Three kinds: names that the kernel translates (`instructions`, `LLC-loads`), raw codes (`r01c2`), and what
+//! a unit says of itself in sysfs: `cpu/event=0xa3,umask=0x5/` by its fields, `msr/tsc/` by an event that it
+//! names.
 
 use std::fmt;
 use std::io::Read;
@@ -63,7 +63,8 @@ struct Term {
 /// A text that names no event.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "'{0}' names no event; names are those of `perf list`: instructions, LLC-loads, r01c2, cpu/event=0xa3,umask=0x5/"
+    "'{0}' names no event; names are those of `perf list`: instructions, LLC-loads, r01c2, \
+     cpu/event=0xa3,umask=0x5/"
 )]
 pub struct NotAName(String);
 
@@ -89,7 +90,8 @@ pub enum Unresolved {
         unit: String,
     },
     /// The unit has neither such an event nor such a field.
-    #[error("{name}: '{key}' is neither an event nor a field of this unit; see {} beside it", folder.display())]
+    #[error("{name}: '{key}' is neither an event nor a field of this unit; see {} beside it",
+        folder.display())]
     Term {
         /// The event.
         name: String,
@@ -392,7 +394,7 @@ mod tests {
         assert!(why_not("cpu/mem-stools/").contains("'mem-stools' is neither an event nor a field"));
         assert!(why_not("cpu/umask=0x100/").contains("umask=0x100 is more than this field holds"));
         assert!(why_not("uncore_imc_0/cas_count_read/").contains("for all programs together"));
-        // An event that is made of itself, one that isn't understood, and a field in a word that we don't know.
+        // An event made of itself, one that isn't understood, and a field in a word that is unknown.
         assert!(why_not("cpu/circular/").contains("'circular'"));
         assert!(why_not("cpu/broken/").contains("'broken'"));
         assert!(why_not("cpu/far=1/").contains("'far'"));
@@ -436,7 +438,7 @@ mod tests {
             parts in proptest::collection::vec((0u32..64, 0u32..64), 1..4), value in any::<u64>(),
         ) {
             let bits: Vec<(u32, u32)> = parts.iter().map(|(a, b)| (*a.min(b), *a.max(b))).collect();
-            let mask = bits.iter().fold(0u64, |mask, (low, high)| mask | (u64::MAX >> (63 - (high - low)) << low));
+            let mask = bits.iter().fold(0, |all, (low, high)| all | (u64::MAX >> (63 - (high - low)) << low));
             let text: Vec<String> = bits.iter().map(|(low, high)| format!("{low}-{high}")).collect();
             let field = Field::parse(&format!("config1:{}", text.join(","))).unwrap();
             prop_assert_eq!(field.word, 1);

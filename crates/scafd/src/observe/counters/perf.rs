@@ -23,14 +23,14 @@ enum Mode {
 }
 
 impl Counter {
-    /// Begins to count `code` in thread `tid` (0: this one) and in all threads that it, or one of those, will start; not in
-    /// processes that they fork, nor in a program that the process becomes.
+    /// Begins to count `code` in thread `tid` (0: this one) and in all threads that it, or one of those, will
+    /// start; not in processes that they fork, nor in a program that the process becomes.
     ///
     /// # Errors
-    /// EACCES and EPERM: it isn't permitted. ESRCH: there is no such thread. EMFILE, ENFILE: there are too many open files.
-    /// Others: this machine doesn't count such an event, or has a kernel before Linux 5.13.
+    /// EACCES and EPERM: it isn't permitted. ESRCH: there is no such thread. EMFILE, ENFILE: there are too
+    /// many open files. Others: this machine doesn't count such an event, or has a kernel before Linux 5.13.
     pub fn open(code: Code, tid: u32) -> io::Result<Counter> {
-        // The kernel counts its own events, such as page faults, while it runs itself; a processor's are to be the program's.
+        // The kernel counts its own events (page faults) in itself, a processor's in the program.
         let order = if code.is_software() { [Mode::All, Mode::User] } else { [Mode::User, Mode::All] };
         let first = Counter::open_in(order[0], code, tid);
         match first.as_ref().map_err(io::Error::raw_os_error) {
@@ -60,7 +60,7 @@ impl Counter {
         let user_only = u64::from(mode == Mode::User);
         attr.set_exclude_kernel(user_only);
         attr.set_exclude_hv(user_only);
-        // SAFETY: the kernel reads `size` bytes of the attributes, and writes to them only where `size` is wrong.
+        // SAFETY: the kernel reads `size` bytes of the attributes, and writes only where `size` is wrong.
         let fd = unsafe { perf_event_open(&raw mut attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC.into()) };
         if fd < 0 {
             return Err(io::Error::last_os_error());

@@ -1,8 +1,8 @@
 //! The ways to stop a program for a while, and one program that is stopped by one of them.
 //!
-//! Groups are made within the program's own group, so that whatever limits hold for it go on to hold, and are called
-//! `scaf-gang-DAEMON-PROGRAM` by process ids. Only the program itself is moved there, with all its threads; children that it has while it is
-//! there are born there, too, and are put back within a second ([`Held::evict`]).
+//! Groups are made within the program's own group, so that whatever limits hold for it go on to hold, and are
+//! called `scaf-gang-DAEMON-PROGRAM` by process ids. Only the program itself is moved there, with all its
+//! threads; children born there meanwhile are put back within a second ([`Held::evict`]).
 
 use crate::apply::groups;
 use crate::observe::{Observer, cgroup};
@@ -42,8 +42,8 @@ pub enum Way {
     FreezeV2,
     /// Version 1: the freezer. Signals, SIGKILL included, wait for the next turn.
     FreezeV1,
-    /// Version 1's `cpu.idle`: it isn't stopped, but runs only where nobody else wants to. Version 2 has it too, but hands its controller on to threaded
-    /// groups only, whose processes can't be listed.
+    /// Version 1's `cpu.idle`: it isn't stopped, but runs only where nobody else wants to. Version 2 has it
+    /// too, but hands its controller on to threaded groups only, whose processes can't be listed.
     IdleV1,
     /// Version 1 before Linux 5.15: the least `cpu.shares`.
     SharesV1,
@@ -257,7 +257,7 @@ impl Held {
         }
     }
 
-    /// Lets it go for good. Gives its group if that can't be taken away yet: one who was just killed takes a moment to leave.
+    /// Lets it go for good. Gives its group if that can't be taken away yet: who was killed leaves later.
     pub fn release(mut self) -> Option<PathBuf> {
         let _ = self.set(false);
         let (_, group, _) = self.group.take()?;
@@ -265,7 +265,8 @@ impl Held {
     }
 }
 
-/// Sends SIGSTOP or SIGCONT, and says whether the process is stopped by us now. Somebody who was stopped by others stays so.
+/// Sends SIGSTOP or SIGCONT, and says whether the process is stopped by us now. Somebody who was stopped by
+/// others stays so.
 fn signal(pid: u32, starttime: u64, stop: bool, stopped: bool) -> io::Result<bool> {
     if stop == stopped {
         return Ok(stopped);
@@ -308,9 +309,9 @@ pub fn take_away(group: &Path) -> bool {
     }
 }
 
-/// Takes away groups of daemons that have ended without their guardians having done it. To be called while there are none of our own: those
-/// that seem so are of an earlier daemon with our process id. False where there are too many groups to look through all: of the first [`MOST_GROUPS`] those
-/// that lie nearest to the top were.
+/// Takes away groups of daemons that have ended without their guardians having done it. To be called while
+/// there are none of our own: those that seem so are of an earlier daemon with our process id. False where
+/// there are more than [`MOST_GROUPS`], of which those nearest to the top were looked through.
 pub fn sweep(root: &Path, way: Way) -> bool {
     let own = std::process::id().to_string();
     let Some(mount) = way.controller().and_then(|controller| cgroup::mount(root, controller)) else {

@@ -1,5 +1,5 @@
-//! The serial experiments of one program: which region is tried next, and what became of it. What the program tells is its own
-//! word, so an answer counts only for the region that was asked for, and a time only if it can have been.
+//! The serial experiments of one program: which region is tried next, and what became of it. What the program
+//! tells is its own word: an answer counts only for the region asked for, and a time only if it is possible.
 
 use crate::control;
 use scaf_policy::experiment::{self, Candidate};
@@ -48,8 +48,8 @@ pub struct Trials {
 }
 
 impl Trials {
-    /// Takes in what the program's page says at `now_ns`. True if the order there is to be taken back: it was carried out, or
-    /// nobody came by.
+    /// Takes in what the program's page says at `now_ns`. True if the order there is to be taken back: it was
+    /// carried out, or nobody came by.
     pub fn take(&mut self, page: &Experiments, observed: &mut Observed, now_ns: u64) -> bool {
         let new = page.latest().filter(|(made, _)| *made != self.made);
         if let Some((made, account)) = new {
@@ -82,8 +82,8 @@ impl Trials {
     }
 
     /// The next order for a program with `dop` contexts, if one is worth it. A region is tried once; if
-    /// `again_ns` isn't 0, one that was measured is tried again when it is in another phase, and after so long anyway. `memory` gives
-    /// the bytes of memory that the process has, and those of its own; it is asked only if that matters.
+    /// `again_ns` isn't 0, one that was measured is tried again in another phase, and after so long anyway.
+    /// `memory` gives the process's bytes of memory, and those of its own; it is asked only if that matters.
     pub fn next(
         &mut self,
         observed: &Observed,

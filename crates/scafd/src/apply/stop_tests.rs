@@ -3,7 +3,8 @@ use crate::observe::clock::cpu_ns;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// A root folder in which a process is in a group of one hierarchy, and its own group for turns is there already, as the kernel would have made it.
+/// A root folder in which a process is in a group of one hierarchy, and its own group for turns is there
+/// already, as the kernel would have made it.
 fn root(
     mount: &str,
     options: &str,

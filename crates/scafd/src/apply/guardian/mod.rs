@@ -1,49 +1,27 @@
-//! The guardian: a small process that gives programs their affinity back when the daemon is killed, and lets those go on that it had
-//! stopped ([`super::gang`]): these first, and also where the daemon itself was stopped or hangs.
+//! The guardian: a small process that gives programs their affinity back when the daemon is killed, and lets
+//! those go on that it had stopped ([`crate::apply::gang`]): these first, and also where the daemon hangs.
 //!
-//! It sleeps in a `read` on a pipe whose other end the daemon holds ([`pulse`]). When
-//! the daemon dies, of whatever, the read ends, and it does what is to be done ([`watch`]). What the daemon has narrowed stands in a table that both share:
-//! an anonymous mapping, so it needs no file and outlives neither of them. After a clean exit the table is empty and
-//! the guardian just ends. Where it dies itself, another one takes its place before anything else is changed.
+//! It sleeps in a `read` on a pipe whose other end the daemon holds ([`pulse`]). When the daemon dies, of
+//! whatever, the read ends, and it does what is to be done ([`watch`]). What the daemon has narrowed stands
+//! in a table that both share: an anonymous mapping, so it needs no file and outlives neither of them. After
+//! a clean exit the table is empty and the guardian just ends. Where it dies itself, another one takes its
+//! place before anything else is changed.
 
-pub mod pulse;
+mod pulse;
+mod stopped;
+pub mod stops;
+mod table;
 mod watch;
 
-use crate::apply::gang::stops::{self, Stops};
-use crate::apply::mask_words;
 use crate::observe::Observer;
 use pulse::Pulse;
 use scaf_policy::PuSet;
-use scaf_proto::MASK_WORDS;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-/// Programs that can be narrowed at a time: as many as can be attached.
-pub const ENTRIES: usize = crate::talk::MAX_CLIENTS;
-
-/// Masks in an entry: those that are remembered, the one that is being set, and what the kernel made of it.
-const SLOTS: usize = crate::registry::MASKS + 2;
-
-type SharedMask = [AtomicU64; MASK_WORDS];
-
-/// One narrowed program. `pid` is written last and cleared first; 0 marks a free entry.
-#[repr(C)]
-struct Entry {
-    pid: AtomicU32,
-    starttime: AtomicU64,
-    own: SharedMask,
-    /// What was set, now and before: some threads may have any of them when the daemon dies. Free ones are empty, which
-    /// no thread's mask is.
-    ours: [SharedMask; SLOTS],
-}
-
-#[repr(C)]
-struct Table {
-    entries: [Entry; ENTRIES],
-    stops: stops::Table,
-}
+use std::sync::atomic::Ordering;
+use stops::Stops;
+use table::{Entry, SharedMask, Table, load, map_table, store};
 
 /// The daemon's side of the guardian.
 pub struct Guardian {
@@ -67,8 +45,8 @@ impl Guardian {
         Stops::new(&self.table.stops, self.pulse.clone())
     }
 
-    /// Notes that the threads of a process have or are about to have one of `masks`, of which there are at most two more than
-    /// [`crate::registry::MASKS`].
+    /// Notes that the threads of a process have or are about to have one of `masks`, of which there are at
+    /// most two more than [`crate::apply::MASKS`].
     pub fn note(&mut self, pid: u32, starttime: u64, own: &PuSet, masks: &[&PuSet]) {
         // Where there can't be another one we go on without, as long as nobody is stopped.
         self.pulse.is_felt();
@@ -97,8 +75,8 @@ impl Guardian {
         self.places.insert(pid, at);
     }
 
-    /// A free entry. There are as many as there can be clients; only notes about programs that have left and could not
-    /// be restored can use them up, and of those the ones that have ended since need theirs no more.
+    /// A free entry. There are as many as there can be clients; only notes about programs that have left and
+    /// could not be restored can use them up, and where these have ended, no more.
     fn free(&mut self) -> Option<usize> {
         let free = |e: &Entry| e.pid.load(Ordering::Relaxed) == 0;
         if !self.table.entries.iter().any(free) {
@@ -126,31 +104,4 @@ impl Drop for Guardian {
     fn drop(&mut self) {
         self.pulse.end();
     }
-}
-
-/// Memory that stays shared over a fork; zeroed, so all entries are free.
-fn map_table() -> io::Result<&'static Table> {
-    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
-    // SAFETY: a fresh mapping at an address of the kernel's choice; it is never unmapped.
-    let at = unsafe {
-        mmap_anonymous(
-            std::ptr::null_mut(),
-            size_of::<Table>(),
-            ProtFlags::READ | ProtFlags::WRITE,
-            MapFlags::SHARED,
-        )?
-    };
-    // SAFETY: the mapping has the table's size and page alignment, and a table consists of atomics, for which zero is
-    // a value.
-    Ok(unsafe { &*at.cast::<Table>() })
-}
-
-fn store(to: &SharedMask, set: &PuSet) {
-    for (cell, word) in to.iter().zip(mask_words(set)) {
-        cell.store(word, Ordering::Relaxed);
-    }
-}
-
-fn load(from: &SharedMask) -> PuSet {
-    PuSet::from_words(&std::array::from_fn::<u64, MASK_WORDS, _>(|i| from[i].load(Ordering::Relaxed)))
 }

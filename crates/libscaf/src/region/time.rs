@@ -1,0 +1,138 @@
+//! How a thread's time in a region is told apart into work and waits.
+//!
+//! A thread *waits* at barriers, at the ends of loops, for tasks, for locks. While it waits for tasks the runtime has it run
+//! others, and those are work: [`Frame::waits`] and [`Frame::in_task`] take turns at its clock.
+
+use super::frame::{Frame, ONE_THREAD, UNTIMED_TASKS};
+use super::thread::{NO_INDEX, Thread};
+use crate::program::thread::master;
+use crate::runtimes::entries::Body;
+use crate::sys::arch::ticks;
+use core::ffi::c_void;
+use core::ptr::null;
+use core::sync::atomic::Ordering;
+
+/// Times of a thread are told after a 64th of what the region has run for, so that the addition costs
+/// nothing.
+const TOLD_SHIFT: u32 = 6;
+
+impl Frame {
+    /// Does `work` as a thread of the region, and adds up its time.
+    #[inline(always)]
+    pub unsafe fn visit(&self, this: *mut Thread, work: impl FnOnce()) {
+        // SAFETY: a thread's state is its own.
+        unsafe {
+            let before = ((*this).runtime, (*this).frame, (*master()).depth);
+            let counts = ((*this).index, (*this).loops, (*this).serial, (*this).deals);
+            (*this).runtime = self.runtime;
+            (*this).frame = self;
+            (*master()).depth = self.depth;
+            if (*master()).slot == 0 {
+                (*this).home = self.runtime;
+            }
+            ((*this).index, (*this).loops, (*this).serial, (*this).deals) = (NO_INDEX, 0, 0, 0);
+            if !self.master.is_null() {
+                (*this).left = null();
+            }
+            let start = ticks();
+            work();
+            let inside = ticks().wrapping_sub(start) & (ONE_THREAD - 1);
+            if (*this).waited != 0 && !self.slot.is_null() {
+                self.tell(this);
+            }
+            ((*this).runtime, (*this).frame, (*master()).depth) = before;
+            ((*this).index, (*this).loops, (*this).serial, (*this).deals) = counts;
+            // Regions within others have no tasks that are timed.
+            if !self.master.is_null() {
+                ((*this).left, (*this).late) = (self, 0);
+            }
+            self.inside.fetch_add(ONE_THREAD | inside, Ordering::Relaxed);
+        }
+    }
+
+    /// This thread waits in the region while it does `wait`, from tick `since` on.
+    #[inline(always)]
+    pub unsafe fn waits<R>(&self, this: *mut Thread, since: u64, wait: impl FnOnce() -> R) -> R {
+        // SAFETY: this thread's own state.
+        unsafe {
+            (*this).waits_since = since;
+            let result = wait();
+            let more = ticks().wrapping_sub((*this).waits_since);
+            (*this).waited = (*this).waited.wrapping_add(more);
+            (*this).waits_since = 0;
+            self.tell(this);
+            result
+        }
+    }
+
+    /// This thread has waited for `ticks` in the region, at tick `now`.
+    #[inline(always)]
+    pub unsafe fn waited(&self, this: *mut Thread, ticks: u64, now: u64) {
+        // SAFETY: this thread's own state.
+        unsafe {
+            (*this).waited = (*this).waited.wrapping_add(ticks);
+            if (*this).waited > self.told_after(now) {
+                self.tell(this);
+            }
+        }
+    }
+
+    /// Reports what this thread has waited for.
+    #[inline(always)]
+    unsafe fn tell(&self, this: *mut Thread) {
+        // SAFETY: this thread's own state; slots live in the report page, which is never unmapped.
+        unsafe {
+            if let Some(slot) = self.slot.as_ref()
+                && self.seen.load(Ordering::Relaxed) & UNTIMED_TASKS == 0
+            {
+                slot.add_wait((*this).waited);
+            }
+            (*this).waited = 0;
+        }
+    }
+
+    /// Ticks of a thread that are worth reporting at tick `now`.
+    #[inline(always)]
+    fn told_after(&self, now: u64) -> u64 {
+        now.wrapping_sub(self.entered) >> TOLD_SHIFT
+    }
+
+    /// Runs a task of a region that times them, on a thread of its team.
+    pub unsafe fn in_task(this: *mut Thread, body: Body, data: *mut c_void) {
+        // SAFETY: this thread's own state; the program's own function and data. A team's tasks end before its
+        // region does, and each of its threads has come to the region's end or is in it: `left` or `frame` is
+        // the region's, and lives.
+        unsafe {
+            if let Some(frame) = (*this).left.as_ref() {
+                // At the region's end, where its time is no part of any thread's in the outlined function.
+                // Tasks that it has to wait for are within it.
+                let before = ((*this).runtime, (*this).frame, (*master()).depth);
+                ((*this).runtime, (*this).frame, (*master()).depth) = (frame.runtime, frame, frame.depth);
+                (*this).left = null();
+                let since = ticks();
+                body(data);
+                let now = ticks();
+                (*this).late = (*this).late.wrapping_add(now.wrapping_sub(since));
+                if (*this).waited != 0 {
+                    frame.tell(this);
+                }
+                ((*this).runtime, (*this).frame, (*master()).depth) = before;
+                (*this).left = frame;
+                if (*this).late > frame.told_after(now) {
+                    frame.inside.fetch_add((*this).late & (ONE_THREAD - 1), Ordering::Relaxed);
+                    (*this).late = 0;
+                }
+            } else if (*this).waits_since == 0 {
+                body(data);
+            } else {
+                let now = ticks();
+                if let Some(frame) = (*this).frame.as_ref() {
+                    frame.waited(this, now.wrapping_sub((*this).waits_since), now);
+                }
+                (*this).waits_since = 0;
+                body(data);
+                (*this).waits_since = ticks();
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The table that the daemon and its guardian share: whose affinity is ours, and who is stopped.
+
+use super::stopped;
+use crate::apply::most::{MASKS, MOST_PROGRAMS};
+use crate::apply::threads::mask_words;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use scaf_policy::PuSet;
+use scaf_proto::MASK_WORDS;
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Masks in an entry: those that are remembered, the one that is being set, and what the kernel made of it.
+const SLOTS: usize = MASKS + 2;
+
+pub(super) type SharedMask = [AtomicU64; MASK_WORDS];
+
+/// One narrowed program. `pid` is written last and cleared first; 0 marks a free entry.
+#[repr(C)]
+pub(super) struct Entry {
+    pub(super) pid: AtomicU32,
+    pub(super) starttime: AtomicU64,
+    pub(super) own: SharedMask,
+    /// What was set, now and before: threads may have any of them when the daemon dies. Free ones are empty.
+    pub(super) ours: [SharedMask; SLOTS],
+}
+
+#[repr(C)]
+pub(super) struct Table {
+    pub(super) entries: [Entry; MOST_PROGRAMS],
+    pub(super) stops: stopped::Table,
+}
+
+/// Memory that stays shared over a fork; zeroed, so all entries are free.
+pub(super) fn map_table() -> io::Result<&'static Table> {
+    // SAFETY: a fresh mapping at an address of the kernel's choice; it is never unmapped.
+    let at = unsafe {
+        mmap_anonymous(
+            std::ptr::null_mut(),
+            size_of::<Table>(),
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED,
+        )?
+    };
+    // SAFETY: the mapping has the table's size, is page-aligned and zero, which is a value of atomics.
+    Ok(unsafe { &*at.cast::<Table>() })
+}
+
+pub(super) fn store(to: &SharedMask, set: &PuSet) {
+    for (cell, word) in to.iter().zip(mask_words(set)) {
+        cell.store(word, Ordering::Relaxed);
+    }
+}
+
+pub(super) fn load(from: &SharedMask) -> PuSet {
+    PuSet::from_words(&std::array::from_fn::<u64, MASK_WORDS, _>(|i| from[i].load(Ordering::Relaxed)))
+}

@@ -1,0 +1,156 @@
+//! The affinity of a process's threads.
+
+use crate::observe::{Observer, affinity};
+use scaf_policy::PuSet;
+use std::collections::BTreeSet;
+use std::io;
+
+/// Why an affinity was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// The process has ended.
+    #[error("process {0} has ended")]
+    Gone(u32),
+    /// The kernel did not let us.
+    #[error("the affinity of process {pid} cannot be set to {mask}: {source}")]
+    Denied {
+        /// Process id.
+        pid: u32,
+        /// What was to be set.
+        mask: PuSet,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The same for a context of slow motion.
+    #[error("a thread of process {pid} can't be moved to context {context}: {source}")]
+    Unmoved {
+        /// Process id.
+        pid: u32,
+        /// The context.
+        context: u32,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+/// Whether some thread of a process has bound itself: its mask is none of `known`.
+///
+/// # Errors
+/// There is no such process.
+pub fn bound_thread(observer: &Observer, pid: u32, known: &[&PuSet]) -> io::Result<Option<(u32, PuSet)>> {
+    for tid in observer.process(pid).threads()? {
+        if let Ok(mask) = affinity(tid)
+            && !known.contains(&&mask)
+        {
+            return Ok(Some((tid, mask)));
+        }
+    }
+    Ok(None)
+}
+
+/// Sets every thread of a process whose mask is one of `known` to `mask`. A thread that is created meanwhile
+/// has its creator's old or new mask, so the list is read until it has nothing new, at most 3 times.
+///
+/// Gives the mask as the kernel took it for the first thread that was set (within its cpuset), if any was.
+/// Not the main thread's: that one may have bound itself.
+pub(crate) fn sweep(
+    observer: &Observer,
+    pid: u32,
+    starttime: u64,
+    known: &[&PuSet],
+    mask: &PuSet,
+) -> Result<Option<PuSet>, Trouble> {
+    let process = observer.process(pid);
+    if process.stat().map_err(|_| Trouble::Gone(pid))?.starttime != starttime {
+        return Err(Trouble::Gone(pid));
+    }
+    let mut done = BTreeSet::new();
+    let mut taken = None;
+    for _ in 0..3 {
+        let mut news = false;
+        for tid in process.threads().map_err(|_| Trouble::Gone(pid))? {
+            if !done.insert(tid) {
+                continue;
+            }
+            news = true;
+            let Ok(have) = affinity(tid) else { continue };
+            if have != *mask && known.contains(&&have) {
+                match set_affinity(tid, mask) {
+                    Err(e) if e.raw_os_error() != Some(libc::ESRCH) => {
+                        return Err(Trouble::Denied { pid, mask: mask.clone(), source: e });
+                    }
+                    Ok(()) if taken.is_none() => {
+                        taken = affinity(tid).ok().filter(|taken| taken.is_subset(mask));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if !news {
+            break;
+        }
+    }
+    Ok(taken)
+}
+
+/// Sets one thread's affinity; PUs beyond [`scaf_proto::MAX_PUS`] are left out.
+fn set_affinity(tid: u32, mask: &PuSet) -> io::Result<()> {
+    let words = mask_words(mask);
+    let tid = i32::try_from(tid).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: the kernel reads size_of_val(&words) bytes from it.
+    let rc = unsafe { libc::sched_setaffinity(tid, size_of_val(&words), words.as_ptr().cast()) };
+    if rc < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A set in the form that pages and the kernel have.
+pub fn mask_words(set: &PuSet) -> scaf_proto::grant::Mask {
+    let words = set.words();
+    std::array::from_fn(|i| words.get(i).copied().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_sweep_moves_threads_with_any_known_mask_and_tells_what_the_kernel_took_for_them() {
+        let all = affinity(0).unwrap();
+        let pus: Vec<u32> = all.iter().collect();
+        let [first, .., last] = pus[..] else { return };
+        let only = |pu: u32| -> PuSet { pu.to_string().parse().unwrap() };
+        // One thread missed by an earlier change of ours, and one that has bound itself elsewhere.
+        let spawn = |mask: PuSet| {
+            let (tell, told) = channel();
+            let (end, ended) = channel::<()>();
+            let thread = std::thread::spawn(move || {
+                let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+                set_affinity(tid, &mask).unwrap();
+                tell.send(tid).unwrap();
+                let _ = ended.recv();
+            });
+            (told.recv().unwrap(), end, thread)
+        };
+        let missed = spawn(only(last));
+        let bound = spawn(only(first));
+        let observer = Observer::new(Path::new("/"));
+        let pid = std::process::id();
+        let starttime = observer.process(pid).stat().unwrap().starttime;
+        let older: PuSet = "1001".parse().unwrap();
+        // PU 1000 isn't there, so the kernel takes less.
+        let wanted: PuSet = format!("{first},1000").parse().unwrap();
+        let taken = sweep(&observer, pid, starttime, &[&older, &only(last)], &wanted).unwrap();
+        assert_eq!(taken, Some(only(first)));
+        assert_eq!(affinity(missed.0).unwrap(), only(first));
+        let back = sweep(&observer, pid, starttime, &[&older], &all).unwrap();
+        assert_eq!((back, affinity(bound.0).unwrap()), (None, only(first)));
+        assert_eq!(affinity(0).unwrap(), all);
+        let gone = sweep(&observer, pid, starttime + 1, &[&only(first)], &all);
+        assert!(matches!(gone, Err(Trouble::Gone(_))) && affinity(missed.0).unwrap() == only(first));
+        for (_, end, thread) in [missed, bound] {
+            drop(end);
+            thread.join().unwrap();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Answers what the command line asks for: the state of everything, decisions, another policy.
+
+use super::state::Daemon;
+use crate::config::check_policy;
+use crate::control::{self, CountersAre, Decisions, Reply, Request, Snapshot};
+use crate::log::info;
+use crate::observe::clock::now_ns;
+use crate::observe::counters::Access;
+use crate::talk::{Pages, Peer};
+
+impl Daemon {
+    /// Answers a client of the command line. True if that asks for a decision.
+    pub(super) fn answer(&mut self, id: u64, peer: Peer, request: Request) -> bool {
+        self.timers.busy();
+        match request {
+            Request::Snapshot => {
+                let mut snapshot = self.snapshot();
+                if !self.may_steer(peer) {
+                    // What counters say of a program in use is not for other users to see.
+                    let others = snapshot.programs.iter_mut().filter(|program| program.uid != peer.uid);
+                    others.for_each(|program| program.counters = None);
+                }
+                self.parts.talk.answer(id, &Reply::Snapshot(Box::new(snapshot)));
+                false
+            }
+            Request::Decision(_) | Request::Decisions(_) => {
+                let reply = self.decisions(peer, &request);
+                self.parts.talk.answer(id, &reply);
+                false
+            }
+            Request::SetPolicy(name) => {
+                let reply = self.set_policy(peer, &name);
+                let changed = matches!(reply, Reply::Policy(_));
+                self.parts.talk.answer(id, &reply);
+                changed
+            }
+            about_profiles => {
+                self.ask_memory(id, peer, about_profiles);
+                false
+            }
+        }
+    }
+
+    fn set_policy(&mut self, peer: Peer, name: &str) -> Reply {
+        if !self.may_steer(peer) {
+            return Reply::Error("only root and the daemon's own user may change the policy".into());
+        }
+        match scaf_policy::by_name(name, &self.parts.config.settings()) {
+            Some(policy) => {
+                info!("policy {name}, asked for by process {}", peer.pid);
+                self.parts.policy = policy;
+                self.policy_since = self.decisions + 1;
+                Reply::Policy(name.to_owned())
+            }
+            None => Reply::Error(check_policy(name).err().unwrap_or_default()),
+        }
+    }
+
+    fn decisions(&self, peer: Peer, request: &Request) -> Reply {
+        let uid = (!self.may_steer(peer)).then_some(peer.uid);
+        let entries = match request {
+            Request::Decision(number) => self.journal.one(*number, uid).into_iter().collect(),
+            Request::Decisions(after) => self.journal.after(*after, uid),
+            _ => Vec::new(),
+        };
+        let (oldest, latest) = self.journal.span();
+        Reply::Decisions(Box::new(Decisions { daemon: std::process::id(), oldest, latest, entries }))
+    }
+
+    fn may_steer(&self, peer: Peer) -> bool {
+        peer.uid == 0 || peer.uid == rustix::process::getuid().as_raw()
+    }
+
+    /// The state of everything now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            version: env!("CARGO_PKG_VERSION").into(),
+            pid: std::process::id(),
+            scope: self.parts.scope.name().into(),
+            now_ns: now_ns(),
+            policy: self.parts.policy.name().into(),
+            pus: self.limits.pus.clone(),
+            capacity: self.capacity(),
+            unmanaged_load: self.load.contexts_now(),
+            quota: self.limits.quota,
+            decisions: self.decisions,
+            counters: match self.counting.access() {
+                None if self.parts.config.counters => CountersAre::Unknown,
+                None => CountersAre::Off,
+                Some(Access::There) => CountersAre::There,
+                Some(Access::Absent) => CountersAre::Absent,
+                Some(Access::Forbidden) => CountersAre::Forbidden,
+            },
+            turns: self.turns.clone(),
+            programs: self
+                .registry
+                .iter()
+                .map(|p| {
+                    let runtimes =
+                        self.parts.talk.pages(p.identity.id.0).map_or_else(Vec::new, Pages::runtimes);
+                    control::Program { runtimes, ..p.snapshot() }
+                })
+                .collect(),
+        }
+    }
+
+    /// Contexts that can be given away now, at least 1.
+    pub(super) fn capacity(&self) -> u32 {
+        let config = &self.parts.config;
+        let busy = if config.count_load { self.load.taken() } else { 0 };
+        let kept = busy.saturating_add(config.reserve);
+        self.limits.contexts().saturating_sub(kept).max(1)
+    }
+}

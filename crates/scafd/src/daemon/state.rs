@@ -1,0 +1,115 @@
+//! What the daemon keeps from one pass to the next.
+
+use super::former::Formers;
+use super::ground::Ground;
+use super::per_user::PerUser;
+use super::timers::Timers;
+use crate::apply::Apply;
+use crate::config::Config;
+use crate::control::Turns;
+use crate::inspect::Inspector;
+use crate::journal::Journal;
+use crate::observe::clock::Tsc;
+use crate::observe::counters::Counting;
+use crate::observe::load::Load;
+use crate::observe::process::FileId;
+use crate::observe::{Limits, Observer};
+use crate::paths::Scope;
+use crate::registry::Registry;
+use crate::remember::Remember;
+use crate::talk::Talk;
+use scaf_policy::{Policy, ProgramId, PuSet, Topology};
+
+/// Token of the signals' pipe. Helpers' pipes have the tokens from [`FIRST_HELPER`] on.
+pub const SIGNALS: u64 = 1;
+/// See [`SIGNALS`].
+pub const MEMORY: u64 = 2;
+/// See [`SIGNALS`].
+pub const FIRST_HELPER: u64 = 3;
+
+/// What a daemon is made of.
+pub struct Parts {
+    /// Whom it serves.
+    pub scope: Scope,
+    /// How it is to behave.
+    pub config: Config,
+    /// How it decides.
+    pub policy: Box<dyn Policy>,
+    /// The machine.
+    pub topology: Topology,
+    /// Whether that is another machine than this one, in a dry run or in slow motion.
+    pub pretended: bool,
+    /// Its hands.
+    pub apply: Apply,
+    /// Its mouth and ears; [`SIGNALS`] is watched already.
+    pub talk: Talk,
+    /// What programs taught, if that is kept; [`MEMORY`] is watched already.
+    pub remember: Option<Remember>,
+    /// Whether every decision is logged.
+    pub verbose: bool,
+}
+
+/// The daemon.
+pub struct Daemon {
+    pub(super) parts: Parts,
+    pub(super) observer: Observer,
+    pub(super) registry: Registry,
+    pub(super) inspector: Inspector,
+    pub(super) limits: Limits,
+    pub(super) ground: Ground,
+    /// PUs that the topology doesn't know although they are there.
+    pub(super) strange: PuSet,
+    pub(super) load: Load,
+    pub(super) counting: Counting,
+    pub(super) tsc: Tsc,
+    pub(super) decisions: u64,
+    /// Number of the first decision by the policy that is in force.
+    pub(super) policy_since: u64,
+    pub(super) journal: Journal,
+    /// Programs that wait for their welcome until the decision about them is made.
+    pub(super) newcomers: Vec<ProgramId>,
+    /// Programs that have left lately and were narrowed at some time.
+    pub(super) former: Formers,
+    /// Loops in which a program waited for itself while it was folded: the next one is found out sooner.
+    pub(super) spinners: PerUser<String>,
+    /// Files that programs were started from, and the fingerprints of the code in these as an inspection by
+    /// that user found them: no other user is to rely on that.
+    pub(super) executables: PerUser<(FileId, String)>,
+    pub(super) timers: Timers,
+    pub(super) stop: bool,
+    /// Who takes turns now.
+    pub(super) turns: Option<Turns>,
+}
+
+impl Daemon {
+    /// A daemon without programs.
+    pub fn new(mut parts: Parts) -> Daemon {
+        parts.config = parts.config.at_pace(parts.apply.pace());
+        let observer = Observer::new(std::path::Path::new("/")).at_pace(parts.apply.pace());
+        let chosen = parts.config.counters.then(|| parts.config.events.clone());
+        let mut daemon = Daemon {
+            counting: observer.counting(chosen),
+            observer,
+            registry: Registry::default(),
+            inspector: Inspector::new(FIRST_HELPER),
+            limits: Limits::default(),
+            ground: Ground::default(),
+            strange: PuSet::new(),
+            load: Load::new(parts.config.rc_s),
+            tsc: Tsc::measure(),
+            decisions: 0,
+            policy_since: 1,
+            journal: Journal::default(),
+            newcomers: Vec::new(),
+            former: Formers::default(),
+            spinners: PerUser::default(),
+            executables: PerUser::default(),
+            timers: Timers::new(),
+            stop: false,
+            turns: None,
+            parts,
+        };
+        daemon.refresh_limits();
+        daemon
+    }
+}

@@ -1,0 +1,129 @@
+//! When the daemon does what: ticks (the decision rate), slow chores, looks at new grants, leaving when idle.
+
+use std::time::{Duration, Instant};
+
+/// How often limits are read again and children looked for.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// How often what programs teach while they run is kept.
+const KEEP: Duration = Duration::from_secs(60);
+
+/// For how long after a change its taking effect is looked for every [`LOOK`].
+const WATCH: Duration = Duration::from_millis(500);
+/// See [`WATCH`].
+pub(super) const LOOK: Duration = Duration::from_millis(10);
+
+/// Between two decisions because of programs that return from a serial phase lies at least this time. A
+/// program can return once for each tick in which it seems serial, so that one alone can't cause more than
+/// five a second; this is for hundreds of them.
+const REST: Duration = Duration::from_millis(5);
+
+/// What is due when.
+pub(super) struct Timers {
+    next_tick: Instant,
+    next_slow: Instant,
+    next_keep: Instant,
+    watch_until: Instant,
+    idle_since: Instant,
+    /// Some program has left its serial phase, and is to get its contexts back.
+    returning: bool,
+    /// Not before then.
+    next_return: Instant,
+}
+
+impl Timers {
+    pub fn new() -> Timers {
+        let now = Instant::now();
+        Timers {
+            next_tick: now,
+            next_slow: now,
+            next_keep: now,
+            watch_until: now,
+            idle_since: now,
+            returning: false,
+            next_return: now,
+        }
+    }
+
+    pub fn tick_is_due(&self) -> bool {
+        Instant::now() >= self.next_tick
+    }
+
+    /// Ticks at once.
+    pub fn tick_now(&mut self) {
+        self.next_tick = Instant::now();
+    }
+
+    /// A tick has begun; the next one follows at `rate_hz`. One that was stopped or starved makes up for one
+    /// tick, not for all that were missed.
+    pub fn ticked(&mut self, rate_hz: f64) {
+        let period = Duration::from_secs_f64(1.0 / rate_hz);
+        self.next_tick += period;
+        let now = Instant::now();
+        if self.next_tick < now {
+            self.next_tick = now + period;
+        }
+    }
+
+    /// The first program has come after an idle time.
+    pub fn wake(&mut self, rate_hz: f64) {
+        self.next_tick = Instant::now() + Duration::from_secs_f64(1.0 / rate_hz);
+        self.next_slow = Instant::now() + SLOW;
+    }
+
+    /// Whether slow chores are due, which they then aren't for [`SLOW`].
+    pub fn slow_is_due(&mut self) -> bool {
+        let now = Instant::now();
+        let due = now >= self.next_slow;
+        self.next_slow = if due { now + SLOW } else { self.next_slow };
+        due
+    }
+
+    /// The same for keeping what programs teach.
+    pub fn keep_is_due(&mut self) -> bool {
+        let now = Instant::now();
+        let due = now >= self.next_keep + KEEP;
+        self.next_keep = if due { now } else { self.next_keep };
+        due
+    }
+
+    /// Grants have changed.
+    pub fn watch(&mut self) {
+        self.watch_until = Instant::now() + WATCH;
+    }
+
+    pub fn is_watching(&self) -> bool {
+        Instant::now() < self.watch_until
+    }
+
+    /// Somebody is to get contexts back.
+    pub fn returns(&mut self) {
+        self.returning = true;
+    }
+
+    /// Whether somebody is to get contexts back now.
+    pub fn return_is_due(&mut self) -> bool {
+        let now = Instant::now();
+        let due = self.returning && now >= self.next_return;
+        if due {
+            self.returning = false;
+            self.next_return = now + REST;
+        }
+        due
+    }
+
+    /// Somebody came, left or asked.
+    pub fn busy(&mut self) {
+        self.idle_since = Instant::now();
+    }
+
+    /// When it has been idle for so long.
+    pub fn idle_for(&self, seconds: u64) -> Instant {
+        self.idle_since + Duration::from_secs(seconds)
+    }
+
+    /// When the loop has to wake: for ticks where programs are `attached`, and for who returns.
+    pub fn next(&self, attached: bool) -> [Option<Instant>; 2] {
+        [attached.then_some(self.next_tick), self.returning.then_some(self.next_return)]
+    }
+}

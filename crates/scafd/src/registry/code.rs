@@ -1,0 +1,62 @@
+//! What a program's code lets us do with its teams.
+
+use crate::inspect::Verdict;
+
+/// Whether the program's teams may be resized, as far as its code is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Teams {
+    /// Being inspected.
+    Pending,
+    /// Any may be.
+    Resizable,
+    /// None may be; why.
+    Fixed(String),
+}
+
+/// What is known of a program's code.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// Whether its teams may be resized.
+    pub teams: Teams,
+    /// Whether threads of its regions have variables of their own, as far as is known.
+    pub thread_local: bool,
+    /// Where its regions wait by spinning on memory, if they do.
+    pub spins: Option<String>,
+    /// Why it needs all its contexts at once whenever it runs, if it does.
+    pub rigid: Option<String>,
+    /// Whether its results are to keep their bits, so that its teams are never resized.
+    pub exact: bool,
+    /// Modules that had been met when its code was inspected.
+    pub inspected: u8,
+    /// Modules with parallel regions that it had met when it was inspected last.
+    modules: u32,
+}
+
+impl Code {
+    /// Code that is yet to be inspected.
+    pub fn pending(modules: u32, exact: bool, rigid: Option<String>) -> Code {
+        Code { teams: Teams::Pending, thread_local: true, spins: None, rigid, exact, inspected: 0, modules }
+    }
+
+    /// Takes note of the number of modules met. True if there are more than were inspected. 255 are all that
+    /// the grant has room for, so that a client can't keep the helpers busy.
+    pub fn meets(&mut self, modules: u32) -> bool {
+        let more = self.modules < modules.min(u8::MAX.into());
+        self.modules = if more { modules } else { self.modules };
+        more
+    }
+
+    /// Takes in what an inspection found that was asked for at so many `modules`.
+    pub fn inspected(&mut self, verdict: &Verdict, modules: u8) {
+        self.spins.clone_from(&verdict.spins);
+        self.inspected = modules;
+        self.thread_local = verdict.thread_local;
+        self.teams = match verdict.resizable {
+            true if self.exact => {
+                Teams::Fixed("its results are to keep their bits (scaf run --exact)".into())
+            }
+            true => Teams::Resizable,
+            false => Teams::Fixed(verdict.why.clone()),
+        };
+    }
+}

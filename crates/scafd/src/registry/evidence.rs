@@ -1,0 +1,214 @@
+//! What is known of a program's speedup, and what that is known by: its page, its clock, counters, steps,
+//! serial experiments and earlier runs.
+
+use super::steps::Steps;
+use crate::control;
+use crate::estimate::{Bounds, Meter, Page, Seen};
+use crate::observe::clock::Tsc;
+use crate::region_meter::RegionMeter;
+use crate::remember::Tie;
+use crate::serial_trials::Trials;
+use scaf_policy::counters::{Counters, Counts};
+use scaf_policy::efficiency::Interval;
+use scaf_policy::fusion::Measured;
+use scaf_policy::knowledge::{Knowledge, Known, MOST_POINTS, Stage, Useful, promised};
+use scaf_policy::observed::{Observed, Runs, Spell};
+use scaf_policy::past::Past;
+use std::collections::BTreeSet;
+
+/// An interval counts for a DoP that was had for at least this share of it: changes come just after a tick.
+const STEADY: f64 = 0.9;
+
+/// What is known of a program's speedup.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// Memory of its report page.
+    meter: Meter,
+    /// Memory of its page's rows, and what they said.
+    pub regions: RegionMeter,
+    /// What its regions took at each DoP.
+    pub observed: Observed,
+    /// What `observed`, useful time and counters came to at the latest tick.
+    pub known: Vec<Known>,
+    /// Its speedup as it was known before it started; doesn't change while it runs.
+    pub profile: Vec<Measured>,
+    /// Whether `profile` is from the configuration, so that no memory replaces it.
+    profile_given: bool,
+    /// What ties it to its earlier and later runs.
+    pub tie: Tie,
+    /// What hardware counters say of it; [`Counters::speedup`] is what they make of it.
+    counters: Counters,
+    /// Its serial experiments.
+    pub trials: Trials,
+    /// Where it is sent to for a moment.
+    pub steps: Steps,
+    /// Latest reading of its report page.
+    pub seen: Option<Seen>,
+    /// What its useful time comes to.
+    useful: Useful,
+    /// Whether the latest interval was spent by a team from before the grant.
+    astray: bool,
+    /// Whether it has had a region or other work, as of the interval that was measured last.
+    stage: Stage,
+    /// Its CPU clock at the latest tick, in nanoseconds.
+    cpu_ns: u64,
+}
+
+impl Evidence {
+    /// Nothing but its `profile`, if one was given. `ticks` and `cpu_ns` are the clocks now, and `rc_s` is
+    /// the time constant of what is smoothed, in seconds.
+    pub fn new(ticks: u64, cpu_ns: u64, rc_s: f64, profile: Option<Vec<Measured>>) -> Evidence {
+        Evidence {
+            meter: Meter::new(ticks),
+            regions: RegionMeter::new(ticks),
+            observed: Observed::default(),
+            known: Vec::new(),
+            profile_given: profile.is_some(),
+            profile: profile.unwrap_or_default(),
+            tie: Tie::default(),
+            counters: Counters::new(rc_s),
+            trials: Trials::default(),
+            steps: Steps::default(),
+            seen: None,
+            useful: Useful::new(rc_s),
+            astray: false,
+            stage: Stage::default(),
+            cpu_ns,
+        }
+    }
+
+    /// Reads the page at a tick, of a program that had `p` contexts. Gives that and the CPU seconds since.
+    pub fn read(
+        &mut self,
+        ticks: u64,
+        page: &Page,
+        p: u32,
+        cpu_ns: Option<u64>,
+        tsc: &Tsc,
+    ) -> (Seen, Option<f64>) {
+        let cpu_s = cpu_ns.map(|ns| ns.saturating_sub(self.cpu_ns) as f64 * 1e-9);
+        self.cpu_ns = cpu_ns.unwrap_or(self.cpu_ns);
+        (self.meter.read(ticks, page, Bounds { p: f64::from(p), cpu_s }, tsc), cpu_s)
+    }
+
+    /// Reads the page between two ticks, for the facts on it.
+    pub fn look(&mut self, ticks: u64, page: &Page) {
+        self.seen = Some(self.peek(ticks, page));
+    }
+
+    /// The same, but remembers nothing.
+    pub fn peek(&self, ticks: u64, page: &Page) -> Seen {
+        self.meter.look(ticks, page)
+    }
+
+    /// Forgets the interval that is running, for the DoP changes now. Gives what the page says.
+    pub fn restart(&mut self, ticks: u64, page: &Page, cpu_ns: Option<u64>, tsc: &Tsc) -> Seen {
+        self.meter.restart(ticks, page, tsc);
+        self.cpu_ns = cpu_ns.unwrap_or(self.cpu_ns);
+        self.peek(ticks, page)
+    }
+
+    /// Takes in a reading and its interval's efficiency on `contexts`, if it is to be `judged` by that and no
+    /// team from before the grant spent it (`astray`). The interval after that doesn't count either.
+    pub(super) fn measured(&mut self, seen: &Seen, contexts: u32, judged: bool, astray: bool) {
+        self.stage = self.stage.next(seen.last_team > 0);
+        let begins = self.stage == Stage::Begins;
+        if begins {
+            self.useful.forget();
+        }
+        if judged && !begins && !astray && !self.astray {
+            self.useful.add(contexts, &seen.interval);
+        }
+        self.astray = astray;
+    }
+
+    /// Takes in what its regions did on `dop` contexts in the interval of the reading that was taken in last.
+    pub(super) fn ran(&mut self, dop: u32, runs: &[Runs]) {
+        if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, .. }) = self.seen
+            && self.stage == Stage::Begun
+        {
+            self.observed.add(&Spell { dop, dt_s, parallel_s, runs });
+        }
+    }
+
+    /// Takes in what was counted in that interval. An interval of two DoPs says nothing about either.
+    pub(super) fn counted(&mut self, dop: u32, counts: &Counts, steady_s: f64) {
+        if let Some(Seen { interval, .. }) = self.seen
+            && steady_s >= STEADY * interval.dt_s
+            && !self.astray
+        {
+            self.counters.add(dop, &interval, counts);
+        }
+    }
+
+    fn knowledge(&self, natural: u32) -> Knowledge<'_> {
+        let counters = self.counters.speedup().map(|(dop, speedup)| Measured { dop, speedup });
+        Knowledge { useful: &self.useful, observed: &self.observed, counters, natural }
+    }
+
+    /// A DoP and the efficiency there that a policy is told.
+    pub(super) fn judged(&self, natural: u32) -> Option<(u32, f64)> {
+        self.knowledge(natural).judged()
+    }
+
+    /// Makes `known` anew, for a program that has `now` contexts.
+    pub(super) fn know(&mut self, natural: u32, now: u32) {
+        let kept = self.efficiency().map_or(now, |(dop, _)| dop);
+        self.known = self.knowledge(natural).curve(kept);
+    }
+
+    /// A DoP and the efficiency there by useful time.
+    pub fn efficiency(&self) -> Option<(u32, f64)> {
+        self.useful.efficiency()
+    }
+
+    pub(super) fn remember(&mut self, past: Past) {
+        if !self.profile_given {
+            let mut alone = Observed::default();
+            alone.remember(past.clone());
+            self.profile = promised(&alone);
+        }
+        self.observed.remember(past);
+    }
+
+    pub(super) fn forget_past(&mut self) {
+        if !self.profile_given {
+            self.profile.clear();
+        }
+        self.observed.forget_past();
+    }
+
+    /// What is known of its speedup, for people.
+    pub(super) fn curve_for_people(&self, natural: u32) -> Vec<control::CurvePoint> {
+        let ran_at = self.observed.dops();
+        if self.efficiency().is_none() && ran_at.is_empty() {
+            return Vec::new();
+        }
+        let knowledge = self.knowledge(natural);
+        let point = |dop: u32| {
+            let (fused, curve) = knowledge.speedup(dop)?;
+            let comparable = || self.observed.dops_beside(dop).contains(&1);
+            Some(control::CurvePoint {
+                dop,
+                speedup: fused.speedup.value,
+                error_ratio: fused.speedup.error,
+                observed: curve.filter(|_| comparable()).map(|curve| curve.value),
+                sources: fused.sources,
+            })
+        };
+        let all: BTreeSet<u32> = ran_at.iter().copied().chain([1, natural]).collect();
+        all.into_iter().take(MOST_POINTS).filter_map(point).collect()
+    }
+
+    /// What its counters say, for people.
+    pub(super) fn counters(&self) -> Option<control::Counters> {
+        let rates = self.counters.latest()?;
+        let speedup = self.counters.speedup();
+        Some(control::Counters {
+            rates,
+            speedup: speedup.map(|(_, estimate)| estimate.value),
+            speedup_dop: speedup.map(|(dop, _)| dop),
+            error_ratio: speedup.map(|(_, estimate)| estimate.error),
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! What a program has, since when, and when that took effect.
+
+use crate::apply::MASKS;
+use crate::estimate::Seen;
+use scaf_policy::PuSet;
+
+/// What a program has now.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Grant {
+    /// Contexts; `None` while unmanaged.
+    pub dop: Option<u32>,
+    /// PUs.
+    pub pus: PuSet,
+    /// Affinity that we have set, where it isn't the program's own.
+    pub set: Option<PuSet>,
+    /// This and the ones that we had set before, the latest last: a thread that was created while the others
+    /// were being moved may have any of them. See [`Grant::remember`].
+    pub masks: Vec<PuSet>,
+    /// When its affinity was changed last.
+    pub moved_ns: Option<u64>,
+    /// The program's number of threads then.
+    pub threads: u32,
+    /// Number of the grant.
+    pub epoch: u32,
+    /// When this DoP was granted, in nanoseconds of CLOCK_MONOTONIC.
+    pub granted_ns: u64,
+    /// When its affinity was set.
+    pub affinity_ns: Option<u64>,
+    /// When it was in effect.
+    pub effective_ns: Option<u64>,
+    /// Whether contexts were added by the latest change.
+    grew: bool,
+    /// Promised regions left when it was granted.
+    promised: u64,
+    /// All regions left when it was granted.
+    regions: u64,
+    /// Whether the program is told to say when it enters a region; see [`super::Program::is_lent`].
+    pub lent: bool,
+    /// Why this DoP.
+    pub reason: String,
+}
+
+/// A region that runs on for so long after a change isn't waited for.
+pub(super) const LONG_REGION_NS: u64 = 100_000_000;
+
+impl Grant {
+    /// Before the first decision; `set` is an affinity of ours that the program was born with.
+    pub fn before(set: Option<PuSet>, threads: u32) -> Grant {
+        Grant { masks: set.iter().cloned().collect(), set, threads, ..Grant::default() }
+    }
+
+    /// Takes note of an affinity that is about to be set.
+    pub fn remember(&mut self, mask: &PuSet) {
+        self.masks.retain(|known| known != mask);
+        self.masks.push(mask.clone());
+        let surplus = self.masks.len().saturating_sub(MASKS);
+        self.masks.drain(..surplus);
+    }
+
+    /// The program is told something else about the same contexts.
+    pub fn renew(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1).max(1);
+    }
+
+    /// Takes note of a decision, given the latest reading of the program's page. True if DoP or PUs changed,
+    /// so that it has to be applied.
+    pub fn change(&mut self, dop: Option<u32>, pus: PuSet, seen: Option<&Seen>, now_ns: u64) -> bool {
+        let resized = self.dop != dop || self.epoch == 0;
+        if !resized && self.pus == pus {
+            return false;
+        }
+        if resized {
+            self.grew = self.epoch != 0 && dop.unwrap_or(u32::MAX) > self.dop.unwrap_or(u32::MAX);
+            self.granted_ns = now_ns;
+            self.affinity_ns = None;
+            self.effective_ns = None;
+            (self.promised, self.regions) = seen.map_or((0, 0), |seen| (seen.promised, seen.regions));
+        }
+        self.dop = dop;
+        self.pus = pus;
+        self.renew();
+        true
+    }
+
+    /// What the program's page says at the moment of a grant: regions that it left since the latest tick were
+    /// entered before that.
+    pub fn made_at(&mut self, seen: &Seen) {
+        (self.promised, self.regions) = (seen.promised, seen.regions);
+    }
+
+    /// Whether a team smaller than this grant goes on in a region that was entered before it.
+    pub fn outlived_by(&self, seen: &Seen) -> bool {
+        let old = seen.in_region && seen.regions <= self.regions;
+        old && self.dop.is_some_and(|dop| seen.team < dop)
+    }
+
+    /// Takes note that the affinity was set.
+    pub fn affinity_set(&mut self, set: Option<PuSet>, now_ns: u64) {
+        if let Some(mask) = &set {
+            self.remember(mask);
+        }
+        self.set = set;
+        self.moved_ns = Some(now_ns);
+        // A thread that was being created meanwhile is counted before it is listed, so the next tick looks at
+        // them all once more, whatever their number.
+        self.threads = 0;
+        self.affinity_ns.get_or_insert(now_ns);
+    }
+
+    /// Finds out whether the grant is in effect at `now_ns`, for a program that has `natural` contexts alone;
+    /// `team` is the latest reading of its page where its teams are resized and it has had one, and
+    /// `team_since_ns` when that team first had its size. A region caught by a smaller grant is folded, which
+    /// is in effect with the affinity; only if it soon ends does the smaller team count that follows it.
+    pub fn settle(&mut self, team: Option<Seen>, natural: u32, team_since_ns: u64, now_ns: u64) {
+        let (None, Some(affinity_ns)) = (self.effective_ns, self.affinity_ns) else { return };
+        let (Some(dop), Some(seen)) = (self.dop, team) else {
+            // It isn't managed, is folded, or has no team that we know of: it has yet to enter a region, or
+            // entered its first before it attached. The affinity is all there is.
+            self.effective_ns = Some(affinity_ns);
+            return;
+        };
+        let promised = seen.promised > self.promised && seen.last_team > dop;
+        let there = if self.grew { seen.last_team >= dop.min(natural) } else { seen.last_team <= dop };
+        let caught = seen.in_region
+            && !self.grew
+            && seen.last_team > dop
+            && now_ns.saturating_sub(affinity_ns) > LONG_REGION_NS;
+        if promised || caught {
+            // It keeps its team, so the affinity is all there is.
+            self.effective_ns = Some(affinity_ns);
+        } else if there {
+            self.effective_ns = Some(affinity_ns.max(team_since_ns));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! How a program's DoP is carried out: as its client tells of its latest region, and what the daemon itself does.
+
+use super::code::Teams;
+use super::program::Program;
+use scaf_team::choice::Mechanism;
+
+impl Program {
+    /// How the DoP is carried out now, and why not by resizing.
+    pub fn mechanism(&self) -> (Mechanism, String) {
+        if let Some(why) = &self.reach.alone {
+            return (Mechanism::Unmanaged, why.clone());
+        }
+        let Some(dop) = self.grant.dop else {
+            return (Mechanism::Unmanaged, "the policy leaves it alone".into());
+        };
+        if let Some(why) = &self.code.rigid {
+            return (Mechanism::Gang, why.clone());
+        }
+        // A team that is larger than the grant was chosen under another one, or keeps its size: it is folded.
+        let larger = self.evidence.seen.filter(|seen| seen.team > dop);
+        let told = self.evidence.seen.and_then(|seen| seen.mechanism);
+        if let Some(told) = told.filter(|told| larger.is_none() && !told.reason().is_empty()) {
+            return (told, told.reason().into());
+        }
+        let parked = told == Some(Mechanism::Park) && larger.is_some();
+        let fold = if parked { Mechanism::Park } else { Mechanism::Fold };
+        match (&self.code.teams, larger) {
+            (Teams::Pending, _) => (fold, "its code is being inspected".into()),
+            (Teams::Fixed(why), _) => (fold, why.clone()),
+            (Teams::Resizable, None) => (Mechanism::Resize, String::new()),
+            (Teams::Resizable, Some(seen)) => {
+                let state = if seen.in_region { "is running" } else { "ran last" };
+                let why = "it began before the grant, or is a long region, which stays whole";
+                (fold, format!("a team of {} {state} that was not resized: {why}", seen.team))
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What a program is doing: mainly whether it is in a serial phase, so that a policy may lend its contexts.
+//!
+//! A program that is outside of parallel regions may still compute on many threads, by other means than
+//! OpenMP. So what its CPU clock says counts as well; and how many of its threads want to run
+//! ([`crate::daemon`]), for on a busy machine no clock tells.
+
+use super::stuck::Stuck;
+use crate::estimate::Seen;
+
+/// Outside of regions for at least so long, and for a whole tick: at 4 Hz the tick is longer.
+const QUIET_NS: u64 = 200_000_000;
+/// Contexts that a serial program is busy on, at most: one, and what its idle threads take until they sleep.
+const BUSY: f64 = 1.25;
+
+/// A phase that is over so soon after it was found was not worth moving everybody: the program isn't serial
+/// again for this time, and after each further such phase for twice as long, up to the second time.
+const SHORT_NS: u64 = 1_000_000_000;
+/// See [`SHORT_NS`].
+const MOST_REST_NS: u64 = 32_000_000_000;
+
+/// The beginning of a time without parallel regions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Quiet {
+    /// In nanoseconds of CLOCK_MONOTONIC.
+    since_ns: u64,
+    /// [`Seen::progress`] then.
+    progress: u64,
+}
+
+/// What a program is doing.
+#[derive(Clone, Debug, Default)]
+pub struct Phase {
+    /// Whether it has been outside of parallel regions for a whole tick, and still is.
+    pub serial: bool,
+    /// Since when it has been outside of parallel regions; see [`Phase::listen`].
+    quiet: Option<Quiet>,
+    began_ns: Option<u64>,
+    /// For how long, and until when, it isn't taken for serial.
+    rest_ns: u64,
+    rests_until_ns: u64,
+    /// Whether it is stopped now and then for others' turns. Its clocks then say nothing about its speedup.
+    pub takes_turns: bool,
+    /// Whether a library of it computed on several threads when it attached: its page didn't say so yet.
+    pub came_at_work: bool,
+    /// Until when, in ns of CLOCK_MONOTONIC, such a library's calls are waited for before it is narrowed.
+    pub late_ns: Option<u64>,
+    /// Since when it has got nowhere while it was folded in a region.
+    pub stuck: Option<Stuck>,
+}
+
+impl Phase {
+    /// Finds out, at a tick, whether it is in a serial phase; never before its first region, when libraries
+    /// that are being loaded count the PUs that they may have for good. `seen` is the interval before
+    /// `now_ns`, in which it used `cpu_s` of CPU time; `None` if that isn't known, and then it isn't serial.
+    pub fn listen(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
+        let busy = cpu_s.is_none_or(|cpu_s| cpu_s > BUSY * seen.interval.dt_s);
+        if busy || seen.in_region || seen.last_team == 0 {
+            self.is_parallel(now_ns);
+            return;
+        }
+        let began = Quiet { since_ns: now_ns, progress: seen.progress };
+        // What was left in this interval is no whole tick.
+        let quiet = self.quiet.filter(|quiet| quiet.progress == seen.progress).unwrap_or(began);
+        self.quiet = Some(quiet);
+        self.serial = now_ns.saturating_sub(quiet.since_ns) >= QUIET_NS && now_ns >= self.rests_until_ns;
+        if self.serial {
+            self.began_ns.get_or_insert(now_ns);
+        }
+    }
+
+    /// It isn't in a serial phase, or not any more.
+    pub fn is_parallel(&mut self, now_ns: u64) {
+        self.quiet = None;
+        self.serial = false;
+        let Some(began_ns) = self.began_ns.take() else { return };
+        if now_ns.saturating_sub(began_ns) < SHORT_NS {
+            self.rest_ns = (2 * self.rest_ns).clamp(SHORT_NS, MOST_REST_NS);
+            self.rests_until_ns = now_ns.saturating_add(self.rest_ns);
+        } else {
+            self.rest_ns = 0;
+        }
+    }
+
+    /// Whether a reading of its page between two ticks shows that it has left its serial phase.
+    pub fn has_returned(&self, seen: &Seen) -> bool {
+        self.serial && (seen.in_region || self.quiet.is_none_or(|quiet| quiet.progress != seen.progress))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Program;
+    use crate::registry::tests::{grant, program, seen};
+    use scaf_policy::efficiency::Interval;
+
+    const TICK_NS: u64 = 250_000_000;
+
+    fn quiet(progress: u64) -> Seen {
+        Seen { in_region: false, progress, ..seen(4, 0) }
+    }
+
+    #[test]
+    fn a_serial_phase_is_known_after_a_whole_tick_and_ends_with_its_first_region() {
+        let mut p = program(1);
+        grant(&mut p, 4, 0);
+        p.phase.listen(&quiet(7), Some(1.0), TICK_NS);
+        assert!(!p.phase.serial && !p.request().serial);
+        p.phase.listen(&quiet(7), Some(1.0), 2 * TICK_NS);
+        assert!(p.phase.serial && p.request().serial && !p.is_lent());
+        grant(&mut p, 1, 2 * TICK_NS);
+        assert!(p.is_lent() && !p.phase.has_returned(&quiet(7)));
+        // In a region, or one has begun and ended meanwhile.
+        assert!(
+            p.phase.has_returned(&Seen { in_region: true, ..quiet(7) }) && p.phase.has_returned(&quiet(8))
+        );
+        p.phase.listen(&quiet(8), Some(1.0), 3 * TICK_NS);
+        assert!(!p.phase.serial && !p.is_lent());
+        p.phase.listen(&Seen { in_region: true, ..quiet(8) }, Some(1.0), 4 * TICK_NS);
+        p.phase.listen(&quiet(8), Some(1.0), 5 * TICK_NS);
+        assert!(!p.phase.serial);
+    }
+
+    #[test]
+    fn short_phases_are_let_be_for_longer_and_longer() {
+        let mut p = program(1);
+        let mut found = Vec::new();
+        // Two ticks without regions, and one with.
+        for at in 0..400 {
+            let progress = at / 3;
+            p.phase.listen(&Seen { in_region: at % 3 == 2, ..quiet(progress) }, Some(1.0), at * TICK_NS);
+            found.extend(p.phase.serial.then_some(at));
+        }
+        let rests: Vec<u64> = found.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(found.len() <= 9 && rests.is_sorted(), "{found:?}");
+        // A long one makes up for them.
+        let mut at = 600;
+        while !p.phase.serial || p.phase.began_ns.is_some_and(|began| at * TICK_NS < began + SHORT_NS) {
+            p.phase.listen(&quiet(999), Some(1.0), at * TICK_NS);
+            at += 1;
+        }
+        p.phase.listen(&Seen { in_region: true, ..quiet(1000) }, Some(1.0), at * TICK_NS);
+        assert_eq!(p.phase.rest_ns, 0);
+    }
+
+    #[test]
+    fn whoever_computes_on_several_contexts_is_not_serial_though_no_region_runs() {
+        let mut p = program(1);
+        for (at, cpu_s) in [(1, Some(1.0)), (2, Some(1.5)), (3, Some(1.0)), (4, None), (5, Some(1.0))] {
+            p.phase.listen(&quiet(7), cpu_s, at * TICK_NS);
+            assert!(!p.phase.serial, "{at}");
+        }
+        p.phase.listen(&quiet(7), Some(1.0), 6 * TICK_NS);
+        assert!(p.phase.serial);
+    }
+
+    #[test]
+    fn at_a_hundred_ticks_a_second_one_is_not_enough() {
+        let mut p = program(1);
+        for at in 0..20 {
+            p.phase.listen(&quiet(7), Some(1.0), at * 10_000_000);
+            assert!(!p.phase.serial, "{at}");
+        }
+        p.phase.listen(&quiet(7), Some(1.0), QUIET_NS);
+        assert!(p.phase.serial);
+    }
+
+    #[test]
+    fn what_a_program_does_while_its_contexts_are_lent_is_not_what_it_is_judged_by() {
+        let mut p = program(1);
+        grant(&mut p, 4, 0);
+        p.measured(seen(4, 0), false);
+        let judged = (p.request().dop, p.request().efficiency);
+        assert!(judged.1.is_some());
+        grant(&mut p, 1, TICK_NS);
+        p.grant.lent = true;
+        p.measured(quiet(7), false);
+        assert_eq!((p.request().dop, p.request().efficiency), judged);
+        let of_one = |p: &Program| p.evidence.observed.past().mix.serial;
+        p.evidence.seen =
+            Some(Seen { interval: Interval { parallel_s: 0.0, ..quiet(7).interval }, ..quiet(7) });
+        p.ran(&[]);
+        assert_eq!(of_one(&p), 0.0);
+        // A policy that lends nothing has it judged by its serial phases, too.
+        grant(&mut p, 2, 2 * TICK_NS);
+        p.ran(&[]);
+        assert_eq!(of_one(&p), 1.0);
+    }
+}

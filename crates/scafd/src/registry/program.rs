@@ -1,0 +1,191 @@
+//! One program: its parts, and what follows from several of them together.
+
+use super::code::{Code, Teams};
+use super::evidence::Evidence;
+use super::grant::Grant;
+use super::identity::{Identity, Reach, Wishes};
+use super::phase::Phase;
+use super::stuck::Stuck;
+use crate::estimate::Seen;
+use scaf_policy::counters::Counts;
+use scaf_policy::observed::Runs;
+use scaf_policy::past::Past;
+use scaf_policy::{PuSet, explore};
+use scaf_proto::grant::Word;
+
+/// One program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Who it is.
+    pub identity: Identity,
+    /// What it asked for.
+    pub wishes: Wishes,
+    /// Where it may run.
+    pub reach: Reach,
+    /// What its code allows.
+    pub code: Code,
+    /// What it has.
+    pub grant: Grant,
+    /// What is known of its speedup.
+    pub evidence: Evidence,
+    /// What it is doing.
+    pub phase: Phase,
+}
+
+impl Program {
+    /// A program that has just attached.
+    pub fn new(
+        identity: Identity,
+        wishes: Wishes,
+        reach: Reach,
+        code: Code,
+        grant: Grant,
+        evidence: Evidence,
+    ) -> Program {
+        Program { identity, wishes, reach, code, grant, evidence, phase: Phase::default() }
+    }
+
+    /// Team size that it would have without us, within what its PUs hold.
+    pub fn natural(&self) -> u32 {
+        let told = self.evidence.seen.map_or(0, |seen| seen.natural);
+        let natural = if told > 0 { told } else { self.wishes.natural };
+        natural.min(u32::try_from(self.reach.usable.len()).unwrap_or(u32::MAX)).max(1)
+    }
+
+    /// Contexts that it uses now: its DoP, or without one what it takes.
+    pub fn contexts(&self) -> u32 {
+        self.grant.dop.unwrap_or_else(|| self.natural())
+    }
+
+    /// The word for its grant page.
+    pub fn word(&self) -> Word {
+        let Some(dop) = self.grant.dop else { return Word::UNMANAGED.with_epoch(self.grant.epoch) };
+        Word::managed(u16::try_from(dop).unwrap_or(u16::MAX))
+            .with_folded(self.grant.set.is_some())
+            .with_spins(self.code.spins.is_some())
+            .with_inspected(self.code.inspected)
+            .with_keeps_threads(self.code.thread_local)
+            .with_lent(self.grant.lent)
+            .with_resizable(self.code.teams == Teams::Resizable)
+            .with_epoch(self.grant.epoch)
+    }
+
+    /// The program as a policy sees it.
+    pub fn request(&self) -> scaf_policy::Program {
+        let judged = self.evidence.judged(self.natural());
+        scaf_policy::Program {
+            id: self.identity.id,
+            user: self.identity.uid,
+            min: self.wishes.min,
+            max: if self.wishes.max == 0 { u32::MAX } else { self.wishes.max },
+            weight: self.wishes.weight,
+            natural: self.natural(),
+            dop: judged.map_or(self.grant.dop.unwrap_or(0), |(dop, _)| dop),
+            efficiency: judged.map(|(_, efficiency)| efficiency),
+            curve: self.evidence.known.iter().map(|known| known.measured).collect(),
+            profile: self.evidence.profile.clone(),
+            serial: self.phase.serial,
+            // Too large a team is folded within milliseconds: no program keeps others waiting.
+            team: 0,
+            rigid: self.code.rigid.is_some(),
+        }
+    }
+
+    /// Takes note of a decision. True if DoP or PUs changed, so that it has to be applied.
+    pub fn regrant(&mut self, dop: Option<u32>, pus: PuSet, reason: String, now_ns: u64) -> bool {
+        self.grant.reason = reason;
+        self.grant.change(dop, pus, self.evidence.seen.as_ref(), now_ns)
+    }
+
+    /// Takes note that it is left alone, or unmanaged because the daemon ends.
+    pub fn ungrant(&mut self, why: String, now_ns: u64) {
+        self.regrant(None, self.reach.own.clone(), why, now_ns);
+    }
+
+    /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now; one that was
+    /// `stepped` to for a moment isn't what it is to be judged by.
+    pub fn measured(&mut self, seen: Seen, stepped: bool) {
+        // A smaller team from before the grant says nothing of the DoP that was granted: a region of some
+        // seconds that was entered on one context would be an efficiency of a sixty-third on 63.
+        self.evidence.seen = Some(seen);
+        let astray = self.grant.outlived_by(&seen);
+        self.evidence.measured(&seen, self.contexts(), !stepped && !self.lends_all(), astray);
+    }
+
+    /// Takes in what its regions did in the interval of the reading that was taken in last.
+    pub fn ran(&mut self, runs: &[Runs]) {
+        if !(self.lends_all() && runs.is_empty()) {
+            self.evidence.ran(self.contexts(), runs);
+        }
+    }
+
+    /// Takes in what was counted in that interval, given for how many seconds its DoP has been what it is.
+    pub fn counted(&mut self, counts: &Counts, steady_s: f64) {
+        if !self.lends_all() {
+            self.evidence.counted(self.contexts(), counts, steady_s);
+        }
+    }
+
+    /// Makes what is known anew: once a tick, for decisions may be many more.
+    pub fn know(&mut self) {
+        self.evidence.know(self.natural(), self.contexts());
+    }
+
+    /// Takes in what earlier runs taught. What they promise stays the profile, unless one was given.
+    pub fn remember(&mut self, past: Past) {
+        self.evidence.remember(past);
+        self.know();
+    }
+
+    /// It isn't the program whose earlier runs these were.
+    pub fn forget_past(&mut self) {
+        self.evidence.forget_past();
+        self.know();
+    }
+
+    /// Takes a step, if there is a DoP worth it.
+    pub fn explore(&mut self, now_ns: u64) {
+        let Some(dop) = self.grant.dop else { return };
+        let (observed, min) = (&self.evidence.observed, self.wishes.min);
+        self.evidence
+            .steps
+            .take(&observed.dops_beside(dop), now_ns, |tried| explore::step(observed, (min, dop), tried));
+    }
+
+    /// Finds out whether the grant is in effect at `now_ns`; `team_since_ns` is when the latest team first
+    /// had its size.
+    pub fn settle(&mut self, team_since_ns: u64, now_ns: u64) {
+        let resized = self.code.teams == Teams::Resizable;
+        let team = self.evidence.seen.filter(|seen| resized && seen.last_team > 0);
+        self.grant.settle(team, self.natural(), team_since_ns, now_ns);
+    }
+
+    /// Whether it spins on flags of its own, and so waits for itself: it is folded in a region, its code has
+    /// such loops, and [`Stuck::watch`] says that it gets nowhere.
+    pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64, known: bool) -> bool {
+        let seen = self.evidence.seen.filter(|seen| seen.in_region && Some(seen.team) > self.grant.dop);
+        let bound = self.code.teams != Teams::Resizable || seen.is_some_and(|seen| seen.promised > 0);
+        let folded = self.code.spins.is_some()
+            && self.reach.alone.is_none()
+            && self.code.rigid.is_none()
+            && self.grant.set.is_some()
+            && bound;
+        let (Some(seen), Some(dop), true) = (seen, self.grant.dop, folded) else {
+            self.phase.stuck = None;
+            return false;
+        };
+        Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known)
+    }
+
+    /// Whether all its contexts but those that it keeps anyway are lent: what it does meanwhile is not what
+    /// it is to be judged by, or one that is serial for long would get none back.
+    pub fn lends_all(&self) -> bool {
+        self.grant.lent && self.contexts() <= self.wishes.min.max(1)
+    }
+
+    /// Whether it is told to say when it enters a region: it is in a serial phase and has fewer contexts than
+    /// it can use. Whatever the policy had in mind with that, it may think otherwise then.
+    pub fn is_lent(&self) -> bool {
+        self.phase.serial && self.grant.dop.is_some_and(|dop| dop < self.natural())
+    }
+}
