@@ -17,7 +17,7 @@ use crate::rows::RowMeter;
 use scaf_policy::counters::{Counters, Counts};
 use scaf_policy::efficiency::Interval;
 use scaf_policy::fusion::Measured;
-use scaf_policy::knowledge::{Known, Stage, Useful};
+use scaf_policy::knowledge::{CurvePoint, Stage, Useful};
 use scaf_policy::observed::{Observed, Runs, Spell};
 use scaf_policy::{ProgramId, PuSet, explore};
 use scaf_proto::grant::Word;
@@ -165,7 +165,7 @@ pub struct Program {
     /// See `rows`.
     pub observed: Observed,
     /// What `observed`, useful time and counters came to at the latest tick; see [`Program::know`].
-    pub known: Vec<Known>,
+    pub known: Vec<CurvePoint>,
     /// Its speedup as it was known before it started; doesn't change while it runs.
     pub profile: Vec<Measured>,
     /// Whether `profile` is from the configuration, so that no memory replaces it.
