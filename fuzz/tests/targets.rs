@@ -4,11 +4,11 @@ use scaf_policy::observed::{Observed, Spell};
 use scaf_proto::hello::{Hello, Welcome};
 use scaf_proto::report::ReportPage;
 use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
-use scaf_team::experiment::lines;
-use scaf_team::experiment::maps::Mapping;
-use scafd::experiment::Trials;
+use scaf_team::sandbox::lines;
+use scaf_team::sandbox::maps::Mapping;
 use scafd::observe::clock::Tsc;
-use scafd::rows::RowMeter;
+use scafd::region_meter::RegionMeter;
+use scafd::serial_trials::Trials;
 
 /// A sound file into which bytes were written: of each seven three say where, the others what.
 fn damaged(sound: &[u8], bytes: &[u8]) -> Vec<u8> {
@@ -97,7 +97,7 @@ fn report_page() {
         let page = unsafe { &*(&raw const *raw).cast::<ReportPage>() };
         assert!(page.read().is_some());
         let rows = page.rows().read();
-        let runs = RowMeter::new(0).read(1 << 40, (1e9, 1_024), rows, &Tsc::with_rate(1.0));
+        let runs = RegionMeter::new(0).read(1 << 40, (1e9, 1_024), rows, &Tsc::with_rate(1.0));
         let mut observed = Observed::default();
         observed.add(&Spell { dop: 2, dt_s: 0.25, parallel_s: 0.25, runs: &runs });
         Trials::default().take(page.experiments(), &mut observed, 1 << 40);
@@ -183,7 +183,7 @@ fn trace() {
 /// A memory of earlier runs: a file of any bytes, and one that bytes were written into.
 #[test]
 fn memory() {
-    use scaf_memory::{Key, Memory, Point, Profile, Region, RegionKey};
+    use scaf_memory::{Key, Point, Profile, Profiles, Region, RegionKey};
     // In memory: a disk that has to be written for each costs a hundred times as much.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("temporary folder");
     let key = Key { machine: "m".into(), executable: "e".into(), arguments: 1 };
@@ -203,13 +203,13 @@ fn memory() {
         regions,
     };
     let sound = folder.path().join("sound");
-    Memory::at(&sound).keep(&profile, true).expect("a memory");
+    Profiles::at(&sound).keep(&profile, true).expect("a memory");
     let sound = std::fs::read(sound).expect("a memory");
     let file = folder.path().join("file");
     bolero::check!().for_each(|bytes: &[u8]| {
         for content in [bytes, &damaged(&sound, bytes)] {
             std::fs::write(&file, content).expect("a file");
-            let mut memory = Memory::at(&file);
+            let mut memory = Profiles::at(&file);
             let _ = memory.programs();
             let _ = memory.spinners();
             let _ = memory.program(1);
@@ -218,7 +218,7 @@ fn memory() {
                 observed.remember(found.past(|at, _| at as u64));
                 assert!(observed.speedup(2, 1.0).is_none_or(|speedup| speedup.value.is_finite()));
             }
-            let mut memory = Memory::renewing(&file);
+            let mut memory = Profiles::renewing(&file);
             memory.keep(&profile, true).expect("begun anew");
             drop(memory);
             for rest in ["", "-wal", "-shm", ".broken", ".broken-wal", ".broken-shm"] {

@@ -5,16 +5,16 @@
 //! an outlined function: its module's build-id and its place in the file.
 //!
 //! Losing a memory costs a program nothing but the time to be learned again. So nothing here is worth waiting for or failing
-//! for: a file that is damaged or of another version can be set aside and begun anew ([`Memory::renewing`]), and every number
+//! for: a file that is damaged or of another version can be set aside and begun anew ([`Profiles::renewing`]), and every number
 //! that is read is brought into its range, for the file is its user's to change.
 
 #![forbid(unsafe_code)]
 
 mod error;
 mod file;
-mod memory;
 mod profile;
+mod profiles;
 
 pub use error::Error;
-pub use memory::Memory;
 pub use profile::{Key, Point, Profile, Recalled, Region, RegionKey, Summary};
+pub use profiles::Profiles;

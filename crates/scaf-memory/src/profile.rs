@@ -1,7 +1,7 @@
 //! What is remembered, as plain values.
 
-use scaf_policy::observed::Estimate;
-use scaf_policy::past::{self, Past};
+use scaf_policy::estimate::Estimate;
+use scaf_policy::past::{Past, PastRegion};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ impl Recalled {
     /// In the form in which a policy's estimate takes it in; `number` gives a region's number in this run.
     pub fn past(&self, number: impl Fn(usize, &RegionKey) -> u64) -> Past {
         let estimate = |point: &Point| Estimate { value: point.seconds, error: point.error_ratio };
-        let region = |region: &Region| past::Region {
+        let region = |region: &Region| PastRegion {
             runs_per_s: region.runs_per_s,
             points: region.points.iter().map(|point| (point.dop, estimate(point))).collect(),
             same: self.same,
@@ -105,14 +105,14 @@ impl Recalled {
         let regions = self.profile.regions.iter().enumerate();
         Past {
             regions: regions.map(|(at, known)| (number(at, &known.key), region(known))).collect(),
-            mix: past::Mix { serial: self.profile.serial, other: self.profile.other.clone() },
+            mix: scaf_policy::past::Mix { serial: self.profile.serial, other: self.profile.other.clone() },
         }
     }
 }
 
 impl Region {
     /// A region as an estimate gives it away.
-    pub fn of(key: RegionKey, past: &past::Region) -> Region {
+    pub fn of(key: RegionKey, past: &PastRegion) -> Region {
         let point = |(dop, estimate): (&u32, &Estimate)| Point {
             dop: *dop,
             seconds: estimate.value,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rusqlite::Connection;
-use scaf_memory::{Error, Key, Memory, Point, Profile, Region, RegionKey};
+use scaf_memory::{Error, Key, Point, Profile, Profiles, Region, RegionKey};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -44,8 +44,8 @@ impl Place {
         self.folder.path().join("deep/er/memory.sqlite")
     }
 
-    fn memory(&self) -> Memory {
-        Memory::renewing(&self.path())
+    fn memory(&self) -> Profiles {
+        Profiles::renewing(&self.path())
     }
 
     /// Does as it likes with the file.
@@ -55,7 +55,7 @@ impl Place {
 }
 
 /// Reads everything that can be read.
-fn read_all(memory: &mut Memory) -> Result<usize, Error> {
+fn read_all(memory: &mut Profiles) -> Result<usize, Error> {
     let list = memory.programs()?;
     for line in &list {
         memory.program(line.id)?;
@@ -153,7 +153,7 @@ fn a_file_that_is_no_database_is_set_aside_or_left_as_it_is() {
     std::fs::create_dir_all(place.path().parent().unwrap()).unwrap();
     std::fs::write(place.path(), "a letter to my mother, of more than a hundred bytes, ".repeat(100))
         .unwrap();
-    let error = Memory::at(&place.path()).programs().unwrap_err();
+    let error = Profiles::at(&place.path()).programs().unwrap_err();
     assert!(matches!(error, Error::Damaged { .. }) && error.to_string().contains("remove it"), "{error}");
     let mut memory = place.memory();
     assert_eq!(read_all(&mut memory).unwrap(), 0);
@@ -189,7 +189,7 @@ fn older_and_newer_versions_are_set_aside_or_named() {
         let place = Place::new();
         place.memory().keep(&profile(1, 1), true).unwrap();
         place.tamper(&format!("PRAGMA user_version = {version}"));
-        let error = Memory::at(&place.path()).programs().unwrap_err();
+        let error = Profiles::at(&place.path()).programs().unwrap_err();
         assert!(error.to_string().contains(&format!("version {version}")), "{error}");
         let mut memory = place.memory();
         assert_eq!(read_all(&mut memory).unwrap(), 0);
@@ -201,7 +201,7 @@ fn older_and_newer_versions_are_set_aside_or_named() {
         let place = Place::new();
         place.memory().keep(&profile(1, 1), true).unwrap();
         place.tamper(sql);
-        assert!(Memory::at(&place.path()).recall(&key(1)).is_err(), "{sql}");
+        assert!(Profiles::at(&place.path()).recall(&key(1)).is_err(), "{sql}");
         assert_eq!(place.memory().recall(&key(1)).unwrap(), None, "{sql}");
     }
 }
@@ -289,7 +289,7 @@ fn a_file_at_its_limit_forgets_what_it_saw_first_and_goes_on() {
 fn another_process() {
     let Ok(path) = std::env::var("SCAF_MEMORY_TEST") else { return };
     let number: u64 = std::env::var("SCAF_MEMORY_NUMBER").unwrap().parse().unwrap();
-    let mut memory = Memory::renewing(Path::new(&path));
+    let mut memory = Profiles::renewing(Path::new(&path));
     if std::env::var_os("SCAF_MEMORY_FULL").is_some() {
         let mut failed = false;
         for arguments in 0..800 {
@@ -416,7 +416,7 @@ proptest! {
             let _ = connection.execute("UPDATE programs SET serial = ?1, seen = ?2, runs = ?3", (c, other, number));
         }
         drop(connection);
-        let mut memory = Memory::at(&place.path());
+        let mut memory = Profiles::at(&place.path());
         memory.programs().unwrap();
         memory.program(1).unwrap();
         if let Some(recalled) = memory.recall(&key(1)).unwrap() {

@@ -11,7 +11,7 @@
 //! counts a part of the time and is scaled up by the rest.
 
 use crate::efficiency::{Interval, LowPass};
-use crate::observed::Estimate;
+use crate::estimate::Estimate;
 use serde::{Deserialize, Serialize};
 
 /// Relative error of what an event did while it wasn't counted.

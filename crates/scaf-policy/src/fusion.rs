@@ -7,7 +7,7 @@
 //! by, it counts too; where they are clearly lower, the useful time is blind to something, and they count alone. Nothing is
 //! believed to be clearly faster than p times one thread.
 
-use crate::observed::{Estimate, GUESS};
+use crate::estimate::{Estimate, GUESS};
 use serde::{Deserialize, Serialize};
 
 /// Relative error of useful over wall where it was measured.

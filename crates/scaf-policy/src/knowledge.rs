@@ -5,8 +5,9 @@
 //! each DoP ([`Knowledge::speedup`]). A program is *judged* at the DoP that was measured last, and its curve has the DoPs that it had.
 
 use crate::efficiency::{Interval, LowPass};
+use crate::estimate::Estimate;
 use crate::fusion::{self, Fused, Measured, Said, Source};
-use crate::observed::{Estimate, Observed};
+use crate::observed::Observed;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Points of a curve that are told.
@@ -134,7 +135,7 @@ pub struct Knowledge<'a> {
 
 /// The speedup at a DoP that the program had, and what it rests on.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Known {
+pub struct CurvePoint {
     /// The DoP, and the speedup there.
     pub measured: Measured,
     /// Sources that have a tenth of it or more.
@@ -171,12 +172,12 @@ impl Knowledge<'_> {
 
     /// What is known at the DoPs that it had, up to the one that it would have alone; of more than [`MOST_POINTS`] at some, among them
     /// `kept`. Some are guesses: that is what their errors tell.
-    pub fn curve(&self, kept: u32) -> Vec<Known> {
+    pub fn curve(&self, kept: u32) -> Vec<CurvePoint> {
         let mut dops = self.had();
         dops.retain(|dop| (1..=self.natural).contains(dop));
         let point = |dop: u32| {
             let (Fused { speedup, sources }, _) = self.speedup(dop)?;
-            (speedup.value > 0.0).then_some(Known { measured: Measured { dop, speedup }, sources })
+            (speedup.value > 0.0).then_some(CurvePoint { measured: Measured { dop, speedup }, sources })
         };
         thinned(&dops, kept).filter_map(point).collect()
     }

@@ -21,11 +21,12 @@
 
 mod allocation;
 mod apportion;
+pub mod candidate;
 mod chaos;
 pub mod counters;
 mod cycle;
 pub mod efficiency;
-pub mod experiment;
+pub mod estimate;
 pub mod explore;
 pub mod fusion;
 pub mod knowledge;

@@ -11,23 +11,17 @@
 //! takes another time at each DoP, but much the same ratio of them: so the past gives a region's curve its shape, and what
 //! is observed at the same DoPs gives it its scale.
 
-use crate::past::{self, Past};
-use serde::{Deserialize, Serialize};
+use crate::estimate::{Estimate, GUESS, PHASE, POINTS, seconds};
+use crate::past::{Mix, Past, PastRegion};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Intervals remembered at each DoP of a region: eight seconds of them. With 8 a mean of 5% of noise strays by 4% now and then, for which
 /// programs were moved back and forth.
 const SAMPLES: usize = 32;
-/// DoPs remembered of a region; the ones that weren't seen for longest make room.
-pub(crate) const POINTS: usize = 16;
 /// Regions remembered of a program; the ones that ran least make room.
 const REGIONS: usize = 256;
 /// After so many seconds of running, what a program did counts half for its mix of regions.
 const HALF_LIFE_S: f64 = 5.0;
-/// Two intervals in a row that differ from what was by this factor are another phase of the program.
-pub(crate) const PHASE: f64 = 1.3;
-/// Relative error of a guess for each factor e in contexts that it is away from what was observed.
-pub(crate) const GUESS: f64 = 0.3;
 /// Earlier runs count like so many seconds of this one at first: as many as what a program does lately is made of.
 const PAST_S: f64 = HALF_LIFE_S / std::f64::consts::LN_2;
 /// A region's intervals that differ by less are disturbed at times; by more, its runs are of many sizes.
@@ -38,15 +32,6 @@ const ENOUGH: usize = 4;
 const LEAST_ERROR: f64 = 0.01;
 /// Nor is any worse: the quotient of hostile numbers may be infinite.
 const MOST_ERROR: f64 = 10.0;
-
-/// A number with its relative standard error.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Estimate {
-    /// The number.
-    pub value: f64,
-    /// Its standard error over its value.
-    pub error: f64,
-}
 
 /// What one region did at one DoP in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -157,7 +142,7 @@ impl Point {
 
 /// The times of one region's runs.
 #[derive(Clone, Debug, Default)]
-struct Region {
+struct ObservedRegion {
     points: BTreeMap<u32, Point>,
     /// Intervals so far.
     intervals: u64,
@@ -167,7 +152,7 @@ struct Region {
     runs: f64,
     counted: f64,
     /// What earlier runs taught.
-    past: Option<past::Region>,
+    past: Option<PastRegion>,
     /// What a run takes now over what it took then.
     scale: f64,
     /// Seconds a run at each DoP that is known, in order: from `points` and `past`, whenever one of them changes.
@@ -187,7 +172,7 @@ pub struct RegionAt {
     pub alone: bool,
 }
 
-impl Region {
+impl ObservedRegion {
     fn add(&mut self, dop: u32, mean_s: f64, count: f64) {
         let point = self.points.entry(dop).or_default();
         if let Some(factor) = new_phase(point, mean_s) {
@@ -250,36 +235,6 @@ impl Region {
     }
 }
 
-/// Seconds a run at `p`, given those at some DoPs in order; a DoP alone is known by `exponent`: the speedup is p to that power.
-pub(crate) fn seconds(points: &[(u32, Estimate)], p: u32, exponent: f64) -> Option<Estimate> {
-    let from = |(dop, estimate): (u32, Estimate), exponent: f64| {
-        let away = (f64::from(p.max(1)) / f64::from(dop.max(1))).ln();
-        Estimate {
-            value: estimate.value * (-exponent * away).exp(),
-            error: estimate.error + GUESS * away.abs(),
-        }
-    };
-    let steady = |low, high| slope(low, high).clamp(0.0, 1.0);
-    let above = points.partition_point(|(dop, _)| *dop < p);
-    match (&points[..above], &points[above..]) {
-        (_, [(dop, there), ..]) if *dop == p => Some(*there),
-        ([.., low], [high, ..]) => {
-            let slope = slope(*low, *high);
-            let (one, other) = (from(*low, slope), from(*high, slope));
-            Some(if one.error < other.error { one } else { other })
-        }
-        ([.., second, nearest], []) => Some(from(*nearest, steady(*second, *nearest))),
-        ([], [nearest, second, ..]) => Some(from(*nearest, steady(*nearest, *second))),
-        ([nearest], []) | ([], [nearest]) => Some(from(*nearest, exponent)),
-        ([], []) => None,
-    }
-}
-
-/// The power of p that the speed grows with from one point to the next.
-fn slope(low: (u32, Estimate), high: (u32, Estimate)) -> f64 {
-    (low.1.value / high.1.value).ln() / (f64::from(high.0.max(1)) / f64::from(low.0.max(1))).ln()
-}
-
 /// By what a region's runs became longer if this interval and the last both say so.
 fn new_phase(point: &Point, mean_s: f64) -> Option<f64> {
     let (last, before) = (point.samples.len().checked_sub(1)?, point.median());
@@ -295,7 +250,7 @@ fn new_phase(point: &Point, mean_s: f64) -> Option<f64> {
 /// What was observed of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
-    regions: BTreeMap<u64, Region>,
+    regions: BTreeMap<u64, ObservedRegion>,
     /// Serial seconds lately, fading as the regions' runs do.
     serial_s: f64,
     /// Seconds lately in regions of which no run ended, by the DoP that they were spent at.
@@ -303,7 +258,7 @@ pub struct Observed {
     /// The same without fading: all seconds, the serial ones, and those in regions of which no run has ended so far.
     all: Sums,
     /// What the program did in earlier runs, and how much that still counts: 1 at first, fading.
-    past: Option<(past::Mix, f64)>,
+    past: Option<(Mix, f64)>,
 }
 
 /// See [`Observed`].
@@ -344,7 +299,7 @@ impl Observed {
             known_s += runs.wall_s;
         }
         for number in touched {
-            self.regions.get_mut(&number).into_iter().for_each(Region::know);
+            self.regions.get_mut(&number).into_iter().for_each(ObservedRegion::know);
         }
         *self.other_s.entry(spell.dop).or_default() += (parallel_s - known_s).max(0.0);
         self.all.seconds += spell.dt_s;
@@ -374,7 +329,7 @@ impl Observed {
             let Some(region) = region.sane() else { continue };
             self.regions.entry(number).or_default().past = Some(region);
         }
-        self.regions.values_mut().for_each(Region::know);
+        self.regions.values_mut().for_each(ObservedRegion::know);
         self.regions.retain(|_, region| !region.known.is_empty());
         self.forget_surplus();
     }
@@ -383,7 +338,7 @@ impl Observed {
     pub fn forget_past(&mut self) {
         self.past = None;
         self.regions.values_mut().for_each(|region| region.past = None);
-        self.regions.values_mut().for_each(Region::know);
+        self.regions.values_mut().for_each(ObservedRegion::know);
         self.regions.retain(|_, region| !region.known.is_empty());
     }
 
@@ -391,7 +346,7 @@ impl Observed {
     pub fn past(&self) -> Past {
         let before_s = self.past.as_ref().map_or(0.0, |_| PAST_S);
         let all_s = (self.all.seconds + before_s).max(f64::MIN_POSITIVE);
-        let rate = |region: &Region| {
+        let rate = |region: &ObservedRegion| {
             let before = region.past.as_ref().map_or(0.0, |past| past.runs_per_s / region.scale);
             (region.counted + before * before_s) / all_s
         };
@@ -400,13 +355,13 @@ impl Observed {
         for (dop, share) in &before.other {
             *other.entry(*dop).or_default() += share * before_s;
         }
-        let mix = past::Mix {
+        let mix = Mix {
             serial: (self.all.serial_s + before.serial * before_s) / all_s,
             other: other.into_iter().map(|(dop, seconds)| (dop, (seconds / all_s).max(0.0))).collect(),
         };
         let regions = self.regions.iter().map(|(number, region)| {
             let points = region.known.iter().map(|(dop, estimate)| (*dop, region.told(*dop, *estimate)));
-            (*number, past::Region { runs_per_s: rate(region), points: points.collect(), same: true })
+            (*number, PastRegion { runs_per_s: rate(region), points: points.collect(), same: true })
         });
         Past { regions: regions.collect(), mix: mix.sane() }
     }

@@ -1,7 +1,7 @@
 //! What earlier runs of a program taught about its speedup, in the form in which [`crate::observed`] gives it away and takes it
 //! in again. Where it is kept, and for which programs, is none of this crate's business.
 
-use crate::observed::{Estimate, GUESS, PHASE, POINTS, seconds};
+use crate::estimate::{Estimate, GUESS, PHASE, POINTS, seconds};
 use std::collections::BTreeMap;
 
 /// Added to the error of what another run observed: machines and inputs differ a little from day to day.
@@ -15,14 +15,14 @@ const MOST_DOP: u32 = 65_535;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Past {
     /// Its regions, by the same numbers as in [`crate::observed::Runs`].
-    pub regions: BTreeMap<u64, Region>,
+    pub regions: BTreeMap<u64, PastRegion>,
     /// What else it did.
     pub mix: Mix,
 }
 
 /// What earlier runs taught about a region.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Region {
+pub struct PastRegion {
     /// Runs of it in a second of the program's running.
     pub runs_per_s: f64,
     /// Seconds a run at the DoPs that it ran at.
@@ -40,9 +40,9 @@ pub struct Mix {
     pub other: BTreeMap<u32, f64>,
 }
 
-impl Region {
+impl PastRegion {
     /// Without what is no number in its range; `None` if nothing is left.
-    pub(crate) fn sane(self) -> Option<Region> {
+    pub(crate) fn sane(self) -> Option<PastRegion> {
         let fits = |(dop, point): &(u32, Estimate)| {
             (1..=MOST_DOP).contains(dop) && SECONDS.contains(&point.value) && point.error >= 0.0
         };
@@ -54,7 +54,7 @@ impl Region {
         let points: BTreeMap<u32, Estimate> =
             points.into_iter().map(|(dop, point)| (dop, error(point))).collect();
         let runs_per_s = if self.runs_per_s.is_finite() { self.runs_per_s.clamp(0.0, 1e9) } else { 0.0 };
-        (!points.is_empty()).then_some(Region { runs_per_s, points, ..self })
+        (!points.is_empty()).then_some(PastRegion { runs_per_s, points, ..self })
     }
 
     /// By what runs take longer now than they did then, given what was `observed` since; and what is known of both together.
@@ -255,7 +255,7 @@ mod tests {
         let float = || prop_oneof![proptest::num::f64::ANY, 1e-6f64..1e3];
         let estimate = || (float(), float()).prop_map(|(value, error)| Estimate { value, error });
         let points = || proptest::collection::btree_map(0u32..70_000, estimate(), 0..40);
-        let region = (float(), points(), any::<bool>()).prop_map(|(runs_per_s, points, same)| Region {
+        let region = (float(), points(), any::<bool>()).prop_map(|(runs_per_s, points, same)| PastRegion {
             runs_per_s,
             points,
             same,

@@ -18,7 +18,7 @@
 
 mod round;
 
-use crate::policies::side_by_side;
+use crate::policies::ta::Ta;
 use crate::{Allocation, Dop, Gang, Machine, Policy, Program, ProgramId, Share, Turn, users};
 use round::{Unit, rates, round};
 use std::borrow::Cow;
@@ -44,7 +44,7 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
         let alike = programs.windows(2).all(|pair| pair[0].sane_weight() == pair[1].sane_weight());
         let as_it_is = alike || programs.iter().any(|program| program.rigid);
         let in_time = if allocation.turns.is_empty() { as_it_is } else { machine.gang != Gang::Off };
-        return if in_time { allocation } else { side_by_side(machine, &programs) };
+        return if in_time { allocation } else { Ta.allocate(machine, &programs) };
     }
     let rigid = sorted.iter().filter(|program| program.rigid).count();
     let crowd = (sorted.len() - rigid) as u64 > u64::from(machine.capacity.max(1));

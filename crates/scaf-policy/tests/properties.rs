@@ -1,8 +1,8 @@
 //! What every managing policy promises, whatever it is given and whatever it was given before.
 
 use proptest::prelude::*;
+use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
-use scaf_policy::observed::Estimate;
 use scaf_policy::{
     Allocation, Dop, Machine, Objective, POLICIES, Policy, PolicyEntry, Program, ProgramId, Settings, by_name,
 };

@@ -15,8 +15,8 @@ use crate::watch::Watch;
 use rand::Rng;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
-use scaf_policy::observed::Estimate;
 use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, Program, ProgramId, Topology, with_turns};
 
 /// A serial stretch of this length is one: its contexts are worth lending.

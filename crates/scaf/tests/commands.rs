@@ -264,7 +264,7 @@ fn the_doctor_looks_at_machine_and_program() {
 /// Has `scaf` remember programs of these names, with one region each.
 fn remember(scaf: &Scaf, names: &[&str]) -> std::path::PathBuf {
     let file = scaf.folder.path().join("data/scaf/memory.sqlite");
-    let mut memory = scaf_memory::Memory::at(&file);
+    let mut memory = scaf_memory::Profiles::at(&file);
     for (arguments, name) in (1u64..).zip(names) {
         let points = [(1, 0.1), (2, 0.06), (4, 0.05), (8, 0.049)];
         let points = points.map(|(dop, seconds)| scaf_memory::Point { dop, seconds, error_ratio: 0.02 });

@@ -12,8 +12,8 @@
 
 use crate::observe::clock::Tsc;
 use scaf_policy::efficiency::Interval;
-use scaf_team::choice::Mechanism;
 use scaf_proto::report::{SLOTS, SlotCopy, Totals};
+use scaf_team::choice::Mechanism;
 
 /// A page as [`scaf_proto::report::ReportPage::read`] copies it.
 pub type Page = (Totals, [Option<SlotCopy>; SLOTS]);

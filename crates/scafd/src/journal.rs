@@ -3,9 +3,9 @@
 //! A decision is kept with all that the policy was given, so that it can be made again. The latest [`WHOLE`]
 //! are all kept; of earlier ones only those that changed something, [`MOST`] and [`MOST_BYTES`] in all.
 
-use scaf_team::choice::Mechanism;
 use scaf_policy::fusion::{Measured, Source};
 use scaf_policy::{Allocation, Decision, Dop, Objective, Program, Settings, Share, Turn};
+use scaf_team::choice::Mechanism;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 

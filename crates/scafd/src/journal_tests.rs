@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use scaf_policy::observed::Estimate;
+use scaf_policy::estimate::Estimate;
 use scaf_policy::{Machine, ProgramId};
 
 /// Decision `number`, which gives program 1 `dop` contexts; program 2 is another user's.

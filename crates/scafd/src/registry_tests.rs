@@ -5,8 +5,9 @@ use crate::control::Mechanism;
 use crate::estimate::Seen;
 use crate::paths::Scope;
 use scaf_policy::efficiency::Interval;
+use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
-use scaf_policy::observed::{Estimate, Runs, Spell};
+use scaf_policy::observed::{Runs, Spell};
 
 fn set(text: &str) -> PuSet {
     text.parse().unwrap()
@@ -113,7 +114,7 @@ fn no_limit_is_no_limit_for_the_policy() {
 fn past(four_s: f64, error: f64) -> scaf_policy::past::Past {
     let point = |value| Estimate { value, error };
     let points = [(1, point(1.0)), (4, point(four_s))].into();
-    let region = scaf_policy::past::Region { runs_per_s: 1.0, points, same: true };
+    let region = scaf_policy::past::PastRegion { runs_per_s: 1.0, points, same: true };
     scaf_policy::past::Past { regions: [(4096, region)].into(), mix: Default::default() }
 }
 

@@ -12,7 +12,7 @@ use crate::control::{Reply, Request};
 use crate::log::warning;
 use crate::paths::{self, Scope};
 use rustix::event::{EventfdFlags, eventfd};
-use scaf_memory::{Error, Key, Memory, Profile, Recalled};
+use scaf_memory::{Error, Key, Profile, Profiles, Recalled};
 use scaf_policy::ProgramId;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -162,7 +162,7 @@ struct Keeper {
     scope: Scope,
     folder: PathBuf,
     /// The user whose file was used last, and the file.
-    open: Option<(u32, Memory)>,
+    open: Option<(u32, Profiles)>,
     tell: Sender<Told>,
     wake: Arc<OwnedFd>,
     complained: bool,
@@ -174,7 +174,7 @@ impl Keeper {
             let told = match ask {
                 Ask::Recall { id, uid, key } => {
                     let found = self.with(uid, |memory| memory.recall(&key)).flatten().map(Box::new);
-                    let spinners = self.with(uid, Memory::spinners).unwrap_or_default();
+                    let spinners = self.with(uid, Profiles::spinners).unwrap_or_default();
                     Told::Recalled { id, uid, key, found, spinners }
                 }
                 Ask::Keep { uid, profile, fresh } => {
@@ -198,9 +198,9 @@ impl Keeper {
         }
     }
 
-    fn memory(&mut self, uid: u32) -> &mut Memory {
+    fn memory(&mut self, uid: u32) -> &mut Profiles {
         let (scope, folder) = (self.scope, &self.folder);
-        let open = || (uid, Memory::renewing(&paths::memory_file(scope, folder, uid)));
+        let open = || (uid, Profiles::renewing(&paths::memory_file(scope, folder, uid)));
         if self.open.as_ref().is_some_and(|(of, _)| *of != uid) {
             self.open = None;
         }
@@ -208,7 +208,7 @@ impl Keeper {
     }
 
     /// `None` where something went wrong; the first time it is logged.
-    fn with<T>(&mut self, uid: u32, work: impl FnOnce(&mut Memory) -> Result<T, Error>) -> Option<T> {
+    fn with<T>(&mut self, uid: u32, work: impl FnOnce(&mut Profiles) -> Result<T, Error>) -> Option<T> {
         let memory = self.memory(uid);
         let result = work(memory);
         if let Some(aside) = memory.set_aside() {
@@ -230,7 +230,7 @@ impl Keeper {
 }
 
 /// Answers one of the requests that are about profiles.
-pub fn answer(memory: &mut Memory, request: &Request) -> Reply {
+pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
     let reply = match request {
         Request::Profiles => memory.programs().map(Reply::Profiles),
         Request::Profile(id) => memory.program(*id).map(|found| Reply::Profile(found.map(Box::new))),

@@ -2,7 +2,7 @@
 //! tells is its own word: an answer counts only for the region asked for, and a time only if it is possible.
 
 use crate::control;
-use scaf_policy::experiment::{self, Candidate};
+use scaf_policy::candidate::{self, Candidate};
 use scaf_policy::observed::{Observed, RegionAt};
 use scaf_proto::experiment::{Account, Experiments, Order, Outcome};
 use std::collections::BTreeMap;
@@ -104,9 +104,9 @@ impl Trials {
             let is_old = |tried: &Tried| !it.alone || now_ns.saturating_sub(tried.at_ns) >= again_ns;
             again_ns > 0 && self.tried.get(&it.region).is_some_and(|tried| tried.measured && is_old(tried))
         };
-        let Candidate { region, mean_s } = experiment::candidate(observed, dop, may, due)?;
+        let Candidate { region, mean_s } = candidate::candidate(observed, dop, may, due)?;
         let (resident, private) = memory()?;
-        if !experiment::is_cheap(resident, private, mean_s) {
+        if !candidate::is_cheap(resident, private, mean_s) {
             return None;
         }
         self.number = self.number.wrapping_add(1);
@@ -136,7 +136,7 @@ fn is_mark(region: u64) -> bool {
 fn time(account: &Account) -> Option<f64> {
     let seconds = |ns: u64| ns as f64 * 1e-9;
     let measured = account.outcome == Outcome::Measured;
-    experiment::time_alone(seconds(account.cpu_ns), seconds(account.lost_ns)).filter(|_| measured)
+    candidate::time_alone(seconds(account.cpu_ns), seconds(account.lost_ns)).filter(|_| measured)
 }
 
 fn tell(account: &Account) -> String {

@@ -15,7 +15,7 @@
 //! everyone has at once what it had before: the division with all of them is kept up meanwhile.
 
 use super::divide::{self, Division, Problem};
-use super::known::{At, Known};
+use super::known_curve::{At, KnownCurve};
 use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share};
 
 /// Hope is full for so long after something came or went, and gone after so long, in seconds.
@@ -96,7 +96,7 @@ impl Policy for Curve {
     }
 
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
-        super::in_order(programs, |sorted| self.decide(machine, sorted))
+        super::in_order::in_order(programs, |sorted| self.decide(machine, sorted))
     }
 }
 
@@ -113,7 +113,8 @@ impl Curve {
     }
 
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
-        let mut known: Vec<Option<Known>> = programs.iter().map(|program| Known::observed(program)).collect();
+        let mut known: Vec<Option<KnownCurve>> =
+            programs.iter().map(|program| KnownCurve::observed(program)).collect();
         let same = self.meet(machine, programs, &known);
         let hope = self.hope(machine, same);
         if let Some(shares) = divide::without_choice(machine, programs) {
@@ -155,7 +156,7 @@ impl Curve {
     }
 
     /// Takes note of who is there. False if somebody has gone, or come who isn't known.
-    fn meet(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<Known>]) -> bool {
+    fn meet(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<KnownCurve>]) -> bool {
         let here = |came: &Came| programs.binary_search_by_key(&came.id, |p| p.id).is_ok();
         let mut same = self.came.iter().all(here);
         let came = programs.iter().zip(known).map(|(program, known)| {
@@ -204,7 +205,7 @@ impl Curve {
 }
 
 /// Whether a program's speedup on an equal part is known well enough that it needn't be measured there first.
-fn is_sure(machine: &Machine, programs: &[&Program], program: &Program, known: Option<&Known>) -> bool {
+fn is_sure(machine: &Machine, programs: &[&Program], program: &Program, known: Option<&KnownCurve>) -> bool {
     let equal = machine.capacity / programs.len().max(1) as u32;
     let at = At::new(equal.clamp(program.floor(), program.cap()));
     let asked = if program.profile.is_empty() { KNOWN } else { KNOWN_BEFORE };

@@ -1,8 +1,8 @@
 //! Whom the curve policy measures first, and what it does with contexts that have become free.
 
 use super::curve::Curve;
+use crate::estimate::Estimate;
 use crate::fusion::Measured;
-use crate::observed::Estimate;
 use crate::{Dop, Machine, Policy, Program, ProgramId, Settings, Share};
 
 /// A program that scales up to 12 contexts, of which each number of `error` is known.

@@ -1,8 +1,8 @@
 //! The best division by what is known of speedups, with a floor under everyone.
 
-use super::known::{At, Grid, Known};
+use super::known_curve::{At, Grid, KnownCurve};
 use crate::apportion::{Claim, Part, apportion};
-use crate::observed::Estimate;
+use crate::estimate::Estimate;
 use crate::optimum::{self, Worth};
 use crate::{Dop, Machine, Objective, Program, Settings, Share};
 
@@ -24,7 +24,7 @@ pub(super) struct Problem<'a> {
     pub capacity: u32,
     pub programs: &'a [&'a Program],
     /// What is known of each. Where nothing is, the program gets its equal part.
-    pub known: &'a [Option<Known>],
+    pub known: &'a [Option<KnownCurve>],
     /// Who is given its least, whatever it could make of more.
     pub lends: &'a [bool],
     /// From 0, where all is taken for what it most likely is, to 1, where it is taken for what it may be at best.
@@ -84,7 +84,7 @@ impl Problem<'_> {
     }
 
     /// What the floor asks of a program's speedup, if anything is known of it.
-    fn needed(&self, known: &Known, equal: u32) -> f64 {
+    fn needed(&self, known: &KnownCurve, equal: u32) -> f64 {
         let Estimate { value, error } = known.at(At::new(equal));
         // Exactly the floor is enough, and logarithms are rounded.
         self.settings.sane_floor() * value * (1.0 + FLOOR_MARGIN * error) * (1.0 - 1e-9)
@@ -129,7 +129,7 @@ impl Problem<'_> {
         sum(dops) <= u64::from(self.capacity)
             && (0..dops.len()).all(|i| {
                 let (program, dop) = (self.programs[i], dops[i]);
-                let above = |known: &Known| {
+                let above = |known: &KnownCurve| {
                     let Estimate { value, error } = known.at(At::new(dop));
                     value * (1.0 + CLEARLY * error.min(MOST_ERROR))
                         >= self.needed(known, division.equal[i].contexts)
@@ -220,9 +220,9 @@ mod tests {
     use proptest::prelude::*;
 
     prop_compose! {
-        fn any_known()(points in prop::collection::vec((0u32..40, -1.0..20.0f64, 0.0..0.5f64), 0..6)) -> Option<Known> {
+        fn any_known()(points in prop::collection::vec((0u32..40, -1.0..20.0f64, 0.0..0.5f64), 0..6)) -> Option<KnownCurve> {
             let measured = |(dop, value, error)| Measured { dop, speedup: Estimate { value, error } };
-            Known::of(&points.into_iter().map(measured).collect::<Vec<_>>())
+            KnownCurve::of(&points.into_iter().map(measured).collect::<Vec<_>>())
         }
     }
 

@@ -27,7 +27,7 @@ impl Policy for LogM {
     }
 
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
-        super::in_order(programs, |sorted| self.decide(machine, sorted))
+        super::in_order::in_order(programs, |sorted| self.decide(machine, sorted))
     }
 }
 

@@ -7,7 +7,8 @@ mod curve_tests;
 mod divide;
 mod equi;
 mod fits;
-mod known;
+mod in_order;
+mod known_curve;
 mod logm;
 mod offline;
 mod partitions;
@@ -15,11 +16,11 @@ mod scaf;
 #[cfg(test)]
 mod scaf_tests;
 mod spdp;
-mod ta;
+pub(crate) mod ta;
 mod taco;
 mod unmanaged;
 
-use crate::{Allocation, Machine, Policy, Program, Settings, Share};
+use crate::{Policy, Settings};
 
 /// One policy as the registry knows it.
 pub struct PolicyEntry {
@@ -46,28 +47,10 @@ pub const POLICIES: &[PolicyEntry] = &[
     PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: |_| Box::new(unmanaged::Unmanaged) },
 ];
 
-/// Asks `decide` about the programs in the order of their ids, so that sums of floats and ties don't depend on the caller's, and
-/// gives the answer in the caller's.
-fn in_order(programs: &[Program], decide: impl FnOnce(&[&Program]) -> Vec<Share>) -> Allocation {
-    let mut order: Vec<usize> = (0..programs.len()).collect();
-    order.sort_by_key(|&i| programs[i].id);
-    let sorted: Vec<&Program> = order.iter().map(|&i| &programs[i]).collect();
-    let mut shares = vec![None; programs.len()];
-    for (share, i) in decide(&sorted).into_iter().zip(order) {
-        shares[i] = Some(share);
-    }
-    shares.into_iter().flatten().collect::<Vec<_>>().into()
-}
-
 /// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]) can be cut, fewest first: whole units
 /// or fractions of them that leave no remainder (TACO, section 2.1). Where no units are known, `capacity` contexts are one.
 pub fn partition_counts(units: &[u32], capacity: u32) -> Vec<u32> {
     partitions::counts(units, capacity)
-}
-
-/// What programs get that run all the time, where they were to share in time.
-pub(crate) fn side_by_side(machine: &Machine, programs: &[Program]) -> Allocation {
-    ta::Ta.allocate(machine, programs)
 }
 
 /// The policy `chaos`, of a seed.

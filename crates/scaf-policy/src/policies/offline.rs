@@ -6,7 +6,7 @@
 //! known at all gets an equal part. Serial phases are none of its business: a profile is about whole runs.
 
 use super::divide::{self, Problem};
-use super::known::{At, Known};
+use super::known_curve::{At, KnownCurve};
 use crate::{Allocation, Dop, Machine, Policy, Program, Settings, Share};
 
 /// See the module.
@@ -26,7 +26,7 @@ impl Policy for Offline {
     }
 
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
-        super::in_order(programs, |sorted| self.decide(machine, sorted))
+        super::in_order::in_order(programs, |sorted| self.decide(machine, sorted))
     }
 }
 
@@ -36,13 +36,14 @@ impl Offline {
             return shares;
         }
         // One that has one context only says less than what was observed.
-        let by_profile = |program: &&Program| Known::of(&program.profile).filter(|known| !known.is_serial());
-        let profiles: Vec<Option<Known>> = programs.iter().map(by_profile).collect();
+        let by_profile =
+            |program: &&Program| KnownCurve::of(&program.profile).filter(|known| !known.is_serial());
+        let profiles: Vec<Option<KnownCurve>> = programs.iter().map(by_profile).collect();
         let profiled: Vec<bool> = profiles.iter().map(Option::is_some).collect();
-        let known: Vec<Option<Known>> = profiles
+        let known: Vec<Option<KnownCurve>> = profiles
             .into_iter()
             .zip(programs)
-            .map(|(known, program)| known.or_else(|| Known::observed(program)))
+            .map(|(known, program)| known.or_else(|| KnownCurve::observed(program)))
             .collect();
         let problem = Problem {
             settings: &self.settings,

@@ -56,7 +56,7 @@ impl Policy for Scaf {
     }
 
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
-        super::in_order(programs, |sorted| self.decide(machine, sorted))
+        super::in_order::in_order(programs, |sorted| self.decide(machine, sorted))
     }
 }
 

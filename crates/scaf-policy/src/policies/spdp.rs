@@ -18,7 +18,7 @@ impl Policy for Spdp {
     }
 
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
-        super::in_order(programs, |sorted| decide(machine, sorted))
+        super::in_order::in_order(programs, |sorted| decide(machine, sorted))
     }
 }
 

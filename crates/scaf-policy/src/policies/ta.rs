@@ -21,7 +21,7 @@ impl Policy for Ta {
     }
 
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
-        super::in_order(programs, |sorted| {
+        super::in_order::in_order(programs, |sorted| {
             let sizes = nearly_equal(&machine.units, machine.capacity, sorted.len() as u32);
             let claims: Vec<Claim> =
                 sorted.iter().zip(&sizes).map(|(p, size)| Claim::new(p, f64::from(*size))).collect();

@@ -66,7 +66,7 @@ impl Policy for Taco {
             *self = Taco::default();
         }
         let (mut turns, mut keeps) = (Vec::new(), Vec::new());
-        let mut allocation = super::in_order(programs, |sorted| {
+        let mut allocation = super::in_order::in_order(programs, |sorted| {
             let needs: Vec<u32> = sorted.iter().map(|program| need(program)).collect();
             let hold = |wanted, levels: &[u32]| self.level(wanted, levels, machine.now_s);
             let wanted = Plan::new(machine, sorted, &needs, hold);

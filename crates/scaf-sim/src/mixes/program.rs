@@ -3,8 +3,8 @@
 use super::{Curve, Setting};
 use rand::Rng;
 use scaf_policy::efficiency::LowPass;
+use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
-use scaf_policy::observed::Estimate;
 use scaf_policy::{Program, ProgramId};
 use std::collections::{BTreeMap, VecDeque};
 

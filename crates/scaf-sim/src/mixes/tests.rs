@@ -1,6 +1,6 @@
 use super::*;
+use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
-use scaf_policy::observed::Estimate;
 
 const TABLE: &str = include_str!("../../../../fixtures/papers/taco_table1_speedups.csv");
 

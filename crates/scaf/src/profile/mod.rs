@@ -10,7 +10,7 @@ use crate::ps::{align_right, plain_table, printable, trimmed};
 use crate::{cli, daemon, output};
 use anyhow::{Context, Result, anyhow, bail};
 use curve::{Curve, Region};
-use scaf_memory::{Memory, Profile, Summary};
+use scaf_memory::{Profile, Profiles, Summary};
 use scafd::control::{Reply, Request};
 use scafd::paths::{self, Scope};
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub fn run(flags: &cli::Profile) -> Result<ExitCode> {
 /// Who knows.
 enum Source {
     Daemon(PathBuf),
-    File(Box<Memory>),
+    File(Box<Profiles>),
 }
 
 impl Source {
@@ -58,7 +58,7 @@ impl Source {
             anyhow!("neither XDG_DATA_HOME nor HOME is set, so there is no place to look; set one of them")
         })?;
         let uid = rustix::process::getuid().as_raw();
-        Ok(Source::File(Box::new(Memory::at(&paths::memory_file(Scope::Session, &folder, uid)))))
+        Ok(Source::File(Box::new(Profiles::at(&paths::memory_file(Scope::Session, &folder, uid)))))
     }
 
     fn ask(&mut self, request: &Request) -> Result<Reply> {

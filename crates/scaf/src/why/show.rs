@@ -135,7 +135,7 @@ fn source(source: Source) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scaf_policy::observed::Estimate;
+    use scaf_policy::estimate::Estimate;
     use scaf_policy::{Decision, Machine, ProgramId};
     use scafd::control::Mechanism;
 

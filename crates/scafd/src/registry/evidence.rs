@@ -11,7 +11,7 @@ use crate::serial_trials::Trials;
 use scaf_policy::counters::{Counters, Counts};
 use scaf_policy::efficiency::Interval;
 use scaf_policy::fusion::Measured;
-use scaf_policy::knowledge::{Knowledge, Known, MOST_POINTS, Stage, Useful, promised};
+use scaf_policy::knowledge::{CurvePoint, Knowledge, MOST_POINTS, Stage, Useful, promised};
 use scaf_policy::observed::{Observed, Runs, Spell};
 use scaf_policy::past::Past;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub struct Evidence {
     /// What its regions took at each DoP.
     pub observed: Observed,
     /// What `observed`, useful time and counters came to at the latest tick.
-    pub known: Vec<Known>,
+    pub known: Vec<CurvePoint>,
     /// Its speedup as it was known before it started; doesn't change while it runs.
     pub profile: Vec<Measured>,
     /// Whether `profile` is from the configuration, so that no memory replaces it.

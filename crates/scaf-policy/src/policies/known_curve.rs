@@ -6,8 +6,8 @@
 //! the line between its neighbours make of it together.
 
 use crate::Program;
+use crate::estimate::{Estimate, GUESS};
 use crate::fusion::Measured;
-use crate::observed::{Estimate, GUESS};
 
 /// The power of p that a speedup is taken for of which nothing is known beyond one context: TACO's eight programs (table 1) have 10.9 on 24
 /// on average.
@@ -91,17 +91,17 @@ struct Point {
 
 /// What is known of one program.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Known {
+pub(super) struct KnownCurve {
     /// In their order; the first is 1, whose speedup is 1.
     points: Vec<Point>,
     /// The power of p that the speedup grows with beyond the last.
     beyond: f64,
 }
 
-impl Known {
+impl KnownCurve {
     /// From the points of a curve, whatever they hold; `None` where none is left of it. That it was seen on one context is something, too: more may be
     /// better.
-    pub fn of(curve: &[Measured]) -> Option<Known> {
+    pub fn of(curve: &[Measured]) -> Option<KnownCurve> {
         let mut points = vec![Point { at: At::new(1), ln: 0.0, error: 0.0 }];
         let mut seen = false;
         for Measured { dop, speedup: Estimate { value, error } } in curve {
@@ -120,21 +120,21 @@ impl Known {
         let before = points.iter().rfind(|point| last.at.ln - point.at.ln >= SPAN);
         let power = |before: &Point| ((last.ln - before.ln) / (last.at.ln - before.at.ln)).clamp(0.0, 1.0);
         let beyond = before.map_or(TYPICAL, power);
-        seen.then_some(Known { points, beyond })
+        seen.then_some(KnownCurve { points, beyond })
     }
 
     /// From what was observed of a program, and its profile where nothing was; where there is neither beyond one context, from its efficiency.
-    pub fn observed(program: &Program) -> Option<Known> {
+    pub fn observed(program: &Program) -> Option<KnownCurve> {
         let seen = |point: &&Measured| !program.curve.iter().any(|seen| seen.dop == point.dop);
         let all: Vec<Measured> =
             program.curve.iter().chain(program.profile.iter().filter(seen)).copied().collect();
-        let known = Known::of(&all);
+        let known = KnownCurve::of(&all);
         if known.as_ref().is_some_and(|known| !known.is_serial()) {
             return known;
         }
         let judged = program.efficiency.filter(|e| e.is_finite()).and_then(|efficiency| {
             let value = (efficiency.clamp(0.0, 1.0) * f64::from(program.dop)).max(LEAST_SPEEDUP);
-            Known::of(&[Measured { dop: program.dop, speedup: Estimate { value, error: UNSURE } }])
+            KnownCurve::of(&[Measured { dop: program.dop, speedup: Estimate { value, error: UNSURE } }])
         });
         judged.or(known)
     }
@@ -228,9 +228,9 @@ fn speedup(ln: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn known(points: &[(u32, f64)]) -> Known {
+    fn known(points: &[(u32, f64)]) -> KnownCurve {
         let measured = |(dop, value)| Measured { dop, speedup: Estimate { value, error: 0.02 } };
-        Known::of(&points.iter().copied().map(measured).collect::<Vec<_>>()).unwrap()
+        KnownCurve::of(&points.iter().copied().map(measured).collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
         // TACO's ua.A has 10.0 on 17 contexts; measured once, 14% too low.
         let at_17 = |error| {
             let points = [(11, 5.28, 0.013), (17, 8.62, error), (19, 11.4, 0.044)].map(point);
-            Known::of(&points).unwrap().at(At::new(17))
+            KnownCurve::of(&points).unwrap().at(At::new(17))
         };
         let (unsure, sure) = (at_17(0.11), at_17(0.013));
         assert!(unsure.value > 9.2 && unsure.error < 0.09, "{unsure:?}");
@@ -274,24 +274,25 @@ mod tests {
     #[test]
     fn without_a_curve_the_profile_or_the_efficiency_has_to_do_and_without_them_nothing_is_known() {
         let program = Program { dop: 8, efficiency: Some(0.5), ..Program::new(crate::ProgramId(1), 16) };
-        assert!((Known::observed(&program).unwrap().at(At::new(8)).value - 4.0).abs() < 1e-9);
-        let on_one = Known::observed(&Program { dop: 1, ..program.clone() }).unwrap();
+        assert!((KnownCurve::observed(&program).unwrap().at(At::new(8)).value - 4.0).abs() < 1e-9);
+        let on_one = KnownCurve::observed(&Program { dop: 1, ..program.clone() }).unwrap();
         assert!(on_one.is_serial() && (on_one.at(At::new(16)).value - 8.0).abs() < 1e-9);
-        assert_eq!(Known::observed(&Program { dop: 0, ..program.clone() }), None);
+        assert_eq!(KnownCurve::observed(&Program { dop: 0, ..program.clone() }), None);
         let measured = |dop, value| Measured { dop, speedup: Estimate { value, error: 0.05 } };
         // What it was on one context says less than what it is judged by now.
         let on_one =
             Program { curve: vec![measured(1, 1.0)], profile: vec![measured(1, 1.0)], ..program.clone() };
-        assert!((Known::observed(&on_one).unwrap().at(At::new(8)).value - 4.0).abs() < 1e-9);
-        assert!(Known::observed(&Program { efficiency: None, ..on_one }).unwrap().is_serial());
+        assert!((KnownCurve::observed(&on_one).unwrap().at(At::new(8)).value - 4.0).abs() < 1e-9);
+        assert!(KnownCurve::observed(&Program { efficiency: None, ..on_one }).unwrap().is_serial());
         let profile = vec![measured(4, 3.0), measured(8, 5.0)];
-        let known =
-            |curve| Known::observed(&Program { curve, profile: profile.clone(), ..program.clone() }).unwrap();
+        let known = |curve| {
+            KnownCurve::observed(&Program { curve, profile: profile.clone(), ..program.clone() }).unwrap()
+        };
         assert!((known(vec![]).at(At::new(8)).value - 5.0).abs() < 1e-9);
         let both = known(vec![measured(8, 4.5)]);
         assert!(
             (both.at(At::new(8)).value - 4.5).abs() < 0.15 && (both.at(At::new(4)).value - 3.0).abs() < 0.15
         );
-        assert_eq!(Known::observed(&Program { efficiency: Some(f64::NAN), ..program }), None);
+        assert_eq!(KnownCurve::observed(&Program { efficiency: Some(f64::NAN), ..program }), None);
     }
 }

@@ -19,22 +19,22 @@ const SPINNERS: u32 = 256;
 const TEXT: usize = 256;
 
 /// One user's memory. Nothing is opened before it is used, and no file made before there is something to keep.
-pub struct Memory {
+pub struct Profiles {
     path: PathBuf,
     renews: bool,
     file: Option<File>,
     aside: Option<PathBuf>,
 }
 
-impl Memory {
+impl Profiles {
     /// The memory in the file at `path`, which is left as it is where it can't be understood.
-    pub fn at(path: &Path) -> Memory {
-        Memory { path: path.to_owned(), renews: false, file: None, aside: None }
+    pub fn at(path: &Path) -> Profiles {
+        Profiles { path: path.to_owned(), renews: false, file: None, aside: None }
     }
 
     /// The same; a file that is damaged or of another version is renamed (`.broken`), and an empty one takes its place.
-    pub fn renewing(path: &Path) -> Memory {
-        Memory { renews: true, ..Memory::at(path) }
+    pub fn renewing(path: &Path) -> Profiles {
+        Profiles { renews: true, ..Profiles::at(path) }
     }
 
     /// Where a file is now that had to be set aside since this was asked last.
