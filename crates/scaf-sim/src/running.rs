@@ -3,8 +3,9 @@
 //! Its speed is constant between two events; [`Running::advance`] takes it from one to the next. A *piece* is what the daemon can
 //! tell the time of: a run of a region, or the stretch between two barriers of a long one.
 
-use crate::scenario::{Mechanism, Mechanisms, ProgramSpec, RegionSpec};
+use crate::scenario::{Mechanisms, Permits, ProgramSpec, RegionSpec};
 use scaf_policy::ProgramId;
+use scaf_team::choice::{self, Facts, Length, Mechanism};
 use std::collections::BTreeMap;
 
 /// From this length on a region is long: started wide where it folds evenly (docs/mechanisms.md).
@@ -42,8 +43,9 @@ pub(crate) struct Running<'a> {
     run_left: f64,
     /// Work done in the piece, since when it runs, and whether it had one DoP all the time.
     piece: (f64, f64, bool),
-    /// Threads of the team.
+    /// Threads of the team, and how they follow the grant.
     pub team: u32,
+    mechanism: Mechanism,
     /// Threads of its next team while it is unmanaged.
     pub wish: u32,
     /// It waits for its turn.
@@ -83,6 +85,7 @@ impl<'a> Running<'a> {
             run_left: 0.0,
             piece: (0.0, now_s, true),
             team: 1,
+            mechanism: Mechanism::Unmanaged,
             wish: natural,
             frozen: false,
             dop: None,
@@ -167,27 +170,45 @@ impl<'a> Running<'a> {
         self.piece = (0.0, now_s, true);
         let number = self.number();
         let first = !std::mem::replace(&mut self.ran[number], true);
-        let wide = first && region.mechanism == Mechanism::Auto && !self.spec.spins;
-        self.team = if wide { self.natural } else { self.next_team(region) };
+        (self.team, self.mechanism) = self.choose(region, first);
+    }
+
+    /// The team of a run of a region, and its mechanism, as the client chooses. `first`: it hasn't run before.
+    fn choose(&self, region: &RegionSpec, first: bool) -> (u32, Mechanism) {
+        let dop =
+            if self.spec.rigid { self.natural } else { self.dop.unwrap_or(self.wish).min(self.natural) };
+        let length = match region.mechanism {
+            Permits::Auto if first => Length::Unknown,
+            Permits::Auto if region.seconds / region.speedup.at(dop) >= LONG_S => Length::Long,
+            _ => Length::Short,
+        };
+        let choice = choice::choose(&Facts {
+            requested: 0,
+            natural: self.natural,
+            budget: Some(dop),
+            kept: false,
+            resizable: matches!(region.mechanism, Permits::Auto | Permits::Resize),
+            independent: region.mechanism == Permits::Virtualise,
+            length,
+            only_master: true,
+            lent: false,
+            spins: self.spec.spins,
+        });
+        let parks = region.mechanism == Permits::Park && choice.mechanism == Mechanism::Fold;
+        // Threads as the program finds them.
+        let team = choice.team.max(choice.ids);
+        (team, if parks { Mechanism::Park } else { choice.mechanism })
     }
 
     /// The team of the next run of a region that has run.
     fn next_team(&self, region: &RegionSpec) -> u32 {
-        let dop =
-            if self.spec.rigid { self.natural } else { self.dop.unwrap_or(self.wish).min(self.natural) };
-        let long = || region.seconds / region.speedup.at(dop) >= LONG_S;
-        match region.mechanism {
-            Mechanism::Resize => dop,
-            Mechanism::Fold | Mechanism::Park | Mechanism::Virtualise => self.natural,
-            Mechanism::Auto if self.natural.is_multiple_of(dop) && !self.spec.spins && long() => self.natural,
-            Mechanism::Auto => dop,
-        }
+        self.choose(region, false).0
     }
 
     /// Threads that it runs with, where they are to be waited for: those of a team that spins and can be resized. Others are folded
     /// at once, at little loss.
     pub fn late_team(&self) -> u32 {
-        let resized = |region: &RegionSpec| matches!(region.mechanism, Mechanism::Resize | Mechanism::Auto);
+        let resized = |region: &RegionSpec| matches!(region.mechanism, Permits::Resize | Permits::Auto);
         if self.spec.spins && self.region().is_some_and(resized) { self.team } else { 0 }
     }
 
@@ -218,7 +239,7 @@ impl<'a> Running<'a> {
         let Some(region) = self.region() else { return (busy, 0.0) };
         let width = self.width();
         let mut speed = region.speedup.at(width) * busy;
-        if self.team > width && !matches!(region.mechanism, Mechanism::Park | Mechanism::Virtualise) {
+        if self.team > width && !matches!(self.mechanism, Mechanism::Park | Mechanism::Virtualise) {
             // Threads that take turns on one context are done last: 5 on 4 take as long as 8.
             let turns = f64::from(self.team) / f64::from(width);
             speed *= (1.0 - mechanisms.fold_loss) * turns / turns.ceil();
@@ -358,8 +379,8 @@ impl<'a> Running<'a> {
             self.pending = None;
             self.take_up(contexts);
         } else if contexts != wanted {
-            let ms = match self.region().map(|region| region.mechanism) {
-                Some(Mechanism::Park | Mechanism::Virtualise) => mechanisms.chunk_ms,
+            let ms = match self.mechanism {
+                Mechanism::Park | Mechanism::Virtualise if self.region().is_some() => mechanisms.chunk_ms,
                 _ if contexts < self.contexts => mechanisms.fold_ms,
                 _ => mechanisms.unfold_ms,
             };

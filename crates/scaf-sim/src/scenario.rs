@@ -209,14 +209,14 @@ pub struct RegionSpec {
     pub marks: u32,
     /// How grants reach it.
     #[serde(default)]
-    pub mechanism: Mechanism,
+    pub mechanism: Permits,
 }
 
-/// How grants reach a region; see docs/mechanisms.md.
+/// Which mechanisms a region permits; see docs/mechanisms.md. The one that it gets is chosen as in the client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mechanism {
-    /// As the daemon and the client choose: wide and folded where it takes long and folds evenly, else resized.
+pub enum Permits {
+    /// All: it is wide and folded where it takes long and folds evenly, else resized.
     #[default]
     Auto,
     /// The next run has another team; one that runs is folded onto fewer contexts, but can't grow.

@@ -5,7 +5,7 @@
 //! by both: the integral of its speedup at the DoPs that it had. What the trace can't tell is assumed: a program does one thing all
 //! the time, it can be resized within 10 ms, and nobody slows anybody.
 
-use crate::scenario::{self, Mechanism, ProgramSpec, RegionSpec, Scenario};
+use crate::scenario::{self, Permits, ProgramSpec, RegionSpec, Scenario};
 use crate::shape::{MOST_CONTEXTS, Shape};
 use scaf_policy::fusion::Measured;
 use scaf_policy::{Decision, Dop, Gang, Machine, ProgramId};
@@ -288,7 +288,7 @@ impl Seen {
             bandwidth: 0.0,
             waits: 1.0,
             marks: 1,
-            mechanism: Mechanism::Resize,
+            mechanism: Permits::Resize,
         };
         let mut spec = ProgramSpec::of_region(&self.name, self.arrived_s, region);
         spec.phases[0].serial_s = serial_s;

@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use scaf_policy::{POLICIES, Settings, by_name};
-use scaf_sim::scenario::{Mechanism, PhaseSpec, ProgramSpec, RegionSpec};
+use scaf_sim::scenario::{Permits, PhaseSpec, ProgramSpec, RegionSpec};
 use scaf_sim::{Options, Outcome, Scenario, Shape, simulate};
 use std::collections::BTreeSet;
 
 fn region(seconds: f64, times: u32, speedup: Shape) -> RegionSpec {
-    RegionSpec { seconds, times, speedup, bandwidth: 0.0, waits: 1.0, marks: 1, mechanism: Mechanism::Auto }
+    RegionSpec { seconds, times, speedup, bandwidth: 0.0, waits: 1.0, marks: 1, mechanism: Permits::Auto }
 }
 
 fn scenario(machine: &str, programs: Vec<ProgramSpec>) -> Scenario {
@@ -98,22 +98,22 @@ fn a_region_in_flight_shrinks_at_once_and_grows_only_where_its_team_allows() {
         under("equi", &both, 1).programs[0].time_s()
     };
     // b's second of work takes half a second on two contexts; a loses as much of its own as it lends.
-    assert!((time_s(Mechanism::Park) - 2.25).abs() < 0.02, "{}", time_s(Mechanism::Park));
-    assert!(time_s(Mechanism::Fold) > time_s(Mechanism::Park));
+    assert!((time_s(Permits::Park) - 2.25).abs() < 0.02, "{}", time_s(Permits::Park));
+    assert!(time_s(Permits::Fold) > time_s(Permits::Park));
     // A program that comes second with a resized team stays small until its region ends.
     let second = |mechanism| {
         let later = ProgramSpec::of_region("c", 0.1, long(mechanism));
         let both = scenario("core:4 pu:1", vec![ProgramSpec { arrives_s: 0.0, ..short.clone() }, later]);
         under("equi", &both, 1).programs[1].time_s()
     };
-    assert!((second(Mechanism::Resize) - 4.0).abs() < 0.02, "{}", second(Mechanism::Resize));
-    assert!(second(Mechanism::Park) < 2.3, "{}", second(Mechanism::Park));
+    assert!((second(Permits::Resize) - 4.0).abs() < 0.02, "{}", second(Permits::Resize));
+    assert!(second(Permits::Park) < 2.3, "{}", second(Permits::Park));
 }
 
 #[test]
 fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
     let marked = |marks| {
-        let long = RegionSpec { marks, mechanism: Mechanism::Park, ..region(40.0, 1, Shape::Amdahl(0.3)) };
+        let long = RegionSpec { marks, mechanism: Permits::Park, ..region(40.0, 1, Shape::Amdahl(0.3)) };
         let programs =
             [("a", 0.0), ("b", 5.0)].map(|(name, at)| ProgramSpec::of_region(name, at, long.clone()));
         let both = scenario("core:8 pu:1", programs.to_vec());
@@ -190,11 +190,11 @@ fn shape() -> impl Strategy<Value = Shape> {
 
 fn any_region() -> impl Strategy<Value = RegionSpec> {
     let mechanism = prop_oneof![
-        Just(Mechanism::Auto),
-        Just(Mechanism::Resize),
-        Just(Mechanism::Fold),
-        Just(Mechanism::Park),
-        Just(Mechanism::Virtualise)
+        Just(Permits::Auto),
+        Just(Permits::Resize),
+        Just(Permits::Fold),
+        Just(Permits::Park),
+        Just(Permits::Virtualise)
     ];
     (0.01f64..0.5, 1u32..20, shape(), 0.0f64..2.0, 0.0f64..1.0, 1u32..20, mechanism).prop_map(
         |(seconds, times, speedup, bandwidth, waits, marks, mechanism)| RegionSpec {
@@ -368,7 +368,7 @@ fn five_programs_on_four_nodes_get_on_alike_if_they_scale() {
 
 #[test]
 fn teams_that_spin_are_waited_for_when_their_partition_shrinks() {
-    let mechanism = Mechanism::Resize;
+    let mechanism = Permits::Resize;
     let spinning = |at_s| {
         let region = RegionSpec { mechanism, ..region(4.0, 4, Shape::Amdahl(0.0)) };
         ProgramSpec { spins: true, ..ProgramSpec::of_region("s", at_s, region) }

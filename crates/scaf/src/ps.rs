@@ -3,7 +3,7 @@
 use crate::{cli, daemon, why};
 use anyhow::Result;
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use scafd::control::{Mechanism, Program, Request, Runtime, Snapshot, Turns};
+use scafd::control::{Program, Request, Runtime, Snapshot, Turns};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -91,25 +91,13 @@ fn row(program: &Program) -> Vec<String> {
     vec![
         printable(&program.name),
         program.pid.to_string(),
-        mechanism(program.mechanism).to_owned(),
+        program.mechanism.name().to_owned(),
         format!("{dop}/{}", program.natural),
         program.pus.to_string(),
         number(program.efficiency),
         number(program.speedup),
         program.team.to_string(),
     ]
-}
-
-/// What people call it.
-pub fn mechanism(mechanism: Mechanism) -> &'static str {
-    match mechanism {
-        Mechanism::Unmanaged => "unmanaged",
-        Mechanism::Resize => "resize",
-        Mechanism::Fold => "fold",
-        Mechanism::Park => "park",
-        Mechanism::Gang => "gang",
-        Mechanism::Virtualise => "virtualise",
-    }
 }
 
 /// What the two names of LLVM's runtime are called.
@@ -211,7 +199,7 @@ mod tests {
             uid: 1000,
             name: "cg\u{1b}[2J".into(),
             attached_ns: 0,
-            mechanism: Mechanism::Fold,
+            mechanism: scafd::control::Mechanism::Fold,
             mechanism_reason: "it asks for the team size".into(),
             dop: Some(2),
             granted_ns: 0,

@@ -1,6 +1,6 @@
 //! A decision in words: what the policy was given about each program, and what it answered.
 
-use crate::ps::{mechanism, printable};
+use crate::ps::printable;
 use scaf_policy::fusion::{Measured, Source};
 use scaf_policy::{Dop, Objective, Program, Share};
 use scafd::journal::Entry;
@@ -95,7 +95,7 @@ fn about(entry: &Entry, program: &Program, share: Option<&Share>) -> String {
         line("phase", "serial: it needs one context until it enters a parallel region");
     }
     if let Some(known) = entry.mechanisms.get(&program.id.0) {
-        line("mechanism", mechanism(*known));
+        line("mechanism", known.name());
     }
     text
 }
