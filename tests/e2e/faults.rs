@@ -9,7 +9,7 @@ fn a_killed_daemon_harms_nobody_and_affinities_are_given_back() {
     {
         let rigid = house.program("promises").args(["clause"]).threads(3).start();
         let other = house.program("loops").start();
-        rigid.until_folded();
+        rigid.until("one PU", |program| program.dop == Some(1) && program.effective_ns.is_some());
         other.until_resized_to(1);
         crate::support::kill(house.daemon());
         for pid in [rigid.pid(), other.pid()] {
