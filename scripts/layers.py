@@ -165,7 +165,7 @@ def check(root, floors):
 CLEAN = {
     "../Cargo.toml": "", "a/z_tests.rs": "use crate::b::f;\n", "a/w.rs": "use super::Y;\npub struct W;\n",
     "lib.rs": "mod a;\nmod b;\nmod c;\npub use a::{Y, z::Z as Zed};\npub use std::mem;\nfn g() { c::m!() }\n",
-    "a/mod.rs": "mod w;\nmod z;\npub use {w::W, z::Z};\npub struct Y(Z);\n// b::f()\nfn g() { crate::mem::f() }\n"
+    "a/mod.rs": "mod w;\nmod z;\npub use {w::W, z::Z};\nstruct Y(Z);\n// b::f()\nfn g() { crate::mem }\n"
                 "#[cfg(test)]\nmod tests {\n    use crate::b::*;\n    fn t() {}\n}\n",
     "a/z.rs": "/// [`crate::b::f`]\nuse crate::b::{self as d};\npub struct Z;\n#[cfg(test)]\nuse super::Y;\n",
     "b.rs": "use crate::{\n    Y,\n    Zed as Q,\n};\npub fn f() { r#\"\" crate::c::f()\"#; \"c::f\" }\n",
@@ -177,7 +177,7 @@ FAULTS = {  # what is said: the file at fault, and what it has besides
     "c.rs:3 imports b.rs": ("a/mod.rs", "mod i {\n    fn h() { super::super::c::m!() }\n}\n"),
     "t: 2 files in a circle": ("a/z.rs", "use super::Y;\n"), "t: d has no floor": ("d.rs", ""),
     "folders below t in a circle": ("a/w.rs", "use crate::b;\nfn g() { b::f() }\n"),
-    "t: upwards": ("b.rs", "use crate::c::m;\n"), "crates: upwards": ("../Cargo.toml", "dependencies.u = 1\n"),
+    "t: upwards": ("b.rs", "use crate::c::m;\n"), "crates: upwards": ("../Cargo.toml", "dependencies.u=1\n"),
     "": ("c.rs", "mod i {\n    use crate::a;\n    fn g() { a::z::g() }\n}\n"),
 }
 
