@@ -1,9 +1,9 @@
 #!/bin/sh
-# The whole comparison on a machine of many cores: what scaf costs, what it knows, and every mix under every configuration.
-# Needs nothing but what `make build` has built, no network and no root. Ends with a table.
+# The whole comparison on a machine of many cores: what scaf costs, what it knows, and every mix under every
+# configuration, with a table in the end. Needs what `make build` has built, and neither network nor root.
 #
-# Results are JSON under bench/results/DATE-HOSTNAME-NPU. What is there already isn't measured again, so a run that was
-# broken off goes on with the same command (RESULTS=FOLDER names one of another day).
+# Results are JSON under bench/results/DATE-HOSTNAME-NPU. What is there isn't measured again, so the same
+# command goes on with a run that was broken off (RESULTS=FOLDER names one of another day).
 #
 # To try it out within a minute or two:
 #   MIXES=cg-ep CONFIGS=unmanaged,equi REPETITIONS=1 RUN_S=0.2 SOLO=ep ESTIMATE=compute bench/manycore.sh
@@ -28,16 +28,19 @@ if [ ! -e "$out/README.md" ]; then
     {
         echo "# $(date -u +%F), $(uname -n), $pus PUs"
         echo
-        lscpu 2>/dev/null | grep -E '^(Model name|CPU\(s\)|Thread|Core|Socket|NUMA node\(s\)|L[123])' | sed 's/^/- /; s/  */ /g' || true
+        lscpu 2>/dev/null | grep -E '^(Model name|CPU\(s\)|Thread|Core|Socket|NUMA node\(s\)|L[123])' |
+            sed 's/^/- /; s/  */ /g' || true
         echo "- Kernel: $(uname -sr)"
         echo "- Load when it began: $(cut -d' ' -f1-3 /proc/loadavg)"
-        echo "- scaf $("$scaf" --version | cut -d' ' -f2), $(git rev-parse --short HEAD 2>/dev/null || echo 'no commit known')"
+        commit=$(git rev-parse --short HEAD 2>/dev/null || echo 'no commit known')
+        echo "- scaf $("$scaf" --version | cut -d' ' -f2), $commit"
         echo
-        echo "Made by bench/manycore.sh with $repetitions repetitions, configurations $configs. What each number is: docs/bench.md."
+        echo "Made by bench/manycore.sh with $repetitions repetitions, configurations $configs." \
+            "What each number is: docs/bench.md."
     } >"$out/README.md"
 fi
 
-# Runs the rest of its arguments, `scaf bench`'s, unless their result is there. A failure is told, and tried again next time.
+# measure NAME WORD...: runs `scaf bench WORD...` unless its result is there, as it isn't after a failure.
 failed=
 measure() {
     result=$out/$1.json
@@ -62,7 +65,8 @@ runnable() {
 
 measure overhead overhead --repetitions "$repetitions"
 measure solo solo --repetitions "$repetitions" --seconds "$seconds" ${SOLO:+--programs "$SOLO"}
-measure estimate estimate --repetitions "$repetitions" --seconds "$seconds" ${ESTIMATE:+--programs "$ESTIMATE"}
+measure estimate estimate --repetitions "$repetitions" --seconds "$seconds" \
+    ${ESTIMATE:+--programs "$ESTIMATE"}
 for mix in $mixes; do
     runnable "$mix" || { echo "== $mix is left out: its programs need .venv (make setup)"; continue; }
     measure "mix-$mix" mix "bench/mixes/$mix.toml" --configs "$configs" --repetitions "$repetitions"
@@ -70,14 +74,26 @@ done
 
 # The table: STP of each mix under each configuration.
 awk -F'"' -v configs="$configs" '
-    BEGIN { n = split(configs, name, ","); printf "%-24s", "STP"; for (i = 1; i <= n; i++) printf "%11s", name[i]; print "" }
+    BEGIN {
+        n = split(configs, name, ",")
+        printf "%-24s", "STP"
+        for (i = 1; i <= n; i++) printf "%11s", name[i]
+        print ""
+    }
     /^  "mix":/ { mix = $4 }
     /^      "name":/ { config = $4 }
-    /^      "stp":/ { split($0, part, /[:,]/); stp[mix, config] = part[2]; if (!(mix in seen)) { seen[mix]; order[++m] = mix } }
+    /^      "stp":/ {
+        split($0, part, /[:,]/)
+        stp[mix, config] = part[2]
+        if (!(mix in seen)) { seen[mix]; order[++m] = mix }
+    }
     END {
         for (j = 1; j <= m; j++) {
             printf "%-24s", order[j]
-            for (i = 1; i <= n; i++) if ((order[j], name[i]) in stp) printf "%11.2f", stp[order[j], name[i]]; else printf "%11s", "-"
+            for (i = 1; i <= n; i++) {
+                known = (order[j], name[i]) in stp
+                printf "%11s", known ? sprintf("%.2f", stp[order[j], name[i]]) : "-"
+            }
             print ""
         }
     }' "$out"/mix-*.json

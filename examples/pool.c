@@ -1,11 +1,11 @@
 /* build: gcc -O2 -I include -pthread
  *
- * A thread pool of one's own that follows what the machine has for it. Compile it as the line above says, and run two at a time:
+ * A thread pool of one's own that follows its grant. Compile it as said above, and run two at a time:
  *
  *     scaf run ./pool 2000 & scaf run ./pool 2000
  *
- * Each has a thread for each CPU, and as many of them at work as the daemon grants; they say so whenever that changes. Without
- * scaf it does the same with all its threads. What it computes is the same in any case.
+ * Each has a thread for each CPU, of which as many work as the daemon grants; it prints that whenever it
+ * changes. Without scaf all its threads work. What it computes is the same in any case.
  *
  * ./pool BATCHES does so many; ./pool goes on until its standard input ends.
  */
@@ -28,7 +28,7 @@ static struct {
     unsigned next, done;
     unsigned long sum;
     int ending;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER, .next = TASKS, .done = TASKS};
+} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .next = TASKS, .done = TASKS};
 
 /* A task: 100,000 steps of a generator, some 0.3 ms. */
 static unsigned long task(unsigned number)

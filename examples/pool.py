@@ -1,4 +1,4 @@
-"""A pool of Python threads that follows what the machine has for it: scaf run python3 examples/pool.py BLOCKS (docs/api.md)."""
+"""A pool of Python threads that follows its grant: scaf run python3 examples/pool.py BLOCKS (docs/api.md)."""
 import ctypes, hashlib, os, sys, threading  # noqa: E401
 
 scaf, threads = ctypes.CDLL(None), len(os.sched_getaffinity(0))
@@ -24,6 +24,7 @@ def follow():
             limit = now
             change.notify_all()
 
-running = [threading.Thread(target=work, args=(mine,)) for mine in range(threads)] + [threading.Thread(target=follow)]
+running = [threading.Thread(target=work, args=(mine,)) for mine in range(threads)]
+running.append(threading.Thread(target=follow))
 [thread.start() for thread in running], [thread.join() for thread in running]
 print(hashlib.sha256(b"".join(digests[block] for block in sorted(digests))).hexdigest())

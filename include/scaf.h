@@ -1,8 +1,8 @@
 /*
  * scaf.h: for programs with threads of their own, and for runtimes that libscaf has no port for.
  *
- * OpenMP programs need none of this: `scaf run PROGRAM` is all. A pool of threads that the program made itself is narrowed by
- * `scaf run`, too, onto fewer CPUs; here it learns how many threads are to run, so that no two share a CPU.
+ * OpenMP programs need none of this: `scaf run PROGRAM` is all. It narrows a program's own threads, too, onto
+ * fewer CPUs. With this file the program learns how many are to run, so that no two share a CPU.
  *
  *     uint32_t pool = scaf_register("images", 8);       8 threads, were it alone on the machine
  *     for (;;) {
@@ -13,16 +13,15 @@
  *         scaf_end(&work, 1000);
  *     }
  *
- * This file is all there is to include; nothing needs to be linked. Each function looks for libscaf in the process at its first call:
- * `scaf run` puts it there; else link with -lscaf, or dlopen() libscaf.so with RTLD_GLOBAL before. Where it isn't there each function
- * says what is right then: nobody limits the program. Where it is there and no daemon answers, so it is, too, until one does.
- * With glibc before 2.34 link with -ldl.
+ * Include this file; nothing needs to be linked, but -ldl with glibc before 2.34. Each function looks for
+ * libscaf in the process at its first call. `scaf run` puts it there; else link with -lscaf, or dlopen()
+ * libscaf.so with RTLD_GLOBAL before. Without libscaf, or while no daemon answers, the program has no limit.
  *
- * Errors: there are none to handle. No function aborts, prints or changes errno; a value out of its range does what is said there.
- * Threads: any function may be called by any thread at any time. Signal handlers may call scaf_dop and scaf_managed after each has
- * been called once elsewhere. None may be called between vfork and exec.
- * Fork: a child keeps its pools, whose numbers stay good. It is a program of its own and attaches when it calls scaf_dop.
- * Time: scaf_dop takes 25 ns, scaf_begin and scaf_end together 65 ns; the first call that finds a daemon waits for it, 2 ms at most.
+ * Errors: none to handle. No function aborts, prints or changes errno, whatever it is given.
+ * Threads: any thread may call any function at any time. A signal handler may call scaf_dop and scaf_managed
+ * after each has been called once elsewhere. None may be called between vfork and exec.
+ * Fork: a child keeps its pools and their numbers. It is a program of its own: scaf_dop attaches it.
+ * Time: scaf_dop takes 25 ns, scaf_begin and scaf_end together 65 ns; the first to find a daemon, up to 2 ms.
  *
  * C99 or C++11, gcc or clang, x86-64 Linux.
  */
@@ -35,7 +34,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The version of this interface. Within one version functions are added, never changed or taken away. */
+/* The version of this interface. Within a version functions are added, never changed or taken away. */
 #define SCAF_API_VERSION 1
 
 /* Most threads of a pool, and the number of threads that stands for: as many as you like. */
@@ -49,7 +48,6 @@ struct scaf_work {
     uint64_t opaque[8];
 };
 
-/* ------------------------------------------------------------------------------------------------------------------------------ */
 /* How libscaf is found. */
 
 typedef void (*scaf_function_)(void);
@@ -73,11 +71,9 @@ static inline scaf_function_ scaf_find_(scaf_function_ *known, const char *name)
     return found == scaf_absent_ ? (scaf_function_)0 : found;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------------------ */
+/* The functions. */
 
-/*
- * The interface's version that libscaf in this process has; 0 if there is no libscaf.
- */
+/* The version of the interface that libscaf in this process has; 0 without libscaf. */
 static inline uint32_t scaf_api_version(void)
 {
     static scaf_function_ known;
@@ -88,9 +84,9 @@ static inline uint32_t scaf_api_version(void)
 /*
  * Tells of a pool of threads. It need not have threads yet.
  *   name     what people call it, for `scaf ps -v`; its first 23 bytes count. May be null.
- *   threads  how many it would run if the program were alone on the machine, 1 to SCAF_MOST_THREADS: its CPUs, usually.
- * Returns the pool's number, at least 1. 0, which stands for no pool, if there is no libscaf, `threads` is out of range, or there are
- * SCAF_MOST_POOLS pools already. All other functions take 0 for a pool, and limit nothing then.
+ *   threads  how many it would run were it alone on the machine, 1 to SCAF_MOST_THREADS: usually its CPUs.
+ * Returns the pool's number, at least 1; or 0, no pool, if there is no libscaf, `threads` is out of range, or
+ * there are SCAF_MOST_POOLS pools already. All other functions take 0 for a pool, and limit nothing then.
  * From here on the program is managed, if a daemon is there.
  */
 static inline uint32_t scaf_register(const char *name, uint32_t threads)
@@ -101,8 +97,8 @@ static inline uint32_t scaf_register(const char *name, uint32_t threads)
 }
 
 /*
- * The pool is gone: its number stands for no pool from now on, until it is given away again. Whoever is in scaf_wait for it comes
- * back within a second. When the last one is gone and there is nothing else to be managed, the program keeps one CPU's share.
+ * The pool is gone: its number stands for no pool until it is given away again. Its scaf_wait ends within a
+ * second. After the last pool, with nothing else to be managed, the program keeps one CPU's share.
  */
 static inline void scaf_unregister(uint32_t pool)
 {
@@ -113,8 +109,8 @@ static inline void scaf_unregister(uint32_t pool)
 }
 
 /*
- * How many threads of the pool are to run now: 1 to as many as it was registered with. While the program isn't managed, all of them; for
- * no pool, SCAF_MOST_THREADS. Never 0: take the smaller one of this and the threads that you have.
+ * How many threads of the pool are to run now: 1 to as many as it was registered with; all while the program
+ * isn't managed; SCAF_MOST_THREADS for no pool. Take the smaller of this and the threads that you have.
  */
 static inline uint32_t scaf_dop(uint32_t pool)
 {
@@ -124,10 +120,11 @@ static inline uint32_t scaf_dop(uint32_t pool)
 }
 
 /*
- * Waits until scaf_dop(pool) isn't `seen` any more, and returns what it is then.
+ * Waits until scaf_dop(pool) isn't `seen` any more, and returns it.
  *   timeout_ms  longest wait in milliseconds; 0 doesn't wait, a negative one waits for as long as it takes.
- * Returns `seen` when the time is over. It may do so sooner, after a signal say; for no pool it does within a second. A smaller DoP is noticed in 0.1 ms, as a larger one; that a daemon was killed or is back, within a
- * second or two. A thread that follows the grant this way costs nothing while nothing changes, but for a look a second.
+ * Returns `seen` when the time is over, or sooner, as after a signal; for no pool within a second. Another
+ * DoP is noticed in 0.1 ms; that a daemon was killed or is back, within a second or two. A thread that
+ * follows the grant this way costs nothing while nothing changes, but for a look a second.
  */
 static inline uint32_t scaf_wait(uint32_t pool, uint32_t seen, int32_t timeout_ms)
 {
@@ -143,9 +140,7 @@ static inline uint32_t scaf_wait(uint32_t pool, uint32_t seen, int32_t timeout_m
     return SCAF_MOST_THREADS;
 }
 
-/*
- * Whether a daemon manages the program now: 1 or 0.
- */
+/* Whether a daemon manages the program now: 1 or 0. */
 static inline int scaf_managed(void)
 {
     static scaf_function_ known;
@@ -154,15 +149,16 @@ static inline int scaf_managed(void)
 }
 
 /*
- * Parallel work begins. This is how the daemon knows that the program is parallel now, and how much faster it is on more CPUs; a program that
- * never says so is taken for serial by policies that go by speedups, and gets little more than one CPU from them.
+ * Parallel work begins. This tells the daemon that the program is parallel now, and how much faster it is on
+ * more CPUs. Without it, policies that go by speedups take it for serial and give it little more than one CPU.
  *   work     written.
  *   pool     whose threads do it.
- *   kind     any number that is the same for work of the same kind: the address of the function that the threads run is best, because it is
- *            known again in the next run.
+ *   kind     any number that is the same for work of the same kind: best the address of the function that the
+ *            threads run, which is known again in the next run.
  *   threads  how many do it, 1 to SCAF_MOST_THREADS (what is out of range counts as the nearest).
- * Work of 1 to 100 ms is best: of shorter work the calls are noticed, and of longer work nothing is learned until it ends, and nothing at all
- * if the grant changed meanwhile. Of pieces of work of one thread that lie within each other only the innermost are measured; and none within an OpenMP region.
+ * Work of 1 to 100 ms is best. In shorter work the calls take a noticeable part. Of longer work nothing is
+ * learned until it ends, and nothing at all if the grant changed meanwhile. Where a thread's pieces of work
+ * lie within each other, only the innermost are measured, and none within an OpenMP region.
  */
 static inline void scaf_begin(struct scaf_work *work, uint32_t pool, uint64_t kind, uint32_t threads)
 {
@@ -175,9 +171,10 @@ static inline void scaf_begin(struct scaf_work *work, uint32_t pool, uint64_t ki
 }
 
 /*
- * That work has ended. To be called once for each scaf_begin, by the same thread if possible: by another one, its time counts, but nothing
- * is learned of its speedup.
- *   units  how much work it was: tiles, rows, bytes, whatever takes the same time each; below 2^44. 0 if all work of that kind is equally much.
+ * That work has ended. To be called once for each scaf_begin, by the same thread if possible: otherwise its
+ * time counts, but nothing is learned of its speedup.
+ *   units  how much work it was: tiles, rows, bytes, whatever takes the same time each; below 2^44. 0 if all
+ *          work of that kind is equally much.
  */
 static inline void scaf_end(struct scaf_work *work, uint64_t units)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The main job on real programs: two pairs side by side, first without scaf, then split by hand, then with scaf. Ends
-# with a table a pair and a picture. Takes about two minutes once everything is built.
+# The main job on real programs: two pairs side by side, without scaf, split by hand, and with scaf. Makes a
+# table and a picture of each pair. Takes about two minutes once everything is built.
 set -eu
 cd "$(dirname "$0")/.."
 scaf=target/release/scaf

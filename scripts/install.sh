@@ -7,7 +7,8 @@ prefix=${1:?usage: scripts/install.sh PREFIX}
     echo "install: nothing is built yet; run: make build" >&2
     exit 1
 }
-install -d "$prefix/bin" "$prefix/include" "$prefix/lib/scaf" "$prefix/share/man/man1" "$prefix/share/man/man8"
+install -d "$prefix/bin" "$prefix/include" "$prefix/lib/scaf" "$prefix/share/man/man1" \
+    "$prefix/share/man/man8"
 install -m 755 target/release/scaf target/release/scafd "$prefix/bin/"
 install -m 644 target/release/libscaf.so "$prefix/lib/scaf/"
 install -m 644 include/scaf.h "$prefix/include/"

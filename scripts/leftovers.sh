@@ -13,7 +13,8 @@ if pgrep -x -r R,S,D,T,t scafd >/dev/null; then
 fi
 sockets=$(grep -o '@\?[^ ]*scafd\.sock' /proc/net/unix | sort -u || true)
 [ -z "$sockets" ] || fail "sockets: $sockets"
-files=$(find /run/scaf "${XDG_RUNTIME_DIR:-/nonexistent}/scaf" "/tmp/scaf-$(id -u)" -name 'scafd.sock' 2>/dev/null || true)
+files=$(find /run/scaf "${XDG_RUNTIME_DIR:-/nonexistent}/scaf" "/tmp/scaf-$(id -u)" -name 'scafd.sock' \
+    2>/dev/null || true)
 [ -z "$files" ] || fail "socket files: $files"
 groups=$(find /sys/fs/cgroup -type d -name 'scaf*' 2>/dev/null || true)
 [ -z "$groups" ] || fail "cgroups: $groups"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what building, testing and the demo need beyond Rust: Debian packages, and a Python environment in .venv
-# with the real programs. Does nothing where everything is there. Without root or network it says what is missing.
+# Installs what building, testing and the demo need beyond Rust: Debian packages, and the real programs in a
+# Python environment in .venv. Does nothing if all is there. Without root or network it says what is missing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -44,13 +44,14 @@ util-linux /usr/bin/taskset
 procps /usr/bin/pgrep
 PACKAGES
 if [ -n "$missing" ]; then
-    command -v apt-get >/dev/null || fail "these are missing, and there is no apt-get to install them:$missing"
+    command -v apt-get >/dev/null ||
+        fail "these are missing, and there is no apt-get to install them:$missing"
     [ "$(id -u)" -eq 0 ] || fail "these are missing; install them with: sudo apt-get install$missing"
     echo "setup: installing$missing"
     log=$(mktemp)
     # shellcheck disable=SC2086 # a list of packages
-    if ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $missing; } >"$log" 2>&1
-    then
+    export DEBIAN_FRONTEND=noninteractive
+    if ! { apt-get update -qq && apt-get install -y -qq $missing; } >"$log" 2>&1; then
         tail -5 "$log" >&2
         fail "apt-get could not install$missing (is the network reachable?)"
     fi

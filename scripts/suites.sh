@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests that real programs bring along (bench/real/suite.py), once without us and once managed beside a program that competes
+# Runs the tests of real programs (bench/real/suite.py) unmanaged, and managed beside a program that competes
 # for the machine, and compares what became of each test: scripts/suites.sh [SUITE...]
 #
 # Takes some minutes; a short form is in tests/e2e/real.rs. Needs `make build kernels` and scripts/setup.sh.
@@ -36,7 +36,8 @@ for suite in "$@"; do
     "$python" bench/real/suite.py "$suite" </dev/null 2>"$folder/plain.err" | sort >"$folder/plain"
     $bin/scaf run -- build/kernels/cg --class=W --repeat=1000000 >/dev/null 2>&1 &
     rival=$!
-    $bin/scaf run -- "$python" bench/real/suite.py "$suite" </dev/null 2>"$folder/managed.err" | sort >"$folder/managed"
+    $bin/scaf run -- "$python" bench/real/suite.py "$suite" </dev/null 2>"$folder/managed.err" |
+        sort >"$folder/managed"
     kill $rival
     wait $rival 2>/dev/null || true
     rival=""
@@ -45,7 +46,8 @@ for suite in "$@"; do
         tail -3 "$folder/plain.err"
         failed=1
     elif diff "$folder/plain" "$folder/managed" >"$folder/differences"; then
-        echo "$suite: the same, $(cut -d' ' -f1 "$folder/plain" | uniq -c | awk '{ printf "%s%s %s", s, $1, $2; s = ", " }')"
+        counts=$(cut -d' ' -f1 "$folder/plain" | uniq -c | awk '{ printf "%s%s %s", s, $1, $2; s = ", " }')
+        echo "$suite: the same, $counts"
     else
         echo "$suite: differs (< unmanaged, > managed):"
         cat "$folder/differences"

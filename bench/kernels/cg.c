@@ -165,7 +165,8 @@ static void power_method(int form, int steps)
 int main(int argc, char **argv)
 {
     static const char *const forms[] = {"loops", "region", NULL};
-    static const struct program program = {"cg", "sparse eigenvalue by conjugate gradients (NPB CG)", forms, NULL};
+    static const char help[] = "sparse eigenvalue by conjugate gradients (NPB CG)";
+    static const struct program program = {"cg", help, forms, NULL};
     struct run run = begin(&program, argc, argv);
     n = SIZES[run.size].order;
     uint64_t state = LCG_SEED;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the kernels with gcc and with clang, and fails if one of them, in any of its forms and with 1 to 4 threads, doesn't verify.
+# Builds the kernels with gcc and with clang, and fails if a form of one doesn't verify with 1 to 4 threads.
 # Class S, about two minutes on two cores; with --full also class W. BUILD names another build folder.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -24,7 +24,7 @@ complain() {
     failures=$((failures + 1))
 }
 
-# expect THREADS PROGRAM OPTION...: the program verifies and saw that many threads. Leaves its value in $value.
+# expect THREADS PROGRAM OPTION...: the program verifies and saw that many threads. $value is its value then.
 expect() {
     local threads=$1 program=$2 line
     shift 2
@@ -39,7 +39,7 @@ expect() {
     fi
 }
 
-# These add up integers, or do every operation in one order: their values are the same to the last bit, from both compilers.
+# These add up integers, or in a fixed order: both compilers' values are the same to the last bit.
 bit_identical=' is lu lu_rigid sort sparselu fib triad phases '
 
 for class in $classes; do
@@ -50,7 +50,7 @@ for class in $classes; do
             [[ $form == read ]] && alone=
             for folder in "$BUILD" "$BUILD/clang"; do
                 for threads in 1 2 3 4; do
-                    # Waiting spinners burn whole time slices: minutes, where threads outnumber processors in class W.
+                    # Spinners burn whole time slices: minutes in class W with more threads than processors.
                     [[ $program == lu* && $class != S && $threads -gt $(nproc) ]] && continue
                     expect "$threads" "$program" --class="$class" --form="$form"
                     [[ $bit_identical == *" $program "* ]] || continue
@@ -66,7 +66,8 @@ done
 for folder in "$BUILD" "$BUILD/clang"; do
     for schedule in static dynamic guided runtime; do
         for threads in 1 3; do
-            expect $threads phases --schedule=$schedule --imbalance=0.7 --barriers-per-region=3 --iterations=10 --repeat=2
+            expect $threads phases --schedule=$schedule --imbalance=0.7 --barriers-per-region=3 \
+                --iterations=10 --repeat=2
         done
     done
     expect 2 fib --cutoff=20
@@ -79,17 +80,20 @@ for class in $classes; do
         for form in $("$BUILD/$program" --help | sed -n 's/^ *--form=\([^ ]*\) .*/\1/p' | tr '|' ' '); do
             for threads in 1 2; do
                 runs=$((runs + 1))
-                line=$(OMP_NUM_THREADS=$threads timeout 60 "$BUILD/$program" --class="$class" --form="$form") || true
-                [[ $line == *'"verified":true'* ]] || complain "$program $class $form with $threads threads: ${line:-no result}"
+                export OMP_NUM_THREADS=$threads
+                line=$(timeout 60 "$BUILD/$program" --class="$class" --form="$form") || true
+                [[ $line == *'"verified":true'* ]] ||
+                    complain "$program $class $form with $threads threads: ${line:-no result}"
             done
         done
     done
 done
 
-# scaf only resizes programs that don't ask for or set the size of their team; all but lu_rigid must stay such programs.
+# scaf only resizes programs that neither ask for nor set the size of their team, as all but lu_rigid.
 # (gcc's static loops import omp_get_num_threads and omp_get_thread_num on their own.)
 for program in $programs; do
-    if [[ $program != lu_rigid ]] && nm -D -u "$BUILD/$program" | grep -E 'omp_set_|omp_get_(max_threads|num_procs|dynamic)'; then
+    if [[ $program != lu_rigid ]] &&
+        nm -D -u "$BUILD/$program" | grep -E 'omp_set_|omp_get_(max_threads|num_procs|dynamic)'; then
         complain "$program asks for or sets the size of its team"
     fi
     if readelf -lW "$BUILD/$program" | grep -q '^ *TLS '; then

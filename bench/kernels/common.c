@@ -151,7 +151,8 @@ int finish(const struct run *run, const char *format, ...)
     va_end(values);
     printf("\"}\n");
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "%s: can't write the result to standard output: %s\n", run->program->name, strerror(errno));
+        const char *name = run->program->name;
+        fprintf(stderr, "%s: can't write the result to standard output: %s\n", name, strerror(errno));
         return 1;
     }
     return run->verified ? 0 : 1;

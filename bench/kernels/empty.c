@@ -1,11 +1,11 @@
 /*
  * empty: what an empty parallel region costs, for `scaf bench overhead`.
  *
- * Two of these are compared while they take turns: the clock is cut into slots of 16 ms, `empty 0` runs regions in the
- * even ones and `empty 1` in the odd ones, each for a few milliseconds, and both sleep in between. What slows the machine
- * down for longer than a slot then slows both down. Prints the nanoseconds per region of each slot as JSON,
- * {"threads":2,"turns":[[slot,ns],...]}; "threads" is the smallest team met. The size of the team is the runtime's
- * (OMP_NUM_THREADS). The region is empty but for a compiler barrier, without which nothing keeps a compiler from dropping it.
+ * Two of these take turns and are compared: time is cut into slots of 16 ms, `empty 0` runs regions for a few
+ * milliseconds in the even slots and `empty 1` in the odd ones. What slows the machine down for longer than a
+ * slot slows both. Prints the nanoseconds per region of each slot as JSON,
+ * {"threads":2,"turns":[[slot,ns],...]}; "threads" is the smallest team. The team's size is the runtime's
+ * (OMP_NUM_THREADS). A compiler barrier keeps the region from being dropped.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The first turns are for the runtime to make its threads and for a managed program to attach and be known. */
+/* In the first turns the runtime makes its threads, and a managed program attaches and becomes known. */
 enum { TURNS = 61, FIRST_TURNS = 20, SLOT_MS = 16, PHASES = 4, RUN_UP_US = 200, TIMED_US = 500 };
 
 /* Regions for so long; returns the time per region in nanoseconds. */
@@ -36,14 +36,15 @@ static double regions(double microseconds)
 }
 
 /*
- * libgomp allocates and frees a team of one at each region, aligned to 64 bytes; larger teams are kept. Where the heap ends,
- * modulo 64, makes up to 30 ns of it, and that depends on everything allocated before. So each turn goes through all phases.
+ * libgomp allocates and frees a team of one, aligned to 64 bytes, at each region; larger teams are kept. The
+ * heap's end modulo 64, which depends on earlier allocations, makes up to 30 ns of it. Each turn tries all.
  */
 static double all_phases(int threads)
 {
     double sum = 0;
     for (int i = 0; i < PHASES; i++) {
-        if (threads == 1 && malloc(4096 + 16) == NULL) /* kept: shifts what comes after it by 16 bytes modulo 64 */
+        /* Kept: it shifts what comes after it by 16 bytes modulo 64. */
+        if (threads == 1 && malloc(4096 + 16) == NULL)
             exit(1);
         regions(RUN_UP_US);
         sum += regions(TIMED_US);

@@ -40,7 +40,8 @@ int main(int argc, char **argv)
 {
     static const char *const forms[] = {"tasks", NULL};
     static const struct knob knobs[] = {
-        {.name = "cutoff", .help = "depth below which calls are plain", .number = &cutoff, .most = 30, .whole = true},
+        {.name = "cutoff", .help = "depth below which calls are plain", .number = &cutoff, .most = 30,
+         .whole = true},
         {0},
     };
     static const struct program program = {"fib", "Fibonacci numbers by recursive tasks", forms, knobs};

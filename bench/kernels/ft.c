@@ -51,7 +51,8 @@ static inline double decay_at(int x, int y, int z)
 }
 
 /* One radix-2 stage: pairs half the length apart become pairs `width` apart, `width` doubling each stage. */
-static inline void stage(int n, int width, int sign, const double *re, const double *im, double *to_re, double *to_im)
+static inline void stage(int n, int width, int sign, const double *re, const double *im, double *to_re,
+                         double *to_im)
 {
     int half = n / 2 * LANES, run = width * LANES;
     for (int j = 0; j < n / 2 / width; j++) {

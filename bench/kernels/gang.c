@@ -1,10 +1,11 @@
 /*
  * gang: how far a program gets within a window of time, for `scaf bench gang`.
  *
- * `gang spin BEGIN END` has one region whose threads meet at a barrier of their own after each step, and wait there by spinning on memory: as
- * OpenMP programs with flags of their own do, and those with a runtime that only spins. `gang loop BEGIN END` does the same work in
- * regions with as many threads as the runtime likes. BEGIN and END are nanoseconds of CLOCK_MONOTONIC. Prints, as JSON, the team, the steps that
- * all threads together did in the window, and when thread 0 didn't run for 5 ms or more: {"threads":2,"steps":N,"pauses":[[from_ns,to_ns],...]}.
+ * `gang spin BEGIN END` has one region whose threads meet after each step at a barrier of their own and spin
+ * on memory there, as OpenMP programs with flags of their own do, and runtimes that only spin. `gang loop
+ * BEGIN END` does the same work in regions of any team. BEGIN and END are nanoseconds of CLOCK_MONOTONIC.
+ * Prints, as JSON, the team, the steps of all threads in the window, and when thread 0 didn't run for 5 ms or
+ * more: {"threads":2,"steps":N,"pauses":[[from_ns,to_ns],...]}.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
@@ -62,7 +63,7 @@ static void spin(void)
         uint64_t state = LCG_SEED + (uint64_t)me;
         if (me == 0)
             team = size;
-        /* The one that comes last opens the barrier; thread 0 says before it that the step is the last one. */
+        /* Who comes last opens the barrier. Before it, thread 0 says whether the step is the last one. */
         for (long at = 0; at != atomic_load(&last); at++) {
             step(&state);
             if (me == 0 && note(size))

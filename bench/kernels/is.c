@@ -99,7 +99,8 @@ static bool probes_right(enum problem_class size, int ranking, const int *probed
 {
     bool right = true;
     for (int i = 0; i < PROBES; i++) {
-        int drift = i < SIZES[size].low ? ranking + SIZES[size].low_drift : -(ranking + SIZES[size].high_drift);
+        int up = ranking + SIZES[size].low_drift, down = ranking + SIZES[size].high_drift;
+        int drift = i < SIZES[size].low ? up : -down;
         int rank = probed[i] > 0 ? keys_up_to[probed[i] - 1] : 0;
         right &= rank == SIZES[size].rank[i] + drift;
     }

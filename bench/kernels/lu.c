@@ -9,8 +9,8 @@
  * Forms:
  *   loops   a parallel region for each sweep; a flag for each BLOCK of rows, so any team size is right
  *   serial  plain loops, no flags: where the reference values come from
- *   rigid   one region, a flag for each THREAD: the only code here that asks for its number and team size, so it
- *           is a program of its own, lu_rigid (-DLU_RIGID): one such region keeps scaf from resizing any other
+ *   rigid   one region, a flag for each THREAD. It asks for its number and team size, which keeps scaf from
+ *           resizing any region of a program, so it is a program of its own, lu_rigid (-DLU_RIGID)
  *
  * Words: a sweep updates cells in order of plane k, row j, column i ("lower") or against it ("upper"). A cell
  * needs its neighbours in the planes, rows and columns before it. Progress is counted in planes, over all
@@ -39,7 +39,7 @@ static const struct {
 
 typedef double block[VARS][VARS];
 
-/* The equations: diagonal u_c + sum over directions of coupling u_neighbour = load_c; u is 0 outside the cube. */
+/* Equations: diagonal u_c + sum over directions of coupling u_neighbour = load_c; u is 0 outside the cube. */
 static block diagonal, inverse, coupling[DIRECTIONS];
 static block sweep_block[DIRECTIONS]; /* omega diagonal^-1 coupling */
 
@@ -55,7 +55,8 @@ static inline ptrdiff_t cell(int k, int j, int i)
 static double exact(int m, int k, int j, int i)
 {
     double h = M_PI / (side + 1);
-    double wide = sin(h * k) * sin(h * j) * sin(h * i), fine = sin(h * k) * sin(2 * h * j) * sin((m + 2) * h * i);
+    double wide = sin(h * k) * sin(h * j) * sin(h * i);
+    double fine = sin(h * k) * sin(2 * h * j) * sin((m + 2) * h * i);
     return (1 + 0.1 * m) * wide + 0.05 * fine;
 }
 
@@ -140,7 +141,7 @@ static inline void post(struct flag *flag, long planes)
 
 #ifdef LU_RIGID
 
-/* Rows are dealt out by thread number, and a thread waits for the thread before (lower) or after it (upper). */
+/* Rows are dealt out by thread number. A thread waits for the one before it (lower) or after it (upper). */
 static void solve_rigid(int iterations)
 {
     struct flag *flags = must_alloc((size_t)omp_get_max_threads(), sizeof *flags);

@@ -36,7 +36,8 @@ static inline double *line(const double *grid, int n, int k, int j)
 }
 
 /* Sums over the four lines at face distance and the four at edge distance from line (k, j). */
-static inline void neighbour_lines(const double *grid, int n, int k, int j, int length, double *face, double *edge)
+static inline void neighbour_lines(const double *grid, int n, int k, int j, int length, double *face,
+                                   double *edge)
 {
     const double *up = line(grid, n, k + 1, j), *down = line(grid, n, k - 1, j);
     const double *north = line(grid, n, k, j + 1), *south = line(grid, n, k, j - 1);
@@ -103,7 +104,8 @@ static inline void restrict_plane(int n, int k, const double *fine, double *coar
 }
 
 /* Adds the mean of four coarse lines to a fine line: at the coarse points, and between them. */
-static inline void spread(int n, const double *a, const double *b, const double *c, const double *d, double *out)
+static inline void spread(int n, const double *a, const double *b, const double *c, const double *d,
+                          double *out)
 {
     for (int i = 0; i <= n; i++) {
         double here = a[i] + b[i] + c[i] + d[i];

@@ -1,5 +1,5 @@
 /*
- * A program made of knobs: serial time, parallel time, a lock, imbalance, barriers, schedule. For asking how a
+ * A program made of knobs: serial time, parallel time, a lock, imbalance, barriers, schedule. It shows how a
  * scheduler treats one property at a time.
  *
  * Work is a chain of steps x <- A x + C (mod 2^64), about 1.3 ns each. Its end is known in O(log steps) by
@@ -20,7 +20,8 @@ enum schedule { STATIC, DYNAMIC, GUIDED, RUNTIME };
 static const char *const SCHEDULES[] = {"static", "dynamic", "guided", "runtime", NULL};
 
 static int schedule = STATIC;
-static double serial_us = 50, parallel_us = 1000, critical_us, imbalance, barriers, chunk_count = 64, iterations;
+static double serial_us = 50, parallel_us = 1000, critical_us, imbalance, barriers, chunk_count = 64;
+static double iterations;
 
 /* Where a piece of work starts: different for every iteration, stage and chunk. */
 static uint64_t seed(int iteration, int stage, int chunk)
@@ -134,7 +135,8 @@ static uint64_t foreseen(int count)
         sum += foresee(seed(iteration, 0, 0), serial_steps());
         for (int stage = 0; stage <= (int)barriers; stage++)
             for (int chunk = 0; chunk < (int)chunk_count; chunk++)
-                sum += work_chunk(foresee, iteration, stage, chunk) + locked(foresee, iteration, stage, chunk);
+                sum += work_chunk(foresee, iteration, stage, chunk) +
+                       locked(foresee, iteration, stage, chunk);
     }
     return sum;
 }
@@ -144,16 +146,18 @@ int main(int argc, char **argv)
     static const char *const forms[] = {"loops", NULL};
     static const struct knob knobs[] = {
         {.name = "serial-us", .help = "serial work before each region", .number = &serial_us, .most = 1e7},
-        {.name = "parallel-us", .help = "work of a region, by one thread", .number = &parallel_us, .most = 1e7},
-        {.name = "critical-us", .help = "work under a lock after each chunk", .number = &critical_us, .most = 1e6},
-        {.name = "imbalance", .help = "0: equal chunks, 1: from nothing to twice the average", .number = &imbalance,
-         .most = 1},
-        {.name = "barriers-per-region", .help = "barriers, cutting its work in equal parts", .number = &barriers,
-         .most = 1000, .whole = true},
-        {.name = "chunks", .help = "iterations of each loop", .number = &chunk_count, .least = 1, .most = 65535,
-         .whole = true},
-        {.name = "iterations", .help = "regions, 0 for the class's own number", .number = &iterations, .most = 1e6,
-         .whole = true},
+        {.name = "parallel-us", .help = "work of a region, by one thread", .number = &parallel_us,
+         .most = 1e7},
+        {.name = "critical-us", .help = "work under a lock after each chunk", .number = &critical_us,
+         .most = 1e6},
+        {.name = "imbalance", .help = "0: equal chunks, 1: from nothing to twice the average",
+         .number = &imbalance, .most = 1},
+        {.name = "barriers-per-region", .help = "barriers, cutting its work in equal parts",
+         .number = &barriers, .most = 1000, .whole = true},
+        {.name = "chunks", .help = "iterations of each loop", .number = &chunk_count, .least = 1,
+         .most = 65535, .whole = true},
+        {.name = "iterations", .help = "regions, 0 for the class's own number", .number = &iterations,
+         .most = 1e6, .whole = true},
         {.name = "schedule", .help = "of the loops", .choice = &schedule, .words = SCHEDULES},
         {0},
     };

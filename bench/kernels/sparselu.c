@@ -160,7 +160,8 @@ static void multiply(double **matrix, enum part part, const double *in, double *
 static bool is_factor(double **factored, double **original)
 {
     int n = blocks * points;
-    double *work = must_alloc((size_t)(4 * n), sizeof *work), *x = work, *ux = work + n, *lux = ux + n, *ax = lux + n;
+    double *work = must_alloc((size_t)(4 * n), sizeof *work);
+    double *x = work, *ux = work + n, *lux = ux + n, *ax = lux + n;
     for (int i = 0; i < n; i++)
         x[i] = 1 + (double)(i % 7) / 8;
     multiply(factored, UPPER, x, ux);

@@ -1,6 +1,6 @@
 /*
- * What the oneTBB kernels share: work that is the same to the last bit whoever does it, and counting who does.
- * Sums are of integers and wrap around, so that the order doesn't matter.
+ * What the oneTBB kernels share: work with the same result to the last bit, and counting who does it. Sums
+ * are of integers and wrap around, so that the order doesn't matter.
  */
 #ifndef KERNELS_TBB_COMMON_H
 #define KERNELS_TBB_COMMON_H
@@ -19,7 +19,8 @@ extern "C" {
 static const long PIECES[] = {1 << 11, 1 << 14, 1 << 17};
 
 /* The sum of all pieces of each class, as one thread computes it. */
-static const uint64_t SUMS[] = {UINT64_C(0x4a48e2e265e2d9c7), UINT64_C(0x943d863fd11b4fe9), UINT64_C(0x5b1e3b6950345aef)};
+static const uint64_t SUMS[] = {UINT64_C(0x4a48e2e265e2d9c7), UINT64_C(0x943d863fd11b4fe9),
+                                UINT64_C(0x5b1e3b6950345aef)};
 
 static std::atomic<int> at_work, most_at_work;
 

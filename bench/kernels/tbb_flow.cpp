@@ -25,14 +25,16 @@ static uint64_t pipeline(long pieces)
 {
     long next = 0;
     uint64_t sum = 0;
-    auto source = tbb::make_filter<void, long>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control &flow) {
+    auto count = [&](tbb::flow_control &flow) {
         if (next == pieces)
             flow.stop();
         return next++;
-    });
-    auto middle = tbb::make_filter<long, uint64_t>(tbb::filter_mode::parallel, [](long number) { return piece(number); });
-    auto sink = tbb::make_filter<uint64_t, void>(tbb::filter_mode::serial_out_of_order,
-                                                 [&](uint64_t value) { sum += value; });
+    };
+    auto compute = [](long number) { return piece(number); };
+    auto add = [&](uint64_t value) { sum += value; };
+    auto source = tbb::make_filter<void, long>(tbb::filter_mode::serial_in_order, count);
+    auto middle = tbb::make_filter<long, uint64_t>(tbb::filter_mode::parallel, compute);
+    auto sink = tbb::make_filter<uint64_t, void>(tbb::filter_mode::serial_out_of_order, add);
     tbb::parallel_pipeline(UNDER_WAY, source & middle & sink);
     return sum;
 }
@@ -65,7 +67,8 @@ static uint64_t graph(long pieces)
 int main(int argc, char **argv)
 {
     static const char *const forms[] = {"groups", "pipeline", "graph", nullptr};
-    static const struct program program = {"tbb_flow", "tasks that depend on each other (oneTBB)", forms, nullptr};
+    static const char help[] = "tasks that depend on each other (oneTBB)";
+    static const struct program program = {"tbb_flow", help, forms, nullptr};
     return run_pieces(&program, argc, argv, [](int form, long pieces) {
         return form == 0 ? halves(0, pieces) : form == 1 ? pipeline(pieces) : graph(pieces);
     });

@@ -9,14 +9,16 @@ static const long LOOPS = 64;
 static uint64_t loop(long begin, long end)
 {
     std::atomic<uint64_t> sum{0};
-    tbb::parallel_for(begin, end, [&](long number) { sum.fetch_add(piece(number), std::memory_order_relaxed); });
+    auto add = [&](long number) { sum.fetch_add(piece(number), std::memory_order_relaxed); };
+    tbb::parallel_for(begin, end, add);
     return sum;
 }
 
 int main(int argc, char **argv)
 {
     static const char *const forms[] = {"loops", "region", nullptr};
-    static const struct program program = {"tbb_for", "independent pieces (oneTBB parallel_for)", forms, nullptr};
+    static const char help[] = "independent pieces (oneTBB parallel_for)";
+    static const struct program program = {"tbb_for", help, forms, nullptr};
     return run_pieces(&program, argc, argv, [](int form, long pieces) {
         uint64_t sum = 0;
         long loops = form == 0 ? LOOPS : 1;

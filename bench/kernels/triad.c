@@ -45,8 +45,8 @@ int main(int argc, char **argv)
 {
     static const char *const forms[] = {"loops", "read", NULL};
     static const struct knob knobs[] = {
-        {.name = "niter", .help = "iterations, 0 for the class's own number", .number = &iterations, .most = 1e6,
-         .whole = true},
+        {.name = "niter", .help = "iterations, 0 for the class's own number", .number = &iterations,
+         .most = 1e6, .whole = true},
         {0},
     };
     static const struct program program = {"triad", "a = b + s c, bandwidth-bound", forms, knobs};

@@ -1,9 +1,9 @@
-"""One process with scikit-learn, LightGBM and numpy's BLAS, and oneTBB if a library with `tbb_work` is named; each in turn, for so many rounds.
+"""One process with scikit-learn, LightGBM, numpy's BLAS, and oneTBB if LIBRARY has `tbb_work`; each in turn.
 
 everything.py [ROUNDS [LIBRARY]]
 
-Two copies of libgomp, OpenBLAS twice and TBB, each with a thread for each PU. `value` is of what is bit-equal whatever the number of threads;
-BLAS may differ in the last bits (docs/mechanisms.md), so what it computed is rounded before it counts.
+Two copies of libgomp, OpenBLAS twice and TBB, each with a thread for each PU. `value` doesn't depend on the
+number of threads. BLAS's last bits may (docs/mechanisms.md), so its results are rounded before.
 """
 
 import ctypes
@@ -29,7 +29,8 @@ def fit():
     for _ in range(rounds):
         clusters = KMeans(n_clusters=8, n_init=2, max_iter=20, random_state=1, algorithm="lloyd").fit(x)
         boosted = HistGradientBoostingRegressor(max_iter=20, random_state=1).fit(x, y)
-        settings = {"objective": "regression", "num_threads": 2, "deterministic": True, "seed": 1, "verbose": -1}
+        settings = {"objective": "regression", "num_threads": 2, "deterministic": True, "seed": 1,
+                    "verbose": -1}
         light = lightgbm.train(settings, lightgbm.Dataset(x, y), num_boost_round=30)
         factor = np.linalg.cholesky(square)
         solved = linalg.solve(square @ square, y[:700])

@@ -1,6 +1,6 @@
 #!/bin/sh
-# ImageMagick on the system's libgomp: draws, blurs, resizes and rotates an image, and prints a digest of its pixels.
-# Debian calls version 6 `convert-im6.q16`; version 7 is `magick`.
+# ImageMagick on the system's libgomp: draws, blurs, resizes and rotates an image, and prints its pixels'
+# digest. Debian calls version 6 `convert-im6.q16`; version 7 is `magick`.
 tool=$(command -v convert-im6.q16 || command -v magick) || {
     echo "ImageMagick is missing; install it with: apt-get install imagemagick" >&2
     exit 127

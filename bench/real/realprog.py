@@ -1,7 +1,7 @@
 """What the real programs of the tests and mixes have in common: one fit, timed, and one JSON line about it.
 
-The line has the kernels' keys. `value` is a digest of everything that the fit computed, bit for bit: a managed run has
-to print the one that an unmanaged run with the same team sizes prints. `verified` says that the result is a good one.
+The line has the kernels' keys. `value` is a digest of all that the fit computed, bit for bit: managed and
+unmanaged runs with the same team sizes have to print the same. `verified` says that the result is good.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ def data(rows, columns, seed=7):
 
 
 def main(name, fit):
-    """Times `fit`, which returns the arrays that it computed and whether they are good, and prints the line."""
+    """Times `fit`, which returns arrays and whether they are good, and prints the line."""
     start = time.monotonic()
     arrays, good = fit()
     seconds = time.monotonic() - start

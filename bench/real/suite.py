@@ -1,9 +1,9 @@
-"""Runs tests that real programs bring along and prints what became of each, a line a test: `passed NAME` and so on.
+"""Runs the tests of real programs and prints what became of each, a line a test: `passed NAME` and so on.
 
 suite.py NAME...   the suites of these names (scripts/suites.sh runs them managed and unmanaged, and compares)
 suite.py --list    their names
 
-The wheels of LightGBM and XGBoost bring no tests. What scikit-learn demands of every estimator is asked of theirs instead.
+The wheels of LightGBM and XGBoost have no tests: theirs are what scikit-learn demands of every estimator.
 """
 
 import sys
@@ -57,7 +57,8 @@ class Reporter:
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or not report.passed:
-            tell(report.outcome if report.when == "call" else f"{report.outcome}-in-{report.when}", report.nodeid)
+            suffix = "" if report.when == "call" else f"-in-{report.when}"
+            tell(report.outcome + suffix, report.nodeid)
 
     def pytest_collectreport(self, report):
         if report.failed:

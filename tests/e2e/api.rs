@@ -6,7 +6,7 @@ use crate::support::{House, Running, example, library_folder, released, root, wa
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A house whose daemon gives away all contexts, whatever else runs: these tests are about following the grant.
+/// A house whose daemon gives away all contexts, whatever else runs: these tests are about following.
 fn house(policy: &str) -> House {
     House::configured(policy, "count_load = false\n")
 }

@@ -1,4 +1,4 @@
-//! libgomp's own waits follow the fold: while a team is folded, libgomp knows that it has more threads than PUs.
+//! libgomp's own waits follow the fold: libgomp knows that a folded team has more threads than PUs.
 
 use crate::support::{House, Running, kernel, wait_for};
 

@@ -1,5 +1,5 @@
-//! Real programs (bench/real), which fix their team sizes. Folded onto one PU beside another program, they compute
-//! what they compute alone and unmanaged, bit for bit.
+//! Real programs (bench/real), which fix their team sizes. Folded onto one PU beside another program, they
+//! compute what they compute alone and unmanaged, bit for bit.
 
 use crate::support::{Done, House, compiled, kernel, root};
 use scafd::control::Mechanism;
@@ -78,7 +78,7 @@ fn imagemagick_computes_the_same() {
     computes_the_same("sh".into(), "magick_blur.sh");
 }
 
-/// What becomes of each test of these suites (bench/real/suite.py): unmanaged, and managed beside another program.
+/// What becomes of each test of these suites (bench/real/suite.py), unmanaged and managed beside another one.
 fn passes_what_it_passes_alone(suite: &str) {
     let house = House::open("equi");
     let script = root().join("bench/real/suite.py");

@@ -1,5 +1,5 @@
-//! Slow motion: contexts that are control groups. Groups carry out the grants, results are right, and no group is
-//! left.
+//! Slow motion: contexts that are control groups. Groups carry out the grants, results are right, and no
+//! group is left.
 
 use crate::support::{House, kernel, root_user, wait_for};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 /* build: gcc -O2 -fopenmp */
 /*
- * Every construct by which gcc 12 enters or divides a region. Prints for each how often its result was wrong, and
- * the largest team of all rounds and of the last one. A loop counts the threads that got an iteration, which may be
- * fewer than the team has. Sections within a region are in sections.c: they keep scaf from resizing any region.
+ * Every construct by which gcc 12 enters or divides a region. Prints for each how often its result was wrong,
+ * and the largest team of all rounds and of the last one. Loops count the threads that got an iteration: the
+ * team may have more. Sections within a region are in sections.c, for they keep scaf from resizing regions.
  */
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
 /*
- * What a program could notice of serial experiments. `parent DIR`: rounds of regions, of which an experiment runs
- * some to the end, while others do what an experiment must not do. `alone`: a region that never ends with one thread.
+ * What a program could notice of serial experiments. `parent DIR`: rounds of regions, of which an experiment
+ * runs some to the end, while others do what it must not do. `alone`: a region that one thread never ends.
  */
 #define _GNU_SOURCE
 #include "test.h"
@@ -154,7 +154,7 @@ static int parent(const char *folder)
             if (i == 0)
                 wrong += unlink(unlinked) != 0;
         }
-        /* Processes, and the guards themselves: what becomes of a signal, and of a page that is writable again. */
+        /* Processes, and the guards themselves: a signal, and a page that is writable again. */
 #pragma omp parallel for reduction(+ : wrong)
         for (long i = 0; i < N; i++) {
             work(1000, i);
@@ -194,7 +194,7 @@ static int parent(const char *folder)
     return 0;
 }
 
-/* Two threads that wait for each other: one alone waits for ever. The program fixed their number: nobody resizes it. */
+/* Two threads that wait for each other, one alone for ever. Their number is fixed, so nobody resizes it. */
 static int alone(void)
 {
     long rounds = 0;

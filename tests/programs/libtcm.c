@@ -1,6 +1,5 @@
 /* build: gcc -O2 -Wl,-soname,libtcm.so.1 */
-/* Stands for Intel's Thread Composability Manager, switched off: declines whoever connects, and says that somebody
- * did. */
+/* Intel's Thread Composability Manager, switched off: declines whoever connects, and prints it. */
 #include <stdio.h>
 
 int tcmConnect(void *callback, void *client)

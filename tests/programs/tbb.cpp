@@ -1,7 +1,7 @@
 /* build: g++ -O2 -std=c++17 -Wall -Wextra -Werror -ltbb -lpthread */
 /*
- * oneTBB in the way that the first argument names. Prints how many threads are at work whenever that changes (now=),
- * and in the end sums of integers, which are the same however the work was divided.
+ * oneTBB in the way that the first argument names. Prints how many threads are at work whenever that changes
+ * (now=), and in the end sums of integers, which are the same however the work was divided.
  */
 #include "test.h"
 #include <atomic>
@@ -110,7 +110,7 @@ static void thrown()
     }
 }
 
-/* A child of a process that has used oneTBB can't use it, for its threads are gone. A child of another process can. */
+/* Once a process has used oneTBB, its children can't, for its threads are gone. Before, they can. */
 static void forked()
 {
     static bool used;

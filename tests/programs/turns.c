@@ -1,8 +1,8 @@
 /* build: gcc -O2 -fopenmp */
 /*
- * Regions whose threads work as the first word says. With `even*` each works by itself; with the others only one at a
- * time can work, and the rest wait for tasks, criticals, turns. Prints what was done and what had to be done, each as
- * a sum.
+ * Regions whose threads work as the first word says. With `even*` each works by itself; with the others only
+ * one at a time can work, and the rest wait for tasks, criticals, turns. Prints what was done and what had to
+ * be done, each as a sum.
  */
 #include "test.h"
 
@@ -179,8 +179,8 @@ int main(int count, char **words)
         void (*region)(void);
     } all[] = {
         {"even", even}, {"even_tasks", even_tasks}, {"even_tree", even_tree}, {"chain", chain},
-        {"taskwaits", taskwaits}, {"late_chain", late_chain}, {"taskloop", taskloop}, {"critical", critical}, {"named", named},
-        {"ordered", ordered}, {"copied", copied}, {"locked", locked}, {"group", group},
+        {"taskwaits", taskwaits}, {"late_chain", late_chain}, {"taskloop", taskloop}, {"critical", critical},
+        {"named", named}, {"ordered", ordered}, {"copied", copied}, {"locked", locked}, {"group", group},
     };
     void (*region)(void) = 0;
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)

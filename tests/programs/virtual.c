@@ -1,8 +1,8 @@
 /* build: gcc -O2 -fopenmp -fno-builtin-exp -lm */
 /*
- * Regions that fix their team's size, most of them with independent threads. Threads on one real thread have the same
- * stack, so each round knows how many real ones it had. The argument says which region; without one, all that need no
- * help take turns.
+ * Regions that fix their team's size, most of them with independent threads. Threads on one real thread have
+ * the same stack, so each round knows how many real ones it had. The argument says which region; without one,
+ * all that need no help take turns.
  */
 #include "test.h"
 
@@ -190,7 +190,7 @@ static void by_handshake(void)
     look();
 }
 
-/* When asked to, they meet in `exp`: it looks like the C library's, but the test has put another in its place. */
+/* When asked to, they meet in `exp`, which is the C library's but for what the test puts in its place. */
 static void by_barrier(void)
 {
     static double before[TEAM];

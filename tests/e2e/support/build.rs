@@ -1,8 +1,8 @@
 //! Where binaries are, and compiling the small programs.
 //!
-//! The first line of a source in tests/programs says how it is built: `/* build: gcc -O2 -fopenmp */`, with folders
-//! relative to the repository. `lib*` becomes a shared library. A source is compiled again when it or a header has
-//! changed.
+//! The first line of a source in tests/programs says how it is built: `/* build: gcc -O2 -fopenmp */`, with
+//! folders relative to the repository. `lib*` becomes a shared library. A source is compiled again when it or
+//! a header has changed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,8 @@ fn compiled_in(folder: &str, by: By, name: &str) -> PathBuf {
         By::GccForLlvms => ".gcc-llvm",
     };
     let program = library_folder().join(format!("{name}{kind}{}", if library { ".so" } else { "" }));
-    let headers = ["tests/programs/test.h", "tests/programs/fortran.f90", "include/scaf.h"].map(|header| changed(&root().join(header)));
+    let headers = ["tests/programs/test.h", "tests/programs/fortran.f90", "include/scaf.h"];
+    let headers = headers.map(|header| changed(&root().join(header)));
     let newest = headers.into_iter().fold(changed(&source), Option::max);
     if done.get_or_insert_default().insert(program.clone()) && changed(&program) <= newest {
         compile(by, &source, &program, library);

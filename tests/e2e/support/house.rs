@@ -32,8 +32,8 @@ impl House {
         house
     }
 
-    /// A house whose daemon tries DoPs of which nothing is known, whatever else runs. With contexts kept for others,
-    /// a program would keep one context while they are busy, and there would be nothing to compare it with.
+    /// A house whose daemon tries DoPs of which nothing is known, whatever else runs: a program that has one
+    /// context because the others are busy can't be compared with anything.
     pub fn exploring(policy: &str) -> House {
         House::configured(policy, "explore = true\ncount_load = false\n")
     }
@@ -46,7 +46,7 @@ impl House {
         house
     }
 
-    /// A house whose daemon decides for another machine: teams are of the size that fits there; nobody is moved.
+    /// A house whose daemon decides for another machine: teams fit there, and nobody is moved.
     pub fn pretending(topology: &str, policy: &str, text: &str) -> House {
         let words = [policy, "--verbose", "--dry-run", "--topology", topology];
         let house = House::empty(words.map(String::from).to_vec());
@@ -177,7 +177,7 @@ impl House {
         let last_deadline = deadline + 4 * super::PATIENCE;
         while Instant::now() < deadline {
             let now = self.ask();
-            // The daemon rightly gives away less while somebody else needs the machine: that time doesn't count.
+            // While somebody else needs the machine, the daemon rightly gives away less: that doesn't count.
             if now.as_ref().is_some_and(|now| (now.capacity as usize) < now.pus.len()) {
                 deadline = last_deadline.min(Instant::now() + super::PATIENCE);
             }

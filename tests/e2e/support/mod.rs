@@ -28,7 +28,7 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Whether we are root. Tests of what only root can do pass for other users.
+/// Whether we are root. For other users, tests of what only root can do pass.
 pub fn root_user() -> bool {
     rustix::process::geteuid().is_root()
 }

@@ -1,7 +1,7 @@
 //! A program in a house: its start, what the daemon says of it while it runs, and what it printed.
 //!
-//! Our small programs run rounds until their standard input ends, then print lines of `key=value`. A test waits for
-//! what it wants to see, ends the program, and looks at what it computed.
+//! Our small programs run rounds until their standard input ends, then print lines of `key=value`. A test
+//! waits for what it wants to see, ends the program, and looks at what it computed.
 
 use super::house::send;
 use super::{House, PATIENCE, released};
