@@ -150,7 +150,7 @@ static inline int scaf_managed(void)
 
 /*
  * Parallel work begins. This tells the daemon that the program is parallel now, and how much faster it is on
- * more CPUs. Without it, policies that go by speedups take it for serial and give it little more than one CPU.
+ * more CPUs. Policies that go by speedups take a program without it for serial and give it about one CPU.
  *   work     written.
  *   pool     whose threads do it.
  *   kind     any number that is the same for work of the same kind: best the address of the function that the

@@ -6,11 +6,6 @@ use crate::support::{House, Running, root, wait_for};
 use scafd::control::{Program, Runtime};
 use std::time::{Duration, Instant};
 
-/// Whatever else the machine does: with contexts kept for others, no program would ever have two.
-fn house() -> House {
-    House::configured("equi", "count_load = false\n")
-}
-
 /// numpy rounds on two threads, if nobody says otherwise.
 fn numpy<'h>(house: &'h House, arguments: &[&str], options: &[&str]) -> Running<'h> {
     let script = root().join("tests/programs/numpy_rounds.py");
@@ -41,7 +36,7 @@ fn sleep(seconds: f64) {
 
 /// Alone, beside another program, and alone again.
 fn has_its_threads_follow(kind: &str) {
-    let house = house();
+    let house = House::giving_all("equi");
     let program = numpy(&house, &[kind], &[]);
     let seen = until_threads(&program, 2);
     assert!(openblas(&seen).is_some_and(|openblas| openblas.file.contains("openblas")), "{seen:?}");
@@ -57,19 +52,14 @@ fn has_its_threads_follow(kind: &str) {
     assert_eq!((done.number("wrong"), done.text("used"), done.text("told")), (0, "1-2", "2-2"), "{done:#?}");
 }
 
-#[test]
-fn matrix_products_follow_the_grant_and_stay_right() {
-    has_its_threads_follow("gemm");
-}
-
-#[test]
-fn factorisations_follow_the_grant_and_stay_right() {
-    has_its_threads_follow("cholesky");
+tests! {
+    matrix_products_follow_the_grant_and_stay_right: has_its_threads_follow("gemm");
+    factorisations_follow_the_grant_and_stay_right: has_its_threads_follow("cholesky");
 }
 
 #[test]
 fn two_numpy_programs_have_one_thread_each() {
-    let house = house();
+    let house = House::giving_all("equi");
     let (first, second) = (numpy(&house, &["gemm"], &[]), numpy(&house, &["cholesky"], &[]));
     until_threads(&first, 1);
     until_threads(&second, 1);
@@ -80,7 +70,7 @@ fn two_numpy_programs_have_one_thread_each() {
 
 #[test]
 fn an_exact_program_keeps_its_threads_and_every_bit() {
-    let house = house();
+    let house = House::giving_all("equi");
     let program = numpy(&house, &["gemm"], &["--exact"]);
     until_threads(&program, 2);
     let neighbour = house.program("loops").start();
@@ -96,7 +86,7 @@ fn an_exact_program_keeps_its_threads_and_every_bit() {
 
 #[test]
 fn a_users_own_number_of_threads_is_kept() {
-    let house = house();
+    let house = House::giving_all("equi");
     let script = root().join("tests/programs/numpy_rounds.py");
     let program = house.at(&python()).args([script.as_os_str()]).args(["gemm"]);
     let program = program.env("OPENBLAS_NUM_THREADS", "1").start();
@@ -114,7 +104,7 @@ fn a_users_own_number_of_threads_is_kept() {
 
 #[test]
 fn what_threadpoolctl_limits_stays_limited_whatever_is_granted() {
-    let house = house();
+    let house = House::giving_all("equi");
     let program = numpy(&house, &["gemm", "limit"], &[]);
     until_threads(&program, 2);
     for _ in 0..3 {
@@ -133,7 +123,7 @@ fn what_threadpoolctl_limits_stays_limited_whatever_is_granted() {
 
 #[test]
 fn a_forked_child_has_all_threads_of_its_own_and_computes_right() {
-    let house = house();
+    let house = House::giving_all("equi");
     let program = numpy(&house, &["cholesky", "fork"], &[]);
     until_threads(&program, 2);
     let neighbour = house.program("loops").start();
@@ -148,7 +138,7 @@ fn a_forked_child_has_all_threads_of_its_own_and_computes_right() {
 
 #[test]
 fn when_the_daemon_is_killed_threads_come_back() {
-    let house = house();
+    let house = House::giving_all("equi");
     let program = numpy(&house, &["gemm"], &[]);
     let neighbour = numpy(&house, &["cholesky"], &[]);
     until_threads(&program, 1);

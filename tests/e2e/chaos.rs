@@ -37,14 +37,9 @@ const KERNELS: [(&str, &str, u32, bool); 16] = [
     ("phases", "loops", 5, true),
 ];
 
-#[test]
-fn kernels_compute_the_same() {
-    kernels(kernel, 4);
-}
-
-#[test]
-fn kernels_of_clang_compute_the_same() {
-    kernels(clang_kernel, 2);
+tests! {
+    kernels_compute_the_same: kernels(kernel, 4);
+    kernels_of_clang_compute_the_same: kernels(clang_kernel, 2);
 }
 
 fn kernels(find: fn(&str) -> PathBuf, rounds: u64) {

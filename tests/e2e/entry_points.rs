@@ -1,9 +1,9 @@
 //! Every way into a parallel region that gcc knows, under grants of one and of two PUs.
 
-use crate::support::House;
+use crate::support::{Done, House};
 
 /// The lines of constructs.c: name, rounds with a wrong result, largest team, last team.
-fn constructs(done: &crate::support::Done) -> Vec<(&str, [i64; 3])> {
+fn constructs(done: &Done) -> Vec<(&str, [i64; 3])> {
     let numbers = |words: &str| -> Option<[i64; 3]> {
         let numbers: Vec<i64> = words.split(' ').filter_map(|word| word.parse().ok()).collect();
         numbers.try_into().ok()
@@ -62,15 +62,17 @@ fn every_construct_is_right_while_grants_come_and_go() {
     }
 }
 
-/// Runs a program with a grant of `max` PUs and looks that all its rounds were right.
-fn is_right(name: &str, max: u32, variable: (&str, &str)) -> crate::support::Done {
-    let house = House::open("equi");
-    let program = house.program(name).threads(2).env(variable.0, variable.1).option("--max", max).start();
-    let seen = program.until_inspected();
-    program.until("more rounds", |program| program.regions > seen.regions + 1000);
-    let done = program.finish().well();
-    assert_eq!(done.number("wrong"), 0);
-    done
+/// Runs a program with grants of one and of two PUs and looks that all its rounds were right.
+fn are_right(name: &str, variable: &str, value: &str) -> [Done; 2] {
+    [1, 2].map(|max| {
+        let house = House::open("equi");
+        let program = house.program(name).threads(2).env(variable, value).option("--max", max).start();
+        let seen = program.until_inspected();
+        program.until("more rounds", |program| program.regions > seen.regions + 1000);
+        let done = program.finish().well();
+        assert_eq!(done.number("wrong"), 0);
+        done
+    })
 }
 
 #[test]
@@ -86,38 +88,16 @@ fn sections_that_wait_for_each_other_keep_their_team() {
 
 #[test]
 fn the_old_start_entry_points_are_right() {
-    for max in [1, 2] {
-        let done = is_right("starts", max, ("OMP_DYNAMIC", "false"));
+    for done in are_right("starts", "OMP_DYNAMIC", "false") {
         assert!(done.number("largest") <= 2, "{done:#?}");
     }
 }
 
-#[test]
-fn cancelled_constructs_are_right() {
-    for max in [1, 2] {
-        is_right("cancel", max, ("OMP_CANCELLATION", "true"));
-    }
-}
-
-#[test]
-fn reductions_over_tasks_are_right() {
-    for max in [1, 2] {
-        is_right("task_reductions", max, ("OMP_DYNAMIC", "false"));
-    }
-}
-
-#[test]
-fn nested_regions_are_right() {
-    for max in [1, 2] {
-        is_right("nested", max, ("OMP_MAX_ACTIVE_LEVELS", "2"));
-    }
-}
-
-#[test]
-fn a_league_of_teams_is_right() {
-    for max in [1, 2] {
-        is_right("teams", max, ("OMP_DYNAMIC", "false"));
-    }
+tests! {
+    cancelled_constructs_are_right: are_right("cancel", "OMP_CANCELLATION", "true");
+    reductions_over_tasks_are_right: are_right("task_reductions", "OMP_DYNAMIC", "false");
+    nested_regions_are_right: are_right("nested", "OMP_MAX_ACTIVE_LEVELS", "2");
+    a_league_of_teams_is_right: are_right("teams", "OMP_DYNAMIC", "false");
 }
 
 #[test]

@@ -5,11 +5,6 @@ use scafd::apply::gang::stop::{Way, Wish};
 use scafd::control::{Mechanism, Snapshot};
 use std::path::{Path, PathBuf};
 
-/// Programs that were started for it, whatever else the machine does.
-const ASKED: &str = "count_load = false\n";
-/// Those that are found out as well.
-const AUTO: &str = "count_load = false\ngang = 'auto'\n";
-
 /// The freezer of this machine; `None` where there is none for us, which is said.
 fn freezer() -> Option<Way> {
     let way = Way::choose(Path::new("/"), Wish::Freezer).ok();
@@ -20,10 +15,14 @@ fn freezer() -> Option<Way> {
     way
 }
 
-/// A program that spins for itself on two threads, for longer than any test lasts.
-fn spinner(house: &House) -> Running<'_> {
-    let forever = ["spin", "0", "9000000000000000000"];
-    house.at(&kernel("gang")).args(forever).option("--name", "spinner").flag("--rigid").threads(2).start()
+/// Two programs that spin for themselves on two threads, for longer than any test lasts, and take turns.
+fn spinners(house: &House) -> (Running<'_>, Running<'_>) {
+    let words = ["spin", "0", "9000000000000000000"];
+    let spinner =
+        || house.at(&kernel("gang")).args(words).option("--name", "spinner").flag("--rigid").threads(2);
+    let both = (spinner().start(), spinner().start());
+    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    both
 }
 
 /// The group that stops a program.
@@ -52,9 +51,8 @@ fn stopped_one(a: u32, b: u32) -> u32 {
 #[test]
 fn rigid_programs_take_turns_and_run_alone_again_when_the_other_leaves() {
     let Some(way) = freezer() else { return };
-    let house = House::configured("equi", ASKED);
-    let (a, b) = (spinner(&house), spinner(&house));
-    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    let house = House::giving_all("equi");
+    let (a, b) = spinners(&house);
     let seen = a.until("all contexts", |program| program.dop == Some(2));
     assert_eq!(seen.mechanism, Mechanism::Gang);
     assert!(house.says(&["ps"]).contains("turns, by "));
@@ -75,13 +73,10 @@ fn rigid_programs_take_turns_and_run_alone_again_when_the_other_leaves() {
 
 #[test]
 fn a_program_that_is_stopped_can_be_ended_by_signals() {
-    if freezer().is_none() {
-        return;
-    }
+    let Some(_) = freezer() else { return };
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGKILL] {
-        let house = House::configured("equi", ASKED);
-        let (a, b) = (spinner(&house), spinner(&house));
-        house.until("they take turns", |snapshot| turns(snapshot, 2));
+        let house = House::giving_all("equi");
+        let (a, b) = spinners(&house);
         let stopped = stopped_one(a.pid(), b.pid());
         let (stopped, _other) = if stopped == a.pid() { (a, b) } else { (b, a) };
         stopped.signal(signal);
@@ -94,9 +89,8 @@ fn a_program_that_is_stopped_can_be_ended_by_signals() {
 fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
     let Some(way) = freezer() else { return };
     for signal in [libc::SIGKILL, libc::SIGTERM, libc::SIGSTOP] {
-        let house = House::configured("equi", ASKED);
-        let (a, b) = (spinner(&house), spinner(&house));
-        house.until("they take turns", |snapshot| turns(snapshot, 2));
+        let house = House::giving_all("equi");
+        let (a, b) = spinners(&house);
         let stopped = stopped_one(a.pid(), b.pid());
         let group = group(stopped, way).expect("a group");
         house.signal_daemon(signal);
@@ -117,9 +111,8 @@ fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
 #[test]
 fn whoever_is_stopped_goes_on_when_first_the_guardian_is_killed_and_then_the_daemon() {
     let Some(way) = freezer() else { return };
-    let house = House::configured("equi", ASKED);
-    let (a, b) = (spinner(&house), spinner(&house));
-    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    let house = House::giving_all("equi");
+    let (a, b) = spinners(&house);
     let guardian = || {
         let named = |pid: &u32| {
             let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
@@ -142,10 +135,8 @@ fn whoever_is_stopped_goes_on_when_first_the_guardian_is_killed_and_then_the_dae
 
 #[test]
 fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itself() {
-    if freezer().is_none() {
-        return;
-    }
-    let house = House::configured("equi", AUTO);
+    let Some(_) = freezer() else { return };
+    let house = House::configured("equi", "count_load = false\ngang = 'auto'\n");
     let words = ["--class=W", "--repeat=100000"];
     let rigid = house.at(&kernel("lu_rigid")).args(words).threads(2).start();
     rigid.until_inspected();
@@ -159,7 +150,7 @@ fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itse
 
 #[test]
 fn programs_that_are_not_rigid_take_no_turns_unless_that_is_asked_for() {
-    let house = House::configured("equi", ASKED);
+    let house = House::giving_all("equi");
     let programs: Vec<_> = (0..3).map(|_| house.program("loops").start()).collect();
     house.until("all are there", |snapshot| (snapshot.programs.len() == 3).then_some(()));
     assert_eq!(house.snapshot().turns, None);
@@ -169,9 +160,8 @@ fn programs_that_are_not_rigid_take_no_turns_unless_that_is_asked_for() {
 #[test]
 fn children_of_a_program_that_takes_turns_are_put_back() {
     let Some(way) = freezer() else { return };
-    let house = House::configured("equi", ASKED);
-    let (a, b) = (spinner(&house), spinner(&house));
-    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    let house = House::giving_all("equi");
+    let (a, b) = spinners(&house);
     let folder = wait_for("a group", || group(a.pid(), way));
     // As if it had been born there.
     let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("sleep");
@@ -184,12 +174,9 @@ fn children_of_a_program_that_takes_turns_are_put_back() {
 
 #[test]
 fn a_stop_by_its_user_outlives_its_turns_and_the_other_has_all_the_time() {
-    if freezer().is_none() {
-        return;
-    }
-    let house = House::configured("equi", ASKED);
-    let (a, b) = (spinner(&house), spinner(&house));
-    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    let Some(_) = freezer() else { return };
+    let house = House::giving_all("equi");
+    let (a, b) = spinners(&house);
     wait_for("its turn", || gets_on(a.pid()).then_some(()));
     a.signal(libc::SIGSTOP);
     // Its turns are found empty, and passed on.

@@ -30,65 +30,20 @@ fn computes_the_same(name: &str, forms: &[&str], repeat: u32, deterministic: boo
     }
 }
 
-#[test]
-fn ep_computes_the_same() {
-    computes_the_same("ep", &["loops", "region"], 1, false);
-}
-
-#[test]
-fn cg_computes_the_same() {
-    computes_the_same("cg", &["loops", "region"], 10, false);
-}
-
-#[test]
-fn mg_computes_the_same() {
-    computes_the_same("mg", &["loops", "region"], 100, false);
-}
-
-#[test]
-fn ft_computes_the_same() {
-    computes_the_same("ft", &["loops", "region"], 5, false);
-}
-
-#[test]
-fn is_computes_the_same() {
-    computes_the_same("is", &["loops"], 40, true);
-}
-
-/// Its threads spin on flags by themselves, and wait for whole time slices where they are folded: one repeat.
-#[test]
-fn lu_computes_the_same() {
-    computes_the_same("lu", &["loops", "serial"], 1, true);
-}
-
-#[test]
-fn lu_rigid_computes_the_same() {
-    computes_the_same("lu_rigid", &["rigid"], 1, true);
-}
-
-#[test]
-fn sort_computes_the_same() {
-    computes_the_same("sort", &["tasks"], 15, true);
-}
-
-#[test]
-fn sparselu_computes_the_same() {
-    computes_the_same("sparselu", &["tasks"], 200, true);
-}
-
-#[test]
-fn fib_computes_the_same() {
-    computes_the_same("fib", &["tasks"], 100, true);
-}
-
-#[test]
-fn triad_computes_the_same() {
-    computes_the_same("triad", &["loops"], 20, true);
-}
-
-#[test]
-fn phases_computes_the_same() {
-    computes_the_same("phases", &["loops"], 8, true);
+tests! {
+    ep_computes_the_same: computes_the_same("ep", &["loops", "region"], 1, false);
+    cg_computes_the_same: computes_the_same("cg", &["loops", "region"], 10, false);
+    mg_computes_the_same: computes_the_same("mg", &["loops", "region"], 100, false);
+    ft_computes_the_same: computes_the_same("ft", &["loops", "region"], 5, false);
+    is_computes_the_same: computes_the_same("is", &["loops"], 40, true);
+    /// Its threads spin on flags: folded, they wait for whole time slices. So it repeats once.
+    lu_computes_the_same: computes_the_same("lu", &["loops", "serial"], 1, true);
+    lu_rigid_computes_the_same: computes_the_same("lu_rigid", &["rigid"], 1, true);
+    sort_computes_the_same: computes_the_same("sort", &["tasks"], 15, true);
+    sparselu_computes_the_same: computes_the_same("sparselu", &["tasks"], 200, true);
+    fib_computes_the_same: computes_the_same("fib", &["tasks"], 100, true);
+    triad_computes_the_same: computes_the_same("triad", &["loops"], 20, true);
+    phases_computes_the_same: computes_the_same("phases", &["loops"], 8, true);
 }
 
 #[test]

@@ -3,14 +3,9 @@
 use crate::support::{By, Done, House, clang_kernel, compiled_by, kernel};
 use scafd::control::Mechanism;
 
-/// Both PUs are for the programs of this house, whatever else runs on the machine.
-fn house() -> House {
-    House::configured("equi", "count_load = false\n")
-}
-
 /// Runs a program with a grant of one PU and a team of 3 of its own; returns what it said in the end.
 fn kept(name: &str, argument: &str) -> Done {
-    let house = house();
+    let house = House::giving_all("equi");
     let program =
         house.at(&compiled_by(By::Clang, name)).args([argument]).threads(3).option("--max", 1).start();
     let seen = program.until_folded();
@@ -35,7 +30,7 @@ fn a_team_that_code_depends_on_is_kept() {
 
 #[test]
 fn a_clause_binds_its_own_region_only() {
-    let house = house();
+    let house = House::giving_all("equi");
     let program = house.at(&compiled_by(By::Clang, "clause_only")).option("--max", 1).start();
     let seen = program.until_inspected();
     let seen = program.until("more rounds", |program| program.regions > seen.regions + 1000);
@@ -46,7 +41,7 @@ fn a_clause_binds_its_own_region_only() {
 
 #[test]
 fn sections_that_wait_for_each_other_keep_their_team() {
-    let house = house();
+    let house = House::giving_all("equi");
     let program = house.at(&compiled_by(By::Clang, "sections")).threads(2).option("--max", 1).start();
     program.until("known to have sections", |program| program.mechanism_reason.contains("sections"));
     program.until("more rounds", |program| program.regions > 20);
@@ -55,7 +50,7 @@ fn sections_that_wait_for_each_other_keep_their_team() {
 
 #[test]
 fn what_llvms_compilers_make_of_regions_is_right() {
-    let house = house();
+    let house = House::giving_all("equi");
     let micro = compiled_by(By::Clang, "micro");
     let program = house.at(&micro).threads(3).option("--max", 1).start();
     let seen = program.until_resized_to(1);
@@ -85,7 +80,7 @@ fn what_llvms_compilers_make_of_regions_is_right_under_chaos() {
 #[test]
 fn threads_of_dynamic_loops_are_parked_while_their_team_is_folded() {
     for by in [By::Clang, By::GccForLlvms] {
-        let house = house();
+        let house = House::giving_all("equi");
         let waits = compiled_by(by, "waits");
         let program = house.at(&waits).threads(2).start();
         program.until("alone", |program| program.mechanism == Mechanism::Fold && program.regions > 10);

@@ -7,6 +7,9 @@
 //! The programs are the kernels (build/kernels), real ones (bench/real), and small ones (tests/programs) that
 //! are compiled when a test needs them.
 
+#[macro_use]
+mod support;
+
 mod affinity;
 mod api;
 mod blas;
@@ -33,7 +36,6 @@ mod replay;
 mod resize;
 mod run;
 mod slow;
-mod support;
 mod tbb;
 mod virtualise;
 mod waiting;

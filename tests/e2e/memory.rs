@@ -8,13 +8,18 @@ fn start<'h>(house: &'h House, repeat: &str) -> Running<'h> {
     house.at(&kernel("phases")).args(half_serial).threads(2).start()
 }
 
+/// A run that lasts until its speedup is known.
+fn learn(house: &House) {
+    let program = start(house, "--repeat=1000");
+    until_both_are_observed(&program);
+    program.signal(libc::SIGTERM);
+    program.finish_by_itself();
+}
+
 #[test]
 fn a_second_run_starts_with_the_curve_of_the_first_though_the_daemon_is_another() {
     let house = House::exploring("equi");
-    let first = start(&house, "--repeat=1000");
-    until_both_are_observed(&first);
-    first.signal(libc::SIGTERM);
-    first.finish_by_itself();
+    learn(&house);
     house.end_daemon(libc::SIGTERM);
     // From here on nobody is sent to one context to learn anything.
     house.configure("count_load = false\n");
@@ -39,10 +44,7 @@ fn a_second_run_starts_with_the_curve_of_the_first_though_the_daemon_is_another(
 #[test]
 fn what_is_forgotten_or_not_to_be_kept_is_unknown_to_the_next_run() {
     let house = House::exploring("equi");
-    let first = start(&house, "--repeat=1000");
-    until_both_are_observed(&first);
-    first.signal(libc::SIGTERM);
-    first.finish_by_itself();
+    learn(&house);
     house.until("the program is gone", |snapshot| snapshot.programs.is_empty().then_some(()));
     assert!(house.says(&["profile", "show", "phases", "--json"]).contains("region_curves"));
     assert_eq!(house.says(&["profile", "forget", "phases"]), "1 forgotten\n");
@@ -55,10 +57,7 @@ fn what_is_forgotten_or_not_to_be_kept_is_unknown_to_the_next_run() {
     std::fs::remove_dir_all(house.folder().join("data")).expect("the second run was kept");
     house.configure("memory = false\nexplore = true\ncount_load = false\n");
     house.start_daemon();
-    let third = start(&house, "--repeat=1000");
-    until_both_are_observed(&third);
-    third.signal(libc::SIGTERM);
-    third.finish_by_itself();
+    learn(&house);
     house.end_daemon(libc::SIGTERM);
     assert!(!house.folder().join("data").exists());
 }

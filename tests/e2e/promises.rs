@@ -19,29 +19,12 @@ fn kept(name: &str, argument: &str) -> crate::support::Done {
     done.well()
 }
 
-#[test]
-fn a_num_threads_clause_is_kept() {
-    kept("promises", "clause");
-}
-
-#[test]
-fn omp_set_num_threads_is_kept() {
-    kept("set_only", "set");
-}
-
-#[test]
-fn omp_set_dynamic_off_is_kept() {
-    kept("set_only", "dynamic");
-}
-
-#[test]
-fn omp_set_num_threads_in_fortran_is_kept() {
-    kept("fortran", "set");
-}
-
-#[test]
-fn omp_set_dynamic_off_in_fortran_is_kept() {
-    kept("fortran", "dynamic");
+tests! {
+    a_num_threads_clause_is_kept: kept("promises", "clause");
+    omp_set_num_threads_is_kept: kept("set_only", "set");
+    omp_set_dynamic_off_is_kept: kept("set_only", "dynamic");
+    omp_set_num_threads_in_fortran_is_kept: kept("fortran", "set");
+    omp_set_dynamic_off_in_fortran_is_kept: kept("fortran", "dynamic");
 }
 
 #[test]
@@ -50,14 +33,9 @@ fn eight_byte_integers_of_fortran_are_understood() {
     kept("fortran_8", "dynamic");
 }
 
-#[test]
-fn threadprivate_data_keep_their_team() {
-    kept("promises", "private");
-}
-
-#[test]
-fn a_program_that_divides_work_by_the_team_size_keeps_its_team() {
-    kept("promises", "size");
+tests! {
+    threadprivate_data_keep_their_team: kept("promises", "private");
+    a_program_that_divides_work_by_the_team_size_keeps_its_team: kept("promises", "size");
 }
 
 #[test]

@@ -20,12 +20,12 @@ pub fn python() -> PathBuf {
     python
 }
 
-/// Runs `bench/real/SCRIPT` unmanaged, then managed beside a program that takes one of the PUs.
 /// Whether a script computes with a BLAS, whose order of adding up may depend on the number of threads.
 pub fn has_a_blas(script: &Path) -> bool {
     script.ends_with("sklearn_kmeans.py")
 }
 
+/// Runs `bench/real/SCRIPT` unmanaged, then managed beside a program that takes one of the PUs.
 fn computes_the_same(interpreter: PathBuf, script: &str) {
     let house = House::open("equi");
     let script = root().join("bench/real").join(script);
@@ -53,29 +53,12 @@ fn computes_the_same(interpreter: PathBuf, script: &str) {
     assert_eq!(neighbour.finish().well().number("wrong"), 0);
 }
 
-#[test]
-fn scikit_learns_kmeans_computes_the_same() {
-    computes_the_same(python(), "sklearn_kmeans.py");
-}
-
-#[test]
-fn scikit_learns_gradient_boosting_computes_the_same() {
-    computes_the_same(python(), "sklearn_hgb.py");
-}
-
-#[test]
-fn lightgbm_computes_the_same() {
-    computes_the_same(python(), "lightgbm_fit.py");
-}
-
-#[test]
-fn xgboost_computes_the_same() {
-    computes_the_same(python(), "xgboost_fit.py");
-}
-
-#[test]
-fn imagemagick_computes_the_same() {
-    computes_the_same("sh".into(), "magick_blur.sh");
+tests! {
+    scikit_learns_kmeans_computes_the_same: computes_the_same(python(), "sklearn_kmeans.py");
+    scikit_learns_gradient_boosting_computes_the_same: computes_the_same(python(), "sklearn_hgb.py");
+    lightgbm_computes_the_same: computes_the_same(python(), "lightgbm_fit.py");
+    xgboost_computes_the_same: computes_the_same(python(), "xgboost_fit.py");
+    imagemagick_computes_the_same: computes_the_same("sh".into(), "magick_blur.sh");
 }
 
 /// What becomes of each test of these suites (bench/real/suite.py), unmanaged and managed beside another one.
@@ -94,14 +77,10 @@ fn passes_what_it_passes_alone(suite: &str) {
     neighbour.finish().well();
 }
 
-#[test]
-fn scikit_learns_checks_of_its_own_estimators_pass_as_they_do_alone() {
-    passes_what_it_passes_alone("kmeans");
-}
-
-#[test]
-fn scikit_learns_checks_of_lightgbms_estimators_pass_as_they_do_alone() {
-    passes_what_it_passes_alone("lightgbm");
+tests! {
+    scikit_learns_checks_of_its_own_estimators_pass_as_they_do_alone: passes_what_it_passes_alone("kmeans");
+    scikit_learns_checks_of_lightgbms_estimators_pass_as_they_do_alone:
+        passes_what_it_passes_alone("lightgbm");
 }
 
 /// Threads of a process that run or want to.

@@ -1,16 +1,12 @@
 //! `scaf sim replay`: what the real daemon decided about real programs, under other policies.
 
-use crate::support::{House, kernel, released, wait_for};
-use std::process::Stdio;
+use crate::support::{House, kernel, wait_for};
 
 #[test]
 fn what_was_recorded_of_real_programs_is_replayed_under_any_policy() {
     let house = House::configured("equi", "rate_hz = 20\n");
     let file = house.folder().join("trace.jsonl");
-    let mut command = house.command(&released("scaf"));
-    command.arg("record").arg(&file).env("SCAF_SOCKET", house.socket()).stderr(Stdio::piped());
-    let record = command.spawn().expect("scaf record");
-    wait_for("the trace", || file.exists().then_some(()));
+    let record = house.recording(&file);
     let start = |name: &str| {
         house.at(&kernel(name)).args(["--class=W", "--repeat=1000"]).threads(2).option("--name", name).start()
     };
@@ -24,9 +20,7 @@ fn what_was_recorded_of_real_programs_is_replayed_under_any_policy() {
     second.signal(libc::SIGTERM);
     let before = latest();
     wait_for("decisions about one", || (latest() > before + 5).then_some(()));
-    // SAFETY: a plain system call about a child of ours.
-    unsafe { libc::kill(record.id() as i32, libc::SIGINT) };
-    assert!(record.wait_with_output().expect("its end").status.success());
+    record.end();
     first.signal(libc::SIGTERM);
 
     let trace = file.display().to_string();

@@ -50,7 +50,7 @@ fn other_manager(house: &House) -> String {
 
 #[test]
 fn a_running_loop_follows_the_grant_down_and_up() {
-    let house = House::configured("equi", "count_load = false\n");
+    let house = House::giving_all("equi");
     let program = program(&house, Asks, "endless").start();
     until_at_work(&program, 2);
     let guest = house.program("loops").start();
@@ -64,7 +64,7 @@ fn a_running_loop_follows_the_grant_down_and_up() {
 
 #[test]
 fn a_running_loop_of_an_old_version_is_folded() {
-    let house = House::configured("equi", "count_load = false\n");
+    let house = House::giving_all("equi");
     let program = program(&house, IsFolded, "endless").start();
     until_at_work(&program, 2);
     let guest = house.program("loops").start();
@@ -77,7 +77,7 @@ fn a_running_loop_of_an_old_version_is_folded() {
 
 #[test]
 fn the_pus_are_counted_before_they_become_fewer() {
-    let house = House::configured("equi", "count_load = false\n");
+    let house = House::giving_all("equi");
     for tbb in [Asks, IsFolded] {
         let program = program(&house, tbb, "loop").option("--max", 1).start();
         program.until("one context", |program| program.dop == Some(1));
@@ -88,7 +88,7 @@ fn the_pus_are_counted_before_they_become_fewer() {
 
 #[test]
 fn with_one_context_the_threads_that_come_from_outside_work_alone() {
-    let house = House::configured("equi", "count_load = false\n");
+    let house = House::giving_all("equi");
     for way in ["loop", "loops", "arenas", "group", "pipeline", "graph", "throw"] {
         let program = program(&house, Asks, way).option("--max", 1).start();
         program.until("one context", |program| program.dop == Some(1));
@@ -99,7 +99,7 @@ fn with_one_context_the_threads_that_come_from_outside_work_alone() {
 
 #[test]
 fn loops_have_all_their_threads_when_the_daemon_is_killed_and_follow_the_next_one() {
-    let house = House::configured("equi", "count_load = false\n");
+    let house = House::giving_all("equi");
     let program = program(&house, Asks, "endless").option("--max", 1).start();
     until_at_work(&program, 1);
     house.end_daemon(libc::SIGKILL);
@@ -139,37 +139,32 @@ fn results_are_the_same_under_chaos() {
 
 #[test]
 fn permits_go_through_their_states() {
-    let house = House::configured("equi", "count_load = false\n");
+    let house = House::giving_all("equi");
     let program = house.program("tcm").args(["states"]).start();
     program.until("both contexts", |program| program.dop == Some(2));
     let done = program.finish().well();
     assert_eq!((done.number("connected"), done.number("wrong")), (1, 0));
 }
 
-#[test]
-fn a_permit_may_be_released_by_the_callback_that_tells_of_its_change() {
-    let house = House::chaos(3);
-    let program = house.program("tcm").args(["callback"]).start();
+/// Has permits change by chaos while tests/programs/tcm.c does something with them.
+fn permits_are_right(seed: u64, how: &str) {
+    let house = House::chaos(seed);
+    let program = house.program("tcm").args([how]).start();
     std::thread::sleep(std::time::Duration::from_secs(3));
     let done = program.finish().well();
     assert_eq!((done.number("connected"), done.number("wrong")), (1, 0));
     assert!(done.number("calls") > 0, "{done:#?}");
 }
 
-#[test]
-fn nobody_is_called_about_a_permit_that_is_released() {
-    let house = House::chaos(5);
-    let program = house.program("tcm").args(["threads"]).start();
-    std::thread::sleep(std::time::Duration::from_secs(3));
-    let done = program.finish().well();
-    assert_eq!((done.number("connected"), done.number("wrong")), (1, 0));
-    assert!(done.number("calls") > 0, "{done:#?}");
+tests! {
+    a_permit_may_be_released_by_the_callback_that_tells_of_its_change: permits_are_right(3, "callback");
+    nobody_is_called_about_a_permit_that_is_released: permits_are_right(5, "threads");
 }
 
 #[test]
 fn another_manager_is_asked_if_it_is_switched_on_and_ours_if_that_is_wanted() {
     const ASKED: &str = "the other manager was asked\n";
-    let house = House::configured("equi", "count_load = false\n");
+    let house = House::giving_all("equi");
     let folders = other_manager(&house);
     let run = |settings: &[(&str, &str)]| {
         let mut start = house.program("tbb").args(["endless"]).option("--max", 1);

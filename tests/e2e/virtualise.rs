@@ -52,14 +52,9 @@ fn loops_that_llvms_runtime_cuts_in_another_way_keep_their_team() {
     assert_eq!((done.number("fewest"), done.number("wrong")), (TEAM, 0), "{done:#?}");
 }
 
-#[test]
-fn loops_dealt_out_in_chunks() {
-    assert_eq!(virtualised(By::Itself, "chunks").number("fewest"), 1);
-}
-
-#[test]
-fn regions_that_are_one_loop() {
-    virtualised(By::Itself, "one-loop");
+tests! {
+    loops_dealt_out_in_chunks: assert_eq!(virtualised(By::Itself, "chunks").number("fewest"), 1);
+    regions_that_are_one_loop: virtualised(By::Itself, "one-loop");
 }
 
 #[test]
@@ -72,7 +67,7 @@ fn questions_about_the_team() {
 #[test]
 fn two_real_threads_for_four() {
     // Without steps to learn its speedup on one.
-    let house = House::configured("equi", "count_load = false\n");
+    let house = House::giving_all("equi");
     let program = house.program("virtual").args(["static"]).start();
     program.until("two threads", |program| program.team == 2);
     let done = program.finish().well();

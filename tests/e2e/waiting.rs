@@ -18,7 +18,7 @@ fn efficiency(house: &House, what: &str, least: f64) -> f64 {
 #[test]
 fn threads_that_take_turns_at_one_piece_of_work_are_half_useful() {
     // Whatever else runs on the machine, both contexts are theirs.
-    let house = House::configured("equi", "count_load = false\n");
+    let house = House::giving_all("equi");
     let even = efficiency(&house, "even", 0.8);
     for what in [
         "chain",

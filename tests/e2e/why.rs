@@ -1,9 +1,8 @@
 //! `scaf why`, `scaf record`, `scaf ps --why`: decisions of the real daemon about real programs.
 
-use crate::support::{House, kernel, released, wait_for};
+use crate::support::{House, kernel, wait_for};
 use scaf_policy::{Decision, Dop};
 use scafd::journal::Entry;
-use std::process::Stdio;
 
 fn lines(text: &str) -> Vec<Entry> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
@@ -64,10 +63,7 @@ fn a_decision_and_a_program_that_there_are_not_are_named_with_what_there_is() {
 fn every_decision_is_recorded_once_until_the_user_has_enough() {
     let house = House::configured("equi", "rate_hz = 50\n");
     let file = house.folder().join("trace.jsonl");
-    let mut command = house.command(&released("scaf"));
-    command.arg("record").arg(&file).env("SCAF_SOCKET", house.socket()).stderr(Stdio::piped());
-    let record = command.spawn().expect("scaf record");
-    wait_for("the trace", || file.exists().then_some(()));
+    let record = house.recording(&file);
     // It is being written: behind the last end of a line may stand a part of the next.
     let latest = || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
@@ -83,10 +79,7 @@ fn every_decision_is_recorded_once_until_the_user_has_enough() {
     }
     let decisions =
         house.until("nobody there", |snapshot| snapshot.programs.is_empty().then_some(snapshot.decisions));
-    // SAFETY: a plain system call about a child of ours.
-    unsafe { libc::kill(record.id() as i32, libc::SIGINT) };
-    let said = record.wait_with_output().expect("its end");
-    assert!(said.status.success(), "{said:?}");
+    record.end();
     let trace = lines(&std::fs::read_to_string(&file).expect("the trace"));
     let numbers: Vec<u64> = trace.iter().map(|entry| entry.decision.number).collect();
     // It began before the first program came.

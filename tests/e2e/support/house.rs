@@ -38,6 +38,11 @@ impl House {
         House::configured(policy, "explore = true\ncount_load = false\n")
     }
 
+    /// A house whose daemon gives away all contexts, whatever else runs on the machine.
+    pub fn giving_all(policy: &str) -> House {
+        House::configured(policy, "count_load = false\n")
+    }
+
     /// A house whose daemon has this configuration.
     pub fn configured(policy: &str, text: &str) -> House {
         let house = House::without_daemon(policy);
@@ -108,6 +113,15 @@ impl House {
         let output = self.scaf(words);
         assert!(output.status.success(), "{words:?}: {output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// `scaf record` into a file, which is there. It goes on until it is told to end.
+    pub fn recording(&self, file: &Path) -> Recording {
+        let mut command = self.command(&released("scaf"));
+        command.arg("record").arg(file).env("SCAF_SOCKET", self.socket()).stderr(Stdio::piped());
+        let record = command.spawn().expect("scaf record");
+        wait_for("the trace", || file.exists().then_some(()));
+        Recording(record)
     }
 
     /// `scaf bench`, to be told what. It brings daemons of its own.
@@ -275,6 +289,18 @@ impl Drop for House {
             assert!(left.is_empty(), "left behind: {left:?} {names:?}");
             assert!(killed || !self.socket().exists(), "left behind: the daemon's socket");
         }
+    }
+}
+
+/// A `scaf record` under way.
+pub struct Recording(Child);
+
+impl Recording {
+    /// Ends it as a user does.
+    pub fn end(self) {
+        send(self.0.id(), libc::SIGINT);
+        let said = self.0.wait_with_output().expect("its end");
+        assert!(said.status.success(), "{said:?}");
     }
 }
 

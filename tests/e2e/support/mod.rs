@@ -1,5 +1,12 @@
 //! What all tests use: a house with a daemon, programs that are compiled, started and asked, and waiting.
 
+/// Tests of one line each: `name: expression;`.
+macro_rules! tests {
+    ($($(#[$about:meta])* $name:ident: $body:expr;)*) => {
+        $($(#[$about])* #[test] fn $name() { $body; })*
+    };
+}
+
 mod build;
 mod house;
 mod program;
