@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rusqlite::Connection;
-use scaf_memory::{Error, Key, Point, Profile, Profiles, Region, RegionKey};
+use scaf_memory::{Error, Key, Point, Profile, ProfiledRegion, Profiles, RegionKey};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn key(arguments: u64) -> Key {
 }
 
 fn profile(arguments: u64, seen_s: u64) -> Profile {
-    let region = |address, module: &str| Region {
+    let region = |address, module: &str| ProfiledRegion {
         key: RegionKey { module: module.into(), address, marks: address % 2 == 1 },
         runs_per_s: 100.0,
         points: (0..3)
@@ -261,7 +261,7 @@ fn a_file_at_its_limit_forgets_what_it_saw_first_and_goes_on() {
         let mut large = profile(arguments, arguments);
         let point = |dop| Point { dop, seconds: 0.1, error_ratio: 0.1 };
         large.regions = (0..256)
-            .map(|at| Region {
+            .map(|at| ProfiledRegion {
                 key: RegionKey { module: "m".repeat(200), address: at, marks: false },
                 runs_per_s: 1.0,
                 points: (1..=16).map(point).collect(),
@@ -437,7 +437,7 @@ proptest! {
     ) {
         let place = Place::new();
         let points = times.iter().map(|(dop, (seconds, error_ratio))| Point { dop: *dop, seconds: *seconds, error_ratio: *error_ratio });
-        let region = Region {
+        let region = ProfiledRegion {
             key: RegionKey { module: "m".into(), address, marks },
             runs_per_s: serial * 100.0,
             points: points.collect(),

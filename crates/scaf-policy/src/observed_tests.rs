@@ -1,8 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A program of `regions` (runs a second of work, seconds at one context, share that scales) and a serial share, run for
-/// `intervals` of 0.25 s at `dop`, with times off by up to `noise`.
+/// A program of `regions` (runs a second of work, seconds at one context, share that scales) and a serial
+/// share, run for `intervals` of 0.25 s at `dop`, with times off by up to `noise`.
 struct Model {
     regions: Vec<(f64, f64, f64)>,
     serial: f64,

@@ -272,7 +272,8 @@ proptest! {
     ) {
         let program = |i| Program { efficiency: Some(e), dop: 4, ..Program::new(ProgramId(i), 99) };
         let programs: Vec<Program> = (0..count as u64).map(program).collect();
-        // Not curve: it tries out one of them before the others. Nor those for which it's units and fractions that are equal.
+        // Not curve: it tries out one of them before the others. Nor those for which it's units and fractions
+        // that are equal.
         for mut policy in managing(Settings::default()).filter(|policy| !["curve", "ta", "taco"].contains(&policy.name())) {
             let dops = dops(&policy.allocate(&machine(capacity), &programs));
             prop_assert!(dops[0] - dops[count - 1] <= 1, "{}: {:?}", policy.name(), dops);
@@ -281,7 +282,8 @@ proptest! {
     }
 }
 
-/// As the daemon would ask with curves that are known well: the last of some decisions, when nothing is tried out any more.
+/// As the daemon would ask with curves that are known well: the last of some decisions, when nothing is tried
+/// out any more.
 fn settled(name: &str, settings: &Settings, capacity: u32, programs: &mut [Program]) -> Vec<u32> {
     let mut policy = by_name(name, settings).unwrap();
     let mut last = Vec::new();

@@ -120,7 +120,8 @@ fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
         let mut policy = by_name("scaf", &Settings::default()).unwrap();
         let topology = both.topology().unwrap();
         let outcome = simulate(&both, &topology, &mut *policy, Options { seed: 1, record: true });
-        // What the program had before the other one came: where nothing is observed, there is useful over wall alone.
+        // What the program had before the other one came: where nothing is observed, there is useful over
+        // wall alone.
         let first = outcome.recorded.iter().filter(|d| (8.0..10.0).contains(&d.machine.now_s));
         let mut errors =
             first.filter_map(|d| d.programs[0].curve.last()).map(|point| (point.dop, point.speedup.error));
@@ -148,7 +149,8 @@ fn contexts_of_a_serial_program_are_told_to_be_free_and_where_they_were_lent_its
         outcome.recorded.iter().map(|d| (d.machine.now_s, d.programs[0].serial)).collect()
     };
     let back = |told: &[(f64, bool)]| told.iter().find(|(at, serial)| *at > 0.75 && !serial).unwrap().0;
-    // 20 runs on two of four contexts take 0.1 s, and a little more, for the first began on four; the next tick is at 2.75 s.
+    // 20 runs on two of four contexts take 0.1 s, and a little more, for the first began on four; the next
+    // tick is at 2.75 s.
     let curve = told("curve");
     assert!(curve.contains(&(0.25, false)) && curve.contains(&(0.75, true)), "{curve:?}");
     assert!((2.501..2.502).contains(&back(&curve)), "{curve:?}");

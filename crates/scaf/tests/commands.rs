@@ -275,7 +275,7 @@ fn remember(scaf: &Scaf, names: &[&str]) -> std::path::PathBuf {
             seen_s: arguments,
             serial: 0.0,
             other: Default::default(),
-            regions: vec![scaf_memory::Region {
+            regions: vec![scaf_memory::ProfiledRegion {
                 key: scaf_memory::RegionKey { module: "e0".into(), address: 4096, marks: false },
                 runs_per_s: 9.0,
                 points: points.into(),

@@ -47,8 +47,9 @@ pub const POLICIES: &[PolicyEntry] = &[
     PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: |_| Box::new(unmanaged::Unmanaged) },
 ];
 
-/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]) can be cut, fewest first: whole units
-/// or fractions of them that leave no remainder (TACO, section 2.1). Where no units are known, `capacity` contexts are one.
+/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]) can be
+/// cut, fewest first: whole units or fractions of them that leave no remainder (TACO, section 2.1). Where no
+/// units are known, `capacity` contexts are one.
 pub fn partition_counts(units: &[u32], capacity: u32) -> Vec<u32> {
     partitions::counts(units, capacity)
 }

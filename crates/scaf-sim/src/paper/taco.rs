@@ -1,6 +1,9 @@
-//! TACO's workloads: forty jobs that arrive at random on 24 cores, one after the other and side by side. Tables 3 and 4.
+//! TACO's workloads: forty jobs that arrive at random on 24 cores, one after the other and side by side.
+//! Tables 3 and 4.
 
-use super::{Error, Figure, Kind, Paper, Row, tables, under};
+use super::report::{Comparison, Error, Figure, Kind, Paper};
+use super::simulated::under;
+use super::tables;
 use crate::scenario::ProgramSpec;
 use crate::{Options, Scenario};
 use rand::{Rng, SeedableRng};
@@ -35,15 +38,16 @@ const APPROACHES: &[Approach] = &[
     Approach { name: "curve", policy: "curve", paper: "", change: |_| () },
 ];
 
-/// What taking turns on contexts costs programs whose threads spin for a while before they sleep, as libgomp's do if they aren't told
-/// to be passive. Fitted to UE's makespan in set C, 198%.
+/// What taking turns on contexts costs programs whose threads spin for a while before they sleep, as
+/// libgomp's do if they aren't told to be passive. Fitted to UE's makespan in set C, 198%.
 const SPINNING_LOSS: f64 = 0.078;
 
 fn spin_at_first(scenario: &mut Scenario) {
     scenario.contention.slice_loss = SPINNING_LOSS;
 }
 
-/// Means over the workloads of a set: makespan over that of batch processing in percent, slowdown, reconfigurations.
+/// Means over the workloads of a set: makespan over that of batch processing in percent, slowdown,
+/// reconfigurations.
 type Means = [f64; 3];
 
 const MEASURES: [&str; 3] = ["makespan, % of batch", "mean slowdown", "reconfigurations"];
@@ -87,7 +91,7 @@ pub(super) fn sets(seed: u64) -> Result<Paper, Error> {
             ];
             for ((what, paper), ours) in papers.into_iter().zip(means) {
                 let (configuration, process) = (name.to_owned(), format!("set {}", set.set));
-                rows.push(Row { configuration, process, what, ours, paper });
+                rows.push(Comparison { configuration, process, what, ours, paper });
             }
             if let ("EQ" | "TA" | "TACO", true) = (called, name != "equi") {
                 note(&mut series, name, Some(means[0]));
@@ -145,7 +149,8 @@ fn jobs(set: &tables::Set, scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<
     (0..set.jobs_per_workload).map(job).collect()
 }
 
-/// One after the other, each alone on all contexts: seconds in which any ran, and the mean slowdown against being alone.
+/// One after the other, each alone on all contexts: seconds in which any ran, and the mean slowdown against
+/// being alone.
 fn batch(jobs: &[ProgramSpec], contexts: u32) -> (f64, f64) {
     let (mut free_s, mut busy_s, mut slowdown) = (0.0f64, 0.0, 0.0);
     for job in jobs {
@@ -180,7 +185,7 @@ pub(super) fn effective(seed: u64) -> Result<Paper, Error> {
         for (i, p) in sizes.into_iter().enumerate() {
             let (ours, paper) = (alone_s / time_s(p)?, paper.map(|row| row[i]));
             let configuration = format!("{} copies of {p}", contexts / p);
-            rows.push(Row {
+            rows.push(Comparison {
                 configuration,
                 process: program.name.clone(),
                 what: "effective speedup",

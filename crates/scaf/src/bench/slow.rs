@@ -1,22 +1,23 @@
-//! Slow motion: a machine of N contexts on fewer real cores. Each context is a control group with a CPU quota, so that all are
-//! equally slow, and a thread runs on a context by being in its group ([`scafd::apply::slow`]).
+//! Slow motion: a machine of N contexts on fewer real cores. Each context is a control group with a CPU
+//! quota, so that all are equally slow, and a thread runs on a context by being in its group
+//! ([`scafd::apply::slow`]).
 //!
-//! Threads of programs that the private daemon manages are moved by the daemon, as it decides; those of all others by a thread
-//! of ours. The groups are called by who made them, and go with [`Motion`]; what a killed benchmark left is taken away by the
-//! next one.
+//! Threads of programs that the private daemon manages are moved by the daemon, as it decides; those of all
+//! others by a thread of ours. The groups are called by who made them, and go with [`Motion`]; what a killed
+//! benchmark left is taken away by the next one.
 
 use super::child::Recipe;
+use super::seat::{Seat, lock};
 use crate::host;
 use crate::launch::Change;
 use anyhow::{Context, Result};
 use scafd::apply::slow::{Contexts, MOST_PERIOD_US, RHYTHM, Slow};
 use scafd::observe::{Observer, cgroup};
 use serde::Serialize;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// How the groups' folder is called, before process id and start time of who made it.
@@ -48,16 +49,6 @@ pub struct About {
     pace_ratio: f64,
     period_ms: f64,
     cannot_show: [&'static str; 4],
-}
-
-/// Where a program starts in slow motion.
-#[derive(Clone)]
-pub struct Seat {
-    hands: Arc<Mutex<Slow>>,
-    /// Its contexts, of which it starts on the first; none is beside them.
-    contexts: Vec<u32>,
-    /// Whether somebody else moves its threads.
-    managed: bool,
 }
 
 impl About {
@@ -137,8 +128,8 @@ impl Motion {
         }
     }
 
-    /// The same program in slow motion. What were its PUs are its contexts; without any, it has all, the `first` first. A
-    /// `managed` one is moved by the daemon as soon as it has attached.
+    /// The same program in slow motion. What were its PUs are its contexts; without any, it has all, the
+    /// `first` first. A `managed` one is moved by the daemon as soon as it has attached.
     pub fn of(&self, recipe: Recipe, first: u32, managed: bool) -> Recipe {
         let count = self.contexts();
         let all = || (0..count).map(|context| (context + first) % count).collect();
@@ -160,37 +151,6 @@ fn passive(managed: bool) -> Vec<Change> {
     } else {
         vec![("OMP_WAIT_POLICY", Some("passive".into()))]
     }
-}
-
-impl Seat {
-    /// The file by which a new process takes its seat: it writes a 0.
-    ///
-    /// # Errors
-    /// The groups have gone.
-    pub fn door(&self) -> Result<File> {
-        let door = lock(&self.hands).contexts().door(self.contexts.first().copied());
-        File::options().write(true).open(&door).with_context(|| format!("can't open {}", door.display()))
-    }
-
-    /// Has the threads of a process that has started follow.
-    pub fn follow(&self, pid: u32) {
-        if !self.managed
-            && let Ok(stat) = Observer::new(Path::new("/")).process(pid).stat()
-        {
-            // One that has ended already needs no place.
-            let _ = lock(&self.hands).place(pid, stat.starttime, &self.contexts);
-        }
-    }
-}
-
-impl std::fmt::Debug for Seat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "contexts {:?}", self.contexts)
-    }
-}
-
-fn lock(hands: &Mutex<Slow>) -> MutexGuard<'_, Slow> {
-    hands.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Motion {

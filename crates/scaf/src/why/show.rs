@@ -1,6 +1,6 @@
 //! A decision in words: what the policy was given about each program, and what it answered.
 
-use crate::ps::printable;
+use crate::output::printable;
 use scaf_policy::fusion::{Measured, Source};
 use scaf_policy::{Dop, Objective, Program, Share};
 use scafd::journal::Entry;

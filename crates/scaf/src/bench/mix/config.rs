@@ -51,8 +51,8 @@ impl Config {
         })
     }
 
-    /// Its daemon, if it has one; `by_turns` says that other co-runs take turns with its. It remembers what programs teach if there is a
-    /// folder for that.
+    /// Its daemon, if it has one; `by_turns` says that other co-runs take turns with its. It remembers what
+    /// programs teach if there is a folder for that.
     ///
     /// # Errors
     /// It doesn't come up.

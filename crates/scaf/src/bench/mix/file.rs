@@ -41,8 +41,8 @@ pub struct ProgramSpec {
     /// Longest run, in seconds; it is killed then.
     #[serde(default = "default_cap")]
     pub cap_s: f64,
-    /// Whether it starts again after its end, so that the others never run alone. By default those do that are there
-    /// from the start: a late one arrives and departs once, which is what is looked at.
+    /// Whether it starts again after its end, so that the others never run alone. By default those do that
+    /// are there from the start: a late one arrives and departs once, which is what is looked at.
     pub restart: Option<bool>,
 }
 
