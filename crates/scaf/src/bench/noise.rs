@@ -24,7 +24,7 @@ pub struct Noise(pub u64);
 
 impl Noise {
     /// Between -1 and 1.
-    pub fn next(&mut self) -> f64 {
+    pub fn number(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -36,7 +36,7 @@ impl Noise {
     pub fn observe(&mut self, program: &mut Program, dop: u32) {
         let serial = 0.002 * (1 + program.id.0 % 97) as f64;
         let p = f64::from(dop);
-        let speedup = p / (1.0 + serial * (p - 1.0)) * (1.0 + 0.05 * self.next());
+        let speedup = p / (1.0 + serial * (p - 1.0)) * (1.0 + 0.05 * self.number());
         program.dop = dop;
         program.efficiency = Some((speedup / p).min(1.0));
         program.curve.retain(|point| point.dop != dop);

@@ -56,7 +56,7 @@ fn machine(pus: u32) -> Topology {
 fn case((count, pus): (u32, u32), style: Style, repetitions: u32) -> Case {
     let topology = machine(pus);
     let mut noise = Noise(u64::from(count) << 32 | u64::from(pus));
-    let mut one = || (((noise.next() + 1.0) / 2.0 * f64::from(count)) as usize).min(count as usize - 1);
+    let mut one = || (((noise.number() + 1.0) / 2.0 * f64::from(count)) as usize).min(count as usize - 1);
     let wanting =
         |id| Want { id: ProgramId(id), dop: 1, allowed: topology.all(), previous: PuSet::new(), weight: 1.0 };
     let mut wants: Vec<Want> = (0..u64::from(count)).map(wanting).collect();
