@@ -13,7 +13,8 @@ pub fn python() -> PathBuf {
     let python = named.unwrap_or_else(|| root().join(".venv/bin/python"));
     assert!(
         python.is_file(),
-        "{} is missing: run scripts/setup.sh, or set SCAF_TEST_PYTHON to a Python with bench/real/requirements.txt",
+        "{} is missing: run scripts/setup.sh, or set SCAF_TEST_PYTHON to a Python with \
+         bench/real/requirements.txt",
         python.display()
     );
     python

@@ -180,7 +180,8 @@ impl Profiles {
                 params![short(place), now_s.cast_signed()],
             )?;
             connection.execute(
-                "DELETE FROM spinners WHERE place NOT IN (SELECT place FROM spinners ORDER BY seen DESC LIMIT ?1)",
+                "DELETE FROM spinners WHERE place NOT IN (SELECT place FROM spinners ORDER BY seen DESC \
+                 LIMIT ?1)",
                 [SPINNERS],
             )
         })
@@ -345,7 +346,8 @@ fn write(transaction: &Transaction, profile: &Profile, fresh: bool) -> rusqlite:
         other.execute(params![id, dop, share(*seconds)])?;
     }
     let mut region = transaction.prepare_cached(
-        "INSERT INTO regions (program, module, address, marks, runs_per_s, seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        "INSERT INTO regions (program, module, address, marks, runs_per_s, seen) VALUES (?1, ?2, ?3, ?4, \
+         ?5, ?6)
          ON CONFLICT DO UPDATE SET runs_per_s = ?5, seen = ?6 RETURNING id",
     )?;
     let mut point = transaction.prepare_cached(

@@ -270,7 +270,8 @@ proptest! {
             if let Some((value, error)) = experiment {
                 counters.serial_experiment(Estimate { value, error });
             }
-            for (dop, told) in [counters.by_ipc(), counters.by_stalls(), counters.speedup()].into_iter().flatten() {
+            for (dop, told) in [counters.by_ipc(), counters.by_stalls(), counters.speedup()].into_iter()
+                .flatten() {
                 prop_assert!(dop > 1 && told.value.is_finite() && told.value > 0.0, "{told:?}");
                 prop_assert!(told.error.is_finite() && told.error > 0.0, "{told:?}");
             }

@@ -57,7 +57,8 @@ fn turns_of_many_programs() {
             let (_, again) = timed(|| place(&wants));
             let turns = allocation.turns.len();
             println!(
-                "{count:5} {kind:15} on {pus:4}: {turns:5} turns, decided {decided}, placed {placed}, again {again}"
+                "{count:5} {kind:15} on {pus:4}: {turns:5} turns, decided {decided}, placed {placed}, again \
+                 {again}"
             );
         }
     }

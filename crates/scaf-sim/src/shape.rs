@@ -153,10 +153,12 @@ mod tests {
         #[test]
         fn a_sound_shape_has_a_positive_speedup_everywhere(
             points in proptest::collection::vec((0u32..70_000, proptest::num::f64::ANY), 0..6),
-            a in proptest::num::f64::ANY, b in proptest::num::f64::ANY, dop in 0u32..70_000, p in 0u32..70_000,
+            a in proptest::num::f64::ANY, b in proptest::num::f64::ANY, dop in 0u32..70_000,
+            p in 0u32..70_000,
         ) {
             for shape in [
-                Shape::Points(points), Shape::Amdahl(a), Shape::AmdahlThrough(dop, a), Shape::Usl(a, b), Shape::Power(a),
+                Shape::Points(points), Shape::Amdahl(a), Shape::AmdahlThrough(dop, a), Shape::Usl(a, b),
+                    Shape::Power(a),
             ] {
                 if shape.check().is_ok() {
                     let s = shape.at(p);

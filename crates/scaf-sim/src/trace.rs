@@ -59,7 +59,8 @@ pub enum Error {
     Order(usize),
     /// Some of those who shared the machine are missing.
     #[error(
-        "line {line}: {hidden} programs of other users took part and are hidden from whoever recorded this; record as root, or as the user \
+        "line {line}: {hidden} programs of other users took part and are hidden from whoever recorded this; \
+         record as root, or as the user \
          of the daemon"
     )]
     Hidden {
@@ -247,8 +248,10 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
         machine: format!("core:{contexts} pu:1"),
         capacity,
         assumptions: [
-            "Each program does one thing all the time, with the speedup that was known of it most surely; between the DoPs that were observed, and beyond them, time is a power of the DoP.",
-            "Teams can be resized within 10 ms. Contexts are all alike, and nobody slows anybody. As many of them are there as were, whatever the policy.",
+            "Each program does one thing all the time, with the speedup that was known of it most surely; \
+             between the DoPs that were observed, and beyond them, time is a power of the DoP.",
+            "Teams can be resized within 10 ms. Contexts are all alike, and nobody slows anybody. As many \
+             of them are there as were, whatever the policy.",
             "Programs that were still there when the trace ended have the work that they had done by then.",
         ]
         .map(str::to_owned)

@@ -241,7 +241,8 @@ fn any_scenario() -> impl Strategy<Value = Scenario> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn work_is_conserved_and_no_more_contexts_are_busy_than_there_are(scenario in any_scenario(), seed in any::<u64>()) {
+    fn work_is_conserved_and_no_more_contexts_are_busy_than_there_are(scenario in any_scenario(),
+        seed in any::<u64>()) {
         prop_assume!(scenario.check().is_ok());
         let contexts = scenario.topology().unwrap().pus.len() as f64;
         for policy in policies() {
@@ -264,7 +265,8 @@ proptest! {
     }
 
     #[test]
-    fn nobody_is_faster_than_the_best_that_its_regions_can_do(mut scenario in any_scenario(), seed in any::<u64>()) {
+    fn nobody_is_faster_than_the_best_that_its_regions_can_do(mut scenario in any_scenario(),
+        seed in any::<u64>()) {
         prop_assume!(scenario.check().is_ok());
         scenario.noise_pct = 0.0;
         let pus = scenario.topology().unwrap().pus;

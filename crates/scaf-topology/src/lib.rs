@@ -57,7 +57,8 @@ pub enum Error {
         reason: String,
     },
     /// A file that is not there or is no topology.
-    #[error("{}: not a topology that hwloc can read ({reason}); save one with `lstopo machine.xml`", path.display())]
+    #[error("{}: not a topology that hwloc can read ({reason}); save one with `lstopo \
+        machine.xml`", path.display())]
     Xml {
         /// Which file.
         path: PathBuf,

@@ -52,7 +52,9 @@ fn refused(error: &Error) -> String {
     let what = match error.kind() {
         ErrorKind::Unsupported => "this kernel has no memory policies (CONFIG_NUMA)".to_owned(),
         ErrorKind::PermissionDenied => {
-            "memory policies are forbidden here; a container may need CAP_SYS_NICE (docker run --cap-add SYS_NICE)".to_owned()
+            "memory policies are forbidden here; a container may need CAP_SYS_NICE (docker run --cap-add \
+             SYS_NICE)"
+                .to_owned()
         }
         _ => format!("the kernel refuses ({error})"),
     };

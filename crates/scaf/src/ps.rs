@@ -121,7 +121,8 @@ fn reasons(program: &Program) -> String {
     if program.runtimes.iter().filter(|runtime| LLVMS.contains(&runtime.name.as_str())).count() > 1 {
         line(
             "warning",
-            "two copies of LLVM's OpenMP runtime, each with threads of its own; link or load one of them only",
+            "two copies of LLVM's OpenMP runtime, each with threads of its own; link or load one of them \
+             only",
         );
     }
     line(
@@ -209,7 +210,8 @@ mod tests {
     fn the_header_says_what_there_is_to_share() {
         let text = render(&snapshot(vec![]), false);
         assert!(text.starts_with(
-            "session daemon 1.2.3, pid 7: policy scaf, capacity 3 of PUs 0-3, unmanaged load 1.04, quota none\n"
+            "session daemon 1.2.3, pid 7: policy scaf, capacity 3 of PUs 0-3, unmanaged load 1.04, quota \
+             none\n"
         ));
         assert!(text.contains("scaf run"));
     }

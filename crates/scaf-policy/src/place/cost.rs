@@ -7,14 +7,16 @@
 //!
 //! | weight | for each | because |
 //! |---|---|---|
-//! | 64 | two programs on one PU | each has half of it, and at every time slice (3 ms and more) one waits for the other; never where there is a way around it |
-//! | 16 | program too many on a core | two programs on a core lose about a third of two PUs' work to each other: 0.67 PUs times 25 ms |
+//! | 64 | two programs on one PU | each has half of it, and one waits for the other |
+//! | 16 | program too many on a core | two programs lose a third of two PUs' work: 0.67 PUs times 25 ms |
 //! | 16 | second PU of a core in use while a core is idle | the same loss, by a program to itself |
-//! | 8 | PU on a weaker core while a lighter program, or nobody, has a stronger one | weak cores do half to two thirds of a strong one's work |
-//! | 5 | last-level cache beyond the first | shared lines and barriers cross: some per cent of the work of some PUs |
+//! | 8 | PU on a weaker core while a lighter program, or nobody, has a stronger one | half to two thirds of the work |
+//! | 5 | last-level cache beyond the first | shared lines and barriers cross: some per cent of some PUs' work |
 //! | 5 | NUMA node beyond the first | the same through memory, on top |
 //! | 5 | package beyond the first | the same through the link between sockets, on top |
 //! | 1 | PU that the program didn't have | the unit |
+//!
+//! Two programs on one PU take turns by time slices (3 ms and more): never where there is a way around it.
 //!
 //! The three in the last rows but one are together less than 16: rather a core further away than half of a
 //! near one. Under [`Style::Spread`] they are counted for each cache, node and package that the program could

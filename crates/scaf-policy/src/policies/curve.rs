@@ -306,7 +306,8 @@ fn explain(problem: &Problem, division: &Division, outcome: &Outcome, own: Optio
             Some((gain, asked)) if division.dops[i] != dop => {
                 let [gain, asked] = [100.0 * gain, 100.0 * asked];
                 return format!(
-                    "{dop} kept (S {speedup:.2}): {} instead would gain {gain:.2}% in all, and less than {asked:.2}% is noise or cost",
+                    "{dop} kept (S {speedup:.2}): {} instead would gain {gain:.2}% in all, and less than \
+                     {asked:.2}% is noise or cost",
                     division.dops[i]
                 );
             }

@@ -224,7 +224,8 @@ mod tests {
     use proptest::prelude::*;
 
     prop_compose! {
-        fn any_known()(points in prop::collection::vec((0u32..40, -1.0..20.0f64, 0.0..0.5f64), 0..6)) -> Option<KnownCurve> {
+        fn any_known()(points in prop::collection::vec((0u32..40, -1.0..20.0f64, 0.0..0.5f64),
+            0..6)) -> Option<KnownCurve> {
             let measured = |(dop, value, error)| Measured { dop, speedup: Estimate { value, error } };
             KnownCurve::of(&points.into_iter().map(measured).collect::<Vec<_>>())
         }
@@ -237,12 +238,14 @@ mod tests {
             hope in prop::sample::select(vec![0.0, 0.4, 1.0]), fair in any::<bool>(),
         ) {
             let objective = if fair { Objective::Fair } else { Objective::Throughput };
-            let programs: Vec<Program> = (0..known.len() as u64).map(|id| Program::new(ProgramId(id), 24)).collect();
+            let programs: Vec<Program> = (0..known.len() as u64).map(|id| Program::new(ProgramId(id),
+                24)).collect();
             let programs: Vec<&Program> = programs.iter().collect();
             let lends = vec![false; known.len()];
             let settings = Settings { objective, floor: 0.5 };
             let capacity = known.len() as u32 + spare;
-            let problem = Problem { settings: &settings, capacity, programs: &programs, known: &known, lends: &lends, hope };
+            let problem = Problem { settings: &settings, capacity, programs: &programs, known: &known,
+                lends: &lends, hope };
             let division = problem.divide();
             prop_assert!(problem.allows(&division, &division.dops));
             let left = capacity - division.dops.iter().sum::<u32>();
@@ -250,7 +253,8 @@ mod tests {
                 prop_assert!(dop >= division.least[i] && division.least[i] <= division.equal[i].contexts);
                 if let Some(known) = &known[i] {
                     let value = |p| known.at_best(At::new(p), hope);
-                    prop_assert!((dop..=(dop + left).min(24)).all(|p| value(p) <= value(dop) * (1.0 + 1e-9)), "{dop}");
+                    prop_assert!((dop..=(dop + left).min(24)).all(|p| value(p) <= value(dop) * (1.0 + 1e-9)),
+                        "{dop}");
                 }
             }
         }

@@ -108,7 +108,8 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_the_best_division_by_the_model(
-            asked in prop::collection::vec((1u32..4, 1u32..20, 0.01..20.0f64, 0.1..10.0f64), 1..8), more in 1u32..60,
+            asked in prop::collection::vec((1u32..4, 1u32..20, 0.01..20.0f64, 0.1..10.0f64), 1..8),
+            more in 1u32..60,
         ) {
             let program = |(min, natural, _, weight): &(u32, u32, f64, f64)| {
                 Program { min: *min, weight: *weight, ..Program::new(ProgramId(1), *natural) }

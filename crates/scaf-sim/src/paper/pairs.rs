@@ -51,7 +51,11 @@ pub(super) fn run(seed: u64) -> Result<Paper, Error> {
     let mut assumptions = scenario.assumptions;
     rows.extend(all_pairs(scenario.contention.slice_loss, seed)?);
     assumptions.push(
-        "All pairs: SCAF's seven programs with the curves that TACO measured on another machine (fixtures/scenarios/taco.toml), up to 8 contexts of 2 nodes; each program's regions are repeated until its work is 600 s; taking turns costs what was fitted to SP and LU. The paper has no curves of its own, so only the order of magnitude can be compared.".into(),
+        "All pairs: SCAF's seven programs with the curves that TACO measured on another machine \
+         (fixtures/scenarios/taco.toml), up to 8 contexts of 2 nodes; each program's regions are repeated \
+         until its work is 600 s; taking turns costs what was fitted to SP and LU. The paper has no curves \
+         of its own, so only the order of magnitude can be compared."
+            .into(),
     );
     Ok(Paper {
         name: "scaf-pairs",

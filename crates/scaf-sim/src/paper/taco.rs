@@ -27,13 +27,17 @@ struct Approach {
 const APPROACHES: &[Approach] = &[
     Approach { name: "unmanaged", policy: "unmanaged", paper: "UE", change: spin_at_first },
     Approach { name: "unmanaged, passive", policy: "unmanaged", paper: "UEp", change: |_| () },
-    Approach { name: "dynamic", policy: "unmanaged", paper: "LA", change: |it| { spin_at_first(it); it.daemon.load_adaptive = true } },
-    Approach { name: "dynamic, passive", policy: "unmanaged", paper: "LAp", change: |it| it.daemon.load_adaptive = true },
-    Approach { name: "equi, any contexts", policy: "equi", paper: "EQ", change: |it| it.daemon.any_contexts = true },
+    Approach { name: "dynamic", policy: "unmanaged", paper: "LA",
+        change: |it| { spin_at_first(it); it.daemon.load_adaptive = true } },
+    Approach { name: "dynamic, \
+        passive", policy: "unmanaged", paper: "LAp", change: |it| it.daemon.load_adaptive = true },
+    Approach { name: "equi, any \
+        contexts", policy: "equi", paper: "EQ", change: |it| it.daemon.any_contexts = true },
     Approach { name: "equi", policy: "equi", paper: "EQ", change: |_| () },
     Approach { name: "ta", policy: "ta", paper: "TA", change: |_| () },
     Approach { name: "taco", policy: "taco", paper: "TACO", change: |_| () },
-    Approach { name: "taco, all at once", policy: "taco", paper: "", change: |it| it.daemon.all_at_once = true },
+    Approach { name: "taco, all at \
+        once", policy: "taco", paper: "", change: |it| it.daemon.all_at_once = true },
     Approach { name: "scaf", policy: "scaf", paper: "", change: |_| () },
     Approach { name: "curve", policy: "curve", paper: "", change: |_| () },
 ];

@@ -239,7 +239,8 @@ impl Child {
         let program = program.display();
         let Some(outcome) = self.wait(cap_s, interrupt)? else {
             bail!(
-                "{program} took more than {cap_s} s alone on the machine; give it a smaller size or a longer cap_s"
+                "{program} took more than {cap_s} s alone on the machine; give it a smaller size or a \
+                 longer cap_s"
             );
         };
         match outcome.failure() {

@@ -181,7 +181,8 @@ fn profile(report: &Report) -> String {
     // A JSON string is a TOML string, too.
     let name = serde_json::Value::from(report.program.as_str());
     format!(
-        "# Effective speedups, the other contexts filled with {}, by scaf bench effective: for scafd's configuration.\n\
+        "# Effective speedups, the other contexts filled with {}, by scaf bench effective: for scafd's \
+         configuration.\n\
          [profiles]\n{name} = {{ {} }}\n",
         report.filled_with,
         points.join(", ")

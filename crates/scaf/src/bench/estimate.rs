@@ -292,7 +292,8 @@ fn table(report: &Report) -> String {
     }
     output::align_right(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
     format!(
-        "{}\nmean absolute error {} %, worst {} %, of any one run {} %; of useful over wall alone {} % (after {} s)\n",
+        "{}\nmean absolute error {} %, worst {} %, of any one run {} %; of useful over wall alone {} % \
+         (after {} s)\n",
         output::trimmed(&table),
         number(report.mean_abs_error_pct),
         number(report.worst_abs_error_pct),

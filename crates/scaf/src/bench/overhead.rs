@@ -72,7 +72,8 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
         probes.push(("libomp", Recipe::new(probe, vec![]), vec![blocktime]));
     }
     let interrupt = Interrupt::install()?;
-    drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
+    // If it doesn't come up, that is to be known before anything is measured.
+    drop(Private::start("scaf", &interrupt)?);
     let all = host::machine().pus;
     let sizes = if all > 1 { vec![1, all] } else { vec![1] };
     let progress = Progress::new(probes.len() * sizes.len() * flags.repetitions as usize + 1);

@@ -28,7 +28,8 @@ pub const CANNOT_SHOW: [&str; 4] = [
     "memory contention: bandwidth and caches are the real cores', and fast against slow contexts",
     "placement: contexts have no topology",
     "spinning: waiting threads sleep at once",
-    "regions much shorter than a quota's period of 10 ms scale worse than they would: a wait at their end may last until the next \
+    "regions much shorter than a quota's period of 10 ms scale worse than they would: a wait at their end \
+     may last until the next \
      period",
 ];
 
@@ -55,7 +56,8 @@ impl About {
     /// For people.
     pub fn words(&self) -> String {
         let mut text = format!(
-            "slow motion: {} contexts, each {:.0}% of a core's time by periods of {:.0} ms; what it can't show:\n",
+            "slow motion: {} contexts, each {:.0}% of a core's time by periods of {:.0} ms; what it can't \
+             show:\n",
             self.contexts,
             self.pace_ratio * 100.0,
             self.period_ms
@@ -75,7 +77,8 @@ impl Motion {
     pub fn start(contexts: u32) -> Result<Motion> {
         let root = Path::new("/");
         let (parent, version_2) = cgroup::cpu_group(root).context(
-            "slow motion needs the cpu controller of control groups, version 1 or 2, and none is mounted here; on a machine or \
+            "slow motion needs the cpu controller of control groups, version 1 or 2, and none is mounted \
+             here; on a machine or \
              in a container that has it (docker run --privileged --cgroupns=host), it works for root",
         )?;
         let observer = Observer::new(root);

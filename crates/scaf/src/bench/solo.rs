@@ -53,7 +53,8 @@ pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
     let recipes =
         names.iter().map(|name| recipe(&folders, name, &flags.class)).collect::<Result<Vec<_>>>()?;
     let interrupt = Interrupt::install()?;
-    drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
+    // If it doesn't come up, that is to be known before anything is measured.
+    drop(Private::start("scaf", &interrupt)?);
     let progress = Progress::new(names.len() * flags.repetitions as usize);
     let mut programs = Vec::new();
     for (name, recipe) in names.iter().zip(&recipes) {

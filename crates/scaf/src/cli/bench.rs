@@ -106,7 +106,8 @@ pub struct Effective {
     #[arg(long)]
     pub name: Option<String>,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM",
+        value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
 }
 
@@ -172,7 +173,8 @@ pub struct Gang {
     #[arg(long, default_value = "auto", value_parser = wish)]
     pub by: Wish,
     /// Time between two switches, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(20..=1000))]
+    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u32)
+        .range(20..=1000))]
     pub slice_ms: u32,
     /// Times that everything is measured, interleaved
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -67,7 +67,8 @@ pub struct Run {
     #[arg(long)]
     pub name: Option<String>,
     /// Fewest hardware contexts it is content with
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32)
+        .range(1..=65_535))]
     pub min: u32,
     /// Most hardware contexts it shall get [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
@@ -87,7 +88,8 @@ pub struct Run {
     #[arg(long)]
     pub exact: bool,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
+        value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
 }
 

@@ -51,7 +51,8 @@ pub struct SimRun {
 #[derive(Debug, Args)]
 pub struct SimPaper {
     /// Which
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(scaf_sim::paper::PAPERS.iter().map(|paper| paper.0)))]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(scaf_sim::paper::PAPERS.iter()
+        .map(|paper| paper.0)))]
     pub name: String,
     /// Options of every simulation.
     #[command(flatten)]
@@ -81,7 +82,8 @@ pub struct SimMixes {
     #[arg(long, default_value = "traditional")]
     pub kind: String,
     /// Contexts
-    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(2..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32)
+        .range(2..=1024))]
     pub pus: u32,
     /// By how much each measurement is off: a standard deviation in percent
     #[arg(long, value_name = "PCT", default_value_t = 5.0)]

@@ -142,7 +142,10 @@ fn show(source: &mut Source, program: &str, plot: Option<&std::path::Path>, json
     let (curve, regions) = (curve::of(&profile), curve::of_regions(&profile));
     if let Some(file) = plot {
         let curve = curve.as_ref().with_context(|| {
-            format!("'{program}' was seen at one DoP only, which is no curve; run it with `explore = true` (docs/configuration.md)")
+            format!(
+                "'{program}' was seen at one DoP only, which is no curve; run it with `explore = true` \
+                (docs/configuration.md)"
+            )
         })?;
         let picture = plot::draw(&printable(&profile.name), curve)?;
         std::fs::write(file, picture).with_context(|| file.display().to_string())?;

@@ -127,7 +127,8 @@ fn table(report: &Report) -> String {
     output::align_right(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8]);
     let (mixes, pus, noise) = (report.mixes, report.pus, report.noise_pct);
     format!(
-        "{mixes} mixes on {pus} contexts, measurements {noise}% off: percent of the best possible sum of speedups\n{}\n",
+        "{mixes} mixes on {pus} contexts, measurements {noise}% off: percent of the best possible sum of \
+         speedups\n{}\n",
         output::trimmed(&table)
     )
 }

@@ -44,7 +44,8 @@ impl Config {
                     .filter(|it| *it != "unmanaged")
                     .collect();
                 bail!(
-                    "no configuration or policy is called '{other}'; there are unmanaged, passive, dynamic, pinned, {}",
+                    "no configuration or policy is called '{other}'; there are unmanaged, passive, dynamic, \
+                     pinned, {}",
                     policies.join(", ")
                 )
             }

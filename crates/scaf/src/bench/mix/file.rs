@@ -118,7 +118,8 @@ mod tests {
     use super::*;
 
     const TWO: &str = "name = 'a+b'\n[[program]]\nname = 'a'\ncommand = ['{kernels}/cg', '--class=W']\n\
-                       [[program]]\nname = 'b'\ncommand = ['ls']\nstart_s = 1\nresult = 'stdout-hash'\ncap_s = 9.5\n";
+                       [[program]]\nname = 'b'\ncommand = ['ls']\nstart_s = 1\nresult = \
+                       'stdout-hash'\ncap_s = 9.5\n";
 
     fn error(text: &str) -> String {
         format!("{:#}", MixFile::parse(text).unwrap_err())

@@ -85,7 +85,8 @@ fn configs(flags: &cli::Mix) -> Result<Vec<Config>> {
         .collect::<Result<_>>()?;
     ensure!(
         flags.contexts.is_none() || !configs.contains(&Config::Dynamic),
-        "with OMP_DYNAMIC, the runtime asks how busy the real machine is, which says nothing in slow motion; leave 'dynamic' out"
+        "with OMP_DYNAMIC, the runtime asks how busy the real machine is, which says nothing in slow \
+         motion; leave 'dynamic' out"
     );
     Ok(configs)
 }
@@ -235,7 +236,8 @@ impl<'a> Bench<'a> {
                 let name = &self.mix.programs[index].name;
                 let Some(Run::Ended(outcome)) = run else {
                     bail!(
-                        "program '{name}', {kind}, took more than its cap_s; give it a smaller size or a longer one"
+                        "program '{name}', {kind}, took more than its cap_s; give it a smaller size or a \
+                         longer one"
                     );
                 };
                 if let Some(how) = outcome.failure() {
