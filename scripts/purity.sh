@@ -1,6 +1,7 @@
 #!/bin/sh
-# scaf-policy decides and does nothing else: no unsafe code, no I/O, clock, thread or random number, and no dependency
-# but serde, whose derives put its plain types into JSON.
+# What the compiler does not check: imports go downwards and in no circle, lines and files are short, and
+# scaf-policy is pure. It has no unsafe code, I/O, clock, thread or random number, and depends on serde only,
+# which puts its plain types into JSON.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -8,6 +9,10 @@ fail() {
     echo "purity: $*" >&2
     exit 1
 }
+
+scripts/layers.py --self-test
+scripts/layers.py
+scripts/lines.sh
 
 grep -q '^#!\[forbid(unsafe_code)\]' crates/scaf-policy/src/lib.rs || fail "lib.rs doesn't forbid unsafe code"
 dependencies=$(cargo tree --locked -p scaf-policy --edges normal --depth 1 --prefix none |

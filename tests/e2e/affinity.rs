@@ -1,4 +1,4 @@
-//! A program's own affinity is the limit of what it can be granted, and threads that are bound stay where they are.
+//! A program is granted CPUs of its own affinity only, and threads that are bound stay where they are.
 
 use crate::support::{House, cpus_of, wait_for};
 use scafd::control::Mechanism;

@@ -6,7 +6,7 @@ use crate::support::{House, Running, example, library_folder, released, root, wa
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A house whose daemon gives away everything, whatever else the machine does: these tests are about following.
+/// A house whose daemon gives away all contexts, whatever else runs: these tests are about following the grant.
 fn house(policy: &str) -> House {
     House::configured(policy, "count_load = false\n")
 }
@@ -169,7 +169,8 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_abi_is_what_it_was() {
         #include "scaf.h"
         #include "scaf.h"
         typedef char size_of_work[sizeof(struct scaf_work) == 64 ? 1 : -1];
-        typedef char version[SCAF_API_VERSION == 1 && SCAF_MOST_THREADS == 65535u && SCAF_MOST_POOLS == 32u ? 1 : -1];
+        typedef char version[SCAF_API_VERSION == 1 ? 1 : -1];
+        typedef char most[SCAF_MOST_THREADS == 65535u && SCAF_MOST_POOLS == 32u ? 1 : -1];
         int uses(void);
         int uses(void)
         {

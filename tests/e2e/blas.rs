@@ -1,5 +1,5 @@
-//! numpy's OpenBLAS, which has threads of its own: their number follows the grant, what the program and its user set is kept,
-//! and results are the same but for last bits; under `--exact` those, too.
+//! numpy's OpenBLAS, which has threads of its own. Their number follows the grant; what the program and its user
+//! set is kept. Results are the same but for the last bits, and under `--exact` to the last bit.
 
 use crate::real::python;
 use crate::support::{House, Running, root, wait_for};

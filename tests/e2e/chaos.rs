@@ -1,8 +1,8 @@
-//! Chaos: grants of any size on any PUs, a thousand decisions a second. Whatever runs under it computes what it
-//! computes alone, and comes to its end.
+//! Chaos: grants of any size on any PUs, a thousand decisions a second. Every program computes what it computes
+//! alone, and ends.
 //!
-//! Each test runs a fixed number of rounds, each with another seed. With `SCAF_SOAK_S` set, all of them go on for that
-//! many seconds in turn (`make soak`).
+//! Each test runs a fixed number of rounds, each with another seed. `SCAF_SOAK_S` (`make soak`) has each test go on
+//! for that many seconds.
 
 use crate::real::{has_a_blas, python};
 use crate::support::{By, Done, House, clang_kernel, compiled_by, kernel, root};
@@ -55,7 +55,7 @@ fn kernels(find: fn(&str) -> PathBuf, rounds: u64) {
             let words = ["--class=S".to_owned(), format!("--form={form}"), format!("--repeat={repeat}")];
             let start = |threads| house.at(&find(name)).args(&words).threads(threads);
             let spins = name.starts_with("lu");
-            // Two at once, of 2 to 4 threads; those that spin on flags of their own wait for time slices: alone, and 2.
+            // Two at once, of 2 to 4 threads. Those that spin on flags wait for time slices: one, with 2 threads.
             let threads =
                 |which: u64| if spins { 2 } else { 2 + ((seed + number as u64 + which) % 3) as u32 };
             let expected = start(2).unmanaged().run().well().json();

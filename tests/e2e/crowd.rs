@@ -1,4 +1,4 @@
-//! libgomp's own waits follow the fold: while a team is folded, libgomp has more threads than PUs, and knows it.
+//! libgomp's own waits follow the fold: while a team is folded, libgomp knows that it has more threads than PUs.
 
 use crate::support::{House, Running, kernel, wait_for};
 

@@ -72,7 +72,7 @@ fn serve(listener: &OwnedFd, (bytes, files): &Answer, asked: &AtomicU32, enough:
     }
 }
 
-/// A program's files are standard input, output and error, and at most the socket on which it waits for an answer.
+/// Open are standard input, output and error, and at most the socket on which the program waits for an answer.
 fn is_unharmed(done: Done) {
     let done = done.well();
     assert_eq!(done.number("smallest"), 2);

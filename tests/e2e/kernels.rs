@@ -3,8 +3,8 @@
 use crate::support::{Done, House, kernel};
 use scafd::control::Mechanism;
 
-/// Has each form verify under both policies, alone and two at once. `repeat` makes a run last about 0.2 s, so that
-/// grants change within it. Where the kernel's value is the same whatever the team, it must be so for us too.
+/// Has each form verify under both policies, alone and two at once. With `repeat` a run lasts about 0.2 s, so that
+/// grants change within it. Where the value doesn't depend on the team, it must not depend on us either.
 fn computes_the_same(name: &str, forms: &[&str], repeat: u32, deterministic: bool) {
     for policy in ["equi", "scaf"] {
         let house = House::open(policy);

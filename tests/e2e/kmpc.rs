@@ -1,4 +1,4 @@
-//! Programs of LLVM's and Intel's compilers, on their runtime: what holds for gcc's on libgomp holds for them.
+//! What holds for gcc's programs on libgomp holds for those of LLVM's and Intel's compilers on their runtime.
 
 use crate::support::{By, Done, House, clang_kernel, compiled_by, kernel};
 use scafd::control::Mechanism;
@@ -61,7 +61,7 @@ fn what_llvms_compilers_make_of_regions_is_right() {
     let seen = program.until_resized_to(1);
     program.until("more rounds", |program| program.regions > seen.regions + 1000);
     program.finish().well();
-    // Folded, and with all it can use. With more threads than PUs the runtime changes how long they spin by itself.
+    // Folded, and with all it can use. With more threads than PUs the runtime itself changes how long they spin.
     for (threads, most) in [(4, 1), (4, 2), (2, 1)] {
         let program = house.at(&micro).threads(threads).option("--max", most).start();
         let seen = program.until("rounds", |program| program.regions > 1000);

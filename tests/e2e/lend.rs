@@ -11,7 +11,8 @@ fn regions(program: &Running) -> Vec<(u64, u64)> {
     program.printed().lines().filter_map(times).collect()
 }
 
-/// A daemon that would find out by itself only once a second. Two programs on two contexts have nothing to lend, so there are four.
+/// A daemon that looks by itself only once a second. Two programs on two contexts have nothing to lend, so there
+/// are four contexts.
 fn slow_house() -> House {
     House::pretending("core:4 pu:1", "curve", "rate_hz = 1\n")
 }

@@ -1,11 +1,11 @@
 //! End to end: the real daemon, real programs, real faults. What each test is about is its name.
 //!
-//! Every test lives in a [`support::House`] of its own: a folder, a daemon on a socket in it, and programs that are
-//! started through `scaf run`. One house is open at a time: the daemon takes other tests' programs for unmanaged
+//! Every test has a [`support::House`] of its own: a folder, a daemon on a socket in it, and programs that
+//! `scaf run` starts. One house is open at a time, for the daemon would take other tests' programs for unmanaged
 //! load. No test asserts a time; what takes time is waited for.
 //!
-//! The programs are the kernels (build/kernels), the real ones in bench/real, and small ones in tests/programs,
-//! each of which is made for a few tests and compiled when they need it.
+//! The programs are the kernels (build/kernels), real ones (bench/real), and small ones (tests/programs) that are
+//! compiled when a test needs them.
 
 mod affinity;
 mod api;

@@ -1,4 +1,4 @@
-//! What processes do to themselves: fork, exec, spawn, change user, close files, exit in the middle of a region.
+//! What processes do to themselves: fork, exec, spawn, change user, close files, exit within a region.
 
 use crate::support::{House, Running, cpus_of, root_user, wait_for};
 

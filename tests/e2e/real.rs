@@ -1,4 +1,4 @@
-//! Real programs (bench/real), which fix their team sizes: folded onto one PU beside another program, they compute
+//! Real programs (bench/real), which fix their team sizes. Folded onto one PU beside another program, they compute
 //! what they compute alone and unmanaged, bit for bit.
 
 use crate::support::{Done, House, compiled, kernel, root};
@@ -21,7 +21,7 @@ pub fn python() -> PathBuf {
 }
 
 /// Runs `bench/real/SCRIPT` unmanaged, then managed beside a program that takes one of the PUs.
-/// Whether a script computes with a BLAS, which may add sums up in another order with another number of threads.
+/// Whether a script computes with a BLAS, whose order of adding up may depend on the number of threads.
 pub fn has_a_blas(script: &Path) -> bool {
     script.ends_with("sklearn_kmeans.py")
 }
@@ -78,7 +78,7 @@ fn imagemagick_computes_the_same() {
     computes_the_same("sh".into(), "magick_blur.sh");
 }
 
-/// What becomes of each test of these suites (bench/real/suite.py), without us and managed beside another program.
+/// What becomes of each test of these suites (bench/real/suite.py): unmanaged, and managed beside another program.
 fn passes_what_it_passes_alone(suite: &str) {
     let house = House::open("equi");
     let script = root().join("bench/real/suite.py");

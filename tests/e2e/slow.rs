@@ -1,4 +1,5 @@
-//! Slow motion: contexts that are control groups. Grants are carried out by groups, results are right, and no group is left.
+//! Slow motion: contexts that are control groups. Groups carry out the grants, results are right, and no group is
+//! left.
 
 use crate::support::{House, kernel, root_user, wait_for};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ const TINY: &str = "name = 'tiny'\n\
     [[program]]\nname = 'phases'\n\
     command = ['{kernels}/phases', '--serial-us=1000', '--parallel-us=9000', '--iterations=20']\n";
 
-/// `scaf bench mix` of tiny programs with four contexts; `None` where there are no groups with quotas, which is said.
+/// `scaf bench mix` of tiny programs with four contexts; `None`, with a note, where groups have no quotas.
 fn bench(house: &House) -> Option<Command> {
     let root = Path::new("/");
     let group = scafd::observe::cgroup::cpu_group(root);

@@ -1,4 +1,5 @@
-//! Programs of oneTBB: with PyPI's library, which asks how many workers it may have, and with Debian's, which is too old for that and is folded.
+//! Programs of oneTBB: with PyPI's library, which asks how many workers it may have, and with Debian's, which is too
+//! old for that and is folded.
 
 use crate::support::{House, Running, Start, compiled, cpus_of, library_folder, root, wait_for};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Regions of fixed size whose threads are independent run on as many threads as granted, and can't tell. Whatever turns
-//! out to need all its threads at once gets them.
+//! Regions of fixed size whose threads are independent run on as many threads as are granted, and can't tell. A
+//! region that turns out to need all its threads at once gets them.
 
 use crate::support::{By, Done, House, Running, compiled_by};
 use scafd::control::Mechanism;
@@ -94,7 +94,7 @@ fn variables_of_threads_last_from_region_to_region() {
     }
 }
 
-/// Runs a kind of region whose threads need each other when asked to: it is helped, and never virtualised again.
+/// Runs a kind of region whose threads need each other when asked to: it gets help, and is never virtualised again.
 fn helped(by: By, how: &str, preload: Option<&str>) {
     let house = House::open("equi");
     let start = house.at(&compiled_by(by, "virtual")).args([how]).option("--max", 1);

@@ -2,8 +2,8 @@
 
 use crate::support::House;
 
-/// The useful share of a region's time on two contexts, once it is known and at `least` that: what is to be compared with is measured
-/// while nothing else is at work on the machine.
+/// The useful share of a region's time on two contexts, once it is known and `least` or more: the base of the
+/// comparison has to be measured while nothing else is at work on the machine.
 fn efficiency(house: &House, what: &str, least: f64) -> f64 {
     let program = house.program("turns").args([what]).threads(2).start();
     // After some time constants of the smoothing.

@@ -1,5 +1,5 @@
 /* build: gcc -O2 -fopenmp */
-/* One region with a num_threads clause, one without: the first keeps its team, whatever becomes of the second. */
+/* A region with a num_threads clause, which keeps its team, and one without, which may be resized. */
 #include "test.h"
 
 int main(void)

@@ -1,39 +1,39 @@
 /* build: gcc -O2 -fopenmp */
 /*
- * Every construct by which gcc 12 enters or divides a region, one after another, while going. For each: how often its
- * result was wrong, and the largest team of all rounds and of the last one. A loop counts the threads that got any
- * iteration, which may be fewer than the team has. Sections within a region have a program of their own, sections.c:
- * they keep scaf from resizing any region.
+ * Every construct by which gcc 12 enters or divides a region. Prints for each how often its result was wrong, and
+ * the largest team of all rounds and of the last one. A loop counts the threads that got an iteration, which may be
+ * fewer than the team has. Sections within a region are in sections.c: they keep scaf from resizing any region.
  */
 #include "test.h"
 
 #define N 500
 static const long SUM = (long)N * (N - 1) / 2;
 
-#define LOOP(name, clause)                                                                                             \
-    static long name(long *team)                                                                                       \
-    {                                                                                                                  \
-        long sum = 0, threads = 0;                                                                                     \
-        _Pragma(clause) for (long i = 0; i < N; i++)                                                                   \
-        {                                                                                                              \
-            threads = 1;                                                                                               \
-            sum += i;                                                                                                  \
-        }                                                                                                              \
-        *team = threads;                                                                                               \
-        return sum;                                                                                                    \
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define LOOP(name, ...)                                                                   \
+    static long name(long *team)                                                          \
+    {                                                                                     \
+        long sum = 0, threads = 0;                                                        \
+        PRAGMA(omp parallel for reduction(+ : sum, threads) schedule(__VA_ARGS__))        \
+        for (long i = 0; i < N; i++) {                                                    \
+            threads = 1;                                                                  \
+            sum += i;                                                                     \
+        }                                                                                 \
+        *team = threads;                                                                  \
+        return sum;                                                                       \
     }
 
-LOOP(loop_static, "omp parallel for reduction(+ : sum, threads) schedule(static)")
-LOOP(loop_static_chunks, "omp parallel for reduction(+ : sum, threads) schedule(static, 8)")
-LOOP(loop_dynamic, "omp parallel for reduction(+ : sum, threads) schedule(dynamic)")
-LOOP(loop_dynamic_monotonic, "omp parallel for reduction(+ : sum, threads) schedule(monotonic : dynamic, 3)")
-LOOP(loop_dynamic_nonmonotonic, "omp parallel for reduction(+ : sum, threads) schedule(nonmonotonic : dynamic, 3)")
-LOOP(loop_guided, "omp parallel for reduction(+ : sum, threads) schedule(guided)")
-LOOP(loop_guided_monotonic, "omp parallel for reduction(+ : sum, threads) schedule(monotonic : guided)")
-LOOP(loop_guided_nonmonotonic, "omp parallel for reduction(+ : sum, threads) schedule(nonmonotonic : guided, 2)")
-LOOP(loop_runtime, "omp parallel for reduction(+ : sum, threads) schedule(runtime)")
-LOOP(loop_runtime_monotonic, "omp parallel for reduction(+ : sum, threads) schedule(monotonic : runtime)")
-LOOP(loop_runtime_nonmonotonic, "omp parallel for reduction(+ : sum, threads) schedule(nonmonotonic : runtime)")
+LOOP(loop_static, static)
+LOOP(loop_static_chunks, static, 8)
+LOOP(loop_dynamic, dynamic)
+LOOP(loop_dynamic_monotonic, monotonic : dynamic, 3)
+LOOP(loop_dynamic_nonmonotonic, nonmonotonic : dynamic, 3)
+LOOP(loop_guided, guided)
+LOOP(loop_guided_monotonic, monotonic : guided)
+LOOP(loop_guided_nonmonotonic, nonmonotonic : guided, 2)
+LOOP(loop_runtime, runtime)
+LOOP(loop_runtime_monotonic, monotonic : runtime)
+LOOP(loop_runtime_nonmonotonic, nonmonotonic : runtime)
 
 static long plain(long *team)
 {

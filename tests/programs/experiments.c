@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
 /*
- * What a program could notice of serial experiments, looked at from all sides. `parent DIR`: rounds of regions, some of which an
- * experiment runs to the end, and some of which do what it must not do. `alone`: a region that never ends with one thread.
+ * What a program could notice of serial experiments. `parent DIR`: rounds of regions, of which an experiment runs
+ * some to the end, while others do what an experiment must not do. `alone`: a region that never ends with one thread.
  */
 #define _GNU_SOURCE
 #include "test.h"
@@ -76,7 +76,8 @@ static int parent(const char *folder)
     setitimer(ITIMER_VIRTUAL, &each_us, NULL);
 
     volatile long *anonymous = shared_memory(-1), *mapped;
-    int mapped_fd = file(folder, "mapped"), written_fd = file(folder, "written"), read_fd = file(folder, "read");
+    int mapped_fd = file(folder, "mapped"), written_fd = file(folder, "written");
+    int read_fd = file(folder, "read");
     char unlinked[4096];
     snprintf(unlinked, sizeof unlinked, "%s/unlinked", folder);
     mapped = shared_memory(mapped_fd);
@@ -153,7 +154,7 @@ static int parent(const char *folder)
             if (i == 0)
                 wrong += unlink(unlinked) != 0;
         }
-        /* Processes, and the guards themselves: what would become of a signal, and of a page that is writable again. */
+        /* Processes, and the guards themselves: what becomes of a signal, and of a page that is writable again. */
 #pragma omp parallel for reduction(+ : wrong)
         for (long i = 0; i < N; i++) {
             work(1000, i);
@@ -193,7 +194,7 @@ static int parent(const char *folder)
     return 0;
 }
 
-/* Two threads that wait for each other: with one of them, for ever. The program fixed their number, so nobody resizes it. */
+/* Two threads that wait for each other: one alone waits for ever. The program fixed their number: nobody resizes it. */
 static int alone(void)
 {
     long rounds = 0;

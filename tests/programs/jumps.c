@@ -1,5 +1,5 @@
 /* build: gcc -O2 -ldl */
-/* Asks for and sets the team size through libtail.so, whose calls are jumps: the return addresses are here. */
+/* Asks for and sets the team size through libtail.so, whose calls are jumps: they return to here. */
 #include "test.h"
 #include <dlfcn.h>
 

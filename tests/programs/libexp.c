@@ -1,5 +1,5 @@
 /* build: gcc -O2 -fopenmp */
-/* An `exp` of its own, in the place of the C library's: for negative numbers, the team meets at a barrier in it. */
+/* An `exp` in the place of the C library's: for negative numbers, the team meets at a barrier in it. */
 double exp(double x)
 {
     if (x < 0) {

@@ -1,6 +1,6 @@
 /* build: gcc -O2 -pthread -ldl -Wl,-rpath,$ORIGIN */
-/* A BLAS that loads its layer, here a copy of itself, and looks functions up in it with its lock held, and takes that lock in each of its own:
- * so does MKL's dispatching library. */
+/* A BLAS like MKL's dispatching library: it loads its layer, here a copy of itself, looks functions up in it with
+ * its lock held, and takes that lock in each of its own functions. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

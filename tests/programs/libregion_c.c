@@ -14,7 +14,7 @@ static __attribute__((noinline)) void take(void)
     omp_set_lock(&lock);
 }
 
-/* One task a thread, for which its group waits; in the second region that is the last call of the region's function. */
+/* A task for each thread, for which its group waits; in the second region by the last call of its function. */
 static long groups(void)
 {
     long sum = 0, early = 0;

@@ -18,6 +18,7 @@ extern "C" int tbb_work(long tasks)
             sum += task(i);
         return sum;
     };
-    long sum = tbb::parallel_reduce(tbb::blocked_range<long>(0, tasks), 0L, some, [](long a, long b) { return a + b; });
+    auto add = [](long a, long b) { return a + b; };
+    long sum = tbb::parallel_reduce(tbb::blocked_range<long>(0, tasks), 0L, some, add);
     return (int)(sum & 0x7fffffff);
 }

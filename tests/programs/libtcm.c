@@ -1,5 +1,6 @@
 /* build: gcc -O2 -Wl,-soname,libtcm.so.1 */
-/* Stands for Intel's Thread Composability Manager, switched off: whoever connects is declined, and it is said that somebody did. */
+/* Stands for Intel's Thread Composability Manager, switched off: declines whoever connects, and says that somebody
+ * did. */
 #include <stdio.h>
 
 int tcmConnect(void *callback, void *client)

@@ -1,6 +1,5 @@
 /* build: gcc -O2 -ldl */
-/* Knows no OpenMP itself. Loads the libraries that it is given, in turn, lets each compute, and closes it again
- * unless `keep` comes first. */
+/* Has no OpenMP itself. Has each given library compute, and closes it again unless `keep` comes first. */
 #include "test.h"
 #include <dlfcn.h>
 

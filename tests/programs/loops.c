@@ -1,5 +1,5 @@
 /* build: gcc -O2 -fopenmp */
-/* One region after another, about 0.2 ms each, whose teams may be resized. The sum is the same for every team. */
+/* Regions of about 0.2 ms whose teams may be resized. The sum is the same for every team. */
 #include "test.h"
 
 int main(void)

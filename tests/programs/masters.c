@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp -pthread */
 /*
- * Regions from several threads of the program's own. `masters at-once N`: N masters at the same time; it says how
- * many threads at most were in regions together in the last window of rounds that was complete.
+ * Regions from several threads of the program's own. `masters at-once N`: N masters at the same time; says how many
+ * threads at most were in regions together in the last complete window of rounds.
  * `masters one-by-one`: each master is a new thread, which ends after a few regions.
  */
 #include "test.h"
@@ -12,7 +12,8 @@ static long wrong, inside, peak, peak_of_window, ending, rounds;
 static void note_peak(long now)
 {
     long before = __atomic_load_n(&peak, __ATOMIC_RELAXED);
-    while (now > before && !__atomic_compare_exchange_n(&peak, &before, now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    while (now > before &&
+           !__atomic_compare_exchange_n(&peak, &before, now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }
 

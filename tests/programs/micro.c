@@ -1,7 +1,7 @@
 /* build: clang -O2 -fopenmp=libomp */
 /*
- * What is particular to regions of LLVM's compilers: many arguments for their functions, regions whose `if` clause is false
- * within others, teams, and how long threads spin.
+ * What is particular to regions of LLVM's compilers: functions with many arguments, nested regions whose `if` clause
+ * is false, teams, and how long threads spin.
  */
 #include "test.h"
 #include <omp.h>

@@ -1,5 +1,5 @@
-"""Rounds of numpy until standard input ends, then lines of key=value. argv: gemm or cholesky, and what else is done:
-"limit" has threadpoolctl limit the BLAS to one thread, 0.3 s of 0.6; "fork" has a child do a round now and then."""
+"""Rounds of numpy until standard input ends, then lines of key=value. argv: gemm or cholesky; "limit" has
+threadpoolctl limit the BLAS to one thread, 0.3 s of 0.6; "fork" has a child do a round now and then."""
 
 import ctypes
 import os

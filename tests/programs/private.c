@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
 /*
- * Every round is two regions: one whose threads need nothing of each other, and one in which each counts in a variable of
- * its own, which has to last from one round to the next.
+ * Every round is two regions: one of independent threads, and one in which each thread counts in a variable of its
+ * own, which has to last from one round to the next.
  */
 #include "test.h"
 

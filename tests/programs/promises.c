@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
 /*
- * Programs that count on their team's size, one way or another: the argument says which. Each looks in every round
- * whether it has it. FULL is what the test sets OMP_NUM_THREADS to.
+ * Programs that count on their team's size, in the way that the argument names. Each checks it in every round. FULL is
+ * what the test sets OMP_NUM_THREADS to.
  */
 #include "test.h"
 #include <omp.h>

@@ -1,6 +1,6 @@
 /* build: gcc -O2 -fopenmp */
-/* Rounds of a serial phase and one parallel region. Tells of each region when it began and ended, in ns of CLOCK_MONOTONIC:
- * `region=BEGIN END`. Arguments: ms of each serial phase, ms of each region's work. */
+/* Rounds of a serial phase and one parallel region. Prints `region=BEGIN END` for each region, in ns of
+ * CLOCK_MONOTONIC. Arguments: ms of each serial phase, ms of each region's work. */
 #include "test.h"
 #include <time.h>
 

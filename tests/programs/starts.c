@@ -1,5 +1,5 @@
 /* build: gcc -O2 -fopenmp */
-/* The entry points that gcc emitted before 4.9, called as its code called them: start, the caller's own part, end. */
+/* The entry points that gcc before 4.9 called, as its code did: start, the caller's own part, end. */
 #include "test.h"
 #include <stdbool.h>
 
@@ -37,16 +37,16 @@ static void plain(void *at)
     add(&data->sum, __atomic_load_n(&data->threads, __ATOMIC_RELAXED));
 }
 
-#define LOOP(kind)                                                                                                     \
-    static void kind##_loop(void *at)                                                                                  \
-    {                                                                                                                  \
-        struct data *data = at;                                                                                        \
-        long from, to;                                                                                                 \
-        add(&data->threads, 1);                                                                                        \
-        while (GOMP_loop_##kind##_next(&from, &to))                                                                    \
-            for (long i = from; i < to; i++)                                                                           \
-                add(&data->sum, i);                                                                                    \
-        GOMP_loop_end_nowait();                                                                                        \
+#define LOOP(kind)                                                                                   \
+    static void kind##_loop(void *at)                                                                \
+    {                                                                                                \
+        struct data *data = at;                                                                      \
+        long from, to;                                                                               \
+        add(&data->threads, 1);                                                                      \
+        while (GOMP_loop_##kind##_next(&from, &to))                                                  \
+            for (long i = from; i < to; i++)                                                         \
+                add(&data->sum, i);                                                                  \
+        GOMP_loop_end_nowait();                                                                      \
     }
 LOOP(static)
 LOOP(dynamic)
@@ -72,14 +72,14 @@ static void outer(void *at)
     add(&data->sum, inner.sum == inner.threads * inner.threads);
 }
 
-#define RUN(start, function)                                                                                           \
-    do {                                                                                                               \
-        data = (struct data){0};                                                                                       \
-        start;                                                                                                         \
-        function(&data);                                                                                               \
-        GOMP_parallel_end();                                                                                           \
-        last = data.threads;                                                                                           \
-        largest = last > largest ? last : largest;                                                                     \
+#define RUN(start, function)                                                                         \
+    do {                                                                                             \
+        data = (struct data){0};                                                                     \
+        start;                                                                                       \
+        function(&data);                                                                             \
+        GOMP_parallel_end();                                                                         \
+        last = data.threads;                                                                         \
+        largest = last > largest ? last : largest;                                                   \
     } while (0)
 
 int main(void)

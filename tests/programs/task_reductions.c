@@ -1,5 +1,5 @@
 /* build: gcc -O2 -fopenmp */
-/* Reductions over tasks: gcc's code for them keeps a cell for each thread of the team, so the teams are not resized. */
+/* Reductions over tasks: gcc's code keeps a cell for each thread of the team, so the teams are not resized. */
 #include "test.h"
 
 int main(void)

@@ -1,7 +1,7 @@
 /* build: g++ -O2 -std=c++17 -Wall -Wextra -Werror -ltbb -lpthread */
 /*
- * oneTBB in the ways that programs use it, named by the first argument. Says how many threads were at work at a time whenever that changes
- * (now=), and in the end what came out: sums of integers, which are the same however the work was divided.
+ * oneTBB in the way that the first argument names. Prints how many threads are at work whenever that changes (now=),
+ * and in the end sums of integers, which are the same however the work was divided.
  */
 #include "test.h"
 #include <atomic>
@@ -58,11 +58,14 @@ static void group()
 static void pipeline()
 {
     long next = 0;
-    tbb::parallel_pipeline(8, tbb::make_filter<void, long>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control &flow) {
+    auto count = [&](tbb::flow_control &flow) {
         if (next == 64)
             flow.stop();
         return next++;
-    }) & tbb::make_filter<long, void>(tbb::filter_mode::parallel, [](long number) { sum += piece(number); }));
+    };
+    auto add = [](long number) { sum += piece(number); };
+    tbb::parallel_pipeline(8, tbb::make_filter<void, long>(tbb::filter_mode::serial_in_order, count) &
+                                  tbb::make_filter<long, void>(tbb::filter_mode::parallel, add));
 }
 
 static void graph()
@@ -107,7 +110,7 @@ static void thrown()
     }
 }
 
-/* A child of a process that has used oneTBB can't use it: its threads are gone. One of a process that hasn't, can. */
+/* A child of a process that has used oneTBB can't use it, for its threads are gone. A child of another process can. */
 static void forked()
 {
     static bool used;

@@ -1,6 +1,6 @@
 /*
- * What the test programs share. A program runs rounds while `going()`, then prints what it found as lines of
- * key=value. It counts its teams by adding ones: asking for their size would make it one that must not be resized.
+ * What the test programs share. A program runs rounds while `going()`, then prints lines of key=value. It counts its
+ * teams by adding ones, for scaf doesn't resize programs that ask for the size of a team.
  */
 #ifndef TEST_H
 #define TEST_H

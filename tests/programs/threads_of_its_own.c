@@ -1,6 +1,6 @@
 /* build: gcc -O2 -fopenmp -pthread */
-/* Regions for a tenth of a second (the daemon may answer after the first), and then two threads of its own that compute until the input ends: it uses two
-   contexts in no region. */
+/* Regions for a tenth of a second, for the daemon may answer after the first, and then two threads of its own that
+ * compute until the input ends: it uses two contexts in no region. */
 #include "test.h"
 #include <pthread.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* build: gcc -O2 -fopenmp */
 /*
- * Regions of which the first word says how their threads get on. With `even` each works by itself; with the others only one of
- * them can work at a time, and the rest wait: for tasks, criticals, turns. Prints the sum of what
- * was done and of what had to be done.
+ * Regions whose threads work as the first word says. With `even*` each works by itself; with the others only one at a
+ * time can work, and the rest wait for tasks, criticals, turns. Prints what was done and what had to be done, each as
+ * a sum.
  */
 #include "test.h"
 
@@ -178,9 +178,9 @@ int main(int count, char **words)
         const char *name;
         void (*region)(void);
     } all[] = {
-        {"even", even},         {"even_tasks", even_tasks}, {"even_tree", even_tree}, {"chain", chain},   {"taskwaits", taskwaits},
-        {"late_chain", late_chain}, {"taskloop", taskloop}, {"critical", critical}, {"named", named},
-        {"ordered", ordered},       {"copied", copied}, {"locked", locked}, {"group", group},
+        {"even", even}, {"even_tasks", even_tasks}, {"even_tree", even_tree}, {"chain", chain},
+        {"taskwaits", taskwaits}, {"late_chain", late_chain}, {"taskloop", taskloop}, {"critical", critical}, {"named", named},
+        {"ordered", ordered}, {"copied", copied}, {"locked", locked}, {"group", group},
     };
     void (*region)(void) = 0;
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)

@@ -1,8 +1,8 @@
 /* build: gcc -O2 -fopenmp -fno-builtin-exp -lm */
 /*
- * Regions that fix their team's size, most with threads that need not run at the same time. Threads on one real thread
- * have the same stack, so each round knows how many real ones it had. The argument says which region; without one, all
- * of those that need no help take turns.
+ * Regions that fix their team's size, most of them with independent threads. Threads on one real thread have the same
+ * stack, so each round knows how many real ones it had. The argument says which region; without one, all that need no
+ * help take turns.
  */
 #include "test.h"
 
@@ -104,7 +104,8 @@ static void by_shares(void)
         memcpy(first, now, sizeof first);
     wrong += memcmp(first, now, sizeof first) != 0;
     for (int i = 0; i < ITEMS; i++)
-        wrong += now[0][i] < 0 || (now[1][i] >= 0) != (i >= 5 && i % 3 == 2) || (now[2][i] >= 0) != (i % 2 == 1);
+        wrong += now[0][i] < 0 || (now[1][i] >= 0) != (i >= 5 && i % 3 == 2) ||
+                 (now[2][i] >= 0) != (i % 2 == 1);
 }
 
 /* Two loops in a row, without a barrier in between, and a sum under a lock. */
@@ -189,7 +190,7 @@ static void by_handshake(void)
     look();
 }
 
-/* When asked to, there is a barrier in a function of the C library, as the code has it: the test puts it there. */
+/* When asked to, they meet in `exp`: it looks like the C library's, but the test has put another in its place. */
 static void by_barrier(void)
 {
     static double before[TEAM];
@@ -240,8 +241,9 @@ int main(int count, char **words)
         const char *name;
         void (*round)(void);
     } kinds[] = {
-        {"static", by_static}, {"shares", by_shares}, {"chunks", by_chunks}, {"one-loop", by_one_loop}, {"questions", by_questions},
-        {"handshake", by_handshake}, {"barrier", by_barrier}, {"pointer", by_pointer},
+        {"static", by_static},   {"shares", by_shares},       {"chunks", by_chunks},
+        {"one-loop", by_one_loop}, {"questions", by_questions}, {"handshake", by_handshake},
+        {"barrier", by_barrier}, {"pointer", by_pointer},
     };
     void (*round)(void) = count > 1 ? NULL : by_turns;
     for (unsigned i = 0; count > 1 && i < sizeof kinds / sizeof *kinds; i++)

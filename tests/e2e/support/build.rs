@@ -1,7 +1,8 @@
 //! Where binaries are, and compiling the small programs.
 //!
-//! A source in tests/programs says in its first line how it is built: `/* build: gcc -O2 -fopenmp */`. One that is
-//! called `lib*.c` becomes a shared library. Folders in that line are the repository's. Each is compiled once, and again when it or test.h has changed.
+//! The first line of a source in tests/programs says how it is built: `/* build: gcc -O2 -fopenmp */`, with folders
+//! relative to the repository. `lib*` becomes a shared library. A source is compiled again when it or a header has
+//! changed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ fn compiled_in(folder: &str, by: By, name: &str) -> PathBuf {
         By::GccForLlvms => ".gcc-llvm",
     };
     let program = library_folder().join(format!("{name}{kind}{}", if library { ".so" } else { "" }));
-    let headers = ["tests/programs/test.h", "include/scaf.h"].map(|header| changed(&root().join(header)));
+    let headers = ["tests/programs/test.h", "tests/programs/fortran.f90", "include/scaf.h"].map(|header| changed(&root().join(header)));
     let newest = headers.into_iter().fold(changed(&source), Option::max);
     if done.get_or_insert_default().insert(program.clone()) && changed(&program) <= newest {
         compile(by, &source, &program, library);

@@ -32,8 +32,8 @@ impl House {
         house
     }
 
-    /// A house whose daemon sends programs to DoPs that nothing is known of, whatever else the machine does: with contexts kept for
-    /// others, a program would have one for as long as they are busy, and nothing to be compared with it.
+    /// A house whose daemon tries DoPs of which nothing is known, whatever else runs. With contexts kept for others,
+    /// a program would keep one context while they are busy, and there would be nothing to compare it with.
     pub fn exploring(policy: &str) -> House {
         House::configured(policy, "explore = true\ncount_load = false\n")
     }
@@ -46,7 +46,7 @@ impl House {
         house
     }
 
-    /// A house whose daemon decides for another machine: its programs have the teams that fit there, and stay where they are.
+    /// A house whose daemon decides for another machine: teams are of the size that fits there; nobody is moved.
     pub fn pretending(topology: &str, policy: &str, text: &str) -> House {
         let words = [policy, "--verbose", "--dry-run", "--topology", topology];
         let house = House::empty(words.map(String::from).to_vec());
@@ -55,7 +55,7 @@ impl House {
         house
     }
 
-    /// The same whatever else runs on the machine, and it counts the kernel's own events in place of the processor's.
+    /// A house whose daemon explores, and counts the kernel's own events in place of the processor's.
     pub fn counting(policy: &str) -> House {
         let events = "events = { instructions = 'task-clock', cycles = 'cpu-clock' }\n";
         House::configured(policy, &format!("explore = true\ncount_load = false\n{events}"))
@@ -177,7 +177,7 @@ impl House {
         let last_deadline = deadline + 4 * super::PATIENCE;
         while Instant::now() < deadline {
             let now = self.ask();
-            // Somebody else needs the machine, and the daemon rightly gives away less of it: that doesn't count.
+            // The daemon rightly gives away less while somebody else needs the machine: that time doesn't count.
             if now.as_ref().is_some_and(|now| (now.capacity as usize) < now.pus.len()) {
                 deadline = last_deadline.min(Instant::now() + super::PATIENCE);
             }
@@ -219,7 +219,7 @@ impl House {
         }
         command.env("XDG_RUNTIME_DIR", self.folder()).env(MARK, self.folder());
         command.env("XDG_DATA_HOME", self.folder().join("data"));
-        // Each in a group of its own, so that forked children are found by it; and nothing outlives the tests.
+        // A process group of its own, by which forked children are found; and nothing outlives the tests.
         command.stdin(Stdio::null()).process_group(0);
         // SAFETY: two system calls between fork and exec.
         unsafe {

@@ -28,7 +28,7 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Whether we may do what only root may. Tests of what takes root pass without it: there is no such situation then.
+/// Whether we are root. Tests of what only root can do pass for other users.
 pub fn root_user() -> bool {
     rustix::process::geteuid().is_root()
 }

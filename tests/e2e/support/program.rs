@@ -1,7 +1,7 @@
-//! A program in a house: how it is started, what the daemon says of it while it runs, what it said in the end.
+//! A program in a house: its start, what the daemon says of it while it runs, and what it printed.
 //!
-//! Our small programs run rounds until their standard input ends, then print lines of `key=value`. So a test waits
-//! for what it wants to see, ends the program, and looks at what it computed.
+//! Our small programs run rounds until their standard input ends, then print lines of `key=value`. A test waits for
+//! what it wants to see, ends the program, and looks at what it computed.
 
 use super::house::send;
 use super::{House, PATIENCE, released};
@@ -87,7 +87,7 @@ impl<'h> Start<'h> {
         self
     }
 
-    /// With the client library, but without `scaf run`: whatever listens at the house's socket is not looked at.
+    /// With the client library, but without `scaf run`, which would look who listens at the house's socket.
     pub fn preloaded(mut self) -> Self {
         self.way = Way::Preload;
         self

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Short lines and short files: at most 110 columns, but for URLs and rows of tables in Markdown; at most 450
+# lines in a file of crates/*/src, but for tests and for tables (first line "//! A table: ...").
+set -eu
+cd "$(dirname "$0")/.."
+status=0
+
+long=$(git ls-files '*.rs' '*.c' '*.h' '*.cpp' '*.py' '*.sh' '*.toml' '*.md' ':!bench/results' |
+    LC_ALL=C.UTF-8 xargs -d '\n' grep -nHE '^.{111}' |
+    grep -vE 'https?://|\.md:[0-9]+:[[:space:]]*\|') || true
+if [ -n "$long" ]; then
+    printf 'lines beyond 110 columns:\n%s\n' "$long" >&2
+    status=1
+fi
+
+for file in $(git ls-files 'crates/*/src/*.rs' ':!*_tests.rs' ':!*/tests.rs' ':!*/tests/*'); do
+    lines=$(wc -l <"$file")
+    if [ "$lines" -gt 450 ] && ! head -n 1 "$file" | grep -q '^//! A table: '; then
+        echo "$file: $lines lines, more than 450" >&2
+        status=1
+    fi
+done
+exit $status
