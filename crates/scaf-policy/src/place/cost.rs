@@ -10,8 +10,8 @@
 //! | 64 | two programs on one PU | each has half of it, and one waits for the other |
 //! | 16 | program too many on a core | two programs lose a third of two PUs' work: 0.67 PUs times 25 ms |
 //! | 16 | second PU of a core in use while a core is idle | the same loss, by a program to itself |
-//! | 8 | PU on a weaker core while a lighter program, or nobody, has a stronger one | half to two thirds of the work |
-//! | 5 | last-level cache beyond the first | shared lines and barriers cross: some per cent of some PUs' work |
+//! | 8 | PU on a weaker core while a lighter program, or nobody, has a stronger | half to two thirds of the work |
+//! | 5 | last-level cache beyond the first | shared lines and barriers cross: some per cent of the work |
 //! | 5 | NUMA node beyond the first | the same through memory, on top |
 //! | 5 | package beyond the first | the same through the link between sockets, on top |
 //! | 1 | PU that the program didn't have | the unit |
