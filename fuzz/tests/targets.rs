@@ -183,11 +183,11 @@ fn trace() {
 /// A memory of earlier runs: a file of any bytes, and one that bytes were written into.
 #[test]
 fn memory() {
-    use scaf_memory::{Key, Point, Profile, Profiles, Region, RegionKey};
+    use scaf_memory::{Key, Point, Profile, ProfiledRegion, Profiles, RegionKey};
     // In memory: a disk that has to be written for each costs a hundred times as much.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("temporary folder");
     let key = Key { machine: "m".into(), executable: "e".into(), arguments: 1 };
-    let region = Region {
+    let region = ProfiledRegion {
         key: RegionKey { module: "e".into(), address: 16, marks: false },
         runs_per_s: 1.0,
         points: vec![Point { dop: 2, seconds: 0.5, error_ratio: 0.1 }],

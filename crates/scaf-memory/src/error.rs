@@ -22,7 +22,8 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// It isn't this version's.
-    #[error("{}: is of version {found}, and this scaf knows version {known}; use the scaf that wrote it, or remove it to begin anew", path.display())]
+    #[error("{}: is of version {found}, and this scaf knows version {known}; use the scaf that wrote it, or \
+        remove it to begin anew", path.display())]
     Version {
         /// The file.
         path: PathBuf,

@@ -18,7 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Pages of 4 KiB that a file may have, 16 MiB: a program with 20 regions at 3 DoPs takes 5 KB.
 pub(crate) const MOST_PAGES: u32 = 4096;
 
-/// File systems on which processes of several machines can't share the memory that WAL needs: NFS, CIFS, SMB2, 9p, FUSE.
+/// File systems on which processes of several machines can't share the memory that WAL needs: NFS, CIFS,
+/// SMB2, 9p, FUSE.
 const REMOTE: [i64; 5] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546];
 
 const TABLES: &str = "
@@ -134,8 +135,8 @@ fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     }
 }
 
-/// Takes a file out of the way that can't be used; `found` is what it was when that turned out, for another process may have
-/// put a good one in its place since. Where it is now; its predecessor there is gone.
+/// Takes a file out of the way that can't be used; `found` is what it was when that turned out, for another
+/// process may have put a good one in its place since. Where it is now; its predecessor there is gone.
 pub(crate) fn set_aside(path: &Path, found: Option<(u64, u64)>) -> io::Result<Option<PathBuf>> {
     if found.is_none() || identity(path)? != found {
         return Ok(None);
@@ -176,7 +177,8 @@ pub(crate) fn error(path: &Path, source: rusqlite::Error) -> Error {
         other => other.sqlite_error_code(),
     };
     match code {
-        // What we ask fits our own tables (unknown: one isn't there, or a column), and what we write violates nothing of them.
+        // What we ask fits our own tables (unknown: one isn't there, or a column), and what we write violates
+        // nothing of them.
         Some(
             ErrorCode::DatabaseCorrupt
             | ErrorCode::NotADatabase

@@ -43,12 +43,12 @@ pub struct Profile {
     /// Seconds in regions of which no run ended, in a second of running, by the DoP that they were spent at.
     pub other: BTreeMap<u32, f64>,
     /// Its regions.
-    pub regions: Vec<Region>,
+    pub regions: Vec<ProfiledRegion>,
 }
 
 /// What is remembered of one of its regions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Region {
+pub struct ProfiledRegion {
     /// Which one.
     #[serde(flatten)]
     pub key: RegionKey,
@@ -97,7 +97,7 @@ impl Recalled {
     /// In the form in which a policy's estimate takes it in; `number` gives a region's number in this run.
     pub fn past(&self, number: impl Fn(usize, &RegionKey) -> u64) -> Past {
         let estimate = |point: &Point| Estimate { value: point.seconds, error: point.error_ratio };
-        let region = |region: &Region| PastRegion {
+        let region = |region: &ProfiledRegion| PastRegion {
             runs_per_s: region.runs_per_s,
             points: region.points.iter().map(|point| (point.dop, estimate(point))).collect(),
             same: self.same,
@@ -110,14 +110,14 @@ impl Recalled {
     }
 }
 
-impl Region {
+impl ProfiledRegion {
     /// A region as an estimate gives it away.
-    pub fn of(key: RegionKey, past: &PastRegion) -> Region {
+    pub fn of(key: RegionKey, past: &PastRegion) -> ProfiledRegion {
         let point = |(dop, estimate): (&u32, &Estimate)| Point {
             dop: *dop,
             seconds: estimate.value,
             error_ratio: estimate.error,
         };
-        Region { key, runs_per_s: past.runs_per_s, points: past.points.iter().map(point).collect() }
+        ProfiledRegion { key, runs_per_s: past.runs_per_s, points: past.points.iter().map(point).collect() }
     }
 }

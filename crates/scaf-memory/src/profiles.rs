@@ -1,7 +1,7 @@
 //! What is asked of a memory.
 
 use crate::file::{self, File, MOST_PAGES};
-use crate::{Error, Key, Point, Profile, Recalled, Region, RegionKey, Summary};
+use crate::{Error, Key, Point, Profile, ProfiledRegion, Recalled, RegionKey, Summary};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,8 @@ const SPINNERS: u32 = 256;
 /// Longest text that is kept, in bytes.
 const TEXT: usize = 256;
 
-/// One user's memory. Nothing is opened before it is used, and no file made before there is something to keep.
+/// One user's memory. Nothing is opened before it is used, and no file made before there is something to
+/// keep.
 pub struct Profiles {
     path: PathBuf,
     renews: bool,
@@ -32,7 +33,8 @@ impl Profiles {
         Profiles { path: path.to_owned(), renews: false, file: None, aside: None }
     }
 
-    /// The same; a file that is damaged or of another version is renamed (`.broken`), and an empty one takes its place.
+    /// The same; a file that is damaged or of another version is renamed (`.broken`), and an empty one takes
+    /// its place.
     pub fn renewing(path: &Path) -> Profiles {
         Profiles { renews: true, ..Profiles::at(path) }
     }
@@ -42,8 +44,9 @@ impl Profiles {
         self.aside.take()
     }
 
-    /// What may be of use to a program that starts: its own profile, else that of the run of the same executable that was seen
-    /// last, of which only the regions in the executable itself say something (an interpreter may run anything else).
+    /// What may be of use to a program that starts: its own profile, else that of the run of the same
+    /// executable that was seen last, of which only the regions in the executable itself say something (an
+    /// interpreter may run anything else).
     ///
     /// # Errors
     /// The file can't be read.
@@ -177,7 +180,8 @@ impl Profiles {
                 params![short(place), now_s.cast_signed()],
             )?;
             connection.execute(
-                "DELETE FROM spinners WHERE place NOT IN (SELECT place FROM spinners ORDER BY seen DESC LIMIT ?1)",
+                "DELETE FROM spinners WHERE place NOT IN (SELECT place FROM spinners ORDER BY seen DESC \
+                 LIMIT ?1)",
                 [SPINNERS],
             )
         })
@@ -285,7 +289,7 @@ fn profile(connection: &Connection, id: i64) -> rusqlite::Result<Option<Profile>
             marks: row.get(3)?,
         };
         let runs_per_s = if runs_per_s.is_finite() { runs_per_s.clamp(0.0, 1e9) } else { 0.0 };
-        Ok((row.get::<_, i64>(0)?, Region { key, runs_per_s, points: Vec::new() }))
+        Ok((row.get::<_, i64>(0)?, ProfiledRegion { key, runs_per_s, points: Vec::new() }))
     })?;
     let points = "SELECT dop, seconds, error FROM points WHERE region = ?1 ORDER BY seen DESC, dop LIMIT ?2";
     let mut points = connection.prepare_cached(points)?;
@@ -342,7 +346,8 @@ fn write(transaction: &Transaction, profile: &Profile, fresh: bool) -> rusqlite:
         other.execute(params![id, dop, share(*seconds)])?;
     }
     let mut region = transaction.prepare_cached(
-        "INSERT INTO regions (program, module, address, marks, runs_per_s, seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        "INSERT INTO regions (program, module, address, marks, runs_per_s, seen) VALUES (?1, ?2, ?3, ?4, \
+         ?5, ?6)
          ON CONFLICT DO UPDATE SET runs_per_s = ?5, seen = ?6 RETURNING id",
     )?;
     let mut point = transaction.prepare_cached(

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rusqlite::Connection;
-use scaf_memory::{Error, Key, Point, Profile, Profiles, Region, RegionKey};
+use scaf_memory::{Error, Key, Point, Profile, ProfiledRegion, Profiles, RegionKey};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn key(arguments: u64) -> Key {
 }
 
 fn profile(arguments: u64, seen_s: u64) -> Profile {
-    let region = |address, module: &str| Region {
+    let region = |address, module: &str| ProfiledRegion {
         key: RegionKey { module: module.into(), address, marks: address % 2 == 1 },
         runs_per_s: 100.0,
         points: (0..3)
@@ -261,7 +261,7 @@ fn a_file_at_its_limit_forgets_what_it_saw_first_and_goes_on() {
         let mut large = profile(arguments, arguments);
         let point = |dop| Point { dop, seconds: 0.1, error_ratio: 0.1 };
         large.regions = (0..256)
-            .map(|at| Region {
+            .map(|at| ProfiledRegion {
                 key: RegionKey { module: "m".repeat(200), address: at, marks: false },
                 runs_per_s: 1.0,
                 points: (1..=16).map(point).collect(),
@@ -406,14 +406,17 @@ proptest! {
         let connection = Connection::open(place.path()).unwrap();
         for (at, (number, a, b, other, c)) in rows.iter().enumerate() {
             // A NaN is NULL to SQLite, which the tables refuse.
-            let _ = connection.execute("UPDATE regions SET address = ?1, marks = ?2, runs_per_s = ?3, seen = ?4 WHERE id = ?5",
+            let _ = connection.execute("UPDATE regions SET address = ?1, marks = ?2, runs_per_s = ?3, seen \
+                = ?4 WHERE id = ?5",
                 (number, other, a, number, at as i64 % 3 + 1));
             let _ = connection.execute("INSERT OR REPLACE INTO points VALUES (?1, ?2, ?3, ?4, ?5)",
                 (at as i64 % 3 + 1, other, a, b, number));
             let _ = connection.execute("INSERT OR REPLACE INTO points VALUES (?1, ?2, ?3, ?4, ?5)",
                 (at as i64 % 3 + 1, other & 0xff, a, b, number));
-            let _ = connection.execute("INSERT OR REPLACE INTO other VALUES (1, ?1, ?2)", (other & 0xffff, c));
-            let _ = connection.execute("UPDATE programs SET serial = ?1, seen = ?2, runs = ?3", (c, other, number));
+            let _ = connection.execute("INSERT OR REPLACE INTO other VALUES (1, ?1, \
+                ?2)", (other & 0xffff, c));
+            let _ = connection.execute("UPDATE programs SET serial = ?1, seen = ?2, runs = \
+                ?3", (c, other, number));
         }
         drop(connection);
         let mut memory = Profiles::at(&place.path());
@@ -424,7 +427,8 @@ proptest! {
             observed.remember(recalled.past(|at, _| at as u64));
             for p in [1, 2, 64, 1_000_000] {
                 let found = observed.speedup(p, 1.0);
-                prop_assert!(found.is_none_or(|it| it.value.is_finite() && it.error.is_finite()), "{found:?}");
+                prop_assert!(found.is_none_or(|it| it.value.is_finite() && it.error.is_finite()),
+                    "{found:?}");
             }
             memory.keep(&recalled.profile, true).unwrap();
         }
@@ -436,8 +440,9 @@ proptest! {
         arguments: u64, address in 0u64..1 << 47, marks: bool, serial in 0.0f64..=1.0, name in "\\PC{0,60}",
     ) {
         let place = Place::new();
-        let points = times.iter().map(|(dop, (seconds, error_ratio))| Point { dop: *dop, seconds: *seconds, error_ratio: *error_ratio });
-        let region = Region {
+        let points = times.iter().map(|(dop, (seconds, error_ratio))| Point { dop: *dop, seconds: *seconds,
+            error_ratio: *error_ratio });
+        let region = ProfiledRegion {
             key: RegionKey { module: "m".into(), address, marks },
             runs_per_s: serial * 100.0,
             points: points.collect(),

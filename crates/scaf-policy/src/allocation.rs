@@ -2,6 +2,7 @@
 
 use crate::fusion::Measured;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Names one program for as long as the daemon knows it. Lower ids arrived earlier, which breaks ties.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -13,10 +14,12 @@ pub struct Machine {
     /// Hardware contexts that can be given away now: those the daemon may use, less what unmanaged programs
     /// keep busy. At least 1; 0 is read as 1.
     pub capacity: u32,
-    /// The moment of the decision, in seconds by a clock that never goes back; where it starts doesn't matter.
+    /// The moment of the decision, in seconds by a clock that never goes back; where it starts doesn't
+    /// matter.
     pub now_s: f64,
-    /// Contexts in one unit of each level of its topology at which units are alike ([`crate::Topology::units`]), the whole machine
-    /// included, in any order; empty where nothing is known of them. That of the whole may differ from `capacity`.
+    /// Contexts in one unit of each level of its topology at which units are alike
+    /// ([`crate::Topology::units`]), the whole machine included, in any order; empty where nothing is known
+    /// of them. That of the whole may differ from `capacity`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<u32>,
     /// Who may be made to take turns.
@@ -37,7 +40,8 @@ impl Machine {
 pub enum Gang {
     /// Nobody.
     Off,
-    /// Programs that were started for it (`scaf run --rigid`), and those beside them; and whoever a policy that makes turns says.
+    /// Programs that were started for it (`scaf run --rigid`), and those beside them; and whoever a policy
+    /// that makes turns says.
     #[default]
     Asked,
     /// Programs that were found to spin as well, and programs that are more than the contexts.
@@ -66,23 +70,24 @@ pub struct Program {
     pub dop: u32,
     /// Its smoothed efficiency S/p at `dop`, 0 to 1; `None` while nothing has been measured at that DoP.
     pub efficiency: Option<f64>,
-    /// What is known of its speedup from this run and those before, by all sources: DoPs at which something was observed, in their
-    /// order, each once. What lies between is for the policy to guess.
+    /// What is known of its speedup from this run and those before, by all sources: DoPs at which something
+    /// was observed, in their order, each once. What lies between is for the policy to guess.
     #[serde(default)]
     pub curve: Vec<Measured>,
-    /// Its speedup as it was known before it started, from a profile that was given or saved: it doesn't change while the program runs.
-    /// In the order of DoPs, each once; empty where there is none.
+    /// Its speedup as it was known before it started, from a profile that was given or saved: it doesn't
+    /// change while the program runs. In the order of DoPs, each once; empty where there is none.
     #[serde(default)]
     pub profile: Vec<Measured>,
-    /// Whether it is in a serial phase that has lasted a while: all its contexts but one can be lent until the phase ends.
+    /// Whether it is in a serial phase that has lasted a while: all its contexts but one can be lent until
+    /// the phase ends.
     #[serde(default)]
     pub serial: bool,
-    /// Threads that it runs with now, as far as that is known: a region that runs when its DoP changes keeps its team to its end. 0 where
-    /// nothing is known, or threads follow the DoP at once.
+    /// Threads that it runs with now, as far as that is known: a region that runs when its DoP changes keeps
+    /// its team to its end. 0 where nothing is known, or threads follow the DoP at once.
     #[serde(default)]
     pub team: u32,
-    /// Whether its DoP can't be changed: whenever it runs, it needs [`Program::cap`] contexts at once (it spins for itself, or was
-    /// declared so). It can only share in time ([`Turn`]).
+    /// Whether its DoP can't be changed: whenever it runs, it needs [`Program::cap`] contexts at once (it
+    /// spins for itself, or was declared so). It can only share in time ([`Turn`]).
     #[serde(default)]
     pub rigid: bool,
 }
@@ -144,8 +149,8 @@ pub struct Share {
     pub reason: String,
 }
 
-/// One turn of programs that share in time: while it lasts, those in it run, each on the contexts of its share, and those that are
-/// only in other turns don't (TACO, section 2: a level of its hierarchy is a turn).
+/// One turn of programs that share in time: while it lasts, those in it run, each on the contexts of its
+/// share, and those that are only in other turns don't (TACO, section 2: a level of its hierarchy is a turn).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Turn {
     /// How many time slices it lasts in each round of all turns; at least 1.
@@ -159,8 +164,8 @@ pub struct Turn {
 pub struct Allocation {
     /// In the order of the programs that were given.
     pub shares: Vec<Share>,
-    /// The turns of a round, in their order. A program may be in several; one that is in none of them runs all the time. Empty where
-    /// everyone does.
+    /// The turns of a round, in their order. A program may be in several; one that is in none of them runs
+    /// all the time. Empty where everyone does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
     /// Programs that have more contexts than their DoP, until they have adapted to it: so many.
@@ -169,8 +174,8 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// How many contexts a program's partition has: as many as its DoP, or more while it keeps others. `None` if it is left alone, or
-    /// isn't there.
+    /// How many contexts a program's partition has: as many as its DoP, or more while it keeps others. `None`
+    /// if it is left alone, or isn't there.
     pub fn contexts(&self, id: ProgramId) -> Option<u32> {
         self.contexts_of(self.shares.iter().find(|share| share.id == id)?)
     }
@@ -198,8 +203,9 @@ impl From<Vec<Share>> for Allocation {
     }
 }
 
-/// A decision as it is kept: what the policy was given and what it answered. Given the same in the same order, a policy
-/// answers the same; so a list of these is all that it takes to ask another policy what it would have done.
+/// A decision as it is kept: what the policy was given and what it answered. Given the same in the same
+/// order, a policy answers the same; so a list of these is all that it takes to ask another policy what it
+/// would have done.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Decision {
     /// Its number, from 1.
@@ -230,7 +236,8 @@ pub enum Objective {
 pub struct Settings {
     /// What to aim at.
     pub objective: Objective,
-    /// No program's speedup is to fall below this share of what it would be if all had equally many contexts; 0 to 1.
+    /// No program's speedup is to fall below this share of what it would be if all had equally many contexts;
+    /// 0 to 1.
     pub floor: f64,
 }
 
@@ -256,10 +263,11 @@ pub trait Policy: Send {
 
     /// Divides the machine among `programs`, whose order does not matter to the result.
     ///
-    /// Every managed program gets at least 1 context and at most its cap. The DoPs add up to at most the smaller of the
-    /// capacity and the sum of the caps, unless there are more programs than contexts: then each gets 1. They add up to less
-    /// only under policies that know of no program that one more would make faster, or that have lent what is left to nobody. Where programs take
-    /// turns ([`Allocation::turns`]), so it is for those of each turn, with those that are in none.
+    /// Every managed program gets at least 1 context and at most its cap. The DoPs add up to at most the
+    /// smaller of the capacity and the sum of the caps, unless there are more programs than contexts: then
+    /// each gets 1. They add up to less only under policies that know of no program that one more would make
+    /// faster, or that have lent what is left to nobody. Where programs take turns ([`Allocation::turns`]),
+    /// so it is for those of each turn, with those that are in none.
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation;
 
     /// How often it wants to decide, in hertz, where it can't do with the daemon's setting.
@@ -267,7 +275,8 @@ pub trait Policy: Send {
         None
     }
 
-    /// Whether it gives fewer contexts to programs in a serial phase ([`Program::serial`]): they are told to say when it ends.
+    /// Whether it gives fewer contexts to programs in a serial phase ([`Program::serial`]): they are told to
+    /// say when it ends.
     fn lends(&self) -> bool {
         false
     }
@@ -281,4 +290,16 @@ pub trait Policy: Send {
     fn scatter(&mut self) -> Option<u64> {
         None
     }
+}
+/// How many slices each member of `turns` has in a round, and how many there are.
+pub(crate) fn slices(turns: &[Turn]) -> (BTreeMap<ProgramId, u32>, u32) {
+    let mut slices: BTreeMap<ProgramId, u32> = BTreeMap::new();
+    let add = |sum: u32, turn: &Turn| sum.saturating_add(turn.slices);
+    for turn in turns {
+        for id in &turn.members {
+            let own = slices.entry(*id).or_default();
+            *own = add(*own, turn);
+        }
+    }
+    (slices, turns.iter().fold(0, add))
 }

@@ -1,10 +1,11 @@
-//! Which region is worth a serial experiment (SCAF, section 4.3.1): a run on one context, in a copy of the process, beside the
-//! program's own run on one context less.
+//! Which region is worth a serial experiment (SCAF, section 4.3.1): a run on one context, in a copy of the
+//! process, beside the program's own run on one context less.
 //!
-//! It tells S(1) where nothing else does: neither has the region run on one context by itself, nor are the program's other
-//! regions enough to be sure. It costs the program a context for a moment, and the time to copy whatever memory it writes to
-//! meanwhile; so the process has to be small, and the region so long that the price is a small part of the very run beside which it is
-//! tried. What is found is the *effective* speedup (TACO, section 3.2): the other contexts are busy meanwhile.
+//! It tells S(1) where nothing else does: neither has the region run on one context by itself, nor are the
+//! program's other regions enough to be sure. It costs the program a context for a moment, and the time to
+//! copy whatever memory it writes to meanwhile; so the process has to be small, and the region so long that
+//! the price is a small part of the very run beside which it is tried. What is found is the *effective*
+//! speedup (TACO, section 3.2): the other contexts are busy meanwhile.
 
 use crate::observed::{Observed, RegionAt};
 
@@ -16,8 +17,9 @@ const MOST_S: f64 = 1.5;
 pub const MOST_BYTES: u64 = 64 << 20;
 /// The price may be this part of a run of the region.
 const SHARE: f64 = 0.05;
-/// What copying a process costs, in seconds, and what copying its memory does, in seconds a byte: 2.8 ms a megabyte, if both write
-/// to all of it. What a region will write isn't known before, so it's all of the process's own memory.
+/// What copying a process costs, in seconds, and what copying its memory does, in seconds a byte: 2.8 ms a
+/// megabyte, if both write to all of it. What a region will write isn't known before, so it's all of the
+/// process's own memory.
 const PRICE_S: f64 = 0.0005;
 const PRICE_S_PER_BYTE: f64 = 0.0028 / (1 << 20) as f64;
 /// Relative error of a speedup from which on it is worth a try.
@@ -34,8 +36,9 @@ pub struct Candidate {
     pub mean_s: f64,
 }
 
-/// The region of a program with `dop` contexts that is worth a try most. Those that `may` be tried are while the program's speedup
-/// isn't known, and the region's time on one context isn't either; those that are `due` to be tried again are in any case.
+/// The region of a program with `dop` contexts that is worth a try most. Those that `may` be tried are while
+/// the program's speedup isn't known, and the region's time on one context isn't either; those that are `due`
+/// to be tried again are in any case.
 pub fn candidate(
     observed: &Observed,
     dop: u32,
@@ -54,14 +57,14 @@ pub fn candidate(
         .map(|region| Candidate { region: region.region, mean_s: region.mean_s })
 }
 
-/// Whether a try is cheap enough: the process has `resident` bytes of memory, `private` of which are its own, and a run of the
-/// region takes `mean_s` seconds.
+/// Whether a try is cheap enough: the process has `resident` bytes of memory, `private` of which are its own,
+/// and a run of the region takes `mean_s` seconds.
 pub fn is_cheap(resident: u64, private: u64, mean_s: f64) -> bool {
     resident < MOST_BYTES && PRICE_S + private as f64 * PRICE_S_PER_BYTE <= SHARE * mean_s
 }
 
-/// The region's time on one context, in seconds: `cpu_s` less what went into copying memory (`lost_s`). `None` if that was too
-/// much, or if either is no time that can have been.
+/// The region's time on one context, in seconds: `cpu_s` less what went into copying memory (`lost_s`).
+/// `None` if that was too much, or if either is no time that can have been.
 pub fn time_alone(cpu_s: f64, lost_s: f64) -> Option<f64> {
     let possible = cpu_s > 0.0 && cpu_s <= 2.0 * MOST_S && lost_s >= 0.0;
     (possible && lost_s <= LOST * cpu_s).then_some(cpu_s - lost_s)
@@ -108,7 +111,8 @@ mod tests {
         assert_eq!(first.region, 2);
         assert!((first.mean_s - 0.0204).abs() < 0.001, "{first:?}");
         assert_eq!(candidate(&observed, 2, |it| it.region != 2, NONE).map(|it| it.region), Some(1));
-        // What was found makes it no candidate any more, and the program's speedup is known when all were tried.
+        // What was found makes it no candidate any more, and the program's speedup is known when all were
+        // tried.
         observed.tried_alone(2, 0.036);
         assert_eq!(candidate(&observed, 2, ANY, NONE).map(|it| it.region), Some(1));
         observed.tried_alone(1, 0.018);

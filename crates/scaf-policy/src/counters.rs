@@ -2,13 +2,14 @@
 //!
 //! Two estimates, each of the DoP that it was measured at:
 //!
-//! - **IPC** (SCAF, section 4.3.2): E_parallel = P_parallel / P(S), the instructions per cycle of a thread in a team over
-//!   those of the same work done serially. P(S) comes from intervals at DoP 1, or from an experiment.
-//! - **Stalls** (SCALO, equations 6 to 9): the part of the stall cycles that threads cause each other is no work, and is taken
-//!   off the useful time before it is compared with the wall time. It needs no serial run.
+//! - **IPC** (SCAF, section 4.3.2): E_parallel = P_parallel / P(S), the instructions per cycle of a thread in
+//!   a team over those of the same work done serially. P(S) comes from intervals at DoP 1, or from an
+//!   experiment.
+//! - **Stalls** (SCALO, equations 6 to 9): the part of the stall cycles that threads cause each other is no
+//!   work, and is taken off the useful time before it is compared with the wall time. It needs no serial run.
 //!
-//! Words: an *event* is what a counter counts; it is *multiplexed* where events share fewer counters, so that each of them
-//! counts a part of the time and is scaled up by the rest.
+//! Words: an *event* is what a counter counts; it is *multiplexed* where events share fewer counters, so that
+//! each of them counts a part of the time and is scaled up by the rest.
 
 use crate::efficiency::{Interval, LowPass};
 use crate::estimate::Estimate;
@@ -16,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 /// Relative error of what an event did while it wasn't counted.
 const UNSEEN: f64 = 0.3;
-/// Relative error of instructions as a measure of work: a guess. SCAF's authors found pairs of programs that it misleads (5.2.1).
+/// Relative error of instructions as a measure of work: a guess. SCAF's authors found pairs of programs that
+/// it misleads (5.2.1).
 const IPC_ERROR: f64 = 0.1;
 /// SCALO's mean error over all its programs (section 2.2).
 const STALL_ERROR: f64 = 0.18;
@@ -176,7 +178,8 @@ pub struct Rates {
     pub l2_hit_ratio: Option<f64>,
     /// Share of hits in the last-level cache, 0 to 1.
     pub llc_hit_ratio: Option<f64>,
-    /// Share of the cycles that threads cost each other in the memory system, 0 to 1: SCALO's equation 8 over the cycles.
+    /// Share of the cycles that threads cost each other in the memory system, 0 to 1: SCALO's equation 8 over
+    /// the cycles.
     pub contention_ratio: Option<f64>,
     /// The smallest share of the time that an event was counted; below 1, events are multiplexed.
     pub counted_ratio: f64,
@@ -220,8 +223,8 @@ pub struct Level {
     pub hit_before: f64,
 }
 
-/// Stalls from contention, in the unit of the levels' stalls: the sum of Stalls_Mj * Hit_M(j-1) (SCALO, equation 9; with
-/// last-level cache and main memory equation 8, whose two terms are equations 6 and 7).
+/// Stalls from contention, in the unit of the levels' stalls: the sum of Stalls_Mj * Hit_M(j-1) (SCALO,
+/// equation 9; with last-level cache and main memory equation 8, whose two terms are equations 6 and 7).
 ///
 /// What isn't finite counts as 0, hit ratios are brought into 0 to 1.
 pub fn contention(levels: &[Level]) -> f64 {
@@ -229,8 +232,9 @@ pub fn contention(levels: &[Level]) -> f64 {
     levels.iter().map(|level| finite(level.stalls) * finite(level.hit_before).min(1.0)).sum()
 }
 
-/// The speedup over an interval whose useful time holds `contention_s` seconds of stalls, summed over threads, which the same
-/// work done by one thread would not have: SCALO's equations 3 to 5, in which T_p(1) is the useful time less these stalls.
+/// The speedup over an interval whose useful time holds `contention_s` seconds of stalls, summed over
+/// threads, which the same work done by one thread would not have: SCALO's equations 3 to 5, in which T_p(1)
+/// is the useful time less these stalls.
 ///
 /// Above 0 and at most the interval's `p`; without contention it is p times [`Interval::efficiency`].
 pub fn less_contention(interval: &Interval, contention_s: f64) -> f64 {
@@ -291,7 +295,8 @@ pub struct Counters {
     serial: Mean,
     /// Seconds since P(S) was measured.
     serial_age_s: f64,
-    /// Instructions of work per cycle of one context, summed over threads, at `dop`: p times P_parallel where all threads work.
+    /// Instructions of work per cycle of one context, summed over threads, at `dop`: p times P_parallel where
+    /// all threads work.
     parallel: Mean,
     /// The speedup less contention at `dop`.
     less_contention: Mean,
@@ -314,8 +319,8 @@ impl Counters {
         }
     }
 
-    /// Takes in an interval at one DoP, what the program did in it and what was counted. What the counters don't say, or what
-    /// is no number, is left out.
+    /// Takes in an interval at one DoP, what the program did in it and what was counted. What the counters
+    /// don't say, or what is no number, is left out.
     pub fn add(&mut self, dop: u32, interval: &Interval, counts: &Counts) {
         let dt_s = interval.dt_s;
         if !dt_s.is_finite() || dt_s <= 0.0 || dop == 0 {
@@ -344,8 +349,8 @@ impl Counters {
     }
 
     fn add_ipc(&mut self, dop: u32, interval: &Interval, counts: &Counts, ipc: Estimate) {
-        // Threads that work, serial phases included: N in SCAF's equation where all of them always do. What sleeps, or has its
-        // context taken by others, has no IPC and does no work, at any DoP.
+        // Threads that work, serial phases included: N in SCAF's equation where all of them always do. What
+        // sleeps, or has its context taken by others, has no IPC and does no work, at any DoP.
         let cpu_s = counts.of(Event::Cycles).map_or(0.0, |cycles| cycles.cpu_s);
         let working = (interval.efficiency() * interval.p.max(1.0)).min(cpu_s / interval.dt_s);
         if dop == 1 {
@@ -353,7 +358,8 @@ impl Counters {
             self.serial_age_s = 0.0;
             return;
         }
-        // Instructions of threads that spin while they wait can't be told from those of work. They may be none to twice as many.
+        // Instructions of threads that spin while they wait can't be told from those of work. They may be
+        // none to twice as many.
         let waits = if cpu_s > 0.0 { (1.0 - working * interval.dt_s / cpu_s).clamp(0.0, 1.0) } else { 1.0 };
         self.parallel.add(interval.dt_s, ipc.value * working, ipc.error + waits / 2.0);
     }

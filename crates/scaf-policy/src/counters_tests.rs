@@ -19,7 +19,8 @@ fn ipc(cpu_s: f64, ipc: f64) -> Counts {
     counted(cpu_s, &[(Event::Instructions, ipc * 1e9), (Event::Cycles, 1e9)])
 }
 
-/// Counts of 1e9 cycles a second of CPU time, with stalls for last-level cache and memory and hits before each of them.
+/// Counts of 1e9 cycles a second of CPU time, with stalls for last-level cache and memory and hits before
+/// each of them.
 fn stalls(cpu_s: f64, llc: (f64, f64), memory: (f64, f64)) -> Counts {
     let (l2_hits, llc_hits) = (llc.1, memory.1);
     let cycles = cpu_s * 1e9;
@@ -65,7 +66,8 @@ fn an_event_that_never_ran_is_absent_and_not_zero() {
 #[test]
 fn equations_6_to_9_hold_at_their_extremes() {
     let contend = |stalls, hit_before| contention(&[Level { stalls, hit_before }]);
-    // SCALO, section 2.1: with no hit before it, all stalls are the program's own; with only hits, all are contention.
+    // SCALO, section 2.1: with no hit before it, all stalls are the program's own; with only hits, all are
+    // contention.
     assert_eq!((contend(8.0, 0.0), contend(8.0, 1.0), contend(8.0, 0.25)), (0.0, 8.0, 2.0));
     // Equation 8 is the sum of 6 and 7.
     let both = [Level { stalls: 2.0, hit_before: 0.5 }, Level { stalls: 4.0, hit_before: 0.75 }];
@@ -268,7 +270,8 @@ proptest! {
             if let Some((value, error)) = experiment {
                 counters.serial_experiment(Estimate { value, error });
             }
-            for (dop, told) in [counters.by_ipc(), counters.by_stalls(), counters.speedup()].into_iter().flatten() {
+            for (dop, told) in [counters.by_ipc(), counters.by_stalls(), counters.speedup()].into_iter()
+                .flatten() {
                 prop_assert!(dop > 1 && told.value.is_finite() && told.value > 0.0, "{told:?}");
                 prop_assert!(told.error.is_finite() && told.error > 0.0, "{told:?}");
             }

@@ -1,12 +1,12 @@
 //! Notices when a feedback loop goes round in circles, and picks where to stop.
 //!
 //! A policy that fits its model to the latest efficiency need not come to rest: the new allocation gives new
-//! efficiencies, which give another allocation, which leads back to the first. This module remembers where the
-//! loop has been and what the programs achieved there. When the loop is about to return to a place, the best
-//! place it has been is *held*: until the programs behave differently there from when it was chosen.
+//! efficiencies, which give another allocation, which leads back to the first. This module remembers where
+//! the loop has been and what the programs achieved there. When the loop is about to return to a place, the
+//! best place it has been is *held*: until the programs behave differently there from when it was chosen.
 //!
-//! A *place* is an allocation, one DoP a program, in a fixed order of programs; its *worth* is the weighted sum of
-//! speedups that was measured there.
+//! A *place* is an allocation, one DoP a program, in a fixed order of programs; its *worth* is the weighted
+//! sum of speedups that was measured there.
 
 /// Places a loop has been, latest last.
 #[derive(Debug, Default)]

@@ -1,11 +1,11 @@
 //! From what a client measured to one efficiency a program.
 //!
-//! SCAF (section 4.3.2) compares instructions per cycle in a parallel region with those of a serial experiment.
-//! Most machines of our users have no counters, so here the *useful* time takes their place: the time that
-//! threads spend inside the region's function less their waits. Over an interval of wall time dt on p contexts,
-//! the parallel part achieves a speedup of useful/parallel and the serial part one of 1, so that
-//! E = (useful + serial) / (p dt). That is the paper's weighted mean of E_parallel and E_serial = 1/p. It cannot
-//! see threads that slow each other down in the memory system: take it as an upper bound.
+//! SCAF (section 4.3.2) compares instructions per cycle in a parallel region with those of a serial
+//! experiment. Most machines of our users have no counters, so here the *useful* time takes their place: the
+//! time that threads spend inside the region's function less their waits. Over an interval of wall time dt on
+//! p contexts, the parallel part achieves a speedup of useful/parallel and the serial part one of 1, so that
+//! E = (useful + serial) / (p dt). That is the paper's weighted mean of E_parallel and E_serial = 1/p. It
+//! cannot see threads that slow each other down in the memory system: take it as an upper bound.
 
 /// What one program did in an interval of time. All times are in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,8 +27,8 @@ impl Interval {
     /// The efficiency over this interval, above 0 and at most 1.
     ///
     /// Every field may come from a hostile client: values out of range are brought into it, values that are
-    /// not finite count as 0 (for `p`: 1). An interval without length says nothing about parallelism, so it is
-    /// taken for a serial one: 1/p.
+    /// not finite count as 0 (for `p`: 1). An interval without length says nothing about parallelism, so it
+    /// is taken for a serial one: 1/p.
     pub fn efficiency(&self) -> f64 {
         let finite = |v: f64| if v.is_finite() { v.max(0.0) } else { 0.0 };
         let p = finite(self.p).max(1.0);
@@ -61,8 +61,8 @@ impl LowPass {
 
     /// Takes in a value that held for the last `dt_s` seconds; gives the smoothed value.
     ///
-    /// A non-finite value is left out, as is one that held for no time (unless it is the first); the answer is
-    /// then the old value, or 0 where there is none.
+    /// A non-finite value is left out, as is one that held for no time (unless it is the first); the answer
+    /// is then the old value, or 0 where there is none.
     pub fn update(&mut self, dt_s: f64, value: f64) -> f64 {
         if !value.is_finite() {
             return self.value.unwrap_or(0.0);

@@ -18,7 +18,8 @@ pub struct Estimate {
     pub error: f64,
 }
 
-/// Seconds a run at `p`, given those at some DoPs in order; a DoP alone is known by `exponent`: the speedup is p to that power.
+/// Seconds a run at `p`, given those at some DoPs in order; a DoP alone is known by `exponent`: the speedup
+/// is p to that power.
 pub(crate) fn seconds(points: &[(u32, Estimate)], p: u32, exponent: f64) -> Option<Estimate> {
     let from = |(dop, estimate): (u32, Estimate), exponent: f64| {
         let away = (f64::from(p.max(1)) / f64::from(dop.max(1))).ln();

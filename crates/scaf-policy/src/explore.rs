@@ -1,9 +1,10 @@
 //! Which DoP is worth a step: a short time at a DoP at which nothing was observed yet.
 //!
-//! An estimate is as uncertain as its DoP is far from those that were observed ([`crate::observed`]). So the step goes to the
-//! most uncertain DoP first, 1 if the program never ran there, and halves what is left unknown with each. Then to 1 again, until
-//! the speedup at what the program has is sure: a machine's speed drifts, and one short time says little. It is over when
-//! no DoP is worth a step. Steps go down only: what a program has is never taken from another.
+//! An estimate is as uncertain as its DoP is far from those that were observed ([`crate::observed`]). So the
+//! step goes to the most uncertain DoP first, 1 if the program never ran there, and halves what is left
+//! unknown with each. Then to 1 again, until the speedup at what the program has is sure: a machine's speed
+//! drifts, and one short time says little. It is over when no DoP is worth a step. Steps go down only: what a
+//! program has is never taken from another.
 
 use crate::observed::Observed;
 use std::collections::BTreeSet;
@@ -13,8 +14,8 @@ const WORTH: f64 = 0.15;
 /// Relative error of the speedup at what the program has from which on another step to 1 is worth it.
 const SURE: f64 = 0.08;
 
-/// The DoP between `least` and `most` (what the program has now) that is worth a step, if there is one. DoPs that were
-/// `tried` lately aren't.
+/// The DoP between `least` and `most` (what the program has now) that is worth a step, if there is one. DoPs
+/// that were `tried` lately aren't.
 pub fn step(observed: &Observed, (least, most): (u32, u32), tried: &BTreeSet<u32>) -> Option<u32> {
     let known = observed.dops_beside(most);
     // Without a DoP that is known there is nothing to compare with.

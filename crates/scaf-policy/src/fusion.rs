@@ -1,19 +1,20 @@
 //! One estimate of a speedup from several sources, with its error.
 //!
-//! Useful time over wall time ([`crate::efficiency`]) is calm and blind to the memory system: an upper bound. What else there
-//! is sees everything, each with noise of its own: the observed curve ([`crate::observed`]), hardware counters. Those count by
-//! their errors, and what they say beyond the bound counts half: one of the two is wrong then, and it may be either, for one
-//! thread that lost its core for a moment lengthens all the others' waits. Where they agree with it within what they may be off
-//! by, it counts too; where they are clearly lower, the useful time is blind to something, and they count alone. Nothing is
-//! believed to be clearly faster than p times one thread.
+//! Useful time over wall time ([`crate::efficiency`]) is calm and blind to the memory system: an upper bound.
+//! What else there is sees everything, each with noise of its own: the observed curve ([`crate::observed`]),
+//! hardware counters. Those count by their errors, and what they say beyond the bound counts half: one of the
+//! two is wrong then, and it may be either, for one thread that lost its core for a moment lengthens all the
+//! others' waits. Where they agree with it within what they may be off by, it counts too; where they are
+//! clearly lower, the useful time is blind to something, and they count alone. Nothing is believed to be
+//! clearly faster than p times one thread.
 
 use crate::estimate::{Estimate, GUESS};
 use serde::{Deserialize, Serialize};
 
 /// Relative error of useful over wall where it was measured.
 const USEFUL_ERROR: f64 = 0.15;
-/// How far useful over wall may be below the truth, and a speedup above p: threads take a moment to start, share less cache than
-/// they have, and have more of it together.
+/// How far useful over wall may be below the truth, and a speedup above p: threads take a moment to start,
+/// share less cache than they have, and have more of it together.
 const BOUND_SLACK: f64 = 0.1;
 /// What counts of a speedup beyond the bound and its slack, in logarithms.
 const BEYOND: f64 = 0.5;

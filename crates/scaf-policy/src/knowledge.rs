@@ -1,8 +1,9 @@
-//! What is known of one running program's speedup: the rules by which the daemon, and the simulator in its place, make a policy's input of
-//! what they measure.
+//! What is known of one running program's speedup: the rules by which the daemon, and the simulator in its
+//! place, make a policy's input of what they measure.
 //!
-//! Useful over wall is smoothed while the DoP stays ([`Useful`]). With the observed curve and the counters it makes one estimate at
-//! each DoP ([`Knowledge::speedup`]). A program is *judged* at the DoP that was measured last, and its curve has the DoPs that it had.
+//! Useful over wall is smoothed while the DoP stays ([`Useful`]). With the observed curve and the counters it
+//! makes one estimate at each DoP ([`Knowledge::speedup`]). A program is *judged* at the DoP that was
+//! measured last, and its curve has the DoPs that it had.
 
 use crate::efficiency::{Interval, LowPass};
 use crate::estimate::Estimate;
@@ -15,11 +16,13 @@ pub const MOST_POINTS: usize = 64;
 /// Useful time is remembered for so many seconds after the program went on to another DoP, at so many DoPs.
 const KEPT_S: f64 = 30.0;
 const MOST_KEPT: usize = 16;
-/// A remembered speedup with a larger error says nothing: what is not known at all is taken for an equal part's worth.
+/// A remembered speedup with a larger error says nothing: what is not known at all is taken for an equal
+/// part's worth.
 const WORTHLESS: f64 = 0.5;
 
-/// How far a program has come. What it does before its first region or other parallel work, such as reading its input, won't come again; so
-/// that is forgotten when it begins. The interval in which it begins is like neither those before nor those after.
+/// How far a program has come. What it does before its first region or other parallel work, such as reading
+/// its input, won't come again; so that is forgotten when it begins. The interval in which it begins is like
+/// neither those before nor those after.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stage {
     /// Not looked at yet.
@@ -44,8 +47,9 @@ impl Stage {
     }
 }
 
-/// Useful time over wall time, smoothed, at the DoP that was measured last and at those before it. Without these a program that has one
-/// context for a moment would pass for a perfect one: on one context nothing is lost.
+/// Useful time over wall time, smoothed, at the DoP that was measured last and at those before it. Without
+/// these a program that has one context for a moment would pass for a perfect one: on one context nothing is
+/// lost.
 #[derive(Clone, Debug)]
 pub struct Useful {
     rc_s: f64,
@@ -103,7 +107,8 @@ impl Useful {
         Some((dop, self.at.get(&dop)?.efficiency.value()?))
     }
 
-    /// The speedup that was measured nearest to `dop`, by the factor between them: one context tells nothing of more, if there is anything else.
+    /// The speedup that was measured nearest to `dop`, by the factor between them: one context tells nothing
+    /// of more, if there is anything else.
     pub fn near(&self, dop: u32) -> Option<Measured> {
         let away = |at: u32| (f64::from(at) / f64::from(dop.max(1))).ln().abs();
         let nearest = self.at.keys().copied().min_by(|a, b| {
@@ -151,8 +156,8 @@ impl Knowledge<'_> {
         (fused.speedup.value.is_finite() && fused.speedup.error.is_finite()).then_some((fused, curve))
     }
 
-    /// The DoP that it is judged by, and its efficiency there: where it was measured, by all sources; before that, what earlier
-    /// runs promise for the DoP that it would have alone.
+    /// The DoP that it is judged by, and its efficiency there: where it was measured, by all sources; before
+    /// that, what earlier runs promise for the DoP that it would have alone.
     pub fn judged(&self) -> Option<(u32, f64)> {
         let measured = self.useful.efficiency();
         if measured.is_none() && (self.natural <= 1 || !self.observed.remembers()) {
@@ -170,8 +175,8 @@ impl Knowledge<'_> {
         dops
     }
 
-    /// What is known at the DoPs that it had, up to the one that it would have alone; of more than [`MOST_POINTS`] at some, among them
-    /// `kept`. Some are guesses: that is what their errors tell.
+    /// What is known at the DoPs that it had, up to the one that it would have alone; of more than
+    /// [`MOST_POINTS`] at some, among them `kept`. Some are guesses: that is what their errors tell.
     pub fn curve(&self, kept: u32) -> Vec<CurvePoint> {
         let mut dops = self.had();
         dops.retain(|dop| (1..=self.natural).contains(dop));

@@ -11,8 +11,8 @@
 //! simulator run the same code.
 //!
 //! Words: a *PU* is a hardware context (hwloc's processing unit); *DoP* is the degree of parallelism, the
-//! number of PUs that a program may use; the *speedup* S(p) is a program's rate of progress on p contexts over
-//! its rate on one; the *efficiency* is E = S/p; *STP*, system throughput, is the sum of speedups.
+//! number of PUs that a program may use; the *speedup* S(p) is a program's rate of progress on p contexts
+//! over its rate on one; the *efficiency* is E = S/p; *STP*, system throughput, is the sum of speedups.
 //!
 //! No function here panics or returns nonsense because of a number it is given: efficiencies and weights come
 //! from other processes, so NaN, infinities, negative values and zeros are all met and made harmless.

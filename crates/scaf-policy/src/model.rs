@@ -19,7 +19,8 @@ impl LogModel {
 
     /// Fits the model to efficiency `e` (0 to 1; values above 1 count as 1) measured at DoP `p`.
     ///
-    /// `None` where that says nothing: at p = 1 every model gives S = 1, and a non-finite `e` is no measurement.
+    /// `None` where that says nothing: at p = 1 every model gives S = 1, and a non-finite `e` is no
+    /// measurement.
     pub fn fit(e: f64, p: u32) -> Option<LogModel> {
         if p < 2 || !e.is_finite() {
             return None;

@@ -1,37 +1,32 @@
 //! Speedup as observed: how long the same work took at each DoP that occurred.
 //!
-//! The runs of one region, or their iterations where those are known, do about the same work, whatever the size of their team. So their mean wall time at one DoP over
-//! that at another is a speedup, with all that useful time (SCALO's equations 1 to 5) is blind to: memory bandwidth,
-//! caches, the runtime itself. A program is its regions, each as often as it ran lately, and its serial time.
+//! The runs of one region, or their iterations where those are known, do about the same work, whatever the
+//! size of their team. So their mean wall time at one DoP over that at another is a speedup, with all that
+//! useful time (SCALO's equations 1 to 5) is blind to: memory bandwidth, caches, the runtime itself. A
+//! program is its regions, each as often as it ran lately, and its serial time.
 //!
-//! Between DoPs that occurred, and beyond them, the time is taken for a power of p: a straight line on double logarithmic
-//! paper. What that guess is worth is told with it: the error grows with the distance to what was observed.
+//! Between DoPs that occurred, and beyond them, the time is taken for a power of p: a straight line on double
+//! logarithmic paper. What that guess is worth is told with it: the error grows with the distance to what was
+//! observed.
 //!
-//! What earlier runs taught ([`Past`]) counts like what was observed, a little less sure. A run with another problem size
-//! takes another time at each DoP, but much the same ratio of them: so the past gives a region's curve its shape, and what
-//! is observed at the same DoPs gives it its scale.
+//! What earlier runs taught ([`Past`]) counts like what was observed, a little less sure. A run with another
+//! problem size takes another time at each DoP, but much the same ratio of them: so the past gives a region's
+//! curve its shape, and what is observed at the same DoPs gives it its scale.
 
-use crate::estimate::{Estimate, GUESS, PHASE, POINTS, seconds};
+mod point;
+
+use crate::estimate::{Estimate, GUESS, POINTS, seconds};
 use crate::past::{Mix, Past, PastRegion};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use point::{Point, new_phase};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Intervals remembered at each DoP of a region: eight seconds of them. With 8 a mean of 5% of noise strays by 4% now and then, for which
-/// programs were moved back and forth.
-const SAMPLES: usize = 32;
 /// Regions remembered of a program; the ones that ran least make room.
 const REGIONS: usize = 256;
 /// After so many seconds of running, what a program did counts half for its mix of regions.
 const HALF_LIFE_S: f64 = 5.0;
-/// Earlier runs count like so many seconds of this one at first: as many as what a program does lately is made of.
+/// Earlier runs count like so many seconds of this one at first: as many as what a program does lately is
+/// made of.
 const PAST_S: f64 = HALF_LIFE_S / std::f64::consts::LN_2;
-/// A region's intervals that differ by less are disturbed at times; by more, its runs are of many sizes.
-const ALIKE: f64 = 0.15;
-/// Intervals from which on their spread means something.
-const ENOUGH: usize = 4;
-/// No estimate is better than this: instances of a region differ, clocks drift.
-const LEAST_ERROR: f64 = 0.01;
-/// Nor is any worse: the quotient of hostile numbers may be infinite.
-const MOST_ERROR: f64 = 10.0;
 
 /// What one region did at one DoP in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -61,85 +56,6 @@ pub struct Spell<'a> {
     pub runs: &'a [Runs],
 }
 
-/// The mean time of a region's runs at one DoP, interval by interval.
-#[derive(Clone, Debug, Default)]
-struct Point {
-    /// Mean seconds a run, and the runs that it is the mean of.
-    samples: VecDeque<(f64, f64)>,
-    /// Set when another phase began elsewhere: the point was scaled, not observed since.
-    stale: bool,
-    /// The region's interval in which it was added to last.
-    latest: u64,
-}
-
-impl Point {
-    fn add(&mut self, mean_s: f64, count: f64) {
-        self.stale = false;
-        self.samples.push_back((mean_s, count));
-        while self.samples.len() > SAMPLES {
-            self.samples.pop_front();
-        }
-    }
-
-    /// The values below which these shares of the runs lie.
-    fn quantiles<const N: usize>(&self, shares: [f64; N]) -> [f64; N] {
-        let mut sorted: Vec<(f64, f64)> = self.samples.iter().copied().collect();
-        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let all: f64 = sorted.iter().map(|sample| sample.1).sum();
-        shares.map(|share| {
-            let mut below = 0.0;
-            let at = sorted.iter().find(|(_, count)| {
-                below += count;
-                below >= share * all
-            });
-            at.or(sorted.last()).map_or(0.0, |sample| sample.0)
-        })
-    }
-
-    fn median(&self) -> f64 {
-        let [median] = self.quantiles([0.5]);
-        median
-    }
-
-    fn mean(&self) -> f64 {
-        let (all, count) =
-            self.samples.iter().fold((0.0, 0.0), |(all, count), (mean, n)| (all + mean * n, count + n));
-        all / count
-    }
-
-    /// By how much intervals differ, as a relative standard deviation; 0 where there are too few to say. Where most are alike, the
-    /// rest was disturbed, and the quartiles tell (for a normal distribution their distance is 1.35 of it). Where they aren't,
-    /// runs differ in size, and each interval counts by its runs.
-    fn spread(&self) -> f64 {
-        let n = self.samples.len();
-        if n < ENOUGH {
-            return 0.0;
-        }
-        let [low, median, high] = self.quantiles([0.25, 0.5, 0.75]);
-        let quartiles = (high - low) / 1.35 / median;
-        if !quartiles.is_finite() {
-            return 0.0;
-        }
-        if quartiles < ALIKE {
-            return quartiles;
-        }
-        let mean = self.mean();
-        let count: f64 = self.samples.iter().map(|(_, count)| count).sum();
-        let off = |(value, weight): &(f64, f64)| (weight / count * (value / mean - 1.0)).powi(2);
-        let deviation = (self.samples.iter().map(off).sum::<f64>() * (n * n) as f64 / (n - 1) as f64).sqrt();
-        if deviation.is_finite() { deviation.clamp(ALIKE, MOST_ERROR) } else { MOST_ERROR }
-    }
-
-    /// The time of a run with its error, in a region whose intervals differ by `spread` at any DoP.
-    fn estimate(&self, spread: f64) -> Estimate {
-        let n = self.samples.len().max(1) as f64;
-        let value = if spread < ALIKE { self.median() } else { self.mean() };
-        // Of one or two intervals little is sure.
-        let few = if self.stale { GUESS } else { 0.1 / n };
-        Estimate { value, error: (spread / n.sqrt()).max(LEAST_ERROR) + few }
-    }
-}
-
 /// The times of one region's runs.
 #[derive(Clone, Debug, Default)]
 struct ObservedRegion {
@@ -155,7 +71,8 @@ struct ObservedRegion {
     past: Option<PastRegion>,
     /// What a run takes now over what it took then.
     scale: f64,
-    /// Seconds a run at each DoP that is known, in order: from `points` and `past`, whenever one of them changes.
+    /// Seconds a run at each DoP that is known, in order: from `points` and `past`, whenever one of them
+    /// changes.
     known: Vec<(u32, Estimate)>,
 }
 
@@ -198,8 +115,8 @@ impl ObservedRegion {
 
     /// Makes `known` anew.
     fn know(&mut self) {
-        // A region whose runs differ in size, like the levels of a multigrid cycle, differs from interval to interval, at every DoP:
-        // those with many intervals say so for those with few.
+        // A region whose runs differ in size, like the levels of a multigrid cycle, differs from interval to
+        // interval, at every DoP: those with many intervals say so for those with few.
         let spread = self.points.values().map(Point::spread).fold(0.0, f64::max);
         let observed: Vec<_> =
             self.points.iter().map(|(dop, point)| (*dop, point.estimate(spread))).collect();
@@ -235,18 +152,6 @@ impl ObservedRegion {
     }
 }
 
-/// By what a region's runs became longer if this interval and the last both say so.
-fn new_phase(point: &Point, mean_s: f64) -> Option<f64> {
-    let (last, before) = (point.samples.len().checked_sub(1)?, point.median());
-    if last < 2 {
-        return None;
-    }
-    let factors = [point.samples[last].0 / before, mean_s / before];
-    let longer = factors.iter().all(|factor| *factor > PHASE);
-    let shorter = factors.iter().all(|factor| *factor < 1.0 / PHASE);
-    (longer || shorter).then_some((factors[0] * factors[1]).sqrt())
-}
-
 /// What was observed of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
@@ -255,7 +160,8 @@ pub struct Observed {
     serial_s: f64,
     /// Seconds lately in regions of which no run ended, by the DoP that they were spent at.
     other_s: BTreeMap<u32, f64>,
-    /// The same without fading: all seconds, the serial ones, and those in regions of which no run has ended so far.
+    /// The same without fading: all seconds, the serial ones, and those in regions of which no run has ended
+    /// so far.
     all: Sums,
     /// What the program did in earlier runs, and how much that still counts: 1 at first, fading.
     past: Option<(Mix, f64)>,
@@ -401,7 +307,8 @@ impl Observed {
         })
     }
 
-    /// A region that is known ran on one context beside the program, in `seconds`: it is not among what the program did.
+    /// A region that is known ran on one context beside the program, in `seconds`: it is not among what the
+    /// program did.
     pub fn tried_alone(&mut self, region: u64, seconds: f64) {
         if let Some(region) = self.regions.get_mut(&region)
             && region.runs > 0.0
@@ -413,8 +320,8 @@ impl Observed {
         }
     }
 
-    /// The speedup at `p`, where nothing better is known of a region than that its speedup at its only DoP is that DoP to the
-    /// power `exponent` (0 to 1). `None` before anything was observed.
+    /// The speedup at `p`, where nothing better is known of a region than that its speedup at its only DoP is
+    /// that DoP to the power `exponent` (0 to 1). `None` before anything was observed.
     pub fn speedup(&self, p: u32, exponent: f64) -> Option<Estimate> {
         let exponent = if exponent.is_finite() { exponent.clamp(0.0, 1.0) } else { 1.0 };
         let (alone, here) = (self.seconds(1, exponent)?, self.seconds(p.max(1), exponent)?);

@@ -1,8 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A program of `regions` (runs a second of work, seconds at one context, share that scales) and a serial share, run for
-/// `intervals` of 0.25 s at `dop`, with times off by up to `noise`.
+/// A program of `regions` (runs a second of work, seconds at one context, share that scales) and a serial
+/// share, run for `intervals` of 0.25 s at `dop`, with times off by up to `noise`.
 struct Model {
     regions: Vec<(f64, f64, f64)>,
     serial: f64,
@@ -133,13 +133,15 @@ proptest! {
     fn whatever_a_client_says_estimates_are_numbers(
         spells in proptest::collection::vec(
             (0u32..70_000, proptest::num::f64::ANY, proptest::num::f64::ANY,
-             proptest::collection::vec((0u64..4, proptest::num::f64::ANY, proptest::num::f64::ANY), 0..4)), 0..30),
+             proptest::collection::vec((0u64..4, proptest::num::f64::ANY, proptest::num::f64::ANY), 0..4)),
+                 0..30),
         p in 0u32..100_000, exponent in proptest::num::f64::ANY,
     ) {
         let mut observed = Observed::default();
         for (dop, dt_s, parallel_s, runs) in spells {
             let runs: Vec<Runs> =
-                runs.into_iter().map(|(region, count, wall_s)| Runs { region, dop, runs: count, count, wall_s }).collect();
+                runs.into_iter().map(|(region, count, wall_s)| Runs { region, dop, runs: count, count,
+                    wall_s }).collect();
             observed.add(&Spell { dop, dt_s, parallel_s, runs: &runs });
         }
         if let Some(found) = observed.speedup(p, exponent) {

@@ -1,15 +1,17 @@
 //! The best integer division of a machine among programs of whom it is known what contexts are worth to them.
 //!
-//! Maximise the sum of v_i(p_i) over whole numbers p_i within a least and a most for each program, with at most so many contexts in
-//! all. A program's worth v_i is given by *knots*, with straight lines between them; it may bend upwards, have steps, and fall again.
-//! Contexts that add nothing are left idle.
+//! Maximise the sum of v_i(p_i) over whole numbers p_i within a least and a most for each program, with at
+//! most so many contexts in all. A program's worth v_i is given by *knots*, with straight lines between them;
+//! it may bend upwards, have steps, and fall again. Contexts that add nothing are left idle.
 //!
-//! Were all v_i concave, it would do to give contexts away one by one where the next is worth most. So that is done first, on the
-//! *concave hulls* of the v_i. It gives a bound that nothing exceeds, and a division that is often as good as the bound: then that
-//! is all. Otherwise at the *price* of the last context a program's DoP loses something against its best DoP at that price. The losses
-//! of a division add up to its distance from the bound, so a DoP that alone loses more than the division at hand is part of
-//! no better one, and is struck out. What remains, a few DoPs of a few programs, is searched by dynamic programming, in halves, which
-//! needs no memory but for what 0, 1, 2, ... contexts bring. Memory is linear in knots and contexts.
+//! Were all v_i concave, it would do to give contexts away one by one where the next is worth most. So that
+//! is done first, on the *concave hulls* of the v_i. It gives a bound that nothing exceeds, and a division
+//! that is often as good as the bound: then that is all. Otherwise at the *price* of the last context a
+//! program's DoP loses something against its best DoP at that price. The losses of a division add up to its
+//! distance from the bound, so a DoP that alone loses more than the division at hand is part of no better
+//! one, and is struck out. What remains, a few DoPs of a few programs, is searched by dynamic programming, in
+//! halves, which needs no memory but for what 0, 1, 2, ... contexts bring. Memory is linear in knots and
+//! contexts.
 
 /// What contexts are worth to one program.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,14 +20,16 @@ pub(crate) struct Worth {
     knots: Vec<(u32, f64)>,
 }
 
-/// Values are brought into plus and minus this: sums stay exact to 1e-3 with 10,000 programs, and no difference overflows.
+/// Values are brought into plus and minus this: sums stay exact to 1e-3 with 10,000 programs, and no
+/// difference overflows.
 const MOST: f64 = 1e9;
 /// Divisions whose values differ by less, relatively, are equally good.
 const ALIKE: f64 = 1e-12;
 
 impl Worth {
-    /// From knots in any order; the first and the last are the least and the most that the program can be given. Of two at one
-    /// DoP the first counts; what is no number is worth nothing. Without any knot: one context, worth nothing.
+    /// From knots in any order; the first and the last are the least and the most that the program can be
+    /// given. Of two at one DoP the first counts; what is no number is worth nothing. Without any knot: one
+    /// context, worth nothing.
     pub fn new(mut knots: Vec<(u32, f64)>) -> Worth {
         knots.sort_by_key(|knot| knot.0);
         knots.dedup_by_key(|knot| knot.0);
@@ -89,9 +93,9 @@ fn slope(low: (u32, f64), high: (u32, f64)) -> f64 {
     (high.1 - low.1) / f64::from(high.0 - low.0)
 }
 
-/// How many contexts each program gets, of `capacity`; where the leasts don't fit, these. Of equally good divisions one is always
-/// the same: it depends on the order of `worths` only, and where a straight line makes contexts worth the same to several,
-/// they get equally many of these.
+/// How many contexts each program gets, of `capacity`; where the leasts don't fit, these. Of equally good
+/// divisions one is always the same: it depends on the order of `worths` only, and where a straight line
+/// makes contexts worth the same to several, they get equally many of these.
 pub(crate) fn best(capacity: u32, worths: &[Worth]) -> Vec<u32> {
     let least: u64 = worths.iter().map(|worth| u64::from(worth.least())).sum();
     match u32::try_from(u64::from(capacity).saturating_sub(least)) {
@@ -123,7 +127,8 @@ fn search(spare: u32, worths: &[Worth]) -> Vec<u32> {
     }
     // A hull's slopes fall, so a program's pieces stay in their order.
     let steeper = |a: &Piece, b: &Piece| b.slope.total_cmp(&a.slope).then(a.program.cmp(&b.program));
-    // Each piece takes a context at least, and one more than are taken tells the price: the rest needn't be in order.
+    // Each piece takes a context at least, and one more than are taken tells the price: the rest needn't be
+    // in order.
     let needed = spare as usize + 1;
     if needed < pieces.len() {
         pieces.select_nth_unstable_by(needed, steeper);
@@ -161,7 +166,8 @@ fn search(spare: u32, worths: &[Worth]) -> Vec<u32> {
     dops
 }
 
-/// What is `left`, and what pieces of that price already have, goes to all of these: first to those who have least.
+/// What is `left`, and what pieces of that price already have, goes to all of these: first to those who have
+/// least.
 fn level(pieces: &[Piece], price: f64, mut left: u32, dops: &[u32]) -> Vec<u32> {
     let mut dops = dops.to_vec();
     let mut equal: Vec<&Piece> = pieces.iter().filter(|piece| piece.slope == price).collect();
@@ -171,7 +177,8 @@ fn level(pieces: &[Piece], price: f64, mut left: u32, dops: &[u32]) -> Vec<u32> 
     }
     let get = |piece: &Piece, level: u32| level.saturating_sub(piece.from).min(piece.contexts);
     let sum = |level| equal.iter().map(|piece| u64::from(get(piece, level))).sum::<u64>();
-    // The highest level that fits, between one that does and one that doesn't or where all have what they can.
+    // The highest level that fits, between one that does and one that doesn't or where all have what they
+    // can.
     let (mut low, mut high) = (0, equal.iter().map(|piece| piece.from + piece.contexts).max().unwrap_or(0));
     while low < high {
         let middle = low + (high - low).div_ceil(2);

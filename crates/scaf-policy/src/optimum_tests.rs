@@ -73,19 +73,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn nothing_is_better_whatever_the_curves(worths in prop::collection::vec(any_worth(12), 1..5), spare in 0u32..20) {
+    fn nothing_is_better_whatever_the_curves(worths in prop::collection::vec(any_worth(12), 1..5),
+        spare in 0u32..20) {
         let capacity = worths.iter().map(Worth::least).sum::<u32>() + spare;
         let dops = best(capacity, &worths);
         prop_assert!(dops.iter().sum::<u32>() <= capacity);
         prop_assert!(dops.iter().zip(&worths).all(|(p, worth)| *p >= worth.least()));
         let (found, most) = (value(&worths, &dops), by_force(capacity, &worths));
         // Sums of hostile values cancel, and are as exact as their largest part is.
-        let largest = worths.iter().flat_map(|worth| &worth.knots).map(|knot| knot.1.abs()).fold(1.0, f64::max);
+        let largest = worths.iter().flat_map(|worth| &worth.knots).map(|knot| knot.1.abs()).fold(1.0,
+            f64::max);
         prop_assert!((found - most).abs() <= 1e-10 * largest, "{found} of {most}: {dops:?}");
     }
 
     #[test]
-    fn nobody_could_do_as_well_with_less(worths in prop::collection::vec(any_worth(12), 1..5), spare in 0u32..20) {
+    fn nobody_could_do_as_well_with_less(worths in prop::collection::vec(any_worth(12), 1..5),
+        spare in 0u32..20) {
         let capacity = worths.iter().map(Worth::least).sum::<u32>() + spare;
         for (p, worth) in best(capacity, &worths).into_iter().zip(&worths) {
             prop_assert!((worth.least()..p).all(|less| worth.at(less) < worth.at(p)), "{p} of {worth:?}");

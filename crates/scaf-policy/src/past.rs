@@ -1,5 +1,5 @@
-//! What earlier runs of a program taught about its speedup, in the form in which [`crate::observed`] gives it away and takes it
-//! in again. Where it is kept, and for which programs, is none of this crate's business.
+//! What earlier runs of a program taught about its speedup, in the form in which [`crate::observed`] gives it
+//! away and takes it in again. Where it is kept, and for which programs, is none of this crate's business.
 
 use crate::estimate::{Estimate, GUESS, PHASE, POINTS, seconds};
 use std::collections::BTreeMap;
@@ -57,7 +57,8 @@ impl PastRegion {
         (!points.is_empty()).then_some(PastRegion { runs_per_s, points, ..self })
     }
 
-    /// By what runs take longer now than they did then, given what was `observed` since; and what is known of both together.
+    /// By what runs take longer now than they did then, given what was `observed` since; and what is known of
+    /// both together.
     pub(crate) fn with(&self, observed: &[(u32, Estimate)]) -> (f64, Vec<(u32, Estimate)>) {
         let scale = self.scale(observed);
         let of_past = |point: &Estimate| Estimate {
@@ -106,8 +107,8 @@ impl PastRegion {
         if as_it_was || !mean.is_finite() { 1.0 } else { mean.clamp(-14.0, 14.0).exp() }
     }
 
-    /// The error to be told of a point that was made from this one, which nothing confirmed since: the same as before, or a
-    /// point would be less sure with every run of the program.
+    /// The error to be told of a point that was made from this one, which nothing confirmed since: the same
+    /// as before, or a point would be less sure with every run of the program.
     pub(crate) fn error_of(&self, dop: u32) -> Option<f64> {
         self.points.get(&dop).filter(|_| self.same).map(|point| point.error)
     }

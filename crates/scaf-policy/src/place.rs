@@ -1,18 +1,20 @@
 //! Which PUs each program gets: disjoint partitions that follow the machine's topology.
 //!
-//! The problem: several programs want so many PUs each. A program runs best on PUs that share caches and memory
-//! with each other and with no other program, and it loses its warm caches when it is moved. So, in this order:
+//! The problem: several programs want so many PUs each. A program runs best on PUs that share caches and
+//! memory with each other and with no other program, and it loses its warm caches when it is moved. So, in
+//! this order:
 //!
 //! 1. no PU goes to two programs while there are enough (and `allowed` sets permit);
 //! 2. SMT siblings go to the same program; as long as there are cores to spare, one PU a core is used;
 //! 3. on a hybrid machine, heavier programs have the stronger cores;
-//! 4. a program's PUs lie close together (or as its [`Style`] says): same last-level cache, then NUMA node, then package;
+//! 4. a program's PUs lie close together (or as its [`Style`] says): same last-level cache, then NUMA node,
+//!    then package;
 //! 5. as few PUs as possible change hands.
 //!
-//! What is better is said by one number, the [`Cost`] of a placement. Up to four layouts are made and the cheapest is taken:
-//! one that starts from what every program has and one from an empty machine, and both again with caches looked for first for
-//! the programs that fit into one, where some were divided. The gradual ones move little but fall to pieces as programs come
-//! and go; the others repair that.
+//! What is better is said by one number, the [`Cost`] of a placement. Up to four layouts are made and the
+//! cheapest is taken: one that starts from what every program has and one from an empty machine, and both
+//! again with caches looked for first for the programs that fit into one, where some were divided. The
+//! gradual ones move little but fall to pieces as programs come and go; the others repair that.
 //!
 //! Words: a *want* is a program's order; its *partition* is what it gets; a core is *split* when two programs
 //! have PUs of it; PUs are named by their index in the topology here, by the system's index outside.
@@ -25,47 +27,17 @@ mod plan;
 mod scraps;
 mod shape;
 mod take;
+mod want;
 
 pub use cost::{Cost, cost};
+pub use want::{Style, Want};
 
 use crate::chaos::Stream;
 use crate::{ProgramId, PuSet, Topology, Turn};
 use layout::{Layout, Way};
-use serde::{Deserialize, Serialize};
 use shape::{Order, Shape};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// What one program is to be given.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Want {
-    /// Which program.
-    pub id: ProgramId,
-    /// How many PUs; 0 is read as 1.
-    pub dop: u32,
-    /// The PUs it may run on. Where none of them is in the topology, it may run on all of the topology.
-    pub allowed: PuSet,
-    /// The PUs it has now; empty if none.
-    pub previous: PuSet,
-    /// How much its PUs count against those of others: heavier programs get the faster cores first. 1 is normal; what is no
-    /// positive number counts as 1.
-    pub weight: f64,
-}
-
-/// How partitions lie on the machine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Style {
-    /// Each partition as close together as may be; small ones side by side, so that whole caches stay free for large ones.
-    #[default]
-    Compact,
-    /// Each partition over as many caches, nodes and packages as may be: more cache and memory bandwidth for each program, and
-    /// longer ways between its threads.
-    Spread,
-    /// As compact, but each partition in caches of its own while there are any: programs disturb each other less, and a machine
-    /// that isn't full has its caches better used.
-    Along,
-}
 
 /// PUs chosen without any thought: for each want as many of those that it may run on, whoever else has them.
 pub fn scatter(topology: &Topology, wants: &[Want], seed: u64) -> Vec<PuSet> {
@@ -83,20 +55,22 @@ pub fn scatter(topology: &Topology, wants: &[Want], seed: u64) -> Vec<PuSet> {
 
 /// A partition for each of `wants`, in their order.
 ///
-/// Every partition lies in the program's `allowed` set and has min(dop, |allowed|) PUs, at least one. They are
-/// disjoint where the `allowed` sets permit that, which they do when nothing is restricted and the DoPs add up to
-/// no more than there are PUs. Otherwise PUs are shared, as evenly as may be. The [`cost`] is never above that of the
-/// same programs placed on an empty machine, nor of what they have if that is as many PUs as wanted; so where everybody has
-/// what this function gave, nothing moves. Only a topology without PUs gives empty partitions.
+/// Every partition lies in the program's `allowed` set and has min(dop, |allowed|) PUs, at least one. They
+/// are disjoint where the `allowed` sets permit that, which they do when nothing is restricted and the DoPs
+/// add up to no more than there are PUs. Otherwise PUs are shared, as evenly as may be. The [`cost`] is never
+/// above that of the same programs placed on an empty machine, nor of what they have if that is as many PUs
+/// as wanted; so where everybody has what this function gave, nothing moves. Only a topology without PUs
+/// gives empty partitions.
 pub fn place(topology: &Topology, wants: &[Want], style: Style) -> Vec<PuSet> {
     Site::new(topology, style).place(wants, &PuSet::new())
 }
 
-/// The same where programs take turns: members of `turns` that aren't wanted are passed over, and what is in no turn runs all the time.
+/// The same where programs take turns: members of `turns` that aren't wanted are passed over, and what is in
+/// no turn runs all the time.
 ///
-/// Members of one turn are disjoint with each other and with what runs all the time, as [`place`] would have them, if they fit
-/// together and so does all that is in no turn or in several. Programs that have no turn in common may have the same PUs. A
-/// program in several turns has one partition in all of them.
+/// Members of one turn are disjoint with each other and with what runs all the time, as [`place`] would have
+/// them, if they fit together and so does all that is in no turn or in several. Programs that have no turn in
+/// common may have the same PUs. A program in several turns has one partition in all of them.
 pub fn place_turns(topology: &Topology, wants: &[Want], turns: &[Turn], style: Style) -> Vec<PuSet> {
     let position: BTreeMap<ProgramId, usize> =
         wants.iter().enumerate().map(|(who, want)| (want.id, who)).collect();
@@ -108,7 +82,8 @@ pub fn place_turns(topology: &Topology, wants: &[Want], turns: &[Turn], style: S
             }
         }
     }
-    // Those who run at the same times are placed together. Those first who can give way least: what always runs, then what is in most turns.
+    // Those who run at the same times are placed together. Those first who can give way least: what always
+    // runs, then what is in most turns.
     let mut groups: BTreeMap<(Reverse<usize>, Vec<usize>), Vec<usize>> = BTreeMap::new();
     for (who, when) in when.into_iter().enumerate() {
         let often = if when.is_empty() { usize::MAX } else { when.len() };
@@ -143,7 +118,8 @@ impl Site {
         Site { shape: Shape::new(topology), all: topology.all(), style }
     }
 
-    /// As [`place`], beside programs that have `taken` and don't move: these PUs are given away only when there are no others.
+    /// As [`place`], beside programs that have `taken` and don't move: these PUs are given away only when
+    /// there are no others.
     fn place(&self, wants: &[Want], taken: &PuSet) -> Vec<PuSet> {
         let (shape, style) = (&self.shape, self.style);
         let orders: Vec<Order> = wants.iter().map(|want| Order::new(shape, &self.all, want)).collect();

@@ -18,7 +18,8 @@ pub struct Pu {
     pub numa: u32,
     /// Which package (socket).
     pub package: u32,
-    /// How strong its core is on a hybrid machine: the higher, the faster and the less efficient. 0 where all are alike.
+    /// How strong its core is on a hybrid machine: the higher, the faster and the less efficient. 0 where all
+    /// are alike.
     #[serde(default)]
     pub class: u32,
 }
@@ -36,8 +37,8 @@ impl Topology {
         self.pus.iter().map(|pu| pu.os).collect()
     }
 
-    /// PUs in a core, a last-level cache, a NUMA node, a package and in all, smallest first: of each level at which there is the same
-    /// number in all units.
+    /// PUs in a core, a last-level cache, a NUMA node, a package and in all, smallest first: of each level at
+    /// which there is the same number in all units.
     pub fn units(&self) -> Vec<u32> {
         let levels: [fn(&Pu) -> u32; 5] = [|pu| pu.core, |pu| pu.l3, |pu| pu.numa, |pu| pu.package, |_| 0];
         let size = |level: fn(&Pu) -> u32| {

@@ -1,38 +1,47 @@
 //! Programs that can only share in time get turns, beside any policy that divides space.
 //!
-//! The problem: a program that waits for its own threads by spinning needs all of its contexts at once, or none; and where there are
-//! more programs than contexts, somebody has to wait. Everyone else is better off with contexts of its own (space sharing), so turns are
-//! made only for those who can't be, and what they leave over is divided by the policy as always.
+//! The problem: a program that waits for its own threads by spinning needs all of its contexts at once, or
+//! none; and where there are more programs than contexts, somebody has to wait. Everyone else is better off
+//! with contexts of its own (space sharing), so turns are made only for those who can't be, and what they
+//! leave over is divided by the policy as always.
 //!
 //! The rule, in this order:
-//! 1. If the rigid programs fit at once, and what is left gives the others at least half of what is due to them, nobody takes turns.
-//! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take turns on the rest. What no turn uses is the
-//!    others', too.
-//! 3. Else the others have turns of their own, together; each alone, with one context, where they are more than the contexts.
+//! 1. If the rigid programs fit at once, and what is left gives the others at least half of what is due to
+//!    them, nobody takes turns.
+//! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take
+//!    turns on the rest. What no turn uses is the others', too.
+//! 3. Else the others have turns of their own, together; each alone, with one context, where they are more
+//!    than the contexts.
 //!
-//! What is *due* is equal context-time (contexts times time) for every user, and within a user's programs by weight ([`crate::users`]); what one can't use
-//! is due to the others.
+//! What is *due* is equal context-time (contexts times time) for every user, and within a user's programs by
+//! weight ([`crate::users`]); what one can't use is due to the others.
 //!
-//! Words: a *slice* is the time between two switches (the daemon's setting); a *round* is all turns once; a *unit* is what is scheduled, one
-//! program or all malleable ones together; its *rate* is the share of time in which it is due to run.
+//! Words: a *slice* is the time between two switches (the daemon's setting); a *round* is all turns once; a
+//! *unit* is what is scheduled, one program or all malleable ones together; its *rate* is the share of time
+//! in which it is due to run.
 
 mod round;
 
+use crate::allocation::slices;
 use crate::policies::ta::Ta;
 use crate::{Allocation, Dop, Gang, Machine, Policy, Program, ProgramId, Share, Turn, users};
 use round::{Unit, rates, round};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What the malleable programs have to be left of what is due to them, before they are given turns of their own instead.
+/// What the malleable programs have to be left of what is due to them, before they are given turns of their
+/// own instead.
 const LEAST_PART: f64 = 0.5;
 
-/// Divides the machine among `programs` by `policy`, and makes turns where that isn't enough and [`Machine::gang`] permits it. The one door: whoever asks a
-/// policy what programs get, or would have got, asks here.
+/// Divides the machine among `programs` by `policy`, and makes turns where that isn't enough and
+/// [`Machine::gang`] permits it. The one door: whoever asks a policy what programs get, or would have got,
+/// asks here.
 ///
-/// Each rigid program gets its cap, whatever the capacity is: it runs with that many threads or waits for itself. Each turn, with whoever is
-/// in none, fits the capacity but where a rigid program alone needs more than that. Policies that make turns themselves are given weights by which each
-/// user has an equal part of the time; where nobody may or has to take turns, what they mean to share in time is put side by side (`ta`) by these.
+/// Each rigid program gets its cap, whatever the capacity is: it runs with that many threads or waits for
+/// itself. Each turn, with whoever is in none, fits the capacity but where a rigid program alone needs more
+/// than that. Policies that make turns themselves are given weights by which each user has an equal part of
+/// the time; where nobody may or has to take turns, what they mean to share in time is put side by side
+/// (`ta`) by these.
 pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
     let mut sorted: Vec<&Program> = programs.iter().collect();
     // Ties and sums don't depend on the caller's order.
@@ -40,7 +49,8 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
     if policy.makes_turns() {
         let programs = weighed(programs, &sorted);
         let allocation = policy.allocate(machine, &programs);
-        // Too much at once, if nobody is stopped meanwhile; and where there are no turns to be lengthened, weights count in space.
+        // Too much at once, if nobody is stopped meanwhile; and where there are no turns to be lengthened,
+        // weights count in space.
         let alike = programs.windows(2).all(|pair| pair[0].sane_weight() == pair[1].sane_weight());
         let as_it_is = alike || programs.iter().any(|program| program.rigid);
         let in_time = if allocation.turns.is_empty() { as_it_is } else { machine.gang != Gang::Off };
@@ -79,19 +89,6 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
     }
     let shares = programs.iter().filter_map(|program| shares.remove(&program.id)).collect();
     Allocation { shares, turns: plan.turns, keeps: Vec::new() }
-}
-
-/// How many slices each member of `turns` has in a round, and how many there are.
-pub(crate) fn slices(turns: &[Turn]) -> (BTreeMap<ProgramId, u32>, u32) {
-    let mut slices: BTreeMap<ProgramId, u32> = BTreeMap::new();
-    let add = |sum: u32, turn: &Turn| sum.saturating_add(turn.slices);
-    for turn in turns {
-        for id in &turn.members {
-            let own = slices.entry(*id).or_default();
-            *own = add(*own, turn);
-        }
-    }
-    (slices, turns.iter().fold(0, add))
 }
 
 /// The programs with weights by which each user has an equal part.

@@ -232,7 +232,8 @@ proptest! {
             prop_assert!(program.rigid || minima > capacity || *dop >= program.floor(), "{dops:?}");
         }
         let mut most = 0;
-        let all: Vec<Turn> = if allocation.turns.is_empty() { vec![Turn { slices: 1, members: vec![] }] } else { allocation.turns.clone() };
+        let all: Vec<Turn> = if allocation.turns.is_empty() { vec![Turn { slices: 1,
+            members: vec![] }] } else { allocation.turns.clone() };
         let takes = |id: ProgramId| allocation.turns.iter().any(|turn| turn.members.contains(&id));
         for turn in &all {
             prop_assert!(turn.slices > 0 && turn.members.is_sorted());
@@ -240,12 +241,15 @@ proptest! {
                 .filter(|(program, _)| turn.members.contains(&program.id) || !takes(program.id))
                 .map(|(_, dop)| *dop).collect();
             // One that needs more than there is runs by itself.
-            prop_assert!(running.iter().sum::<u32>() <= capacity || running.len() == 1, "{running:?} of {capacity}");
+            prop_assert!(running.iter().sum::<u32>() <= capacity || running.len() == 1, "{running:?} of \
+                {capacity}");
             most = most.max(running.iter().sum());
         }
         // Malleable programs that run all the time have what no turn uses.
-        let content = |(program, dop): (&Program, &u32)| program.rigid || takes(program.id) || *dop == program.cap();
-        prop_assert!(most >= capacity || programs.iter().zip(&dops).all(content), "{most} of {capacity}: {allocation:?}");
+        let content = |(program, dop): (&Program,
+            &u32)| program.rigid || takes(program.id) || *dop == program.cap();
+        prop_assert!(most >= capacity || programs.iter().zip(&dops).all(content), "{most} of {capacity}: \
+            {allocation:?}");
         let length: u32 = allocation.turns.iter().map(|turn| turn.slices).sum();
         prop_assert!(length <= 3 * MOST_SLICES);
     }
@@ -259,8 +263,11 @@ proptest! {
     }
 
     #[test]
-    fn among_programs_that_exclude_each_other_time_is_by_weight_within_one_slice(weights in proptest::collection::vec(0.5f64..4.0, 2..8)) {
-        let programs: Vec<Program> = (1..).zip(&weights).map(|(id, weight)| Program { weight: *weight, ..rigid(id, 2) }).collect();
+    fn among_programs_that_exclude_each_other_time_is_by_weight_within_one_slice(
+        weights in proptest::collection::vec(0.5f64..4.0, 2..8),
+    ) {
+        let programs: Vec<Program> = (1..).zip(&weights).map(|(id, weight)| Program { weight: *weight,
+            ..rigid(id, 2) }).collect();
         let allocation = divided(2, &programs);
         for (program, weight) in programs.iter().zip(&weights) {
             let (mine, all) = time(&allocation, program.id.0);
@@ -270,14 +277,18 @@ proptest! {
     }
 
     #[test]
-    fn weights_far_apart_give_everyone_a_turn(weights in proptest::collection::vec(prop_oneof![Just(0.001), Just(1.0), Just(1000.0), Just(f64::NAN)], 1..30), capacity in 1u32..9) {
+    fn weights_far_apart_give_everyone_a_turn(weights in proptest::collection::vec(prop_oneof![Just(0.001),
+        Just(1.0), Just(1000.0), Just(f64::NAN)], 1..30), capacity in 1u32..9) {
         let needs = |id: u64| 1 + id as u32 % capacity;
-        let programs: Vec<Program> = (1..).zip(&weights).map(|(id, weight)| Program { weight: *weight, ..rigid(id, needs(id)) }).collect();
+        let programs: Vec<Program> = (1..).zip(&weights).map(|(id, weight)| Program { weight: *weight,
+            ..rigid(id, needs(id)) }).collect();
         let allocation = divided(capacity, &programs);
         let length: u32 = allocation.turns.iter().map(|turn| turn.slices).sum();
         prop_assert!(length <= 200, "{length}");
         for program in &programs {
-            prop_assert!(allocation.turns.is_empty() || time(&allocation, program.id.0).0 > 0 || !allocation.turns.iter().any(|turn| turn.members.contains(&program.id)));
+            prop_assert!(allocation.turns.is_empty() || time(&allocation,
+                program.id.0).0 > 0 || !allocation.turns.iter()
+                    .any(|turn| turn.members.contains(&program.id)));
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Each user is due as much as any other, however many programs he starts.
 //!
-//! A user counts as much as his heaviest program: the weights of his programs are scaled so that they add up to that. Who starts ten programs of weight
-//! 1 beside somebody's one has a tenth of half of the time for each of them; and a light program beside a heavy one takes nothing from others.
+//! A user counts as much as his heaviest program: the weights of his programs are scaled so that they add up
+//! to that. Who starts ten programs of weight 1 beside somebody's one has a tenth of half of the time for
+//! each of them; and a light program beside a heavy one takes nothing from others.
 
 use crate::Program;
 use std::collections::BTreeMap;
 
-/// The programs' weights, in their order, so scaled; all together weigh what they did. With one user they are as they are.
+/// The programs' weights, in their order, so scaled; all together weigh what they did. With one user they are
+/// as they are.
 pub(crate) fn weights(programs: &[&Program]) -> Vec<f64> {
     scaled(programs, Program::sane_weight)
 }

@@ -1,4 +1,5 @@
-//! What placement promises, on 200 machines of all kinds: 1 to 4,096 PUs, hybrid, with and without SMT, of odd sizes, lopsided.
+//! What placement promises, on 200 machines of all kinds: 1 to 4,096 PUs, hybrid, with and without SMT, of
+//! odd sizes, lopsided.
 
 use scaf_policy::place::{Cost, Style, Want, cost, place};
 use scaf_policy::{ProgramId, Pu, PuSet, Topology};
@@ -24,8 +25,8 @@ impl Dice {
     }
 }
 
-/// A machine with at most `most` PUs. One in four has caches of different sizes, one in four strong cores of two PUs and weak ones
-/// of one, one in eight PUs that are missing here and there.
+/// A machine with at most `most` PUs. One in four has caches of different sizes, one in four strong cores of
+/// two PUs and weak ones of one, one in eight PUs that are missing here and there.
 fn machine(dice: &mut Dice, most: u32) -> Topology {
     let most = dice.among(1, most);
     let (lopsided, hybrid, holes) = (dice.one_in(4), dice.one_in(4), dice.one_in(8));
@@ -204,7 +205,8 @@ fn no_program_that_fits_into_a_cache_has_parts_of_two_where_a_packing_is_known()
             Pu { os: i, core, l3, numa, package: numa / 2, class: 0 }
         };
         let topology = Topology { pus: (0..caches * cores * smt).map(pu).collect() };
-        // Every cache is divided among programs that fit into it, some of it is left; then the programs are shuffled.
+        // Every cache is divided among programs that fit into it, some of it is left; then the programs are
+        // shuffled.
         let mut sizes = Vec::new();
         let free = if round % 2 == 0 { 0 } else { 3 };
         for _ in 0..caches {

@@ -286,10 +286,12 @@ proptest! {
         homes in prop::collection::vec(0u32..6, 24),
         extra in prop::collection::vec(any_set(), 6),
     ) {
-        // Every PU belongs to one of six programs, so that one disjoint layout is known; each may run on more.
+        // Every PU belongs to one of six programs, so that one disjoint layout is known; each may run on
+        // more.
         let topology = machine(2, 1, 2, 3, 2);
         let own = |i: u32| (0..24u32).filter(|&pu| homes[pu as usize] == i).collect::<PuSet>();
-        let wants: Vec<Want> = (0..6).map(|i| (i, own(i))).filter(|(_, own)| !own.is_empty()).map(|(i, own)| Want {
+        let wants: Vec<Want> = (0..6).map(|i| (i, own(i))).filter(|(_, own)| !own.is_empty()).map(|(i,
+            own)| Want {
             id: ProgramId(u64::from(i)),
             dop: own.len() as u32,
             allowed: own.union(&extra[i as usize]),

@@ -20,7 +20,8 @@ fn any_float() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => 0.0..1.5f64,
         1 => prop::sample::select(vec![
-            f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, -0.0, f64::MIN_POSITIVE, 1e-300, 1e300, f64::MAX,
+            f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, -0.0, f64::MIN_POSITIVE, 1e-300, 1e300,
+                f64::MAX,
         ]),
     ]
 }
@@ -42,13 +43,15 @@ prop_compose! {
         curve in any_curve(), profile in any_curve(), serial in prop::bool::weighted(0.2),
         team in any_count(), rigid in prop::bool::weighted(0.2),
     ) -> Program {
-        Program { min, max, weight, dop, efficiency, curve, profile, serial, team, rigid, ..Program::new(ProgramId(0), natural) }
+        Program { min, max, weight, dop, efficiency, curve, profile, serial, team, rigid,
+            ..Program::new(ProgramId(0), natural) }
     }
 }
 
 prop_compose! {
     /// Programs with ids of their own, not in order.
-    fn any_programs()(list in prop::collection::vec(any_program(), 0..12), seed in any::<u64>()) -> Vec<Program> {
+    fn any_programs()(list in prop::collection::vec(any_program(), 0..12),
+        seed in any::<u64>()) -> Vec<Program> {
         let id = |i: usize| ProgramId((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed);
         list.into_iter().enumerate().map(|(i, p)| Program { id: id(i), ..p }).collect()
     }
@@ -160,7 +163,8 @@ fn any_units() -> impl Strategy<Value = Vec<u32>> {
 proptest! {
     #[test]
     fn by_turns_everyone_gets_the_same_time_times_contexts(
-        units in prop::sample::select(vec![vec![6, 24], vec![1, 2, 4], vec![2, 8, 16], vec![4, 12], vec![32]]),
+        units in prop::sample::select(vec![vec![6, 24], vec![1, 2, 4], vec![2, 8, 16], vec![4, 12],
+        vec![32]]),
         count in 1u64..80,
     ) {
         let whole = units.iter().copied().max().unwrap();
@@ -176,7 +180,8 @@ proptest! {
 
     #[test]
     fn sums_caps_and_floors_hold_whatever_comes(
-        history in prop::collection::vec((0u32..200, any_float(), any_programs()), 1..6), units in any_units(),
+        history in prop::collection::vec((0u32..200, any_float(), any_programs()), 1..6),
+        units in any_units(),
         settings in any_settings(),
     ) {
         for mut policy in managing(settings) {
@@ -228,7 +233,8 @@ proptest! {
                 turned.reverse();
                 let middle = turn.min(turned.len());
                 turned.rotate_left(middle);
-                let [mut one, mut other] = [one.allocate(&machine, programs), other.allocate(&machine, &turned)];
+                let [mut one, mut other] = [one.allocate(&machine, programs), other.allocate(&machine,
+                    &turned)];
                 for allocation in [&mut one, &mut other] {
                     allocation.shares.sort_by_key(|share| share.id);
                     allocation.keeps.sort();
@@ -272,16 +278,20 @@ proptest! {
     ) {
         let program = |i| Program { efficiency: Some(e), dop: 4, ..Program::new(ProgramId(i), 99) };
         let programs: Vec<Program> = (0..count as u64).map(program).collect();
-        // Not curve: it tries out one of them before the others. Nor those for which it's units and fractions that are equal.
-        for mut policy in managing(Settings::default()).filter(|policy| !["curve", "ta", "taco"].contains(&policy.name())) {
+        // Not curve: it tries out one of them before the others. Nor those for which it's units and fractions
+        // that are equal.
+        for mut policy in managing(Settings::default()).filter(|policy| !["curve", "ta",
+            "taco"].contains(&policy.name())) {
             let dops = dops(&policy.allocate(&machine(capacity), &programs));
             prop_assert!(dops[0] - dops[count - 1] <= 1, "{}: {:?}", policy.name(), dops);
-            prop_assert!(dops.is_sorted_by(|a, b| a >= b), "what is left over goes to the earlier: {:?}", dops);
+            prop_assert!(dops.is_sorted_by(|a, b| a >= b), "what is left over goes to the earlier: \
+                {:?}", dops);
         }
     }
 }
 
-/// As the daemon would ask with curves that are known well: the last of some decisions, when nothing is tried out any more.
+/// As the daemon would ask with curves that are known well: the last of some decisions, when nothing is tried
+/// out any more.
 fn settled(name: &str, settings: &Settings, capacity: u32, programs: &mut [Program]) -> Vec<u32> {
     let mut policy = by_name(name, settings).unwrap();
     let mut last = Vec::new();
@@ -363,7 +373,8 @@ proptest! {
             let full = dops.iter().sum::<u32>() == capacity.min(caps);
             // It leaves contexts idle where they help nobody.
             let none_is_helped =
-                programs.iter().zip(&powers).zip(&dops).all(|((p, power), dop)| *power == 0.0 || *dop == p.cap());
+                programs.iter().zip(&powers).zip(&dops).all(|((p, power),
+                    dop)| *power == 0.0 || *dop == p.cap());
             prop_assert!(full || name == "curve" && none_is_helped, "{name}: {dops:?} of {capacity}");
         }
     }

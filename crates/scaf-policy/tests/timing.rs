@@ -1,5 +1,6 @@
-//! How long decisions take that are larger than any that are made every day. `cargo test --release -p scaf-policy --test timing -- --ignored --nocapture`
-//! prints it; nothing is asserted, for the machine may be busy.
+//! How long decisions take that are larger than any that are made every day. `cargo test --release -p
+//! scaf-policy --test timing -- --ignored --nocapture` prints it; nothing is asserted, for the machine may be
+//! busy.
 
 use scaf_policy::place::{Style, Want, place, place_turns};
 use scaf_policy::{Gang, Machine, Program, ProgramId, Pu, PuSet, Settings, Topology, by_name, with_turns};
@@ -56,7 +57,8 @@ fn turns_of_many_programs() {
             let (_, again) = timed(|| place(&wants));
             let turns = allocation.turns.len();
             println!(
-                "{count:5} {kind:15} on {pus:4}: {turns:5} turns, decided {decided}, placed {placed}, again {again}"
+                "{count:5} {kind:15} on {pus:4}: {turns:5} turns, decided {decided}, placed {placed}, again \
+                 {again}"
             );
         }
     }

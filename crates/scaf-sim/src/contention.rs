@@ -1,13 +1,14 @@
 //! What programs take from each other: turns on contexts, and memory bandwidth.
 //!
-//! Turns: a context that L threads want gives each of them 1/L of its time, less what taking turns costs. Bandwidth: where the
-//! programs on a NUMA node want more than it can deliver, each context there gets an equal part, and what some of them don't need the
-//! others get. A program's own
-//! saturation is in its speedup curve, so alone on a node it never counts for more than the node can deliver.
+//! Turns: a context that L threads want gives each of them 1/L of its time, less what taking turns costs.
+//! Bandwidth: where the programs on a NUMA node want more than it can deliver, each context there gets an
+//! equal part, and what some of them don't need the others get. A program's own saturation is in its speedup
+//! curve, so alone on a node it never counts for more than the node can deliver.
 //!
-//! A curve is that of contexts close together. Spread over more nodes than it needs, a program that slow memory holds back (`waits`
-//! below 1) has more memory to draw on: on each node it does what its curve says for its contexts there, and crossing from node to node
-//! costs what its curve says it costs where it can't be helped.
+//! A curve is that of contexts close together. Spread over more nodes than it needs, a program that slow
+//! memory holds back (`waits` below 1) has more memory to draw on: on each node it does what its curve says
+//! for its contexts there, and crossing from node to node costs what its curve says it costs where it can't
+//! be helped.
 
 use crate::running::Running;
 use crate::scenario::{Contention, Mechanisms};
@@ -121,8 +122,8 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// What each context gets of a node that can deliver `most`, if programs want so much for so many contexts; infinite if there is
-/// enough for all.
+/// What each context gets of a node that can deliver `most`, if programs want so much for so many contexts;
+/// infinite if there is enough for all.
 fn level(most: f64, wants: &[(f64, f64)]) -> f64 {
     if wants.iter().map(|(want, _)| want).sum::<f64>() <= most {
         return f64::INFINITY;

@@ -1,8 +1,9 @@
 //! The simulation: from event to event on a virtual clock.
 //!
-//! Events are arrivals, ends of serial stretches and regions, grants that come into effect, and the daemon's ticks. Between two of them every
-//! program goes on at one speed. The daemon is asked as scafd asks its policy and placement: at once when programs come and go and
-//! when a lent program needs its contexts back, else at every tick.
+//! Events are arrivals, ends of serial stretches and regions, grants that come into effect, and the daemon's
+//! ticks. Between two of them every program goes on at one speed. The daemon is asked as scafd asks its
+//! policy and placement: at once when programs come and go and when a lent program needs its contexts back,
+//! else at every tick.
 
 mod places;
 
@@ -37,7 +38,8 @@ pub struct Options {
     pub record: bool,
 }
 
-/// Simulates a scenario on a topology (mostly its own, [`Scenario::topology`]) under a policy that remembers nothing yet.
+/// Simulates a scenario on a topology (mostly its own, [`Scenario::topology`]) under a policy that remembers
+/// nothing yet.
 pub fn simulate(
     scenario: &Scenario,
     topology: &Topology,
@@ -78,7 +80,8 @@ struct Simulation<'a> {
     busy_s: f64,
     context_s: f64,
     most_busy: f64,
-    /// Since when everybody is there, with the work that was done by then; and what came of it when the first left.
+    /// Since when everybody is there, with the work that was done by then; and what came of it when the first
+    /// left.
     together_since: Option<(f64, f64)>,
     together: Option<f64>,
 }
@@ -239,7 +242,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// libgomp's way with OMP_DYNAMIC: as many threads as there are contexts, less the load of the last 15 minutes.
+    /// libgomp's way with OMP_DYNAMIC: as many threads as there are contexts, less the load of the last 15
+    /// minutes.
     fn adapt_to_load(&mut self) {
         let threads: u32 = self.running.iter().map(Running::width).sum();
         let share = 1.0 - (-self.period_s() / LOAD_S).exp();

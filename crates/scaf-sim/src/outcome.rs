@@ -58,8 +58,8 @@ pub struct Outcome {
     pub busy_pct: f64,
     /// The most contexts that were busy at once.
     pub most_busy: f64,
-    /// The work a second that all programs did while all of them were there: the sum of speedups without what who ends first is
-    /// worth to those who stay. `None` if they never were.
+    /// The work a second that all programs did while all of them were there: the sum of speedups without what
+    /// who ends first is worth to those who stay. `None` if they never were.
     pub stp_together: Option<f64>,
     /// Seconds in which anybody was there.
     pub occupied_s: f64,

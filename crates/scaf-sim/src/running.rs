@@ -1,7 +1,8 @@
 //! A program while it runs: where it is, what carries its grant out, and what it did since the daemon looked.
 //!
-//! Its speed is constant between two events; [`Running::advance`] takes it from one to the next. A *piece* is what the daemon can
-//! tell the time of: a run of a region, or the stretch between two barriers of a long one.
+//! Its speed is constant between two events; [`Running::advance`] takes it from one to the next. A *piece* is
+//! what the daemon can tell the time of: a run of a region, or the stretch between two barriers of a long
+//! one.
 
 use crate::scenario::{Mechanisms, Permits, ProgramSpec, RegionSpec};
 use scaf_policy::ProgramId;
@@ -173,7 +174,8 @@ impl<'a> Running<'a> {
         (self.team, self.mechanism) = self.choose(region, first);
     }
 
-    /// The team of a run of a region, and its mechanism, as the client chooses. `first`: it hasn't run before.
+    /// The team of a run of a region, and its mechanism, as the client chooses. `first`: it hasn't run
+    /// before.
     fn choose(&self, region: &RegionSpec, first: bool) -> (u32, Mechanism) {
         let dop =
             if self.spec.rigid { self.natural } else { self.dop.unwrap_or(self.wish).min(self.natural) };
@@ -205,8 +207,8 @@ impl<'a> Running<'a> {
         self.choose(region, false).0
     }
 
-    /// Threads that it runs with, where they are to be waited for: those of a team that spins and can be resized. Others are folded
-    /// at once, at little loss.
+    /// Threads that it runs with, where they are to be waited for: those of a team that spins and can be
+    /// resized. Others are folded at once, at little loss.
     pub fn late_team(&self) -> u32 {
         let resized = |region: &RegionSpec| matches!(region.mechanism, Permits::Resize | Permits::Auto);
         if self.spec.spins && self.region().is_some_and(resized) { self.team } else { 0 }

@@ -1,8 +1,8 @@
 //! What is simulated: a machine, the programs that come to it, and what of all this is assumed. A TOML file.
 //!
-//! Words: a *phase* is a serial stretch and then some regions, gone through several times; a region is *run* so often in a row.
-//! *Work* is counted in seconds of one context that nobody disturbs: a region of 2 s on one context is 2 s of work,
-//! whatever it runs on.
+//! Words: a *phase* is a serial stretch and then some regions, gone through several times; a region is *run*
+//! so often in a row. *Work* is counted in seconds of one context that nobody disturbs: a region of 2 s on
+//! one context is 2 s of work, whatever it runs on.
 
 use crate::shape::{MOST_CONTEXTS, Shape};
 use scaf_policy::Gang;
@@ -19,14 +19,16 @@ pub struct Scenario {
     pub description: String,
     /// The machine, as hwloc's synthetic descriptions put it: `pack:2 core:4 pu:2`.
     pub machine: String,
-    /// How many of its contexts there are to give away from when on, in seconds and contexts, times in their order; what is missing
-    /// is kept busy by what nobody manages. All of them before the first, and if there is none.
+    /// How many of its contexts there are to give away from when on, in seconds and contexts, times in their
+    /// order; what is missing is kept busy by what nobody manages. All of them before the first, and if there
+    /// is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capacity: Vec<(f64, u32)>,
     /// What isn't known but assumed, a sentence each: they are printed with the results.
     #[serde(default)]
     pub assumptions: Vec<String>,
-    /// By how much programs' speed varies from one tick to the next: a standard deviation in percent, 0 to 50.
+    /// By how much programs' speed varies from one tick to the next: a standard deviation in percent, 0 to
+    /// 50.
     #[serde(default)]
     pub noise_pct: f64,
     /// What programs take from each other.
@@ -46,17 +48,19 @@ pub struct Scenario {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Contention {
-    /// What the memory of one NUMA node can deliver, in the unit of [`RegionSpec::bandwidth`]; none for no limit.
+    /// What the memory of one NUMA node can deliver, in the unit of [`RegionSpec::bandwidth`]; none for no
+    /// limit.
     pub node_bandwidth: Option<f64>,
-    /// What taking turns on contexts costs beyond the turns: with L threads a context, work takes 1 + this (L - 1) times as long.
+    /// What taking turns on contexts costs beyond the turns: with L threads a context, work takes 1 + this (L
+    /// - 1) times as long.
     pub slice_loss: f64,
     /// The same, in addition, for programs that spin while they wait.
     pub spin_loss: f64,
 }
 
 impl Default for Contention {
-    /// Turns cost 5% with two threads a context: a guess, within what docs/mechanisms.md has for folded barriers. Spinning at
-    /// them costs the other's whole turn.
+    /// Turns cost 5% with two threads a context: a guess, within what docs/mechanisms.md has for folded
+    /// barriers. Spinning at them costs the other's whole turn.
     fn default() -> Contention {
         Contention { node_bandwidth: None, slice_loss: 0.05, spin_loss: 1.0 }
     }
@@ -70,15 +74,20 @@ pub struct Mechanisms {
     pub fold_ms: f64,
     /// From a larger one to running threads having spread, in milliseconds.
     pub unfold_ms: f64,
-    /// Share of the speed that a team loses while it is folded: 1.05 of one thread's time at a barrier each 50 us.
+    /// Share of the speed that a team loses while it is folded: 1.05 of one thread's time at a barrier each
+    /// 50 us.
     pub fold_loss: f64,
-    /// From a grant to the next chunk, or virtual thread, where threads are parked or virtualised, in milliseconds.
+    /// From a grant to the next chunk, or virtual thread, where threads are parked or virtualised, in
+    /// milliseconds.
     pub chunk_ms: f64,
-    /// What a program that is moved to other contexts altogether loses by cold caches, in milliseconds; a part of it for a part.
+    /// What a program that is moved to other contexts altogether loses by cold caches, in milliseconds; a
+    /// part of it for a part.
     pub cold_ms: f64,
-    /// How long a time slice is where programs take turns, in milliseconds: 50 to 100, says TACO's section 3.3.
+    /// How long a time slice is where programs take turns, in milliseconds: 50 to 100, says TACO's section
+    /// 3.3.
     pub slice_ms: f64,
-    /// From the beginning of a turn to its programs' first progress, in milliseconds; their caches are cold as well.
+    /// From the beginning of a turn to its programs' first progress, in milliseconds; their caches are cold
+    /// as well.
     pub switch_ms: f64,
     /// From a serial phase's end to the decision that gives its contexts back, in milliseconds.
     pub wake_ms: f64,
@@ -109,7 +118,8 @@ pub struct DaemonSettings {
     pub rc_s: f64,
     /// Whether programs' true speedups alone are given as profiles (SCALO's OPPTS).
     pub profiles: bool,
-    /// Whether contexts are chosen without a thought for what they share: a program keeps what it has, and takes any that are free.
+    /// Whether contexts are chosen without a thought for what they share: a program keeps what it has, and
+    /// takes any that are free.
     pub any_contexts: bool,
     /// Whether programs that should take turns run all at once instead, on the contexts of their turns.
     pub all_at_once: bool,
@@ -197,11 +207,12 @@ pub struct RegionSpec {
     pub times: u32,
     /// Its speedup alone.
     pub speedup: Shape,
-    /// Memory traffic at the speed of one context; on p contexts it is S(p) times as much, as far as a node can deliver it.
+    /// Memory traffic at the speed of one context; on p contexts it is S(p) times as much, as far as a node
+    /// can deliver it.
     #[serde(default)]
     pub bandwidth: f64,
-    /// Of the efficiency that it loses on more contexts, the share that is waiting for each other, which useful over wall sees. The rest
-    /// is slow memory.
+    /// Of the efficiency that it loses on more contexts, the share that is waiting for each other, which
+    /// useful over wall sees. The rest is slow memory.
     #[serde(default = "unit")]
     pub waits: f64,
     /// Intervals between barriers in a run, by which a long one is observed before it ends; 1 for none.
@@ -212,7 +223,8 @@ pub struct RegionSpec {
     pub mechanism: Permits,
 }
 
-/// Which mechanisms a region permits; see docs/mechanisms.md. The one that it gets is chosen as in the client.
+/// Which mechanisms a region permits; see docs/mechanisms.md. The one that it gets is chosen as in the
+/// client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permits {

@@ -6,13 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// Straight lines between points (DoP, speedup) in the order of DoPs, from (1, 1) on; it stays as it is beyond the last.
+    /// Straight lines between points (DoP, speedup) in the order of DoPs, from (1, 1) on; it stays as it is
+    /// beyond the last.
     Points(Vec<(u32, f64)>),
     /// Amdahl's law with this share of serial work, 0 to 1.
     Amdahl(f64),
     /// Amdahl's law through the point (DoP, speedup): 1 <= speedup <= DoP.
     AmdahlThrough(u32, f64),
-    /// Gunther's universal law of scalability, with contention and coherence: S = p / (1 + a (p - 1) + b p (p - 1)), which has a knee.
+    /// Gunther's universal law of scalability, with contention and coherence: S = p / (1 + a (p - 1) + b p (p
+    /// - 1)), which has a knee.
     Usl(f64, f64),
     /// This power of p, 0 to 1.
     Power(f64),
@@ -22,7 +24,8 @@ pub enum Shape {
 pub const MOST_CONTEXTS: u32 = 65_536;
 
 impl Shape {
-    /// The speedup on `p` contexts; 0 counts as 1. Positive and finite for every shape that [`Shape::check`] finds sound.
+    /// The speedup on `p` contexts; 0 counts as 1. Positive and finite for every shape that [`Shape::check`]
+    /// finds sound.
     pub fn at(&self, p: u32) -> f64 {
         let x = f64::from(p.max(1));
         if p <= 1 {
@@ -39,7 +42,8 @@ impl Shape {
         }
     }
 
-    /// The speedup on a number of contexts that needn't be whole: straight lines between those that are, and nothing on none.
+    /// The speedup on a number of contexts that needn't be whole: straight lines between those that are, and
+    /// nothing on none.
     pub fn part(&self, contexts: f64) -> f64 {
         let below = contexts.max(0.0).floor();
         let at = |p: f64| if p < 1.0 { 0.0 } else { self.at(p as u32) };
@@ -149,10 +153,12 @@ mod tests {
         #[test]
         fn a_sound_shape_has_a_positive_speedup_everywhere(
             points in proptest::collection::vec((0u32..70_000, proptest::num::f64::ANY), 0..6),
-            a in proptest::num::f64::ANY, b in proptest::num::f64::ANY, dop in 0u32..70_000, p in 0u32..70_000,
+            a in proptest::num::f64::ANY, b in proptest::num::f64::ANY, dop in 0u32..70_000,
+            p in 0u32..70_000,
         ) {
             for shape in [
-                Shape::Points(points), Shape::Amdahl(a), Shape::AmdahlThrough(dop, a), Shape::Usl(a, b), Shape::Power(a),
+                Shape::Points(points), Shape::Amdahl(a), Shape::AmdahlThrough(dop, a), Shape::Usl(a, b),
+                    Shape::Power(a),
             ] {
                 if shape.check().is_ok() {
                     let s = shape.at(p);

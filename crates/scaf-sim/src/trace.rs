@@ -1,9 +1,10 @@
 //! What `scaf record` writes, and what would have happened under another policy.
 //!
-//! A trace is a decision a line, in JSON: who was there, what was known of them, what they got. From that each program is rebuilt:
-//! its presence from the first decision that has it to the first that hasn't, its speedup curve by what was known most surely, and its work
-//! by both: the integral of its speedup at the DoPs that it had. What the trace can't tell is assumed: a program does one thing all
-//! the time, it can be resized within 10 ms, and nobody slows anybody.
+//! A trace is a decision a line, in JSON: who was there, what was known of them, what they got. From that
+//! each program is rebuilt: its presence from the first decision that has it to the first that hasn't, its
+//! speedup curve by what was known most surely, and its work by both: the integral of its speedup at the DoPs
+//! that it had. What the trace can't tell is assumed: a program does one thing all the time, it can be
+//! resized within 10 ms, and nobody slows anybody.
 
 use crate::scenario::{self, Permits, ProgramSpec, RegionSpec, Scenario};
 use crate::shape::{MOST_CONTEXTS, Shape};
@@ -58,7 +59,8 @@ pub enum Error {
     Order(usize),
     /// Some of those who shared the machine are missing.
     #[error(
-        "line {line}: {hidden} programs of other users took part and are hidden from whoever recorded this; record as root, or as the user \
+        "line {line}: {hidden} programs of other users took part and are hidden from whoever recorded this; \
+         record as root, or as the user \
          of the daemon"
     )]
     Hidden {
@@ -246,8 +248,10 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
         machine: format!("core:{contexts} pu:1"),
         capacity,
         assumptions: [
-            "Each program does one thing all the time, with the speedup that was known of it most surely; between the DoPs that were observed, and beyond them, time is a power of the DoP.",
-            "Teams can be resized within 10 ms. Contexts are all alike, and nobody slows anybody. As many of them are there as were, whatever the policy.",
+            "Each program does one thing all the time, with the speedup that was known of it most surely; \
+             between the DoPs that were observed, and beyond them, time is a power of the DoP.",
+            "Teams can be resized within 10 ms. Contexts are all alike, and nobody slows anybody. As many \
+             of them are there as were, whatever the policy.",
             "Programs that were still there when the trace ended have the work that they had done by then.",
         ]
         .map(str::to_owned)
@@ -312,8 +316,8 @@ impl Seen {
     }
 }
 
-/// The speedup at `p`: the time is a power of p between known DoPs, and beyond the last, where it never falls; linear where
-/// nothing is known.
+/// The speedup at `p`: the time is a power of p between known DoPs, and beyond the last, where it never
+/// falls; linear where nothing is known.
 fn power(curve: &BTreeMap<u32, f64>, p: u32) -> f64 {
     let x = f64::from(p).ln();
     let below = curve.range(..=p).next_back().map_or((1, 1.0), |(dop, s)| (*dop, *s));

@@ -128,7 +128,8 @@ proptest! {
 
     #[test]
     fn any_numbers_in_a_trace_give_a_scenario_or_an_error(
-        times in proptest::collection::vec(-1e6f64..1e12, 1..5), capacity in any::<u32>(), dop in any::<u32>(),
+        times in proptest::collection::vec(-1e6f64..1e12, 1..5), capacity in any::<u32>(),
+        dop in any::<u32>(),
         speedup in proptest::num::f64::ANY, natural in 0u32..5000, weight in proptest::num::f64::ANY,
     ) {
         let mut lines = Vec::new();

@@ -1,7 +1,7 @@
 //! Programs that take turns, as the daemon's controller has them do it.
 //!
-//! A turn lasts as many time slices as the policy says; who is in none of the turns runs all the time. A decision that leaves the turns
-//! as they are doesn't disturb them.
+//! A turn lasts as many time slices as the policy says; who is in none of the turns runs all the time. A
+//! decision that leaves the turns as they are doesn't disturb them.
 
 use crate::running::Running;
 use crate::scenario::Mechanisms;

@@ -1,5 +1,5 @@
-//! What the daemon knows of a simulated program: the daemon's own estimators and rules ([`scaf_policy::knowledge`]), fed as scafd feeds
-//! them. There are no counters here.
+//! What the daemon knows of a simulated program: the daemon's own estimators and rules
+//! ([`scaf_policy::knowledge`]), fed as scafd feeds them. There are no counters here.
 
 use crate::running::Account;
 use scaf_policy::efficiency::Interval;
@@ -32,7 +32,8 @@ impl Watch {
         }
     }
 
-    /// Takes in what it did since the last look, on `dop` contexts; they may be all that it has, for the others are `lent`.
+    /// Takes in what it did since the last look, on `dop` contexts; they may be all that it has, for the
+    /// others are `lent`.
     pub fn look(&mut self, now_s: f64, dop: u32, lent: bool, account: Account) {
         let dt_s = now_s - self.since_s;
         self.since_s = now_s;

@@ -9,7 +9,7 @@ fn rerun(name: &str) -> Paper {
 
 /// Ours and theirs.
 fn row(paper: &Paper, configuration: &str, process: &str, what: &str) -> (f64, Option<f64>) {
-    let found = |row: &&scaf_sim::paper::Row| {
+    let found = |row: &&scaf_sim::paper::Comparison| {
         row.configuration == configuration && row.process == process && row.what == what
     };
     let row =
@@ -39,7 +39,8 @@ fn sp_and_lu_have_the_slides_speedups_within_15_percent() {
     }
 }
 
-/// What six copies do to each other is fitted for one size of partition; this is how well it tells the others.
+/// What six copies do to each other is fitted for one size of partition; this is how well it tells the
+/// others.
 #[test]
 fn effective_speedups_are_told_within_a_third() {
     let paper = rerun("effective-speedup");
@@ -68,8 +69,8 @@ fn taco_s_sets_come_in_the_paper_s_order() {
     for set in ["B", "D"] {
         assert!(makespan("ta", set).0 < makespan("equi", set).0, "set {set}");
     }
-    // What the paper calls EQ takes any contexts (section 4.2), which is why TACO is ahead of it in set D (section 4.3). With equal
-    // parts along the topology the two are level there.
+    // What the paper calls EQ takes any contexts (section 4.2), which is why TACO is ahead of it in set D
+    // (section 4.3). With equal parts along the topology the two are level there.
     for ahead in ["taco", "equi"] {
         assert!(makespan(ahead, "D").0 < makespan("equi, any contexts", "D").0, "{ahead}");
     }

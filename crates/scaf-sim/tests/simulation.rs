@@ -120,7 +120,8 @@ fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
         let mut policy = by_name("scaf", &Settings::default()).unwrap();
         let topology = both.topology().unwrap();
         let outcome = simulate(&both, &topology, &mut *policy, Options { seed: 1, record: true });
-        // What the program had before the other one came: where nothing is observed, there is useful over wall alone.
+        // What the program had before the other one came: where nothing is observed, there is useful over
+        // wall alone.
         let first = outcome.recorded.iter().filter(|d| (8.0..10.0).contains(&d.machine.now_s));
         let mut errors =
             first.filter_map(|d| d.programs[0].curve.last()).map(|point| (point.dop, point.speedup.error));
@@ -148,7 +149,8 @@ fn contexts_of_a_serial_program_are_told_to_be_free_and_where_they_were_lent_its
         outcome.recorded.iter().map(|d| (d.machine.now_s, d.programs[0].serial)).collect()
     };
     let back = |told: &[(f64, bool)]| told.iter().find(|(at, serial)| *at > 0.75 && !serial).unwrap().0;
-    // 20 runs on two of four contexts take 0.1 s, and a little more, for the first began on four; the next tick is at 2.75 s.
+    // 20 runs on two of four contexts take 0.1 s, and a little more, for the first began on four; the next
+    // tick is at 2.75 s.
     let curve = told("curve");
     assert!(curve.contains(&(0.25, false)) && curve.contains(&(0.75, true)), "{curve:?}");
     assert!((2.501..2.502).contains(&back(&curve)), "{curve:?}");
@@ -239,7 +241,8 @@ fn any_scenario() -> impl Strategy<Value = Scenario> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn work_is_conserved_and_no_more_contexts_are_busy_than_there_are(scenario in any_scenario(), seed in any::<u64>()) {
+    fn work_is_conserved_and_no_more_contexts_are_busy_than_there_are(scenario in any_scenario(),
+        seed in any::<u64>()) {
         prop_assume!(scenario.check().is_ok());
         let contexts = scenario.topology().unwrap().pus.len() as f64;
         for policy in policies() {
@@ -262,7 +265,8 @@ proptest! {
     }
 
     #[test]
-    fn nobody_is_faster_than_the_best_that_its_regions_can_do(mut scenario in any_scenario(), seed in any::<u64>()) {
+    fn nobody_is_faster_than_the_best_that_its_regions_can_do(mut scenario in any_scenario(),
+        seed in any::<u64>()) {
         prop_assume!(scenario.check().is_ok());
         scenario.noise_pct = 0.0;
         let pus = scenario.topology().unwrap().pus;

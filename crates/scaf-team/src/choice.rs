@@ -1,15 +1,15 @@
-//! How large a region's team is, and which mechanism carries out the grant: one pure function of what is known.
-//! The first that fits:
+//! How large a region's team is, and which mechanism carries out the grant: one pure function of what is
+//! known. The first that fits:
 //!
-//! 1. *Fold*, with the team as without us: regions that aren't known yet, or are long and then fold evenly, or
-//!    begin while contexts of the program are lent. Such a team grows in mid-region, too (it is *wide*). Not where
-//!    threads spin on memory of their own.
+//! 1. *Fold*, with the team as without us: regions that aren't known yet, or are long and then fold evenly,
+//!    or begin while contexts of the program are lent. Such a team grows in mid-region, too (it is *wide*).
+//!    Not where threads spin on memory of their own.
 //! 2. *Resize*: regions that leave their size to the runtime and don't depend on it.
 //! 3. *Virtualise*: short regions whose threads are independent.
 //! 4. *Fold*: all others, whose team has its size from the program, depends on it, or hasn't been inspected.
 //!
-//! Folding is done by the daemon, by affinity. Threads of dynamic loops are parked besides ([`crate::gate`]). A new
-//! mechanism is a line of [`Mechanism`] with its name, and an arm of [`choose`].
+//! Folding is done by the daemon, by affinity. Threads of dynamic loops are parked besides ([`crate::gate`]).
+//! A new mechanism is a line of [`Mechanism`] with its name, and an arm of [`choose`].
 
 /// How a region follows the grant. Client, daemon, simulator and command line have it from here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -307,7 +307,8 @@ mod tests {
             lent in any::<bool>(),
             spins in any::<bool>(),
         ) -> Facts {
-            Facts { requested, natural, budget, kept, resizable, independent, length, only_master, lent, spins }
+            Facts { requested, natural, budget, kept, resizable, independent, length, only_master, lent,
+                spins }
         }
     }
 

@@ -1,11 +1,12 @@
 //! From hwloc's tree of objects to a row of PUs that each say what they share.
 //!
-//! hwloc leaves a level out where a machine (or a virtual one) does not tell it. A PU without a core is a core of
-//! its own, since nothing says that it shares one; without a cache it shares what its NUMA node shares; without
-//! a package all PUs are in one.
+//! hwloc leaves a level out where a machine (or a virtual one) does not tell it. A PU without a core is a
+//! core of its own, since nothing says that it shares one; without a cache it shares what its NUMA node
+//! shares; without a package all PUs are in one.
 //!
-//! Classes of cores are hwloc's kinds of CPUs, where it can rank them: by what the system says of their capacity (Arm), by the kind that
-//! the processor says they are or by their frequencies. Where it can't, all are of one class.
+//! Classes of cores are hwloc's kinds of CPUs, where it can rank them: by what the system says of their
+//! capacity (Arm), by the kind that the processor says they are or by their frequencies. Where it can't, all
+//! are of one class.
 
 use hwlocality::Topology as Hwloc;
 use hwlocality::object::TopologyObject;
@@ -33,7 +34,8 @@ fn describe(hwloc: &Hwloc, pu: &TopologyObject) -> Option<Pu> {
     let os = u32::try_from(pu.os_index()?).ok()?;
     let level =
         |wanted| pu.ancestors().find(|o| o.object_type() == wanted).map(|o| number(o.logical_index()));
-    // A NUMA node is no ancestor of its PUs in hwloc 2; where several are local (HBM beside DRAM), the first counts.
+    // A NUMA node is no ancestor of its PUs in hwloc 2; where several are local (HBM beside DRAM), the first
+    // counts.
     let numa = hwloc
         .objects_with_type(ObjectType::NUMANode)
         .filter(|node| node.cpuset().is_some_and(|set| set.is_set(cpu_index(os))))

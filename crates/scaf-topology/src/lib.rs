@@ -1,7 +1,7 @@
 //! The machine's topology as hwloc sees it, as `scaf-policy`'s plain type.
 //!
-//! Daemon, simulator and command line share this one adapter, so that a machine of 24 cores or 1,024 contexts can
-//! be tried anywhere: from a synthetic description or from an XML file that `lstopo` saved.
+//! Daemon, simulator and command line share this one adapter, so that a machine of 24 cores or 1,024 contexts
+//! can be tried anywhere: from a synthetic description or from an XML file that `lstopo` saved.
 //!
 //! Words: a *PU* is a hardware context, known by the operating system's index (what affinity masks count in);
 //! a *logical* index numbers objects such that neighbours share more.
@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 /// Where a topology comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// The machine that this runs on, PUs that this process may not use included; those that are offline are not.
+    /// The machine that this runs on, PUs that this process may not use included; those that are offline are
+    /// not.
     ThisMachine,
     /// hwloc's synthetic description, such as `pack:2 l3:1 core:4 pu:2`.
     Synthetic(String),
@@ -56,7 +57,8 @@ pub enum Error {
         reason: String,
     },
     /// A file that is not there or is no topology.
-    #[error("{}: not a topology that hwloc can read ({reason}); save one with `lstopo machine.xml`", path.display())]
+    #[error("{}: not a topology that hwloc can read ({reason}); save one with `lstopo \
+        machine.xml`", path.display())]
     Xml {
         /// Which file.
         path: PathBuf,
@@ -76,7 +78,8 @@ pub fn load(source: &Source) -> Result<Topology, Error> {
     let builder = Hwloc::builder();
     let hwloc = match source {
         Source::ThisMachine => {
-            // PUs outside of our cpuset belong to the picture; whoever asks restricts it to what may be used now.
+            // PUs outside of our cpuset belong to the picture; whoever asks restricts it to what may be used
+            // now.
             let build = builder.with_flags(BuildFlags::INCLUDE_DISALLOWED).map_err(|e| e.to_string());
             build
                 .and_then(|b| b.build().map_err(|e| e.to_string()))

@@ -1,8 +1,8 @@
 //! Finding a daemon and asking it.
 //!
-//! A daemon is its socket: `SCAF_SOCKET` if that is set, else the system-wide one, else the user's session's. A
-//! socket is trusted only if root or the user owns it and listens on it: whoever answers decides how fast the
-//! user's programs run, and a stranger may have put a socket where we look.
+//! A daemon is its socket: `SCAF_SOCKET` if that is set, else the system-wide one, else the user's session's.
+//! A socket is trusted only if root or the user owns it and listens on it: whoever answers decides how fast
+//! the user's programs run, and a stranger may have put a socket where we look.
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::io::Errno;

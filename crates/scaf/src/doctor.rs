@@ -2,7 +2,7 @@
 
 mod counters;
 
-use crate::{cli, daemon, host, launch, output, ps, target};
+use crate::{cli, daemon, host, launch, output, target};
 use anyhow::{Context, Result};
 use scaf_inspect::{ProgramFacts, Resizable};
 use scafd::apply::gang::stop::{Way, Wish};
@@ -260,14 +260,14 @@ fn render_program(program: &Program) -> String {
 
 /// What may be done to each region, and why not more.
 fn render_regions(facts: &ProgramFacts) -> String {
-    let mut table = ps::plain_table(&["  REGION", "SIZE FREE", "SIZE FIXED", "WHY"]);
+    let mut table = output::plain_table(&["  REGION", "SIZE FREE", "SIZE FIXED", "WHY"]);
     for region in &facts.regions {
         let fixed = if region.tie.is_none() { "virtualise" } else { "fold" };
         let free = if facts.resizable == Resizable::Yes { "resize" } else { fixed };
         let why = region.tie.as_deref().unwrap_or("its threads are independent");
         table.add_row([&format!("  {}", region.function), free, fixed, why]);
     }
-    format!("\n{}\n", ps::trimmed(&table))
+    format!("\n{}\n", output::trimmed(&table))
 }
 
 fn count(number: usize, what: &str) -> String {

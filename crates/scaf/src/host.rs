@@ -132,8 +132,8 @@ pub fn cgroups(root: &Path) -> Cgroups {
     Cgroups { version: version.into(), controllers, quota }
 }
 
-/// The smallest limit in the group `own` and those around it. In a container, /proc names a group that is not below
-/// the mount; the mount itself is then the group.
+/// The smallest limit in the group `own` and those around it. In a container, /proc names a group that is not
+/// below the mount; the mount itself is then the group.
 fn smallest(top: &Path, own: &str, limit: impl Fn(&Path) -> Option<f64>) -> Option<f64> {
     let own = top.join(own.trim_start_matches('/'));
     own.ancestors().take_while(|folder| folder.starts_with(top)).filter_map(limit).reduce(f64::min)

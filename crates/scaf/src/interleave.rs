@@ -1,9 +1,10 @@
 //! `scaf run --interleave`: a program's memory from all NUMA nodes in turn.
 //!
-//! Linux takes a page from the node of whoever touches it first. A program that fills its arrays on one thread has all of its memory on one
-//! node then, and the threads of other nodes share that node's bandwidth; one whose threads fill their own parts has it where it is
-//! needed, and interleaving would make it slower. Nobody but its user knows which, so it is an option. The policy outlives exec and
-//! is inherited by all that the program starts.
+//! Linux takes a page from the node of whoever touches it first. A program that fills its arrays on one
+//! thread has all of its memory on one node then, and the threads of other nodes share that node's bandwidth;
+//! one whose threads fill their own parts has it where it is needed, and interleaving would make it slower.
+//! Nobody but its user knows which, so it is an option. The policy outlives exec and is inherited by all that
+//! the program starts.
 
 use anyhow::{Result, bail};
 use std::io::{Error, ErrorKind};
@@ -15,13 +16,15 @@ const NODES: usize = 1025;
 /// Ask for the nodes that this process's cpuset allows (linux/mempolicy.h).
 const MPOL_F_MEMS_ALLOWED: libc::c_long = 1 << 2;
 
-/// Interleaves the memory that this process and those after it allocate from now on over all nodes that it may use.
+/// Interleaves the memory that this process and those after it allocate from now on over all nodes that it
+/// may use.
 ///
 /// # Errors
 /// The kernel knows no such thing, or the container forbids it.
 pub fn memory() -> Result<()> {
     let mut nodes = [0u64; WORDS];
-    // SAFETY: the kernel writes at most NODES bits, rounded up to whole words, into `nodes`; no other pointer is given.
+    // SAFETY: the kernel writes at most NODES bits, rounded up to whole words, into `nodes`; no other pointer
+    // is given.
     let asked = unsafe {
         let none = std::ptr::null_mut::<libc::c_int>();
         libc::syscall(libc::SYS_get_mempolicy, none, nodes.as_mut_ptr(), NODES, 0usize, MPOL_F_MEMS_ALLOWED)
@@ -49,7 +52,9 @@ fn refused(error: &Error) -> String {
     let what = match error.kind() {
         ErrorKind::Unsupported => "this kernel has no memory policies (CONFIG_NUMA)".to_owned(),
         ErrorKind::PermissionDenied => {
-            "memory policies are forbidden here; a container may need CAP_SYS_NICE (docker run --cap-add SYS_NICE)".to_owned()
+            "memory policies are forbidden here; a container may need CAP_SYS_NICE (docker run --cap-add \
+             SYS_NICE)"
+                .to_owned()
         }
         _ => format!("the kernel refuses ({error})"),
     };

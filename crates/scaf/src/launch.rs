@@ -11,17 +11,19 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How long threads spin in the waits that the library takes over, where it sees at each round whether the program is
-/// folded, and then they sleep at once: libgomp's own default, in its own unit of loop rounds (15 ns each).
+/// How long threads spin in the waits that the library takes over, where it sees at each round whether the
+/// program is folded, and then they sleep at once: libgomp's own default, in its own unit of loop rounds (15
+/// ns each).
 const SPIN: &str = "300000";
 
-/// The same for libgomp's own waits where the library can't have them follow the fold (`libscaf`'s `crowd`): few rounds
-/// from the start. A loop with a barrier each 50 us, two threads folded onto one PU, 206 ms at best: 8,000 ms with libgomp's
-/// default, 501 with 10,000, 238 with 1,000. Alone on the machine, programs run 0 to 7% longer with it.
+/// The same for libgomp's own waits where the library can't have them follow the fold (`libscaf`'s `crowd`):
+/// few rounds from the start. A loop with a barrier each 50 us, two threads folded onto one PU, 206 ms at
+/// best: 8,000 ms with libgomp's default, 501 with 10,000, 238 with 1,000. Alone on the machine, programs run
+/// 0 to 7% longer with it.
 const SPIN_FIXED: &str = "1000";
 
-/// Where one of these is set, libgomp is not to be given further threads: it binds them, limits them, or makes them larger
-/// than usual.
+/// Where one of these is set, libgomp is not to be given further threads: it binds them, limits them, or
+/// makes them larger than usual.
 const UNSTEERABLE: [&str; 6] = [
     "OMP_PROC_BIND",
     "OMP_PLACES",
@@ -82,7 +84,8 @@ impl Wish {
 /// Carries out `scaf run`; returns only if the program can't be started.
 ///
 /// # Errors
-/// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory that the kernel won't interleave.
+/// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory
+/// that the kernel won't interleave.
 pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
     let wish = Wish::from_flags(flags)?;
     let [name, arguments @ ..] = flags.command.as_slice() else { bail!("no program given") };
@@ -163,8 +166,8 @@ pub fn environment(
         ("SCAF_RIGID", wish.rigid.then(|| "1".into())),
         ("SCAF_EXACT", wish.exact.then(|| "1".into())),
     ];
-    // A spin count that another `scaf run` around us has set is no user's choice. Where users have chosen how to wait, all
-    // waits are left to the runtime.
+    // A spin count that another `scaf run` around us has set is no user's choice. Where users have chosen how
+    // to wait, all waits are left to the runtime.
     let ours = |count: &OsString| before("SCAF_SPIN").is_some() && count == SPIN_FIXED;
     let count = before("GOMP_SPINCOUNT").filter(|count| !ours(count));
     let chosen = before("OMP_WAIT_POLICY").is_some() || count.is_some();

@@ -1,7 +1,8 @@
 //! The `scaf` command line, as a library for its tests and for packaging.
 //!
-//! [`cli`] is what can be typed. Each command is one module that resolves the flags into what is meant and carries
-//! it out; the modules below them ([`daemon`], [`session`], [`target`]) each know one thing about the system.
+//! [`cli`] is what can be typed. Each command is one module that resolves the flags into what is meant and
+//! carries it out; the modules below them ([`daemon`], [`session`], [`target`]) each know one thing about the
+//! system.
 
 pub mod bench;
 pub mod cli;

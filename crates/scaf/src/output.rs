@@ -1,5 +1,6 @@
-//! Standard output, where a reader that has seen enough (`scaf ps | head -1`) is no error.
+//! Standard output, where a reader that has seen enough (`scaf ps | head -1`) is no error; and tables on it.
 
+use comfy_table::{Cell, CellAlignment, Table, presets};
 use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Prints to standard output.
@@ -16,4 +17,30 @@ pub fn print(text: &str) -> std::io::Result<()> {
 /// Whether a person watches standard error, so that a progress bar is of use.
 pub fn watched() -> bool {
     std::io::stderr().is_terminal()
+}
+
+/// Without control characters: names come from other users' programs, and a terminal obeys what it is sent.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// A table of blanks only, for terminals and pipes alike.
+pub fn plain_table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(header.iter().map(Cell::new));
+    table
+}
+
+/// Aligns columns of numbers.
+pub fn align_right(table: &mut Table, columns: &[usize]) {
+    for &index in columns {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// The table without blanks at line ends.
+pub fn trimmed(table: &Table) -> String {
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }

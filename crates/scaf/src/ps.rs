@@ -1,8 +1,8 @@
 //! `scaf ps`: the daemon's snapshot as a table.
 
+use crate::output::{align_right, plain_table, printable, trimmed};
 use crate::{cli, daemon, why};
 use anyhow::Result;
-use comfy_table::{Cell, CellAlignment, Table, presets};
 use scafd::control::{Program, Request, Runtime, Snapshot, Turns};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -121,7 +121,8 @@ fn reasons(program: &Program) -> String {
     if program.runtimes.iter().filter(|runtime| LLVMS.contains(&runtime.name.as_str())).count() > 1 {
         line(
             "warning",
-            "two copies of LLVM's OpenMP runtime, each with threads of its own; link or load one of them only",
+            "two copies of LLVM's OpenMP runtime, each with threads of its own; link or load one of them \
+             only",
         );
     }
     line(
@@ -142,32 +143,6 @@ fn runtime_line(runtime: &Runtime) -> String {
     let number = |threads: u32| if threads == 0 { "?".to_owned() } else { threads.to_string() };
     let (now, most) = (number(runtime.threads), number(runtime.most));
     format!("{}, {now} of {most} threads, {}: {}", runtime.name, runtime.promise, runtime.file)
-}
-
-/// Without control characters: names come from other users' programs, and a terminal obeys what it is sent.
-pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
-/// A table of blanks only, for terminals and pipes alike.
-pub fn plain_table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header.iter().map(Cell::new));
-    table
-}
-
-/// Aligns columns of numbers.
-pub fn align_right(table: &mut Table, columns: &[usize]) {
-    for &index in columns {
-        if let Some(column) = table.column_mut(index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-}
-
-/// The table without blanks at line ends.
-pub fn trimmed(table: &Table) -> String {
-    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -235,7 +210,8 @@ mod tests {
     fn the_header_says_what_there_is_to_share() {
         let text = render(&snapshot(vec![]), false);
         assert!(text.starts_with(
-            "session daemon 1.2.3, pid 7: policy scaf, capacity 3 of PUs 0-3, unmanaged load 1.04, quota none\n"
+            "session daemon 1.2.3, pid 7: policy scaf, capacity 3 of PUs 0-3, unmanaged load 1.04, quota \
+             none\n"
         ));
         assert!(text.contains("scaf run"));
     }

@@ -1,7 +1,8 @@
 //! `scaf record`: every decision of the daemon from now on, a line of JSON each.
 //!
-//! The daemon keeps its latest decisions for longer than the time between two questions, and they are numbered. So none is missed and none is
-//! written twice; if some could not be had after all, that is an error, for a trace with a hole says what never was.
+//! The daemon keeps its latest decisions for longer than the time between two questions, and they are
+//! numbered. So none is missed and none is written twice; if some could not be had after all, that is an
+//! error, for a trace with a hole says what never was.
 
 use crate::bench::interrupt::{Interrupt, is_interrupt};
 use crate::{cli, daemon};
@@ -13,8 +14,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Time between two questions. The daemon keeps its latest 250 decisions whatever they are: a second has four, or 100 at most, and one
-/// more for each program that comes, goes or returns from a serial phase.
+/// Time between two questions. The daemon keeps its latest 250 decisions whatever they are: a second has
+/// four, or 100 at most, and one more for each program that comes, goes or returns from a serial phase.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// Carries out `scaf record`.

@@ -1,7 +1,7 @@
 //! A daemon for `scaf run`: the one that runs, else a fresh one for this user's session.
 //!
-//! The fresh one outlives the program that it was started for: it is its own session leader, holds none of our
-//! files, and is adopted by init at once (we become the program, which must not find an unknown child).
+//! The fresh one outlives the program that it was started for: it is its own session leader, holds none of
+//! our files, and is adopted by init at once (we become the program, which must not find an unknown child).
 
 use crate::daemon::{self, Absent};
 use scafd::paths::{self, Scope};
@@ -57,13 +57,15 @@ fn start(program: &Path, socket: &Path) -> std::io::Result<()> {
     {
         command.env_remove(name);
     }
-    // SAFETY: between fork and exec, only async-signal-safe system calls are made and nothing is allocated. The
-    // process that spawn() knows exits here; its child goes on to become the daemon, which no one has to wait for.
+    // SAFETY: between fork and exec, only async-signal-safe system calls are made and nothing is allocated.
+    // The process that spawn() knows exits here; its child goes on to become the daemon, which no one has to
+    // wait for.
     unsafe {
         command.pre_exec(|| {
             rustix::process::setsid()?;
             // The pipe by which std reports a failing exec closes itself then, and so does everything else.
-            // It fails before Linux 5.11: a program that leaks its files to children then gets what it asked for.
+            // It fails before Linux 5.11: a program that leaks its files to children then gets what it asked
+            // for.
             libc::close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC as libc::c_int);
             match libc::fork() {
                 -1 => Err(std::io::Error::last_os_error()),

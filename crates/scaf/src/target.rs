@@ -1,8 +1,9 @@
 //! The program that a user wants to run: where it is, and whether the client library can get into it.
 //!
 //! The dynamic loader takes a preloaded library into a program only if there is a dynamic loader (no static
-//! linking), if it is ours (the same machine code and C library), and if the program gains no rights by starting
-//! (setuid and the like). Where one of these fails, the program runs *unmanaged*, exactly as without us.
+//! linking), if it is ours (the same machine code and C library), and if the program gains no rights by
+//! starting (setuid and the like). Where one of these fails, the program runs *unmanaged*, exactly as without
+//! us.
 
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
@@ -85,15 +86,16 @@ fn executable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Why the client library can't get into the program, in words that follow "it runs unmanaged: "; `None` if it can.
-/// A script is judged by its interpreter.
+/// Why the client library can't get into the program, in words that follow "it runs unmanaged: "; `None` if
+/// it can. A script is judged by its interpreter.
 pub fn obstacle(program: &Path) -> Option<String> {
     let mut program = program.to_owned();
     // Linux follows interpreters of interpreters four deep.
     for _ in 0..5 {
         let head = match head(&program) {
             Ok(head) => head,
-            // Executable but unreadable: the loader will read it all the same, so there is nothing to object to.
+            // Executable but unreadable: the loader will read it all the same, so there is nothing to object
+            // to.
             Err(_) => return None,
         };
         let Some(interpreter) = interpreter_of_script(&head) else {

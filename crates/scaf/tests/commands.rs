@@ -140,7 +140,8 @@ fn a_mix_without_daemons_is_measured_in_json_and_drawn() {
         "mix.toml",
         &format!(
             "name = 'two'\n[[program]]\nname = 'a'\ncommand = ['sh', '-c', '''{script}''']\n\
-             [[program]]\nname = 'b'\ncommand = ['sh', '-c', 'echo same; sleep 0.2']\nresult = 'stdout-hash'\n"
+             [[program]]\nname = 'b'\ncommand = ['sh', '-c', 'echo same; sleep 0.2']\nresult = \
+             'stdout-hash'\n"
         ),
     );
     let plot = scaf.folder.path().join("out.svg");
@@ -189,7 +190,10 @@ fn a_wrong_result_is_told_and_the_exit_status_says_so() {
         format!("echo x >> {0}; test $(wc -l < {0}) -gt 2 && echo other || echo same", count.display());
     let mix = scaf.file(
         "mix.toml",
-        &format!("name = 'w'\n[[program]]\nname = 'a'\ncommand = ['sh', '-c', '''{script}''']\nresult = 'stdout-hash'\n"),
+        &format!(
+            "name = 'w'\n[[program]]\nname = 'a'\ncommand = ['sh', '-c', '''{script}''']\nresult = \
+            'stdout-hash'\n"
+        ),
     );
     let output = scaf.run(&["bench", "mix", &mix, "--configs", "unmanaged", "--repetitions", "1"]);
     assert_eq!(output.status.code(), Some(1));
@@ -275,7 +279,7 @@ fn remember(scaf: &Scaf, names: &[&str]) -> std::path::PathBuf {
             seen_s: arguments,
             serial: 0.0,
             other: Default::default(),
-            regions: vec![scaf_memory::Region {
+            regions: vec![scaf_memory::ProfiledRegion {
                 key: scaf_memory::RegionKey { module: "e0".into(), address: 4096, marks: false },
                 runs_per_s: 9.0,
                 points: points.into(),

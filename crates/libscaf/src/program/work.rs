@@ -7,7 +7,7 @@
 //! keeper::on_change(resized);                 once: a plain fn(u32), if the library has a setter
 //! work::attach(natural);                      before each piece of work: 2 ns when attached
 //! let threads = natural.min(grant::dop());    how many are to work now
-//! let ticket = work::begin(id, threads);      the daemon sees a program that is parallel, not one that is serial
+//! let ticket = work::begin(id, threads);      the daemon sees a parallel program
 //! ...
 //! work::end(ticket, units);                   and what that took on so many contexts
 //! ```

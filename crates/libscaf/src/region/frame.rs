@@ -17,8 +17,8 @@ use scaf_proto::rows::{Key, ROWS};
 use scaf_team::barrier::Barrier;
 use scaf_team::gate::Gate;
 
-/// What `enter::run_thread` is handed instead of the program's own data. Lies on the master's stack: the region's
-/// end waits for all threads.
+/// What `enter::run_thread` is handed instead of the program's own data. Lies on the master's stack: the
+/// region's end waits for all threads.
 #[repr(C)]
 pub struct Frame {
     /// A copy of the first word of the program's data where the runtime itself reads it (task reductions).

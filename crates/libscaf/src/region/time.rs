@@ -1,7 +1,8 @@
 //! How a thread's time in a region is told apart into work and waits.
 //!
-//! A thread *waits* at barriers, at the ends of loops, for tasks, for locks. While it waits for tasks the runtime has it run
-//! others, and those are work: [`Frame::waits`] and [`Frame::in_task`] take turns at its clock.
+//! A thread *waits* at barriers, at the ends of loops, for tasks, for locks. While it waits for tasks the
+//! runtime has it run others, and those are work: [`Frame::waits`] and [`Frame::in_task`] take turns at its
+//! clock.
 
 use super::frame::{Frame, ONE_THREAD, UNTIMED_TASKS};
 use super::thread::{NO_INDEX, Thread};

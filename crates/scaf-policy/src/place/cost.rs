@@ -1,27 +1,29 @@
 //! What is wrong with a placement, as one number: the smaller the better.
 //!
-//! The unit is one PU that is moved, once: its caches are cold and its thread has to be woken elsewhere, about 1 ms of its
-//! work. Everything else lasts for as long as the placement does, at least the 250 ms from one decision to the next. The weights
-//! say that a move has to pay for itself within a tenth of that time, some 25 ms, so that placements don't chase counts that
-//! change at every decision:
+//! The unit is one PU that is moved, once: its caches are cold and its thread has to be woken elsewhere,
+//! about 1 ms of its work. Everything else lasts for as long as the placement does, at least the 250 ms from
+//! one decision to the next. The weights say that a move has to pay for itself within a tenth of that time,
+//! some 25 ms, so that placements don't chase counts that change at every decision:
 //!
 //! | weight | for each | because |
 //! |---|---|---|
-//! | 64 | two programs on one PU | each has half of it, and at every time slice (3 ms and more) one waits for the other; never where there is a way around it |
-//! | 16 | program too many on a core | two programs on a core lose about a third of two PUs' work to each other: 0.67 PUs times 25 ms |
+//! | 64 | two programs on one PU | each has half of it, and one waits for the other |
+//! | 16 | program too many on a core | two programs lose a third of two PUs' work: 0.67 PUs times 25 ms |
 //! | 16 | second PU of a core in use while a core is idle | the same loss, by a program to itself |
-//! | 8 | PU on a weaker core while a lighter program, or nobody, has a stronger one | weak cores do half to two thirds of a strong one's work |
-//! | 5 | last-level cache beyond the first | shared lines and barriers cross: some per cent of the work of some PUs |
+//! | 8 | PU on a weaker core while a lighter program, or nobody, has a stronger | half to two thirds of the work |
+//! | 5 | last-level cache beyond the first | shared lines and barriers cross: some per cent of the work |
 //! | 5 | NUMA node beyond the first | the same through memory, on top |
 //! | 5 | package beyond the first | the same through the link between sockets, on top |
 //! | 1 | PU that the program didn't have | the unit |
 //!
-//! The three in the last rows but one are together less than 16: rather a core further away than half of a near one. Under
-//! [`Style::Spread`] they are counted for each cache, node and package that the program could have and hasn't; under
-//! [`Style::Along`] a cache costs 5 more for each program in it beyond the first.
+//! Two programs on one PU take turns by time slices (3 ms and more): never where there is a way around it.
+//!
+//! The three in the last rows but one are together less than 16: rather a core further away than half of a
+//! near one. Under [`Style::Spread`] they are counted for each cache, node and package that the program could
+//! have and hasn't; under [`Style::Along`] a cache costs 5 more for each program in it beyond the first.
 
 use super::shape::{LEVELS, Order, Shape};
-use super::{Style, Want};
+use super::want::{Style, Want};
 use crate::{PuSet, Topology};
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +38,8 @@ pub struct Cost {
     pub crowded: usize,
     /// PUs on weaker cores while lighter programs, or nobody, have stronger ones.
     pub weaker: usize,
-    /// Caches, nodes and packages beyond the first of each program; what is missing to the most of them under [`Style::Spread`].
+    /// Caches, nodes and packages beyond the first of each program; what is missing to the most of them under
+    /// [`Style::Spread`].
     pub apart: usize,
     /// Programs in a cache beyond the first; only under [`Style::Along`].
     pub beside: usize,
@@ -55,7 +58,8 @@ impl Cost {
     }
 }
 
-/// What is wrong with the partitions `sets` for `wants`, in the same order; the number that [`super::place`] makes small.
+/// What is wrong with the partitions `sets` for `wants`, in the same order; the number that [`super::place`]
+/// makes small.
 ///
 /// PUs that are not in the topology count as not there; a want without a set, or the reverse, is passed over.
 pub fn cost(topology: &Topology, wants: &[Want], sets: &[PuSet], style: Style) -> Cost {
@@ -146,8 +150,8 @@ fn crowded(shape: &Shape, orders: &[Order], sets: &[Vec<usize>], cores: &[usize]
     seconds.sum::<usize>().min(idle.len())
 }
 
-/// For each step from a class to the next stronger one: the most PUs below it, of programs from some weight on, that could change
-/// places with cores above it that lighter programs have, or nobody.
+/// For each step from a class to the next stronger one: the most PUs below it, of programs from some weight
+/// on, that could change places with cores above it that lighter programs have, or nobody.
 fn weaker(shape: &Shape, orders: &[Order], sets: &[Vec<usize>], idle: &[usize]) -> usize {
     let mut classes: Vec<u32> = shape.kinds.iter().map(|kind| kind.class).collect();
     classes.dedup();

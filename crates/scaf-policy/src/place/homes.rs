@@ -6,8 +6,9 @@ use super::plan::Plan;
 use std::cmp::Reverse;
 
 impl Layout<'_> {
-    /// Finds a cache for each program that fits into one, and its cores in it. With `stay`, those whose cores are in one already stay
-    /// there; else all go where there is a way, by preference to where they are. False, and nothing has happened, if there is none.
+    /// Finds a cache for each program that fits into one, and its cores in it. With `stay`, those whose cores
+    /// are in one already stay there; else all go where there is a way, by preference to where they are.
+    /// False, and nothing has happened, if there is none.
     pub(super) fn find_homes(&mut self, turns: &[usize], cores: &Plan, stay: bool) -> bool {
         let before = (self.open.clone(), self.free.clone(), self.cores.clone());
         let largest = self.shape.largest_cache();

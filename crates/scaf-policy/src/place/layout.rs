@@ -1,8 +1,9 @@
-//! Makes one layout: each program gets cores as planned, near each other; what is left over is then given out PU by PU.
+//! Makes one layout: each program gets cores as planned, near each other; what is left over is then given out
+//! PU by PU.
 
-use super::Style;
 use super::plan::plan;
 use super::shape::{Core, LEVELS, Order, Shape};
+use super::want::Style;
 use std::cmp::Reverse;
 
 /// How a layout is made.
@@ -138,7 +139,8 @@ impl<'a> Layout<'a> {
             && self.cores[who].windows(2).any(|pair| cache(pair[0]) != cache(pair[1]))
     }
 
-    /// Whole cores that the program has PUs of, each with their number; those of the cache where it has most first.
+    /// Whole cores that the program has PUs of, each with their number; those of the cache where it has most
+    /// first.
     pub fn kept(&self, who: usize) -> Vec<(usize, usize)> {
         let mut kept: Vec<(usize, usize)> = Vec::new();
         for &pu in self.previous(who) {

@@ -1,15 +1,18 @@
-//! Which last-level cache each program goes to, so that none that fits into one is divided: packing into bins.
+//! Which last-level cache each program goes to, so that none that fits into one is divided: packing into
+//! bins.
 //!
-//! Largest first, each where it leaves least, finds most packings. Where it doesn't, a search goes back on its choices. It is
-//! bounded, since the problem is NP-hard: of what it gives up on, no packing may exist or be known.
+//! Largest first, each where it leaves least, finds most packings. Where it doesn't, a search goes back on
+//! its choices. It is bounded, since the problem is NP-hard: of what it gives up on, no packing may exist or
+//! be known.
 
 use std::cmp::Reverse;
 
 /// Choices that the search makes, times the number of bins: some 0.3 ms.
 const STEPS: usize = 30_000;
 
-/// A bin for each item of these sizes, which are in falling order; `room` is what is left in each bin. `prefer` says how much is in
-/// favour of a bin for an item. `None` if no packing was found; `room` is then as it was.
+/// A bin for each item of these sizes, which are in falling order; `room` is what is left in each bin.
+/// `prefer` says how much is in favour of a bin for an item. `None` if no packing was found; `room` is then
+/// as it was.
 pub(super) fn pack(
     sizes: &[usize],
     room: &mut [usize],
@@ -66,7 +69,8 @@ impl Search<'_> {
             }
             self.bins.pop();
             self.room[bin] += size;
-            // What would fill this room otherwise could have changed places with the item, so nothing else will do either.
+            // What would fill this room otherwise could have changed places with the item, so nothing else
+            // will do either.
             if self.room[bin] == size || self.steps == 0 {
                 return false;
             }

@@ -1,19 +1,20 @@
 //! How many cores each program gets, and of which kind, before anybody asks which ones.
 //!
-//! Whoever wants d PUs gets at most d cores and at least d over the PUs a core. What lies between is given out as long as there are
-//! cores to spare: one PU a core is better than two. Where there are too few even for the least, programs whose last core would be
-//! half empty go without it and share cores with each other (*scraps*, for [`super::layout`] to find).
+//! Whoever wants d PUs gets at most d cores and at least d over the PUs a core. What lies between is given
+//! out as long as there are cores to spare: one PU a core is better than two. Where there are too few even
+//! for the least, programs whose last core would be half empty go without it and share cores with each other
+//! (*scraps*, for [`super::layout`] to find).
 //!
-//! On a hybrid machine the heaviest programs get the strongest cores. Among those of equal weight whoever has strong cores already
-//! keeps them, and the rest is divided evenly.
+//! On a hybrid machine the heaviest programs get the strongest cores. Among those of equal weight whoever has
+//! strong cores already keeps them, and the rest is divided evenly.
 
 use super::shape::{Order, Shape};
 
 /// Cores for each program, by kind.
 pub(super) type Plan = Vec<Vec<usize>>;
 
-/// Divides the cores of which there are `whole[kind]`. With `keep`, what programs have counts; with `wide`, cores to spare are
-/// given out.
+/// Divides the cores of which there are `whole[kind]`. With `keep`, what programs have counts; with `wide`,
+/// cores to spare are given out.
 pub(super) fn plan(shape: &Shape, orders: &[Order], whole: &[usize], keep: bool, wide: bool) -> Plan {
     let cores: usize = whole.iter().sum();
     let smt = shape.kinds.iter().map(|kind| kind.smt).max().unwrap_or(1);
@@ -83,7 +84,8 @@ fn had(shape: &Shape, orders: &[Order]) -> Plan {
     orders.iter().map(count).collect()
 }
 
-/// Kinds for so many cores each, the heaviest program first; and whether everybody's cores hold what it wants.
+/// Kinds for so many cores each, the heaviest program first; and whether everybody's cores hold what it
+/// wants.
 fn divide(
     shape: &Shape,
     orders: &[Order],

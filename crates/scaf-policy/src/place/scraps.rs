@@ -1,4 +1,5 @@
-//! What is left when everybody has its whole cores: halves of cores, places that others have to make room for, and sharing.
+//! What is left when everybody has its whole cores: halves of cores, places that others have to make room
+//! for, and sharing.
 
 use super::layout::Layout;
 use super::shape::LEVELS;
@@ -28,8 +29,8 @@ impl Layout<'_> {
         }
     }
 
-    /// Free PUs, the best first: of its own cores, then of cores that nobody uses, then those that it had, then near ones. `free` are all
-    /// that there are, in their order.
+    /// Free PUs, the best first: of its own cores, then of cores that nobody uses, then those that it had,
+    /// then near ones. `free` are all that there are, in their order.
     fn take_scraps(&mut self, who: usize, free: &mut Vec<usize>) {
         if self.missing(who) == 0 {
             return;
@@ -61,7 +62,8 @@ impl Layout<'_> {
         self.shape.cores[self.shape.core_of[pu]].pus.iter().all(|&sibling| self.load[sibling] == 0)
     }
 
-    /// The best for a program that has nothing to be near to: most of those with one PU, of which there may be hundreds.
+    /// The best for a program that has nothing to be near to: most of those with one PU, of which there may
+    /// be hundreds.
     fn first_scrap(&self, who: usize, free: &[usize]) -> Option<usize> {
         let had = || self.previous(who).iter().copied().filter(|&pu| self.load[pu] == 0);
         let may = || free.iter().copied().filter(|&pu| self.orders[who].may(pu));
@@ -72,8 +74,8 @@ impl Layout<'_> {
             .or_else(|| may().next())
     }
 
-    /// As many as are missing of those that it may have, the best first. How near they are is asked once: where several are as near, those that stand side by
-    /// side come one after the other.
+    /// As many as are missing of those that it may have, the best first. How near they are is asked once:
+    /// where several are as near, those that stand side by side come one after the other.
     fn best_scraps(&self, who: usize, free: &[usize]) -> Vec<usize> {
         let near = self.nearness(who);
         let rank = |pu: usize| {
@@ -86,8 +88,8 @@ impl Layout<'_> {
         best(may.map(|pu| (rank(pu), pu)).collect(), self.missing(who))
     }
 
-    /// Where `who` lacks PUs although some are free elsewhere: has others move over, along the shortest chain of
-    /// programs that can (an augmenting path, so that a disjoint layout is found wherever there is one).
+    /// Where `who` lacks PUs although some are free elsewhere: has others move over, along the shortest chain
+    /// of programs that can (an augmenting path, so that a disjoint layout is found wherever there is one).
     fn make_room(&mut self, who: usize) {
         while self.missing(who) > 0 && self.load.contains(&0) {
             // For each PU reached: who would take it. For each program reached: the PU that it would lose.
@@ -115,7 +117,8 @@ impl Layout<'_> {
                     false
                 });
             }
-            // Back along the chain: each takes the PU that was reached through it and leaves the one that led to it.
+            // Back along the chain: each takes the PU that was reached through it and leaves the one that led
+            // to it.
             let Some(mut pu) = end else { return };
             while let Some(program) = taker[pu] {
                 self.give(program, pu);

@@ -1,6 +1,7 @@
-//! The machine and the orders as the placement counts them: everything is numbered from 0, and a PU that is listed twice counts once.
+//! The machine and the orders as the placement counts them: everything is numbered from 0, and a PU that is
+//! listed twice counts once.
 
-use super::Want;
+use super::want::Want;
 use crate::{PuSet, Topology};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,7 +22,8 @@ pub(super) struct Shape {
     pub domains: [usize; LEVELS],
     /// The cores of each cache.
     pub caches: Vec<Vec<usize>>,
-    /// The caches such that those that follow each other lie in different packages, or else in different nodes.
+    /// The caches such that those that follow each other lie in different packages, or else in different
+    /// nodes.
     pub far_apart: Vec<usize>,
     /// Each PU's index by the system's; `None` where there is none.
     by_os: Vec<Option<usize>>,

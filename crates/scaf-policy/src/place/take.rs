@@ -1,8 +1,9 @@
-//! Which of the open cores a program takes: those nearest to what it has, in the smallest part of the machine that has room.
+//! Which of the open cores a program takes: those nearest to what it has, in the smallest part of the machine
+//! that has room.
 
-use super::Style;
 use super::layout::Layout;
 use super::shape::LEVELS;
+use super::want::Style;
 use std::cmp::Reverse;
 
 /// A number for each cache, node and package.
@@ -62,8 +63,8 @@ impl Layout<'_> {
         inside
     }
 
-    /// The cache to take cores from, and others of its node where one is not enough. To be spread: all where it has least, to take
-    /// one of each.
+    /// The cache to take cores from, and others of its node where one is not enough. To be spread: all where
+    /// it has least, to take one of each.
     fn best_caches(&self, free: &Counts, own: &Counts, need: usize) -> Vec<usize> {
         let shape = self.shape;
         if self.way.style == Style::Spread {
@@ -97,11 +98,12 @@ impl Layout<'_> {
         self.shape.caches[cache].len().saturating_sub(open + own[0][cache])
     }
 
-    /// How good a cache is for the program's next cores; less is better. One number, since there are many to compare.
+    /// How good a cache is for the program's next cores; less is better. One number, since there are many to
+    /// compare.
     fn rank(&self, cache: usize, at: [usize; LEVELS], free: &Counts, own: &Counts, need: usize) -> u128 {
         let room = free[0][cache];
-        // The smallest neighbourhood that has room for all, and of these the one with least left over; in a larger one than a
-        // cache, whole caches first.
+        // The smallest neighbourhood that has room for all, and of these the one with least left over; in a
+        // larger one than a cache, whole caches first.
         let (level, left, room) = match (0..LEVELS).find(|&level| free[level][at[level]] >= need) {
             Some(0) => (0, room - need, 0),
             Some(level) => (level, free[level][at[level]] - need, usize::MAX - room),

@@ -1,7 +1,9 @@
-//! Chaos: any DoP, on any PUs, at any moment. For tests: a program has to compute under it what it computes alone.
+//! Chaos: any DoP, on any PUs, at any moment. For tests: a program has to compute under it what it computes
+//! alone.
 //!
-//! It heeds caps, because no program may ever exceed its own team size, and nothing else: floors, weights and the
-//! machine's capacity are ignored, and programs are put on top of each other. Now and then it leaves a program alone.
+//! It heeds caps, because no program may ever exceed its own team size, and nothing else: floors, weights and
+//! the machine's capacity are ignored, and programs are put on top of each other. Now and then it leaves a
+//! program alone.
 
 use crate::chaos::Stream;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};

@@ -1,18 +1,22 @@
 //! The best division by observed speedup curves, with curiosity at first and inertia afterwards.
 //!
-//! *What is known* of a program are its speedups at the DoPs that it had (see `known`); the division is the exact optimum over
-//! that (`divide`, [`crate::optimum`]): of the sum of weighted speedups, or of their logarithms, with no speedup below a share
-//! of what an equal part would bring, and no context given where it doesn't help.
+//! *What is known* of a program are its speedups at the DoPs that it had (see `known`); the division is the
+//! exact optimum over that (`divide`, [`crate::optimum`]): of the sum of weighted speedups, or of their
+//! logarithms, with no speedup below a share of what an equal part would bring, and no context given where it
+//! doesn't help.
 //!
-//! *Curiosity.* A curve may turn upwards where nobody has been. So for a while after programs came or went, a DoP counts for what it
-//! may be at best, which is more the farther it is from what was observed. The optimum then goes where most is to be hoped for, and one
-//! measurement there replaces the hope by a number. Nothing is tried that couldn't be better than what is known, and soon
-//! all hope has gone. A newcomer is measured on an equal part first, since the floor is told from that.
+//! *Curiosity.* A curve may turn upwards where nobody has been. So for a while after programs came or went, a
+//! DoP counts for what it may be at best, which is more the farther it is from what was observed. The optimum
+//! then goes where most is to be hoped for, and one measurement there replaces the hope by a number. Nothing
+//! is tried that couldn't be better than what is known, and soon all hope has gone. A newcomer is measured on
+//! an equal part first, since the floor is told from that.
 //!
-//! *Inertia.* After that nothing changes unless it promises more than a change costs and more than what is noise.
+//! *Inertia.* After that nothing changes unless it promises more than a change costs and more than what is
+//! noise.
 //!
-//! *Loans.* A program in a serial phase keeps its minimum, and the others divide the machine without it. When the phase ends,
-//! everyone has at once what it had before: the division with all of them is kept up meanwhile.
+//! *Loans.* A program in a serial phase keeps its minimum, and the others divide the machine without it. When
+//! the phase ends, everyone has at once what it had before: the division with all of them is kept up
+//! meanwhile.
 
 use super::divide::{self, Division, Problem};
 use super::known_curve::{At, KnownCurve};
@@ -21,15 +25,15 @@ use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Set
 /// Hope is full for so long after something came or went, and gone after so long, in seconds.
 const HOPEFUL_S: f64 = 2.5;
 const SOBER_S: f64 = 5.0;
-/// A newcomer stays on an equal part for so long, in seconds: seven measurements at 4 Hz. With 5% of noise these make 2%, and
-/// what the floor asks for hangs on it.
+/// A newcomer stays on an equal part for so long, in seconds: seven measurements at 4 Hz. With 5% of noise
+/// these make 2%, and what the floor asks for hangs on it.
 const MEASURED_S: f64 = 1.7;
 /// It needn't where its speedup there is known better than this when it comes,
 const KNOWN: f64 = 0.1;
 /// or than this, if earlier runs say so, which may be heard of a moment later.
 const KNOWN_BEFORE: f64 = 0.25;
-/// A capacity that differs by this factor from what it was is another machine, if it is no matter of one context of more than
-/// these.
+/// A capacity that differs by this factor from what it was is another machine, if it is no matter of one
+/// context of more than these.
 const OTHER_MACHINE: f64 = 1.25;
 const FEW: u32 = 2;
 /// A change costs the programs resized teams and cold caches; it is made for no less than this, relatively.
@@ -60,7 +64,8 @@ struct Came {
     fresh: Option<f64>,
     /// Whether something was known of it.
     known: bool,
-    /// Whether it came anew since, for that was forgotten: what it did before its first region. Once is enough, or others would never come to rest.
+    /// Whether it came anew since, for that was forgotten: what it did before its first region. Once is
+    /// enough, or others would never come to rest.
     again: bool,
 }
 
@@ -216,7 +221,8 @@ fn is_sure(machine: &Machine, programs: &[&Program], program: &Program, known: O
 /// What is done about a division.
 struct Outcome {
     dops: Vec<u32>,
-    /// What changing to the division would have gained, and what it would have had to, relatively, if it wasn't changed.
+    /// What changing to the division would have gained, and what it would have had to, relatively, if it
+    /// wasn't changed.
     kept: Option<(f64, f64)>,
 }
 
@@ -248,7 +254,8 @@ fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
     Outcome { dops: division.dops.clone(), kept: None }
 }
 
-/// The same with what is left over, for those to whom it does more good than being resized costs: nobody else is concerned.
+/// The same with what is left over, for those to whom it does more good than being resized costs: nobody else
+/// is concerned.
 fn fuller(problem: &Problem, division: &Division, now: &[u32]) -> Vec<u32> {
     let now = problem.lifted(division, now);
     let mut may = vec![true; now.len()];
@@ -268,7 +275,8 @@ fn fuller(problem: &Problem, division: &Division, now: &[u32]) -> Vec<u32> {
     now
 }
 
-/// Of what a program's gains are counted relatively: what its contexts are worth, or its weight where it's factors that count.
+/// Of what a program's gains are counted relatively: what its contexts are worth, or its weight where it's
+/// factors that count.
 fn scale(problem: &Problem, division: &Division, dops: &[u32], i: usize) -> f64 {
     match problem.settings.objective {
         Objective::Throughput => division.worths[i].at(dops[i]),
@@ -298,7 +306,8 @@ fn explain(problem: &Problem, division: &Division, outcome: &Outcome, own: Optio
             Some((gain, asked)) if division.dops[i] != dop => {
                 let [gain, asked] = [100.0 * gain, 100.0 * asked];
                 return format!(
-                    "{dop} kept (S {speedup:.2}): {} instead would gain {gain:.2}% in all, and less than {asked:.2}% is noise or cost",
+                    "{dop} kept (S {speedup:.2}): {} instead would gain {gain:.2}% in all, and less than \
+                     {asked:.2}% is noise or cost",
                     division.dops[i]
                 );
             }

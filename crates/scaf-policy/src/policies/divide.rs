@@ -6,14 +6,16 @@ use crate::estimate::Estimate;
 use crate::optimum::{self, Worth};
 use crate::{Dop, Machine, Objective, Program, Settings, Share};
 
-/// With full hope the floor counts a speedup for larger than its guess by so many of its errors: a moment below the floor is
-/// the price for knowing where it is.
+/// With full hope the floor counts a speedup for larger than its guess by so many of its errors: a moment
+/// below the floor is the price for knowing where it is.
 const HOPE_FLOOR: f64 = 3.0;
-/// By how many of its errors the speedup on an equal part is taken for larger than it was measured, where it sets the floor.
+/// By how many of its errors the speedup on an equal part is taken for larger than it was measured, where it
+/// sets the floor.
 const FLOOR_MARGIN: f64 = 0.6;
-/// A DoP that is had is given up for the floor's sake where it is below by more than so many errors: giving it up for mere noise costs as
-/// much as being below. With these two numbers no program of 12 times TACO's 154 mixes was below half of its equal part (the
-/// worst had 0.50); with 0.3 and 1.5 8 were, at 0.486, for 0.1% more STP.
+/// A DoP that is had is given up for the floor's sake where it is below by more than so many errors: giving
+/// it up for mere noise costs as much as being below. With these two numbers no program of 12 times TACO's
+/// 154 mixes was below half of its equal part (the worst had 0.50); with 0.3 and 1.5 8 were, at 0.486, for
+/// 0.1% more STP.
 const CLEARLY: f64 = 0.7;
 /// No error of what was measured counts for more than this where noise is concerned: guesses are no noise.
 const MOST_ERROR: f64 = 0.05;
@@ -27,7 +29,8 @@ pub(super) struct Problem<'a> {
     pub known: &'a [Option<KnownCurve>],
     /// Who is given its least, whatever it could make of more.
     pub lends: &'a [bool],
-    /// From 0, where all is taken for what it most likely is, to 1, where it is taken for what it may be at best.
+    /// From 0, where all is taken for what it most likely is, to 1, where it is taken for what it may be at
+    /// best.
     pub hope: f64,
 }
 
@@ -150,8 +153,8 @@ impl Problem<'_> {
         if sum(&lifted) <= u64::from(self.capacity) { lifted } else { dops.to_vec() }
     }
 
-    /// Of these DoPs what is nearest to the best division: where they are too many, it takes and gives nothing, else it takes nothing and gives to
-    /// those who `may` have more.
+    /// Of these DoPs what is nearest to the best division: where they are too many, it takes and gives
+    /// nothing, else it takes nothing and gives to those who `may` have more.
     pub fn fitted(&self, division: &Division, dops: Vec<u32>, may: impl Fn(usize) -> bool) -> Vec<u32> {
         let (sum, capacity) = (sum(&dops), u64::from(self.capacity));
         if sum == capacity {
@@ -170,7 +173,8 @@ impl Problem<'_> {
         optimum::best(self.capacity, &worths)
     }
 
-    /// The standard error of what changing from one division to the other is worth, as far as it was measured.
+    /// The standard error of what changing from one division to the other is worth, as far as it was
+    /// measured.
     pub fn noise(&self, from: &[u32], to: &[u32]) -> f64 {
         (0..from.len()).map(|i| self.variance(i, from[i], to[i])).sum::<f64>().sqrt()
     }
@@ -220,7 +224,8 @@ mod tests {
     use proptest::prelude::*;
 
     prop_compose! {
-        fn any_known()(points in prop::collection::vec((0u32..40, -1.0..20.0f64, 0.0..0.5f64), 0..6)) -> Option<KnownCurve> {
+        fn any_known()(points in prop::collection::vec((0u32..40, -1.0..20.0f64, 0.0..0.5f64),
+            0..6)) -> Option<KnownCurve> {
             let measured = |(dop, value, error)| Measured { dop, speedup: Estimate { value, error } };
             KnownCurve::of(&points.into_iter().map(measured).collect::<Vec<_>>())
         }
@@ -233,12 +238,14 @@ mod tests {
             hope in prop::sample::select(vec![0.0, 0.4, 1.0]), fair in any::<bool>(),
         ) {
             let objective = if fair { Objective::Fair } else { Objective::Throughput };
-            let programs: Vec<Program> = (0..known.len() as u64).map(|id| Program::new(ProgramId(id), 24)).collect();
+            let programs: Vec<Program> = (0..known.len() as u64).map(|id| Program::new(ProgramId(id),
+                24)).collect();
             let programs: Vec<&Program> = programs.iter().collect();
             let lends = vec![false; known.len()];
             let settings = Settings { objective, floor: 0.5 };
             let capacity = known.len() as u32 + spare;
-            let problem = Problem { settings: &settings, capacity, programs: &programs, known: &known, lends: &lends, hope };
+            let problem = Problem { settings: &settings, capacity, programs: &programs, known: &known,
+                lends: &lends, hope };
             let division = problem.divide();
             prop_assert!(problem.allows(&division, &division.dops));
             let left = capacity - division.dops.iter().sum::<u32>();
@@ -246,7 +253,8 @@ mod tests {
                 prop_assert!(dop >= division.least[i] && division.least[i] <= division.equal[i].contexts);
                 if let Some(known) = &known[i] {
                     let value = |p| known.at_best(At::new(p), hope);
-                    prop_assert!((dop..=(dop + left).min(24)).all(|p| value(p) <= value(dop) * (1.0 + 1e-9)), "{dop}");
+                    prop_assert!((dop..=(dop + left).min(24)).all(|p| value(p) <= value(dop) * (1.0 + 1e-9)),
+                        "{dop}");
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! What is remembered of a measure that says nothing on one context.
 //!
-//! On one context every program has the speedup 1, whatever it could do with more. A policy that judges by the latest measurement
-//! has to keep the last one that was made on more; and to forget it after a while, since a program that was serial when last seen,
-//! as most are while they read their input, would otherwise stay there for good.
+//! On one context every program has the speedup 1, whatever it could do with more. A policy that judges by
+//! the latest measurement has to keep the last one that was made on more; and to forget it after a while,
+//! since a program that was serial when last seen, as most are while they read their input, would otherwise
+//! stay there for good.
 
 use crate::{Machine, Program, ProgramId};
 use std::collections::BTreeMap;
@@ -21,7 +22,8 @@ impl<T: Copy> Fits<T> {
         Fits { known: BTreeMap::new() }
     }
 
-    /// Takes in who is there, and what `fit` makes of each now, if anything. True if something was forgotten after a while.
+    /// Takes in who is there, and what `fit` makes of each now, if anything. True if something was forgotten
+    /// after a while.
     pub fn update(
         &mut self,
         machine: &Machine,

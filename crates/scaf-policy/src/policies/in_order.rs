@@ -2,8 +2,8 @@
 
 use crate::{Allocation, Program, Share};
 
-/// Asks `decide` about the programs in the order of their ids, so that sums of floats and ties don't depend on the caller's, and
-/// gives the answer in the caller's.
+/// Asks `decide` about the programs in the order of their ids, so that sums of floats and ties don't depend
+/// on the caller's, and gives the answer in the caller's.
 pub(super) fn in_order(programs: &[Program], decide: impl FnOnce(&[&Program]) -> Vec<Share>) -> Allocation {
     let mut order: Vec<usize> = (0..programs.len()).collect();
     order.sort_by_key(|&i| programs[i].id);

@@ -1,19 +1,20 @@
-//! What a program's speedup is taken for between and beyond the DoPs at which it was observed, how sure that is, and what it
-//! may be at best.
+//! What a program's speedup is taken for between and beyond the DoPs at which it was observed, how sure that
+//! is, and what it may be at best.
 //!
-//! Between two DoPs, and beyond the last, the speedup is taken for a power of p, as in [`crate::observed`]; at 1 it is 1. A point that was
-//! measured once or twice is off by 5 or 10% now and then, and a DoP that seems bad isn't tried again: so each point is taken for what it and
-//! the line between its neighbours make of it together.
+//! Between two DoPs, and beyond the last, the speedup is taken for a power of p, as in [`crate::observed`];
+//! at 1 it is 1. A point that was measured once or twice is off by 5 or 10% now and then, and a DoP that
+//! seems bad isn't tried again: so each point is taken for what it and the line between its neighbours make
+//! of it together.
 
 use crate::Program;
 use crate::estimate::{Estimate, GUESS};
 use crate::fusion::Measured;
 
-/// The power of p that a speedup is taken for of which nothing is known beyond one context: TACO's eight programs (table 1) have 10.9 on 24
-/// on average.
+/// The power of p that a speedup is taken for of which nothing is known beyond one context: TACO's eight
+/// programs (table 1) have 10.9 on 24 on average.
 const TYPICAL: f64 = 0.75;
-/// DoPs at which curves are looked at: all up to the first, and then each that is larger by the second. Fewer where there are
-/// more programs than this: of a thousand none gets much, and each look costs 20 ns.
+/// DoPs at which curves are looked at: all up to the first, and then each that is larger by the second. Fewer
+/// where there are more programs than this: of a thousand none gets much, and each look costs 20 ns.
 const FINE: (u32, f64) = (32, 1.08);
 const ROUGH: (u32, f64) = (6, 1.3);
 const MANY: usize = 64;
@@ -23,16 +24,17 @@ const UNSURE: f64 = 0.15;
 const MOST_DOUBT: f64 = 1.0;
 const LEAST_SPEEDUP: f64 = 1e-3;
 const MOST_SPEEDUP: f64 = 1e6;
-/// The power beyond what was observed is taken over at least this factor of contexts, as a logarithm: between neighbours it
-/// is mostly noise.
+/// The power beyond what was observed is taken over at least this factor of contexts, as a logarithm: between
+/// neighbours it is mostly noise.
 const SPAN: f64 = 0.4;
-/// What the line between a point's neighbours says of it is off by so much, relatively, and more for each factor e in contexts to the nearer.
-/// Of 12 times the 154 mixes of TACO's programs on 24 contexts the worst has 92.1% of the oracle's STP after 5 s with this and 86.9 without,
-/// and the mean is 99.4 for 99.1.
+/// What the line between a point's neighbours says of it is off by so much, relatively, and more for each
+/// factor e in contexts to the nearer. Of 12 times the 154 mixes of TACO's programs on 24 contexts the worst
+/// has 92.1% of the oracle's STP after 5 s with this and 86.9 without, and the mean is 99.4 for 99.1.
 const BEND: f64 = 0.02;
-/// At best a speedup is above its guess by so much for each factor e in contexts away from what was observed: beyond it,
-/// where the curve may turn upwards, and between two DoPs, where it hardly can. With 2 a program whose speedup on 6
-/// contexts is 2.7, and is taken for 5.1 on 19, may at best have 17 there; TACO's ua.A has 11.7.
+/// At best a speedup is above its guess by so much for each factor e in contexts away from what was observed:
+/// beyond it, where the curve may turn upwards, and between two DoPs, where it hardly can. With 2 a program
+/// whose speedup on 6 contexts is 2.7, and is taken for 5.1 on 19, may at best have 17 there; TACO's ua.A has
+/// 11.7.
 const HOPE_BEYOND: f64 = 2.0;
 const HOPE_BETWEEN: f64 = 0.6;
 
@@ -99,8 +101,8 @@ pub(super) struct KnownCurve {
 }
 
 impl KnownCurve {
-    /// From the points of a curve, whatever they hold; `None` where none is left of it. That it was seen on one context is something, too: more may be
-    /// better.
+    /// From the points of a curve, whatever they hold; `None` where none is left of it. That it was seen on
+    /// one context is something, too: more may be better.
     pub fn of(curve: &[Measured]) -> Option<KnownCurve> {
         let mut points = vec![Point { at: At::new(1), ln: 0.0, error: 0.0 }];
         let mut seen = false;
@@ -123,7 +125,8 @@ impl KnownCurve {
         seen.then_some(KnownCurve { points, beyond })
     }
 
-    /// From what was observed of a program, and its profile where nothing was; where there is neither beyond one context, from its efficiency.
+    /// From what was observed of a program, and its profile where nothing was; where there is neither beyond
+    /// one context, from its efficiency.
     pub fn observed(program: &Program) -> Option<KnownCurve> {
         let seen = |point: &&Measured| !program.curve.iter().any(|seen| seen.dop == point.dop);
         let all: Vec<Measured> =
@@ -184,8 +187,8 @@ impl KnownCurve {
         self.points.binary_search_by_key(&p, |point| point.at.p).is_ok()
     }
 
-    /// The DoPs from `least` to `most` to look at: those of the grid, and those that were observed. Of many programs that were seen on one context
-    /// only all curves are alike, and a few DoPs tell them.
+    /// The DoPs from `least` to `most` to look at: those of the grid, and those that were observed. Of many
+    /// programs that were seen on one context only all curves are alike, and a few DoPs tell them.
     pub fn knots<'a>(&'a self, grid: &'a Grid, least: u32, most: u32) -> impl Iterator<Item = At> + 'a {
         let dense = grid.dense;
         let seen = self.points.iter().map(|point| point.at);
@@ -197,7 +200,8 @@ impl KnownCurve {
     }
 }
 
-/// Each point with what its neighbours make of it, both by how sure they are. The first and the last have but one.
+/// Each point with what its neighbours make of it, both by how sure they are. The first and the last have but
+/// one.
 fn straightened(points: &[Point]) -> Vec<Point> {
     let straighten = |(i, point): (usize, &Point)| {
         let (Some(low), Some(high)) = (i.checked_sub(1).map(|i| points[i]), points.get(i + 1)) else {

@@ -1,8 +1,10 @@
-//! SCALO's LOGarithmic Model allocator (section 3.1): the exact best division by a logarithm through the latest measurement.
+//! SCALO's LOGarithmic Model allocator (section 3.1): the exact best division by a logarithm through the
+//! latest measurement.
 //!
-//! S(n) = 1 + f a log n (equation 11), where f is the parallel share of the time and a fits the parallel part's speedup. Serial time is part
-//! of the efficiency here, so f a comes at once: it is the C of [`LogModel`]. With the same estimates LOGM is thus SCAF's loop, but
-//! for two things: whole numbers are found by the best next context in place of rounding, and nothing holds the loop still.
+//! S(n) = 1 + f a log n (equation 11), where f is the parallel share of the time and a fits the parallel
+//! part's speedup. Serial time is part of the efficiency here, so f a comes at once: it is the C of
+//! [`LogModel`]. With the same estimates LOGM is thus SCAF's loop, but for two things: whole numbers are
+//! found by the best next context in place of rounding, and nothing holds the loop still.
 
 use super::fits::Fits;
 use crate::model::LogModel;
@@ -69,11 +71,13 @@ fn gain(slope: f64, p: u32, more: u32) -> f64 {
     slope * (f64::from(more) / f64::from(p)).ln_1p()
 }
 
-/// Contexts are given away one by one. More than these in steps that are larger by as much, so that no number takes long.
+/// Contexts are given away one by one. More than these in steps that are larger by as much, so that no number
+/// takes long.
 const STEPS: u32 = 65_536;
 
-/// Everyone's minimum, and of what is left each context to whom it brings most; of equals to the one that came first. That is the
-/// best division, since each context brings less than the one before. The minima have to fit into the capacity.
+/// Everyone's minimum, and of what is left each context to whom it brings most; of equals to the one that
+/// came first. That is the best division, since each context brings less than the one before. The minima have
+/// to fit into the capacity.
 fn divide(capacity: u32, programs: &[&Program], slopes: &[f64]) -> Vec<u32> {
     let mut dops: Vec<u32> = programs.iter().map(|program| program.floor()).collect();
     let mut left = capacity.saturating_sub(dops.iter().sum());
@@ -104,7 +108,8 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_the_best_division_by_the_model(
-            asked in prop::collection::vec((1u32..4, 1u32..20, 0.01..20.0f64, 0.1..10.0f64), 1..8), more in 1u32..60,
+            asked in prop::collection::vec((1u32..4, 1u32..20, 0.01..20.0f64, 0.1..10.0f64), 1..8),
+            more in 1u32..60,
         ) {
             let program = |(min, natural, _, weight): &(u32, u32, f64, f64)| {
                 Program { min: *min, weight: *weight, ..Program::new(ProgramId(1), *natural) }

@@ -35,20 +35,31 @@ pub struct PolicyEntry {
 /// Every policy there is. A new one is a file beside this one and a line here.
 #[rustfmt::skip]
 pub const POLICIES: &[PolicyEntry] = &[
-    PolicyEntry { name: "scaf", description: "contexts in proportion to how well each program scales (SCAF's feedback loop)", new: |_| Box::new(scaf::Scaf::default()) },
-    PolicyEntry { name: "curve", description: "the best division by observed speedup curves, tried out where they aren't known", new: |settings| Box::new(curve::Curve::new(settings)) },
-    PolicyEntry { name: "offline", description: "the best division by saved or given speedup curves (SCALO's OPPTS)", new: |settings| Box::new(offline::Offline::new(settings)) },
-    PolicyEntry { name: "logm", description: "the best division by a logarithm through the latest speedup (SCALO)", new: |_| Box::new(logm::LogM::new()) },
-    PolicyEntry { name: "spdp", description: "contexts in proportion to the latest speedups (SCALO)", new: |_| Box::new(spdp::Spdp) },
-    PolicyEntry { name: "equi", description: "the same number of contexts for everyone, as far as they can use them", new: |_| Box::new(equi::Equi) },
-    PolicyEntry { name: "ta", description: "nearly equal partitions along the topology, side by side (TACO without taking turns)", new: |_| Box::new(ta::Ta) },
-    PolicyEntry { name: "taco", description: "equal partitions along the topology, by turns where programs don't come out even", new: |_| Box::new(taco::Taco::default()) },
-    PolicyEntry { name: "chaos", description: "any number at any moment: for tests of scaf itself", new: |_| Box::new(chaos::Chaos::new(0)) },
-    PolicyEntry { name: "unmanaged", description: "leave every program alone, and only watch", new: |_| Box::new(unmanaged::Unmanaged) },
+    PolicyEntry { name: "scaf", description: "contexts in proportion to how well each program scales \
+        (SCAF's feedback loop)", new: |_| Box::new(scaf::Scaf::default()) },
+    PolicyEntry { name: "curve", description: "the best division by observed speedup curves, tried out \
+        where they aren't known", new: |settings| Box::new(curve::Curve::new(settings)) },
+    PolicyEntry { name: "offline", description: "the best division by saved or given speedup curves \
+        (SCALO's OPPTS)", new: |settings| Box::new(offline::Offline::new(settings)) },
+    PolicyEntry { name: "logm", description: "the best division by a logarithm through the latest speedup \
+        (SCALO)", new: |_| Box::new(logm::LogM::new()) },
+    PolicyEntry { name: "spdp", description: "contexts in proportion to the latest speedups \
+        (SCALO)", new: |_| Box::new(spdp::Spdp) },
+    PolicyEntry { name: "equi", description: "the same number of contexts for everyone, as far as they can \
+        use them", new: |_| Box::new(equi::Equi) },
+    PolicyEntry { name: "ta", description: "nearly equal partitions along the topology, side by side (TACO \
+        without taking turns)", new: |_| Box::new(ta::Ta) },
+    PolicyEntry { name: "taco", description: "equal partitions along the topology, by turns where programs \
+        don't come out even", new: |_| Box::new(taco::Taco::default()) },
+    PolicyEntry { name: "chaos", description: "any number at any moment: for tests of scaf \
+        itself", new: |_| Box::new(chaos::Chaos::new(0)) },
+    PolicyEntry { name: "unmanaged", description: "leave every program alone, and only \
+        watch", new: |_| Box::new(unmanaged::Unmanaged) },
 ];
 
-/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]) can be cut, fewest first: whole units
-/// or fractions of them that leave no remainder (TACO, section 2.1). Where no units are known, `capacity` contexts are one.
+/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]) can be
+/// cut, fewest first: whole units or fractions of them that leave no remainder (TACO, section 2.1). Where no
+/// units are known, `capacity` contexts are one.
 pub fn partition_counts(units: &[u32], capacity: u32) -> Vec<u32> {
     partitions::counts(units, capacity)
 }

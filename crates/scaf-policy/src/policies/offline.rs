@@ -1,9 +1,10 @@
-//! The best division by speedups that were known before: SCALO's OPPTS (section 4.1), whose offline profiles hold each program's time on
-//! any number of threads.
+//! The best division by speedups that were known before: SCALO's OPPTS (section 4.1), whose offline profiles
+//! hold each program's time on any number of threads.
 //!
-//! It decides anew only when programs come or go or the capacity changes, as in the paper; here that follows from profiles that don't change
-//! while a program runs. A program without a profile is taken for what was observed of it, as `curve` does; one of which nothing is
-//! known at all gets an equal part. Serial phases are none of its business: a profile is about whole runs.
+//! It decides anew only when programs come or go or the capacity changes, as in the paper; here that follows
+//! from profiles that don't change while a program runs. A program without a profile is taken for what was
+//! observed of it, as `curve` does; one of which nothing is known at all gets an equal part. Serial phases
+//! are none of its business: a profile is about whole runs.
 
 use super::divide::{self, Problem};
 use super::known_curve::{At, KnownCurve};

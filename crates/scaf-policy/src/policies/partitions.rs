@@ -1,15 +1,16 @@
-//! How a machine is cut into partitions that follow its topology: whole units of it, or fractions of a unit that leave no remainder.
+//! How a machine is cut into partitions that follow its topology: whole units of it, or fractions of a unit
+//! that leave no remainder.
 //!
-//! Four nodes of six contexts are cut into 1, 2, 4, 8, 12 or 24 equal partitions, of 24, 12, 6, 3, 2 or 1 contexts (TACO, sections 2.1
-//! and 4.2): never into three, for that would be a node and a third each.
+//! Four nodes of six contexts are cut into 1, 2, 4, 8, 12 or 24 equal partitions, of 24, 12, 6, 3, 2 or 1
+//! contexts (TACO, sections 2.1 and 4.2): never into three, for that would be a node and a third each.
 
 use std::collections::BTreeSet;
 
 /// A machine with more contexts than that is taken for this large.
 const MOST: u32 = 1 << 20;
 
-/// The sizes of units from the whole machine down to one context, each a multiple of the next. What fits in with none of the others is
-/// left out.
+/// The sizes of units from the whole machine down to one context, each a multiple of the next. What fits in
+/// with none of the others is left out.
 fn chain(units: &[u32], capacity: u32) -> Vec<u32> {
     let whole = units.iter().copied().max().unwrap_or(0);
     let whole = if whole == 0 { capacity } else { whole }.clamp(1, MOST);
@@ -29,8 +30,8 @@ fn ratios(chain: &[u32]) -> Vec<u32> {
     chain.windows(2).map(|pair| pair[0] / pair[1]).collect()
 }
 
-/// Into how many equal partitions a machine with units of these sizes can be cut, fewest first: 1 to begin with. Where no units are
-/// known, `capacity` contexts are one.
+/// Into how many equal partitions a machine with units of these sizes can be cut, fewest first: 1 to begin
+/// with. Where no units are known, `capacity` contexts are one.
 pub(super) fn counts(units: &[u32], capacity: u32) -> Vec<u32> {
     let chain = chain(units, capacity);
     let mut counts = BTreeSet::from([1]);
@@ -40,8 +41,8 @@ pub(super) fn counts(units: &[u32], capacity: u32) -> Vec<u32> {
     counts.into_iter().collect()
 }
 
-/// The sizes of `count` partitions of such a machine, as nearly equal as units and fractions permit, largest first. With more than
-/// there are contexts, some are 1 that aren't there.
+/// The sizes of `count` partitions of such a machine, as nearly equal as units and fractions permit, largest
+/// first. With more than there are contexts, some are 1 that aren't there.
 pub(super) fn nearly_equal(units: &[u32], capacity: u32, count: u32) -> Vec<u32> {
     let mut sizes = Vec::new();
     cut(1, &ratios(&chain(units, capacity)), count, &mut sizes);

@@ -1,14 +1,15 @@
 //! SCAF's policy: contexts in proportion to how well each program was just seen to scale.
 //!
-//! Each program's speedup is modelled as S(p) = 1 + C ln p, with C fitted to its latest efficiency; the sum of
-//! speedups is then largest at p_i = N C_i / sum C (SCAF, section 3.3, equations 2 to 9). New feedback gives a
-//! new C and a new allocation: a control loop with nothing that makes it settle. Two things are added here.
+//! Each program's speedup is modelled as S(p) = 1 + C ln p, with C fitted to its latest efficiency; the sum
+//! of speedups is then largest at p_i = N C_i / sum C (SCAF, section 3.3, equations 2 to 9). New feedback
+//! gives a new C and a new allocation: a control loop with nothing that makes it settle. Two things are added
+//! here.
 //!
 //! *Hysteresis*: no change unless the models promise more than 0.1% more of the sum of speedups, since each
 //! change costs the programs a resized team and cold caches.
 //!
-//! *Cycle detection*: of the 154 mixes of two to four of TACO's programs, the plain loop circles for ever in 22.
-//! When an allocation is about to come back, the best one that was seen is held (see `cycle`).
+//! *Cycle detection*: of the 154 mixes of two to four of TACO's programs, the plain loop circles for ever in
+//! 22. When an allocation is about to come back, the best one that was seen is held (see `cycle`).
 
 use super::fits::Fits;
 use crate::apportion::{Claim, Part, apportion};
@@ -16,8 +17,9 @@ use crate::cycle::{Trail, Visit};
 use crate::model::LogModel;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
 
-/// The least relative gain in the sum of speedups, as the models promise it, for which an allocation is changed. On TACO's curves with
-/// 5% of noise it leaves 6.5 changes a minute and 88.4% of the best sum; 0.0025 would leave 4.2 and 87.9%, and none at all 36 and 88.6%.
+/// The least relative gain in the sum of speedups, as the models promise it, for which an allocation is
+/// changed. On TACO's curves with 5% of noise it leaves 6.5 changes a minute and 88.4% of the best sum;
+/// 0.0025 would leave 4.2 and 87.9%, and none at all 36 and 88.6%.
 const WORTH_CHANGING: f64 = 0.001;
 
 pub struct Scaf {
@@ -137,8 +139,8 @@ impl Scaf {
         }
     }
 
-    /// Everyone's model. A program with nothing measured gets the mean C of the others, which gives it an equal
-    /// part of the machine to be measured on.
+    /// Everyone's model. A program with nothing measured gets the mean C of the others, which gives it an
+    /// equal part of the machine to be measured on.
     fn models(&self, programs: &[&Program]) -> Vec<LogModel> {
         let mean = LogModel { c: self.fits.mean(programs, |model| model.c).unwrap_or(1.0) };
         programs.iter().map(|p| self.fits.get(p.id).unwrap_or(mean)).collect()
@@ -164,8 +166,8 @@ impl Scaf {
     }
 }
 
-/// Whether the DoPs in effect are an allocation that could stay: everyone has one within bounds, and as much is
-/// given away as could be.
+/// Whether the DoPs in effect are an allocation that could stay: everyone has one within bounds, and as much
+/// is given away as could be.
 fn in_effect(programs: &[&Program], claims: &[Claim], target: &[u32]) -> bool {
     let sum = |dops: &mut dyn Iterator<Item = u32>| dops.map(u64::from).sum::<u64>();
     sum(&mut programs.iter().map(|p| p.dop)) == sum(&mut target.iter().copied())

@@ -1,7 +1,9 @@
-//! SCALO's SPeeDup Proportional allocator (section 3.2): contexts in proportion to the speedups that programs have now.
+//! SCALO's SPeeDup Proportional allocator (section 3.2): contexts in proportion to the speedups that programs
+//! have now.
 //!
-//! dop_i = S_i / (sum of S_j) x C, with S_i by equation 5: no model of what a program would do elsewhere. Who is faster gets more, and
-//! becomes faster by it; so the loop amplifies differences, up to where a program's speedup stops growing.
+//! dop_i = S_i / (sum of S_j) x C, with S_i by equation 5: no model of what a program would do elsewhere. Who
+//! is faster gets more, and becomes faster by it; so the loop amplifies differences, up to where a program's
+//! speedup stops growing.
 
 use crate::apportion::{Claim, apportion};
 use crate::{Allocation, Dop, Machine, Policy, Program, Share};

@@ -1,37 +1,45 @@
-//! TACO: equal partitions along the topology, and turns for the programs that don't come out even (section 2 of the paper).
+//! TACO: equal partitions along the topology, and turns for the programs that don't come out even (section 2
+//! of the paper).
 //!
-//! The machine is cut into equal partitions that are units of its topology or fractions of one; a *level* is one way to do it, named by
-//! the number of its partitions. Programs stand on the finest level that they can fill: four to seven of them on four nodes. Those who are
-//! left over, the *odd* ones, stand on coarser levels, and levels take turns that last as long as they have partitions: then everyone
-//! gets the same time times contexts (section 2.2). Five programs on four nodes: one slice for the odd one on the whole machine, four for the
-//! others on a node each.
+//! The machine is cut into equal partitions that are units of its topology or fractions of one; a *level* is
+//! one way to do it, named by the number of its partitions. Programs stand on the finest level that they can
+//! fill: four to seven of them on four nodes. Those who are left over, the *odd* ones, stand on coarser
+//! levels, and levels take turns that last as long as they have partitions: then everyone gets the same time
+//! times contexts (section 2.2). Five programs on four nodes: one slice for the odd one on the whole machine,
+//! four for the others on a node each.
 //!
-//! - *Hysteresis* (2.1): a coarser level is taken at once, for a partition would be idle; a finer one after it has been wanted for
-//!   a second. Until then newcomers are odd ones, and nobody who is there changes size.
-//! - *Special needs* (2.4): who can use less than an equal part, or asks for more by its minimum, gets that all the time, beside the
-//!   turns. A rigid program stands on the finest level whose partitions are as large as it is, and others fill that level up.
-//! - *Grace* (2.3): a program whose threads are more than its new contexts keeps a partition of their number, on the level where that is
-//!   one, until it has adapted, for two seconds at most. Nobody then runs two threads on one context, and time stays equal. A
-//!   program that is to grow has its new contexts at once: nobody else could use them meanwhile.
-//! - *Weights* count in time: a turn lasts as much longer as its members weigh on average, as nearly as a round of at most [`LONGEST`] slices permits. Programs that weigh
-//!   alike stand in the same turn where there are several of a level.
+//! - *Hysteresis* (2.1): a coarser level is taken at once, for a partition would be idle; a finer one after
+//!   it has been wanted for a second. Until then newcomers are odd ones, and nobody who is there changes
+//!   size.
+//! - *Special needs* (2.4): who can use less than an equal part, or asks for more by its minimum, gets that
+//!   all the time, beside the turns. A rigid program stands on the finest level whose partitions are as large
+//!   as it is, and others fill that level up.
+//! - *Grace* (2.3): a program whose threads are more than its new contexts keeps a partition of their number,
+//!   on the level where that is one, until it has adapted, for two seconds at most. Nobody then runs two
+//!   threads on one context, and time stays equal. A program that is to grow has its new contexts at once:
+//!   nobody else could use them meanwhile.
+//! - *Weights* count in time: a turn lasts as much longer as its members weigh on average, as nearly as a
+//!   round of at most [`LONGEST`] slices permits. Programs that weigh alike stand in the same turn where
+//!   there are several of a level.
 
 use super::partitions::counts;
+use crate::allocation::slices;
 use crate::apportion::{Claim, apportion};
-use crate::turns::slices;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share, Turn};
 use std::collections::BTreeMap;
 
-/// How long a finer level has to be wanted, in seconds: programs that come and go within that time resize nobody. A newcomer on the
-/// level that there is has its time meanwhile, only not beside the others.
+/// How long a finer level has to be wanted, in seconds: programs that come and go within that time resize
+/// nobody. A newcomer on the level that there is has its time meanwhile, only not beside the others.
 const HOLD_S: f64 = 1.0;
-/// How long a program may keep its old partition, in seconds: the slowest of the paper's table 2 reaches its next region within 1.6.
+/// How long a program may keep its old partition, in seconds: the slowest of the paper's table 2 reaches its
+/// next region within 1.6.
 const GRACE_S: f64 = 2.0;
-/// Odd programs stand on a level with at least one partition for so many of the finest in use, so that rounds stay short on large
-/// machines. At most 3% of a round is idle by that. TACO's machine has 24 to 1.
+/// Odd programs stand on a level with at least one partition for so many of the finest in use, so that rounds
+/// stay short on large machines. At most 3% of a round is idle by that. TACO's machine has 24 to 1.
 const STEEPEST: u32 = 32;
 
-/// Slices of a round, or twice those that equal weights need: as many as all levels down to a 32nd take. Two weights of 1 and 1.01 would take 201 otherwise.
+/// Slices of a round, or twice those that equal weights need: as many as all levels down to a 32nd take. Two
+/// weights of 1 and 1.01 would take 201 otherwise.
 const LONGEST: u64 = 64;
 
 /// Turns times lengths of a round that are tried at most; each takes some nanoseconds.
@@ -104,7 +112,8 @@ impl Policy for Taco {
 }
 
 impl Taco {
-    /// The level to stand on, if `wanted` is the finest that can be filled. `levels` are those that there are.
+    /// The level to stand on, if `wanted` is the finest that can be filled. `levels` are those that there
+    /// are.
     fn level(&mut self, wanted: u32, levels: &[u32], now_s: f64) -> u32 {
         let held = self.held.get_or_insert(Held { parts: wanted, finer_since_s: None });
         if wanted > held.parts {
@@ -154,8 +163,8 @@ struct Plan {
     /// The level of those who can stand on any.
     base: u32,
     seats: Vec<Seat>,
-    /// Members of each turn, with the number of its partitions; 0 says that one program needs more than there is beside those who run
-    /// all the time, so that they pause.
+    /// Members of each turn, with the number of its partitions; 0 says that one program needs more than there
+    /// is beside those who run all the time, so that they pause.
     turns: Vec<(u32, Vec<usize>)>,
 }
 
@@ -282,8 +291,8 @@ impl Plan {
     }
 }
 
-/// Whole numbers in nearly the proportion of `due`, each at least 1: those with the smallest sum of which none is off by more than it has to be within
-/// `longest` altogether.
+/// Whole numbers in nearly the proportion of `due`, each at least 1: those with the smallest sum of which
+/// none is off by more than it has to be within `longest` altogether.
 fn lengths(due: &[f64], longest: u64) -> Vec<u64> {
     let sum: f64 = due.iter().sum();
     let of = |round: u64| due.iter().map(move |due| ((due / sum * round as f64).round() as u64).max(1));

@@ -122,7 +122,8 @@ fn threads_that_are_too_many_keep_their_partition_until_the_program_has_adapted(
         let dops: Vec<Dop> = allocation.shares.iter().map(|share| share.dop).collect();
         (in_brief(&allocation, all), dops)
     };
-    // The first is in a region of four threads when the second comes: by turns, with its DoP already the smaller one.
+    // The first is in a region of four threads when the second comes: by turns, with its DoP already the
+    // smaller one.
     all[0].team = 4;
     let ((contexts, turns), dops) = at(&mut taco, 0.0, &all);
     assert_eq!((contexts, turns), (vec![4, 4], vec![(1, vec![1]), (1, vec![2])]));

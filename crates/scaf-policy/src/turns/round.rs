@@ -1,16 +1,18 @@
 //! The turns of a round: who runs in which slice, so that everyone has the time that is due.
 //!
-//! Slice by slice: first whoever is behind, the one whose next slice is due earliest first; then whoever fits beside. Of all lengths that a round could
-//! have, the one is taken at which nobody is far from its due. A thousand units take about a millisecond: each choice costs the
-//! logarithm of their number.
+//! Slice by slice: first whoever is behind, the one whose next slice is due earliest first; then whoever fits
+//! beside. Of all lengths that a round could have, the one is taken at which nobody is far from its due. A
+//! thousand units take about a millisecond: each choice costs the logarithm of their number.
 
 use crate::{ProgramId, Turn};
 use std::collections::BTreeMap;
 
-/// Slices in a round, where that is enough for everyone to have one: at 50 ms a second, which is as long as anyone should be stopped.
+/// Slices in a round, where that is enough for everyone to have one: at 50 ms a second, which is as long as
+/// anyone should be stopped.
 pub(super) const MOST_SLICES: u32 = 20;
 
-/// Otherwise so many times the slices in which everyone can have one. What is due to somebody is right to that part then.
+/// Otherwise so many times the slices in which everyone can have one. What is due to somebody is right to
+/// that part then.
 const MOST_ROUNDS: u64 = 8;
 
 /// What is scheduled.
@@ -24,9 +26,11 @@ pub(super) struct Unit {
     pub heads: f64,
 }
 
-/// The share of time in which each unit is due to run, 0 to 1: the same context-time for each unit of `weight`, but nobody more than all the time.
+/// The share of time in which each unit is due to run, 0 to 1: the same context-time for each unit of
+/// `weight`, but nobody more than all the time.
 pub(super) fn rates(capacity: u32, units: &[Unit], weight: impl Fn(&Unit) -> f64) -> Vec<f64> {
-    // Whoever runs all the time at the lowest level of context-time for a unit of weight first; the level only rises by that.
+    // Whoever runs all the time at the lowest level of context-time for a unit of weight first; the level
+    // only rises by that.
     let mut order: Vec<usize> = (0..units.len()).collect();
     let filled = |i: usize| f64::from(units[i].need) / weight(&units[i]);
     order.sort_by(|&a, &b| filled(a).total_cmp(&filled(b)));
@@ -49,7 +53,8 @@ pub(super) fn rates(capacity: u32, units: &[Unit], weight: impl Fn(&Unit) -> f64
     rates
 }
 
-/// The longest round to be thought of: as many slices as there are units, or as it takes to give each user his time, within bounds.
+/// The longest round to be thought of: as many slices as there are units, or as it takes to give each user
+/// his time, within bounds.
 fn longest(capacity: u32, units: &[Unit]) -> u32 {
     let needs: u64 = units.iter().map(|unit| u64::from(unit.need)).sum();
     let once = needs.div_ceil(u64::from(capacity.max(1)));
@@ -71,7 +76,8 @@ pub(super) fn round(capacity: u32, units: &[Unit]) -> Vec<Turn> {
     let (mut best, mut furthest) = ((f64::INFINITY, 0), 0);
     while slices.len() < most || without > 0 {
         if slices.len() == 2 * most {
-            // Weights far apart and needs that don't fit together: a slice for each that has had none, and that is it.
+            // Weights far apart and needs that don't fit together: a slice for each that has had none, and
+            // that is it.
             (0..units.len()).filter(|&i| had[i] > 0).for_each(|i| queue.leave(i));
         }
         let mut slice = queue.next(capacity);
@@ -87,7 +93,8 @@ pub(super) fn round(capacity: u32, units: &[Unit]) -> Vec<Turn> {
         if without > 0 {
             continue;
         }
-        // As if the round ended here: how far is anyone from its due? Who was too far off at the last length is likely so again.
+        // As if the round ended here: how far is anyone from its due? Who was too far off at the last length
+        // is likely so again.
         let length = slices.len() as f64;
         let off = |i: usize| (f64::from(had[i]) / length - rates[i]).abs();
         let too_far = |i: &usize| off(*i) >= best.0 - 1e-9;
@@ -126,7 +133,8 @@ struct Queue<'a> {
     /// What the units need, smallest first, and where each unit stands there.
     needs: Vec<u32>,
     place: Vec<usize>,
-    /// For each unit: whether it has had all that was due by now, and by when its next slice is due, counted in slices.
+    /// For each unit: whether it has had all that was due by now, and by when its next slice is due, counted
+    /// in slices.
     keys: Vec<(bool, f64)>,
     /// The slice from which on each unit is behind.
     due_from: Vec<usize>,

@@ -42,7 +42,8 @@ impl Simulation<'_> {
             .collect()
     }
 
-    /// The same without a thought: everybody keeps as many of its contexts as it may, drawn by lot, and takes others that are free.
+    /// The same without a thought: everybody keeps as many of its contexts as it may, drawn by lot, and takes
+    /// others that are free.
     fn any(&mut self, dops: &[Option<u32>]) -> Vec<Vec<usize>> {
         let mut free: Vec<usize> = (0..self.topology.pus.len()).collect();
         let mut sets: Vec<Vec<usize>> = Vec::new();

@@ -13,14 +13,16 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The curve of a formula: `speedup` is asked for 1 to `contexts`; what isn't finite and positive counts as 0.001.
+    /// The curve of a formula: `speedup` is asked for 1 to `contexts`; what isn't finite and positive counts
+    /// as 0.001.
     pub fn of(name: impl Into<String>, contexts: u32, speedup: impl Fn(f64) -> f64) -> Curve {
         let sane = |s: f64| if s.is_finite() { s.max(1e-3) } else { 1e-3 };
         let speedups = (1..=contexts.max(1)).map(|p| sane(speedup(f64::from(p)))).collect();
         Curve { name: name.into(), speedups }
     }
 
-    /// Straight lines between points in the order of their DoPs; beyond the last it stays as it is, and at 1 it is 1.
+    /// Straight lines between points in the order of their DoPs; beyond the last it stays as it is, and at 1
+    /// it is 1.
     pub fn through(name: impl Into<String>, contexts: u32, points: &[(f64, f64)]) -> Curve {
         let points: Vec<(f64, f64)> =
             [(1.0, 1.0)].into_iter().chain(points.iter().copied().filter(|(p, _)| *p > 1.0)).collect();
@@ -73,20 +75,20 @@ pub enum TableError {
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct CurveLine {
     benchmark: String,
     kind: String,
     #[serde(flatten)]
     speedups: BTreeMap<String, f64>,
 }
 
-/// The curves in a table with columns `benchmark`, `kind` and one for each DoP that was measured (`p2`, `p12`), of the rows of
-/// one kind; lines that begin with # are comments.
+/// The curves in a table with columns `benchmark`, `kind` and one for each DoP that was measured (`p2`,
+/// `p12`), of the rows of one kind; lines that begin with # are comments.
 pub fn from_csv(text: &str, kind: &str, contexts: u32) -> Result<Vec<Curve>, TableError> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
     let (mut curves, mut there) = (Vec::new(), Vec::new());
     for row in reader.deserialize() {
-        let Row { benchmark, kind: its, speedups } = row?;
+        let CurveLine { benchmark, kind: its, speedups } = row?;
         if its != kind {
             there.push(its);
             continue;
@@ -147,8 +149,8 @@ pub fn amdahl(serial: f64, contexts: u32) -> Curve {
     Curve::of(format!("amdahl {serial}"), contexts, |p| 1.0 / (serial + (1.0 - serial) / p))
 }
 
-/// Gunther's universal scalability law: contention `sigma`, and `kappa` for what each has to agree on with each other. Where `kappa`
-/// is positive the curve has a knee, at sqrt((1 - sigma) / kappa) contexts.
+/// Gunther's universal scalability law: contention `sigma`, and `kappa` for what each has to agree on with
+/// each other. Where `kappa` is positive the curve has a knee, at sqrt((1 - sigma) / kappa) contexts.
 pub fn usl(sigma: f64, kappa: f64, contexts: u32) -> Curve {
     let speedup = move |p: f64| p / (1.0 + sigma * (p - 1.0) + kappa * p * (p - 1.0));
     Curve::of(format!("usl {sigma} {kappa}"), contexts, speedup)
@@ -159,8 +161,8 @@ pub fn power(exponent: f64, contexts: u32) -> Curve {
     Curve::of(format!("power {exponent}"), contexts, |p| p.powf(exponent))
 }
 
-/// `pieces` of work, equally long, of which each context does one at a time: pieces / (pieces / p, rounded up). Flat where more
-/// contexts save no round, with a step where they do.
+/// `pieces` of work, equally long, of which each context does one at a time: pieces / (pieces / p, rounded
+/// up). Flat where more contexts save no round, with a step where they do.
 pub fn staircase(pieces: u32, contexts: u32) -> Curve {
     let all = f64::from(pieces.max(1));
     Curve::of(format!("staircase {pieces}"), contexts, |p| all / (all / p).ceil())

@@ -2,10 +2,11 @@
 //!
 //! Knows the true curves, which no policy does, and shares no code with them.
 
-use super::Curve;
+use super::curves::Curve;
 
-/// The largest sum of speedups of programs with these curves on `contexts` contexts: at least 1 for each, no more than help, and
-/// no speedup below the program's number in `floors` (0 where nothing is asked). 0 where these don't fit.
+/// The largest sum of speedups of programs with these curves on `contexts` contexts: at least 1 for each, no
+/// more than help, and no speedup below the program's number in `floors` (0 where nothing is asked). 0 where
+/// these don't fit.
 pub fn best(contexts: u32, curves: &[&Curve], floors: &[f64]) -> f64 {
     // After each program, the most that c contexts can bring, for every c.
     let mut most = vec![0.0f64; contexts as usize + 1];

@@ -1,6 +1,7 @@
 //! A program of a mix, as a daemon would come to know it: what was measured at the DoPs that it had.
 
-use super::{Curve, Setting};
+use super::curves::Curve;
+use super::setting::Setting;
 use rand::Rng;
 use scaf_policy::efficiency::LowPass;
 use scaf_policy::estimate::Estimate;
@@ -12,7 +13,8 @@ use std::collections::{BTreeMap, VecDeque};
 const SAMPLES: usize = 32;
 /// The daemon's smoothing of efficiencies, in seconds.
 const RC_S: f64 = 1.0;
-/// No point is surer than this, and of one or two measurements little is sure: as for the daemon's observed curves.
+/// No point is surer than this, and of one or two measurements little is sure: as for the daemon's observed
+/// curves.
 const LEAST_ERROR: f64 = 0.01;
 const FEW: f64 = 0.1;
 /// Measurements from which on their spread means something.
@@ -40,7 +42,8 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Runs on `dop` contexts for `dt_s` seconds, and is measured with a relative standard deviation of `noise`.
+    /// Runs on `dop` contexts for `dt_s` seconds, and is measured with a relative standard deviation of
+    /// `noise`.
     pub fn run(&mut self, dop: u32, dt_s: f64, noise: f64, rng: &mut impl Rng) {
         let measured = (self.curve.at(dop) * (1.0 + noise * normal(rng))).max(1e-3);
         if self.seen.dop != dop {

@@ -123,7 +123,8 @@ fn table() {
                 let of = outcome(entry.name, curves, &setting);
                 let show = |of: Figure| format!("{:5.1} {:5.1}", 100.0 * of.mean, 100.0 * of.worst);
                 println!(
-                    "{contexts} {name:12} {:6} best: after {} | floored: at 5 s {} after {} whole {} | least {:.2} changes {:.1} late {:.1}",
+                    "{contexts} {name:12} {:6} best: after {} | floored: at 5 s {} after {} whole {} | \
+                     least {:.2} changes {:.1} late {:.1}",
                     entry.name,
                     show(of.figure(|mix| mix.after / mix.best)),
                     show(of.figure(|mix| mix.then / mix.best_floored)),

@@ -1,6 +1,9 @@
-//! SCAF's pairs of NAS programs on 8 cores: SP and LU of the slides, and the headline of all pairs of seven (section 5.2.1).
+//! SCAF's pairs of NAS programs on 8 cores: SP and LU of the slides, and the headline of all pairs of seven
+//! (section 5.2.1).
 
-use super::{Error, Figure, Kind, Paper, Row, available, tables, taco, under};
+use super::report::{Comparison, Error, Figure, Kind, Paper};
+use super::simulated::{available, under};
+use super::{tables, taco};
 use crate::scenario::ProgramSpec;
 use crate::{Options, Scenario};
 
@@ -28,7 +31,13 @@ pub(super) fn run(seed: u64) -> Result<Paper, Error> {
             [("SP", "speedup"), ("LU", "speedup"), ("SP + LU", "sum of speedups")].into_iter().enumerate()
         {
             let (configuration, process) = (policy.to_owned(), process.to_owned());
-            rows.push(Row { configuration, process, what, ours: ours[i], paper: theirs.map(|all| all[i]) });
+            rows.push(Comparison {
+                configuration,
+                process,
+                what,
+                ours: ours[i],
+                paper: theirs.map(|all| all[i]),
+            });
         }
         series.push((policy.to_owned(), ours.map(Some).to_vec()));
     }
@@ -42,7 +51,11 @@ pub(super) fn run(seed: u64) -> Result<Paper, Error> {
     let mut assumptions = scenario.assumptions;
     rows.extend(all_pairs(scenario.contention.slice_loss, seed)?);
     assumptions.push(
-        "All pairs: SCAF's seven programs with the curves that TACO measured on another machine (fixtures/scenarios/taco.toml), up to 8 contexts of 2 nodes; each program's regions are repeated until its work is 600 s; taking turns costs what was fitted to SP and LU. The paper has no curves of its own, so only the order of magnitude can be compared.".into(),
+        "All pairs: SCAF's seven programs with the curves that TACO measured on another machine \
+         (fixtures/scenarios/taco.toml), up to 8 contexts of 2 nodes; each program's regions are repeated \
+         until its work is 600 s; taking turns costs what was fitted to SP and LU. The paper has no curves \
+         of its own, so only the order of magnitude can be compared."
+            .into(),
     );
     Ok(Paper {
         name: "scaf-pairs",
@@ -54,7 +67,7 @@ pub(super) fn run(seed: u64) -> Result<Paper, Error> {
 }
 
 /// In how many pairs a policy beats both unmodified programs and equal parts, and by how much.
-fn all_pairs(slice_loss: f64, seed: u64) -> Result<Vec<Row>, Error> {
+fn all_pairs(slice_loss: f64, seed: u64) -> Result<Vec<Comparison>, Error> {
     let mut scenario = Scenario::parse(taco::SCENARIO)?;
     scenario.contention.slice_loss = slice_loss;
     scenario.machine = "pack:2 [numa] core:4 pu:1".into();
@@ -91,7 +104,7 @@ fn all_pairs(slice_loss: f64, seed: u64) -> Result<Vec<Row>, Error> {
                 theirs.map(|row| row.mean_improvement_of_those_pct),
             ),
         ] {
-            rows.push(Row {
+            rows.push(Comparison {
                 configuration: policy.into(),
                 process: "all 21 pairs".into(),
                 what,

@@ -1,8 +1,11 @@
 //! SCALO's workloads: two to four of ten programs that start together on 20 cores, against equal parts.
 //!
-//! Figures 6 and 7 are of two programs, by the classes of their speedups; figures 12 and 13 of three and four.
+//! Figures 6 and 7 are of two programs, by the classes of their speedups; figures 12 and 13 of three and
+//! four.
 
-use super::{Error, Figure, Kind, Paper, Row, available, each, tables, under};
+use super::report::{Comparison, Error, Figure, Kind, Paper};
+use super::simulated::{available, each, under};
+use super::tables;
 use crate::scenario::ProgramSpec;
 use crate::{Options, Scenario};
 use scaf_policy::Topology;
@@ -82,8 +85,8 @@ impl Bench {
     }
 
     /// Rows of the means of a group.
-    fn rows(&self, process: &str, theirs: &[&str], means: &[f64]) -> Vec<Row> {
-        let row = |(policy, mean): (&&str, &f64)| Row {
+    fn rows(&self, process: &str, theirs: &[&str], means: &[f64]) -> Vec<Comparison> {
+        let row = |(policy, mean): (&&str, &f64)| Comparison {
             configuration: (*policy).into(),
             process: process.into(),
             what: "STP over equi, %",
@@ -94,9 +97,13 @@ impl Bench {
     }
 
     /// Rows of the means of the time until the first ended, with which the paper has nothing to compare.
-    fn rows_together(&self, process: &str, workloads: &[&Workload]) -> Vec<Row> {
+    fn rows_together(&self, process: &str, workloads: &[&Workload]) -> Vec<Comparison> {
         let means = means_of(workloads.iter().map(|workload| &workload.together));
-        let row = |row: Row| Row { what: "STP over equi until the first ends, %", paper: None, ..row };
+        let row = |row: Comparison| Comparison {
+            what: "STP over equi until the first ends, %",
+            paper: None,
+            ..row
+        };
         self.rows(process, &[], &means).into_iter().map(row).collect()
     }
 
@@ -109,7 +116,13 @@ impl Bench {
         Figure { file: file.into(), title, axis: "STP over equi (%)", kind: Kind::Bars { groups, series } }
     }
 
-    fn paper(self, name: &'static str, title: &'static str, rows: Vec<Row>, figures: Vec<Figure>) -> Paper {
+    fn paper(
+        self,
+        name: &'static str,
+        title: &'static str,
+        rows: Vec<Comparison>,
+        figures: Vec<Figure>,
+    ) -> Paper {
         Paper { name, title, rows, assumptions: self.scenario.assumptions, figures }
     }
 }

@@ -1,6 +1,6 @@
 //! TACO's figure 2: the schedules of one to eight programs on two sockets of two cores.
 
-use super::{Block, Error, Figure, Kind, Schedule};
+use super::report::{Block, Error, Figure, Kind, Schedule};
 use scaf_policy::place::{Style, Want, place_turns};
 use scaf_policy::{Machine, Program, ProgramId, PuSet, Settings, Topology, Turn, by_name};
 

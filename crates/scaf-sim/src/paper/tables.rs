@@ -1,6 +1,6 @@
 //! The papers' tables, read from the files in fixtures/papers.
 
-use super::Error;
+use super::report::Error;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

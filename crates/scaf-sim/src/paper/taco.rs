@@ -1,6 +1,9 @@
-//! TACO's workloads: forty jobs that arrive at random on 24 cores, one after the other and side by side. Tables 3 and 4.
+//! TACO's workloads: forty jobs that arrive at random on 24 cores, one after the other and side by side.
+//! Tables 3 and 4.
 
-use super::{Error, Figure, Kind, Paper, Row, tables, under};
+use super::report::{Comparison, Error, Figure, Kind, Paper};
+use super::simulated::under;
+use super::tables;
 use crate::scenario::ProgramSpec;
 use crate::{Options, Scenario};
 use rand::{Rng, SeedableRng};
@@ -24,26 +27,31 @@ struct Approach {
 const APPROACHES: &[Approach] = &[
     Approach { name: "unmanaged", policy: "unmanaged", paper: "UE", change: spin_at_first },
     Approach { name: "unmanaged, passive", policy: "unmanaged", paper: "UEp", change: |_| () },
-    Approach { name: "dynamic", policy: "unmanaged", paper: "LA", change: |it| { spin_at_first(it); it.daemon.load_adaptive = true } },
-    Approach { name: "dynamic, passive", policy: "unmanaged", paper: "LAp", change: |it| it.daemon.load_adaptive = true },
-    Approach { name: "equi, any contexts", policy: "equi", paper: "EQ", change: |it| it.daemon.any_contexts = true },
+    Approach { name: "dynamic", policy: "unmanaged", paper: "LA",
+        change: |it| { spin_at_first(it); it.daemon.load_adaptive = true } },
+    Approach { name: "dynamic, \
+        passive", policy: "unmanaged", paper: "LAp", change: |it| it.daemon.load_adaptive = true },
+    Approach { name: "equi, any \
+        contexts", policy: "equi", paper: "EQ", change: |it| it.daemon.any_contexts = true },
     Approach { name: "equi", policy: "equi", paper: "EQ", change: |_| () },
     Approach { name: "ta", policy: "ta", paper: "TA", change: |_| () },
     Approach { name: "taco", policy: "taco", paper: "TACO", change: |_| () },
-    Approach { name: "taco, all at once", policy: "taco", paper: "", change: |it| it.daemon.all_at_once = true },
+    Approach { name: "taco, all at \
+        once", policy: "taco", paper: "", change: |it| it.daemon.all_at_once = true },
     Approach { name: "scaf", policy: "scaf", paper: "", change: |_| () },
     Approach { name: "curve", policy: "curve", paper: "", change: |_| () },
 ];
 
-/// What taking turns on contexts costs programs whose threads spin for a while before they sleep, as libgomp's do if they aren't told
-/// to be passive. Fitted to UE's makespan in set C, 198%.
+/// What taking turns on contexts costs programs whose threads spin for a while before they sleep, as
+/// libgomp's do if they aren't told to be passive. Fitted to UE's makespan in set C, 198%.
 const SPINNING_LOSS: f64 = 0.078;
 
 fn spin_at_first(scenario: &mut Scenario) {
     scenario.contention.slice_loss = SPINNING_LOSS;
 }
 
-/// Means over the workloads of a set: makespan over that of batch processing in percent, slowdown, reconfigurations.
+/// Means over the workloads of a set: makespan over that of batch processing in percent, slowdown,
+/// reconfigurations.
 type Means = [f64; 3];
 
 const MEASURES: [&str; 3] = ["makespan, % of batch", "mean slowdown", "reconfigurations"];
@@ -87,7 +95,7 @@ pub(super) fn sets(seed: u64) -> Result<Paper, Error> {
             ];
             for ((what, paper), ours) in papers.into_iter().zip(means) {
                 let (configuration, process) = (name.to_owned(), format!("set {}", set.set));
-                rows.push(Row { configuration, process, what, ours, paper });
+                rows.push(Comparison { configuration, process, what, ours, paper });
             }
             if let ("EQ" | "TA" | "TACO", true) = (called, name != "equi") {
                 note(&mut series, name, Some(means[0]));
@@ -145,7 +153,8 @@ fn jobs(set: &tables::Set, scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<
     (0..set.jobs_per_workload).map(job).collect()
 }
 
-/// One after the other, each alone on all contexts: seconds in which any ran, and the mean slowdown against being alone.
+/// One after the other, each alone on all contexts: seconds in which any ran, and the mean slowdown against
+/// being alone.
 fn batch(jobs: &[ProgramSpec], contexts: u32) -> (f64, f64) {
     let (mut free_s, mut busy_s, mut slowdown) = (0.0f64, 0.0, 0.0);
     for job in jobs {
@@ -180,7 +189,7 @@ pub(super) fn effective(seed: u64) -> Result<Paper, Error> {
         for (i, p) in sizes.into_iter().enumerate() {
             let (ours, paper) = (alone_s / time_s(p)?, paper.map(|row| row[i]));
             let configuration = format!("{} copies of {p}", contexts / p);
-            rows.push(Row {
+            rows.push(Comparison {
                 configuration,
                 process: program.name.clone(),
                 what: "effective speedup",

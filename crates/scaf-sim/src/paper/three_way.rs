@@ -1,6 +1,8 @@
 //! SCAF's three programs on 64 contexts: table 5a and figure 5b.
 
-use super::{Error, Figure, Kind, Paper, Row, available, steps, tables, under};
+use super::report::{Comparison, Error, Figure, Kind, Paper, steps};
+use super::simulated::{available, under};
+use super::tables;
 use crate::{Options, Scenario};
 
 const SCENARIO: &str = include_str!("../../../../fixtures/scenarios/scaf-three-way.toml");
@@ -18,7 +20,13 @@ pub(super) fn run(seed: u64) -> Result<Paper, Error> {
         let outcome = under(policy, &scenario, &topology, Options { seed, record: false })?;
         let called = THEIRS.iter().find(|(name, _)| *name == policy).map(|(_, called)| *called);
         let mut row = |process: &str, what, ours, paper| {
-            rows.push(Row { configuration: policy.into(), process: process.into(), what, ours, paper });
+            rows.push(Comparison {
+                configuration: policy.into(),
+                process: process.into(),
+                what,
+                ours,
+                paper,
+            });
         };
         let mut speedups = Vec::new();
         for program in &outcome.programs {

@@ -1,11 +1,11 @@
 //! One run of a program: its own process group, its output in files without names, its end told by a pidfd.
 //!
-//! Dropping a [`Child`] kills the whole group, so no way out of a benchmark leaves a process behind; a benchmark
-//! that is itself killed takes its children with it (PR_SET_PDEATHSIG).
+//! Dropping a [`Child`] kills the whole group, so no way out of a benchmark leaves a process behind; a
+//! benchmark that is itself killed takes its children with it (PR_SET_PDEATHSIG).
 
 use super::clock;
 use super::interrupt::Interrupt;
-use super::slow::Seat;
+use super::seat::Seat;
 use crate::launch::{self, Change};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -239,7 +239,8 @@ impl Child {
         let program = program.display();
         let Some(outcome) = self.wait(cap_s, interrupt)? else {
             bail!(
-                "{program} took more than {cap_s} s alone on the machine; give it a smaller size or a longer cap_s"
+                "{program} took more than {cap_s} s alone on the machine; give it a smaller size or a \
+                 longer cap_s"
             );
         };
         match outcome.failure() {
@@ -276,7 +277,8 @@ pub fn run(recipe: &Recipe, cap_s: f64, interrupt: &Interrupt) -> Result<Outcome
     Child::start(recipe)?.success(&recipe.program, cap_s, interrupt)
 }
 
-/// A file for a program's output. It has no name, so nothing is left behind, and no pipe that a program could wait at.
+/// A file for a program's output. It has no name, so nothing is left behind, and no pipe that a program could
+/// wait at.
 fn output() -> Result<File> {
     tempfile::tempfile().context("temporary file for a program's output")
 }

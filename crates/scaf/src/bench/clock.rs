@@ -20,7 +20,8 @@ pub fn date() -> String {
 
 fn iso8601(unix: i64) -> String {
     let (days, second) = (unix.div_euclid(86_400), unix.rem_euclid(86_400));
-    // Counted from the 1st of March of the year 0, a year's irregular day is its last, and 400 years are 146,097 days.
+    // Counted from the 1st of March of the year 0, a year's irregular day is its last, and 400 years are
+    // 146,097 days.
     let from_march = days + 719_468;
     let era = from_march.div_euclid(146_097);
     let day = from_march.rem_euclid(146_097);

@@ -1,10 +1,11 @@
 //! Several programs at once, until each has been through at least once.
 //!
-//! Programs start at their times. One that ends starts again (unless it is to run once), so that the others keep
-//! their neighbour; when the last of them has come to its first end, whatever still runs is killed and doesn't count.
+//! Programs start at their times. One that ends starts again (unless it is to run once), so that the others
+//! keep their neighbour; when the last of them has come to its first end, whatever still runs is killed and
+//! doesn't count.
 //!
-//! Co-runs that are to be compared can take turns, all but one stopped (SIGSTOP): a machine whose speed drifts from second to
-//! second is then as fast for one as for the others. Times are without the stops.
+//! Co-runs that are to be compared can take turns, all but one stopped (SIGSTOP): a machine whose speed
+//! drifts from second to second is then as fast for one as for the others. Times are without the stops.
 
 use super::child::{Child, Outcome, Recipe};
 use super::clock;

@@ -1,15 +1,15 @@
 //! `scaf bench decide`: how long a policy takes to decide, for few programs and for many.
 //!
-//! Programs are as a daemon would tell of them: a noisy efficiency at the DoP that they have, and a few noisy points of a curve.
-//! Each policy has decided a few times before it is timed, with what it decided in effect, as it would have in a daemon.
+//! Programs are as a daemon would tell of them: a noisy efficiency at the DoP that they have, and a few noisy
+//! points of a curve. Each policy has decided a few times before it is timed, with what it decided in effect,
+//! as it would have in a daemon.
 
+use super::noise::{Noise, Report};
 use super::stats::median;
 use super::{Header, publish};
 use crate::cli::Decide;
-use crate::ps;
+use crate::output;
 use anyhow::{Result, bail};
-use scaf_policy::estimate::Estimate;
-use scaf_policy::fusion::Measured;
 use scaf_policy::{Dop, Machine, POLICIES, PolicyEntry, Program, ProgramId, Settings};
 use serde::Serialize;
 use std::process::ExitCode;
@@ -31,14 +31,6 @@ const CASES: [(u32, u32); 10] = [
 /// Decisions before the first that is timed.
 const BEFORE: u32 = 4;
 const TICK_S: f64 = 0.25;
-
-/// What is printed of cases of one kind.
-#[derive(Serialize)]
-pub(super) struct Report<C> {
-    #[serde(flatten)]
-    pub header: Header,
-    pub cases: Vec<C>,
-}
 
 #[derive(Serialize)]
 struct Case {
@@ -108,39 +100,8 @@ fn case(entry: &PolicyEntry, (count, pus): (u32, u32), repetitions: u32) -> Case
     }
 }
 
-/// Points of a curve that are remembered.
-const POINTS: usize = 6;
-
-/// Numbers that are different each time and the same in each run: an xorshift generator.
-pub(super) struct Noise(pub u64);
-
-impl Noise {
-    /// Between -1 and 1.
-    pub fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    /// The program had `dop`, and its speedup there was seen: Amdahl's law with a serial share of its own, 5% off.
-    fn observe(&mut self, program: &mut Program, dop: u32) {
-        let serial = 0.002 * (1 + program.id.0 % 97) as f64;
-        let p = f64::from(dop);
-        let speedup = p / (1.0 + serial * (p - 1.0)) * (1.0 + 0.05 * self.next());
-        program.dop = dop;
-        program.efficiency = Some((speedup / p).min(1.0));
-        program.curve.retain(|point| point.dop != dop);
-        if program.curve.len() >= POINTS {
-            program.curve.remove(0);
-        }
-        let at = program.curve.partition_point(|point| point.dop < dop);
-        program.curve.insert(at, Measured { dop, speedup: Estimate { value: speedup, error: 0.05 } });
-    }
-}
-
 fn table(cases: &[Case]) -> String {
-    let mut table = ps::plain_table(&["PROGRAMS", "PUS", "POLICY", "DECIDE US", "WORST US"]);
+    let mut table = output::plain_table(&["PROGRAMS", "PUS", "POLICY", "DECIDE US", "WORST US"]);
     for case in cases {
         table.add_row([
             case.programs.to_string(),
@@ -150,12 +111,13 @@ fn table(cases: &[Case]) -> String {
             format!("{:.1}", case.worst_us),
         ]);
     }
-    ps::align_right(&mut table, &[0, 1, 3, 4]);
-    format!("{}\n", ps::trimmed(&table))
+    output::align_right(&mut table, &[0, 1, 3, 4]);
+    format!("{}\n", output::trimmed(&table))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::noise::POINTS;
     use super::*;
 
     #[test]

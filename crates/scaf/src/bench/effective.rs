@@ -1,9 +1,11 @@
-//! `scaf bench effective`: how much faster a program is on more contexts while the rest of the machine is busy (TACO, section 3.2).
+//! `scaf bench effective`: how much faster a program is on more contexts while the rest of the machine is
+//! busy (TACO, section 3.2).
 //!
-//! The usual speedup compares with one thread on a machine that has nothing else to do, which no shared machine is: caches and memory
-//! bandwidth that the others take are missing most where the program has few contexts. So the other contexts are filled, with copies of
-//! the program on partitions of the same size (table 1 of the paper), or with resource eaters: one thread of the kernel `triad` each.
-//! Partitions are units of the topology, or fractions of them, as the policy `taco` has them.
+//! The usual speedup compares with one thread on a machine that has nothing else to do, which no shared
+//! machine is: caches and memory bandwidth that the others take are missing most where the program has few
+//! contexts. So the other contexts are filled, with copies of the program on partitions of the same size
+//! (table 1 of the paper), or with resource eaters: one thread of the kernel `triad` each. Partitions are
+//! units of the topology, or fractions of them, as the policy `taco` has them.
 
 use super::child::Recipe;
 use super::corun::{Part, Run, corun};
@@ -12,7 +14,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::stats::median;
 use super::{Header, publish};
-use crate::{cli, host, ps, target};
+use crate::{cli, host, output, target};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::io::Write;
@@ -94,7 +96,8 @@ pub fn run(flags: &cli::Effective) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The partition sizes to measure, smallest first: those of the topology, or those asked for. 1 is always among them.
+/// The partition sizes to measure, smallest first: those of the topology, or those asked for. 1 is always
+/// among them.
 fn sizes(pus: &[u32], asked: &[u32]) -> Result<Vec<usize>> {
     let count = pus.len() as u32;
     if count < 2 {
@@ -156,7 +159,8 @@ fn seconds(parts: &[Part], programs: usize, interrupt: &Interrupt) -> Result<f64
     median(&times).context("no run came to its end")
 }
 
-/// Speedups of (contexts, seconds alone, seconds while the others are busy), the first of which is one context's.
+/// Speedups of (contexts, seconds alone, seconds while the others are busy), the first of which is one
+/// context's.
 fn points(medians: &[(u32, f64, f64)]) -> Vec<Point> {
     let Some((_, one_alone_s, one_filled_s)) = medians.first() else { return Vec::new() };
     let point = |(p, alone_s, filled_s): &(u32, f64, f64)| Point {
@@ -177,7 +181,8 @@ fn profile(report: &Report) -> String {
     // A JSON string is a TOML string, too.
     let name = serde_json::Value::from(report.program.as_str());
     format!(
-        "# Effective speedups, the other contexts filled with {}, by scaf bench effective: for scafd's configuration.\n\
+        "# Effective speedups, the other contexts filled with {}, by scaf bench effective: for scafd's \
+         configuration.\n\
          [profiles]\n{name} = {{ {} }}\n",
         report.filled_with,
         points.join(", ")
@@ -192,7 +197,7 @@ fn save(file: &Path, text: &str) -> Result<()> {
 }
 
 fn table(report: &Report, contexts: usize) -> String {
-    let mut table = ps::plain_table(&["P", "ALONE S", "FILLED S", "TRADITIONAL", "EFFECTIVE"]);
+    let mut table = output::plain_table(&["P", "ALONE S", "FILLED S", "TRADITIONAL", "EFFECTIVE"]);
     for it in &report.points {
         table.add_row([
             it.p.to_string(),
@@ -202,12 +207,12 @@ fn table(report: &Report, contexts: usize) -> String {
             format!("{:.2}", it.effective_speedup),
         ]);
     }
-    ps::align_right(&mut table, &[0, 1, 2, 3, 4]);
+    output::align_right(&mut table, &[0, 1, 2, 3, 4]);
     format!(
         "{} on P of {contexts} contexts, alone and with the others filled with {}\n{}\n",
         report.program,
         report.filled_with,
-        ps::trimmed(&table)
+        output::trimmed(&table)
     )
 }
 

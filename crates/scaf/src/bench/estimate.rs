@@ -1,8 +1,9 @@
 //! `scaf bench estimate`: how right what the daemon says about a program's speedup is, after a given time.
 //!
-//! The truth is the program alone with as many threads on as many PUs, against one thread on one: runs by turns. The
-//! estimates are of a managed run, alone, under a daemon that explores; those by experiments are of another run, under one that
-//! makes these and doesn't explore. All three are repeated by turns, and each number is its median.
+//! The truth is the program alone with as many threads on as many PUs, against one thread on one: runs by
+//! turns. The estimates are of a managed run, alone, under a daemon that explores; those by experiments are
+//! of another run, under one that makes these and doesn't explore. All three are repeated by turns, and each
+//! number is its median.
 
 use super::child::{Child, Recipe};
 use super::corun::{self, Part, Run};
@@ -13,7 +14,7 @@ use super::progress::Progress;
 use super::solo;
 use super::stats::median;
 use super::{Header, publish};
-use crate::{cli, daemon, host, ps};
+use crate::{cli, daemon, host, output};
 use anyhow::{Context, Result, bail, ensure};
 use scafd::control;
 use serde::Serialize;
@@ -48,7 +49,7 @@ struct Report {
     #[serde(flatten)]
     header: Header,
     after_s: f64,
-    programs: Vec<Row>,
+    programs: Vec<ByProgram>,
     mean_abs_error_pct: Option<f64>,
     worst_abs_error_pct: Option<f64>,
     /// Of the estimate of any one run.
@@ -58,7 +59,7 @@ struct Report {
 
 /// One program at one DoP.
 #[derive(Debug, Serialize)]
-struct Row {
+struct ByProgram {
     name: String,
     p: u32,
     true_speedup: f64,
@@ -213,7 +214,7 @@ impl Said {
 }
 
 /// The medians of a program's rounds: the true speedup, and what a run said.
-fn row(name: &str, p: u32, rounds: &[(f64, Said)]) -> Option<Row> {
+fn row(name: &str, p: u32, rounds: &[(f64, Said)]) -> Option<ByProgram> {
     let true_speedup = median(&rounds.iter().map(|(truth, _)| *truth).collect::<Vec<_>>())?;
     let all =
         |of: fn(&Said) -> Option<f64>| rounds.iter().filter_map(|(_, said)| of(said)).collect::<Vec<_>>();
@@ -225,7 +226,7 @@ fn row(name: &str, p: u32, rounds: &[(f64, Said)]) -> Option<Row> {
         counters: median(&all(|said| said.counters)),
         fused: median(&all(|said| said.fused)),
     };
-    Some(Row {
+    Some(ByProgram {
         name: name.to_owned(),
         p,
         true_speedup,
@@ -239,9 +240,9 @@ fn error_pct(estimate: f64, truth: f64) -> f64 {
     100.0 * (estimate / truth - 1.0)
 }
 
-fn report(flags: &cli::Estimate, programs: Vec<Row>) -> Report {
+fn report(flags: &cli::Estimate, programs: Vec<ByProgram>) -> Report {
     // At one context every estimate is right.
-    let of = |error: &dyn Fn(&Row) -> Option<f64>| -> Vec<f64> {
+    let of = |error: &dyn Fn(&ByProgram) -> Option<f64>| -> Vec<f64> {
         programs.iter().filter(|row| row.p > 1).filter_map(error).map(f64::abs).collect()
     };
     let mean =
@@ -263,7 +264,7 @@ fn report(flags: &cli::Estimate, programs: Vec<Row>) -> Report {
 
 fn table(report: &Report) -> String {
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
-    let mut table = ps::plain_table(&[
+    let mut table = output::plain_table(&[
         "PROGRAM",
         "P",
         "TRUE S",
@@ -289,10 +290,11 @@ fn table(report: &Report) -> String {
             number(it.fused_worst),
         ]);
     }
-    ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    output::align_right(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
     format!(
-        "{}\nmean absolute error {} %, worst {} %, of any one run {} %; of useful over wall alone {} % (after {} s)\n",
-        ps::trimmed(&table),
+        "{}\nmean absolute error {} %, worst {} %, of any one run {} %; of useful over wall alone {} % \
+         (after {} s)\n",
+        output::trimmed(&table),
         number(report.mean_abs_error_pct),
         number(report.worst_abs_error_pct),
         number(report.worst_run_abs_error_pct),

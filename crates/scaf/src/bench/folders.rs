@@ -17,8 +17,8 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Finds them: the bench folder is the nearest one around `near` (a mix), the working folder or the running
-    /// executable; the others are beside it unless given.
+    /// Finds them: the bench folder is the nearest one around `near` (a mix), the working folder or the
+    /// running executable; the others are beside it unless given.
     pub fn find(near: Option<&Path>, kernels: Option<&Path>, python: Option<&Path>) -> Folders {
         let starts = [
             near.and_then(|path| path.canonicalize().ok()),

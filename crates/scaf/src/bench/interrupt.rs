@@ -1,7 +1,7 @@
 //! Ctrl-C and the like, as something that a waiting benchmark is woken by.
 //!
-//! The handler does nothing but write a byte into a pipe. Whoever waits sees it, returns an error, and everything on
-//! the way out (children, private daemon, temporary folder) is cleaned up by being dropped.
+//! The handler does nothing but write a byte into a pipe. Whoever waits sees it, returns an error, and
+//! everything on the way out (children, private daemon, temporary folder) is cleaned up by being dropped.
 
 use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

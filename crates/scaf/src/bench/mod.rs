@@ -1,10 +1,10 @@
-//! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`], [`gang`]), what it knows ([`estimate`]), what company
-//! does to a program ([`effective`]) and what it is worth ([`mix`]).
+//! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`], [`gang`]), what it knows
+//! ([`estimate`]), what company does to a program ([`effective`]) and what it is worth ([`mix`]).
 //!
-//! Words: a *repetition* is one round in which everything is measured once; the kinds of runs are interleaved, so
-//! that a machine that slows down meanwhile slows all of them. A *plain* run has nothing of scaf in it. A *managed*
-//! run has the environment that `scaf run` makes and a *private daemon*, which serves only this benchmark. Results
-//! are medians. docs/bench.md defines every number.
+//! Words: a *repetition* is one round in which everything is measured once; the kinds of runs are
+//! interleaved, so that a machine that slows down meanwhile slows all of them. A *plain* run has nothing of
+//! scaf in it. A *managed* run has the environment that `scaf run` makes and a *private daemon*, which serves
+//! only this benchmark. Results are medians. docs/bench.md defines every number.
 
 mod child;
 mod clock;
@@ -17,10 +17,12 @@ pub mod gang;
 pub(crate) mod interrupt;
 mod kernel;
 pub mod mix;
+pub mod noise;
 pub mod overhead;
-pub mod place;
+mod place;
 mod private;
 mod progress;
+mod seat;
 mod slow;
 pub mod solo;
 pub(crate) mod stats;
@@ -52,7 +54,8 @@ impl Header {
     }
 }
 
-/// Prints the table for people and, if asked for, the JSON for programs: then standard output is the JSON's alone.
+/// Prints the table for people and, if asked for, the JSON for programs: then standard output is the JSON's
+/// alone.
 pub(crate) fn publish(json: bool, table: &str, result: &impl Serialize) -> Result<()> {
     if json {
         eprint!("{table}");

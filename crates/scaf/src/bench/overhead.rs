@@ -8,7 +8,7 @@ use super::progress::Progress;
 use super::stats::median;
 use super::{Header, publish};
 use crate::launch::{self, Change};
-use crate::{cli, host, ps};
+use crate::{cli, host, output};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -26,22 +26,22 @@ const CAP_S: f64 = 120.0;
 /// Pairs of runs for one with the right teams.
 const ATTEMPTS: u32 = 8;
 
-/// Starts of `/bin/true` of each kind. A start takes half a millisecond and scatters by a tenth of that, so that the
-/// median of 400 is good to a few microseconds.
+/// Starts of `/bin/true` of each kind. A start takes half a millisecond and scatters by a tenth of that, so
+/// that the median of 400 is good to a few microseconds.
 const STARTS: usize = 1_000;
 
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
     header: Header,
-    threads: Vec<Row>,
+    threads: Vec<ByThreads>,
     startup_plain_us: f64,
     startup_managed_us: f64,
     startup_added_us: f64,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct ByThreads {
     /// Whose empty region it is.
     runtime: &'static str,
     threads: u32,
@@ -72,7 +72,8 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
         probes.push(("libomp", Recipe::new(probe, vec![]), vec![blocktime]));
     }
     let interrupt = Interrupt::install()?;
-    drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
+    // If it doesn't come up, that is to be known before anything is measured.
+    drop(Private::start("scaf", &interrupt)?);
     let all = host::machine().pus;
     let sizes = if all > 1 { vec![1, all] } else { vec![1] };
     let progress = Progress::new(probes.len() * sizes.len() * flags.repetitions as usize + 1);
@@ -80,7 +81,7 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     for (runtime, probe, environment) in &probes {
         for threads in &sizes {
             let row = regions(*threads, probe, environment, flags.repetitions, &interrupt, &progress)?;
-            rows.push(Row { runtime, ..row });
+            rows.push(ByThreads { runtime, ..row });
         }
     }
     progress.at("starts");
@@ -110,7 +111,7 @@ fn regions(
     repetitions: u32,
     interrupt: &Interrupt,
     progress: &Progress,
-) -> Result<Row> {
+) -> Result<ByThreads> {
     let size: Change = ("OMP_NUM_THREADS", Some(threads.to_string().into()));
     // One thread could run anywhere; on the same PU, both meet the same neighbours.
     let pus = if threads == 1 { host::allowed().iter().next().map(|pu| vec![pu]) } else { None };
@@ -126,12 +127,12 @@ fn regions(
     }
     let of = |values: &[f64]| median(values).context("no runs");
     let (plain_ns, managed_ns, added_ns) = (of(&found[0])?, of(&found[1])?, of(&found[2])?);
-    Ok(Row { runtime: "", threads, plain_ns, managed_ns, added_ns })
+    Ok(ByThreads { runtime: "", threads, plain_ns, managed_ns, added_ns })
 }
 
-/// A plain and a managed probe that take turns, both with the team that they are to have. A machine that is busy for a
-/// moment makes managed teams smaller.
-fn pair(threads: u32, probe: &Recipe, first: usize, interrupt: &Interrupt) -> Result<Row> {
+/// A plain and a managed probe that take turns, both with the team that they are to have. A machine that is
+/// busy for a moment makes managed teams smaller.
+fn pair(threads: u32, probe: &Recipe, first: usize, interrupt: &Interrupt) -> Result<ByThreads> {
     let mut seen = 0;
     for _ in 0..ATTEMPTS {
         let private = Private::start("scaf", interrupt)?;
@@ -160,7 +161,7 @@ fn pair(threads: u32, probe: &Recipe, first: usize, interrupt: &Interrupt) -> Re
 
 impl Probe {
     /// What `managed` adds: the median over neighbouring turns.
-    fn against(&self, managed: &Probe, threads: u32) -> Result<Row> {
+    fn against(&self, managed: &Probe, threads: u32) -> Result<ByThreads> {
         let ours: HashMap<u64, f64> = managed.turns.iter().copied().collect();
         let neighbour = |slot: u64| ours.get(&(slot + 1)).or_else(|| ours.get(&(slot - 1)));
         let added: Vec<f64> =
@@ -168,14 +169,14 @@ impl Probe {
         let of = |probe: &Probe| median(&probe.turns.iter().map(|turn| turn.1).collect::<Vec<_>>());
         let row = || {
             let (plain_ns, managed_ns) = (of(self)?, of(managed)?);
-            Some(Row { runtime: "", threads, plain_ns, managed_ns, added_ns: median(&added)? })
+            Some(ByThreads { runtime: "", threads, plain_ns, managed_ns, added_ns: median(&added)? })
         };
         row().with_context(|| format!("two of {PROBE} met in no turn"))
     }
 }
 
-/// Microseconds from posix_spawn to the end of `/bin/true`, medians: plain, managed, and what a managed one takes longer than
-/// its neighbour.
+/// Microseconds from posix_spawn to the end of `/bin/true`, medians: plain, managed, and what a managed one
+/// takes longer than its neighbour.
 fn starts(managed: &[Change], interrupt: &Interrupt) -> Result<(f64, f64, f64)> {
     // Without a closure to run between fork and exec, std starts by posix_spawn, as shells and daemons do.
     let mut commands = [Vec::new(), managed.to_vec()].map(|changes| {
@@ -201,16 +202,16 @@ fn starts(managed: &[Change], interrupt: &Interrupt) -> Result<(f64, f64, f64)> 
 }
 
 fn table(report: &Report) -> String {
-    let mut table = ps::plain_table(&["RUNTIME", "THREADS", "PLAIN NS", "MANAGED NS", "ADDED NS"]);
+    let mut table = output::plain_table(&["RUNTIME", "THREADS", "PLAIN NS", "MANAGED NS", "ADDED NS"]);
     for row in &report.threads {
         let ns = |value: f64| format!("{value:.1}");
         let times = [row.plain_ns, row.managed_ns, row.added_ns].map(ns);
         table.add_row([row.runtime.to_owned(), row.threads.to_string()].into_iter().chain(times));
     }
-    ps::align_right(&mut table, &[1, 2, 3, 4]);
+    output::align_right(&mut table, &[1, 2, 3, 4]);
     format!(
         "{}\na start of /bin/true: {:.1} us plain, {:.1} us managed, {:.1} us added\n",
-        ps::trimmed(&table),
+        output::trimmed(&table),
         report.startup_plain_us,
         report.startup_managed_us,
         report.startup_added_us

@@ -1,13 +1,15 @@
-//! `scaf bench decide --place`: how long it takes to choose contexts once it is known how many, for few programs and for many.
+//! `scaf bench decide --place`: how long it takes to choose contexts once it is known how many, for few
+//! programs and for many.
 //!
-//! From round to round some of the programs (one in eight) give a context to another one, as they do from decision to decision. Timed are
-//! the placement that follows such a change, and the one after it, where everybody can stay.
+//! From round to round some of the programs (one in eight) give a context to another one, as they do from
+//! decision to decision. Timed are the placement that follows such a change, and the one after it, where
+//! everybody can stay.
 
-use super::decide::{Noise, Report};
+use super::noise::{Noise, Report};
 use super::stats::median;
 use super::{Header, publish};
 use crate::cli::Decide;
-use crate::ps;
+use crate::output;
 use anyhow::Result;
 use scaf_policy::place::{Style, Want, place};
 use scaf_policy::{ProgramId, Pu, PuSet, Topology};
@@ -54,7 +56,7 @@ fn machine(pus: u32) -> Topology {
 fn case((count, pus): (u32, u32), style: Style, repetitions: u32) -> Case {
     let topology = machine(pus);
     let mut noise = Noise(u64::from(count) << 32 | u64::from(pus));
-    let mut one = || (((noise.next() + 1.0) / 2.0 * f64::from(count)) as usize).min(count as usize - 1);
+    let mut one = || (((noise.number() + 1.0) / 2.0 * f64::from(count)) as usize).min(count as usize - 1);
     let wanting =
         |id| Want { id: ProgramId(id), dop: 1, allowed: topology.all(), previous: PuSet::new(), weight: 1.0 };
     let mut wants: Vec<Want> = (0..u64::from(count)).map(wanting).collect();
@@ -95,15 +97,15 @@ fn case((count, pus): (u32, u32), style: Style, repetitions: u32) -> Case {
 
 fn table(cases: &[Case]) -> String {
     let mut table =
-        ps::plain_table(&["PROGRAMS", "PUS", "STYLE", "CHANGE US", "WORST US", "STAY US", "WORST US"]);
+        output::plain_table(&["PROGRAMS", "PUS", "STYLE", "CHANGE US", "WORST US", "STAY US", "WORST US"]);
     for case in cases {
         let style = format!("{:?}", case.style).to_lowercase();
         let times = [case.change_us, case.change_worst_us, case.stay_us, case.stay_worst_us];
         let cells = [case.programs.to_string(), case.pus.to_string(), style];
         table.add_row(cells.into_iter().chain(times.map(|us| format!("{us:.1}"))));
     }
-    ps::align_right(&mut table, &[0, 1, 3, 4, 5, 6]);
-    format!("{}\n", ps::trimmed(&table))
+    output::align_right(&mut table, &[0, 1, 3, 4, 5, 6]);
+    format!("{}\n", output::trimmed(&table))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! A daemon of a benchmark's own: its own socket in its own folder, a chosen policy, no configuration file, and gone
-//! with its folder when dropped.
+//! A daemon of a benchmark's own: its own socket in its own folder, a chosen policy, no configuration file,
+//! and gone with its folder when dropped.
 
 use super::child::{Child, Recipe};
 use super::interrupt::Interrupt;
@@ -12,7 +12,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Longest wait for it to listen. It takes 20 ms, and has been seen to take 5 s on a machine that was busy linking.
+/// Longest wait for it to listen. It takes 20 ms, and has been seen to take 5 s on a machine that was busy
+/// linking.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running private daemon.
@@ -32,8 +33,8 @@ impl Private {
         Private::configured(policy, "", interrupt)
     }
 
-    /// Starts one for programs that take turns with others. Those are load that nobody manages: a daemon that counted it would
-    /// take contexts away.
+    /// Starts one for programs that take turns with others. Those are load that nobody manages: a daemon that
+    /// counted it would take contexts away.
     ///
     /// # Errors
     /// As for [`Private::start`].
@@ -57,8 +58,8 @@ impl Private {
         Private::configured("equi", "experiments = \"always\"\nrate_hz = 10\n", interrupt)
     }
 
-    /// Starts one for a machine in slow motion, where load that nobody manages takes no context away, and a context's counters
-    /// are a core's.
+    /// Starts one for a machine in slow motion, where load that nobody manages takes no context away, and a
+    /// context's counters are a core's.
     ///
     /// # Errors
     /// As for [`Private::start`].
@@ -102,7 +103,8 @@ impl Private {
             .context("there is no scafd beside scaf or in ../lib/scaf; build it")?;
         let folder = tempfile::Builder::new().prefix("scaf-bench-").tempdir().context("temporary folder")?;
         let (socket, file) = (folder.path().join("scafd.sock"), folder.path().join("scafd.toml"));
-        // What it learns is not the user's, and what the user's programs taught is not to decide a comparison.
+        // What it learns is not the user's, and what the user's programs taught is not to decide a
+        // comparison.
         let memory = match memory {
             Some(folder) => format!("memory_dir = {:?}", folder.to_str().context("temporary folder")?),
             None => "memory = false".to_owned(),
@@ -147,7 +149,8 @@ impl Private {
         self.folder.path().join("scafd.sock")
     }
 
-    /// The environment of a program that it manages under `name`: what `scaf run --min MIN` makes of a clean one.
+    /// The environment of a program that it manages under `name`: what `scaf run --min MIN` makes of a clean
+    /// one.
     pub fn environment(&self, name: &str, min: u32) -> Vec<Change> {
         let wish = Wish {
             name: Some(name.to_owned()),
@@ -162,8 +165,8 @@ impl Private {
 }
 
 impl Drop for Private {
-    /// Asks it to leave, so that what it does on the way out is part of every benchmark; dropping the child then
-    /// kills one that doesn't.
+    /// Asks it to leave, so that what it does on the way out is part of every benchmark; dropping the child
+    /// then kills one that doesn't.
     fn drop(&mut self) {
         if let Some(pid) = Pid::from_raw(self.daemon.pid() as i32) {
             let _ = rustix::process::kill_process(pid, Signal::TERM);

@@ -1,22 +1,23 @@
-//! Slow motion: a machine of N contexts on fewer real cores. Each context is a control group with a CPU quota, so that all are
-//! equally slow, and a thread runs on a context by being in its group ([`scafd::apply::slow`]).
+//! Slow motion: a machine of N contexts on fewer real cores. Each context is a control group with a CPU
+//! quota, so that all are equally slow, and a thread runs on a context by being in its group
+//! ([`scafd::apply::slow`]).
 //!
-//! Threads of programs that the private daemon manages are moved by the daemon, as it decides; those of all others by a thread
-//! of ours. The groups are called by who made them, and go with [`Motion`]; what a killed benchmark left is taken away by the
-//! next one.
+//! Threads of programs that the private daemon manages are moved by the daemon, as it decides; those of all
+//! others by a thread of ours. The groups are called by who made them, and go with [`Motion`]; what a killed
+//! benchmark left is taken away by the next one.
 
 use super::child::Recipe;
+use super::seat::{Seat, lock};
 use crate::host;
 use crate::launch::Change;
 use anyhow::{Context, Result};
 use scafd::apply::slow::{Contexts, MOST_PERIOD_US, RHYTHM, Slow};
 use scafd::observe::{Observer, cgroup};
 use serde::Serialize;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// How the groups' folder is called, before process id and start time of who made it.
@@ -27,7 +28,8 @@ pub const CANNOT_SHOW: [&str; 4] = [
     "memory contention: bandwidth and caches are the real cores', and fast against slow contexts",
     "placement: contexts have no topology",
     "spinning: waiting threads sleep at once",
-    "regions much shorter than a quota's period of 10 ms scale worse than they would: a wait at their end may last until the next \
+    "regions much shorter than a quota's period of 10 ms scale worse than they would: a wait at their end \
+     may last until the next \
      period",
 ];
 
@@ -50,21 +52,12 @@ pub struct About {
     cannot_show: [&'static str; 4],
 }
 
-/// Where a program starts in slow motion.
-#[derive(Clone)]
-pub struct Seat {
-    hands: Arc<Mutex<Slow>>,
-    /// Its contexts, of which it starts on the first; none is beside them.
-    contexts: Vec<u32>,
-    /// Whether somebody else moves its threads.
-    managed: bool,
-}
-
 impl About {
     /// For people.
     pub fn words(&self) -> String {
         let mut text = format!(
-            "slow motion: {} contexts, each {:.0}% of a core's time by periods of {:.0} ms; what it can't show:\n",
+            "slow motion: {} contexts, each {:.0}% of a core's time by periods of {:.0} ms; what it can't \
+             show:\n",
             self.contexts,
             self.pace_ratio * 100.0,
             self.period_ms
@@ -84,7 +77,8 @@ impl Motion {
     pub fn start(contexts: u32) -> Result<Motion> {
         let root = Path::new("/");
         let (parent, version_2) = cgroup::cpu_group(root).context(
-            "slow motion needs the cpu controller of control groups, version 1 or 2, and none is mounted here; on a machine or \
+            "slow motion needs the cpu controller of control groups, version 1 or 2, and none is mounted \
+             here; on a machine or \
              in a container that has it (docker run --privileged --cgroupns=host), it works for root",
         )?;
         let observer = Observer::new(root);
@@ -137,8 +131,8 @@ impl Motion {
         }
     }
 
-    /// The same program in slow motion. What were its PUs are its contexts; without any, it has all, the `first` first. A
-    /// `managed` one is moved by the daemon as soon as it has attached.
+    /// The same program in slow motion. What were its PUs are its contexts; without any, it has all, the
+    /// `first` first. A `managed` one is moved by the daemon as soon as it has attached.
     pub fn of(&self, recipe: Recipe, first: u32, managed: bool) -> Recipe {
         let count = self.contexts();
         let all = || (0..count).map(|context| (context + first) % count).collect();
@@ -160,37 +154,6 @@ fn passive(managed: bool) -> Vec<Change> {
     } else {
         vec![("OMP_WAIT_POLICY", Some("passive".into()))]
     }
-}
-
-impl Seat {
-    /// The file by which a new process takes its seat: it writes a 0.
-    ///
-    /// # Errors
-    /// The groups have gone.
-    pub fn door(&self) -> Result<File> {
-        let door = lock(&self.hands).contexts().door(self.contexts.first().copied());
-        File::options().write(true).open(&door).with_context(|| format!("can't open {}", door.display()))
-    }
-
-    /// Has the threads of a process that has started follow.
-    pub fn follow(&self, pid: u32) {
-        if !self.managed
-            && let Ok(stat) = Observer::new(Path::new("/")).process(pid).stat()
-        {
-            // One that has ended already needs no place.
-            let _ = lock(&self.hands).place(pid, stat.starttime, &self.contexts);
-        }
-    }
-}
-
-impl std::fmt::Debug for Seat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "contexts {:?}", self.contexts)
-    }
-}
-
-fn lock(hands: &Mutex<Slow>) -> MutexGuard<'_, Slow> {
-    hands.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Motion {

@@ -8,7 +8,7 @@ use super::private::Private;
 use super::progress::Progress;
 use super::stats::median;
 use super::{Header, kernel, publish};
-use crate::{cli, ps};
+use crate::{cli, output};
 use anyhow::{Context, Result, bail};
 use scaf_policy::metrics::geomean;
 use serde::Serialize;
@@ -18,8 +18,9 @@ use std::time::Duration;
 /// Longest time of a kernel, in seconds.
 const CAP_S: f64 = 600.0;
 
-/// How long a turn is. With turns of 0.1 s a managed run of `cg` lost 1.5 to 2.3%, with turns of 1 s nothing (two plain runs beside it differed by
-/// 0.5 and 0.1%): that was what being stopped ten times a second does to it, not what it costs to be managed.
+/// How long a turn is. With turns of 0.1 s a managed run of `cg` lost 1.5 to 2.3%, with turns of 1 s nothing
+/// (two plain runs beside it differed by 0.5 and 0.1%): that was what being stopped ten times a second does
+/// to it, not what it costs to be managed.
 const TURN: Duration = Duration::from_secs(1);
 
 #[derive(Serialize)]
@@ -52,7 +53,8 @@ pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
     let recipes =
         names.iter().map(|name| recipe(&folders, name, &flags.class)).collect::<Result<Vec<_>>>()?;
     let interrupt = Interrupt::install()?;
-    drop(Private::start("scaf", &interrupt)?); // if it doesn't come up, that is to be known before anything is measured
+    // If it doesn't come up, that is to be known before anything is measured.
+    drop(Private::start("scaf", &interrupt)?);
     let progress = Progress::new(names.len() * flags.repetitions as usize);
     let mut programs = Vec::new();
     for (name, recipe) in names.iter().zip(&recipes) {
@@ -99,8 +101,8 @@ fn recipe(folders: &Folders, name: &str, class: &str) -> Result<Recipe> {
     Ok(Recipe::new(program, vec![format!("--class={class}").into()]))
 }
 
-/// The recipe with as many repeats as make a run last for `seconds`: a start (attaching, the inspection of the code)
-/// costs the same 10 to 20 ms of one core whatever follows, and is not what this is about.
+/// The recipe with as many repeats as make a run last for `seconds`: a start (attaching, the inspection of
+/// the code) costs the same 10 to 20 ms of one core whatever follows, and is not what this is about.
 pub fn lengthened(recipe: &Recipe, seconds: f64, interrupt: &Interrupt) -> Result<Recipe> {
     let once = kernel::line(&child::run(recipe, CAP_S, interrupt)?.stdout)?.seconds;
     let repeats = (seconds / once.max(1e-4)).ceil().clamp(1.0, 100_000.0) as u32;
@@ -148,7 +150,7 @@ fn compare(
 }
 
 fn table(report: &Report) -> String {
-    let mut table = ps::plain_table(&["PROGRAM", "PLAIN S", "MANAGED S", "RATIO", "VERIFIED"]);
+    let mut table = output::plain_table(&["PROGRAM", "PLAIN S", "MANAGED S", "RATIO", "VERIFIED"]);
     for it in &report.programs {
         table.add_row([
             it.name.clone(),
@@ -158,10 +160,10 @@ fn table(report: &Report) -> String {
             if it.verified { "yes" } else { "NO" }.to_owned(),
         ]);
     }
-    ps::align_right(&mut table, &[1, 2, 3]);
+    output::align_right(&mut table, &[1, 2, 3]);
     format!(
         "{}\ngeometric mean {:.4}, worst {:.4} (managed/plain; medians of {} pairs, class {})\n",
-        ps::trimmed(&table),
+        output::trimmed(&table),
         report.geomean_ratio,
         report.worst_ratio,
         report.header.repetitions,

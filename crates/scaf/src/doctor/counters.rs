@@ -1,12 +1,12 @@
-//! What `scaf doctor` says of hardware counters: whether there are any, what stands in the way, and the command that mends it.
-//! None are needed.
+//! What `scaf doctor` says of hardware counters: whether there are any, what stands in the way, and the
+//! command that mends it. None are needed.
 
 use scafd::control::CountersAre;
 use scafd::observe::counters::{Access, Examined};
 use serde::Serialize;
 
-/// Above this, only CAP_PERFMON may count anything (an addition of Debian's and others'); up to it, everybody may count their own
-/// programs in user space.
+/// Above this, only CAP_PERFMON may count anything (an addition of Debian's and others'); up to it, everybody
+/// may count their own programs in user space.
 const MOST_PARANOID: i32 = 2;
 
 /// The findings.

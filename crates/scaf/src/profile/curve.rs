@@ -1,6 +1,6 @@
 //! The speedups that a profile stands for: what was measured, and what is made of it in between.
 
-use scaf_memory::{Profile, Recalled, Region as Known};
+use scaf_memory::{Profile, ProfiledRegion, Recalled};
 use scaf_policy::observed::Observed;
 use scaf_policy::past::Past;
 use serde::Serialize;
@@ -32,13 +32,14 @@ pub struct Point {
     pub speedup: f64,
     /// Standard error of that over its value.
     pub error_ratio: f64,
-    /// Whether some region ran there and on one context; else it lies on the line that is drawn through those.
+    /// Whether some region ran there and on one context; else it lies on the line that is drawn through
+    /// those.
     pub measured: bool,
 }
 
 /// One of a program's regions.
 #[derive(Serialize, Clone, Debug)]
-pub struct Region {
+pub struct RegionCurve {
     /// Module and address.
     pub name: String,
     /// Runs in a second of the program's running.
@@ -56,13 +57,13 @@ pub fn of(profile: &Profile) -> Option<Curve> {
 }
 
 /// Its regions, those that take most of its time first.
-pub fn of_regions(profile: &Profile) -> Vec<Region> {
-    let mut regions: Vec<Region> = profile.regions.iter().map(|known| region(profile, known)).collect();
+pub fn of_regions(profile: &Profile) -> Vec<RegionCurve> {
+    let mut regions: Vec<RegionCurve> = profile.regions.iter().map(|known| region(profile, known)).collect();
     regions.sort_by(|a, b| b.share.total_cmp(&a.share));
     regions
 }
 
-fn region(profile: &Profile, known: &Known) -> Region {
+fn region(profile: &Profile, known: &ProfiledRegion) -> RegionCurve {
     let mut alone = profile.clone();
     alone.regions = vec![known.clone()];
     alone.other.clear();
@@ -72,7 +73,7 @@ fn region(profile: &Profile, known: &Known) -> Region {
     let module: String = known.key.module.chars().filter(|c| !c.is_control()).take(8).collect();
     let marks = if known.key.marks { " barriers" } else { "" };
     let last = known.points.last().map_or(0.0, |point| point.seconds);
-    Region {
+    RegionCurve {
         name: format!("{module}+{:#x}{marks}", known.key.address),
         runs_per_s: known.runs_per_s,
         share: (known.runs_per_s * last).min(1.0),
@@ -116,7 +117,7 @@ pub mod tests {
             seen_s: 1,
             serial: 0.0,
             other: Default::default(),
-            regions: vec![Known {
+            regions: vec![ProfiledRegion {
                 key: RegionKey { module: "e".into(), address: 16, marks: false },
                 runs_per_s: 10.0,
                 points: points.collect(),

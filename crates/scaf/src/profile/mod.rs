@@ -1,15 +1,15 @@
 //! `scaf profile`: what programs' earlier runs taught, and forgetting it.
 //!
-//! A daemon that answers knows where the files are, and a system-wide one's are root's: so it is asked for its user's own.
-//! Where none answers, it is the file of the user's session.
+//! A daemon that answers knows where the files are, and a system-wide one's are root's: so it is asked for
+//! its user's own. Where none answers, it is the file of the user's session.
 
 mod curve;
 mod plot;
 
-use crate::ps::{align_right, plain_table, printable, trimmed};
+use crate::output::{align_right, plain_table, printable, trimmed};
 use crate::{cli, daemon, output};
 use anyhow::{Context, Result, anyhow, bail};
-use curve::{Curve, Region};
+use curve::{Curve, RegionCurve};
 use scaf_memory::{Profile, Profiles, Summary};
 use scafd::control::{Reply, Request};
 use scafd::paths::{self, Scope};
@@ -106,7 +106,7 @@ struct Shown<'p> {
     #[serde(flatten)]
     profile: &'p Profile,
     curve: Option<Curve>,
-    region_curves: Vec<Region>,
+    region_curves: Vec<RegionCurve>,
 }
 
 fn list(source: &mut Source, json: bool) -> Result<String> {
@@ -142,7 +142,10 @@ fn show(source: &mut Source, program: &str, plot: Option<&std::path::Path>, json
     let (curve, regions) = (curve::of(&profile), curve::of_regions(&profile));
     if let Some(file) = plot {
         let curve = curve.as_ref().with_context(|| {
-            format!("'{program}' was seen at one DoP only, which is no curve; run it with `explore = true` (docs/configuration.md)")
+            format!(
+                "'{program}' was seen at one DoP only, which is no curve; run it with `explore = true` \
+                (docs/configuration.md)"
+            )
         })?;
         let picture = plot::draw(&printable(&profile.name), curve)?;
         std::fs::write(file, picture).with_context(|| file.display().to_string())?;
@@ -190,7 +193,7 @@ fn table_of(curve: &Curve) -> String {
     format!("{}\n{knee}\n", trimmed(&table))
 }
 
-fn table_of_regions(regions: &[Region]) -> String {
+fn table_of_regions(regions: &[RegionCurve]) -> String {
     let mut table = plain_table(&["REGION", "RUNS/S", "TIME", "SPEEDUP BY DOP"]);
     for region in regions.iter().take(REGIONS) {
         let speedups = region.curve.as_ref().map_or_else(

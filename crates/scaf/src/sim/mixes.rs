@@ -3,7 +3,7 @@
 use super::known;
 use crate::bench::{Header, publish};
 use crate::cli::SimMixes;
-use crate::ps;
+use crate::output;
 use anyhow::{Context, Result, anyhow};
 use scaf_policy::{Settings, by_name};
 use scaf_sim::mixes::{self, Curve, Setting, curves};
@@ -100,7 +100,7 @@ fn policy(name: &str, curves: &[Curve], setting: &Setting) -> Result<PolicyRepor
 }
 
 fn table(report: &Report) -> String {
-    let mut table = ps::plain_table(&[
+    let mut table = output::plain_table(&[
         "POLICY",
         "MEAN %",
         "WORST %",
@@ -124,10 +124,11 @@ fn table(report: &Report) -> String {
             format!("{:.1}", policy.late_changes_per_mix),
         ]);
     }
-    ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    output::align_right(&mut table, &[1, 2, 3, 4, 5, 6, 7, 8]);
     let (mixes, pus, noise) = (report.mixes, report.pus, report.noise_pct);
     format!(
-        "{mixes} mixes on {pus} contexts, measurements {noise}% off: percent of the best possible sum of speedups\n{}\n",
-        ps::trimmed(&table)
+        "{mixes} mixes on {pus} contexts, measurements {noise}% off: percent of the best possible sum of \
+         speedups\n{}\n",
+        output::trimmed(&table)
     )
 }

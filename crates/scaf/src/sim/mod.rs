@@ -1,5 +1,5 @@
-//! `scaf sim`: scenarios ([`scenario`]), the papers' experiments ([`paper`]), recorded traces ([`replay`]) and policies in a closed loop
-//! ([`mixes`]), on a virtual clock.
+//! `scaf sim`: scenarios ([`scenario`]), the papers' experiments ([`paper`]), recorded traces ([`replay`])
+//! and policies in a closed loop ([`mixes`]), on a virtual clock.
 //!
 //! What is simulated and what isn't stands in docs/simulator.md.
 

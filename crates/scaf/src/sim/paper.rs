@@ -3,7 +3,7 @@
 use super::{draw, list};
 use crate::bench::{Header, publish};
 use crate::cli::SimPaper;
-use crate::ps;
+use crate::output;
 use anyhow::{Result, anyhow};
 use scaf_sim::paper::{PAPERS, Paper};
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub fn run(flags: &SimPaper) -> Result<ExitCode> {
 const MOST_ROWS: usize = 60;
 
 fn table(paper: &Paper, all: bool) -> String {
-    let mut table = ps::plain_table(&["CONFIGURATION", "PROCESS", "WHAT", "OURS", "PAPER"]);
+    let mut table = output::plain_table(&["CONFIGURATION", "PROCESS", "WHAT", "OURS", "PAPER"]);
     let all = all || paper.rows.len() <= MOST_ROWS;
     // Individual workloads only where there is something to compare them with; sets of them always.
     let shown = paper.rows.iter().filter(|row| all || row.paper.is_some() || !row.process.contains('+'));
@@ -54,6 +54,6 @@ fn table(paper: &Paper, all: bool) -> String {
             row.paper.map_or_else(|| "-".into(), |value| format!("{value:.1}")),
         ]);
     }
-    ps::align_right(&mut table, &[3, 4]);
-    format!("{}\n{}\n{}", paper.title, ps::trimmed(&table), list("Assumed:", &paper.assumptions))
+    output::align_right(&mut table, &[3, 4]);
+    format!("{}\n{}\n{}", paper.title, output::trimmed(&table), list("Assumed:", &paper.assumptions))
 }

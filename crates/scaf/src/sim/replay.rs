@@ -3,7 +3,7 @@
 use super::{Summary, known, list};
 use crate::bench::{Header, publish};
 use crate::cli::SimReplay;
-use crate::ps;
+use crate::output;
 use anyhow::{Context, Result};
 use scaf_policy::metrics;
 use scaf_sim::trace::{self, Rebuilt, Recorded};
@@ -67,7 +67,7 @@ fn stp(programs: &[Recorded]) -> f64 {
 }
 
 fn table(rebuilt: &Rebuilt, outcomes: &[Outcome]) -> String {
-    let mut table = ps::plain_table(&["POLICY", "STP", "CHANGES", "SECONDS (SPEEDUPS)"]);
+    let mut table = output::plain_table(&["POLICY", "STP", "CHANGES", "SECONDS (SPEEDUPS)"]);
     let did = rebuilt.recorded.iter().map(|p| {
         let cut = if p.cut { "+" } else { "" };
         format!("{} {:.1}{cut} ({:.2})", p.name, p.time_s, p.speedup)
@@ -88,10 +88,10 @@ fn table(rebuilt: &Rebuilt, outcomes: &[Outcome]) -> String {
             programs.collect::<Vec<_>>().join(", "),
         ]);
     }
-    ps::align_right(&mut table, &[1, 2]);
+    output::align_right(&mut table, &[1, 2]);
     format!(
         "{}\n{}",
-        ps::trimmed(&table),
+        output::trimmed(&table),
         list("Assumed (+: still there at the end):", &rebuilt.scenario.assumptions)
     )
 }

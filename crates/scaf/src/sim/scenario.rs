@@ -3,7 +3,7 @@
 use super::{Summary, draw, known, list};
 use crate::bench::{Header, publish};
 use crate::cli::SimRun;
-use crate::ps;
+use crate::output;
 use anyhow::{Context, Result};
 use scaf_sim::trace::Line;
 use scaf_sim::{Options, Outcome, Scenario, paper};
@@ -57,8 +57,15 @@ pub fn run(flags: &SimRun) -> Result<ExitCode> {
 }
 
 fn table(scenario: &Scenario, outcomes: &[Outcome]) -> String {
-    let mut table =
-        ps::plain_table(&["POLICY", "STP", "ANTT", "MAKESPAN S", "BUSY %", "CHANGES", "SPEEDUPS (SECONDS)"]);
+    let mut table = output::plain_table(&[
+        "POLICY",
+        "STP",
+        "ANTT",
+        "MAKESPAN S",
+        "BUSY %",
+        "CHANGES",
+        "SPEEDUPS (SECONDS)",
+    ]);
     for outcome in outcomes {
         let programs = outcome.programs.iter();
         let programs = programs.map(|p| format!("{} {:.2} ({:.1})", p.name, p.speedup, p.time_s()));
@@ -72,9 +79,9 @@ fn table(scenario: &Scenario, outcomes: &[Outcome]) -> String {
             programs.collect::<Vec<_>>().join(", "),
         ]);
     }
-    ps::align_right(&mut table, &[1, 2, 3, 4, 5]);
+    output::align_right(&mut table, &[1, 2, 3, 4, 5]);
     let assumed = list("Assumed:", &scenario.assumptions);
-    format!("{}: {}\n{}\n{assumed}", scenario.name, scenario.description, ps::trimmed(&table))
+    format!("{}: {}\n{}\n{assumed}", scenario.name, scenario.description, output::trimmed(&table))
 }
 
 /// An outcome's decisions, a line each.

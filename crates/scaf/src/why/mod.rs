@@ -48,7 +48,8 @@ fn find(socket: &Path, flags: &cli::Why) -> Result<Entry> {
     match (found, flags.at, &flags.program) {
         _ if latest == 0 => bail!("nothing was decided yet; start a program with: scaf run PROGRAM"),
         (None, Some(at), _) => bail!(
-            "decision {at} isn't kept: there are some from {oldest} to {latest}, of the older ones those that changed something"
+            "decision {at} isn't kept: there are some from {oldest} to {latest}, of the older ones those \
+             that changed something"
         ),
         (Some(entry), _, _) if concerns(&entry) => Ok(entry),
         (_, Some(at), Some(program)) => {

@@ -35,7 +35,8 @@ pub enum Replay {
     },
 }
 
-/// Makes `entry`'s decision again; `kept` has what is kept of those before it, in their order, with it or without.
+/// Makes `entry`'s decision again; `kept` has what is kept of those before it, in their order, with it or
+/// without.
 pub fn of(entry: &Entry, kept: &[Entry]) -> Replay {
     let decision = &entry.decision;
     if entry.hidden > 0 {

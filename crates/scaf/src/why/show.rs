@@ -1,6 +1,6 @@
 //! A decision in words: what the policy was given about each program, and what it answered.
 
-use crate::ps::printable;
+use crate::output::printable;
 use scaf_policy::fusion::{Measured, Source};
 use scaf_policy::{Dop, Objective, Program, Share};
 use scafd::journal::Entry;
@@ -33,7 +33,8 @@ pub fn text(entry: &Entry, program: Option<&str>) -> String {
     };
     let programs = if all == 1 { "1 program".to_owned() } else { format!("{all} programs") };
     let mut text = format!(
-        "decision {} at {:.3} s: {} contexts among {programs}, by policy {} (where it can be told: {objective}, floor {})\n",
+        "decision {} at {:.3} s: {} contexts among {programs}, by policy {} (where it can be told: \
+         {objective}, floor {})\n",
         decision.number, decision.machine.now_s, decision.machine.capacity, decision.policy, entry.floor
     );
     if entry.hidden > 0 {
@@ -175,7 +176,8 @@ mod tests {
     fn a_decision_is_shown_with_all_that_it_was_made_from() {
         let text = text(&entry(), None);
         for line in [
-            "decision 9 at 2.500 s: 8 contexts among 2 programs, by policy scaf (where it can be told: throughput, floor 0.5)",
+            "decision 9 at 2.500 s: 8 contexts among 2 programs, by policy scaf (where it can be told: \
+             throughput, floor 0.5)",
             "cg? (3): 6 contexts",
             "  why        half of it",
             "  for now    2 contexts, to learn its speedup there",

@@ -1,4 +1,5 @@
-//! How a program's DoP is carried out: as its client tells of its latest region, and what the daemon itself does.
+//! How a program's DoP is carried out: as its client tells of its latest region, and what the daemon itself
+//! does.
 
 use super::code::Teams;
 use super::program::Program;

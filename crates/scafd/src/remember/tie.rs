@@ -4,7 +4,7 @@
 //! names them by module and place in the file.
 
 use scaf_inspect::Origin;
-use scaf_memory::{Key, Profile, Recalled, Region, RegionKey};
+use scaf_memory::{Key, Profile, ProfiledRegion, Recalled, RegionKey};
 use scaf_policy::observed::Observed;
 use scaf_policy::past::Past;
 use scaf_proto::rows::Key as Row;
@@ -89,14 +89,14 @@ impl Tie {
         // A guess is good enough to judge by, and not to be kept under.
         let key = self.key.clone().filter(|_| self.answered && self.origin.is_some())?;
         let past = observed.past();
-        let regions: Vec<Region> = past
+        let regions: Vec<ProfiledRegion> = past
             .regions
             .iter()
             .filter(|(_, region)| {
                 let longest = region.points.values().map(|point| point.value).fold(0.0, f64::max);
                 region.runs_per_s * longest > LEAST_SHARE
             })
-            .filter_map(|(number, region)| Some(Region::of(self.key_of(*number)?, region)))
+            .filter_map(|(number, region)| Some(ProfiledRegion::of(self.key_of(*number)?, region)))
             .collect();
         if regions.is_empty() {
             return None;

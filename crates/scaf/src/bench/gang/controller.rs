@@ -1,8 +1,9 @@
-//! What the thread that switches costs on a machine of eight partitions, each with two programs that alternate: sixteen processes that are stopped and
-//! let go on, on however few cores there are.
+//! What the thread that switches costs on a machine of eight partitions, each with two programs that
+//! alternate: sixteen processes that are stopped and let go on, on however few cores there are.
 
-use super::{Bench, clock};
 use crate::bench::child::{Child, Recipe};
+use crate::bench::clock;
+use crate::bench::interrupt::Interrupt;
 use anyhow::{Context, Result};
 use scafd::apply::gang::stop::Way;
 use scafd::apply::gang::{Gangs, Member, Turn};
@@ -32,11 +33,16 @@ pub struct Cost {
 ///
 /// # Errors
 /// The probes don't start, or the user interrupts.
-pub fn cost(bench: &Bench, way: Way, slice_ms: u32, guardian: &Guardian) -> Result<Cost> {
+pub fn cost(
+    probe: &Path,
+    interrupt: &Interrupt,
+    (way, slice_ms): (Way, u32),
+    guardian: &Guardian,
+) -> Result<Cost> {
     let end_ns = clock::now_ns() + ((SECONDS + 4.0) * 1e9) as u64;
     let words = ["spin".into(), "0".into(), end_ns.to_string().into()];
-    let recipe = Recipe::new(bench.probe.clone(), words.to_vec())
-        .with(vec![("OMP_NUM_THREADS", Some("1".into()))], None);
+    let recipe =
+        Recipe::new(probe.to_owned(), words.to_vec()).with(vec![("OMP_NUM_THREADS", Some("1".into()))], None);
     let children = (0..2 * PARTITIONS).map(|_| Child::start(&recipe)).collect::<Result<Vec<_>>>()?;
     let member = |child: &Child| {
         let starttime = Process::new(Path::new("/"), child.pid()).stat()?.starttime;
@@ -47,9 +53,9 @@ pub fn cost(bench: &Bench, way: Way, slice_ms: u32, guardian: &Guardian) -> Resu
     let mut gangs = Gangs::new(way, Duration::from_millis(slice_ms.into()), guardian.stops());
     gangs.take(members.chunks(PARTITIONS).map(turn).collect());
     // Slices have found their length by then.
-    bench.interrupt.wait(&[], Duration::from_millis(2500))?;
+    interrupt.wait(&[], Duration::from_millis(2500))?;
     let (before_ns, began_ns) = (used_ns()?, clock::now_ns());
-    bench.interrupt.wait(&[], Duration::from_secs_f64(SECONDS))?;
+    interrupt.wait(&[], Duration::from_secs_f64(SECONDS))?;
     let (used_ns, wall_ns) = ((used_ns()? - before_ns) as f64, (clock::now_ns() - began_ns) as f64);
     let slice_s = gangs.slice().as_secs_f64();
     gangs.end();

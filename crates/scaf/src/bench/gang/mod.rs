@@ -1,7 +1,8 @@
 //! `scaf bench gang`: what turns are worth to programs that spin, and what they cost.
 //!
-//! All programs are the probe `gang`, which counts its steps within a window of time: so nothing depends on when a program starts, is inspected
-//! or ends. A rate is compared with the one of the same program alone, in windows that are interleaved.
+//! All programs are the probe `gang`, which counts its steps within a window of time: so nothing depends on
+//! when a program starts, is inspected or ends. A rate is compared with the one of the same program alone, in
+//! windows that are interleaved.
 
 mod controller;
 
@@ -12,7 +13,7 @@ use super::private::Private;
 use super::progress::Progress;
 use super::stats::median;
 use super::{Header, clock, publish};
-use crate::{cli, host, ps};
+use crate::{cli, host, output};
 use anyhow::{Context, Result, bail};
 use scafd::apply::gang::stop::Way;
 use scafd::apply::guardian::Guardian;
@@ -27,7 +28,8 @@ pub const PROBE: &str = "gang";
 /// From the start of programs to the window: time to be attached, inspected, and given turns.
 const RUN_UP_S: f64 = 1.0;
 
-/// How much longer than its window a run may take. Uncontrolled, a spinning program may take a while to come to its last barrier.
+/// How much longer than its window a run may take. Uncontrolled, a spinning program may take a while to come
+/// to its last barrier.
 const CAP_S: f64 = 60.0;
 
 #[derive(Serialize)]
@@ -37,7 +39,8 @@ struct Report {
     way: Way,
     slice_ms: u32,
     window_s: f64,
-    /// Two that spin, each on all contexts: the sum of their rates over those alone; 1 is one after the other.
+    /// Two that spin, each on all contexts: the sum of their rates over those alone; 1 is one after the
+    /// other.
     gang_stp: f64,
     unmanaged_stp: f64,
     gain_ratio: f64,
@@ -93,7 +96,7 @@ pub fn run(flags: &cli::Gang) -> Result<ExitCode> {
     };
     let progress = Progress::new(5 * flags.repetitions as usize + 1);
     progress.at("the thread that switches, 8 partitions");
-    let controller = controller::cost(&bench, way, flags.slice_ms, &guardian)?;
+    let controller = controller::cost(&bench.probe, &bench.interrupt, (way, flags.slice_ms), &guardian)?;
     progress.step();
     let (mut unmanaged, mut gang, mut gain, mut third, mut fair) = (vec![], vec![], vec![], vec![], vec![]);
     let (mut switches, mut thaws) = (vec![], vec![]);
@@ -145,7 +148,8 @@ pub fn run(flags: &cli::Gang) -> Result<ExitCode> {
 }
 
 impl Bench {
-    /// Starts probes, all with one window; gives them with its begin and end in nanoseconds of CLOCK_MONOTONIC.
+    /// Starts probes, all with one window; gives them with its begin and end in nanoseconds of
+    /// CLOCK_MONOTONIC.
     fn start(&self, kinds: &[&str], private: Option<&Private>) -> Result<(Vec<Child>, u64, u64)> {
         let begin_ns = clock::now_ns() + (RUN_UP_S * 1e9) as u64;
         let end_ns = begin_ns + (self.window_s * 1e9) as u64;
@@ -191,7 +195,8 @@ impl Bench {
         self.finish(self.start(kinds, Some(&private))?.0)
     }
 
-    /// Kills the daemon in the middle of the window; gives the milliseconds until those ran that were stopped.
+    /// Kills the daemon in the middle of the window; gives the milliseconds until those ran that were
+    /// stopped.
     fn killed(&self) -> Result<Vec<f64>> {
         let mut private = Private::configured("equi", &self.configuration, &self.interrupt)?;
         let (children, begin_ns, end_ns) = self.start(&["spin", "spin"], Some(&private))?;
@@ -207,7 +212,8 @@ impl Bench {
     }
 }
 
-/// Microseconds from each end of a program's turn to the beginning of the other's. Pauses that are much shorter than a slice are somebody else's doing.
+/// Microseconds from each end of a program's turn to the beginning of the other's. Pauses that are much
+/// shorter than a slice are somebody else's doing.
 fn gaps(lines: &[Line], slice_ms: u32) -> Vec<f64> {
     let long = |(from, to): &&(u64, u64)| to - from >= u64::from(slice_ms) * 1_000_000 * 8 / 10;
     let mut gaps = Vec::new();
@@ -234,7 +240,7 @@ impl Spread {
 }
 
 fn table(report: &Report) -> String {
-    let mut table = ps::plain_table(&["WHAT", "MEASURED"]);
+    let mut table = output::plain_table(&["WHAT", "MEASURED"]);
     let spread = |spread: &Spread, unit: &str| {
         format!(
             "{:.2} {unit} (99%: {:.2}, most {:.2}, of {})",
@@ -264,7 +270,7 @@ fn table(report: &Report) -> String {
     }
     format!(
         "{}\n(by {}, slices of {} ms, medians of {})\n",
-        ps::trimmed(&table),
+        output::trimmed(&table),
         report.way.name(),
         report.slice_ms,
         report.header.repetitions

@@ -44,15 +44,16 @@ impl Config {
                     .filter(|it| *it != "unmanaged")
                     .collect();
                 bail!(
-                    "no configuration or policy is called '{other}'; there are unmanaged, passive, dynamic, pinned, {}",
+                    "no configuration or policy is called '{other}'; there are unmanaged, passive, dynamic, \
+                     pinned, {}",
                     policies.join(", ")
                 )
             }
         })
     }
 
-    /// Its daemon, if it has one; `by_turns` says that other co-runs take turns with its. It remembers what programs teach if there is a
-    /// folder for that.
+    /// Its daemon, if it has one; `by_turns` says that other co-runs take turns with its. It remembers what
+    /// programs teach if there is a folder for that.
     ///
     /// # Errors
     /// It doesn't come up.

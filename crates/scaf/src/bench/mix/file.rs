@@ -41,8 +41,8 @@ pub struct ProgramSpec {
     /// Longest run, in seconds; it is killed then.
     #[serde(default = "default_cap")]
     pub cap_s: f64,
-    /// Whether it starts again after its end, so that the others never run alone. By default those do that are there
-    /// from the start: a late one arrives and departs once, which is what is looked at.
+    /// Whether it starts again after its end, so that the others never run alone. By default those do that
+    /// are there from the start: a late one arrives and departs once, which is what is looked at.
     pub restart: Option<bool>,
 }
 
@@ -118,7 +118,8 @@ mod tests {
     use super::*;
 
     const TWO: &str = "name = 'a+b'\n[[program]]\nname = 'a'\ncommand = ['{kernels}/cg', '--class=W']\n\
-                       [[program]]\nname = 'b'\ncommand = ['ls']\nstart_s = 1\nresult = 'stdout-hash'\ncap_s = 9.5\n";
+                       [[program]]\nname = 'b'\ncommand = ['ls']\nstart_s = 1\nresult = \
+                       'stdout-hash'\ncap_s = 9.5\n";
 
     fn error(text: &str) -> String {
         format!("{:#}", MixFile::parse(text).unwrap_err())

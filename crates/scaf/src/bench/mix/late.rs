@@ -1,9 +1,9 @@
 //! How fast an arrival and a departure take effect on a program that runs already.
 //!
-//! *Shrink*: from the moment that the late program attached to the moment that the first program's smaller DoP was in
-//! effect. *Grow*: from the late program's end to the moment that the first program's larger DoP was in effect. The
-//! moments are the daemon's own ([`Point::effective_ns`]), on the clock that we see ends on; how often it is asked
-//! doesn't blur them.
+//! *Shrink*: from the moment that the late program attached to the moment that the first program's smaller
+//! DoP was in effect. *Grow*: from the late program's end to the moment that the first program's larger DoP
+//! was in effect. The moments are the daemon's own ([`Point::effective_ns`]), on the clock that we see ends
+//! on; how often it is asked doesn't blur them.
 
 use super::sampler::{Point, Sample};
 
@@ -49,7 +49,8 @@ fn effective(samples: &[Sample], name: &str, id: u64, like: impl Fn(u32) -> bool
     changed.filter_map(|point| point.effective_ns).next()
 }
 
-/// A program's files close before its end is announced, so the daemon may act a moment before we see it: that is 0.
+/// A program's files close before its end is announced, so the daemon may act a moment before we see it: that
+/// is 0.
 fn milliseconds(from_ns: u64, to_ns: u64) -> f64 {
     to_ns.saturating_sub(from_ns) as f64 * 1e-6
 }

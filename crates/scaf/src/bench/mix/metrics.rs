@@ -1,9 +1,9 @@
 //! From runs to numbers; pure.
 //!
-//! `serial_s` is a program's time with one thread on one PU, alone; `solo_s` its plain time alone with the whole
-//! machine; `corun_s` its median time in a co-run. The speedup is serial_s / corun_s, STP the sum of speedups, ANTT the
-//! mean of corun_s / solo_s. A capped run counts with its cap: corun_s is then a lower bound and the speedup an upper
-//! one. A failed run counts as no progress at all: speedup 0, and no ANTT.
+//! `serial_s` is a program's time with one thread on one PU, alone; `solo_s` its plain time alone with the
+//! whole machine; `corun_s` its median time in a co-run. The speedup is serial_s / corun_s, STP the sum of
+//! speedups, ANTT the mean of corun_s / solo_s. A capped run counts with its cap: corun_s is then a lower
+//! bound and the speedup an upper one. A failed run counts as no progress at all: speedup 0, and no ANTT.
 
 use super::super::child::Outcome;
 use super::super::corun::Run;
@@ -92,7 +92,8 @@ pub struct ConfigResult {
     pub programs: Vec<ProgramResult>,
 }
 
-/// Sums up the repetitions (a tally for each program, and the makespan) of a configuration; `None` for no repetition.
+/// Sums up the repetitions (a tally for each program, and the makespan) of a configuration; `None` for no
+/// repetition.
 pub fn config_result(alone: &[Alone], repetitions: &[(Vec<Tally>, f64)]) -> Option<ConfigResult> {
     let stps: Vec<f64> = repetitions.iter().map(|(tallies, _)| stp(&speedups(alone, tallies))).collect();
     let antts: Vec<f64> = repetitions.iter().filter_map(|(tallies, _)| turnaround(alone, tallies)).collect();
@@ -110,8 +111,9 @@ pub fn config_result(alone: &[Alone], repetitions: &[(Vec<Tally>, f64)]) -> Opti
     })
 }
 
-/// How many times another configuration's system throughput: the ratio in each repetition, then the median. A machine
-/// whose speed drifts between repetitions moves both, so this tells smaller differences than two medians do.
+/// How many times another configuration's system throughput: the ratio in each repetition, then the median. A
+/// machine whose speed drifts between repetitions moves both, so this tells smaller differences than two
+/// medians do.
 pub fn stp_ratio(result: &ConfigResult, reference: &ConfigResult) -> Option<f64> {
     let pairs = result.stps.iter().zip(&reference.stps).filter(|(_, reference)| **reference > 0.0);
     median(&pairs.map(|(stp, reference)| stp / reference).collect::<Vec<_>>())

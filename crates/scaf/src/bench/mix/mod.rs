@@ -1,8 +1,9 @@
 //! `scaf bench mix`: several programs at once, under one configuration after another.
 //!
-//! A repetition measures everything once: each program alone with one thread on one PU, each alone with the whole
-//! machine, then the mix under every configuration, in an order that is rotated from repetition to repetition. With
-//! `--turns` all of these take turns instead. With `--remember` each configuration's first co-run is one that isn't counted.
+//! A repetition measures everything once: each program alone with one thread on one PU, each alone with the
+//! whole machine, then the mix under every configuration, in an order that is rotated from repetition to
+//! repetition. With `--turns` all of these take turns instead. With `--remember` each configuration's first
+//! co-run is one that isn't counted.
 
 mod config;
 mod file;
@@ -84,7 +85,8 @@ fn configs(flags: &cli::Mix) -> Result<Vec<Config>> {
         .collect::<Result<_>>()?;
     ensure!(
         flags.contexts.is_none() || !configs.contains(&Config::Dynamic),
-        "with OMP_DYNAMIC, the runtime asks how busy the real machine is, which says nothing in slow motion; leave 'dynamic' out"
+        "with OMP_DYNAMIC, the runtime asks how busy the real machine is, which says nothing in slow \
+         motion; leave 'dynamic' out"
     );
     Ok(configs)
 }
@@ -102,19 +104,12 @@ fn check_plot(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the daemon did in one co-run, for the plot.
-pub struct Trace {
-    config: String,
-    start_ns: u64,
-    samples: Vec<Sample>,
-}
-
 /// What has been measured of one configuration.
 struct Measured {
     config: Config,
     repetitions: Vec<(Vec<Tally>, f64)>,
     lates: Vec<Late>,
-    trace: Option<Trace>,
+    trace: Option<plot::Trace>,
     /// What its daemons remember, if they are to.
     memory: Option<tempfile::TempDir>,
 }
@@ -241,7 +236,8 @@ impl<'a> Bench<'a> {
                 let name = &self.mix.programs[index].name;
                 let Some(Run::Ended(outcome)) = run else {
                     bail!(
-                        "program '{name}', {kind}, took more than its cap_s; give it a smaller size or a longer one"
+                        "program '{name}', {kind}, took more than its cap_s; give it a smaller size or a \
+                         longer one"
                     );
                 };
                 if let Some(how) = outcome.failure() {
@@ -348,7 +344,8 @@ impl<'a> Bench<'a> {
         let measured = &mut self.measured[number];
         measured.lates.extend(late);
         if let (None, Some(samples)) = (&measured.trace, samples) {
-            measured.trace = Some(Trace { config: config.to_string(), start_ns: corun.start_ns, samples });
+            measured.trace =
+                Some(plot::Trace { config: config.to_string(), start_ns: corun.start_ns, samples });
         }
         Ok(())
     }
@@ -393,7 +390,7 @@ impl<'a> Bench<'a> {
         Some(late::late(samples, &first.name, &latest.name, end_ns))
     }
 
-    fn finish(self, flags: &cli::Mix) -> Result<(Report, Vec<Trace>)> {
+    fn finish(self, flags: &cli::Mix) -> Result<(Report, Vec<plot::Trace>)> {
         let of = |times: &[f64]| median(times).context("nothing was measured");
         let alone = self
             .serial

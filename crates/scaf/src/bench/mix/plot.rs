@@ -1,9 +1,10 @@
-//! A mix's picture: a bar of STP for each configuration, and for each managed one the DoP of every program over time.
+//! A mix's picture: a bar of STP for each configuration, and for each managed one the DoP of every program
+//! over time.
 
 use super::super::clock;
-use super::Trace;
 use super::file::MixFile;
 use super::report::ConfigReport;
+use super::sampler::Sample;
 use crate::picture::{self, Area, BLUE, Drawn, GREYS, GRID, HEADING, MARGIN, PALETTE, TEXT, TITLE, WIDTH};
 use anyhow::Result;
 use plotters::prelude::*;
@@ -12,6 +13,13 @@ use plotters::prelude::*;
 const BARS_HEIGHT: u32 = 340;
 const TRACE_HEIGHT: u32 = 260;
 const LEGEND_WIDTH: u32 = 150;
+
+/// What the daemon did in one co-run, for the plot.
+pub struct Trace {
+    pub config: String,
+    pub start_ns: u64,
+    pub samples: Vec<Sample>,
+}
 
 /// The picture as SVG.
 ///

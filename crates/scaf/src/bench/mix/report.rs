@@ -7,7 +7,7 @@ use super::config::Config;
 use super::file::MixFile;
 use super::late::Late;
 use super::metrics::{Alone, ConfigResult, stp_ratio};
-use crate::{cli, ps};
+use crate::{cli, output};
 use serde::Serialize;
 
 /// What `scaf bench mix --json` prints.
@@ -120,7 +120,7 @@ impl Report {
     /// For people.
     pub fn table(&self) -> String {
         let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.2}"));
-        let mut table = ps::plain_table(&[
+        let mut table = output::plain_table(&[
             "CONFIG",
             "STP",
             "MIN",
@@ -143,8 +143,8 @@ impl Report {
                 programs.join(", "),
             ]);
         }
-        ps::align_right(&mut table, &[1, 2, 3, 4, 5, 6]);
-        let mut text = format!("{}: {}\n{}\n", self.mix, self.description, ps::trimmed(&table));
+        output::align_right(&mut table, &[1, 2, 3, 4, 5, 6]);
+        let mut text = format!("{}: {}\n{}\n", self.mix, self.description, output::trimmed(&table));
         if let Some(slow) = &self.slow_motion {
             text += &slow.words();
         }

@@ -1,5 +1,5 @@
-//! Watches a private daemon while programs run: one snapshot each 20 ms, in a thread of its own. A snapshot costs the
-//! daemon and us together about 0.1 ms of one PU, so that watching takes under 1% of it.
+//! Watches a private daemon while programs run: one snapshot each 20 ms, in a thread of its own. A snapshot
+//! costs the daemon and us together about 0.1 ms of one PU, so that watching takes under 1% of it.
 
 use crate::daemon;
 use serde::Serialize;

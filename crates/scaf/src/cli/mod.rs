@@ -1,0 +1,232 @@
+//! What can be typed: the clap definitions, from which help, completions and man pages come as well.
+//!
+//! Defaults and ranges that clap can check are stated here; what a combination of flags means is resolved in
+//! the module that carries the command out.
+
+mod bench;
+mod sim;
+
+pub use bench::{Bench, Common, Decide, Effective, Estimate, Gang, Mix, Overhead, Solo};
+pub use sim::{Sim, SimCommon, SimMixes, SimPaper, SimReplay, SimRun};
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Lets several multi-threaded programs share one machine without fighting over it.
+#[derive(Debug, Parser)]
+#[command(name = "scaf", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a program with its share of the machine
+    Run(Run),
+    /// Show the managed programs
+    Ps(Ps),
+    /// Show the policy in force, or decide by another one from now on
+    Policy(Policy),
+    /// Show a decision: what it was made from, what came out, and whether it would again
+    Why(Why),
+    /// Write down every decision from now on, as lines of JSON
+    Record(Record),
+    /// Show or forget what programs' earlier runs taught
+    Profile(Profile),
+    /// Check this machine, and what can be done with a program
+    Doctor(Doctor),
+    /// Measure what scaf costs and what it is worth
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Simulate machines and programs that aren't here, under the daemon's own policies
+    #[command(subcommand)]
+    Sim(Sim),
+    /// Print a completion script for a shell
+    Completions {
+        /// Shell to complete in
+        shell: Shell,
+    },
+    /// Write the man pages into a folder
+    #[command(hide = true)]
+    Man {
+        /// Folder, made if missing
+        #[arg(value_hint = ValueHint::DirPath)]
+        dir: PathBuf,
+    },
+}
+
+/// `scaf run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// What to call it [default: the executable's name]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Fewest hardware contexts it is content with
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32)
+        .range(1..=65_535))]
+    pub min: u32,
+    /// Most hardware contexts it shall get [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    pub max: Option<u32>,
+    /// How much it counts against the others, 0.001 to 1000; 1 is normal
+    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
+    pub weight: f64,
+    /// Take its memory from all NUMA nodes in turn (MPOL_INTERLEAVE) [default: as the system does]
+    #[arg(long)]
+    pub interleave: bool,
+    /// It needs all its contexts at once whenever it runs, since it waits by spinning: where they don't
+    /// suffice for all, it and others take turns
+    #[arg(long)]
+    pub rigid: bool,
+    /// Its results keep their bits: only what can't have sums added up in another order is done to it, so its
+    /// teams and BLAS threads keep their numbers, and it may be slower beside others
+    #[arg(long)]
+    pub exact: bool,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
+        value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+fn weight(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(weight) if (0.001..=1000.0).contains(&weight) => Ok(weight),
+        _ => Err("not a number from 0.001 to 1000".into()),
+    }
+}
+
+/// `scaf ps`.
+#[derive(Debug, Args)]
+pub struct Ps {
+    /// Print the daemon's snapshot as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Say how each program has what it has, in words
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// The same, and by which numbers that was decided
+    #[arg(long)]
+    pub why: bool,
+}
+
+/// `scaf why`.
+#[derive(Debug, Args)]
+pub struct Why {
+    /// Name or number of a program: only what concerns it, in the latest decision about it
+    pub program: Option<String>,
+    /// Number of the decision [default: the latest]
+    #[arg(long, value_name = "N")]
+    pub at: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `scaf record`.
+#[derive(Debug, Args)]
+pub struct Record {
+    /// Write into this file [default: standard output]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// End after so many seconds [default: with Ctrl-C]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("not a number of seconds from 0 to 1,000,000,000".into()),
+    }
+}
+
+/// `scaf policy`.
+#[derive(Debug, Args)]
+pub struct Policy {
+    /// Policy to decide by from now on; needs to be root or the daemon's own user
+    pub name: Option<String>,
+}
+
+/// `scaf profile`.
+#[derive(Debug, Args)]
+pub struct Profile {
+    /// What to do with it; `list` if nothing is said.
+    #[command(subcommand)]
+    pub command: Option<ProfileCommand>,
+}
+
+/// What can be done with profiles.
+#[derive(Debug, Subcommand)]
+pub enum ProfileCommand {
+    /// List the programs that are remembered
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a program's speedup and its regions'
+    Show {
+        /// Name or ID; of several of one name, the one that was seen last
+        program: String,
+        /// Draw what was measured, the fit and the knee into this SVG file
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        plot: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print everything that is remembered as JSON
+    Export,
+    /// Forget a program; one that runs now is remembered again when it ends
+    #[command(group = ArgGroup::new("what").required(true).args(["program", "all"]))]
+    Forget {
+        /// Name or ID; of several of one name, all
+        program: Option<String>,
+        /// Forget them all
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+/// `scaf doctor`.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Program to look at as well
+    #[arg(value_hint = ValueHint::CommandName)]
+    pub program: Option<OsString>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_after_the_program_belong_to_the_program() {
+        let cli = Cli::parse_from(["scaf", "run", "--min", "2", "ls", "--name", "x"]);
+        let Command::Run(run) = cli.command else { panic!("not run") };
+        assert_eq!((run.min, run.name), (2, None));
+        assert_eq!(run.command, ["ls", "--name", "x"]);
+    }
+
+    #[test]
+    fn weights_out_of_range_are_refused() {
+        for text in ["0", "-1", "NaN", "inf", "1001", "x"] {
+            assert!(weight(text).is_err(), "{text}");
+        }
+        assert_eq!(weight("0.5"), Ok(0.5));
+    }
+}

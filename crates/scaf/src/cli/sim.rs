@@ -1,0 +1,108 @@
+//! `scaf sim`: what can be typed.
+
+use clap::{ArgGroup, Args, Subcommand, ValueHint};
+use std::path::PathBuf;
+
+/// `scaf sim`.
+#[derive(Debug, Subcommand)]
+pub enum Sim {
+    /// Simulate a scenario, as described in docs/simulator.md
+    Run(SimRun),
+    /// Re-run an experiment of the papers, ours beside theirs
+    Paper(SimPaper),
+    /// Ask what would have happened in a trace of `scaf record` under another policy
+    Replay(SimReplay),
+    /// Compare policies with the best possible, on all mixes of two to four programs of known speedups
+    Mixes(SimMixes),
+}
+
+/// Options of every simulation.
+#[derive(Debug, Args)]
+pub struct SimCommon {
+    /// Print JSON on standard output (the table goes to standard error)
+    #[arg(long)]
+    pub json: bool,
+    /// What all randomness comes from
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// `scaf sim run`.
+#[derive(Debug, Args)]
+pub struct SimRun {
+    /// The scenario, a TOML file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Options of every simulation.
+    #[command(flatten)]
+    pub common: SimCommon,
+    /// Policies, separated by commas
+    #[arg(long, value_delimiter = ',', default_value = "unmanaged,equi,scaf")]
+    pub policy: Vec<String>,
+    /// Draw contexts over time, a picture for each policy, into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub svg: Option<PathBuf>,
+    /// Write the last policy's decisions into this file, as `scaf record` would
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub record: Option<PathBuf>,
+}
+
+/// `scaf sim paper`.
+#[derive(Debug, Args)]
+pub struct SimPaper {
+    /// Which
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(scaf_sim::paper::PAPERS.iter()
+        .map(|paper| paper.0)))]
+    pub name: String,
+    /// Options of every simulation.
+    #[command(flatten)]
+    pub common: SimCommon,
+    /// Draw the figures into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub svg: Option<PathBuf>,
+    /// Print every row, those without a number in the paper as well
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `scaf sim mixes`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("from").required(true).args(["curves", "family"]))]
+pub struct SimMixes {
+    /// Options of every simulation.
+    #[command(flatten)]
+    pub common: SimCommon,
+    /// Table of speedups: CSV with columns benchmark, kind and p2, p3, ...
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub curves: Option<PathBuf>,
+    /// Curves by a formula instead: amdahl, usl, ...
+    #[arg(long, value_name = "NAME")]
+    pub family: Option<String>,
+    /// Which rows of the table
+    #[arg(long, default_value = "traditional")]
+    pub kind: String,
+    /// Contexts
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32)
+        .range(2..=1024))]
+    pub pus: u32,
+    /// By how much each measurement is off: a standard deviation in percent
+    #[arg(long, value_name = "PCT", default_value_t = 5.0)]
+    pub noise_pct: f64,
+    /// Policies, separated by commas
+    #[arg(long, value_delimiter = ',', default_value = "equi,scaf,logm,spdp,curve")]
+    pub policies: Vec<String>,
+}
+
+/// `scaf sim replay`.
+#[derive(Debug, Args)]
+pub struct SimReplay {
+    /// The trace
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Options of every simulation.
+    #[command(flatten)]
+    pub common: SimCommon,
+    /// Policies, separated by commas
+    #[arg(long, value_delimiter = ',', required = true)]
+    pub policy: Vec<String>,
+}
