@@ -1,7 +1,7 @@
 #!/bin/sh
-# What the compiler does not check: imports go downwards and in no circle, lines and files are short, and
-# scaf-policy is pure. It has no unsafe code, I/O, clock, thread or random number, and depends on serde only,
-# which puts its plain types into JSON.
+# What the compiler does not check: imports go downwards and in no circle, lines and files are short, paths in
+# the documentation exist, and scaf-policy is pure. It has no unsafe code, I/O, clock, thread or random number,
+# and depends on serde only, which puts its plain types into JSON.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,6 +13,7 @@ fail() {
 scripts/layers.py --self-test
 scripts/layers.py
 scripts/lines.sh
+scripts/paths.sh
 
 grep -q '^#!\[forbid(unsafe_code)\]' crates/scaf-policy/src/lib.rs || fail "lib.rs doesn't forbid unsafe code"
 dependencies=$(cargo tree --locked -p scaf-policy --edges normal --depth 1 --prefix none |

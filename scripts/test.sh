@@ -13,7 +13,7 @@ cargo fmt --all --check
 step "lints"
 cargo clippy --workspace --all-targets --locked -- -D warnings
 
-step "imports go downwards, lines are short, the policies are pure"
+step "imports go downwards, lines are short, paths exist, the policies are pure"
 scripts/purity.sh
 
 step "unit, property and fuzz tests"
