@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the compiler does not check: imports go downwards and in no circle, lines and files are short, paths in
-# the documentation exist, and scaf-policy is pure. It has no unsafe code, I/O, clock, thread or random number,
-# and depends on serde only, which puts its plain types into JSON.
+# the documentation exist, and scaf-policy is pure: it has no unsafe code, I/O, clock, thread or random
+# number, and depends on serde only, which puts its plain types into JSON.
 set -eu
 cd "$(dirname "$0")/.."
 
