@@ -36,23 +36,15 @@ fn another_runtime() -> PathBuf {
     let library = library_folder().join("libregion_c.so");
     let object = library_folder().join("libregion_c.o");
     let source = root().join("tests/programs/libregion_c.c");
-    gcc(&[
-        Path::new("-O2"),
-        Path::new("-fPIC"),
-        Path::new("-fopenmp"),
-        Path::new("-c"),
-        &source,
-        Path::new("-o"),
-        &object,
-    ]);
     let rpath = PathBuf::from(format!("-Wl,-rpath,{}", library_folder().display()));
-    gcc(&[Path::new("-shared"), &object, &copy, &rpath, Path::new("-o"), &library]);
+    gcc(&["-O2", "-fPIC", "-fopenmp", "-c"], &[&source], &object);
+    gcc(&["-shared"], &[&object, &copy, &rpath], &library);
     library
 }
 
-fn gcc(words: &[&Path]) {
-    let status = Command::new("gcc").args(words).status().expect("gcc");
-    assert!(status.success(), "gcc {words:?}");
+fn gcc(words: &[&str], files: &[&Path], output: &Path) {
+    let status = Command::new("gcc").args(words).args(files).arg("-o").arg(output).status().expect("gcc");
+    assert!(status.success(), "gcc {words:?} {files:?}");
 }
 
 #[test]

@@ -6,9 +6,7 @@ use crate::support::House;
 fn three_masters_share_one_budget() {
     let house = House::open("equi");
     let program = house.program("masters").args(["at-once", "3"]).option("--max", 2).start();
-    let seen = program.until("its code is known", |program| {
-        program.dop.is_some() && program.mechanism_reason != "its code is being inspected"
-    });
+    let seen = program.until_inspected();
     program.until("several windows", |program| program.regions > seen.regions + 10_000);
     let done = program.finish().well();
     // Each master has itself at least, and the grant is of 2 at most.

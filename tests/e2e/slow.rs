@@ -23,15 +23,8 @@ fn bench(house: &House) -> Option<Command> {
     let kernels = kernel("ep").parent().map(Path::to_owned).unwrap_or_default();
     let mut command = house.bench();
     command.arg("mix").arg(mix).arg("--kernels").arg(kernels);
-    command.args([
-        "--contexts",
-        "4",
-        "--repetitions",
-        "1",
-        "--configs",
-        "unmanaged,pinned,equi,scaf",
-        "--json",
-    ]);
+    command.args(["--contexts", "4", "--repetitions", "1", "--json"]);
+    command.args(["--configs", "unmanaged,pinned,equi,scaf"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     Some(command)
 }

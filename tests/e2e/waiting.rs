@@ -20,18 +20,8 @@ fn threads_that_take_turns_at_one_piece_of_work_are_half_useful() {
     // Whatever else runs on the machine, both contexts are theirs.
     let house = House::giving_all("equi");
     let even = efficiency(&house, "even", 0.8);
-    for what in [
-        "chain",
-        "late_chain",
-        "taskwaits",
-        "taskloop",
-        "critical",
-        "named",
-        "locked",
-        "group",
-        "ordered",
-        "copied",
-    ] {
+    let turns = "chain late_chain taskwaits taskloop critical named locked group ordered copied";
+    for what in turns.split(' ') {
         // One of two threads works at any time.
         let useful = efficiency(&house, what, 0.0) / even;
         assert!(useful < 0.7, "{what}: {useful} of {even}");
