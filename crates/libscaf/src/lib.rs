@@ -33,7 +33,7 @@ mod runtimes;
 mod sys;
 
 use core::ffi::{c_char, c_int};
-use region::mechanisms::{experiment, fold, virtualise};
+use region::mechanisms::{experiment, fold, gather, virtualise};
 use runtimes::hooks::{self, Hooks};
 
 /// Who does what when something happens, each list in this order.
@@ -52,6 +52,7 @@ static HOOKS: Hooks = Hooks {
         runtimes::copies::after_fork,
         runtimes::modules::after_fork,
         virtualise::after_fork,
+        gather::after_fork,
         fold::crowd::after_fork,
         entry::kmpc::after_fork,
         experiment::after_fork,

@@ -190,6 +190,7 @@ impl<'a> Running<'a> {
             budget: Some(dop),
             kept: false,
             resizable: matches!(region.mechanism, Permits::Auto | Permits::Resize),
+            gathers: false,
             independent: region.mechanism == Permits::Virtualise,
             length,
             only_master: true,

@@ -6,7 +6,8 @@
 //!    Not where threads spin on memory of their own.
 //! 2. *Resize*: regions that leave their size to the runtime and don't depend on it.
 //! 3. *Virtualise*: short regions whose threads are independent.
-//! 4. *Fold*: all others, whose team has its size from the program, depends on it, or hasn't been inspected.
+//! 4. *Gather*: others whose members can be changed to and from in user mode, in place of either fold.
+//! 5. *Fold*: all others, whose team has its size from the program, depends on it, or hasn't been inspected.
 //!
 //! Folding is done by the daemon, by affinity. Threads of dynamic loops are parked besides ([`crate::gate`]).
 //! A new mechanism is a line of [`Mechanism`] with its name, and an arm of [`choose`].
@@ -29,17 +30,21 @@ pub enum Mechanism {
     /// Its program has all the contexts that it needs, for a part of the time if it must. Chosen by the
     /// daemon.
     Gang = 6,
+    /// Its team keeps its size, and fewer threads run its members, changing from one to the next in user mode
+    /// wherever these wait.
+    Gather = 7,
 }
 
 impl Mechanism {
     /// All of them, with their names.
-    pub const NAMES: [(Mechanism, &str); 6] = [
+    pub const NAMES: [(Mechanism, &str); 7] = [
         (Mechanism::Unmanaged, "unmanaged"),
         (Mechanism::Resize, "resize"),
         (Mechanism::Virtualise, "virtualise"),
         (Mechanism::Fold, "fold"),
         (Mechanism::Park, "park"),
         (Mechanism::Gang, "gang"),
+        (Mechanism::Gather, "gather"),
     ];
 
     /// The one of that number, if there is one.
@@ -95,6 +100,8 @@ pub struct Facts {
     /// Each of its threads can run when the one before has ended, and as a team of its full size it did so
     /// before.
     pub independent: bool,
+    /// Its team can be gathered.
+    pub gathers: bool,
     /// How long it takes.
     pub length: Length,
     /// No other master has a team: a wide one is then the program's only one.
@@ -160,7 +167,9 @@ pub fn choose(facts: &Facts) -> Choice {
         Length::Long if facts.lent => true,
         Length::Long => folds_evenly(size, team),
     };
-    if wide && facts.only_master && !facts.spins {
+    if facts.gathers && !resizable && !(facts.independent && facts.length == Length::Short) {
+        Choice { mechanism: Mechanism::Gather, pass: team, team, ids: size, ..whole }
+    } else if wide && facts.only_master && !facts.spins {
         whole
     } else if resizable {
         Choice { mechanism: Mechanism::Resize, pass: team, team, shrunk: team == 1, ..whole }
@@ -190,6 +199,7 @@ mod tests {
         kept: false,
         resizable: true,
         independent: false,
+        gathers: false,
         length: Length::Short,
         only_master: true,
         lent: false,
@@ -302,12 +312,13 @@ mod tests {
             kept in any::<bool>(),
             resizable in any::<bool>(),
             independent in any::<bool>(),
+            gathers in any::<bool>(),
             length in prop_oneof![Just(Length::Unknown), Just(Length::Short), Just(Length::Long)],
             only_master in any::<bool>(),
             lent in any::<bool>(),
             spins in any::<bool>(),
         ) -> Facts {
-            Facts { requested, natural, budget, kept, resizable, independent, length, only_master, lent,
+            Facts { requested, natural, budget, kept, resizable, independent, gathers, length, only_master, lent,
                 spins }
         }
     }
@@ -323,8 +334,11 @@ mod tests {
             let may_be_smaller =
                 facts.requested == 0 && !facts.kept && facts.resizable && facts.budget.is_some();
             prop_assert!(found == size || may_be_smaller);
-            prop_assert!(choice.ids == 0 || (choice.team < choice.ids && facts.independent));
-            prop_assert_eq!(choice.ids > 0, choice.mechanism == Mechanism::Virtualise);
+            let virtual_ = choice.mechanism == Mechanism::Virtualise;
+            let gathered = choice.mechanism == Mechanism::Gather;
+            prop_assert!(choice.ids == 0 || choice.team < choice.ids);
+            prop_assert_eq!(choice.ids > 0, virtual_ || gathered);
+            prop_assert!((!virtual_ || facts.independent) && (!gathered || facts.gathers));
             prop_assert_eq!(facts.budget.is_none(), choice.mechanism == Mechanism::Unmanaged);
             prop_assert!(choice.mechanism == Mechanism::Resize || choice.ids > 0 || choice.team == size);
             let whole = choice.ids == 0 && choice.team == size;

@@ -11,6 +11,7 @@
 //! - [`pulse`]: whether a process computes in parallel by other means than regions;
 //! - [`permits`]: who gets how many contexts where several pools of threads in one process ask for some;
 //! - [`telling`]: when those who follow the DoP by themselves are told that it has changed;
+//! - [`gather`]: a team's members, and the fewer carriers that run them;
 //! - [`gate`]: where the threads of a dynamic loop that have no context sleep until the next chunk is theirs
 //!   again.
 //!
@@ -23,6 +24,7 @@ pub mod barrier;
 pub mod choice;
 pub mod deal;
 pub mod gate;
+pub mod gather;
 pub mod permits;
 pub mod post;
 pub mod pulse;

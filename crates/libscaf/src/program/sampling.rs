@@ -65,6 +65,9 @@ const _: () = assert!(ROWS <= 0xff);
 /// A bit of a note: the region is told by its barriers, at every DoP and from its start.
 const MARKED: u64 = 1 << 60;
 
+/// A bit of a note: members of the region's gathered team got stuck too often.
+const STUCK: u64 = 1 << 61;
+
 /// Runs of a region with teams of one size.
 pub struct Runs {
     /// The grant under which the latest one was entered.
@@ -132,7 +135,7 @@ impl Note {
     #[inline(always)]
     pub fn learn_length(note: &AtomicU64, wall: u64) {
         let before = note.load(Ordering::Relaxed);
-        let now = before & (WHOLE | ROW | MARKED) | length(before, wall);
+        let now = before & (WHOLE | ROW | MARKED | STUCK) | length(before, wall);
         if before != now {
             note.store(now, Ordering::Relaxed);
         }
@@ -189,6 +192,18 @@ impl Note {
     #[cold]
     pub fn never_virtual(code: Code) {
         code.note.fetch_or(NEVER, Ordering::Relaxed);
+    }
+
+    /// Whether the region's team isn't to be gathered any more.
+    #[inline(always)]
+    pub fn is_never_gathered(&self) -> bool {
+        self.0 & STUCK != 0
+    }
+
+    /// It isn't from now on.
+    #[cold]
+    pub fn never_gather(code: Code) {
+        code.note.fetch_or(STUCK, Ordering::Relaxed);
     }
 
     fn team_streak(&self) -> u64 {

@@ -1,14 +1,14 @@
 //! The facts by which a region's mechanism and team size are chosen ([`scaf_team::choice`]).
 
 use super::kind::{Kind, Region};
-use super::mechanisms::{experiment, resize, virtualise};
+use super::mechanisms::{experiment, gather, resize, virtualise};
 use super::thread::Thread;
 use crate::link::{pages, state};
 use crate::program::masters::{ask_natural, in_teams, natural, one_master};
 use crate::program::promise;
 use crate::program::sampling::Note;
 use scaf_proto::report::fact;
-use scaf_team::choice::{self, Choice, Facts, Length};
+use scaf_team::choice::{self, Choice, Facts, Length, Mechanism};
 
 /// Chooses for a region that isn't nested, as of a region of that length.
 #[inline(always)]
@@ -24,6 +24,7 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Le
         kept: promise::is_kept(),
         resizable: inspected && word.resizable() && kind != Kind::Sections,
         independent: false,
+        gathers: false,
         length,
         lent: word.lent() && requested != 1 && state::ask_back(word.epoch()),
         only_master: one_master(),
@@ -42,6 +43,16 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Le
             }
             if choice.ids == 0 && !candidate {
                 (*this).streak = 0;
+            }
+            if choice.mechanism == Mechanism::Fold && !facts.spins {
+                match gather::readiness(this, region, note, choice.team) {
+                    gather::Readiness::No => {}
+                    gather::Readiness::Unnoted => (*this).notes = 1,
+                    gather::Readiness::Ready => {
+                        facts.gathers = true;
+                        choice = choice::choose(&facts);
+                    }
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use super::choose::choose;
 use super::entered::Entered;
 use super::frame::Frame;
 use super::kind::{Kind, Pass, Region};
-use super::mechanisms::{experiment, fold, resize, virtualise};
+use super::mechanisms::{experiment, fold, gather, resize, virtualise};
 use super::thread::{Thread, thread};
 use crate::link::{pages, state};
 use crate::program::masters::{natural, one_master, slot_of};
@@ -22,14 +22,14 @@ use crate::sys::arch::ticks;
 use core::ffi::c_void;
 use core::ptr::null;
 use scaf_proto::report::Slot;
-use scaf_team::choice::{Choice, Length};
+use scaf_team::choice::{Choice, Length, Mechanism};
 
 /// Runs a region.
 ///
 /// # Safety
 /// Its work is the program's own.
 #[inline(always)]
-pub unsafe fn run<R>(region: Region, pass: impl Pass<R>) -> R {
+pub unsafe fn run<R: Default>(region: Region, pass: impl Pass<R>) -> R {
     // SAFETY: a thread's state is its own, and no reference to it outlives a call into the program.
     unsafe {
         if is_passed_by(&region) {
@@ -57,7 +57,7 @@ pub unsafe fn is_passed_by(region: &Region) -> bool {
 
 /// Runs a region of one thread that isn't measured.
 #[inline(always)]
-unsafe fn unmeasured<R>(this: *mut Thread, region: &Region, choice: Choice, pass: impl Pass<R>) -> R {
+unsafe fn unmeasured<R: Default>(this: *mut Thread, region: &Region, choice: Choice, pass: impl Pass<R>) -> R {
     // SAFETY: as in `run`.
     unsafe {
         let entered = Entered::quietly(this, region, choice);
@@ -69,7 +69,7 @@ unsafe fn unmeasured<R>(this: *mut Thread, region: &Region, choice: Choice, pass
 
 /// Runs any region that isn't passed by. Kept out of line: those that are shall not pay for its registers.
 #[inline(never)]
-pub unsafe fn managed<R>(region: &Region, pass: impl Pass<R>) -> R {
+pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
     let (this, master) = (thread(), master());
     let code = region.code;
     // SAFETY: as in `run`.
@@ -109,6 +109,9 @@ pub unsafe fn managed<R>(region: &Region, pass: impl Pass<R>) -> R {
         let entered = Entered::new(this, region, choice, slot, (at, grant));
         let result = if choice.is_alone() {
             alone(region, &entered, &note, pass)
+        } else if choice.mechanism == Mechanism::Gather {
+            gather::run(this, region, &entered);
+            R::default()
         } else {
             several(this, region, &entered, pass)
         };
@@ -143,7 +146,10 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     unsafe {
         let crowd = fold::enter(this, code.runtime, choice.team);
         let hostless = crowd.is_hostless();
+        gather::storage::void(this);
+        let notes = core::mem::take(&mut (*this).notes) != 0;
         if choice.ids == 0
+            && !notes
             && !hostless
             && let Some(share) = Note::of(code).team(master())
         {
@@ -174,9 +180,19 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         // This may be in a task at another region's end.
         let before = (*this).left;
         (*this).frame = frame;
-        let run = if hostless { run_thread_hosted } else { run_thread };
+        let run = match (notes, hostless) {
+            (true, _) => gather::storage::run_thread_noted,
+            (false, true) => run_thread_hosted,
+            (false, false) => run_thread,
+        };
+        if notes {
+            gather::storage::begin();
+        }
         let result = pass(code.runtime, run, frame.cast_mut().cast(), choice.pass);
         ((*this).frame, (*this).left) = (null(), before);
+        if notes {
+            gather::storage::end(this, code.runtime, choice.team);
+        }
         if let Some(slot) = slot {
             let (threads, inside) = (*frame).inside();
             let left = ticks();
@@ -215,10 +231,14 @@ unsafe fn is_nested(this: *mut Master, runtime: &Runtime) -> bool {
 /// A region within a region: its team is passed on as it is, and its threads learn which runtime they run in.
 #[cold]
 #[inline(never)]
-unsafe fn nested<R>(this: *mut Thread, region: &Region, pass: impl Pass<R>) -> R {
+unsafe fn nested<R: Default>(this: *mut Thread, region: &Region, pass: impl Pass<R>) -> R {
     let &Region { code, work, .. } = region;
     // SAFETY: as in `run`.
     unsafe {
+        if let Some(me) = gather::around(this) {
+            gather::inner(me, region);
+            return R::default();
+        }
         let requested = resize::inner_request(this, code, region.requested);
         if let Some(around) = (*this).frame.as_ref() {
             around.has_nested();
@@ -260,6 +280,7 @@ unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
 pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
     // SAFETY: as in `run`.
     unsafe {
+        gather::storage::void(this);
         let at = ticks();
         state::tend(at, region.code.runtime);
         let slot = slot_of(master());

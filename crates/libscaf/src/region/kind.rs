@@ -3,14 +3,15 @@
 use crate::runtimes::entries::{Body, Runtime};
 use crate::runtimes::lookup::Code;
 use core::ffi::c_void;
+use scaf_team::gather::shares::Loop;
 
 /// What sets a region apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Nothing.
     Plain,
-    /// It is one loop of so many iterations, which are dealt out in chunks, and which the runtime begins.
-    Loop(u64),
+    /// It is one loop, which is dealt out in chunks, and which the runtime begins.
+    Loop(Loop),
     /// Task reductions: the runtime itself reads the first word of the program's data.
     Reductions,
     /// Opened by one call and ended by another.
@@ -48,7 +49,7 @@ impl Region {
     #[inline(always)]
     pub fn iterations(&self) -> Option<u64> {
         match self.kind {
-            Kind::Loop(iterations) => Some(iterations),
+            Kind::Loop(whole) => Some(whole.count),
             _ => None,
         }
     }

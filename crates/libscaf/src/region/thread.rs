@@ -1,6 +1,7 @@
 //! What is known of one thread in a region.
 
 use super::frame::Frame;
+use super::mechanisms::gather::Member;
 use crate::runtimes::entries::Runtime;
 use crate::sys::thread::{self, REGION_AT, TBB_AT};
 use core::ffi::c_int;
@@ -55,6 +56,12 @@ pub struct Thread {
     /// How long LLVM's threads spin, in milliseconds, as the program would have it, plus one, while they
     /// don't because of us; else 0.
     pub blocktime: u32,
+    /// The notes of its workers' storage, by number; 0 for none (`mechanisms/gather/storage.rs`).
+    pub noted: u32,
+    /// 1 if the region that it is about to enter is to take such notes.
+    pub notes: u32,
+    /// The member of a gathered team that it is; null for none.
+    pub member: *const Member,
 }
 
 const _: () = assert!(size_of::<Thread>() <= TBB_AT - REGION_AT);

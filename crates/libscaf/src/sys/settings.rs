@@ -3,7 +3,7 @@
 //!
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
 //! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0
-//! to 2^32 - 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests) · `SCAF_TCM` `scaf` or `off`
+//! to 2^32 - 1 · `SCAF_GATHER` 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests) · `SCAF_TCM` `scaf` or `off`
 //! ([`Manager`]). A value out of range is ignored: the library can't complain.
 
 use core::cell::UnsafeCell;
@@ -60,6 +60,8 @@ pub struct Settings {
     /// One of so many regions of several threads is tried on one context, for tests; 0 for none
     /// (`region/mechanisms/experiment`).
     pub experiment_every: u32,
+    /// Teams whose size is fixed may be gathered (`region/mechanisms/gather`).
+    pub gather: bool,
     /// Whose manager oneTBB is to have.
     pub manager: Manager,
 }
@@ -85,6 +87,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     own_shares: false,
     own_stacks: false,
     experiment_every: 0,
+    gather: false,
     manager: Manager::Unsaid,
 }));
 
@@ -145,6 +148,8 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
     } else if let Some(value) = entry.strip_prefix(b"SCAF_EXPERIMENT_EVERY=") {
         settings.experiment_every = number(value, u32::MAX).unwrap_or(0);
+    } else if entry == b"SCAF_GATHER=1" {
+        settings.gather = true;
     } else if entry == b"SCAF_TCM=scaf" {
         settings.manager = Manager::Ours;
     } else if entry == b"SCAF_TCM=off" {

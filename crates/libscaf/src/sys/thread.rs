@@ -1,6 +1,6 @@
 //! Threads: what is kept of each, threads of our own, and the end of one.
 
-use super::arch::{THREAD_BYTES, thread_block};
+use super::arch::{THREAD_BYTES, storage, thread_block};
 use super::errno::keeping_errno;
 use core::ffi::c_void;
 use core::mem::zeroed;
@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 /// Where in a thread's state each owner keeps its part: `program`, `region`, and the port for oneTBB.
 pub const PROGRAM_AT: usize = 0;
 pub const REGION_AT: usize = 16;
-pub const TBB_AT: usize = 176;
+pub const TBB_AT: usize = 192;
 pub const END: usize = THREAD_BYTES;
 
 /// The calling thread's part at `AT`.
@@ -18,6 +18,11 @@ pub const END: usize = THREAD_BYTES;
 pub fn part<T, const AT: usize>() -> *mut T {
     const { assert!(AT.is_multiple_of(align_of::<T>()) && AT + size_of::<T>() <= END) };
     thread_block().wrapping_byte_add(AT).cast()
+}
+
+/// The part at `AT` of the thread with this storage: it lies as far from its pointer as in any other thread.
+pub fn part_of<T, const AT: usize>(other: usize) -> *mut T {
+    part::<T, AT>().wrapping_byte_add(other.wrapping_sub(storage()))
 }
 
 /// What a thread of ours runs.

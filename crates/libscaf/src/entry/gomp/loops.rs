@@ -4,6 +4,7 @@
 //! barrier of ours.
 
 use crate::region::frame::Frame;
+use crate::region::mechanisms::gather::{self, work};
 use crate::region::mechanisms::{fold, park, virtualise};
 use crate::region::place::{place, virtualised_around};
 use crate::region::thread::{Thread, thread};
@@ -14,12 +15,15 @@ use core::ffi::c_void;
 /// Starts of loops that are dealt out in chunks. Where the loop is exhausted to this thread, there is no
 /// first chunk; else the runtime's own start is jumped to, with all arguments as they came.
 macro_rules! starts {
-    ($($find:ident => $field:ident;)*) => {
+    ($($find:ident => $field:ident or $gathered:ident;)*) => {
         $(
             pub unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
+                    if gather::around(this).is_some() {
+                        return work::$gathered as *const () as usize;
+                    }
                     if virtualised_around(this).is_some() && virtualise::passes_loop_by(this) {
                         return no_chunk as *const () as usize;
                     }
@@ -38,14 +42,14 @@ extern "C" fn no_chunk() -> bool {
 }
 
 starts! {
-    find_dynamic => chunks_dynamic;
-    find_guided => chunks_guided;
-    find_nonmonotonic_dynamic => chunks_nonmonotonic_dynamic;
-    find_nonmonotonic_guided => chunks_nonmonotonic_guided;
-    find_ull_dynamic => chunks_ull_dynamic;
-    find_ull_guided => chunks_ull_guided;
-    find_ull_nonmonotonic_dynamic => chunks_ull_nonmonotonic_dynamic;
-    find_ull_nonmonotonic_guided => chunks_ull_nonmonotonic_guided;
+    find_dynamic => chunks_dynamic or start_dynamic;
+    find_guided => chunks_guided or start_guided;
+    find_nonmonotonic_dynamic => chunks_nonmonotonic_dynamic or start_dynamic;
+    find_nonmonotonic_guided => chunks_nonmonotonic_guided or start_guided;
+    find_ull_dynamic => chunks_ull_dynamic or start_ull_dynamic;
+    find_ull_guided => chunks_ull_guided or start_ull_guided;
+    find_ull_nonmonotonic_dynamic => chunks_ull_nonmonotonic_dynamic or start_ull_dynamic;
+    find_ull_nonmonotonic_guided => chunks_ull_nonmonotonic_guided or start_ull_guided;
 }
 
 /// Asks for a loop's next chunk.
@@ -56,6 +60,9 @@ macro_rules! chunks {
                 let this = thread();
                 // SAFETY: this thread's own state; the program's own arguments.
                 unsafe {
+                    if let Some(me) = gather::around(this) {
+                        return work::next(me, first, end);
+                    }
                     let Some((runtime, frame)) = place(this, caller) else { return false };
                     let Some(real) = runtime.$name else { return false };
                     let Some(frame) = frame.filter(|frame| frame.takes_over) else {
@@ -92,6 +99,9 @@ macro_rules! ends {
                 let this = thread();
                 // SAFETY: this thread's own state, and the runtime's own entry points.
                 unsafe {
+                    if let Some(me) = gather::around(this) {
+                        return work::end(me, true);
+                    }
                     let Some((runtime, frame)) = place(this, caller) else { return };
                     leaves_loops(this, frame, $loops);
                     let Some(real) = runtime.$name else { return };
@@ -133,6 +143,9 @@ pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
     let this = thread();
     // SAFETY: this thread's own state, and the runtime's own entry point.
     unsafe {
+        if let Some(me) = gather::around(this) {
+            return work::end(me, false);
+        }
         let Some((runtime, frame)) = place(this, caller) else { return };
         leaves_loops(this, frame, 1);
         if virtualise::is_exhausted(this) {
@@ -167,4 +180,32 @@ macro_rules! cancellable {
 cancellable! {
     loop_end_cancel, loops: 1;
     sections_end_cancel, loops: 0;
+}
+
+/// Sections and singles, which only a gathered team has to know of.
+macro_rules! plain {
+    ($($name:ident($($argument:ident: $type:ty)?) -> $result:ty => $field:ident or $missing:expr,
+        |$me:ident| $answer:expr;)*) => {
+        $(
+            pub unsafe extern "C" fn $name($($argument: $type,)? caller: usize) -> $result {
+                let this = thread();
+                // SAFETY: this thread's own state; the program's own argument.
+                unsafe {
+                    if let Some($me) = gather::around(this) {
+                        return $answer;
+                    }
+                    let (real, _) = place(this, caller).map_or((None, None), |(runtime, frame)| (runtime.$field, frame));
+                    real.map_or($missing, |real| real($($argument)?))
+                }
+            }
+        )*
+    };
+}
+
+plain! {
+    sections_start(count: u32) -> u32 => sections_begin or 0, |me| work::sections(me, count);
+    sections_next() -> u32 => sections_next or 0, |me| work::next_section(me);
+    sections_end_nowait() -> () => sections_end_nowait or (), |me| work::end(me, false);
+    single_start() -> bool => single_start or false, |me| work::single(me);
+    single_copy_end(what: *mut c_void) -> () => single_copy_end or (), |me| work::single_copied(me, what);
 }

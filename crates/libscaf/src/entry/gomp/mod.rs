@@ -19,14 +19,9 @@ use crate::runtimes::entries::{Body, Runtime};
 use crate::runtimes::lookup;
 use crate::sys::arch;
 use core::ffi::{c_int, c_void};
+use scaf_team::gather::shares::{Loop, Rule};
 
 type Long = i64;
-
-/// Iterations of a loop from `start` to `end`, which it doesn't reach, in steps of `step`.
-fn iterations(start: Long, end: Long, step: Long) -> u64 {
-    let span = if step > 0 { end.wrapping_sub(start) } else { start.wrapping_sub(end) };
-    (span.max(0) as u64).div_ceil(step.unsigned_abs().max(1))
-}
 
 /// The region of that function; `None` if there is no runtime to pass it to, or if it is one too many.
 #[inline(always)]
@@ -78,16 +73,16 @@ regions! {
         loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Plain;
     GOMP_parallel_loop_dynamic =>
         loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
-        Kind::Loop(iterations(start, end, step));
+        Kind::Loop(Loop::signed(start, end, step, Rule::Dynamic(chunk.max(1) as u64)));
     GOMP_parallel_loop_guided =>
         loop_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
-        Kind::Loop(iterations(start, end, step));
+        Kind::Loop(Loop::signed(start, end, step, Rule::Guided(chunk.max(1) as u64)));
     GOMP_parallel_loop_nonmonotonic_dynamic =>
         loop_nonmonotonic_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
-        Kind::Loop(iterations(start, end, step));
+        Kind::Loop(Loop::signed(start, end, step, Rule::Dynamic(chunk.max(1) as u64)));
     GOMP_parallel_loop_nonmonotonic_guided =>
         loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
-        Kind::Loop(iterations(start, end, step));
+        Kind::Loop(Loop::signed(start, end, step, Rule::Guided(chunk.max(1) as u64)));
     GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
     GOMP_parallel_loop_nonmonotonic_runtime =>
         loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
@@ -215,7 +210,12 @@ arch::with_caller! {
     GOMP_loop_end => loops::loop_end, behind 0;
     GOMP_loop_end_cancel => loops::loop_end_cancel, behind 0;
     GOMP_loop_end_nowait => loops::loop_end_nowait, behind 0;
+    GOMP_sections_start => loops::sections_start, behind 1;
+    GOMP_sections_next => loops::sections_next, behind 0;
     GOMP_sections_end => loops::sections_end, behind 0;
+    GOMP_sections_end_nowait => loops::sections_end_nowait, behind 0;
+    GOMP_single_start => loops::single_start, behind 0;
+    GOMP_single_copy_end => loops::single_copy_end, behind 1;
     GOMP_sections_end_cancel => loops::sections_end_cancel, behind 0;
     GOMP_loop_dynamic_next => loops::loop_dynamic_next, behind 2;
     GOMP_loop_guided_next => loops::loop_guided_next, behind 2;
@@ -249,6 +249,8 @@ arch::with_caller! {
     omp_get_num_threads_ => team::get_num_threads, behind 0;
     omp_in_parallel => team::in_parallel, behind 0;
     omp_in_parallel_ => team::in_parallel, behind 0;
+    omp_get_level => team::get_level, behind 0;
+    omp_get_active_level => team::get_active_level, behind 0;
     omp_get_team_size => team::get_team_size, behind 1;
     omp_get_ancestor_thread_num => team::get_ancestor_thread_num, behind 1;
     omp_get_max_threads => team::get_max_threads, behind 0;

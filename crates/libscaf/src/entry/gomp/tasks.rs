@@ -1,5 +1,6 @@
 //! Waits for tasks and for locks.
 
+use crate::region::mechanisms::gather;
 use crate::region::place::{of_caller, place};
 use crate::region::tasks::{lock, wait};
 use crate::region::thread::thread;
@@ -100,9 +101,20 @@ calls! {
     taskwait by wait, place: taskwait or c"GOMP_taskwait";
     taskgroup_end by wait, of_caller: taskgroup_end or c"GOMP_taskgroup_end";
     taskwait_depend by wait, place: taskwait_depend or c"GOMP_taskwait_depend";
-    single_copy_start by wait, of_caller: single_copy_start or c"GOMP_single_copy_start";
+    other_single_copy_start by wait, of_caller: single_copy_start or c"GOMP_single_copy_start";
     ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
     critical_start by lock, of_caller: critical_start or c"GOMP_critical_start";
     critical_name_start by lock, of_caller: critical_name_start or c"GOMP_critical_name_start";
     atomic_start by lock, of_caller: atomic_start or c"GOMP_atomic_start";
+}
+
+/// The calling thread waits for what another one of its team hands on, if it isn't the first to come.
+pub unsafe extern "C" fn single_copy_start(argument: *mut c_void, caller: usize) -> *mut c_void {
+    // SAFETY: this thread's own state; the program's own argument.
+    unsafe {
+        match gather::around(thread()) {
+            Some(me) => gather::work::single_copy(me),
+            None => other_single_copy_start(argument, caller),
+        }
+    }
 }

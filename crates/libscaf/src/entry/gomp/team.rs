@@ -2,6 +2,7 @@
 
 use crate::link::pages;
 use crate::program::promise::note;
+use crate::region::mechanisms::gather::{self, work};
 use crate::region::place::{asked, virtualised_around};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
@@ -14,12 +15,15 @@ use scaf_proto::report::fact;
 /// Answers about the team: a virtual thread's own, else the runtime's.
 macro_rules! answers {
     ($($name:ident($($argument:ident)?) => $real:ident or $symbol:literal or $missing:literal,
-        |$this:ident, $frame:ident| $answer:expr;)*) => {
+        |$this:ident, $frame:ident| $answer:expr, gathered |$me:ident| $gathered:expr;)*) => {
         $(
             pub unsafe extern "C" fn $name($($argument: c_int,)? caller: usize) -> c_int {
                 let $this = thread();
                 // SAFETY: this thread's own state; the program's own arguments.
                 unsafe {
+                    if let Some($me) = gather::around($this) {
+                        return $gathered;
+                    }
                     match virtualised_around($this) {
                         Some($frame) => $answer,
                         None => asked($this, caller)
@@ -34,21 +38,24 @@ macro_rules! answers {
 }
 
 answers! {
-    get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |this, _frame| (*this).index as c_int;
+    get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |this, _frame| (*this).index as c_int,
+        gathered |me| work::number(me);
     get_num_threads() => num_threads or c"omp_get_num_threads" or 1,
-        |_this, frame| frame.parts.count() as c_int;
-    in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_this, _frame| 1;
+        |_this, frame| frame.parts.count() as c_int, gathered |me| work::size(me);
+    in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_this, _frame| 1, gathered |_me| 1;
+    get_level() => level or c"omp_get_level" or 0, |_this, _frame| 1, gathered |me| work::level(me);
+    get_active_level() => active_level or c"omp_get_active_level" or 0, |_this, _frame| 1, gathered |_me| 1;
     get_team_size(level) => team_size or c"omp_get_team_size" or -1, |_this, frame| match level {
         0 => 1,
         1 => frame.parts.count() as c_int,
         _ => -1,
-    };
+    }, gathered |me| work::size_at(me, level);
     get_ancestor_thread_num(level) => ancestor_thread_num or c"omp_get_ancestor_thread_num" or -1,
         |this, _frame| match level {
         0 => 0,
         1 => (*this).index as c_int,
         _ => -1,
-    };
+    }, gathered |me| work::number_at(me, level);
 }
 
 fn runtime_of(caller: usize) -> Option<&'static Runtime> {
@@ -57,6 +64,10 @@ fn runtime_of(caller: usize) -> Option<&'static Runtime> {
 
 pub unsafe extern "C" fn set_num_threads(threads: c_int, caller: usize) {
     note(fact::SET_NUM_THREADS);
+    // SAFETY: this thread's own state.
+    if let Some(me) = unsafe { gather::around(thread()) } {
+        return me.most.set(threads.max(1) as u32);
+    }
     if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.set_num_threads) {
         // SAFETY: the program's own argument.
         unsafe { real(threads) }
@@ -75,6 +86,10 @@ pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
 
 pub unsafe extern "C" fn get_max_threads(caller: usize) -> c_int {
     note(fact::ASKED_MAX_THREADS);
+    // SAFETY: this thread's own state.
+    if let Some(me) = unsafe { gather::around(thread()) } {
+        return me.most.get() as c_int;
+    }
     match runtime_of(caller).and_then(|runtime| runtime.max_threads) {
         // SAFETY: no arguments.
         Some(real) => unsafe { real() },

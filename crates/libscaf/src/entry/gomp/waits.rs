@@ -1,6 +1,6 @@
 //! Barriers and cancellation.
 
-use crate::region::mechanisms::{fold, virtualise};
+use crate::region::mechanisms::{fold, gather, virtualise};
 use crate::region::place::place;
 use crate::region::thread::thread;
 use crate::sys::arch::ticks;
@@ -10,6 +10,9 @@ pub unsafe extern "C" fn barrier(caller: usize) {
     let this = thread();
     // SAFETY: this thread's own state, and the runtime's own entry point.
     unsafe {
+        if let Some(me) = gather::around(this) {
+            return gather::work::barrier(me);
+        }
         let Some((runtime, frame)) = place(this, caller) else { return };
         let Some(real) = runtime.barrier else { return };
         match frame {

@@ -3,6 +3,7 @@
 
 pub mod experiment;
 pub mod fold;
+pub mod gather;
 pub mod park;
 pub mod resize;
 pub mod virtualise;

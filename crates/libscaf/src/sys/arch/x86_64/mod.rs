@@ -2,11 +2,13 @@
 
 mod around;
 mod entry_points;
+mod switch;
 mod tasks;
 mod variadic;
 
 pub(crate) use around::around;
 pub(crate) use entry_points::{answered, counted, pass_on, with_caller};
+pub use switch::{Context, can_switch, storage, switch};
 pub use tasks::ENTRANCE_BYTES;
 pub(crate) use tasks::entrances;
 pub(crate) use variadic::variadic;
@@ -16,7 +18,7 @@ use core::arch::{asm, global_asm, x86_64::_rdtsc};
 use core::ffi::c_void;
 
 /// Bytes of a thread's state; the floors above lay them out ([`crate::sys::thread`]).
-pub const THREAD_BYTES: usize = 256;
+pub const THREAD_BYTES: usize = 288;
 
 global_asm!(
     ".section .tbss.scaf_thread,\"awT\",@nobits",

@@ -1,0 +1,299 @@
+//! Carriers: the kernel threads that run members, and the watch, which calls further ones.
+//!
+//! While a region is gathered the watch looks every [`PERIOD_MS`]. It has the region on as many carriers as
+//! the grant says now. Where a member is ready that nobody runs, and a carrier has not changed since the last
+//! look, that one may sleep in the kernel, or want something that the other member has: then one more carrier
+//! comes, up to one each, which is what folding has. A region that needs this often is folded from then on.
+
+use super::members::{CREW, carry};
+use super::{MOST, storage};
+use crate::link::pages;
+use crate::program::sampling::Note;
+use crate::region::kind::Region;
+use crate::runtimes::lookup::Code;
+use crate::sys::arch::{self, Context};
+use crate::sys::errno::keeping_errno;
+use crate::sys::futex::Futex;
+use crate::sys::thread::{give_way, pause, spawn};
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::c_void;
+use core::ptr::{null_mut, without_provenance_mut};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use scaf_team::Sleep;
+
+/// A carrier.
+pub struct Carrier {
+    /// Its own stack and storage.
+    home: UnsafeCell<Context>,
+    number: AtomicU32,
+    /// Its kernel thread's number.
+    task: AtomicU32,
+    /// 1 if its thread is there.
+    there: AtomicU32,
+    /// Changes from one context to another.
+    changes: AtomicU32,
+}
+
+// SAFETY: its home is its own thread's.
+unsafe impl Sync for Carrier {}
+
+impl Carrier {
+    const fn new() -> Carrier {
+        Carrier {
+            home: UnsafeCell::new(Context::NONE),
+            number: AtomicU32::new(0),
+            task: AtomicU32::new(0),
+            there: AtomicU32::new(0),
+            changes: AtomicU32::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// Where its own context is kept while it runs members.
+    pub fn home(&self) -> *mut Context {
+        self.home.get()
+    }
+
+    /// It changes to another context.
+    #[inline(always)]
+    pub fn has_changed(&self) {
+        self.changes.store(self.changes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+}
+
+static CARRIERS: [Carrier; MOST] = [const { Carrier::new() }; MOST];
+static MASTERS: &Carrier = &CARRIERS[0];
+/// What carriers without work sleep on.
+static BELL: AtomicU32 = AtomicU32::new(0);
+/// Ticks that carriers of this region had nothing to do.
+static IDLE: AtomicU64 = AtomicU64::new(0);
+
+/// The code of the region that is gathered.
+struct Running(Cell<Option<Code>>);
+// SAFETY: written by the master before it opens a region; the watch reads it within one.
+unsafe impl Sync for Running {}
+static RUNNING: Running = Running(Cell::new(None));
+
+/// The master begins a region; its own carrier.
+#[inline]
+pub fn begin(region: &Region) -> &'static Carrier {
+    RUNNING.0.set(Some(region.code));
+    MASTERS.task.store(storage::task(0), Ordering::Relaxed);
+    IDLE.store(0, Ordering::Relaxed);
+    watch_again();
+    MASTERS
+}
+
+/// Calls carriers up to that number, the master's included.
+#[cold]
+pub fn call(carriers: u32) {
+    for number in 1..carriers {
+        let Some(carrier) = CARRIERS.get(number as usize) else { break };
+        if carrier.there.load(Ordering::Relaxed) == 0 && carrier.there.swap(1, Ordering::Relaxed) == 0 {
+            carrier.number.store(number, Ordering::Relaxed);
+            if !spawn(run, without_provenance_mut(number as usize)) {
+                carrier.there.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+    BELL.fetch_add(1, Ordering::SeqCst);
+    Futex.wake_all(&BELL);
+}
+
+/// Waits until no carrier but the master's is in the region that was closed.
+#[inline]
+pub fn dismiss() {
+    if !CREW.is_empty() {
+        CREW.tell(&Futex);
+        while !CREW.is_empty() {
+            give_way();
+        }
+    }
+}
+
+/// What a carrier but the master's runs.
+extern "C" fn run(number: *mut c_void) -> *mut c_void {
+    let number = number.addr();
+    let Some(carrier) = CARRIERS.get(number) else { return null_mut() };
+    let number = number as u32;
+    // SAFETY: its own home, before it has any work.
+    unsafe { *carrier.home.get() = Context::with_storage(arch::storage()) };
+    let task = keeping_errno(|| {
+        // SAFETY: takes nothing.
+        unsafe { libc::syscall(libc::SYS_gettid) }
+    });
+    carrier.task.store(task as u32, Ordering::Relaxed);
+    loop {
+        let bell = BELL.load(Ordering::SeqCst);
+        if CREW.board(number) {
+            serve(carrier, number);
+            CREW.unboard();
+        } else {
+            Futex.sleep(&BELL, bell, 0);
+        }
+    }
+}
+
+/// Runs members until the carrier isn't wanted any more.
+fn serve(carrier: &'static Carrier, number: u32) {
+    while !CREW.is_surplus(number) {
+        let next = CREW.take(number, 0).or_else(|| {
+            let look = || match CREW.take(number, 0) {
+                None => CREW.is_surplus(number).then_some(None),
+                next => Some(next),
+            };
+            let since = arch::ticks();
+            let found = CREW.nap(&Futex, PERIOD_MS as u32, look);
+            was_idle(arch::ticks().wrapping_sub(since));
+            found.flatten()
+        });
+        if let Some(next) = next {
+            // SAFETY: it was taken.
+            unsafe { carry(carrier, next) };
+        }
+    }
+}
+
+/// A carrier had nothing to do for so many ticks.
+pub fn was_idle(ticks: u64) {
+    IDLE.fetch_add(ticks, Ordering::Relaxed);
+}
+
+/// Ticks in which carriers of the region had nothing to do.
+pub fn take_idle() -> u64 {
+    IDLE.swap(0, Ordering::Relaxed)
+}
+
+/// Time between two looks of the watch, in milliseconds.
+const PERIOD_MS: i64 = 2;
+/// Looks in a row without a region after which the watch sleeps.
+const IDLE_LOOKS: u32 = 50;
+/// Looks after which a carrier that computes all the time counts as stuck: it may spin on memory.
+const COMPUTES: u32 = 10;
+/// Looks in a row without need after which a further carrier leaves.
+const CALM: u32 = 10;
+/// Rescues after which a region is folded.
+const RESCUES: u32 = 16;
+
+/// The watch: not there, awake, or asleep.
+static WATCH: AtomicU32 = AtomicU32::new(GONE);
+const GONE: u32 = 0;
+const AWAKE: u32 = 1;
+const ASLEEP: u32 = 2;
+/// Regions gathered so far.
+static REGIONS: AtomicU32 = AtomicU32::new(0);
+
+/// A region is about to be gathered.
+#[inline(always)]
+fn watch_again() {
+    // Before the watch is looked at: see its falling asleep.
+    REGIONS.fetch_add(1, Ordering::SeqCst);
+    if WATCH.load(Ordering::SeqCst) != AWAKE {
+        wake_watch();
+    }
+}
+
+#[cold]
+fn wake_watch() {
+    match WATCH.swap(AWAKE, Ordering::SeqCst) {
+        ASLEEP => Futex.wake_all(&WATCH),
+        GONE if !spawn(watch, null_mut()) => WATCH.store(GONE, Ordering::SeqCst),
+        _ => {}
+    }
+}
+
+extern "C" fn watch(_: *mut c_void) -> *mut c_void {
+    let mut seen = [(0u32, 0u32); MOST];
+    let (mut further, mut calm, mut idle, mut rescues) = (0u32, 0, 0, 0);
+    let mut before = REGIONS.load(Ordering::SeqCst);
+    loop {
+        pause(PERIOD_MS);
+        let regions = REGIONS.load(Ordering::SeqCst);
+        let open = CREW.open();
+        if regions != before {
+            (further, calm, rescues) = (0, 0, 0);
+        } else if open != 0 {
+            let wanted = wanted();
+            if is_stuck(open, &mut seen) && wanted.saturating_add(further) < CREW.size() {
+                (further, calm) = (further + 1, 0);
+                rescues += 1;
+                if rescues == RESCUES
+                    && let Some(code) = RUNNING.0.get()
+                {
+                    Note::never_gather(code);
+                }
+            } else if further != 0 && rescues < RESCUES {
+                calm += 1;
+                if calm > CALM {
+                    (further, calm) = (further - 1, 0);
+                }
+            }
+            let wanted = wanted.saturating_add(further).min(CREW.size());
+            if CREW.widen(wanted) {
+                call(wanted);
+            } else {
+                CREW.narrow(wanted);
+            }
+        }
+        idle = if open == 0 && regions == before { idle + 1 } else { 0 };
+        before = regions;
+        if idle > IDLE_LOOKS {
+            idle = 0;
+            WATCH.store(ASLEEP, Ordering::SeqCst);
+            // Whoever came before has found us awake.
+            if REGIONS.load(Ordering::SeqCst) == before {
+                while WATCH.load(Ordering::SeqCst) == ASLEEP {
+                    Futex.sleep(&WATCH, ASLEEP, 0);
+                }
+            }
+            WATCH.store(AWAKE, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Carriers that the region is to have by the grant.
+fn wanted() -> u32 {
+    pages::grant().word().dop().unwrap_or(u32::MAX).clamp(1, CREW.size().max(1))
+}
+
+/// Whether a member is ready that nobody runs, and a carrier is stuck with another one.
+fn is_stuck(open: u32, seen: &mut [(u32, u32); MOST]) -> bool {
+    let waits = CREW.has_ready();
+    let mut stuck = false;
+    for (carrier, (changes, looks)) in CARRIERS.iter().zip(seen).take(open as usize) {
+        let now = carrier.changes.load(Ordering::Relaxed);
+        if now != *changes || !waits {
+            (*changes, *looks) = (now, 0);
+            continue;
+        }
+        *looks += 1;
+        stuck |= *looks >= COMPUTES || is_asleep(carrier.task.load(Ordering::Relaxed));
+        if stuck {
+            *looks = 0;
+        }
+    }
+    stuck
+}
+
+/// Whether a thread of this process sleeps in the kernel; one that only has no PU doesn't.
+fn is_asleep(task: u32) -> bool {
+    let mut text = [0u8; 128];
+    let Some(length) = storage::read_of_task(task, b"/stat\0", &mut text) else { return true };
+    // The state is behind the name, which is in brackets and may have brackets itself.
+    let text = text.get(..length).unwrap_or(&[]);
+    let behind = text.iter().rposition(|byte| *byte == b')').map_or(0, |at| at + 2);
+    !matches!(text.get(behind), Some(b'R'))
+}
+
+/// After a fork, in the child: no carrier and no watch is there.
+pub fn after_fork() {
+    for carrier in &CARRIERS {
+        carrier.there.store(0, Ordering::Relaxed);
+    }
+    WATCH.store(GONE, Ordering::Relaxed);
+    CREW.after_fork();
+}

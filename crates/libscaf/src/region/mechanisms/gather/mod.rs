@@ -1,0 +1,113 @@
+//! A team keeps its size and its threads become *members*: contexts that fewer kernel threads, *carriers*,
+//! run, changing from one to the next in user mode wherever OpenMP waits. Each member has a stack of its own
+//! ([`stacks`]) and the thread-local storage of the runtime's own worker of its number, which sleeps
+//! meanwhile ([`storage`]). The runtime doesn't learn of such a region, so whatever a member may ask of it is
+//! answered here; a program that may ask for anything else isn't gathered ([`forbids`]).
+//!
+//! The master's kernel thread is carrier 0. More of them come with a larger grant, and where a member sleeps
+//! in the kernel or doesn't wait for long while others could run ([`carriers`]).
+//!
+//! Docs: docs/decisions/gather.md.
+
+mod carriers;
+mod forbids;
+mod members;
+mod stacks;
+pub mod storage;
+pub mod work;
+
+pub use members::{Member, around, inner};
+
+use super::super::entered::Entered;
+use super::super::kind::{Kind, Region};
+use super::super::thread::Thread;
+use crate::program::masters::one_master;
+use crate::program::sampling::Note;
+use crate::runtimes::entries::Runtime;
+use crate::sys::arch::{can_switch, ticks};
+use crate::sys::settings;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Members of the largest team that is gathered.
+pub const MOST: usize = 64;
+
+/// What is still missing before a region's team can be gathered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Readiness {
+    /// It can't be, or not now.
+    No,
+    /// Its workers' storage has to be noted, in a run on real threads.
+    Unnoted,
+    /// Nothing.
+    Ready,
+}
+
+/// Whether the region can have a gathered team of `size`.
+#[inline(never)]
+pub unsafe fn readiness(this: *mut Thread, region: &Region, note: &Note, size: u32) -> Readiness {
+    let possible = settings::get().gather
+        && (2..=MOST as u32).contains(&size)
+        && matches!(region.kind, Kind::Plain | Kind::Loop(_))
+        && one_master()
+        && !note.is_never_gathered()
+        && is_possible(region.code.runtime);
+    if !possible {
+        return Readiness::No;
+    }
+    // SAFETY: this thread's own state.
+    unsafe {
+        if !storage::is_noted(this, region.code.runtime, size) {
+            return if storage::may_note() { Readiness::Unnoted } else { Readiness::No };
+        }
+        let ready = storage::are_asleep(region.code.runtime, size) && stacks::are_there(size);
+        if ready { Readiness::Ready } else { Readiness::No }
+    }
+}
+
+/// Whether processor, kernel, runtime and all modules permit it.
+fn is_possible(runtime: &Runtime) -> bool {
+    static KERNEL: AtomicU32 = AtomicU32::new(0);
+    const CAN: u32 = 1;
+    const CANNOT: u32 = 2;
+    let kernel = match KERNEL.load(Ordering::Relaxed) {
+        0 => {
+            let kernel = if can_switch() { CAN } else { CANNOT };
+            KERNEL.store(kernel, Ordering::Relaxed);
+            kernel
+        }
+        known => known,
+    };
+    // SAFETY: omp_get_max_active_levels takes nothing.
+    let one_level = || runtime.max_active_levels.is_some_and(|levels| unsafe { levels() } <= 1);
+    kernel == CAN
+        && !runtime.is_llvms()
+        && runtime.thread_num.is_some()
+        && !settings::get().own_stacks
+        && !settings::get().bound
+        && forbids::nothing()
+        && one_level()
+}
+
+/// Runs a region with a gathered team.
+#[inline(never)]
+pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
+    let choice = entered.choice;
+    // SAFETY: the master's own state; `readiness` has found everything in place.
+    unsafe {
+        members::run(this, region, choice.team, choice.ids);
+        let left = ticks();
+        let wall = left.wrapping_sub(entered.at);
+        if let Some(slot) = entered.slot {
+            let all = wall.wrapping_mul(u64::from(choice.team));
+            slot.leave(left, choice.team, all.saturating_sub(carriers::take_idle()));
+        }
+        Note::learn_length(region.code.note, wall);
+        entered.report_run(region, choice.team, wall);
+    }
+}
+
+/// After a fork, in the child.
+pub fn after_fork() {
+    storage::after_fork();
+    carriers::after_fork();
+}

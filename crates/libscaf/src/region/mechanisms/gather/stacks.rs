@@ -1,0 +1,62 @@
+//! Stacks for members: as large as the runtime's workers have them, with a guard page below, made once and
+//! kept.
+
+use super::MOST;
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+static ENDS: [AtomicPtr<c_void>; MOST] = [const { AtomicPtr::new(null_mut()) }; MOST];
+const GUARD: usize = 4096;
+
+/// The end, above its highest byte, of the stack of a member of this number; `None` if there is no memory.
+pub fn end(member: usize) -> Option<*mut c_void> {
+    let place = ENDS.get(member)?;
+    let there = place.load(Ordering::Acquire);
+    if !there.is_null() {
+        return Some(there);
+    }
+    let bytes = bytes().checked_add(GUARD)?;
+    // SAFETY: a fresh mapping.
+    unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+        let start = libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        if libc::mprotect(start, GUARD, libc::PROT_NONE) != 0 {
+            libc::munmap(start, bytes);
+            return None;
+        }
+        let end = start.wrapping_byte_add(bytes).wrapping_byte_sub(SLACK);
+        place.store(end, Ordering::Release);
+        Some(end)
+    }
+}
+
+/// Whether all members of a team of `size` but the master have one.
+pub fn are_there(size: u32) -> bool {
+    (1..size as usize).all(|member| end(member).is_some())
+}
+
+/// Left free at the upper end.
+const SLACK: usize = 128;
+
+/// The usual size of a thread's stack: who has chosen another one isn't gathered.
+fn bytes() -> usize {
+    static USUAL: AtomicUsize = AtomicUsize::new(0);
+    let mut usual = USUAL.load(Ordering::Relaxed);
+    if usual == 0 {
+        // SAFETY: fills attributes of ours.
+        unsafe {
+            let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
+            if libc::pthread_attr_init(&mut attributes) == 0 {
+                libc::pthread_attr_getstacksize(&attributes, &mut usual);
+                libc::pthread_attr_destroy(&mut attributes);
+            }
+        }
+        usual = usual.max(1 << 20).next_multiple_of(GUARD);
+        USUAL.store(usual, Ordering::Relaxed);
+    }
+    usual
+}

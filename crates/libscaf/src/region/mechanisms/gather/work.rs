@@ -1,0 +1,243 @@
+//! What members ask of their team: barriers, loops, sections, singles, and who and how many they are.
+//!
+//! Each function is the answer to an entry point of the runtime for a member. In a region within the region,
+//! a member is alone.
+
+use super::members::{CREW, Member, SHARES, give_turn, wait};
+use crate::region::thread::thread;
+use crate::sys::futex::Futex;
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+use core::ptr::{null_mut, with_exposed_provenance_mut};
+use scaf_team::gather::crew::Until;
+use scaf_team::gather::shares::{Came, Loop, Rule, Shares};
+
+/// A region within a gathered one, whose team is one thread.
+pub struct Inner {
+    outer: *const Inner,
+    /// Its one open loop.
+    share: Shares<1>,
+    number: Cell<u32>,
+}
+
+impl Inner {
+    /// Of the region `outer`, begun with a loop or without.
+    pub fn new(outer: *const Inner, whole: Option<Loop>) -> Inner {
+        let inner = Inner { outer, share: Shares::new(), number: Cell::new(0) };
+        if let Some(whole) = whole {
+            inner.open(&whole);
+        }
+        inner
+    }
+
+    fn open(&self, whole: &Loop) {
+        // It is alone: the loop before is over.
+        self.share.leave(self.number.get(), 1);
+        self.number.set(self.number.get().wrapping_add(1));
+        let _: Came = self.share.come(self.number.get(), whole);
+    }
+}
+
+impl Member {
+    #[inline(always)]
+    fn inside(&self) -> Option<&Inner> {
+        // SAFETY: it lies on the member's stack for as long as the region within lasts.
+        unsafe { self.inner.get().as_ref() }
+    }
+
+    /// Parallel regions around it, the gathered one among them.
+    fn levels(&self) -> c_int {
+        let mut levels = 1;
+        let mut inner = self.inner.get();
+        // SAFETY: as above.
+        while let Some(one) = unsafe { inner.as_ref() } {
+            levels += 1;
+            inner = one.outer;
+        }
+        levels
+    }
+}
+
+/// Waits for all members.
+#[inline(always)]
+pub unsafe fn barrier(me: &'static Member) {
+    if me.inside().is_none()
+        && let Some(word) = CREW.arrive(&Futex)
+    {
+        // SAFETY: the caller runs the member.
+        unsafe { wait(me, Until::Passed(word)) }
+    }
+}
+
+/// Comes to the next share; whether it is the first to come.
+unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
+    if let Some(inner) = me.inside() {
+        inner.open(whole);
+        return true;
+    }
+    let number = me.share.get().wrapping_add(1);
+    me.share.set(number);
+    loop {
+        match SHARES.come(number, whole) {
+            Came::First => return true,
+            Came::Later => return false,
+            // SAFETY: the caller runs the member.
+            Came::TooEarly => unsafe { give_turn(me) },
+        }
+    }
+}
+
+fn leave(me: &Member) {
+    if me.inside().is_none() {
+        SHARES.leave(me.share.get(), CREW.size());
+    }
+}
+
+fn deal(me: &Member) -> Option<(u64, u64)> {
+    match me.inside() {
+        Some(inner) => inner.share.deal(inner.number.get(), 1),
+        None => SHARES.deal(me.share.get(), CREW.size()),
+    }
+}
+
+/// Nothing to deal out.
+const NOTHING: Loop = Loop { start: 0, end: 0, step: 1, count: 0, rule: Rule::Dynamic(1) };
+
+/// Whether the member executes the `single` construct.
+pub unsafe fn single(me: &'static Member) -> bool {
+    // SAFETY: the caller runs the member.
+    let first = unsafe { come(me, &NOTHING) };
+    leave(me);
+    first
+}
+
+/// A `single` with `copyprivate`: null for the member that executes it, else what that one hands on.
+pub unsafe fn single_copy(me: &'static Member) -> *mut c_void {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        if come(me, &NOTHING) {
+            return null_mut();
+        }
+        barrier(me);
+        let handed = SHARES.handed(me.share.get());
+        leave(me);
+        with_exposed_provenance_mut(handed as usize)
+    }
+}
+
+/// The member that executed it hands this on.
+pub unsafe fn single_copied(me: &'static Member, what: *mut c_void) {
+    if me.inside().is_none() {
+        SHARES.hand(me.share.get(), what.expose_provenance() as u64);
+        // SAFETY: the caller runs the member.
+        unsafe { barrier(me) };
+        leave(me);
+    }
+}
+
+/// The next chunk of the loop that the member is in; whether there was one.
+pub unsafe fn next(me: &Member, first: *mut c_void, end: *mut c_void) -> bool {
+    match deal(me) {
+        Some((from, to)) => {
+            // SAFETY: the program's own variables, of 8 bytes, signed or not.
+            unsafe {
+                *first.cast::<u64>() = from;
+                *end.cast::<u64>() = to;
+            }
+            true
+        }
+        None => false,
+    }
+}
+
+/// The end of a loop or of sections.
+pub unsafe fn end(me: &'static Member, waits: bool) {
+    leave(me);
+    if waits {
+        // SAFETY: the caller runs the member.
+        unsafe { barrier(me) }
+    }
+}
+
+/// The member's first section; 0 if there is none left.
+pub unsafe fn sections(me: &'static Member, count: u32) -> u32 {
+    // SAFETY: the caller runs the member.
+    unsafe { come(me, &Loop::sections(u64::from(count))) };
+    next_section(me)
+}
+
+/// Its next one.
+pub fn next_section(me: &Member) -> u32 {
+    deal(me).map_or(0, |(section, _)| section as u32)
+}
+
+/// Starts of loops, with the arguments of the runtime's.
+macro_rules! starts {
+    ($($signed:ident, $unsigned:ident: $rule:ident;)*) => {
+        $(
+            pub unsafe extern "C" fn $signed(
+                start: i64, end: i64, step: i64, chunk: i64, first: *mut c_void, last: *mut c_void,
+            ) -> bool {
+                // SAFETY: the caller is a member.
+                unsafe { begin(Loop::signed(start, end, step, Rule::$rule(chunk.max(1) as u64)), first, last) }
+            }
+
+            pub unsafe extern "C" fn $unsigned(
+                up: bool, start: u64, end: u64, step: u64, chunk: u64, first: *mut c_void, last: *mut c_void,
+            ) -> bool {
+                // SAFETY: as above.
+                unsafe { begin(Loop::unsigned(up, start, end, step, Rule::$rule(chunk.max(1))), first, last) }
+            }
+        )*
+    };
+}
+
+starts! {
+    start_dynamic, start_ull_dynamic: Dynamic;
+    start_guided, start_ull_guided: Guided;
+}
+
+unsafe fn begin(whole: Loop, first: *mut c_void, last: *mut c_void) -> bool {
+    // SAFETY: the caller is a member, and runs itself.
+    unsafe {
+        let Some(me) = super::around(thread()) else { return false };
+        come(me, &whole);
+        next(me, first, last)
+    }
+}
+
+/// The member's number in the innermost team.
+#[inline(always)]
+pub fn number(me: &Member) -> c_int {
+    if me.inside().is_some() { 0 } else { me.number.get() as c_int }
+}
+
+/// Threads of the innermost team.
+#[inline(always)]
+pub fn size(me: &Member) -> c_int {
+    if me.inside().is_some() { 1 } else { CREW.size() as c_int }
+}
+
+/// Parallel regions around the member.
+pub fn level(me: &Member) -> c_int {
+    me.levels()
+}
+
+/// Threads of the team at that level.
+pub fn size_at(me: &Member, level: c_int) -> c_int {
+    match level {
+        1 => CREW.size() as c_int,
+        0 => 1,
+        level if (2..=me.levels()).contains(&level) => 1,
+        _ => -1,
+    }
+}
+
+/// The member's ancestor's number at that level.
+pub fn number_at(me: &Member, level: c_int) -> c_int {
+    match level {
+        1 => me.number.get() as c_int,
+        level if (0..=me.levels()).contains(&level) => 0,
+        _ => -1,
+    }
+}

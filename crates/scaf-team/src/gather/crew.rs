@@ -1,0 +1,340 @@
+//! Who runs whom, and what those wait for that nobody runs.
+//!
+//! A member is *held* by the carrier that runs it, *free* while nobody does, or *done*. A carrier that has
+//! nothing left to do for its member looks for a free one that is ready, takes it, changes to it, and only
+//! then sets the one before free: a member is never free while its registers are still being saved.
+//!
+//! Member 0 is the master, and carrier 0 its own kernel thread. At the region's end only that one takes it;
+//! before, so do carriers beyond those that the region began with, which come where one is stuck.
+
+use crate::sync::{AtomicU32, Ordering, in_order};
+use crate::{Line, Sleep};
+
+/// What a member waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Until {
+    /// Its turn. It looks for itself whether it can go on.
+    Turn,
+    /// All members have arrived at the barrier ([`Crew::arrive`]).
+    Passed(u32),
+    /// All members but the master are done.
+    Joined,
+}
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+const DONE: u32 = 2;
+
+const TURN: u32 = 0;
+const PASSED: u32 = 1;
+const JOINED: u32 = 2;
+
+#[derive(Debug)]
+#[repr(align(64))]
+struct Member {
+    /// [`FREE`], [`HELD`] or [`DONE`].
+    state: AtomicU32,
+    /// What it waits for while it is free; published by `state`.
+    waits: AtomicU32,
+    word: AtomicU32,
+}
+
+/// The members of one team, up to `MOST`, and its carriers.
+#[derive(Debug)]
+pub struct Crew<const MOST: usize> {
+    members: [Member; MOST],
+    /// Members of this region's team.
+    size: AtomicU32,
+    /// Members that have arrived at the barrier that is next to be passed.
+    arrived: Line,
+    /// Barriers passed so far.
+    passed: Line,
+    /// Members that are done.
+    done: Line,
+    /// Changes while a carrier sleeps; what carriers sleep on.
+    news: Line,
+    /// Carriers that sleep or are about to.
+    asleep: AtomicU32,
+    /// Carriers that the region may have; 0 between two regions.
+    open: Line,
+    /// Carriers at work in the region, its master's not among them.
+    aboard: AtomicU32,
+    /// Carriers that the region began with.
+    planned: AtomicU32,
+}
+
+impl<const MOST: usize> Crew<MOST> {
+    /// A crew without a region.
+    #[cfg(not(loom))]
+    pub const fn new() -> Self {
+        const fn word() -> Line {
+            Line(AtomicU32::new(0))
+        }
+        Crew {
+            members: [const {
+                Member { state: AtomicU32::new(DONE), waits: AtomicU32::new(0), word: AtomicU32::new(0) }
+            }; MOST],
+            size: AtomicU32::new(0),
+            arrived: word(),
+            passed: word(),
+            done: word(),
+            news: word(),
+            asleep: AtomicU32::new(0),
+            open: word(),
+            aboard: AtomicU32::new(0),
+            planned: AtomicU32::new(0),
+        }
+    }
+
+    /// A crew without a region.
+    #[cfg(loom)]
+    pub fn new() -> Self {
+        let word = || Line(AtomicU32::new(0));
+        Crew {
+            members: core::array::from_fn(|_| Member {
+                state: AtomicU32::new(DONE),
+                waits: AtomicU32::new(0),
+                word: AtomicU32::new(0),
+            }),
+            size: AtomicU32::new(0),
+            arrived: word(),
+            passed: word(),
+            done: word(),
+            news: word(),
+            asleep: AtomicU32::new(0),
+            open: word(),
+            aboard: AtomicU32::new(0),
+            planned: AtomicU32::new(0),
+        }
+    }
+
+    /// The master begins a region of `size` members, 1 to `MOST`, on up to `carriers`. It holds itself; the
+    /// others are ready to start.
+    #[inline]
+    pub fn begin(&self, size: u32, carriers: u32) {
+        self.size.store(size, Ordering::Relaxed);
+        self.planned.store(carriers, Ordering::Relaxed);
+        self.done.0.store(0, Ordering::Relaxed);
+        self.arrived.0.store(0, Ordering::Relaxed);
+        for (number, member) in self.members.iter().enumerate().take(size as usize) {
+            member.waits.store(TURN, Ordering::Relaxed);
+            member.state.store(if number == 0 { HELD } else { FREE }, Ordering::Relaxed);
+        }
+        self.open.0.store(carriers, Ordering::SeqCst);
+    }
+
+    /// The master ends the region: nobody comes aboard any more. It may go on once nobody [is](Self::empty).
+    #[inline]
+    pub fn close(&self) {
+        self.open.0.store(0, Ordering::SeqCst);
+        in_order();
+    }
+
+    /// Whether no carrier but the master's is at work in the region.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.aboard.load(Ordering::SeqCst) == 0
+    }
+
+    /// Carriers that the region may have; 0 between two regions.
+    #[inline]
+    pub fn open(&self) -> u32 {
+        self.open.0.load(Ordering::Acquire)
+    }
+
+    /// Has the running region on up to `carriers`, if there is one and it has fewer; `false` if not.
+    pub fn widen(&self, carriers: u32) -> bool {
+        let mut now = self.open.0.load(Ordering::Relaxed);
+        while now != 0 && now < carriers {
+            match self.open.0.compare_exchange(now, carriers, Ordering::SeqCst, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(other) => now = other,
+            }
+        }
+        false
+    }
+
+    /// Has the running region on at most `carriers`: those beyond leave where they next wait.
+    #[inline]
+    pub fn narrow(&self, carriers: u32) {
+        let now = self.open.0.load(Ordering::Relaxed);
+        if now > carriers {
+            let _ = self.open.0.compare_exchange(now, carriers, Ordering::SeqCst, Ordering::Relaxed);
+        }
+    }
+
+    /// A carrier other than the master's comes to work in the region; `false` if it isn't wanted.
+    pub fn board(&self, carrier: u32) -> bool {
+        self.aboard.fetch_add(1, Ordering::SeqCst);
+        in_order();
+        let wanted = self.open.0.load(Ordering::SeqCst) > carrier;
+        if !wanted {
+            self.aboard.fetch_sub(1, Ordering::SeqCst);
+        }
+        wanted
+    }
+
+    /// It leaves: it is on no member's stack any more.
+    pub fn unboard(&self) {
+        self.aboard.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Whether a carrier is to leave: the region is on fewer, or over.
+    #[inline(always)]
+    pub fn is_surplus(&self, carrier: u32) -> bool {
+        carrier != 0 && self.open.0.load(Ordering::Relaxed) <= carrier
+    }
+
+    /// Members of the region's team.
+    #[inline(always)]
+    pub fn size(&self) -> u32 {
+        self.size.load(Ordering::Relaxed)
+    }
+
+    /// Whether what a member waits for has come about. After [`Until::Passed`] and [`Until::Joined`], what
+    /// the others did before is seen.
+    #[inline(always)]
+    pub fn is_met(&self, until: Until) -> bool {
+        match until {
+            Until::Turn => true,
+            Until::Passed(word) => self.passed.0.load(Ordering::Acquire) != word,
+            Until::Joined => {
+                self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1)
+            }
+        }
+    }
+
+    /// A held member arrives at the barrier. `None` if it was the last: all may go on.
+    #[inline(always)]
+    pub fn arrive(&self, sleep: &impl Sleep) -> Option<u32> {
+        let word = self.passed.0.load(Ordering::Relaxed);
+        if self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) < self.size() {
+            return Some(word);
+        }
+        self.arrived.0.store(0, Ordering::Relaxed);
+        self.passed.0.store(word.wrapping_add(1), Ordering::SeqCst);
+        self.tell(sleep);
+        None
+    }
+
+    /// A held member has run to its end. Its carrier may still be on its stack.
+    #[inline]
+    pub fn is_done(&self, member: usize, sleep: &impl Sleep) {
+        if let Some(member) = self.members.get(member) {
+            member.state.store(DONE, Ordering::Relaxed);
+        }
+        self.done.0.fetch_add(1, Ordering::SeqCst);
+        self.tell(sleep);
+    }
+
+    /// Takes the next member behind `last` that is free and ready.
+    #[inline(always)]
+    pub fn take(&self, carrier: u32, last: usize) -> Option<usize> {
+        let size = self.size() as usize;
+        let mut number = last;
+        for _ in 0..size {
+            number = if number.wrapping_add(1) >= size { 0 } else { number.wrapping_add(1) };
+            if number == 0 && carrier != 0 && carrier < self.planned.load(Ordering::Relaxed) {
+                continue;
+            }
+            let Some(member) = self.members.get(number) else { continue };
+            if member.state.load(Ordering::Acquire) == FREE
+                && self.is_ready(member)
+                && member
+                    .state
+                    .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+            {
+                if carrier == 0 || member.waits.load(Ordering::Relaxed) != JOINED {
+                    return Some(number);
+                }
+                member.state.store(FREE, Ordering::Release);
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn is_ready(&self, member: &Member) -> bool {
+        let word = member.word.load(Ordering::Relaxed);
+        self.is_met(match member.waits.load(Ordering::Relaxed) {
+            PASSED => Until::Passed(word),
+            JOINED => Until::Joined,
+            _ => Until::Turn,
+        })
+    }
+
+    /// A held member says what it will wait for, before its carrier changes to another one.
+    #[inline(always)]
+    pub fn waits(&self, member: usize, until: Until) {
+        if let Some(member) = self.members.get(member) {
+            let (waits, word) = match until {
+                Until::Turn => (TURN, 0),
+                Until::Passed(word) => (PASSED, word),
+                Until::Joined => (JOINED, 0),
+            };
+            member.waits.store(waits, Ordering::Relaxed);
+            member.word.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// Sets a held member free: its carrier has changed to another one.
+    #[inline(always)]
+    pub fn set_free(&self, member: usize) {
+        if let Some(member) = self.members.get(member) {
+            member.state.store(FREE, Ordering::Release);
+        }
+    }
+
+    /// Whether a member is ready that nobody runs: one that another carrier could take.
+    pub fn has_ready(&self) -> bool {
+        self.members.iter().take(self.size() as usize).any(|member| {
+            member.state.load(Ordering::Acquire) == FREE
+                && member.waits.load(Ordering::Relaxed) != JOINED
+                && self.is_ready(member)
+        })
+    }
+
+    /// A carrier has found nothing to do. Looks once more and then sleeps for at most `limit_ms` milliseconds
+    /// until there may be something; returns what `look` found, if anything.
+    #[cold]
+    pub fn nap<T>(&self, sleep: &impl Sleep, limit_ms: u32, look: impl Fn() -> Option<T>) -> Option<T> {
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        let seen = self.news.0.load(Ordering::SeqCst);
+        in_order();
+        let found = look();
+        if found.is_none() {
+            sleep.sleep(&self.news.0, seen, limit_ms);
+        }
+        self.asleep.fetch_sub(1, Ordering::Relaxed);
+        found
+    }
+
+    /// Something was changed before. Either we see here that a carrier is about to sleep, or it sees the
+    /// change.
+    #[inline(always)]
+    pub fn tell(&self, sleep: &impl Sleep) {
+        in_order();
+        if self.asleep.load(Ordering::SeqCst) != 0 {
+            self.news.0.fetch_add(1, Ordering::SeqCst);
+            sleep.wake_all(&self.news.0);
+        }
+    }
+
+    /// After a fork, in the child: no other thread is there, so nobody is run but the caller. If that is a
+    /// member it will wait for ever at the next barrier, as it would with threads of the runtime's.
+    pub fn after_fork(&self) {
+        for member in &self.members {
+            member.state.store(DONE, Ordering::Relaxed);
+        }
+        self.open.0.store(0, Ordering::Relaxed);
+        self.aboard.store(0, Ordering::Relaxed);
+        self.asleep.store(0, Ordering::Relaxed);
+    }
+}
+
+impl<const MOST: usize> Default for Crew<MOST> {
+    fn default() -> Self {
+        Crew::new()
+    }
+}

@@ -1,0 +1,231 @@
+//! Loops, sections and singles of a gathered region: each is *opened* by the member that comes first, dealt
+//! out to whoever asks, and closed by the last.
+//!
+//! Members that don't wait at the end of one may be ahead of others by up to [`RING`] - 1.
+
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// Shares that are open at a time; a power of two.
+pub const RING: usize = 64;
+
+/// How a loop's iterations are dealt out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// In chunks of so many iterations.
+    Dynamic(u64),
+    /// In chunks of the part of each member in what is left, at least so many iterations.
+    Guided(u64),
+}
+
+/// A loop: the numbers from `start` on in steps of `step`, `count` of them, and the `end` that the program
+/// named. Signed or unsigned, as the program has them: all sums wrap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loop {
+    /// Its first number.
+    pub start: u64,
+    /// The end that the program named.
+    pub end: u64,
+    /// From one number to the next.
+    pub step: u64,
+    /// How many numbers.
+    pub count: u64,
+    /// How they are dealt out.
+    pub rule: Rule,
+}
+
+impl Loop {
+    /// A loop over signed numbers, up to `end` or down to it, not reaching it.
+    #[inline]
+    pub fn signed(start: i64, end: i64, step: i64, rule: Rule) -> Loop {
+        let up = step > 0;
+        let empty = if up { start >= end } else { start <= end };
+        let span = if up { end.wrapping_sub(start) } else { start.wrapping_sub(end) } as u64;
+        let count = if empty { 0 } else { span.div_ceil(step.unsigned_abs().max(1)) };
+        Loop { start: start as u64, end: end as u64, step: step as u64, count, rule }
+    }
+
+    /// The same over unsigned numbers; `step` is negative, as two's complement, if not `up`.
+    #[inline]
+    pub fn unsigned(up: bool, start: u64, end: u64, step: u64, rule: Rule) -> Loop {
+        let empty = if up { start >= end } else { start <= end };
+        let span = if up { end.wrapping_sub(start) } else { start.wrapping_sub(end) };
+        let step_size = if up { step } else { step.wrapping_neg() };
+        let count = if empty { 0 } else { span.div_ceil(step_size.max(1)) };
+        Loop { start, end, step, count, rule }
+    }
+
+    /// So many sections, which are numbered from 1.
+    pub fn sections(count: u64) -> Loop {
+        Loop { start: 1, end: count.wrapping_add(1), step: 1, count, rule: Rule::Dynamic(1) }
+    }
+}
+
+/// A member has come to a share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Came {
+    /// As the first: it has the share opened now.
+    First,
+    /// The share is open.
+    Later,
+    /// The share is still being opened, or its place in the ring is still in use: the member has to wait and
+    /// come again.
+    TooEarly,
+}
+
+/// One share.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Share {
+    /// The number of the share that this place was last taken for.
+    taken: AtomicU32,
+    /// The number of the share that is open here.
+    open: AtomicU32,
+    /// Members that have left it; [`UNUSED`] once all have.
+    left: AtomicU32,
+    guided: AtomicU32,
+    chunk: AtomicU64,
+    start: AtomicU64,
+    end: AtomicU64,
+    step: AtomicU64,
+    count: AtomicU64,
+    /// Iterations dealt out.
+    next: AtomicU64,
+    /// What a `single` hands to the others.
+    handed: AtomicU64,
+}
+
+const UNUSED: u32 = u32::MAX;
+
+/// The shares of one team. Numbered from 1 over all of its regions, by each member for itself: all come to
+/// the same ones in the same order.
+#[derive(Debug)]
+pub struct Shares<const PLACES: usize = RING> {
+    places: [Share; PLACES],
+}
+
+macro_rules! fresh {
+    () => {
+        Share {
+            taken: AtomicU32::new(0),
+            open: AtomicU32::new(0),
+            left: AtomicU32::new(UNUSED),
+            guided: AtomicU32::new(0),
+            chunk: AtomicU64::new(0),
+            start: AtomicU64::new(0),
+            end: AtomicU64::new(0),
+            step: AtomicU64::new(0),
+            count: AtomicU64::new(0),
+            next: AtomicU64::new(0),
+            handed: AtomicU64::new(0),
+        }
+    };
+}
+
+impl<const PLACES: usize> Shares<PLACES> {
+    /// Shares of which none is open.
+    #[cfg(not(loom))]
+    pub const fn new() -> Self {
+        Shares { places: [const { fresh!() }; PLACES] }
+    }
+
+    /// Shares of which none is open.
+    #[cfg(loom)]
+    pub fn new() -> Self {
+        Shares { places: core::array::from_fn(|_| fresh!()) }
+    }
+
+    #[inline(always)]
+    fn place(&self, number: u32) -> Option<&Share> {
+        self.places.get(number as usize % PLACES)
+    }
+
+    /// A member comes to the share of this number. Who comes first opens it with `whole`.
+    #[inline]
+    pub fn come(&self, number: u32, whole: &Loop) -> Came {
+        let Some(share) = self.place(number) else { return Came::Later };
+        if share.open.load(Ordering::Acquire) == number {
+            return Came::Later;
+        }
+        let taken = share.taken.load(Ordering::Relaxed);
+        if taken == number || share.left.load(Ordering::Acquire) != UNUSED {
+            return Came::TooEarly;
+        }
+        if share.taken.compare_exchange(taken, number, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return Came::TooEarly;
+        }
+        let (guided, chunk) = match whole.rule {
+            Rule::Dynamic(chunk) => (0, chunk),
+            Rule::Guided(chunk) => (1, chunk),
+        };
+        share.left.store(0, Ordering::Relaxed);
+        share.guided.store(guided, Ordering::Relaxed);
+        share.chunk.store(chunk.max(1), Ordering::Relaxed);
+        share.start.store(whole.start, Ordering::Relaxed);
+        share.end.store(whole.end, Ordering::Relaxed);
+        share.step.store(whole.step, Ordering::Relaxed);
+        share.count.store(whole.count, Ordering::Relaxed);
+        share.next.store(0, Ordering::Relaxed);
+        share.open.store(number, Ordering::Release);
+        Came::First
+    }
+
+    /// The next chunk of an open loop for a member of a team of `size`: its first number, and the first one
+    /// that isn't in it. `None` if all are dealt out.
+    #[inline]
+    pub fn deal(&self, number: u32, size: u32) -> Option<(u64, u64)> {
+        let share = self.place(number)?;
+        let count = share.count.load(Ordering::Relaxed);
+        let chunk = share.chunk.load(Ordering::Relaxed);
+        let guided = share.guided.load(Ordering::Relaxed) != 0;
+        let mut next = share.next.load(Ordering::Relaxed);
+        loop {
+            let rest = count.saturating_sub(next);
+            if rest == 0 {
+                return None;
+            }
+            let size = if guided { rest.div_ceil(u64::from(size.max(1))).max(chunk) } else { chunk };
+            let behind = next.wrapping_add(size.min(rest));
+            match share.next.compare_exchange(next, behind, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => {
+                    let start = share.start.load(Ordering::Relaxed);
+                    let step = share.step.load(Ordering::Relaxed);
+                    let at = |iteration: u64| start.wrapping_add(iteration.wrapping_mul(step));
+                    let end = if behind == count { share.end.load(Ordering::Relaxed) } else { at(behind) };
+                    return Some((at(next), end));
+                }
+                Err(now) => next = now,
+            }
+        }
+    }
+
+    /// A member of a team of `size` leaves the share.
+    #[inline]
+    pub fn leave(&self, number: u32, size: u32) {
+        if let Some(share) = self.place(number)
+            && share.left.fetch_add(1, Ordering::AcqRel).wrapping_add(1) == size
+        {
+            share.left.store(UNUSED, Ordering::Release);
+        }
+    }
+
+    /// The member that executes a `single` hands something to the others, who find it after a barrier.
+    #[inline]
+    pub fn hand(&self, number: u32, what: u64) {
+        if let Some(share) = self.place(number) {
+            share.handed.store(what, Ordering::Relaxed);
+        }
+    }
+
+    /// What was handed to the others; before the member leaves the share.
+    #[inline]
+    pub fn handed(&self, number: u32) -> u64 {
+        self.place(number).map_or(0, |share| share.handed.load(Ordering::Relaxed))
+    }
+}
+
+impl<const PLACES: usize> Default for Shares<PLACES> {
+    fn default() -> Self {
+        Shares::new()
+    }
+}
