@@ -167,6 +167,8 @@ runtime! {
     set_num_threads: unsafe extern "C" fn(c_int) = c"omp_set_num_threads",
     set_dynamic: unsafe extern "C" fn(c_int) = c"omp_set_dynamic",
     num_procs: unsafe extern "C" fn() -> c_int = c"omp_get_num_procs",
+    thread_limit: unsafe extern "C" fn() -> c_int = c"omp_get_thread_limit",
+    nested: unsafe extern "C" fn() -> c_int = c"omp_get_nested",
     max_active_levels: unsafe extern "C" fn() -> c_int = c"omp_get_max_active_levels",
     fork_call: ForkCall = c"__kmpc_fork_call",
     fork_call_if: unsafe extern "C" fn(Place, c_int, Micro, c_int, *mut c_void) = c"__kmpc_fork_call_if",

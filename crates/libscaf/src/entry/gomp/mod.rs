@@ -255,6 +255,7 @@ arch::with_caller! {
     omp_get_ancestor_thread_num => team::get_ancestor_thread_num, behind 1;
     omp_get_max_threads => team::get_max_threads, behind 0;
     omp_get_max_threads_ => team::get_max_threads, behind 0;
+    omp_get_thread_limit => team::get_thread_limit, behind 0;
     omp_get_num_procs => team::get_num_procs, behind 0;
     omp_get_num_procs_ => team::get_num_procs, behind 0;
     omp_set_num_threads => team::set_num_threads, behind 1;

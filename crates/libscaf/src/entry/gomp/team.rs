@@ -97,6 +97,18 @@ pub unsafe extern "C" fn get_max_threads(caller: usize) -> c_int {
     }
 }
 
+pub unsafe extern "C" fn get_thread_limit(caller: usize) -> c_int {
+    // SAFETY: this thread's own state; no arguments.
+    unsafe {
+        match gather::around(thread()) {
+            Some(_) => gather::storage::thread_limit(),
+            None => {
+                runtime_of(caller).and_then(|runtime| runtime.thread_limit).map_or(c_int::MAX, |real| real())
+            }
+        }
+    }
+}
+
 /// The processors of the program's own affinity: the runtime would count those that it is folded onto just
 /// now.
 pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {

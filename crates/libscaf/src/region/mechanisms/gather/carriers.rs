@@ -176,8 +176,9 @@ const IDLE_LOOKS: u32 = 50;
 const COMPUTES: u32 = 10;
 /// Looks in a row without need after which a further carrier leaves.
 const CALM: u32 = 10;
-/// Rescues after which a region is folded.
-const RESCUES: u32 = 16;
+/// Rescues after each other, with no more than [`RARE`] looks between two, after which a region is folded.
+const RESCUES: u32 = 4;
+const RARE: u32 = 64;
 
 /// The watch: not there, awake, or asleep.
 static WATCH: AtomicU32 = AtomicU32::new(GONE);
@@ -208,25 +209,29 @@ fn wake_watch() {
 
 extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     let mut seen = [(0u32, 0u32); MOST];
-    let (mut further, mut calm, mut idle, mut rescues) = (0u32, 0, 0, 0);
+    let (mut further, mut calm, mut idle) = (0u32, 0, 0);
+    let (mut rescues, mut since) = (0, RARE);
     let mut before = REGIONS.load(Ordering::SeqCst);
     loop {
         pause(PERIOD_MS);
         let regions = REGIONS.load(Ordering::SeqCst);
         let open = CREW.open();
         if regions != before {
-            (further, calm, rescues) = (0, 0, 0);
-        } else if open != 0 {
+            (further, calm) = (0, 0);
+        }
+        since = since.saturating_add(1);
+        if open != 0 {
             let wanted = wanted();
             if is_stuck(open, &mut seen) && wanted.saturating_add(further) < CREW.size() {
                 (further, calm) = (further + 1, 0);
-                rescues += 1;
-                if rescues == RESCUES
+                rescues = if since > RARE { 1 } else { rescues + 1 };
+                since = 0;
+                if rescues >= RESCUES
                     && let Some(code) = RUNNING.0.get()
                 {
                     Note::never_gather(code);
                 }
-            } else if further != 0 && rescues < RESCUES {
+            } else if further != 0 {
                 calm += 1;
                 if calm > CALM {
                     (further, calm) = (further - 1, 0);

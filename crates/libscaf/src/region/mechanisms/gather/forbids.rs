@@ -3,7 +3,7 @@
 //!
 //! - Of the runtime, whatever isn't answered here for a member ([`ANSWERED`]).
 //! - What depends on the kernel thread: mutexes that the kernel knows the owners of, restartable sequences of
-//!   one's own, processors chosen by a thread for itself, and tools that keep something for each thread.
+//!   one's own, and tools that keep something for each thread.
 
 use crate::runtimes::modules;
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -15,7 +15,7 @@ const RUNTIMES: [&[u8]; 6] = [b"GOMP_", b"omp_", b"__kmpc_", b"kmp_", b"GOACC_",
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 74] = [
+const ANSWERED: [&[u8]; 75] = [
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
     b"GOMP_barrier",
@@ -68,6 +68,7 @@ const ANSWERED: [&[u8]; 74] = [
     b"omp_get_num_threads_",
     b"omp_get_supported_active_levels",
     b"omp_get_team_size",
+    b"omp_get_thread_limit",
     b"omp_get_thread_num",
     b"omp_get_thread_num_",
     b"omp_get_wtick",
@@ -93,7 +94,7 @@ const ANSWERED: [&[u8]; 74] = [
 ];
 
 /// Other functions that forbid it. Sorted.
-const FORBIDDEN: [&[u8]; 10] = [
+const FORBIDDEN: [&[u8]; 8] = [
     b"__asan_init",
     b"__hwasan_init",
     b"__msan_init",
@@ -102,8 +103,6 @@ const FORBIDDEN: [&[u8]; 10] = [
     b"__tsan_init",
     b"pthread_mutexattr_setprotocol",
     b"pthread_mutexattr_setrobust",
-    b"pthread_setaffinity_np",
-    b"sched_setaffinity",
 ];
 
 /// What is known: how many modules there were, plus one, and whether nothing was found.

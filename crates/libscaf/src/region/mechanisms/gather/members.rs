@@ -116,6 +116,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         (*this).member = me;
         (region.work.run)(region.work.data);
         (*this).member = null();
+        go_home(me);
         wait(me, Until::Joined);
         CREW.close();
         carriers::dismiss();
@@ -206,6 +207,20 @@ unsafe fn change(me: &'static Member, carrier: &'static Carrier, next: usize, sa
     }
 }
 
+/// Has the master on its own kernel thread again, if another carrier runs it.
+#[inline(always)]
+unsafe fn go_home(me: &'static Member) {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        while let Some(carrier) = me.carrier.get()
+            && carrier.number() != 0
+        {
+            CREW.waits(0, Until::Joined);
+            settle(switch(me.context.get(), carrier.home(), 0));
+        }
+    }
+}
+
 /// There is nobody to change to: looks again for a while, then naps; leaves where the carrier isn't wanted.
 #[cold]
 #[inline(never)]
@@ -271,6 +286,8 @@ pub unsafe fn carry(carrier: &'static Carrier, next: usize) {
             member.carrier.set(Some(carrier));
             carrier.has_changed();
             settle(switch(carrier.home(), member.context.get(), NOBODY));
+            // It may have been the master, which only one other carrier takes now.
+            CREW.tell(&Futex);
         }
     }
 }

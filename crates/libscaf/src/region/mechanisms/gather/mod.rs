@@ -77,8 +77,9 @@ fn is_possible(runtime: &Runtime) -> bool {
         }
         known => known,
     };
-    // SAFETY: omp_get_max_active_levels takes nothing.
-    let one_level = || runtime.max_active_levels.is_some_and(|levels| unsafe { levels() } <= 1);
+    // The number of levels that may be active is without a limit in older runtimes.
+    // SAFETY: omp_get_nested takes nothing.
+    let one_level = || runtime.nested.is_some_and(|nested| unsafe { nested() } == 0);
     kernel == CAN
         && !runtime.is_llvms()
         && runtime.thread_num.is_some()

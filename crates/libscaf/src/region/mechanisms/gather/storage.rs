@@ -16,7 +16,7 @@ use crate::runtimes::linker::module_of;
 use crate::sys::arch::{storage, ticks};
 use crate::sys::errno::keeping_errno;
 use crate::sys::thread::{give_way, pause};
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -35,6 +35,8 @@ static RUNTIME: AtomicPtr<Runtime> = AtomicPtr::new(null_mut());
 static GENERATION: AtomicU32 = AtomicU32::new(1);
 /// The number of those whose workers were found asleep.
 static ASLEEP: AtomicU32 = AtomicU32::new(0);
+/// Most threads of the program, as the runtime told the master.
+static LIMIT: AtomicU32 = AtomicU32::new(0);
 /// The tick of the last notes.
 static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -66,6 +68,11 @@ pub fn of(member: usize) -> usize {
     WORKERS.get(member).map_or(0, |worker| worker.storage.load(Ordering::Relaxed))
 }
 
+/// Most threads of the program, as the runtime says.
+pub fn thread_limit() -> c_int {
+    LIMIT.load(Ordering::Relaxed) as c_int
+}
+
 /// The kernel thread that the member of this number was noted on.
 pub fn task(member: usize) -> u32 {
     WORKERS.get(member).map_or(0, |worker| worker.task.load(Ordering::Relaxed))
@@ -90,6 +97,9 @@ pub fn begin() {
 pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
     NOTED_AT.store(ticks().max(1), Ordering::Relaxed);
     if (0..size as usize).all(|member| of(member) != 0) {
+        // SAFETY: omp_get_thread_limit takes nothing.
+        let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
+        LIMIT.store(limit as u32, Ordering::Relaxed);
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
         // SAFETY: this thread's own state.

@@ -32,7 +32,9 @@ impl Inner {
 
     fn open(&self, whole: &Loop) {
         // It is alone: the loop before is over.
-        self.share.leave(self.number.get(), 1);
+        if self.number.get() != 0 {
+            self.share.leave(self.number.get(), 1);
+        }
         self.number.set(self.number.get().wrapping_add(1));
         let _: Came = self.share.come(self.number.get(), whole);
     }
