@@ -129,8 +129,7 @@ fn a_parked_thread_is_woken_when_the_grant_grows() {
         let other = Arc::clone(&shared);
         let thread = thread::spawn(move || other.0.park(1, 0, &other.1, || dop(&other)));
         shared.2.store(2, Ordering::SeqCst);
-        // A chunk that begins after the change, and the end of the loop, which no parked thread may miss
-        // either.
+        // A chunk that begins after the change, then the loop's end, which no parked thread may miss either.
         assert!(shared.0.lets_through(0, dop(&shared), &shared.1));
         shared.0.exhausted(0, &shared.1);
         thread.join().unwrap();
