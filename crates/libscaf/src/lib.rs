@@ -32,7 +32,6 @@ use core::ffi::{c_char, c_int};
 use region::mechanisms::{experiment, fold, virtualise};
 use runtimes::hooks::{self, Hooks};
 
-/// Who does what when something happens; each list runs in this order.
 static HOOKS: Hooks = Hooks {
     loaded: &[entry::gomp::at_load, entry::blas::at_load],
     look: &[program::masters::look],

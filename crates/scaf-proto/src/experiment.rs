@@ -1,7 +1,6 @@
 //! Serial experiments (SCAF, section 4.3.1): the daemon's order, on the grant page, and the client's account,
 //! on the report page. An experiment runs one region once more, on one context, in a copy of the process. The
-//! daemon orders one region at a time; the client tells how each experiment ended. That is the program's
-//! word, as everything on the report page: the daemon checks the ranges.
+//! daemon orders one region at a time, and checks the ranges of the client's account.
 
 use crate::seq;
 use crate::sync::{AtomicU64, Ordering};
@@ -100,7 +99,6 @@ pub struct Account {
 /// The latest experiment, and how many there were. All fields belong to the client.
 #[repr(C)]
 pub struct Experiments {
-    /// Guards the fields below; a write an experiment, so it also counts them.
     seq: AtomicU64,
     region: AtomicU64,
     outcome: AtomicU64,

@@ -1,14 +1,13 @@
 //! The grant page: what the daemon allows a program. Written by the daemon, mapped read-only by the client. A
-//! region's entry reads the grant, one 64-bit word ([`Word`]), and the [`Order`] beside it. Regions that
-//! might run on fewer threads than their team has are looked up in a table. A forked child takes its own
-//! affinity from the masks ([`Masks::own`]).
+//! region's entry reads the grant, one 64-bit word ([`Word`]), and the [`Order`] beside it; a table names
+//! regions with independent threads. A forked child takes its own affinity from the masks ([`Masks::own`]).
 
 use crate::experiment::Order;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, MASK_WORDS, VERSION, seq};
 
-/// The grant in one word: DoP, flags, how many of the program's modules have been inspected, epoch. Zero
-/// means *unmanaged*, as on a page that was never written: the program runs as without scaf.
+/// The grant in one word: DoP, flags, number of inspected modules, epoch. Zero, as on a page that was never
+/// written, means *unmanaged*: the program runs as without scaf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Word(u64);
 
@@ -178,9 +177,8 @@ impl GrantPage {
         Word(self.word.load(Ordering::Relaxed))
     }
 
-    /// Where to sleep until the grant changes: the word's half with the epoch, a futex shared between the
-    /// daemon, which wakes, and the client, which needs read access only. Nobody but the kernel reads through
-    /// it.
+    /// Where to sleep until the grant changes: the word's half with the epoch, a futex that the daemon wakes
+    /// and the client needs read access to. Nobody but the kernel reads through the address.
     #[cfg(not(loom))]
     pub fn bell(&self) -> *const u32 {
         let halves = self.word.as_ptr().cast_const().cast::<u32>();

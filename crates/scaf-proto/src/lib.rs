@@ -1,15 +1,13 @@
-//! What a managed program (the *client*) and the daemon say to each other:
+//! What a managed program (the *client*) and the daemon say to each other. `no_std`, and no dependency: the
+//! client library lives in other people's processes. Each page has one writing process, so neither side can
+//! harm the other. Sequence counters ([`seq`]) keep values consistent: a writer never waits; a reader tries
+//! again.
 //! - [`hello`]: the handshake, one fixed-size packet each way on a `SOCK_SEQPACKET` socket;
 //! - [`grant`]: the *grant page*, written by the daemon, mapped read-only by the client: the DoP and PUs
 //!   granted;
 //! - [`report`]: the *report page*, written by the client, mapped read-only by the daemon, which takes every
-//!   value in it for hostile: what the program's parallel regions did, all together and each ([`rows`]), and
-//!   its [`runtimes`];
+//!   value in it for hostile: the program's regions, all together and each ([`rows`]), and its [`runtimes`];
 //! - [`experiment`]: what both pages say about serial experiments.
-//!
-//! Each page has one writing process, so neither side can harm the other. Sequence counters ([`seq`]) keep
-//! values consistent: a writer never waits, and a reader that meets a write in progress tries again.
-//! `no_std`, and no dependency: the client library lives in other people's processes.
 #![cfg_attr(not(any(test, loom)), no_std)]
 
 pub mod experiment;

@@ -1,8 +1,7 @@
 //! The report page: what a program's parallel regions did. Written by the client, mapped read-only by the
 //! daemon. Each thread that enters regions, a *master*, has a [`Slot`] of its own, so that each counter has
-//! one writing thread, but for what a master's team writes ([`Slot::add_wait`], [`Slot::set_mechanism`]).
-//! Times are in ticks of the time-stamp counter, whose rate the daemon knows. [`ReportPage::read`] returns
-//! raw numbers: whoever uses them has to check their range, as `scafd`'s observer does.
+//! one writer, but for what its team writes ([`Slot::add_wait`], [`Slot::set_mechanism`]). Times are ticks of
+//! the time-stamp counter, whose rate the daemon knows. Users of [`ReportPage::read`] check the ranges.
 
 use crate::experiment::Experiments;
 use crate::rows::Rows;
@@ -29,16 +28,15 @@ pub mod fact {
     pub const TWO_LLVMS: u32 = 1 << 5;
 }
 
-/// One master's counters. The program pays for each store (its runtime's next atomic operation has to wait
-/// for it), so there are few, and short regions of one thread are reported many at a time.
+/// One master's counters. Each store delays the runtime's next atomic operation, so there are few, and short
+/// regions of one thread are reported many at a time.
 #[repr(C, align(64))]
 pub struct Slot {
     /// Guards the sums below; a write a region, so it also counts the regions reported.
     seq: AtomicU64,
     entered: AtomicU64,
-    /// Wall ticks within regions of one thread.
+    /// Wall ticks within regions of one thread, and of several.
     alone: AtomicU64,
-    /// Wall ticks within regions of several threads.
     wall: AtomicU64,
     capacity: AtomicU64,
     useful: AtomicU64,
@@ -99,8 +97,7 @@ impl Slot {
         self.entered.store(now, Ordering::Relaxed);
     }
 
-    /// Master: a region of one thread ends, with `others` like it unreported so far; `wall` is the ticks of
-    /// all.
+    /// Master: a region of one thread ends, with `others` like it unreported so far; `wall` is their ticks.
     #[inline(always)]
     pub fn leave_alone(&self, wall: u64, others: u64) {
         // The page was exchanged while the region ran: its entry is not on this one.
@@ -115,7 +112,7 @@ impl Slot {
     }
 
     /// Master: the region of `team` threads ends at tick `now`. `inside` is the sum of their ticks in the
-    /// outlined function, waits included. Returns the useful ones among them.
+    /// outlined function, waits included. Returns the useful ones.
     #[inline(always)]
     pub fn leave(&self, now: u64, team: u32, inside: u64) -> u64 {
         let entered = self.entered.load(Ordering::Relaxed);
@@ -260,8 +257,8 @@ impl ReportPage {
         self.modules.store(modules, Ordering::Relaxed);
     }
 
-    /// Daemon: copies head and slots; `None` if the page isn't of this version. A slot whose writer was in
-    /// the middle of a write in every try is `None`; each other slot is consistent by itself.
+    /// Daemon: copies head and slots; `None` if the page isn't of this version. A slot whose writer was in a
+    /// write in every try is `None`; each other slot is consistent by itself.
     pub fn read(&self) -> Option<(Totals, [Option<SlotCopy>; SLOTS])> {
         if self.magic.load(Ordering::Acquire) != MAGIC || self.version.load(Ordering::Relaxed) != VERSION {
             return None;

@@ -1,10 +1,9 @@
 //! The rows of a report page: what the runs of each region took, at each DoP that occurred. A region that
-//! runs for long has *marks*: its barriers, from one to the next, which tell its speed before it ends. Runs
-//! may differ in size. Where the region is a loop whose entry point tells its iterations, they are counted,
-//! too: time per iteration is more alike. One master writes; while there are several, none does, because
-//! their teams' sizes are not the program's DoP. A row's runs and ticks are one word, so that they always
-//! belong together, and wrap around: only differences between two readings mean something, if less than a
-//! minute lies between them.
+//! runs for long has *marks*: its barriers, from one to the next, which tell its speed before it ends. Where
+//! a region is a loop whose entry point tells its iterations, they are counted, too: time per iteration
+//! varies less than time per run. While there are several masters none writes: their teams' sizes are not the
+//! program's DoP. A row's runs and ticks are one word, so that they belong together, and wrap around: only
+//! differences between readings less than a minute apart mean something.
 
 use crate::sync::{AtomicU64, Ordering};
 
@@ -15,7 +14,6 @@ pub const ROWS: usize = 255;
 const TICK_BITS: u32 = 40;
 const TICKS: u64 = (1 << TICK_BITS) - 1;
 
-/// Bits of a key that are the region's address; the others are the DoP.
 const ADDRESS_BITS: u32 = 48;
 const MOST: u32 = (1 << (63 - ADDRESS_BITS)) - 1;
 const COUNTS: u64 = 1 << 63;
@@ -68,10 +66,9 @@ impl Key {
 /// One region at one DoP.
 #[repr(C)]
 pub struct Row {
-    /// Zero while the row is free; else it never changes.
     key: AtomicU64,
     sum: AtomicU64,
-    /// Iterations, and the lower bits of the number of runs that they are of.
+    /// Iterations, and the lower bits of the number of their runs.
     work: AtomicU64,
 }
 
@@ -136,7 +133,6 @@ impl Rows {
         at
     }
 
-    /// The key's row, taken if there was none; [`ROWS`] if none is free.
     #[cold]
     fn find(&self, key: Key) -> usize {
         for (at, row) in self.0.iter().enumerate() {

@@ -1,7 +1,6 @@
-//! The runtimes that a program was found to have, for people to see: which, from which file, on how many
-//! threads, and what is promised of each. They decide only when a program that loses contexts is narrowed.
-//! Threads of the client that write at the same time write the same. A place's file never changes once its
-//! kind is set; each number may be read at any time.
+//! The runtimes that a program was found to have, for people to see; they decide only when a program that
+//! loses contexts is narrowed. Threads of the client that write at the same time write the same. A place's
+//! file never changes once its kind is set; each number may be read at any time.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 

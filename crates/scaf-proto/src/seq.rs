@@ -7,8 +7,7 @@ use crate::sync::{AtomicU64, Ordering, fence};
 /// Tries of a reader before it gives up on a writer that is always within a write (dead, stopped, hostile).
 pub const READ_TRIES: usize = 64;
 
-/// Begins a write: the counter becomes odd. Only for the one writer, never nested. Returns what [`end`]
-/// wants.
+/// Begins a write: the counter becomes odd. Only for the one writer, never nested. [`end`] wants the result.
 #[inline(always)]
 pub fn begin(seq: &AtomicU64) -> u64 {
     // A writer that died half way left the counter odd; `| 1` heals it.

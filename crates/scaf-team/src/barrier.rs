@@ -1,10 +1,9 @@
 //! A team's barrier, taken over from the runtime so that its waits can follow the fold. The runtime's own
-//! barrier spins for a number of rounds that is fixed when the program starts. Spinning is right while every
-//! thread has a context and ruinous while not, which changes in the middle of a region. So threads wait here,
-//! where each round asks anew. Only the runtime's barrier runs the tasks that are left, and lets a cancelled
-//! region go. Where that may be needed, this barrier is *handed over*: for the rest of the region all threads
-//! use the runtime's. That is safe in the middle of a wait, because it is done by a thread of the team that
-//! has not arrived (it creates a task, say): this barrier can't be complete, and all that wait go on to the
+//! barrier spins for a number of rounds that is fixed when the program starts: right while every thread has a
+//! context, ruinous while not, which changes within a region. Here each round asks anew. Only the runtime's
+//! barrier runs the tasks that are left, and lets a cancelled region go. Where that may be needed, this
+//! barrier is *handed over*: for the rest of the region all threads use the runtime's. That is safe during a
+//! wait, because it is done by a thread that has not arrived: all others are waiting, and go on to the
 //! runtime's.
 
 use crate::sync::{AtomicU32, Ordering, in_order};
@@ -31,7 +30,6 @@ pub struct Barrier {
     arrived: Line,
     /// Barriers passed so far, times two, and [`HANDED_OVER`]. What threads wait on.
     word: AtomicU32,
-    /// Threads that sleep or are about to.
     asleep: AtomicU32,
 }
 

@@ -1,14 +1,12 @@
-//! How large a region's team is, and which mechanism carries out the grant: a pure function. The first that
-//! fits:
+//! How large a region's team is, and which mechanism carries out the grant: a pure function. The daemon
+//! folds, by affinity; threads of dynamic loops are parked besides ([`crate::gate`]). A new mechanism is a
+//! line of [`Mechanism`] with its name, and an arm of [`choose`]. The first that fits:
 //! 1. *Fold*, with the team as without scaf: regions that aren't known yet, or are long and then fold evenly,
 //!    or begin while contexts are lent. Such a *wide* team can grow within the region. Only for a program's
 //!    only master, and not where threads spin on memory of their own.
 //! 2. *Resize*: regions that leave their size to the runtime and don't depend on it.
 //! 3. *Virtualise*: short regions whose threads are independent.
 //! 4. *Fold*: all others, whose size the program fixes, or whose code depends on it or isn't inspected.
-//!
-//! Folding is done by the daemon, by affinity. Threads of dynamic loops are parked besides ([`crate::gate`]).
-//! A new mechanism is a line of [`Mechanism`] with its name, and an arm of [`choose`].
 
 /// How a region follows the grant. Client, daemon, simulator and command line have it from here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -135,7 +133,7 @@ impl Choice {
 /// Chooses the team size.
 #[inline(always)]
 pub fn choose(facts: &Facts) -> Choice {
-    // `if(false)` asks for a team of one: that is no promise, there is just nothing to choose.
+    // `if(false)` asks for a team of one: that is no promise.
     let clause = facts.requested > 1;
     let size = if facts.requested != 0 { facts.requested } else { facts.natural };
     let whole = Choice { pass: facts.requested, team: size, promised: clause, ..Choice::ALONE };
@@ -165,7 +163,7 @@ pub fn choose(facts: &Facts) -> Choice {
     }
 }
 
-/// Whether equal threads lose at most an eighth by turns on `contexts`, some of which have one thread more.
+/// Whether threads lose at most an eighth by turns on `contexts`, of which some have one thread more.
 fn folds_evenly(team: u32, contexts: u32) -> bool {
     let (team, contexts) = (u64::from(team), u64::from(contexts.max(1)));
     team.div_ceil(contexts) * contexts * 8 <= team * 9

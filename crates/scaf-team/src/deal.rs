@@ -1,9 +1,8 @@
 //! Which iterations of a loop with a static schedule each thread of a team does, as LLVM's runtime deals them
-//! out (`__kmpc_for_static_init_*`): a thread that does the parts of others has to be told theirs. That
-//! chunks go round is OpenMP's rule. How a loop without chunks is cut is each runtime's: [`Deal::Balanced`]
-//! is what LLVM's (14) and Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. Answers have the runtime's
-//! form, too: some compilers go by the stride where there is no chunk, or ask for the shares of a loop that
-//! they know to be empty.
+//! out (`__kmpc_for_static_init_*`): a thread that does the parts of others has to be told theirs. Chunks by
+//! turns are OpenMP's rule. How a loop without chunks is cut is each runtime's: [`Deal::Balanced`] is what
+//! LLVM's (14) and Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. Answers have the runtime's form,
+//! too: some compilers go by the stride without chunks, or ask for shares of a loop known to be empty.
 
 /// How a loop's iterations are dealt out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +58,6 @@ impl Deal {
         Some(Share { from, count: count.min(iterations - from), has_last })
     }
 
-    /// Iterations from one chunk of a thread to its next one; all iterations where there is none.
     fn stride(self, iterations: u64, team: u32) -> u64 {
         match self {
             Deal::Chunks(chunk) => {
@@ -76,8 +74,7 @@ pub trait Number: Copy + PartialOrd {
     /// The difference of two numbers.
     type Difference: Copy;
 
-    /// Iterations from `first` to `last`, wrapping in the type's bits as in the runtime: all its numbers are
-    /// 0.
+    /// Iterations from `first` to `last`, wrapping in the type's bits as in the runtime.
     fn trips(first: Self, last: Self, step: Self::Difference) -> u64;
 
     /// The number so many iterations further on.
@@ -184,13 +181,11 @@ mod tests {
         Told { first, last, stride, has_last }
     }
 
-    /// By version 14.
     #[test]
     fn what_llvms_runtime_was_seen_to_tell() {
         // For a loop known to be empty, code asks from 0 to the largest number, and goes by their difference.
         assert_eq!(tell(Deal::Balanced, (0u32, u32::MAX, 1), 2, 4), told(0, u32::MAX, 0, false));
         assert_eq!(tell(Deal::Balanced, (0u64, u64::MAX, 1), 2, 4), told(0, u64::MAX, 0, false));
-        // Two chunks for six threads.
         let (n, chunk) = (1_023_733_064i32, 801_722_143);
         assert_eq!(tell(Deal::Chunks(chunk), (0, n, 1), 0, 6), told(0, 801_722_142, 1_603_444_286, false));
         assert_eq!(tell(Deal::Chunks(chunk), (0, n, 1), 3, 6), told(n + 1, n, 1_603_444_286, false));
@@ -206,7 +201,6 @@ mod tests {
         ]
     }
 
-    /// The numbers that code runs through when it is told this.
     fn run<N, D: Copy + Into<i128>>(deal: Deal, told: Told<N, D>, last: N, step: D) -> Vec<i128>
     where
         N: Number<Difference = D> + Into<i128>,

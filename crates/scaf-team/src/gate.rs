@@ -2,10 +2,10 @@
 //! another chunk. Any thread may take any chunk, so the result is what it could have been anyway. Thread 0
 //! never parks. Threads that go on look, chunk by chunk, whether the DoP has grown beyond what a parked one
 //! saw, and wake it; a thread that finds the loop exhausted wakes all, because they have to get to its end.
-//! Both change the sequence word ([`Gate::seq`]) first, and a thread that parks reads it before it looks at
-//! anything else: so none is missed. Thread 0 may wait for a lock that a thread holds from one chunk to the
-//! next, or leave the loop to the others. So nobody parks before it has asked for a chunk, and once it hasn't
-//! asked for one in [`PATIENCE_MS`], parked threads go on until it does.
+//! Both change the sequence word ([`Gate::seq`]) first, and a parking thread reads it before anything else:
+//! so none is missed. Thread 0 may wait for a lock that a thread holds between chunks, or leave the loop. So
+//! nobody parks before it has asked for a chunk; once it hasn't in [`PATIENCE_MS`], parked threads go on
+//! until it does.
 
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
@@ -18,7 +18,6 @@ pub const PATIENCE_MS: u32 = 50;
 pub struct Gate {
     /// Changes whenever a parked thread has to look again.
     seq: AtomicU32,
-    /// Threads that are parked or about to be.
     parked: AtomicU32,
     /// Smallest DoP for which a thread parked.
     seen: AtomicU32,
@@ -57,7 +56,6 @@ impl Gate {
         true
     }
 
-    /// Wakes those who parked when the DoP was smaller than it is `now`.
     #[cold]
     fn call_in(&self, now: u32, sleep: &impl Sleep) {
         if now > self.seen.load(Ordering::Relaxed) {

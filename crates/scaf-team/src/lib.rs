@@ -1,4 +1,6 @@
-//! What the client library decides and does about a team, apart from any system, so that it can be tested:
+//! What the client library decides and does about a team, apart from any system, so that it can be tested.
+//! `no_std`, and no dependency: it lives in other people's processes. Whoever implements [`Sleep`] sleeps and
+//! wakes.
 //! - [`choice`]: a region's mechanism and team size; [`deal`]: a thread's part of a statically scheduled
 //!   loop;
 //! - [`barrier`]: waits that follow the fold; [`gate`]: where threads without a context sleep between chunks;
@@ -6,9 +8,6 @@
 //! - [`pulse`]: whether a process computes in parallel outside of regions; [`telling`]: when changes are
 //!   told;
 //! - [`post`]: where a master shows its region to a helper; [`sandbox`]: what a serial experiment may do.
-//!
-//! `no_std`, and no dependency: the client library lives in other people's processes. Sleeping and waking is
-//! left to whoever implements [`Sleep`].
 #![cfg_attr(not(any(test, loom)), no_std)]
 #![forbid(unsafe_code)]
 
@@ -26,7 +25,6 @@ pub mod telling;
 
 use sync::AtomicU32;
 
-/// A word in a cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Line(AtomicU32);

@@ -1,12 +1,11 @@
 //! Who gets how many of a process's contexts, where several pools of threads in it ask for some. oneTBB asks
-//! for a *permit* for each arena: how many *workers* it could use, and how many it can't do without. The
-//! threads that came into an arena from outside, the *masters*, ask nobody. What they leave of the share is
+//! for a *permit* for each arena: how many *workers* it could use, and how many it can't do without.
+//! *Masters*, threads that came into an arena from outside, ask nobody. What they leave of the share is
 //! divided:
 //! - The outermost level comes first. An arena within a task of another one gets what is left there: the
 //!   outer one's threads are its masters, so that it gets on without any worker.
 //! - Permits of one rank get the same, or what they want if that is less.
-//! - Workers leave when they have finished a task. Until then a worse rank has to do without them; their own
-//!   rank doesn't, as it would wait for long.
+//! - Workers leave when they have finished a task. Until then only worse ranks have to do without them.
 
 use core::cell::Cell;
 
@@ -57,8 +56,8 @@ impl Permit {
     }
 }
 
-/// Divides `share` contexts, of which `masters` are taken, among `permits`; `None` gives each what it wants.
-/// Together they get what is left at most, or what they must have. Returns how many numbers have changed.
+/// Divides `share` contexts, of which `masters` are taken; `None` gives each permit what it wants. Together
+/// they get what is left at most, or what they must have. Returns how many numbers have changed.
 pub fn divide<'p>(
     share: Option<u32>,
     masters: u32,

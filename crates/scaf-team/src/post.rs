@@ -1,6 +1,5 @@
 //! Where a master shows its region to somebody who looks after regions that get nowhere. The region lies on
-//! the master's stack, so it is *lent* while somebody looks at it: the master waits at its end until it is
-//! given back.
+//! the master's stack, so the master waits at its end while it is *lent* to somebody who looks at it.
 
 use crate::sync::{AtomicUsize, Ordering};
 

@@ -1,10 +1,9 @@
 //! Whether a process computes in parallel by other means than OpenMP regions, as its clocks tell. A BLAS has
 //! no entry that all its calls pass, but the process's CPU time can be seen: more than one context's is work
-//! on several threads. Where they have less, because they share one context or the machine is busy, the first
-//! thread and the others have about as much each, and are made to give up their contexts all the time: each
-//! time slice ends with one of them waiting. (Threads that hand a lock to each other give theirs up freely.)
-//! Where libraries may use one thread only, because of scaf, nothing can be seen: the last verdict stays for
-//! as long as the process computes.
+//! on several threads. Where they have less, on one context or a busy machine, the first thread and the
+//! others have about as much each, and are made to give up their contexts all the time: each time slice ends
+//! with one of them waiting. (Threads that hand a lock to each other give theirs up freely.) Where libraries
+//! may use one thread only, because of scaf, nothing can be seen, and the last verdict stays for a while.
 
 /// What was found in the time since the look before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,8 +29,7 @@ pub const LONGEST_MS: u32 = 800;
 
 /// The same when something has to be seen twice.
 const SOON_MS: u32 = 30;
-/// Busy looks in a row that count as parallel: a BLAS's threads spin for 20 to 30 ms at load and after a
-/// call.
+/// Busy looks in a row that count as parallel: a BLAS's threads spin for 20 to 30 ms at load and after calls.
 const BUSY_LOOKS: u32 = 2;
 /// Quiet looks in a row that end it.
 const QUIET_LOOKS: u32 = 2;
@@ -42,7 +40,6 @@ const BLIND_LOOKS: u32 = 1_200;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pulse {
     parallel: bool,
-    /// Looks since the latest that counted as parallel.
     since: u32,
     busy: u32,
     quiet: u32,
@@ -116,7 +113,6 @@ fn takes_turns(look: &Look) -> bool {
 mod tests {
     use super::*;
 
-    /// So many hundredths of a context, all of the first thread, with libraries that may use two.
     fn look(busy: u64) -> Look {
         Look {
             wall_us: 50_000,
@@ -132,7 +128,6 @@ mod tests {
     fn more_cpu_time_than_one_context_has_is_parallel() {
         let mut pulse = Pulse::default();
         assert!(!pulse.take(&look(100)));
-        // One look may show threads that wait for work; the second look comes sooner.
         assert!(!pulse.take(&look(180)));
         assert!(pulse.pause_ms() < PERIOD_MS);
         assert!(pulse.take(&look(180)));

@@ -1,7 +1,7 @@
 //! One grant for all runtimes of a process that compute on threads of their own: OpenMP, oneTBB, a BLAS. Each
-//! believes that the whole grant is its own. Runtimes that run beside each other share it. One that is called
-//! by an OpenMP team is called by each of its threads, so each call gets what there is for one thread. A
-//! runtime that runs has one context at least.
+//! believes that the whole grant is its own. Runtimes that run beside each other share it, with at least one
+//! context each. One that is called by an OpenMP team's threads gets, for each call, what there is for one
+//! thread.
 
 /// Contexts for each of `N` runtimes in a process with `dop` contexts. `wants[i]` is what runtime `i` could
 /// use, 0 if it doesn't run; `outer` are the threads of OpenMP teams together (0 or 1: none). Shares are 0
@@ -11,7 +11,6 @@ pub fn shares<const N: usize>(dop: u32, outer: u32, wants: [u32; N]) -> [u32; N]
     let mut room = (dop / outer.max(1)).max(1);
     let mut shares = wants.map(|want| want.min(1));
     room = room.saturating_sub(shares.iter().sum());
-    // One context a round to each that can use it.
     while room > 0 {
         let before = room;
         for (share, want) in shares.iter_mut().zip(wants) {

@@ -1,6 +1,5 @@
-//! When those who follow the DoP by themselves are told that it has changed: of a smaller one at once,
-//! because somebody waits for the contexts; of a larger one a few times a second at most, because making
-//! threads costs.
+//! When those who follow the DoP by themselves are told of a change: of a smaller one at once, for somebody
+//! waits for the contexts; of a larger one a few times a second at most, because making threads costs.
 
 /// Shortest time since they were told last before they are told of a larger DoP, in milliseconds.
 const REST_MS: u64 = 200;

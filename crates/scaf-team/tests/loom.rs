@@ -24,7 +24,6 @@ impl Futex {
 impl Sleep for Futex {
     fn sleep(&self, word: &AtomicU32, value: u32, _: u32) -> bool {
         let lock = self.lock.lock().unwrap();
-        // As the kernel does: the value is read under the lock that a waker takes.
         if word.load(Ordering::SeqCst) == value {
             drop(self.woken.wait(lock).unwrap());
         }
@@ -37,7 +36,6 @@ impl Sleep for Futex {
     }
 }
 
-/// A closure that says once to look again, then to sleep.
 fn once() -> impl FnMut() -> bool {
     let mut first = true;
     move || {

@@ -27,7 +27,6 @@ static POOLS: [AtomicU32; MOST_POOLS] = [const { AtomicU32::new(0) }; MOST_POOLS
 /// The pools' names, padded with zeros. A number that is used again keeps the name that people know it by.
 static NAMES: [Name; MOST_POOLS] = [const { [const { AtomicU8::new(0) }; NAME_BYTES] }; MOST_POOLS];
 type Name = [AtomicU8; NAME_BYTES];
-/// Bytes of a name that count.
 const NAME_BYTES: usize = 23;
 const UNNAMED: &CStr = c"pool";
 

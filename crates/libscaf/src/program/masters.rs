@@ -18,7 +18,6 @@ static OTHER: AtomicU32 = AtomicU32::new(0);
 static POOLS: AtomicU32 = AtomicU32::new(0);
 /// The team size that each copy of the runtime has said: they may differ.
 static NATURALS: [AtomicU32; RUNTIMES] = [const { AtomicU32::new(0) }; RUNTIMES];
-/// Slots in use, a bit each.
 static SLOTS_TAKEN: AtomicU32 = AtomicU32::new(0);
 /// Threads in the teams of all masters; kept only while there are several masters.
 static IN_TEAMS: AtomicU32 = AtomicU32::new(0);
@@ -85,7 +84,6 @@ pub fn look(runtime: &Runtime) {
     ask_natural(runtime);
 }
 
-/// Whether the program has at most one master, as far as slots tell.
 #[inline(always)]
 pub fn one_master() -> bool {
     let taken = SLOTS_TAKEN.load(Ordering::Relaxed);

@@ -60,7 +60,6 @@ pub struct Runs {
     pub grant: Word,
     pub team: u32,
     pub count: u64,
-    /// Ticks of all runs together.
     pub wall: u64,
     /// Iterations of each run, where the region is one loop.
     pub iterations: Option<u64>,

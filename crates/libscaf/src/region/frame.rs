@@ -109,7 +109,6 @@ impl Frame {
         unsafe { &*self.runtime }
     }
 
-    /// Address of its function.
     pub fn body(&self) -> usize {
         self.work.body as usize
     }

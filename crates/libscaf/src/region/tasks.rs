@@ -60,7 +60,6 @@ fn entrance(body: Body) -> Option<Body> {
     None
 }
 
-/// A task is created. Returns the runtime to create it in, and the function to create it with.
 #[inline(always)]
 pub fn create(body: Body) -> Option<(&'static Runtime, Body)> {
     let this = thread();

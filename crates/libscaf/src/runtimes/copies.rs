@@ -37,7 +37,6 @@ pub enum Abi {
 }
 
 impl Abi {
-    /// The name by which a runtime with these entry points is known; we have it, too.
     pub const fn entry(self) -> &'static CStr {
         match self {
             Abi::Gcc => c"GOMP_parallel",
@@ -45,7 +44,6 @@ impl Abi {
         }
     }
 
-    /// A name that we don't have.
     pub const fn other(self) -> &'static CStr {
         match self {
             Abi::Gcc => c"GOMP_critical_end",

@@ -194,7 +194,6 @@ runtime! {
 }
 
 impl Runtime {
-    /// Whether it is LLVM's or Intel's.
     #[inline(always)]
     pub fn is_llvms(&self) -> bool {
         self.fork_call.is_some()

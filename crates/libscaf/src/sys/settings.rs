@@ -169,7 +169,6 @@ fn binds(value: &[u8]) -> bool {
     kinds.iter().any(|kind| (0..value.len()).any(|at| has(kind, at)))
 }
 
-/// Copies `value` with a final zero; leaves `to` alone if it doesn't fit.
 fn copy(to: &mut [u8], value: &[u8]) {
     if value.len() < to.len() {
         for (cell, byte) in to.iter_mut().zip(value) {

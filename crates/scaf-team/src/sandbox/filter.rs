@@ -1,8 +1,7 @@
 //! The system calls of an experiment, as a program for the kernel's seccomp filter. What can't be noticed
-//! outside of the copy is allowed. Everything else is handed to the copy itself (SIGSYS), which emulates
-//! writes and ends at anything else. Reads aren't allowed: file positions would be shared with the original,
-//! so the copy has none of its files. The copy must not get rid of its guards either: no memory is made
-//! writable, nothing shared is mapped, and signal handlers stay as they are.
+//! outside of the copy is allowed. All else is handed to the copy (SIGSYS), which emulates writes and ends at
+//! anything else. Reads aren't allowed: file positions would be shared with the original, so the copy has no
+//! files. Its guards stay: no memory is made writable, nothing shared is mapped, no handler changes.
 
 /// An instruction of the kernel's filter machine (`struct sock_filter`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -175,7 +174,6 @@ const fn program() -> [Instruction; LENGTH] {
 mod tests {
     use super::*;
 
-    /// What the kernel's machine would answer.
     fn answer(architecture: u32, call: u32, arguments: [u64; 6]) -> u32 {
         let mut data = vec![call, architecture, 0, 0];
         data.extend(arguments.iter().flat_map(|argument| [*argument as u32, (*argument >> 32) as u32]));

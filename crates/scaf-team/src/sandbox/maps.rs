@@ -28,7 +28,6 @@ pub enum Care {
     Refuse,
 }
 
-/// Paths of device files that are plain memory.
 const HARMLESS: [&[u8]; 2] = [b"/dev/shm/", b"/dev/zero"];
 /// Beginnings of paths that stand for more than memory: devices, rings and buffers of kernel and drivers,
 /// asynchronous reads and writes under way, and large pages, which are too few to be copied.

@@ -23,7 +23,6 @@ use scaf_team::pulse::{Look, Pulse};
 
 static UP: AtomicU32 = AtomicU32::new(0);
 
-/// Starts the thread if a library has more than one thread.
 pub fn call_in() {
     let (user, _) = threads();
     if user >= 2 && UP.load(Ordering::Relaxed) == 0 {

@@ -27,7 +27,6 @@ impl Number {
         }
     }
 
-    /// The number now; 0 if the library isn't ready.
     pub fn value(&self) -> c_int {
         // SAFETY: OpenBLAS's variable is an int of a library that we hold; the getter has no arguments.
         unsafe {

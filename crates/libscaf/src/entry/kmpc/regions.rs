@@ -65,7 +65,6 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         }
         (*call).real = pointer(real);
         let pass = |runtime: &Runtime, run: Body, data: *mut c_void, threads: u32| {
-            // The runtime has the program's own request already.
             if threads != requested {
                 push(runtime, (*call).place, threads);
             }

@@ -28,7 +28,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 const EXECUTE_AND_WAIT: usize = 0;
 const EXECUTE_IN_ARENA: usize = 2;
-/// From here on, functions that only leave work to oneTBB's threads.
 const ENQUEUE: usize = 4;
 
 arch::around! {

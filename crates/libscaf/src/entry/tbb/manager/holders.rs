@@ -5,7 +5,6 @@ use core::mem::{transmute, zeroed};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// How a runtime is told of a change: the permit, its argument, what has changed.
 pub type Callback = unsafe extern "C" fn(*mut c_void, *mut c_void, u32) -> c_int;
 
 const CLIENTS: usize = 16;

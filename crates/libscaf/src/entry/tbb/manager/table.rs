@@ -96,7 +96,6 @@ pub fn used(locked: &Locked) -> impl Iterator<Item = &'static Entry> + Clone {
     entries(locked).filter(|entry| entry.used.load(Ordering::Relaxed))
 }
 
-/// A free entry; `None` if the system has no page for one.
 pub fn free(locked: &Locked) -> Option<&'static Entry> {
     if let Some(entry) =
         entries(locked).find(|entry| !entry.used.load(Ordering::Relaxed) && entry.calls.get() == 0)

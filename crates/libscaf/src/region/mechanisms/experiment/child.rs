@@ -18,7 +18,6 @@ use scaf_proto::experiment::Outcome;
 use scaf_team::sandbox::filter::{self, Write};
 use scaf_team::sandbox::maps::Care;
 
-/// Signals that the copy causes itself.
 const FAULTS: [c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
 

@@ -40,7 +40,6 @@ const CLEAR_SIGNAL_HANDLERS: u64 = 1 << 32;
 static RUNNING: AtomicU32 = AtomicU32::new(0);
 /// The copy's process id, or 0.
 static PID: AtomicU32 = AtomicU32::new(0);
-/// Tick at which it was made, and of the latest look at it.
 static MADE: AtomicU64 = AtomicU64::new(0);
 static LOOKED: AtomicU64 = AtomicU64::new(0);
 static REGION: AtomicU64 = AtomicU64::new(0);

@@ -13,7 +13,6 @@ const OFF: u32 = u32::MAX;
 /// Such answers that were as ours.
 static SEEN: AtomicU32 = AtomicU32::new(0);
 
-/// Whether nothing speaks against our knowledge of how the runtime deals out loops.
 pub fn are_known() -> bool {
     match SEEN.load(Ordering::Relaxed) {
         OFF => false,
