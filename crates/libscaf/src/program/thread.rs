@@ -2,7 +2,6 @@
 
 use crate::sys::thread::{self, PROGRAM_AT, REGION_AT};
 
-/// The thread as one that may start regions. All zero when it starts.
 #[repr(C)]
 pub struct Master {
     /// Number of its slot, plus one; 0 before its first region, [`NO_SLOT`] where there was none left.

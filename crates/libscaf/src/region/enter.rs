@@ -238,7 +238,6 @@ pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
     }
 }
 
-/// [`run_thread`], in a team that needs a host of idle threads.
 unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
     // SAFETY: as above.
     unsafe {

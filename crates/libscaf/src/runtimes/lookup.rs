@@ -41,7 +41,6 @@ pub fn of(address: usize) -> Option<Code> {
     served(address, Abi::Gcc)
 }
 
-/// The same for code that calls LLVM's entry points.
 #[inline(always)]
 pub fn of_llvms(address: usize) -> Option<Code> {
     served(address, Abi::Llvm)
