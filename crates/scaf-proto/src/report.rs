@@ -22,7 +22,7 @@ pub mod fact {
     pub const SET_DYNAMIC_OFF: u32 = 1 << 2;
     /// The program asked `omp_get_max_threads`: its buffers may have that size.
     pub const ASKED_MAX_THREADS: u32 = 1 << 3;
-    /// The program has regions in more modules than can be told apart, or more masters than slots.
+    /// The program has more masters than slots.
     pub const OVERFLOW: u32 = 1 << 4;
     /// The process has two copies of LLVM's runtime (mostly libomp and libiomp5), each with its own threads.
     pub const TWO_LLVMS: u32 = 1 << 5;
