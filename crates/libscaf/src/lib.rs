@@ -17,7 +17,7 @@
 //!
 //! It lives in other people's processes. It never aborts, prints, waits for the daemon for longer than
 //! [`link::state::PATIENCE_MS`], allocates (but for threads and pages of its own), or changes `errno`. It
-//! has no outside dependency but libc. None of its code can panic, which the linker proves (see `panic` below).
+//! has no dependency outside but libc. None of its code can panic, which the linker proves (see `panic`).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
