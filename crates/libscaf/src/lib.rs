@@ -1,27 +1,23 @@
 //! The client: a library that `scaf run` preloads into unmodified programs.
 //!
 //! It stands between a program and its OpenMP runtime. At the first parallel region it attaches to the
-//! daemon; from then on each region asks the grant page for its team size and tells the report page what the
-//! region did. Without a daemon, everything is passed on as it came.
+//! daemon; from then on each region reads its team size from the grant page and writes what it did to the
+//! report page. Without a daemon, everything is passed on as it came.
 //!
 //! Its floors, from the top; each uses those below it only:
 //! - [`entry`]: what programs and their runtimes call;
-//! - [`region`]: the entry and exit of a region, and the mechanisms by which it follows the grant;
-//! - [`program`]: who starts regions, what was promised, what is remembered of regions, work that isn't a
-//!   region;
+//! - [`region`]: a region's entry and exit, and the mechanisms by which it follows the grant;
+//! - [`program`]: who starts regions, what was promised, what is remembered, work that isn't a region;
 //! - [`link`]: the connection to the daemon, the two shared pages, and forks;
 //! - [`runtimes`]: the OpenMP runtimes of the process, and which copy serves which code;
 //! - [`sys`]: the processor, the kernel and the environment.
 //!
-//! What happens below and concerns those above goes through one table of hooks, [`HOOKS`].
+//! Events below that concern floors above go through one table of hooks, [`HOOKS`]. What can be decided and
+//! tested apart from any process, such as a team's size and its barrier, is in `scaf-team`.
 //!
-//! What can be decided and tested apart from any process, such as the size of a team and its barrier, is
-//! `scaf-team`.
-//!
-//! Rules of this crate: it lives in other people's processes. It never aborts, prints, blocks for longer than
-//! [`link::state::PATIENCE_MS`], allocates (but for threads of its own and pages for permits of oneTBB), or
-//! changes `errno`; no dependency but libc; no code that can panic, which the linker proves (see `panic`
-//! below).
+//! It lives in other people's processes. It never aborts, prints, waits for the daemon for longer than
+//! [`link::state::PATIENCE_MS`], allocates (but for threads and pages of its own), or changes `errno`. It
+//! has no dependency outside but libc. None of its code can panic, which the linker proves (see `panic`).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
@@ -36,7 +32,6 @@ use core::ffi::{c_char, c_int};
 use region::mechanisms::{experiment, fold, gather, virtualise};
 use runtimes::hooks::{self, Hooks};
 
-/// Who does what when something happens, each list in this order.
 static HOOKS: Hooks = Hooks {
     loaded: &[entry::gomp::at_load, entry::blas::at_load],
     look: &[program::masters::look],
@@ -63,7 +58,7 @@ static HOOKS: Hooks = Hooks {
     ],
 };
 
-// Its address, for those who may not name it.
+// The table's address, for floors below that may not name it.
 core::arch::global_asm!(
     ".section .data.rel.ro.scaf_hooks,\"aw\",@progbits",
     ".globl scaf_hooks",

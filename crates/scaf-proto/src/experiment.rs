@@ -1,13 +1,10 @@
-//! Serial experiments: the daemon's order, on the grant page, and the client's account, on the report page.
-//!
-//! An experiment runs one region once more, on one context, in a copy of the process (SCAF, section 4.3.1).
-//! The daemon orders one region at a time; the client tells of each experiment how it ended. What it tells is
-//! the program's word, as everything on the report page: the daemon checks the ranges.
+//! Serial experiments (SCAF, section 4.3.1): the daemon's order, on the grant page, and the client's account,
+//! on the report page. An experiment runs one region once more, on one context, in a copy of the process. The
+//! daemon orders one region at a time, and checks the ranges of the client's account.
 
 use crate::seq;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Bits of an order that are the address of the region's outlined function.
 const ADDRESS: u64 = (1 << 48) - 1;
 
 /// Which region is to be tried, and the number of the order. Zero is none.
@@ -18,8 +15,7 @@ impl Order {
     /// No experiment is wanted.
     pub const NONE: Order = Order(0);
 
-    /// An experiment with the region whose outlined function is at `address`; another `number` is another
-    /// order.
+    /// An experiment with the region whose outlined function is at `address`; `number` tells orders apart.
     pub fn new(address: u64, number: u16) -> Order {
         Order(address & ADDRESS | u64::from(number) << 48)
     }
@@ -69,7 +65,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All of them.
+    /// All outcomes.
     pub const ALL: [Outcome; 8] = [
         Outcome::Measured,
         Outcome::NoRoom,
@@ -81,7 +77,7 @@ impl Outcome {
         Outcome::Late,
     ];
 
-    /// The outcome of that number.
+    /// The outcome of that number, if there is one.
     pub fn of(number: u32) -> Option<Outcome> {
         Outcome::ALL.into_iter().find(|outcome| *outcome as u32 == number)
     }
@@ -92,7 +88,7 @@ impl Outcome {
 pub struct Account {
     /// The address of the region's outlined function.
     pub region: u64,
-    /// How it ended.
+    /// How the experiment ended.
     pub outcome: Outcome,
     /// CPU time of the region on one context, in nanoseconds; 0 unless [`Outcome::Measured`].
     pub cpu_ns: u64,
@@ -103,7 +99,6 @@ pub struct Account {
 /// The latest experiment, and how many there were. All fields belong to the client.
 #[repr(C)]
 pub struct Experiments {
-    /// Guards the fields below; a write an experiment, so it also counts them.
     seq: AtomicU64,
     region: AtomicU64,
     outcome: AtomicU64,
@@ -127,8 +122,7 @@ impl Experiments {
         seq::end(&self.seq, write);
     }
 
-    /// Daemon: how many have ended, and the latest of them; `None` if there was none, or none that makes
-    /// sense.
+    /// Daemon: how many have ended, and the latest; `None` if there was none, or none that makes sense.
     pub fn latest(&self) -> Option<(u64, Account)> {
         seq::read(&self.seq, || {
             let account = Account {

@@ -1,22 +1,18 @@
-//! The grant page: what the daemon allows a program. Written by the daemon, mapped read-only by the client.
-//!
-//! A region's entry reads one 64-bit word ([`Word`]) and nothing else. The masks behind it are for slower
-//! occasions: a forked child takes its own affinity back from [`Masks::own`]. Regions that might run on fewer
-//! threads than their team has look themselves up in a table.
+//! The grant page: what the daemon allows a program. Written by the daemon, mapped read-only by the client. A
+//! region's entry reads the grant, one 64-bit word ([`Word`]), and the [`Order`] beside it; a table names
+//! regions with independent threads. A forked child takes its own affinity from the masks ([`Masks::own`]).
 
 use crate::experiment::Order;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, MASK_WORDS, VERSION, seq};
 
-/// The grant in one word: DoP, flags, how many of the program's modules have been inspected, epoch.
-///
-/// Zero means *unmanaged*: the program runs as it would without us. A page that was never written is all
-/// zero, so no grant is the safe one.
+/// The grant in one word: DoP, flags, number of inspected modules, epoch. Zero, as on a page that was never
+/// written, means *unmanaged*: the program runs as without scaf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Word(u64);
 
 impl Word {
-    /// The program is to run exactly as without us.
+    /// The program is to run exactly as without scaf.
     pub const UNMANAGED: Word = Word(0);
 
     const MANAGED: u64 = 1 << 16;
@@ -40,8 +36,7 @@ impl Word {
         Word((self.0 & !(0xff << 24)) | (u64::from(modules) << 24))
     }
 
-    /// Allows regions of the inspected modules to have smaller teams: their code does not depend on the size
-    /// of a team.
+    /// Permits smaller teams in regions of inspected modules, whose code does not depend on a team's size.
     pub fn with_resizable(self, resizable: bool) -> Word {
         self.with(Self::RESIZE, resizable)
     }
@@ -51,20 +46,17 @@ impl Word {
         self.with(Self::FOLDED, folded)
     }
 
-    /// Says that the program's threads spin on memory of their own: a team that is larger than the grant
-    /// waits for itself.
+    /// Says that threads spin on memory of their own: a team larger than the grant waits for itself.
     pub fn with_spins(self, spins: bool) -> Word {
         self.with(Self::SPINS, spins)
     }
 
-    /// Says that threads of the program have variables of their own, so that none must end between two
-    /// regions.
+    /// Says that threads have variables of their own, so that none must end between two regions.
     pub fn with_keeps_threads(self, keeps: bool) -> Word {
         self.with(Self::KEEPS_THREADS, keeps)
     }
 
-    /// Says that contexts of the program are lent to others while it is in a serial phase: it is to tell when
-    /// it enters a region.
+    /// Says that contexts are lent during a serial phase: the program is to tell when it enters a region.
     pub fn with_lent(self, lent: bool) -> Word {
         self.with(Self::LENT, lent)
     }
@@ -136,7 +128,7 @@ pub fn count(mask: &Mask) -> u32 {
 pub struct Masks {
     /// The PUs granted now.
     pub granted: Mask,
-    /// The affinity that the program would have without us.
+    /// The affinity that the program would have without scaf.
     pub own: Mask,
 }
 
@@ -155,9 +147,7 @@ pub struct GrantPage {
     independent: [AtomicU64; PLACES],
 }
 
-/// Places for addresses; a power of two.
 const PLACES: usize = if cfg!(loom) { 8 } else { 2048 }; // few keep the model small
-/// Places that are looked at for an address.
 const PROBES: usize = 8;
 
 impl GrantPage {
@@ -187,9 +177,8 @@ impl GrantPage {
         Word(self.word.load(Ordering::Relaxed))
     }
 
-    /// Where to sleep until the grant changes: the half of the word that holds the epoch, a futex shared
-    /// between the daemon, which wakes, and the client, for which read access is enough. Only an address:
-    /// nobody reads through it but the kernel.
+    /// Where to sleep until the grant changes: the word's half with the epoch, a futex that the daemon wakes
+    /// and the client needs read access to. Nobody but the kernel reads through the address.
     #[cfg(not(loom))]
     pub fn bell(&self) -> *const u32 {
         let halves = self.word.as_ptr().cast_const().cast::<u32>();
@@ -201,14 +190,13 @@ impl GrantPage {
         self.experiment.store(order.bits(), Ordering::Relaxed);
     }
 
-    /// Client: the same.
+    /// Client: the region that a serial experiment is wanted of.
     #[inline(always)]
     pub fn ordered(&self) -> Order {
         Order::from_bits(self.experiment.load(Ordering::Relaxed))
     }
 
-    /// Daemon: says in which regions threads are independent, by the addresses of their outlined functions.
-    /// Those that find no place are left out, and treated as if they weren't.
+    /// Daemon: lists the outlined functions of regions with independent threads. Some may find no place.
     pub fn set_independent(&self, addresses: &[u64]) {
         for place in &self.independent {
             place.store(0, Ordering::Relaxed);
@@ -221,9 +209,8 @@ impl GrantPage {
         }
     }
 
-    /// Client: whether the threads of the region with the outlined function at `address` are independent:
-    /// each may run when the one before has ended. Only to be believed while all modules have been inspected
-    /// ([`Word::inspected`]).
+    /// Client: whether the region's threads are independent: each may run when the one before has ended. Only
+    /// to be believed while all modules have been inspected ([`Word::inspected`]).
     #[inline]
     pub fn is_independent(&self, address: u64) -> bool {
         address != 0 && places(address).any(|at| self.independent[at].load(Ordering::Relaxed) == address)
@@ -235,7 +222,6 @@ impl GrantPage {
     }
 }
 
-/// Where an address may stand.
 #[inline(always)]
 fn places(address: u64) -> impl Iterator<Item = usize> {
     let first = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
@@ -336,7 +322,6 @@ mod tests {
         page.set_independent(&some);
         assert!(some.iter().all(|address| page.is_independent(*address)));
         assert!(!page.is_independent(0x7f00_0000_0000));
-        // More than there is room for: some are left out, and none is made up.
         let many: Vec<u64> = (1..=8000).map(|i| 0x5000_0000 + i * 16).collect();
         page.set_independent(&many);
         assert!(some.iter().all(|address| !page.is_independent(*address)));

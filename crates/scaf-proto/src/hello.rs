@@ -1,9 +1,7 @@
-//! The handshake: the client's [`Hello`], the daemon's [`Welcome`] with the two pages' file descriptors
-//! attached, and [`Hello::modules`] again whenever the client meets a new module ([`MORE_MODULES`]) or wants
-//! its contexts back ([`ENTERED`]).
-//!
-//! Packets have a fixed layout in native byte order: both sides run on one machine. Who the client is, the
-//! daemon learns from the socket (`SO_PEERCRED`), never from the packet.
+//! The handshake: the client's [`Hello`], the daemon's [`Welcome`] with the two pages' file descriptors, and
+//! another [`Hello`] whenever the client meets a new module ([`MORE_MODULES`]) or wants its contexts back
+//! ([`ENTERED`]). Packets have a fixed layout in native byte order: both sides run on one machine. Who the
+//! client is, the daemon learns from the socket (`SO_PEERCRED`), never from the packet.
 
 use crate::{MAGIC, MASK_WORDS, VERSION};
 
@@ -14,19 +12,16 @@ pub const NAME_BYTES: usize = 64;
 pub const ATTACH: u32 = 1;
 /// [`Hello::kind`]: I met a further module; inspect me again.
 pub const MORE_MODULES: u32 = 2;
-/// [`Hello::kind`]: I entered a parallel region while contexts of mine were lent
-/// ([`crate::grant::Word::lent`]).
+/// [`Hello::kind`]: I entered a region while contexts of mine were lent ([`crate::grant::Word::lent`]).
 pub const ENTERED: u32 = 3;
 
 /// [`Hello::flags`]: the program's threads are bound by its own wish (`OMP_PROC_BIND` and the like).
 pub const FLAG_BOUND: u32 = 1;
-/// [`Hello::flags`]: its user says that it needs all its contexts at once whenever it runs (`scaf run
-/// --rigid`).
+/// [`Hello::flags`]: the user says that it needs all its contexts at once (`scaf run --rigid`).
 pub const FLAG_RIGID: u32 = 2;
-/// [`Hello::flags`]: its user wants results to keep their bits (`scaf run --exact`).
+/// [`Hello::flags`]: the user wants results to keep their bits (`scaf run --exact`).
 pub const FLAG_EXACT: u32 = 4;
-/// [`Hello::flags`]: a library of it computes on several threads right now
-/// ([`crate::runtimes::RuntimeCopy::at_work`]).
+/// [`Hello::flags`]: a library computes on several threads ([`crate::runtimes::RuntimeCopy::at_work`]).
 pub const FLAG_AT_WORK: u32 = 8;
 
 /// Client to daemon.
@@ -43,7 +38,7 @@ pub struct Hello {
     pub flags: u32,
     /// Modules with parallel regions met so far.
     pub modules: u32,
-    /// Team size that the program would have without us, at least 1.
+    /// Team size that the program would have without scaf, at least 1.
     pub natural: u32,
     /// Fewest contexts wanted, at least 1.
     pub min: u32,
@@ -81,7 +76,7 @@ const _: () = {
 pub enum Refusal {
     /// Not a packet of ours at all.
     Garbage,
-    /// Ours, of this version.
+    /// Ours, of that version.
     Version(u32),
     /// A field is out of its range; the name of the field.
     Range(&'static str),
@@ -90,16 +85,13 @@ pub enum Refusal {
 impl Hello {
     /// The packet's bytes.
     pub fn as_bytes(&self) -> &[u8] {
-        // SAFETY: Hello is repr(C) of integers without padding (asserted above), so all its bytes are
-        // initialised.
+        // SAFETY: Hello is repr(C), of integers without padding (asserted above): all bytes are initialised.
         unsafe { core::slice::from_raw_parts((self as *const Self).cast(), size_of::<Self>()) }
     }
 
-    /// Reads a packet from an untrusted peer and checks the range of every field.
-    ///
+    /// Reads a packet from an untrusted peer and checks the ranges of its numbers.
     /// # Errors
-    /// What is wrong with it; magic and version are looked at before the length, so that another version's
-    /// packet is known as such whatever its size.
+    /// What is wrong with it. Another version's packet is known as such whatever its size.
     pub fn parse(bytes: &[u8]) -> Result<Hello, Refusal> {
         let word = |at: usize| {
             bytes

@@ -1,21 +1,13 @@
-//! What a managed program (the *client*) and the daemon say to each other.
-//!
-//! - [`hello`]: the handshake, one fixed-size packet each way on a `SOCK_SEQPACKET` socket.
-//! - [`grant`]: the *grant page*, written by the daemon and mapped read-only by the client: the DoP and the
-//!   PUs that the program may use now.
-//! - [`report`]: the *report page*, written by the client and mapped read-only by the daemon, which takes
-//!   every value in it for hostile: what the program's parallel regions did, all together and each
-//!   ([`rows`]).
-//!
-//! Each page has exactly one writing process, so neither side can harm the other. Consistency comes from
-//! sequence counters ([`seq`]): a writer never waits, and a reader that meets a write in progress tries
+//! What a managed program (the *client*) and the daemon say to each other. `no_std`, and no dependency: the
+//! client library lives in other people's processes. Each page has one writing process, so neither side can
+//! harm the other. Sequence counters ([`seq`]) keep values consistent: a writer never waits; a reader tries
 //! again.
-//!
-//! [`experiment`] is what both pages say about serial experiments.
-//!
-//! [`runtimes`] is what the report page says about the runtimes that the program has.
-//!
-//! This crate is `no_std` and has no dependency: the client library lives in other people's processes.
+//! - [`hello`]: the handshake, one fixed-size packet each way on a `SOCK_SEQPACKET` socket;
+//! - [`grant`]: the *grant page*, written by the daemon, mapped read-only by the client: the DoP and PUs
+//!   granted;
+//! - [`report`]: the *report page*, written by the client, mapped read-only by the daemon, which takes every
+//!   value in it for hostile: the program's regions, all together and each ([`rows`]), and its [`runtimes`];
+//! - [`experiment`]: what both pages say about serial experiments.
 #![cfg_attr(not(any(test, loom)), no_std)]
 
 pub mod experiment;
@@ -27,15 +19,13 @@ pub mod runtimes;
 pub mod seq;
 mod sync;
 
-/// Version of everything in this crate. Two sides of different versions part at the handshake, and the
-/// program runs unmanaged.
+/// Version of everything in this crate. If the two sides' versions differ, the program runs unmanaged.
 pub const VERSION: u32 = 6;
 
 /// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");
 
-/// Size of a page shared between daemon and client, in bytes; the same for both pages, and several of the
-/// system's.
+/// Bytes of each of the two shared pages: several pages of the system.
 pub const PAGE_BYTES: usize = 5 * 4096;
 
 /// Most hardware contexts (PUs) that a mask in a packet or page can name.

@@ -1,13 +1,7 @@
 //! The report page: what a program's parallel regions did. Written by the client, mapped read-only by the
-//! daemon.
-//!
-//! A program may enter regions from several of its own threads at once (*masters*). Each master has a
-//! [`Slot`] of its own, so that each counter has one writing thread; the exception is [`Slot::add_wait`],
-//! which the threads of the master's team share. Times are in ticks of the machine's time-stamp counter; the
-//! daemon runs on the same machine and knows its rate.
-//!
-//! The daemon reads the page through [`ReportPage::read`] alone. It returns raw numbers: whoever uses them
-//! has to check their range, as `scafd`'s observer does.
+//! daemon. Each thread that enters regions, a *master*, has a [`Slot`] of its own, so that each counter has
+//! one writer, but for what its team writes ([`Slot::add_wait`], [`Slot::set_mechanism`]). Times are ticks of
+//! the time-stamp counter, whose rate the daemon knows. Users of [`ReportPage::read`] check the ranges.
 
 use crate::experiment::Experiments;
 use crate::rows::Rows;
@@ -28,48 +22,38 @@ pub mod fact {
     pub const SET_DYNAMIC_OFF: u32 = 1 << 2;
     /// The program asked `omp_get_max_threads`: its buffers may have that size.
     pub const ASKED_MAX_THREADS: u32 = 1 << 3;
-    /// The program has regions in more modules than can be told apart, or more masters than slots.
+    /// The program has more masters than slots.
     pub const OVERFLOW: u32 = 1 << 4;
-    /// The process has two copies of LLVM's OpenMP runtime (libomp and libiomp5, mostly), each with threads
-    /// of its own.
+    /// The process has two copies of LLVM's runtime (mostly libomp and libiomp5), each with its own threads.
     pub const TWO_LLVMS: u32 = 1 << 5;
 }
 
-/// One master's counters.
-///
-/// The program pays for each store that a region makes (its runtime's next atomic operation has to wait for
-/// them), so there are few, and short regions of one thread are reported many at a time.
+/// One master's counters. Each store delays the runtime's next atomic operation, so there are few, and short
+/// regions of one thread are reported many at a time.
 #[repr(C, align(64))]
 pub struct Slot {
     /// Guards the sums below; a write a region, so it also counts the regions reported.
     seq: AtomicU64,
-    /// When the running region was entered; 0 between regions.
     entered: AtomicU64,
-    /// Wall ticks within regions of one thread.
+    /// Wall ticks within regions of one thread, and of several.
     alone: AtomicU64,
-    /// Wall ticks within regions of several threads.
     wall: AtomicU64,
-    /// Those, times team size.
     capacity: AtomicU64,
-    /// Ticks that the threads of those spent in the outlined function, less their waits.
     useful: AtomicU64,
-    /// Ticks that threads waited at barriers and loop ends; many writers.
+    /// Ticks that threads waited; all threads of the team add.
     waits: AtomicU64,
-    /// `waits` when the latest region was left. Waits belong to regions, so it had that value when the next
-    /// was entered.
+    /// `waits` when the latest region was left, and so when the next one is entered.
     waits_left: AtomicU64,
-    /// Regions whose team size was promised by the program.
     promised: AtomicU64,
-    /// When a region first had the team size below.
     team_since: AtomicU64,
     /// Regions of one thread that were not reported one by one.
     others: AtomicU64,
-    /// Team size of the latest region, and in the upper half how it follows the grant, as a number.
+    /// Team size of the latest region; in the upper half the number of its mechanism.
     team: AtomicU64,
     _reserve: [u64; 4],
 }
 
-/// A consistent copy of a [`Slot`], in terms that don't depend on how it is kept.
+/// A consistent copy of a [`Slot`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SlotCopy {
     /// Threads of the region that is running; 0 between regions.
@@ -99,8 +83,7 @@ pub struct SlotCopy {
 }
 
 impl Slot {
-    /// Master: a region of `team` threads, which follows the grant by the mechanism of that number, begins at
-    /// tick `now`.
+    /// Master: a region of `team` threads begins at tick `now`, with the mechanism of that number.
     #[inline(always)]
     pub fn enter(&self, team: u32, mechanism: u32, now: u64) {
         let (before, latest) =
@@ -114,8 +97,7 @@ impl Slot {
         self.entered.store(now, Ordering::Relaxed);
     }
 
-    /// Master: that region is left; it had one thread. `others` regions like it were not reported since;
-    /// `wall` is the ticks of all.
+    /// Master: a region of one thread ends, with `others` like it unreported so far; `wall` is their ticks.
     #[inline(always)]
     pub fn leave_alone(&self, wall: u64, others: u64) {
         // The page was exchanged while the region ran: its entry is not on this one.
@@ -129,8 +111,8 @@ impl Slot {
         seq::end(&self.seq, write);
     }
 
-    /// Master: that region is left at tick `now`, having had `team` threads. `inside` is the sum over them of
-    /// the ticks spent in the outlined function, waits included. Returns the useful ones among them.
+    /// Master: the region of `team` threads ends at tick `now`. `inside` is the sum of their ticks in the
+    /// outlined function, waits included. Returns the useful ones.
     #[inline(always)]
     pub fn leave(&self, now: u64, team: u32, inside: u64) -> u64 {
         let entered = self.entered.load(Ordering::Relaxed);
@@ -163,8 +145,7 @@ impl Slot {
         bump(&self.promised, 1);
     }
 
-    /// Any thread of the master's team: the region follows the grant by another mechanism than it was entered
-    /// with.
+    /// Any thread of the master's team: the region follows the grant by another mechanism from now on.
     pub fn set_mechanism(&self, mechanism: u32) {
         let team = self.team.load(Ordering::Relaxed) & u64::from(u32::MAX);
         self.team.store(u64::from(mechanism) << 32 | team, Ordering::Relaxed);
@@ -211,11 +192,8 @@ fn bump(counter: &AtomicU64, by: u64) {
 pub struct ReportPage {
     magic: AtomicU32,
     version: AtomicU32,
-    /// Team size that the program would have without us; 0 until known.
     natural: AtomicU32,
-    /// Bits of [`fact`].
     facts: AtomicU32,
-    /// Modules with parallel regions that the client has met.
     modules: AtomicU32,
     _pad: [u32; 11],
     slots: [Slot; SLOTS],
@@ -227,7 +205,7 @@ pub struct ReportPage {
 /// A copy of the page's head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totals {
-    /// Team size that the program would have without us; 0 until known.
+    /// Team size that the program would have without scaf; 0 until known.
     pub natural: u32,
     /// Bits of [`fact`].
     pub facts: u32,
@@ -264,7 +242,7 @@ impl ReportPage {
         &self.runtimes
     }
 
-    /// Client: sets the team size that the program would have without us.
+    /// Client: sets the team size that the program would have without scaf.
     pub fn set_natural(&self, threads: u32) {
         self.natural.store(threads, Ordering::Relaxed);
     }
@@ -279,8 +257,8 @@ impl ReportPage {
         self.modules.store(modules, Ordering::Relaxed);
     }
 
-    /// Daemon: copies the page. `None` if it isn't a page of this version. A slot whose writer was in the
-    /// middle of a write in every try is `None`; the others are consistent, each by itself.
+    /// Daemon: copies head and slots; `None` if the page isn't of this version. A slot whose writer was in a
+    /// write in every try is `None`; each other slot is consistent by itself.
     pub fn read(&self) -> Option<(Totals, [Option<SlotCopy>; SLOTS])> {
         if self.magic.load(Ordering::Acquire) != MAGIC || self.version.load(Ordering::Relaxed) != VERSION {
             return None;
@@ -365,7 +343,6 @@ mod tests {
         assert_eq!((copy.team, copy.entered, copy.waits_at_entry), (4, 2_000, 50));
         assert_eq!((copy.last_team, copy.team_since, copy.promised), (4, 2_000, 1));
         assert_eq!(copy.mechanism, 2);
-        // Another mechanism is no other team.
         slot.set_mechanism(3);
         slot.enter(4, 1, 3_000);
         let copy = page.read().unwrap().1[0].unwrap();
@@ -392,8 +369,7 @@ mod tests {
             raw.0.copy_from_slice(&bytes);
             raw.0[..4].copy_from_slice(&MAGIC.to_le_bytes());
             raw.0[4..8].copy_from_slice(&VERSION.to_le_bytes());
-            // SAFETY: Raw has the page's size and at least its alignment, and any bytes are values of its
-            // atomics.
+            // SAFETY: Raw has the page's size and alignment, and any bytes are values of its atomics.
             let page = unsafe { &*(&raw const *raw).cast::<ReportPage>() };
             proptest::prop_assert!(page.read().is_some());
         }

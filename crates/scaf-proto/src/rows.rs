@@ -1,15 +1,9 @@
-//! The rows of a report page: what the runs of each region took, at each DoP that occurred.
-//!
-//! A region that runs for long has *marks*: its barriers, from one to the next. They tell its speed before it
-//! ends.
-//!
-//! Instances of a region may differ in size. Where the region is a loop whose iterations its entry point
-//! tells, they are counted, too: time per iteration is more alike than time per run.
-//!
-//! One master writes; while a program has several, none does, because their teams' sizes are not the
-//! program's DoP. A row's runs and ticks are one word, so that they always belong together, and wrap around:
-//! only differences between two readings mean something, and those only if less than a minute lies between
-//! them.
+//! The rows of a report page: what the runs of each region took, at each DoP that occurred. A region that
+//! runs for long has *marks*: its barriers, from one to the next, which tell its speed before it ends. Where
+//! a region is a loop whose entry point tells its iterations, they are counted, too: time per iteration
+//! varies less than time per run. While there are several masters none writes: their teams' sizes are not the
+//! program's DoP. A row's runs and ticks are one word, so that they belong together, and wrap around: only
+//! differences between readings less than a minute apart mean something.
 
 use crate::sync::{AtomicU64, Ordering};
 
@@ -20,14 +14,11 @@ pub const ROWS: usize = 255;
 const TICK_BITS: u32 = 40;
 const TICKS: u64 = (1 << TICK_BITS) - 1;
 
-/// Bits of a key that are the region's address; the others are the DoP.
 const ADDRESS_BITS: u32 = 48;
-/// Largest DoP of a row.
 const MOST: u32 = (1 << (63 - ADDRESS_BITS)) - 1;
-/// A bit of a key: the row counts iterations.
 const COUNTS: u64 = 1 << 63;
 
-/// Lower bits of a row's iterations that number its runs, so that both are known to belong together.
+/// Lower bits of a row's iterations that number its runs, to tell whether both belong together.
 const RUN_BITS: u32 = 20;
 const RUNS: u64 = (1 << RUN_BITS) - 1;
 
@@ -43,7 +34,7 @@ impl Key {
         Key(address as u64 & ((1 << ADDRESS_BITS) - 1) | u64::from(dop) << ADDRESS_BITS)
     }
 
-    /// The same for its marks: no program has functions in the upper half of its addresses.
+    /// The same for the region's marks: no function is in the upper half of the address space.
     #[inline(always)]
     pub fn marks(address: usize, dop: u32) -> Key {
         Key(Key::new(address, dop).0 | 1 << (ADDRESS_BITS - 1))
@@ -75,10 +66,9 @@ impl Key {
 /// One region at one DoP.
 #[repr(C)]
 pub struct Row {
-    /// Zero while the row is free; else it never changes.
     key: AtomicU64,
     sum: AtomicU64,
-    /// Iterations, and the lower bits of the number of runs that they are of.
+    /// Iterations, and the lower bits of the number of their runs.
     work: AtomicU64,
 }
 
@@ -123,8 +113,7 @@ impl RowCopy {
 pub struct Rows([Row; ROWS]);
 
 impl Rows {
-    /// Master: `runs` more runs, of `wall` ticks and `iterations` together. `hint` is what this returned for
-    /// the region before, or anything.
+    /// Master: adds runs, their ticks and iterations. `hint` is what this returned before, or anything.
     #[inline(always)]
     pub fn add(&self, hint: usize, key: Key, runs: u64, wall: u64, iterations: u64) -> usize {
         let at = match self.0.get(hint) {
@@ -144,7 +133,6 @@ impl Rows {
         at
     }
 
-    /// The key's row, taken if there was none; [`ROWS`] if none is free.
     #[cold]
     fn find(&self, key: Key) -> usize {
         for (at, row) in self.0.iter().enumerate() {

@@ -1,9 +1,6 @@
-//! The runtimes that a program was found to have, for people to see: which, from which file, on how many
-//! threads, and what is promised of each. Nothing is decided by them but when a program that loses contexts
-//! is narrowed.
-//!
-//! Threads of the client that write at the same time write the same. A place's file never changes once its
-//! kind is set; the numbers may be read at any time, each for itself.
+//! The runtimes that a program was found to have, for people to see; they decide only when a program that
+//! loses contexts is narrowed. Threads of the client that write at the same time write the same. A place's
+//! file never changes once its kind is set; each number may be read at any time.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -40,13 +37,11 @@ pub enum Kind {
 pub enum Promise {
     /// Each region has the size that is granted, or is folded; which one is decided region by region.
     Regions = 1,
-    /// It has as many threads as granted from its next call on, and never more than the program or its user
-    /// set.
+    /// It has as many threads as granted from its next call on, at most those that program or user set.
     Follows = 2,
     /// Its number of threads is left as it is, because its results depend on it (`scaf run --exact`).
     Exact = 3,
-    /// Its number of threads isn't ours to change: it has one, or runs on another runtime's, or has no way
-    /// to.
+    /// Its threads aren't ours to change: it has one, runs on another runtime's, or has no way to.
     Left = 4,
     /// It is told of changes, and follows them by itself.
     Told = 5,
@@ -87,10 +82,9 @@ pub struct RuntimeCopy {
     pub promise: Promise,
     /// Threads that it may use now; 0 if unknown.
     pub threads: u32,
-    /// Threads that it would use without us; 0 if unknown.
+    /// Threads that it would use without scaf; 0 if unknown.
     pub most: u32,
-    /// Threads of it that computed when the client looked last, 20 times a second; 0 if none did, or if that
-    /// isn't looked at.
+    /// Threads of it that computed at the latest look, 20 times a second; 0 if none did, or nobody looks.
     pub at_work: u32,
     /// The file's name, zeros behind it.
     pub file: [u8; FILE_BYTES],
@@ -123,7 +117,7 @@ impl Runtimes {
         }
     }
 
-    /// Daemon: those that are there and make sense.
+    /// Daemon: the runtimes that are there and make sense.
     pub fn read(&self) -> impl Iterator<Item = RuntimeCopy> + '_ {
         self.0.iter().filter_map(|runtime| {
             let kind = Kind::from_number(runtime.kind.load(Ordering::Acquire))?;

@@ -1,17 +1,13 @@
-//! A sequence counter: one writer, any number of readers, nobody waits for a lock.
-//!
-//! The counter is odd while a write is under way. A reader notes the counter, reads, and keeps what it read
-//! only if the counter was even and has not moved. All fields guarded by a counter are themselves atomics
-//! read and written with relaxed ordering, so a torn read is discarded, never undefined.
+//! A sequence counter: one writer, any number of readers, nobody waits for a lock. The counter is odd while a
+//! write is under way. A reader keeps what it read only if the counter was even before and has not moved. All
+//! guarded fields are atomics, accessed with relaxed ordering: a torn read is discarded, never undefined.
 
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// How often a reader tries before it gives up on a writer that is always in the middle of a write (dead,
-/// stopped or hostile).
+/// Tries of a reader before it gives up on a writer that is always within a write (dead, stopped, hostile).
 pub const READ_TRIES: usize = 64;
 
-/// Begins a write: the counter becomes odd. Only the page's one writer may call this, never nested. Returns
-/// what [`end`] wants.
+/// Begins a write: the counter becomes odd. Only for the one writer, never nested. [`end`] wants the result.
 #[inline(always)]
 pub fn begin(seq: &AtomicU64) -> u64 {
     // A writer that died half way left the counter odd; `| 1` heals it.
@@ -33,8 +29,7 @@ pub fn writes(seq: &AtomicU64) -> u64 {
     seq.load(Ordering::Relaxed) >> 1
 }
 
-/// Runs `fields` until it saw one consistent state. `None` if the writer was in the middle of a write in each
-/// of [`READ_TRIES`] tries.
+/// Runs `fields` until it saw one consistent state; `None` if each of [`READ_TRIES`] tries met a write.
 pub fn read<T>(seq: &AtomicU64, mut fields: impl FnMut() -> T) -> Option<T> {
     for _ in 0..READ_TRIES {
         let before = seq.load(Ordering::Acquire);

@@ -1,7 +1,5 @@
-//! The atomics that the pages are made of: `core`'s, or loom's when the protocol is model-checked.
-//!
-//! Loom's atomics are no plain words, so under loom the pages are ordinary objects instead of mapped memory;
-//! the code that reads and writes them is the same.
+//! The atomics that the pages are made of: `core`'s, or loom's when the protocol is model-checked. Loom's are
+//! no plain words, so the pages are then ordinary objects; the code that reads and writes them is the same.
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};

@@ -1,5 +1,5 @@
-//! The page protocol under every interleaving and every reordering that the memory model allows.
-//! Run with `RUSTFLAGS="--cfg loom" cargo test -p scaf-proto --test loom --release`.
+//! The page protocol under every interleaving and every reordering that the memory model allows. Run with
+//! `RUSTFLAGS="--cfg loom" cargo test -p scaf-proto --test loom --release`.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -8,8 +8,7 @@ use scaf_proto::MASK_WORDS;
 use scaf_proto::grant::{GrantPage, Masks, Word};
 use scaf_proto::report::Slot;
 
-/// Loom explores all interleavings up to this many forced switches; two find every torn read of a sequence
-/// lock.
+/// Explores up to two forced switches, which find every torn read of a sequence lock.
 fn model(f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);

@@ -1,14 +1,10 @@
-//! A team's barrier, taken over from the runtime so that its waits can follow the fold.
-//!
-//! The runtime's own barrier spins for a number of rounds that is fixed when the program starts. Spinning is
-//! right while every thread has a context and ruinous while not, and that changes in the middle of a region.
-//! So threads wait here, where each round asks anew.
-//!
-//! The runtime's barrier does more than wait: it runs the tasks that are left, and a cancelled region leaves
-//! it. Where any of this may be needed, the barrier is *handed over*: from then on, for the rest of the
-//! region, all threads use the runtime's. Handing over in the middle of a wait is safe because it is done by
-//! a thread of the team that has not arrived (it creates a task, say), so that this barrier can't be
-//! complete, and those that wait all go on to the runtime's.
+//! A team's barrier, taken over from the runtime so that its waits can follow the fold. The runtime's own
+//! barrier spins for a number of rounds that is fixed when the program starts: right while every thread has a
+//! context, ruinous while not, which changes within a region. Here each round asks anew. Only the runtime's
+//! barrier runs the tasks that are left, and lets a cancelled region go. Where that may be needed, this
+//! barrier is *handed over*: for the rest of the region all threads use the runtime's. That is safe during a
+//! wait, because it is done by a thread that has not arrived: all others are waiting, and go on to the
+//! runtime's.
 
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
@@ -19,7 +15,7 @@ use crate::{Line, Sleep};
 pub enum Passed {
     /// Here: all threads of the team have arrived.
     Here,
-    /// Not at all: it was handed over, and the thread has to wait at the runtime's barrier.
+    /// Not here: it was handed over, and the thread has to wait at the runtime's barrier.
     HandedOver,
 }
 
@@ -30,12 +26,10 @@ const ONE_STEP: u32 = 2;
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Barrier {
-    /// Threads that have arrived at the barrier that is next to be passed. Whoever arrives must not slow down
-    /// those that look at the word.
+    /// Threads that have arrived. In a cache line apart from the word that others look at.
     arrived: Line,
     /// Barriers passed so far, times two, and [`HANDED_OVER`]. What threads wait on.
     word: AtomicU32,
-    /// Threads that sleep or are about to.
     asleep: AtomicU32,
 }
 
@@ -45,10 +39,8 @@ impl Barrier {
         Barrier { arrived: Line(AtomicU32::new(0)), word: AtomicU32::new(0), asleep: AtomicU32::new(0) }
     }
 
-    /// Waits until all of `team` threads have arrived. `spins` is asked in each round whether to look once
-    /// more or to sleep.
-    ///
-    /// What a thread did before it arrived is seen by all threads after they have passed.
+    /// Waits until all `team` threads have arrived; `spins` says in each round whether to look again or to
+    /// sleep. What a thread did before it arrived is seen by all threads after they have passed.
     #[inline]
     pub fn wait(&self, team: u32, sleep: &impl Sleep, mut spins: impl FnMut() -> bool) -> Passed {
         let word = self.word.load(Ordering::Acquire);
@@ -64,7 +56,7 @@ impl Barrier {
         loop {
             let now = self.word.load(Ordering::Acquire);
             if now != word {
-                // It may have been passed first and handed over later, for the next one.
+                // The barrier may have been passed first, and handed over later for the next one.
                 return if now & !HANDED_OVER == word { Passed::HandedOver } else { Passed::Here };
             }
             if !spins() {
@@ -76,8 +68,7 @@ impl Barrier {
         }
     }
 
-    /// Leaves this and all later barriers of the region to the runtime. Only for a thread of the team, which
-    /// has not arrived while it calls this.
+    /// Leaves this and later barriers to the runtime. For a thread of the team that has not arrived.
     pub fn hand_over(&self, sleep: &impl Sleep) {
         if self.word.load(Ordering::Relaxed) & HANDED_OVER == 0 {
             self.word.fetch_or(HANDED_OVER, Ordering::SeqCst);
@@ -85,8 +76,7 @@ impl Barrier {
         }
     }
 
-    /// The word was changed before. Either we see here that a thread is about to sleep, or it sees the
-    /// changed word.
+    /// After a change of the word: either this sees a thread about to sleep, or that thread sees the change.
     fn wake(&self, sleep: &impl Sleep) {
         in_order();
         if self.asleep.load(Ordering::SeqCst) != 0 {
@@ -107,8 +97,6 @@ mod tests {
     use crate::testing::Parking;
     use std::sync::atomic::{AtomicBool, AtomicU64};
 
-    /// Threads step together through many barriers, some of them spinning and some sleeping, and always find
-    /// what the others did before.
     #[test]
     fn nobody_is_early() {
         const TEAM: u32 = 4;

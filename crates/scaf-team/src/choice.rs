@@ -1,34 +1,29 @@
-//! How large a region's team is, and which mechanism carries out the grant: one pure function of what is
-//! known. The first that fits:
-//!
-//! 1. *Fold*, with the team as without us: regions that aren't known yet, or are long and then fold evenly,
-//!    or begin while contexts of the program are lent. Such a team grows in mid-region, too (it is *wide*).
-//!    Not where threads spin on memory of their own.
+//! How large a region's team is, and which mechanism carries out the grant: a pure function. The daemon
+//! folds, by affinity; threads of dynamic loops are parked besides ([`crate::gate`]). A new mechanism is a
+//! line of [`Mechanism`] with its name, and an arm of [`choose`]. The first that fits:
+//! 1. *Fold*, with the team as without scaf: regions that aren't known yet, or are long and then fold evenly,
+//!    or begin while contexts are lent. Such a *wide* team can grow within the region. Only for a program's
+//!    only master, and not where threads spin on memory of their own.
 //! 2. *Resize*: regions that leave their size to the runtime and don't depend on it.
 //! 3. *Virtualise*: short regions whose threads are independent.
 //! 4. *Gather*: others whose members can be changed to and from in user mode, in place of either fold.
-//! 5. *Fold*: all others, whose team has its size from the program, depends on it, or hasn't been inspected.
-//!
-//! Folding is done by the daemon, by affinity. Threads of dynamic loops are parked besides ([`crate::gate`]).
-//! A new mechanism is a line of [`Mechanism`] with its name, and an arm of [`choose`].
+//! 5. *Fold*: all others, whose size the program fixes, or whose code depends on it or isn't inspected.
 
 /// How a region follows the grant. Client, daemon, simulator and command line have it from here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u32)]
 pub enum Mechanism {
-    /// Not at all: it runs as without us.
+    /// Not at all: it runs as without scaf.
     Unmanaged = 1,
     /// The next team has as many threads as granted.
     Resize = 2,
-    /// Its team keeps its size as far as the program can tell, and fewer threads do its members' parts one
-    /// after the other.
+    /// To the program the team keeps its size; fewer threads do its parts one after the other.
     Virtualise = 3,
     /// Its team keeps its size, its CPU affinity is narrower.
     Fold = 4,
     /// As fold, and the threads of a dynamic loop that are too many sleep between chunks.
     Park = 5,
-    /// Its program has all the contexts that it needs, for a part of the time if it must. Chosen by the
-    /// daemon.
+    /// The program has all contexts that it needs, if need be for a part of the time. Chosen by the daemon.
     Gang = 6,
     /// Its team keeps its size, and fewer threads run its members, changing from one to the next in user mode
     /// wherever these wait.
@@ -47,17 +42,17 @@ impl Mechanism {
         (Mechanism::Gather, "gather"),
     ];
 
-    /// The one of that number, if there is one.
+    /// The mechanism of that number, if there is one.
     pub fn from_number(number: u32) -> Option<Mechanism> {
         Mechanism::NAMES.iter().map(|(mechanism, _)| *mechanism).find(|mechanism| *mechanism as u32 == number)
     }
 
-    /// The one of that name, if there is one.
+    /// The mechanism of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Mechanism> {
         Mechanism::NAMES.iter().find(|(_, its)| *its == name).map(|(mechanism, _)| *mechanism)
     }
 
-    /// Why it is that one and not resizing, for people; empty where whoever shows it has a better reason.
+    /// For people: why it isn't resizing; empty where whoever shows it has a better reason.
     pub fn reason(self) -> &'static str {
         match self {
             Mechanism::Virtualise => {
@@ -97,17 +92,15 @@ pub struct Facts {
     pub kept: bool,
     /// The region's code was found not to depend on its team's size.
     pub resizable: bool,
-    /// Each of its threads can run when the one before has ended, and as a team of its full size it did so
-    /// before.
+    /// Each of its threads can run when the one before has ended, and full teams did so before.
     pub independent: bool,
     /// Its team can be gathered.
     pub gathers: bool,
     /// How long it takes.
     pub length: Length,
-    /// No other master has a team: a wide one is then the program's only one.
+    /// No other master has a team.
     pub only_master: bool,
-    /// Contexts of the program were lent during a serial phase that ends with this region; they were asked
-    /// back just now.
+    /// Contexts that were lent during the serial phase before this region were asked back just now.
     pub lent: bool,
     /// Its threads spin on memory of their own, and so a folded team waits for itself.
     pub spins: bool,
@@ -116,14 +109,13 @@ pub struct Facts {
 /// What was decided about a team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
-    /// How it follows the grant. A team that has all its contexts is followed by whatever would carry out a
-    /// smaller grant.
+    /// How it follows the grant; if it has all its contexts, what would carry out a smaller grant.
     pub mechanism: Mechanism,
     /// To be passed to the runtime: 0 leaves the size to it.
     pub pass: u32,
     /// Threads that the team will have.
     pub team: u32,
-    /// Threads that the program is to find in it where these are more: *virtual* ones. Otherwise 0.
+    /// Threads that the program finds in it if these are more (*virtual* threads), else 0.
     pub ids: u32,
     /// The program fixed the size itself.
     pub promised: bool,
@@ -148,7 +140,7 @@ impl Choice {
 /// Chooses the team size.
 #[inline(always)]
 pub fn choose(facts: &Facts) -> Choice {
-    // A team of one is what `if(false)` asks for: no promise, there is just nothing to choose.
+    // `if(false)` asks for a team of one: that is no promise.
     let clause = facts.requested > 1;
     let size = if facts.requested != 0 { facts.requested } else { facts.natural };
     let whole = Choice { pass: facts.requested, team: size, promised: clause, ..Choice::ALONE };
@@ -180,8 +172,7 @@ pub fn choose(facts: &Facts) -> Choice {
     }
 }
 
-/// Whether `team` threads of equal work lose no more than an eighth by taking turns on `contexts`: where some
-/// of these have one thread more than others, all wait for those.
+/// Whether threads lose at most an eighth by turns on `contexts`, of which some have one thread more.
 fn folds_evenly(team: u32, contexts: u32) -> bool {
     let (team, contexts) = (u64::from(team), u64::from(contexts.max(1)));
     team.div_ceil(contexts) * contexts * 8 <= team * 9
@@ -329,7 +320,6 @@ mod tests {
             let choice = choose(&facts);
             let size = if facts.requested > 0 { facts.requested } else { facts.natural };
             prop_assert!(choice.team >= 1 && choice.team <= size);
-            // What the program finds is smaller only where it may be.
             let found = if choice.ids > 0 { choice.ids } else { choice.team };
             let may_be_smaller =
                 facts.requested == 0 && !facts.kept && facts.resizable && facts.budget.is_some();

@@ -1,17 +1,13 @@
 //! Which iterations of a loop with a static schedule each thread of a team does, as LLVM's runtime deals them
-//! out (`__kmpc_for_static_init_*`). Its compilers leave that to the runtime; where a thread does the parts
-//! of others it has to be told theirs.
-//!
-//! That chunks go round is OpenMP's own rule. How a loop without chunks is cut is each runtime's:
-//! [`Deal::Balanced`] is what LLVM's (14) and Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. What is
-//! told has the runtime's form, too: some compilers go by the stride where there is no chunk, or ask for the
-//! shares of a loop that they know to be empty.
+//! out (`__kmpc_for_static_init_*`): a thread that does the parts of others has to be told theirs. Chunks by
+//! turns are OpenMP's rule. How a loop without chunks is cut is each runtime's: [`Deal::Balanced`] is what
+//! LLVM's (14) and Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. Answers have the runtime's form,
+//! too: some compilers go by the stride without chunks, or ask for shares of a loop known to be empty.
 
 /// How a loop's iterations are dealt out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deal {
-    /// Equal blocks, as many iterations as the largest share has; the last threads may get fewer or none.
-    /// Blocks are a multiple of so many iterations, at least 1.
+    /// Equal blocks, multiples of so many iterations (at least 1); the last threads may get fewer or none.
     Blocks(u64),
     /// Shares that differ by one iteration at most.
     Balanced,
@@ -19,7 +15,7 @@ pub enum Deal {
     Chunks(u64),
 }
 
-/// What one thread does, in iterations; of its first chunk if there are more.
+/// What one thread does, in iterations; if it has several chunks, the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Iterations before its first one.
@@ -62,7 +58,6 @@ impl Deal {
         Some(Share { from, count: count.min(iterations - from), has_last })
     }
 
-    /// Iterations from one chunk of a thread to its next one; all of them where there is none.
     fn stride(self, iterations: u64, team: u32) -> u64 {
         match self {
             Deal::Chunks(chunk) => {
@@ -76,20 +71,19 @@ impl Deal {
 
 /// A type of numbers that loops run through.
 pub trait Number: Copy + PartialOrd {
-    /// What is between two of them.
+    /// The difference of two numbers.
     type Difference: Copy;
 
-    /// How many iterations there are from `first` to `last`, as the runtime counts: by as many bits as the
-    /// type has, so that all of its numbers are none.
+    /// Iterations from `first` to `last`, wrapping in the type's bits as in the runtime.
     fn trips(first: Self, last: Self, step: Self::Difference) -> u64;
 
     /// The number so many iterations further on.
     fn after(self, iterations: u64, step: Self::Difference) -> Self;
 
-    /// Whether nothing lies between them in the direction of the step.
+    /// Whether nothing lies from `first` to `last` in the direction of the step.
     fn is_nothing(first: Self, last: Self, step: Self::Difference) -> bool;
 
-    /// So many, and so many steps.
+    /// So many iterations as a difference, and that times the step.
     fn strides(iterations: u64, step: Self::Difference) -> (Self::Difference, Self::Difference);
 }
 
@@ -130,11 +124,11 @@ numbers! {
 /// What a thread is told of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told<N, D> {
-    /// Its first number; beyond the last one if it has none.
+    /// Its first number; beyond the loop's last one if it does nothing.
     pub first: N,
-    /// Its last one, of its first chunk if there are more.
+    /// Its last number; if it has several chunks, that of the first.
     pub last: N,
-    /// From chunk to chunk.
+    /// The difference from chunk to chunk.
     pub stride: D,
     /// Whether the loop's last iteration is among its own.
     pub has_last: bool,
@@ -187,19 +181,15 @@ mod tests {
         Told { first, last, stride, has_last }
     }
 
-    /// By version 14.
     #[test]
     fn what_llvms_runtime_was_seen_to_tell() {
-        // A loop that its code knows to be empty asks from 0 to the largest number, and goes by their
-        // difference.
+        // For a loop known to be empty, code asks from 0 to the largest number, and goes by their difference.
         assert_eq!(tell(Deal::Balanced, (0u32, u32::MAX, 1), 2, 4), told(0, u32::MAX, 0, false));
         assert_eq!(tell(Deal::Balanced, (0u64, u64::MAX, 1), 2, 4), told(0, u64::MAX, 0, false));
-        // Two chunks for six threads.
         let (n, chunk) = (1_023_733_064i32, 801_722_143);
         assert_eq!(tell(Deal::Chunks(chunk), (0, n, 1), 0, 6), told(0, 801_722_142, 1_603_444_286, false));
         assert_eq!(tell(Deal::Chunks(chunk), (0, n, 1), 3, 6), told(n + 1, n, 1_603_444_286, false));
         assert_eq!(tell(Deal::Chunks(1 << 29), (0, (1 << 30) - 1, 1), 7, 8).stride, 1 << 30);
-        // Nothing to do at all.
         assert_eq!(tell(Deal::Balanced, (5i64, 4, 1), 0, 2), told(5, 4, 1, false));
     }
 
@@ -211,7 +201,6 @@ mod tests {
         ]
     }
 
-    /// The numbers that code runs through that is told this.
     fn run<N, D: Copy + Into<i128>>(deal: Deal, told: Told<N, D>, last: N, step: D) -> Vec<i128>
     where
         N: Number<Difference = D> + Into<i128>,

@@ -1,15 +1,11 @@
 //! Where threads of a dynamic loop *park*: those whose index is at or above the DoP sleep instead of taking
-//! another chunk. The schedule allows any thread to take any chunk, so the result is what it could have been
-//! anyway.
-//!
-//! Thread 0 never parks. The threads that go on look, chunk by chunk, whether the DoP has grown beyond what a
-//! parked one saw, and wake it; a thread that finds the loop exhausted wakes all, because they have to get to
-//! its end. Both change the sequence word ([`Gate::seq`]) first, and a thread that parks reads it before it
-//! looks at anything else: so none is missed.
-//!
-//! Thread 0 may not be there: it may wait for a lock that a thread holds from one chunk to the next, or do
-//! something else and leave the loop to the others. So nobody parks before thread 0 has asked for a chunk,
-//! and once it hasn't asked for one in [`PATIENCE_MS`], the parked threads go on until it does.
+//! another chunk. Any thread may take any chunk, so the result is what it could have been anyway. Thread 0
+//! never parks. Threads that go on look, chunk by chunk, whether the DoP has grown beyond what a parked one
+//! saw, and wake it; a thread that finds the loop exhausted wakes all, because they have to get to its end.
+//! Both change the sequence word ([`Gate::seq`]) first, and a parking thread reads it before anything else:
+//! so none is missed. Thread 0 may wait for a lock that a thread holds between chunks, or leave the loop. So
+//! nobody parks before it has asked for a chunk; once it hasn't in [`PATIENCE_MS`], parked threads go on
+//! until it does.
 
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
@@ -17,21 +13,19 @@ use crate::{Line, Sleep};
 /// How long a parked thread waits for any sign of progress, in milliseconds.
 pub const PATIENCE_MS: u32 = 50;
 
-/// What is there about parking in a region.
+/// The state of parking in a region.
 #[derive(Debug)]
 pub struct Gate {
     /// Changes whenever a parked thread has to look again.
     seq: AtomicU32,
-    /// Threads that are parked or about to be.
     parked: AtomicU32,
-    /// Smallest DoP for which one of them parked.
+    /// Smallest DoP for which a thread parked.
     seen: AtomicU32,
-    /// Loops of the region that are known to be exhausted: all before this one.
+    /// All loops of the region before this one are known to be exhausted.
     exhausted: AtomicU32,
     /// `progress` when a thread gave up waiting: as long as it stays there, nobody parks.
     stuck: AtomicU32,
-    /// Chunks that thread 0 has asked for, modulo 2^32; it alone counts. The others read the rest at each
-    /// chunk.
+    /// Chunks that thread 0 has asked for, modulo 2^32. Only thread 0 writes here; all others read the rest.
     progress: Line,
 }
 
@@ -48,8 +42,7 @@ impl Gate {
         }
     }
 
-    /// Before its next chunk, a thread asks whether it may go on, given its `index` and the DoP `now`; else
-    /// it is to [`Gate::park`] first.
+    /// Whether thread `index` may take a chunk, with the DoP `now`. If not, it is to [`Gate::park`] first.
     #[inline(always)]
     pub fn lets_through(&self, index: u32, now: u32, sleep: &impl Sleep) -> bool {
         if index == 0 {
@@ -63,18 +56,16 @@ impl Gate {
         true
     }
 
-    /// Wakes those who parked when the DoP was smaller than it is `now`.
     #[cold]
     fn call_in(&self, now: u32, sleep: &impl Sleep) {
         if now > self.seen.load(Ordering::Relaxed) {
-            // Whoever parks again notes its DoP again, after it has read the new number of the sequence.
+            // A thread that parks again notes its DoP again, after it has read the new sequence word.
             self.seen.store(u32::MAX, Ordering::Relaxed);
             self.open(sleep);
         }
     }
 
-    /// Sleeps while `dop` says that there are contexts for threads of lower indices only and the loop goes
-    /// on. `number` is the loop's in the region, from 0.
+    /// Sleeps while `dop` leaves no context for `index` and the region's loop `number`, from 0, goes on.
     pub fn park(&self, index: u32, number: u32, sleep: &impl Sleep, dop: impl Fn() -> u32) {
         let mut progress = self.progress.0.load(Ordering::Relaxed);
         if progress == self.stuck.load(Ordering::Relaxed) {
@@ -101,7 +92,7 @@ impl Gate {
         }
     }
 
-    /// A thread found the loop of this `number` exhausted: all have to get to its end.
+    /// A thread found the loop `number` exhausted: all threads have to get to its end.
     #[inline(always)]
     pub fn exhausted(&self, number: u32, sleep: &impl Sleep) {
         if self.exhausted.load(Ordering::Relaxed) <= number {
@@ -110,7 +101,7 @@ impl Gate {
         }
     }
 
-    /// Nobody parks any more in this region: it is being cancelled, say.
+    /// Nobody parks in this region any more: it is being cancelled, say.
     pub fn close_down(&self, sleep: &impl Sleep) {
         self.exhausted(u32::MAX - 1, sleep);
     }
@@ -136,8 +127,6 @@ mod tests {
     use crate::testing::Parking;
     use std::sync::atomic::{AtomicBool, AtomicU64};
 
-    /// A loop of many chunks under a DoP that changes all the time: every chunk is done once, and everybody
-    /// comes home.
     #[test]
     fn every_chunk_is_done_and_everybody_comes_home() {
         const TEAM: u32 = 4;
@@ -192,11 +181,10 @@ mod tests {
     #[test]
     fn a_parked_thread_goes_on_when_nobody_else_does() {
         let (gate, parking) = (Gate::new(), Parking::default());
-        // Thread 0 does something else: nobody parks.
+        // Thread 0 hasn't asked for a chunk: nobody parks.
         gate.park(1, 0, &parking, || 1);
         assert!(gate.lets_through(0, 1, &parking));
-        // It takes a chunk and is stuck in it (waiting for a lock that thread 1 holds): nobody ever wakes
-        // thread 1.
+        // Thread 0 is stuck in a chunk, waiting for a lock of thread 1's: nobody wakes thread 1.
         gate.park(1, 0, &parking, || 1);
         assert_eq!(gate.stuck.load(Ordering::Relaxed), 1);
         gate.park(1, 0, &parking, || 1);

@@ -1,14 +1,11 @@
-//! Who gets how many of a process's contexts, where several pools of threads in it ask for some.
-//!
-//! oneTBB asks for each of its arenas: how many *workers* it could use, and how many it can't do without.
-//! Such a request is a *permit*. The threads that came into an arena from outside and work there too, the
-//! *masters*, ask nobody; they count against the share, and what is left of it is divided among the permits.
-//!
-//! - Whoever works at the outermost level comes first. An arena within a task of another one gets what is
-//!   left there: the outer one's threads are its masters, so that it gets on without any worker.
-//! - Those of one rank get the same, or what they want if that is less.
-//! - Workers leave when they have finished a task. Until then they count for a permit of a worse rank, which
-//!   would only be in their way; for one of the same rank they don't, as it would wait for long.
+//! Who gets how many of a process's contexts, where several pools of threads in it ask for some. oneTBB asks
+//! for a *permit* for each arena: how many *workers* it could use, and how many it can't do without.
+//! *Masters*, threads that came into an arena from outside, ask nobody. What they leave of the share is
+//! divided:
+//! - The outermost level comes first. An arena within a task of another one gets what is left there: the
+//!   outer one's threads are its masters, so that it gets on without any worker.
+//! - Permits of one rank get the same, or what they want if that is less.
+//! - Workers leave when they have finished a task. Until then only worse ranks have to do without them.
 
 use core::cell::Cell;
 
@@ -18,15 +15,14 @@ pub enum Rank {
     /// At the outermost level.
     #[default]
     Outer,
-    /// Within the work of another one.
+    /// Within the work of another permit.
     Inner,
-    /// Holds its workers for later: whatever the others leave.
+    /// Holds its workers for later: gets whatever the others leave.
     Idle,
-    /// Wants none.
+    /// Wants no workers.
     Off,
 }
 
-/// Ranks that may have workers, best first.
 const RANKS: [Rank; 3] = [Rank::Outer, Rank::Inner, Rank::Idle];
 
 /// What one permit wants, and what it gets. All numbers are of workers.
@@ -34,11 +30,11 @@ const RANKS: [Rank; 3] = [Rank::Outer, Rank::Inner, Rank::Idle];
 pub struct Permit {
     /// Its rank.
     pub rank: Cell<Rank>,
-    /// Fewest workers that it has to have, whatever the share.
+    /// Fewest workers that it must have, whatever the share.
     pub least: Cell<u32>,
     /// Most workers that it can use, not below `least`.
     pub most: Cell<u32>,
-    /// Workers that are at it now.
+    /// Workers that are at work now.
     pub running: Cell<u32>,
     /// Keeps what it has for as long as it is active.
     pub rigid: Cell<bool>,
@@ -47,7 +43,6 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The fewest and the most that it is to be given now.
     fn bounds(&self) -> (u32, u32) {
         if self.rigid.get() && self.given.get() >= self.least.get() && self.given.get() != 0 {
             return (self.given.get(), self.given.get());
@@ -61,9 +56,8 @@ impl Permit {
     }
 }
 
-/// Divides `share` contexts, of which `masters` are taken, among `permits`; without a share (`None`) each
-/// gets what it wants. Together they get no more than is left, unless that is less than they have to have.
-/// Returns how many of them get another number than before.
+/// Divides `share` contexts, of which `masters` are taken; `None` gives each permit what it wants. Together
+/// they get what is left at most, or what they must have. Returns how many numbers have changed.
 pub fn divide<'p>(
     share: Option<u32>,
     masters: u32,
@@ -109,7 +103,7 @@ pub fn divide<'p>(
         }
         left = left.saturating_sub(taken);
         if rank == Rank::Outer {
-            // Those of a permit that wants none any more may be at work within another one.
+            // Workers of a permit that wants none any more may work within another one.
             let late: u64 = of(Rank::Off).map(|permit| u64::from(permit.running.get())).sum();
             left = left.saturating_sub(late);
         }
@@ -167,7 +161,6 @@ mod tests {
         outer.running.set(1);
         divide(Some(4), 1, [&outer, &inner].into_iter());
         assert_eq!((outer.given.get(), inner.given.get()), (1, 2));
-        // One of them is within the inner one, and the outer one wants none besides.
         outer.rank.set(Rank::Off);
         divide(Some(4), 1, [&outer, &inner].into_iter());
         assert_eq!((outer.given.get(), inner.given.get()), (0, 2));

@@ -1,8 +1,5 @@
-//! Where a master leaves word of the region that it is in, for somebody who looks after regions that get
-//! nowhere.
-//!
-//! The region lies on the master's stack, so it must not end while somebody looks at it: it is *lent*, and
-//! the master waits at its end until it has been given back.
+//! Where a master shows its region to somebody who looks after regions that get nowhere. The region lies on
+//! the master's stack, so the master waits at its end while it is *lent* to somebody who looks at it.
 
 use crate::sync::{AtomicUsize, Ordering};
 
@@ -37,7 +34,7 @@ impl Post {
     /// The master leaves its region; `pause` is called in each round while somebody looks at it.
     #[inline(always)]
     pub fn take_back(&self, region: usize, mut pause: impl FnMut()) {
-        // It may have been cleared, by a fork in the region.
+        // A fork in the region may have cleared the post.
         while self
             .at
             .compare_exchange(region, 0, Ordering::Acquire, Ordering::Relaxed)
@@ -47,7 +44,7 @@ impl Post {
         }
     }
 
-    /// Looks at the region, if the master is in one. Not while somebody else does.
+    /// Looks at the region, if the master is in one and nobody else looks; `true` if so.
     pub fn look(&self, work: impl FnOnce(usize)) -> bool {
         let region = self.at.load(Ordering::SeqCst);
         let lent = region != 0
@@ -60,7 +57,7 @@ impl Post {
         lent
     }
 
-    /// Forgets the region, whoever was there: after a fork.
+    /// Forgets the region, after a fork.
     pub fn clear(&self) {
         self.at.store(0, Ordering::Relaxed);
     }

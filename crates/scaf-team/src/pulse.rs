@@ -1,12 +1,9 @@
-//! Whether a process computes in parallel by other means than OpenMP regions, as its clocks tell.
-//!
-//! A BLAS has no entry that all its calls pass, so nobody sees when it runs. What can be seen is the
-//! process's CPU time, a few times a second: more than one context's is work on several threads. Where they
-//! have less, because they share one context or the machine is busy, its first thread and the others have
-//! about as much each, and are made to give up their contexts all the time: each time slice ends with one of
-//! them waiting. (Threads that hand a lock to each other give up theirs freely.) And where its libraries may
-//! use one thread only, because of us, nothing shows whether it would use more: then it counts as what it was
-//! before, for as long as it computes.
+//! Whether a process computes in parallel by other means than OpenMP regions, as its clocks tell. A BLAS has
+//! no entry that all its calls pass, but the process's CPU time can be seen: more than one context's is work
+//! on several threads. Where they have less, on one context or a busy machine, the first thread and the
+//! others have about as much each, and are made to give up their contexts all the time: each time slice ends
+//! with one of them waiting. (Threads that hand a lock to each other give theirs up freely.) Where libraries
+//! may use one thread only, because of scaf, nothing can be seen, and the last verdict stays for a while.
 
 /// What was found in the time since the look before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,55 +12,50 @@ pub struct Look {
     pub wall_us: u64,
     /// CPU time of the whole process, in microseconds.
     pub cpu_us: u64,
-    /// That of its first thread.
+    /// CPU time of its first thread, in microseconds.
     pub first_us: u64,
     /// How often threads were made to give up their context.
     pub switches: u64,
     /// Threads that its libraries may use now.
     pub allowed: u32,
-    /// Whether an OpenMP region runs, which tells of itself.
+    /// Whether an OpenMP region runs, which is reported by itself.
     pub in_region: bool,
 }
 
 /// Time between two looks while the process computes, in milliseconds.
 pub const PERIOD_MS: u32 = 50;
-/// The same when it has slept for long.
+/// The same after a long sleep.
 pub const LONGEST_MS: u32 = 800;
 
-/// The same when something was seen that has to be seen twice.
+/// The same when something has to be seen twice.
 const SOON_MS: u32 = 30;
-/// Looks in a row that show several threads before it counts: a BLAS's threads spin for 20 to 30 ms when it
-/// is loaded, and after a call.
+/// Busy looks in a row that count as parallel: a BLAS's threads spin for 20 to 30 ms at load and after calls.
 const BUSY_LOOKS: u32 = 2;
-/// Looks in a row that show one thread before it counts as that.
+/// Quiet looks in a row that end it.
 const QUIET_LOOKS: u32 = 2;
-/// Looks while nothing can be seen, after which an earlier verdict is as good as none: a minute.
+/// Looks at which nothing can be seen, after which the last verdict is void: a minute.
 const BLIND_LOOKS: u32 = 1_200;
 
 /// What was seen so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pulse {
     parallel: bool,
-    /// Looks since several threads were seen at it.
     since: u32,
-    /// Looks in a row with them.
     busy: u32,
-    /// Looks in a row without.
     quiet: u32,
     pause_ms: u32,
 }
 
 impl Default for Pulse {
-    /// One that has seen nothing.
     fn default() -> Pulse {
         Pulse { parallel: false, since: BLIND_LOOKS, busy: 0, quiet: 0, pause_ms: PERIOD_MS }
     }
 }
 
 impl Pulse {
-    /// Takes in a look; whether the process computes in parallel.
+    /// Takes in a look; returns whether the process computes in parallel.
     pub fn take(&mut self, look: &Look) -> bool {
-        // Stopped for a while, by somebody's turn or a signal: the clocks went on, and say nothing.
+        // The process was stopped for a while: the clocks went on, and say nothing.
         if look.wall_us > 3_000 * u64::from(self.pause_ms()) {
             return self.parallel;
         }
@@ -110,8 +102,7 @@ impl Pulse {
     }
 }
 
-/// Whether the first thread and others compute by turns: each for a slice, 3 or 4 ms, so that they are
-/// switched at least once for each 10 ms of CPU time.
+/// Whether the first thread and others take turns, of 3 or 4 ms each: a switch at least in 10 ms of CPU time.
 fn takes_turns(look: &Look) -> bool {
     let others = look.cpu_us.saturating_sub(look.first_us);
     let (less, more) = (others.min(look.first_us), others.max(look.first_us));
@@ -122,7 +113,6 @@ fn takes_turns(look: &Look) -> bool {
 mod tests {
     use super::*;
 
-    /// So many hundredths of a context, all of the first thread, with libraries that may use two.
     fn look(busy: u64) -> Look {
         Look {
             wall_us: 50_000,
@@ -138,7 +128,6 @@ mod tests {
     fn more_cpu_time_than_one_context_has_is_parallel() {
         let mut pulse = Pulse::default();
         assert!(!pulse.take(&look(100)));
-        // Once may be threads that wait for work; the second look comes sooner.
         assert!(!pulse.take(&look(180)));
         assert!(pulse.pause_ms() < PERIOD_MS);
         assert!(pulse.take(&look(180)));
@@ -156,7 +145,6 @@ mod tests {
             pulse.take(&look)
         };
         assert!(is_parallel(both(100)));
-        // On a machine that is busy they have less.
         assert!(is_parallel(both(40)));
         // One thread that others disturb; two that hand a lock to each other; nothing much.
         assert!(!is_parallel(Look { switches: 10, ..look(100) }));
@@ -176,9 +164,7 @@ mod tests {
         }
         pulse.take(&one(2));
         assert!(!pulse.take(&one(2)));
-        // It goes on.
         assert!(pulse.take(&one(90)));
-        // But not for ever.
         for _ in 0..BLIND_LOOKS {
             pulse.take(&one(100));
         }

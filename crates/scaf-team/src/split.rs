@@ -1,21 +1,16 @@
-//! One grant for all runtimes of a process.
-//!
-//! A process can have several runtimes that compute on threads of their own: OpenMP, oneTBB, a BLAS. Each
-//! believes that the whole grant is its own. Those that run beside each other share it; one that is called by
-//! the threads of an OpenMP team is called by each of them, so that each call gets what there is for one
-//! thread of the team. Whoever runs has one context at least: a runtime can't run on none.
+//! One grant for all runtimes of a process that compute on threads of their own: OpenMP, oneTBB, a BLAS. Each
+//! believes that the whole grant is its own. Runtimes that run beside each other share it, with at least one
+//! context each. One that is called by an OpenMP team's threads gets, for each call, what there is for one
+//! thread.
 
-/// Contexts for each of `N` runtimes, `wants[i]` being how many runtime `i` could use and 0 if it doesn't
-/// run, in a process with `dop` contexts and OpenMP teams of `outer` threads together (0 or 1: none). What is
-/// said of one that doesn't run is 0.
-///
-/// The shares of those that run are at least 1, at most what they want, and together at most the DoP for one
-/// thread of the team, unless more run than that has contexts.
+/// Contexts for each of `N` runtimes in a process with `dop` contexts. `wants[i]` is what runtime `i` could
+/// use, 0 if it doesn't run; `outer` are the threads of OpenMP teams together (0 or 1: none). Shares are 0
+/// for those that don't run. Others are at least 1, at most what they want, and together at most the DoP for
+/// one thread of the team, unless more than that run.
 pub fn shares<const N: usize>(dop: u32, outer: u32, wants: [u32; N]) -> [u32; N] {
     let mut room = (dop / outer.max(1)).max(1);
     let mut shares = wants.map(|want| want.min(1));
     room = room.saturating_sub(shares.iter().sum());
-    // One context a round to each that can use it: few contexts, fewer runtimes.
     while room > 0 {
         let before = room;
         for (share, want) in shares.iter_mut().zip(wants) {

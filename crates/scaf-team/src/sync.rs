@@ -5,8 +5,7 @@ pub use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// Between a sequentially consistent write and such a read of another word. Says nothing that they don't say
-/// themselves, but loom takes them for acquire and release.
+/// Between SeqCst accesses to two words, which loom takes for acquire and release only.
 #[inline(always)]
 pub(crate) fn in_order() {
     #[cfg(loom)]

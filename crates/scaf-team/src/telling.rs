@@ -1,8 +1,7 @@
-//! When those who follow the DoP by themselves are told that it has changed: of a smaller one at once,
-//! because somebody waits for the contexts; of a larger one no more than a few times a second, because making
-//! threads costs them something.
+//! When those who follow the DoP by themselves are told of a change: of a smaller one at once, for somebody
+//! waits for the contexts; of a larger one a few times a second at most, because making threads costs.
 
-/// Since they were told last lies at least this time, in milliseconds, before they are told of a larger DoP.
+/// Shortest time since they were told last before they are told of a larger DoP, in milliseconds.
 const REST_MS: u64 = 200;
 
 /// What they were told last.
@@ -19,7 +18,7 @@ pub enum Due {
     Known,
     /// At once.
     Now,
-    /// In so many milliseconds, if it is still so then.
+    /// In so many milliseconds, if nothing has changed by then.
     In(u32),
 }
 
@@ -29,7 +28,7 @@ impl Telling {
         Telling { dop: 0, at_ms: 0 }
     }
 
-    /// Whether they are to be told of this DoP, at a time in milliseconds since any moment.
+    /// Whether this DoP is to be told now, in milliseconds since any moment.
     pub fn due(&self, dop: u32, now_ms: u64) -> Due {
         let rest = (self.at_ms + REST_MS).saturating_sub(now_ms);
         match self.dop {
@@ -39,7 +38,7 @@ impl Telling {
         }
     }
 
-    /// They were told of it.
+    /// Notes that this DoP was told.
     pub fn told(&mut self, dop: u32, now_ms: u64) {
         *self = Telling { dop, at_ms: now_ms };
     }

@@ -24,7 +24,6 @@ impl Futex {
 impl Sleep for Futex {
     fn sleep(&self, word: &AtomicU32, value: u32, _: u32) -> bool {
         let lock = self.lock.lock().unwrap();
-        // As the kernel does: the value is read under the lock that a waker takes.
         if word.load(Ordering::SeqCst) == value {
             drop(self.woken.wait(lock).unwrap());
         }
@@ -37,7 +36,6 @@ impl Sleep for Futex {
     }
 }
 
-/// A closure that says once to look again, then to sleep.
 fn once() -> impl FnMut() -> bool {
     let mut first = true;
     move || {
@@ -129,8 +127,7 @@ fn a_parked_thread_is_woken_when_the_grant_grows() {
         let other = Arc::clone(&shared);
         let thread = thread::spawn(move || other.0.park(1, 0, &other.1, || dop(&other)));
         shared.2.store(2, Ordering::SeqCst);
-        // A chunk that begins after the change, and the end of the loop, which no parked thread may miss
-        // either.
+        // A chunk that begins after the change, then the loop's end, which no parked thread may miss either.
         assert!(shared.0.lets_through(0, dop(&shared), &shared.1));
         shared.0.exhausted(0, &shared.1);
         thread.join().unwrap();

@@ -1,9 +1,6 @@
-//! The C API of include/scaf.h, which says what each function does: pools of threads that the program made
-//! itself.
-//!
-//! Its functions are looked up by name, so that a program needs nothing but the header; their names, types
-//! and the size of `scaf_work` are an ABI (tests/e2e/api.rs). A pool is a number from 1, and all that is
-//! known of it is how many threads it would run, and its name.
+//! The C API of include/scaf.h: pools of threads that the program made itself. Programs look its functions up
+//! by name; the names, the types and the size of `scaf_work` are an ABI (tests/e2e/api.rs). A pool is a
+//! number from 1, of which only the thread count and the name are known.
 
 use crate::link::grant::{sleep, wake};
 use crate::link::{pages, state};
@@ -17,26 +14,22 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use scaf_proto::grant::Word;
 use scaf_proto::runtimes::{Kind, Promise};
 
-/// The version of the interface, as in include/scaf.h.
 const VERSION: u32 = 1;
-/// Most threads of a pool, and what a pool that isn't there is told.
+/// Most threads of a pool; also the answer for a pool that doesn't exist.
 const MOST_THREADS: u32 = 65_535;
 /// Longest sleep without a look at the daemon, in milliseconds.
 const LOOK_MS: u64 = 1_000;
 
-/// Most pools.
 const MOST_POOLS: usize = 32;
 
 /// Threads of each pool; 0 where there is none.
 static POOLS: [AtomicU32; MOST_POOLS] = [const { AtomicU32::new(0) }; MOST_POOLS];
-/// Their names, zeros behind them. A number that is given away again keeps the name that people know it by.
+/// The pools' names, padded with zeros. A number that is used again keeps the name that people know it by.
 static NAMES: [Name; MOST_POOLS] = [const { [const { AtomicU8::new(0) }; NAME_BYTES] }; MOST_POOLS];
 type Name = [AtomicU8; NAME_BYTES];
-/// Bytes of a name that count, and what an unnamed pool is called.
 const NAME_BYTES: usize = 23;
 const UNNAMED: &CStr = c"pool";
 
-/// Tells of the pools as of runtimes. They look at their grant, or wait for it.
 pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
     let grant = pages::grant().word();
     for (pool, name) in POOLS.iter().zip(&NAMES) {
@@ -67,15 +60,14 @@ fn threads_of(pool: u32) -> Option<u32> {
     (threads != 0).then_some(threads)
 }
 
-/// The most threads of any pool.
 fn widest() -> u32 {
     POOLS.iter().map(|pool| pool.load(Ordering::Relaxed)).max().unwrap_or(0)
 }
 
-/// The grant, having looked after the connection, for a pool that is there.
+/// Tends the connection and returns the grant. Only for pools that exist.
 fn grant() -> Word {
     if masters::in_pools() == 0 {
-        // A forked child knows of no pool until it asks.
+        // In a forked child, `masters` has forgotten the pools.
         masters::set_pools(widest());
     }
     state::tend_other(ticks());
@@ -138,7 +130,7 @@ pub extern "C" fn scaf_dop(pool: u32) -> u32 {
 pub extern "C" fn scaf_wait(pool: u32, seen: u32, timeout_ms: i32) -> u32 {
     let until = (timeout_ms >= 0).then(|| now_ms().saturating_add(timeout_ms as u64));
     loop {
-        // The word before what is made of it, so that a change after that is one of this word.
+        // Read before the DoP, so that a change after this load ends the sleep.
         let word = pages::grant().word();
         let now = scaf_dop(pool);
         let left = until.map_or(u64::MAX, |until| until.saturating_sub(now_ms()));
@@ -147,7 +139,7 @@ pub extern "C" fn scaf_wait(pool: u32, seen: u32, timeout_ms: i32) -> u32 {
         }
         sleep(word, left.min(LOOK_MS) as u32);
         if threads_of(pool).is_none() {
-            // Nothing will ever come of it.
+            // The pool is gone: no change will come.
             return scaf_dop(pool);
         }
     }
@@ -171,7 +163,7 @@ pub unsafe extern "C" fn scaf_begin(work: *mut Work, pool: u32, kind: u64, threa
 /// `work` was written by [`scaf_begin`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scaf_end(work: *mut Work, units: u64) {
-    // SAFETY: the caller's word; a second end finds nothing to do.
+    // SAFETY: the caller's word. A second end finds `Ticket::NONE`.
     let ticket = unsafe { core::mem::replace(&mut (*work).ticket, Ticket::NONE) };
     work::end(ticket, units);
 }

@@ -1,4 +1,4 @@
-//! The runtimes that a process has, in one table, by which the daemon is told of all of them.
+//! The table of the process's runtimes, from which the daemon is told of them.
 
 use super::{api, blas, tbb};
 use crate::link::pages;
@@ -9,13 +9,12 @@ use crate::runtimes::found::{Discover, Found};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use scaf_proto::runtimes::{Kind, MOST_RUNTIMES, Promise};
 
-/// Kinds of runtimes: a port for another one is a line here.
 static KINDS: [Discover; 4] = [openmp, tbb::discover, blas::discover, api::discover];
 
-/// Copies that were told of, in the order of their places on the report page.
+/// Runtimes that the daemon was told of, by their places on the report page.
 static TOLD: [AtomicUsize; MOST_RUNTIMES] = [const { AtomicUsize::new(0) }; MOST_RUNTIMES];
 
-/// Tells the daemon what there is, each at its place. Threads that do so at the same time write the same.
+/// Tells the daemon of all runtimes. Threads that do so at the same time write the same.
 pub fn tell() {
     let page = pages::report().runtimes();
     for discover in &KINDS {
@@ -35,7 +34,6 @@ fn place_of(id: usize) -> Option<usize> {
     })
 }
 
-/// libgomp, and LLVM's and Intel's runtimes. Each region asks for itself, and tells of itself.
 fn openmp(found: &mut dyn FnMut(Found<'_>)) {
     for number in 0..RUNTIMES {
         let (Some(runtime), Some((id, file))) = (by_number(number), file_of(number)) else { return };

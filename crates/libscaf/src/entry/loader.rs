@@ -9,8 +9,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 arch::answered! {
-    /// The program loads a library. Only noted, and passed on so that libc still sees who asks. But where
-    /// oneTBB loads a manager of its threads, it may get ourselves.
+    /// Notes the call and passes it on so that libc sees the caller. oneTBB may get us as its manager.
     dlopen: asked, else DLOPEN
 }
 
@@ -27,7 +26,6 @@ unsafe extern "C" fn asked(name: *const c_char, _flags: c_int, caller: usize) ->
     unsafe { tbb::manager::instead_of(name, caller) }
 }
 
-/// The program unloads a library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;

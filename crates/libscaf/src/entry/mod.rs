@@ -1,8 +1,7 @@
-//! What programs and their runtimes call. Each entry point is passed on to whom it would have reached without
+//! What programs and their runtimes call. Each entry point is passed on to where it would have gone without
 //! us.
-//!
-//! - [`gomp`]: GCC's libgomp, a table of entry points; [`kmpc`]: LLVM's and Intel's runtimes; [`opened`]:
-//!   regions that one call opens and another ends, by both;
+//! - [`gomp`]: GCC's libgomp; [`kmpc`]: LLVM's and Intel's runtimes; [`opened`]: regions that one call opens
+//!   and another ends, by both;
 //! - [`tbb`]: oneTBB; [`blas`]: OpenBLAS and BLIS; [`api`]: pools of the program's own, by `scaf.h`;
 //! - [`loader`]: libraries that come and go; [`copies`]: what the daemon is told of all of these.
 

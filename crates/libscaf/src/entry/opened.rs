@@ -17,27 +17,25 @@ use core::ptr::null;
 use core::sync::atomic::AtomicU64;
 use scaf_proto::report::SLOTS;
 
-/// What is kept of an opened region. It can't lie on the stack, and another thread may be in the body after
-/// the caller has left it, so there is one for each master.
+/// An opened region. It can't lie on the stack, for another thread may be in the body after the caller has
+/// left it; so there is one for each master.
 struct Opened {
     entered: Entered,
     frame: Frame,
     note: &'static AtomicU64,
-    /// When its master began to run its body.
+    /// Tick at which its master began to run its body.
     inside_since: u64,
 }
 
-/// All zero before the first one, so that a process without such regions has no page of it.
+/// All zero until it is used, so that a process without such regions has no page of it.
 struct Place(UnsafeCell<MaybeUninit<Opened>>);
 
-// SAFETY: each place is used by the one master that holds the slot of its number; its team reads the frame
-// while the region runs.
+// SAFETY: a place is used by the master that holds the slot of its number; the team only reads the frame.
 unsafe impl Sync for Place {}
 
 static OPENED: [Place; SLOTS] = [const { Place(UnsafeCell::new(MaybeUninit::zeroed())) }; SLOTS];
 
-/// A region is opened; the caller runs the body itself, and then ends the region.
-///
+/// Opens a region, whose body the caller runs.
 /// # Safety
 /// As for [`crate::region::enter::run`].
 pub unsafe fn start(region: Region, pass: impl Pass<()>) {
@@ -53,14 +51,13 @@ pub unsafe fn start(region: Region, pass: impl Pass<()>) {
         if (*master()).depth != 0 {
             (*master()).depth = (*master()).depth.saturating_add(1);
             if let Some(around) = (*this).frame.as_ref() {
-                // Its threads can't be told from those around it, so all waits are the runtime's from now on.
+                // Its threads can't be told from those around, so all waits are the runtime's from now on.
                 around.has_nested();
                 around.is_cancelled();
             }
             return pass(code.runtime, work.body, work.data, inner_request(this, code, requested));
         }
-        // Of what its threads wait for, and who looks after them, nothing can be known: no kind for fewer
-        // threads.
+        // What its threads wait for can't be known, so its kind permits no fewer threads.
         let kind = if kind == Kind::Sections { kind } else { Kind::Opened };
         let entered = open(this, &Region { kind, ..region });
         let Some(slot) = entered.slot else {
@@ -76,8 +73,7 @@ pub unsafe fn start(region: Region, pass: impl Pass<()>) {
     }
 }
 
-/// The end of a region opened by [`start`]; `caller` is the return address, for a region that we haven't seen
-/// open.
+/// Ends a region opened by [`start`]; `caller` is the return address, for a region that we haven't seen open.
 pub unsafe extern "C" fn end(caller: usize) {
     let this = thread();
     // SAFETY: as in `start`.

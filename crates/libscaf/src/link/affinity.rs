@@ -7,10 +7,9 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::MASK_WORDS;
 use scaf_proto::grant;
 
-/// As it was before the daemon narrowed it.
 static OWN: [AtomicU64; MASK_WORDS] = [const { AtomicU64::new(0) }; MASK_WORDS];
 
-/// The process's own affinity: as it is while nobody has narrowed it, as it was then afterwards.
+/// The process's own affinity, read at the first call, before the daemon narrows it.
 pub fn own() -> [u64; MASK_WORDS] {
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     if KNOWN.swap(1, Ordering::Relaxed) == 0 {
@@ -28,10 +27,9 @@ pub fn own() -> [u64; MASK_WORDS] {
     own
 }
 
-/// How many PUs the process has of its own, once that was asked for.
+/// PUs that the process has of its own; 0 until asked for.
 static OWN_PUS: AtomicU32 = AtomicU32::new(0);
 
-/// PUs that the process has of its own.
 #[inline(always)]
 pub fn own_pus() -> u32 {
     match OWN_PUS.load(Ordering::Relaxed) {
@@ -47,15 +45,14 @@ fn count_own_pus() -> u32 {
     count
 }
 
-/// After attaching: what the daemon says is right also for a program that was narrowed when it became another
-/// one.
+/// After attaching: the daemon's masks are right also for a program that was narrowed before an exec.
 pub fn take_from_grant() {
     if let Some(masks) = pages::grant().masks() {
         OWN_PUS.store(grant::count(&masks.own), Ordering::Relaxed);
     }
 }
 
-/// After a fork, in the child of an attached process: it is back on the program's own affinity.
+/// After a fork, in the child of an attached process: restores the program's own affinity.
 pub fn give_back() {
     let Some(masks) = pages::grant().word().folded().then(|| pages::grant().masks()).flatten() else {
         return;
@@ -64,7 +61,7 @@ pub fn give_back() {
     // SAFETY: fills and reads memory of ours; an empty mask is refused by the kernel.
     unsafe {
         libc::sched_getaffinity(0, size_of_val(&now), now.as_mut_ptr().cast());
-        // A thread that had bound itself elsewhere has a child that stays there.
+        // A thread that had bound itself elsewhere passes that on to its child.
         if now == masks.granted {
             libc::sched_setaffinity(0, size_of_val(&masks.own), masks.own.as_ptr().cast());
         }

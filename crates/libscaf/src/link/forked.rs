@@ -1,7 +1,6 @@
 //! A forked child is another program: it has its parent's memory, but not its threads, and not its grant.
-//!
 //! Without this, the child would hold the parent's socket open after the parent's death, write into its
-//! report page, and stay on its PUs for ever. What each floor does is in the table of hooks.
+//! report page, and stay on its PUs for ever. The table of hooks says what each floor does.
 
 use crate::runtimes::hooks;
 use crate::sys::errno::keeping_errno;
@@ -15,8 +14,7 @@ unsafe extern "C" {
     ) -> core::ffi::c_int;
 }
 
-/// Has the child of every future fork start afresh. Registered at the first attachment: a process that was
-/// never attached has nothing to undo.
+/// Has every future child start afresh. Called at the first attachment: before, there is nothing to undo.
 pub fn watch() {
     static WATCHING: AtomicU32 = AtomicU32::new(0);
     if WATCHING.swap(1, Ordering::Relaxed) == 0 {

@@ -1,5 +1,4 @@
-//! The connection to the daemon: attaching, staying attached, the two shared pages, and staying out of the
-//! way of a fork.
+//! The connection to the daemon: attaching, staying attached, the two shared pages, and forks.
 
 pub mod affinity;
 pub mod forked;

@@ -1,8 +1,7 @@
-//! The two pages that the client shares with the daemon, at addresses that never change.
-//!
-//! Both lie in the library's own zeroed memory. Attaching maps the daemon's pages over them, detaching maps
-//! zero pages over them again: a thread in the middle of a region always finds a page where it looks, and a
-//! zero grant means unmanaged. So the hot path needs neither a pointer nor a check.
+//! The two pages that the client shares with the daemon, at addresses that never change. Both lie in the
+//! library's own zeroed memory. Attaching maps the daemon's pages over them, detaching maps zero pages over
+//! them: a thread within a region always finds a page, and a zero grant means unmanaged. So the hot path
+//! needs neither a pointer nor a check.
 
 use core::cell::UnsafeCell;
 use scaf_proto::PAGE_BYTES;
@@ -18,24 +17,22 @@ unsafe impl Sync for Page {}
 static GRANT: Page = Page(UnsafeCell::new([0; PAGE_BYTES]));
 static REPORT: Page = Page(UnsafeCell::new([0; PAGE_BYTES]));
 
-/// The daemon's grant.
 #[inline(always)]
 pub fn grant() -> &'static GrantPage {
     // SAFETY: aligned, of at least the type's size, and any bytes are a value of its atomics.
     unsafe { &*GRANT.0.get().cast() }
 }
 
-/// Our report.
 #[inline(always)]
 pub fn report() -> &'static ReportPage {
     // SAFETY: as above.
     unsafe { &*REPORT.0.get().cast() }
 }
 
-/// Maps the daemon's pages; `false` if the kernel refused either, and then neither is mapped.
+/// Maps both of the daemon's pages, or neither and returns `false` if the kernel refuses.
 pub fn map(grant_fd: i32, report_fd: i32) -> bool {
-    // The report page comes first: a grant must not be seen before there is a page to report on.
-    // SAFETY: both addresses are our own pages, whole and aligned.
+    // SAFETY: both addresses are our own pages, whole and aligned. The report page comes first: a grant must
+    // not be seen before there is a page to report on.
     unsafe {
         let both = over(&REPORT, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, report_fd)
             && over(&GRANT, libc::PROT_READ, libc::MAP_SHARED, grant_fd);
@@ -46,7 +43,6 @@ pub fn map(grant_fd: i32, report_fd: i32) -> bool {
     }
 }
 
-/// Maps zero pages over both.
 pub fn unmap() {
     let private = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: as in `map`.

@@ -1,5 +1,4 @@
-//! The socket: connecting, one packet each way, and its end of file, which is the only sign that the daemon
-//! is gone.
+//! The socket: connecting, one packet each way, and its end of file, the only sign that the daemon is gone.
 
 use crate::sys::settings;
 use core::ffi::c_int;
@@ -14,7 +13,7 @@ static SOCKET: AtomicI32 = AtomicI32::new(-1);
 /// The socket's inode: a program may close our descriptor and open another file under its number.
 static SOCKET_INODE: AtomicU64 = AtomicU64::new(0);
 
-/// Connects to the daemon where the settings say, else where one usually listens; `false` if none does.
+/// Connects to the daemon where the settings say, else at the usual paths; `false` if none listens.
 pub fn connect() -> bool {
     let settings = settings::get();
     if settings.socket[0] != 0 {
@@ -29,8 +28,7 @@ pub fn connect() -> bool {
     }
 }
 
-/// Connects to the socket whose path is made of `parts` (each up to its first zero), if it is root's or our
-/// own.
+/// Connects to the path made of `parts` (each up to its first zero), if the daemon is root's or our own.
 fn connect_to(parts: &[&[u8]]) -> bool {
     // SAFETY: plain system calls on memory of ours.
     unsafe {
@@ -90,11 +88,9 @@ pub fn send(hello: &Hello) -> bool {
         && unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), quietly) } == bytes.len() as isize
 }
 
-/// The daemon's answer, for as long as it is looked at.
 pub struct Answer {
-    /// Whether it says welcome.
     pub welcome: bool,
-    /// The pages of grant and report; -1 where there is none.
+    /// Descriptors of the grant page and the report page; -1 where there is none.
     pub files: [c_int; 2],
 }
 
@@ -110,8 +106,7 @@ impl Drop for Answer {
 /// Takes the daemon's answer, waiting for it up to `patience_ms`; `None` while there is none.
 pub fn receive(patience_ms: c_int) -> Option<Answer> {
     let fd = SOCKET.load(Ordering::Relaxed);
-    // SAFETY: plain system calls on memory of ours; `control` is large and aligned enough for two
-    // descriptors.
+    // SAFETY: system calls on memory of ours; `control` is aligned, and large enough for two descriptors.
     unsafe {
         let mut ready = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         if libc::poll(&mut ready, 1, patience_ms) <= 0 {
@@ -139,7 +134,7 @@ pub fn receive(patience_ms: c_int) -> Option<Answer> {
             let count =
                 ((*header).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize) / size_of::<c_int>();
             let data = libc::CMSG_DATA(header).cast::<c_int>();
-            // More than two come from no daemon of ours; all there is room for would be 12.
+            // Our daemon sends two; the buffer has room for 12.
             for number in 0..count.min(12) {
                 let file = data.add(number).read_unaligned();
                 match files.get_mut(number) {
@@ -155,7 +150,6 @@ pub fn receive(patience_ms: c_int) -> Option<Answer> {
     }
 }
 
-/// Whether the descriptor is still our socket.
 pub fn is_ours() -> bool {
     let fd = SOCKET.load(Ordering::Relaxed);
     // SAFETY: plain system call.
@@ -168,7 +162,6 @@ pub fn is_ours() -> bool {
     }
 }
 
-/// Whether the daemon's end is open.
 pub fn is_open() -> bool {
     let mut byte = 0u8;
     is_ours()
@@ -180,7 +173,6 @@ pub fn is_open() -> bool {
         }
 }
 
-/// Closes it.
 pub fn close() {
     if is_ours() {
         // SAFETY: our own socket.
@@ -189,7 +181,6 @@ pub fn close() {
     SOCKET.store(-1, Ordering::Relaxed);
 }
 
-/// `number` in decimal digits, at the end of `room`.
 fn decimal(mut number: u32, room: &mut [u8; 10]) -> &[u8] {
     let mut used = 0;
     for cell in room.iter_mut().rev() {

@@ -1,12 +1,9 @@
-//! Attaching to the daemon, staying attached, and noticing that it is gone.
-//!
-//! A process attaches at its first parallel region, or when work of another kind says that it is there
-//! (`program/work.rs`); any other is left alone. From then on [`tend`] is one comparison a region, and about
-//! once a second a look at the socket. When the daemon is gone, the program is unmanaged until a daemon is
-//! back.
-//!
-//! One thread at a time does this; the others pass by. The only wait is for the daemon's answer at the first
-//! attachment, at most [`PATIENCE_MS`]; a later answer is picked up at a later region.
+//! Attaching to the daemon, staying attached, and noticing that it is gone. A process attaches at its first
+//! parallel region or other work (`program/work.rs`); a process without either is left alone. From then on
+//! [`tend`] is one comparison a region, and about once a second a look at the socket. When the daemon is
+//! gone, the program is unmanaged until one is back. One thread at a time does this; others pass by. The only
+//! wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later region takes a late
+//! answer.
 
 use super::{affinity, forked, pages, socket};
 use crate::runtimes::entries::Runtime;
@@ -30,28 +27,25 @@ const LOOK_TICKS: u64 = 1 << 31;
 /// Ticks between two looks for an answer that is late: about 10 ms.
 const LATE_TICKS: u64 = 1 << 25;
 
-/// Tick of the next look; `u64::MAX` while a thread is at it.
+/// Tick of the next look; `u64::MAX` while a thread looks.
 static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
 static STATE: AtomicU32 = AtomicU32::new(DETACHED);
 const DETACHED: u32 = 0;
 const GREETED: u32 = 1;
 const ATTACHED: u32 = 2;
-/// Modules that the daemon has been told of.
 static MODULES_TOLD: AtomicU32 = AtomicU32::new(0);
 /// Number of the grant under which lent contexts were asked back last; 0 for none.
 static ASKED_BACK: AtomicU32 = AtomicU32::new(0);
-/// What the daemon is told of the program: threads that it would run at a time without us, at least 1, and
-/// whether a library of its computes on several threads.
+/// Told to the daemon: threads without scaf, at least 1, and whether a library computes on several threads.
 static NATURAL: AtomicU32 = AtomicU32::new(1);
 static AT_WORK: AtomicBool = AtomicBool::new(false);
 
-/// The most threads that the program would run at a time without us, from 1 to 65,535.
+/// Most threads that the program would run at a time without scaf, 1 to 65,535.
 pub fn set_natural(threads: u32) {
     NATURAL.store(threads, Ordering::Relaxed);
     pages::report().set_natural(threads);
 }
 
-/// Whether a library of the program's computes on several threads, outside of regions.
 pub fn set_at_work(at_work: bool) {
     AT_WORK.store(at_work, Ordering::Relaxed);
 }
@@ -64,7 +58,7 @@ pub fn tend(now: u64, runtime: &Runtime) {
     }
 }
 
-/// The same where no region is entered.
+/// As [`tend`], where no region is entered.
 #[inline(always)]
 pub fn tend_other(now: u64) {
     if is_due(now) {
@@ -72,18 +66,17 @@ pub fn tend_other(now: u64) {
     }
 }
 
-/// Whether the process is attached.
 #[inline(always)]
 pub fn is_attached() -> bool {
     STATE.load(Ordering::Acquire) == ATTACHED
 }
 
-/// Whether a daemon's answer is late: it is picked up by whoever tends next.
+/// Whether a daemon's answer is late; whoever tends next picks it up.
 pub fn is_waiting() -> bool {
     STATE.load(Ordering::Acquire) == GREETED
 }
 
-/// Whether it is, or has asked a daemon whose answer isn't there yet.
+/// Whether the process is attached, or waits for an answer.
 pub fn is_expected() -> bool {
     STATE.load(Ordering::Acquire) != DETACHED
 }
@@ -162,7 +155,6 @@ fn send(kind: u32) -> bool {
     socket::send(&hello)
 }
 
-/// Takes the daemon's answer, waiting for it up to `patience_ms`.
 fn take_answer(patience_ms: c_int) {
     if !socket::is_ours() {
         return hang_up();
@@ -184,7 +176,7 @@ fn take_answer(patience_ms: c_int) {
     }
 }
 
-/// Whether the descriptor is a page that can't be cut short under our feet.
+/// Whether the descriptor is a page that can't be cut short while it is mapped.
 fn is_page(fd: c_int) -> bool {
     // SAFETY: plain system calls.
     unsafe {
@@ -197,8 +189,7 @@ fn is_page(fd: c_int) -> bool {
     }
 }
 
-/// While attached: tells of new modules, and looks whether the daemon is still there if it is `time` for
-/// that.
+/// While attached: tells of new modules; if it is `time`, looks whether the daemon is still there.
 fn check(time: bool) {
     let met = modules::met();
     let told = MODULES_TOLD.swap(met, Ordering::Relaxed);
@@ -216,9 +207,8 @@ fn check(time: bool) {
     }
 }
 
-/// At the entry of a region, or of other work, while contexts of the program are lent: tells the daemon that
-/// they are needed, once for each grant. True if it was told just now. If another thread is at the socket, or
-/// the socket is full, a later region tells, or the daemon's next tick finds out.
+/// While contexts of the program are lent: tells the daemon that they are needed, once a grant. True if it
+/// was told just now. If the socket is in use or full, a later region tells, or the daemon finds out.
 #[cold]
 #[inline(never)]
 pub fn ask_back(epoch: u32) -> bool {
@@ -242,8 +232,7 @@ fn hang_up() {
     STATE.store(DETACHED, Ordering::Relaxed);
 }
 
-/// After a fork, in the child: it is a program of its own, on its own affinity, and attaches at its first
-/// region.
+/// After a fork, in the child: a program of its own, on its own affinity, that attaches at its first region.
 pub fn after_fork() {
     if STATE.load(Ordering::Relaxed) == ATTACHED {
         affinity::give_back();

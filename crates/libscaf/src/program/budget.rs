@@ -1,28 +1,22 @@
-//! One budget for all runtimes of the process: what of its DoP each may use now, by who is running
-//! ([`scaf_team::split`]).
-//!
-//! OpenMP's regions take what they are granted; the others say here what they run. What is called from within
-//! a region's threads gets what there is for one of them.
+//! One budget for all runtimes of the process: what part of the DoP each may use now, by who is running
+//! ([`scaf_team::split`]). OpenMP's regions take what they are granted; other runtimes say here what they
+//! run. Work called from within a region's threads gets what there is for one of them.
 
 use crate::link::{grant, pages, state};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::split;
 
-/// A runtime beside OpenMP.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Who {
-    /// oneTBB.
     Tbb,
-    /// OpenBLAS, BLIS.
     Blas,
 }
 
 const COUNT: usize = 2;
 
-/// Threads that each has at work; 0 if it doesn't run.
+/// Threads that each runtime has at work; 0 if it doesn't run.
 static RUNNING: [AtomicU32; COUNT] = [const { AtomicU32::new(0) }; COUNT];
 
-/// The runtime has so many threads at work from now on; 0: it doesn't run.
 pub fn runs(who: Who, threads: u32) {
     if let Some(running) = RUNNING.get(who as usize) {
         running.store(threads, Ordering::Relaxed);
@@ -32,35 +26,32 @@ pub fn runs(who: Who, threads: u32) {
     }
 }
 
-/// So many more of its threads are at work, or fewer.
 pub fn runs_more(who: Who, threads: i32) {
     if let Some(running) = RUNNING.get(who as usize) {
         running.fetch_add(threads as u32, Ordering::Relaxed);
     }
 }
 
-/// Threads that the runtime has at work.
 pub fn running(who: Who) -> u32 {
     RUNNING.get(who as usize).map_or(0, |running| running.load(Ordering::Relaxed))
 }
 
-/// How many of the process's contexts the runtime may use now, at least 1. While unmanaged, a share of all
-/// that the process has.
+/// Contexts that the runtime may use now, at least 1; while unmanaged, a share of the process's own PUs.
 pub fn share(who: Who) -> u32 {
     let mut wants = [0; COUNT];
     let mut others = 0;
     for (at, (want, running)) in wants.iter_mut().zip(&RUNNING).enumerate() {
         let threads = running.load(Ordering::Relaxed);
         others += threads;
-        // Whoever asks is about to run.
+        // The asking runtime is about to run.
         *want = if at == who as usize { u32::MAX } else { threads };
     }
     let (teams, _) = regions(others);
     split::shares(grant::dop(), teams, wants).get(who as usize).map_or(1, |share| (*share).max(1))
 }
 
-/// Threads of OpenMP regions that run now, and how many regions have ended so far, as the report page has
-/// them. `others` of those threads aren't OpenMP's: they are told of on the same page.
+/// Threads of OpenMP regions that run now, and regions that have ended, by the report page. `others` of the
+/// page's threads aren't OpenMP's.
 pub fn regions(others: u32) -> (u32, u64) {
     let Some((_, slots)) = pages::report().read() else { return (0, 0) };
     let slots = || slots.iter().flatten();

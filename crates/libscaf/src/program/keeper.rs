@@ -1,13 +1,9 @@
-//! A thread that tells others when the grant has changed: runtimes and libraries that have a setter for their
-//! number of threads, and that nobody calls at each piece of work.
-//!
-//! It sleeps on the grant page; the daemon wakes it when it publishes a grant. Once in [`LOOK_MS`] it wakes
-//! by itself, which is how it notices that the daemon is gone, or back. There is one while the process is
-//! attached and has listeners; once there it stays. A forked child has none until it attaches.
-//!
-//! Listeners may hold locks of their libraries while they are called. So none is called during a fork, for
-//! the child would find such a lock taken for ever; nor after `exit` has begun, when those libraries are
-//! taken down.
+//! A thread that tells others when the grant has changed: runtimes and libraries with a setter for their
+//! number of threads, which nobody calls at each piece of work. It sleeps on the grant page, and the daemon
+//! wakes it for each grant. Once in [`LOOK_MS`] it wakes by itself, to notice that the daemon is gone, or
+//! back. It starts when the process is attached and has listeners, and stays; a forked child has none until
+//! it attaches. Listeners may hold locks of their libraries. So none is called during a fork, for the child
+//! would find such a lock taken for ever; nor after `exit` has begun, when those libraries are taken down.
 
 use crate::link::{grant, pages, state};
 use crate::sys::arch::ticks;
@@ -22,11 +18,10 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use scaf_team::Sleep;
 use scaf_team::telling::{Due, Telling};
 
-/// What is called with the new DoP, at least 1. It runs on a thread of ours: it may take locks and make
-/// threads; it must not call `exit` or `fork`, nor wait for somebody who does.
+/// Called with the new DoP, at least 1, on a thread of ours. It may take locks and make threads; it must not
+/// call `exit` or `fork`, nor wait for a thread that does.
 pub type Listener = fn(u32);
 
-/// Most listeners.
 const LISTENERS: usize = 8;
 /// Longest sleep, in milliseconds.
 const LOOK_MS: u32 = 1_000;
@@ -34,9 +29,7 @@ const LOOK_MS: u32 = 1_000;
 const FORK_MS: u32 = 1_000;
 const END_MS: u32 = 100;
 
-/// Functions, from the first place on.
 static TABLE: [AtomicPtr<()>; LISTENERS] = [const { AtomicPtr::new(null_mut()) }; LISTENERS];
-/// Whether the thread is there.
 static UP: AtomicU32 = AtomicU32::new(0);
 /// Held while listeners are called and while the process forks; [`CLOSED`] for good when it ends.
 static LOCK: AtomicU32 = AtomicU32::new(FREE);
@@ -44,9 +37,8 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 const CLOSED: u32 = 2;
 
-/// Has `listener` called with the DoP as it is when the keeper comes by, and then whenever it has changed: at
-/// once if it is smaller, at most a few times a second if it is larger. For good; `false` if the table is
-/// full. The same function counts once.
+/// Has `listener` called with the current DoP, and then whenever that changes: at once if it is smaller, at
+/// most a few times a second if it is larger. `false` if the table is full. A function counts once, for good.
 pub fn on_change(listener: Listener) -> bool {
     let function = listener as *mut ();
     let there = TABLE.iter().any(|place| {
@@ -55,13 +47,13 @@ pub fn on_change(listener: Listener) -> bool {
     });
     if there && state::is_attached() {
         call_in();
-        // It has to tell the new one.
+        // The keeper has to tell the new listener.
         grant::wake();
     }
     there
 }
 
-/// Has the keeper there, if there are listeners. To be called when the process has been attached.
+/// Starts the keeper if there are listeners. To be called while the process is attached.
 #[inline(always)]
 pub fn call_in() {
     if UP.load(Ordering::Relaxed) == 0 && listeners() != 0 {
@@ -69,7 +61,6 @@ pub fn call_in() {
     }
 }
 
-/// Whether it is there.
 pub fn is_here() -> bool {
     UP.load(Ordering::Relaxed) != 0
 }
@@ -86,8 +77,7 @@ fn start() {
         return;
     }
     if AT_EXIT.swap(1, Ordering::Relaxed) == 0 {
-        // Registered last and so called first, before what libraries have registered when they were loaded.
-        // SAFETY: a function of this library, which is never unloaded.
+        // SAFETY: a function of this library, which is never unloaded. Registered last, it is called first.
         keeping_errno(|| unsafe { libc::atexit(at_exit) });
     }
     if !spawn(keep, null_mut()) {
@@ -100,7 +90,7 @@ extern "C" fn keep(_: *mut c_void) -> *mut c_void {
     let mut known = 0;
     loop {
         state::tend_other(ticks());
-        // Before the DoP is asked for, so that a change after that is one of this word.
+        // Read before the DoP, so that a change after this load ends the sleep.
         let word = pages::grant().word();
         let (dop, there, now) = (grant::dop(), listeners(), now_ms());
         let due = if there == known { telling.due(dop, now) } else { Due::Now };
@@ -131,13 +121,13 @@ fn tell(dop: u32) {
     unlock();
 }
 
-/// Takes the lock, if it can be had within so many milliseconds; 0 waits for ever.
+/// Takes the lock; `false` if that fails within `limit_ms`, where 0 means no limit.
 fn lock(limit_ms: u32) -> bool {
     loop {
         let Err(taken) = LOCK.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed) else {
             return true;
         };
-        // Whoever closed it doesn't give it back: the keeper stays here until the process has ended.
+        // A closed lock is never given back: the keeper stays here until the process has ended.
         let in_vain = taken == CLOSED && limit_ms != 0;
         if in_vain || Futex.sleep(&LOCK, taken, limit_ms) {
             return false;
@@ -161,21 +151,18 @@ extern "C" fn at_exit() {
 /// Whether the forking thread holds the lock.
 static FORKING: AtomicU32 = AtomicU32::new(0);
 
-/// Before a fork: waits until no listener is being called.
 pub fn before_fork() {
     if UP.load(Ordering::SeqCst) != 0 && lock(FORK_MS) {
         FORKING.store(1, Ordering::Relaxed);
     }
 }
 
-/// After it, in the parent.
 pub fn after_fork_in_parent() {
     if FORKING.swap(0, Ordering::Relaxed) != 0 {
         unlock();
     }
 }
 
-/// After it, in the child: the keeper isn't there.
 pub fn after_fork() {
     FORKING.store(0, Ordering::Relaxed);
     LOCK.store(FREE, Ordering::Relaxed);

@@ -1,5 +1,4 @@
-//! The threads that start regions, each with a slot of the report page, and the team sizes that they share
-//! the program's one budget by.
+//! The threads that start regions, each with a slot of the report page, and their teams' shared budget.
 
 use super::promise;
 use super::thread::{Master, NO_SLOT, master};
@@ -11,32 +10,28 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::report::{SLOTS, Slot, fact};
 
-/// Team size of the program without us, as last reported.
+/// Team size of the program without scaf, as last reported; 0 until known.
 static NATURAL: AtomicU32 = AtomicU32::new(0);
-/// Threads that other libraries' work would run on without us; 0 if there is none.
+/// Threads that other libraries' work would run on without scaf; 0 if there is none.
 static OTHER: AtomicU32 = AtomicU32::new(0);
-/// The same for pools of the program's own, which may be gone again.
+/// The same for the program's own pools, which may go again.
 static POOLS: AtomicU32 = AtomicU32::new(0);
-/// The same as each copy of the runtime said it: they may differ.
+/// The team size that each copy of the runtime has said: they may differ.
 static NATURALS: [AtomicU32; RUNTIMES] = [const { AtomicU32::new(0) }; RUNTIMES];
-/// Slots in use, a bit each.
 static SLOTS_TAKEN: AtomicU32 = AtomicU32::new(0);
 /// Threads in the teams of all masters; kept only while there are several masters.
 static IN_TEAMS: AtomicU32 = AtomicU32::new(0);
 
-/// Team size of the program without us, as last reported; 0 until known.
 #[inline(always)]
 pub fn natural() -> u32 {
     NATURAL.load(Ordering::Relaxed)
 }
 
-/// Contexts that all masters' teams take now.
 #[inline(always)]
 pub fn in_teams() -> u32 {
     IN_TEAMS.load(Ordering::Relaxed)
 }
 
-/// Asks the runtime for the team size that the program would have without us.
 #[inline(always)]
 pub fn ask_natural(runtime: &Runtime) -> u32 {
     let Some(max_threads) = runtime.max_threads else {
@@ -56,13 +51,12 @@ pub fn ask_natural(runtime: &Runtime) -> u32 {
     natural
 }
 
-/// Threads that work which isn't OpenMP's would run on without us, as far as is known; 0 if there is none.
+/// Threads that work outside of OpenMP would run on without scaf; 0 if none is known.
 #[inline(always)]
 pub fn other() -> u32 {
     OTHER.load(Ordering::Relaxed).max(in_pools())
 }
 
-/// A library has work that would run on so many.
 #[inline(always)]
 pub fn widen(threads: u32) {
     if threads > OTHER.load(Ordering::Relaxed) && OTHER.fetch_max(threads, Ordering::Relaxed) < threads {
@@ -76,39 +70,34 @@ pub fn in_pools() -> u32 {
     POOLS.load(Ordering::Relaxed)
 }
 
-/// Sets that.
 pub fn set_pools(threads: u32) {
     if POOLS.swap(threads, Ordering::Relaxed) != threads {
         report_natural();
     }
 }
 
-/// Tells the daemon how many threads the program would run at a time without us; again after it was attached.
 pub fn report_natural() {
     state::set_natural(natural().max(other()).clamp(1, 65_535));
 }
 
-/// At the entry of a region of that runtime.
 pub fn look(runtime: &Runtime) {
     ask_natural(runtime);
 }
 
-/// Whether the program has one master, as far as slots tell.
 #[inline(always)]
 pub fn one_master() -> bool {
     let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
     taken & taken.wrapping_sub(1) == 0
 }
 
-/// Whether the program's threads have fewer contexts than they are, one of its teams having so many.
+/// Whether the program's threads are more than its contexts, if one of its teams has `team` threads.
 #[inline(always)]
 pub fn is_crowded(team: u32) -> bool {
     let word = pages::grant().word();
     word.folded() && word.dop().is_some_and(|dop| team.max(in_teams()) > dop)
 }
 
-/// Several masters share the program's one budget: each takes what the others leave. Returns what to give
-/// back.
+/// Joins the masters that share the budget: each takes what others leave. Returns what [`leave_teams`] gets.
 #[inline(always)]
 pub fn join_teams(team: u32) -> u32 {
     if one_master() {
@@ -159,19 +148,17 @@ extern "C" fn ended(slot: *mut c_void) {
     free_slot(slot.addr() as u32);
 }
 
-/// Gives a slot back; `slot` is its number plus one.
+/// Frees a slot; `slot` is its number plus one.
 pub fn free_slot(slot: u32) {
     SLOTS_TAKEN.fetch_and(!(1 << (slot.wrapping_sub(1) & 31)), Ordering::Relaxed);
 }
 
-/// Takes the calling thread's slot from it before the thread ends, for threads that don't end. Returns its
-/// number plus one, or 0: [`free_slot`] is to be called with it.
+/// Takes the slot from a thread that doesn't end. Returns its number plus one, for [`free_slot`], or 0.
 pub fn leave_slot() -> u32 {
     // SAFETY: this thread's own state.
     unsafe { core::mem::take(&mut (*master()).slot) }
 }
 
-/// After a fork, in the child: only the calling thread is there.
 pub fn after_fork() {
     // SAFETY: this thread's own state.
     let slot = unsafe { (*master()).slot };

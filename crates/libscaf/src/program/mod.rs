@@ -1,5 +1,4 @@
-//! The program as a whole: who starts regions, what it has promised, what its regions are known for, and what
-//! of the grant each of its runtimes may use.
+//! The program as a whole: its masters, promises and regions, and each runtime's share of the grant.
 
 pub mod budget;
 pub mod keeper;

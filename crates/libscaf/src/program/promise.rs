@@ -1,17 +1,16 @@
-//! Calls by which a program fixes the size of its teams. Such a promise is kept: from then on none of its
-//! regions is resized, they are folded instead. `OMP_NUM_THREADS` is a cap, not a promise.
+//! Calls by which a program fixes the size of its teams. Such a promise is kept: from then on its regions are
+//! folded, not resized. `OMP_NUM_THREADS` is a cap, not a promise.
 
 use crate::link::pages;
 use crate::runtimes::entries::Runtime;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::report::fact;
 
-/// Facts found so far; kept apart from the report page, which is a new one after each attachment.
+/// Facts found so far; the report page is a new one after each attachment.
 static FACTS: AtomicU32 = AtomicU32::new(0);
 
 const PROMISES: u32 = fact::SET_NUM_THREADS | fact::SET_DYNAMIC_OFF;
 
-/// Notes a fact about the program.
 #[inline(always)]
 pub fn note(fact: u32) {
     if FACTS.load(Ordering::Relaxed) & fact == 0 {
@@ -20,24 +19,20 @@ pub fn note(fact: u32) {
     }
 }
 
-/// Whether a fact was noted.
 #[inline(always)]
 pub fn is_noted(fact: u32) -> bool {
     FACTS.load(Ordering::Relaxed) & fact != 0
 }
 
-/// Reports all facts again, to a new page.
 pub fn report_again() {
     pages::report().add_facts(FACTS.load(Ordering::Relaxed));
 }
 
-/// Whether the program has fixed its team sizes for good.
 #[inline(always)]
 pub fn is_kept() -> bool {
     FACTS.load(Ordering::Relaxed) & PROMISES != 0
 }
 
-/// A copy of LLVM's runtime was found.
 pub fn llvm_found(_: &Runtime, only: bool) {
     if !only {
         note(fact::TWO_LLVMS);

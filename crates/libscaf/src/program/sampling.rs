@@ -1,14 +1,9 @@
-//! What is remembered of a region: how long it is, which of its runs are measured, and what the others count
-//! for.
-//!
-//! Measuring costs 10 ns a time stamp, and 150 ns for each thread's time at two threads: a cache line moves
-//! between cores. That is nothing for a region of 20 us and a lot for one of 0.3 us. So a region that has
-//! been short several times in a row is *sampled*: of [`SAMPLE`] runs one is measured, and the others count
-//! as that one did. What is remembered of a region is its [`Note`], one word.
-//!
-//! A run with several threads still has its time stamps taken, because the region may have become a long one.
-//! With one thread that can wait for the next measured run: its time counts as one context's use, in a region
-//! or not.
+//! What is remembered of a region ([`Note`], one word): how long it is, which of its runs are measured, and
+//! what the others count for. Measuring costs 10 ns a time stamp, and 150 ns for each thread's time at two
+//! threads, because a cache line moves between cores. That is nothing for a region of 20 us and a lot for one
+//! of 0.3 us. So a region that was short several times in a row is *sampled*: of [`SAMPLE`] runs one is
+//! measured, and the others count as that one did. An unmeasured run of several threads still has its time
+//! stamps, because the region may have become long. With one thread that can wait for the next measured run.
 
 use super::masters::one_master;
 use super::thread::Master;
@@ -23,46 +18,40 @@ use scaf_team::choice::Length;
 
 /// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
 const SHORT_TICKS: u64 = 1 << 15;
-/// Regions from this long on (70 to 130 ms) are long: they are to follow a grant that changes meanwhile.
-/// Shorter ones follow at the next entry, for a folded team takes 5 to 26% longer than a resized one
-/// (docs/decisions/waits.md).
+/// Regions from this long on (70 to 130 ms) are to follow a grant that changes meanwhile. Shorter ones follow
+/// at the next entry: a folded team takes 5 to 26% longer than a resized one (docs/decisions/waits.md).
 const LONG_TICKS: u64 = 1 << 28;
-/// One of so many runs of short regions is measured. A prime, so that of regions that take turns each is met.
+/// One of so many short runs is measured. A prime, so that each of several regions in turn is met.
 const SAMPLE: u32 = 61;
-/// Measured runs in a row that must have been short, without tasks and nested regions, before runs are left
-/// out.
+/// Measured runs in a row that must be short, without tasks and nested regions, before runs are left out.
 const STREAK: u64 = 4;
-/// The same for runs of one thread, whose time isn't taken at all: a region may be a short one at a
-/// multigrid's coarse levels and a long one at the fine ones, and those mustn't be missed. Above what such a
-/// cycle has, and one bit of a note.
+/// The same for runs of one thread, whose time isn't taken at all. More than a multigrid cycle has on its
+/// coarse levels, so that its long runs on fine levels aren't missed; and one bit of a note.
 const STREAK_ALONE: u64 = 128;
 
-/// Lower 16 bits: the useful share of a team's time. Next 16: wall ticks with one thread. Then 8 bits each:
-/// how many measured runs in a row were short, with several threads and with one. Shares and ticks are
-/// smoothed. Then [`LENGTH`], [`WHOLE`], [`ROW`], and [`MARKED`].
+/// Bits 0 to 15: the useful share of a team's time; 16 to 31: wall ticks with one thread; both smoothed. 32
+/// to 39, 40 to 47: short runs in a row, of several threads and of one. Then the fields below.
 pub struct Note(u64);
 
-/// Bits of a note: 0 if the region hasn't run yet, else [`NOT_LONG`] or [`LONG`], as its latest measured run
-/// was; or [`WAS_LONG`], as only the one before was. Programs run a region once for a start and then at
-/// length.
+/// Two bits: 0 before the first run; [`NOT_LONG`] or [`LONG`], as the latest measured run was; [`WAS_LONG`],
+/// if only the one before was. Programs run a region once for a start and then at length.
 const LENGTH: u64 = 3 << 48;
 const NOT_LONG: u64 = 1 << 48;
 const LONG: u64 = 2 << 48;
 const WAS_LONG: u64 = 3 << 48;
 
-/// Two bits of a note: how many measured runs had all threads that they should have, up to [`ENOUGH`]; or
-/// [`NEVER`].
+/// Two bits: how many measured runs had all their threads, up to [`ENOUGH`]; or [`NEVER`].
 const WHOLE: u64 = 3 << 50;
 const ONE_WHOLE: u64 = 1 << 50;
 const ENOUGH: u64 = 2 << 50;
 /// The region's threads turned out to need each other.
 const NEVER: u64 = 3 << 50;
 
-/// Eight bits of a note: where the region's latest row on the report page is.
+/// Eight bits: the region's latest row on the report page.
 const ROW: u64 = 0xff << ROW_SHIFT;
 const ROW_SHIFT: u32 = 52;
 const _: () = assert!(ROWS <= 0xff);
-/// A bit of a note: the region is told by its barriers, at every DoP and from its start.
+/// One bit: the region is reported by its barriers, from its start.
 const MARKED: u64 = 1 << 60;
 
 /// A bit of a note: members of the region's gathered team got stuck too often.
@@ -70,15 +59,12 @@ const STUCK: u64 = 1 << 61;
 
 /// Runs of a region with teams of one size.
 pub struct Runs {
-    /// The grant under which the latest one was entered.
+    /// The grant at the entry of the latest run.
     pub grant: Word,
-    /// Threads of each team.
     pub team: u32,
-    /// How many they are.
     pub count: u64,
-    /// Ticks of all.
     pub wall: u64,
-    /// Iterations of each, where the region is one loop.
+    /// Iterations of each run, where the region is one loop.
     pub iterations: Option<u64>,
 }
 
@@ -86,42 +72,37 @@ pub struct Runs {
 pub struct Share(u64);
 
 impl Share {
-    /// The useful part of `ticks` spent by a team.
     #[inline(always)]
     pub fn of(&self, ticks: u64) -> u64 {
-        // Only a region that was short a moment ago is estimated, so the product doesn't overflow: 2^48 ticks
-        // are a day.
+        // Doesn't overflow: only a short region is estimated, and 2^48 ticks are a day.
         ticks.wrapping_mul(self.0) >> 16
     }
 }
 
 impl Note {
-    /// What is remembered of a region.
     #[inline(always)]
     pub fn of(code: Code) -> Note {
         Note(code.note.load(Ordering::Relaxed))
     }
 
-    /// The share that this run of several threads is to count for, if it is one that isn't measured.
+    /// The share that this run of several threads counts for, if it isn't measured.
     #[inline(always)]
     pub fn team(&self, this: *mut Master) -> Option<Share> {
         (self.team_streak() >= STREAK && is_left_out(this)).then_some(Share(self.0 & 0xffff))
     }
 
-    /// Whether runs of one thread are left out.
     #[inline(always)]
     pub fn is_short_alone(&self) -> bool {
         self.alone_streak() >= STREAK_ALONE
     }
 
-    /// How many runs of one thread are left out for each that is measured, and their ticks together.
+    /// Runs of one thread left out for each that is measured, and their ticks together.
     #[inline(always)]
     pub fn left_out_alone(&self) -> (u64, u64) {
         let others = if self.is_short_alone() { u64::from(SAMPLE) - 1 } else { 0 };
         (others, others * (self.0 >> 16 & 0xffff))
     }
 
-    /// How long the region takes.
     #[inline(always)]
     pub fn length(&self) -> Length {
         match self.0 & LENGTH {
@@ -131,7 +112,7 @@ impl Note {
         }
     }
 
-    /// A run took `wall` ticks of which nothing else is known.
+    /// A run took `wall` ticks, and nothing else is known of it.
     #[inline(always)]
     pub fn learn_length(note: &AtomicU64, wall: u64) {
         let before = note.load(Ordering::Relaxed);
@@ -141,13 +122,11 @@ impl Note {
         }
     }
 
-    /// Whether the region is told by its barriers.
     #[inline(always)]
     pub fn is_marked(&self) -> bool {
         self.0 & MARKED != 0
     }
 
-    /// It is from now on.
     #[inline(always)]
     pub fn learn_marked(code: Code) {
         let before = code.note.load(Ordering::Relaxed);
@@ -156,7 +135,7 @@ impl Note {
         }
     }
 
-    /// Reports runs of a region. If the grant changed in the latest of them, they say nothing about any DoP.
+    /// Reports runs, unless the grant changed in the latest of them or there are several masters.
     #[inline(always)]
     pub fn report(code: Code, body: Body, runs: &Runs) {
         let before = code.note.load(Ordering::Relaxed);
@@ -173,13 +152,12 @@ impl Note {
         }
     }
 
-    /// Whether the region has run often enough with all its threads for it to be tried with fewer.
+    /// Whether enough runs had all their threads for the region to be tried with fewer.
     #[inline(always)]
     pub fn has_run_whole(&self) -> bool {
         self.0 & WHOLE == ENOUGH
     }
 
-    /// A run had all its threads.
     #[inline(always)]
     pub fn learn_whole(code: Code) {
         let note = code.note.load(Ordering::Relaxed);
@@ -188,7 +166,6 @@ impl Note {
         }
     }
 
-    /// The region's threads need each other.
     #[cold]
     pub fn never_virtual(code: Code) {
         code.note.fetch_or(NEVER, Ordering::Relaxed);
@@ -229,7 +206,6 @@ impl Note {
         code.note.store(rest | (streak + 1).min(STREAK) << 32 | share, Ordering::Relaxed);
     }
 
-    /// A run of one thread was measured.
     #[inline(always)]
     pub fn learn_alone(code: Code, wall: u64) {
         if wall > SHORT_TICKS {
@@ -242,7 +218,7 @@ impl Note {
         code.note.store(rest | (streak + 1).min(STREAK_ALONE) << 40 | wall << 16, Ordering::Relaxed);
     }
 
-    /// A run of several threads that wasn't measured took `wall` ticks: was that short?
+    /// An unmeasured run of several threads took `wall` ticks: is the region still short?
     #[inline(always)]
     pub fn check(code: Code, wall: u64) {
         if wall > 2 * SHORT_TICKS {
@@ -251,7 +227,6 @@ impl Note {
     }
 }
 
-/// The bits of [`LENGTH`] after a run of `wall` ticks.
 #[inline(always)]
 fn length(note: u64, wall: u64) -> u64 {
     match note & LENGTH {
@@ -261,14 +236,13 @@ fn length(note: u64, wall: u64) -> u64 {
     }
 }
 
-/// Three parts of what was, one of what is; just what is at first.
+/// Three parts of the old value, one of the new; only the new at first.
 #[inline(always)]
 fn smooth(streak: u64, was: u64, is: u64) -> u64 {
     if streak == 0 { is } else { (was * 3 + is) / 4 }
 }
 
-/// Whether this run of a short region is one that isn't measured. One that isn't left out is asked about
-/// again, by [`is_left_out`].
+/// Whether this run of a short region isn't measured. If not, [`is_left_out`] is to be asked.
 #[inline(always)]
 pub fn is_passed_by(this: *mut Master) -> bool {
     // SAFETY: the calling thread's own state.
@@ -281,7 +255,7 @@ pub fn is_passed_by(this: *mut Master) -> bool {
     }
 }
 
-/// Whether this run of a short region is one that isn't measured.
+/// As [`is_passed_by`]; if the run is measured, counts anew.
 #[inline(always)]
 pub fn is_left_out(this: *mut Master) -> bool {
     let left_out = is_passed_by(this);

@@ -1,31 +1,21 @@
-//! The foundation for work that isn't an OpenMP region: threads of TBB, of a BLAS, of a pool of the program's
-//! own.
-//!
-//! How a port uses it:
-//!
+//! The foundation for work that isn't an OpenMP region: threads of TBB, of a BLAS, of the program's own
+//! pools.
 //! ```text
 //! keeper::on_change(resized);                 once: a plain fn(u32), if the library has a setter
 //! work::attach(natural);                      before each piece of work: 2 ns when attached
 //! let threads = natural.min(grant::dop());    how many are to work now
 //! let ticket = work::begin(id, threads);      the daemon sees a parallel program
-//! ...
 //! work::end(ticket, units);                   and what that took on so many contexts
 //! ```
-//!
-//! - `attach` is what `region/enter.rs` does at a region's entry: the first call connects, which takes 0.1 to
-//!   2 ms; later ones look at the socket once a second. It has to come before the rest, in a forked child,
-//!   too: there nothing is known of the parent's threads.
-//! - `dop` is one load. It is the process's, not one library's: who gets what part of it is another question.
-//! - Between `begin` and `end` the thread that began holds its slot of the report page, as it does in a
-//!   region. Regions that it enters and other work that it begins meanwhile are measured in place of the work
-//!   around them; work within a region isn't measured.
-//! - Any thread may end what another began, but only if it is the same one the observed curve learns from it.
-//! - What part of their time the threads were useful isn't known here. Told is that all were, all the time,
-//!   and the daemon doesn't believe more than the process's CPU clock: an upper bound, right where threads
-//!   that wait sleep.
-//! - Work may also be told of by the program itself, by the C API (`entry/api.rs`).
-//! - `begin` asks for contexts that were lent back, whatever `threads`: a pool that reads the DoP beforehand
-//!   gets more for its next piece.
+//! - `attach` connects at the first call (0.1 to 2 ms), and later looks at the socket once a second. It has
+//!   to come first, in a forked child, too, which knows nothing of the parent's threads.
+//! - Between `begin` and `end` the thread holds its slot of the report page, as in a region. Regions and
+//!   other work that it begins meanwhile are measured in place of the work around them; work within a region
+//!   isn't measured.
+//! - Any thread may end what another began, but then the observed curve doesn't learn from it.
+//! - All threads are reported as useful all the time: an upper bound, right where threads that wait sleep.
+//!   The daemon doesn't believe more than the process's CPU clock.
+//! - `begin` asks for lent contexts back, whatever `threads` is: the pool's next piece gets more.
 
 use super::thread::{NO_SLOT, master};
 use super::{keeper, masters};
@@ -38,17 +28,15 @@ use scaf_proto::report::Slot;
 use scaf_proto::rows::Key;
 use scaf_team::choice::Mechanism;
 
-/// Work that has begun. One that is never ended counts as going on until the same thread begins other work or
-/// enters a region.
+/// Work that has begun. If never ended, it goes on until the same thread begins other work or a region.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Ticket {
     /// Number of the slot, plus one; 0 for work that isn't measured.
     slot: u32,
-    /// Forks before it.
+    /// [`FORKS`] when it began.
     forks: u32,
     threads: u32,
-    /// See [`masters::join_teams`].
     shared: u32,
     entered: u64,
     id: u64,
@@ -56,21 +44,20 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Of work that isn't measured.
     pub const NONE: Ticket =
         Ticket { slot: 0, forks: 0, threads: 0, shared: 0, entered: 0, id: 0, grant: Word::UNMANAGED };
 
-    /// Threads that the daemon has been told of; 0 for work that isn't measured.
+    /// Threads that were reported to the daemon; 0 for work that isn't measured.
     pub fn threads(&self) -> u32 {
         self.threads
     }
 }
 
-/// Forks that this process is away from the first one; a ticket of the parent's is nothing to the child.
+/// Forks between the first process and this one: a parent's ticket means nothing to the child.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// Attaches to the daemon, if there is one. `natural` is how many threads the caller would run alone on the
-/// machine, 1 to 65,535; the program's is the most that anybody said. True if it is attached.
+/// Attaches to the daemon, if there is one; true if attached. `natural` is how many threads the caller would
+/// run alone on the machine, 1 to 65,535; the program's number is the largest that was given.
 #[inline]
 pub fn attach(natural: u32) -> bool {
     masters::widen(natural);
@@ -82,14 +69,13 @@ pub fn attach(natural: u32) -> bool {
     attached
 }
 
-/// Work begins that `threads` threads do, the caller among them or not. `id` is the same for work of the same
-/// kind, such as the address of a function (that of one in a file is known again in the program's next run).
+/// Begins work on `threads` threads, the caller among them or not. `id` is the same for work of the same
+/// kind, such as a function's address; one in a file is known again in the program's next run.
 pub fn begin(id: u64, threads: u32) -> Ticket {
     begin_as(id, threads, true)
 }
 
-/// The same for work that was noticed rather than told of, and may have ended a while ago when that is
-/// noticed: regions don't get less for it.
+/// As [`begin`], for work that was noticed and may have ended already: regions don't get less for it.
 pub fn begin_noticed(id: u64, threads: u32) -> Ticket {
     begin_as(id, threads, false)
 }
@@ -109,17 +95,16 @@ fn begin_as(id: u64, threads: u32, joins: bool) -> Ticket {
     };
     let threads = threads.clamp(1, 65_535);
     let shared = if joins { masters::join_teams(threads) } else { 0 };
-    // Where it follows the grant, it does so by its number of threads.
+    // Work that follows the grant does so by its number of threads.
     slot.enter(threads, Mechanism::Resize as u32, now);
     if grant.dop().is_some_and(|dop| dop < threads) {
-        // It doesn't follow, and isn't waited for.
+        // The work doesn't follow, and isn't waited for.
         slot.add_promised();
     }
     Ticket { slot: number, forks: FORKS.load(Ordering::Relaxed), threads, shared, entered: now, id, grant }
 }
 
-/// That work has ended. `units` is how much it was, in whatever is the same for all work of its id, below
-/// 2^44; 0 if pieces of it are alike, and each counts as one.
+/// Ends work of so many units, below 2^44, in a measure of its id's; 0 if each piece counts as one.
 pub fn end(ticket: Ticket, units: u64) {
     let number = ticket.slot;
     if number == 0 || ticket.forks != FORKS.load(Ordering::Relaxed) {
@@ -127,7 +112,7 @@ pub fn end(ticket: Ticket, units: u64) {
     }
     masters::leave_teams(ticket.shared);
     let slot = pages::report().slot((number as usize).wrapping_sub(1));
-    // Else a region or other work has taken the slot over, or the page is another daemon's.
+    // Otherwise a region or other work has taken the slot, or the page is another daemon's.
     let Some(slot) = slot.filter(|slot| slot.entered() == ticket.entered) else {
         return;
     };
@@ -145,7 +130,7 @@ pub fn end(ticket: Ticket, units: u64) {
     }
 }
 
-/// The calling thread's slot and its number plus one, if it isn't in a region.
+/// The calling thread's slot and its number plus one; `None` within a region.
 fn free_slot() -> Option<(u32, &'static Slot)> {
     let this = master();
     // SAFETY: this thread's own state.
@@ -158,8 +143,7 @@ fn free_slot() -> Option<(u32, &'static Slot)> {
     }
 }
 
-/// Whether a thread that has begun nothing so far works in a region. LLVM's runtime isn't asked: it would
-/// take a foreign thread for one of its own from then on.
+/// Whether a thread without a slot is in a region. LLVM's runtime isn't asked: it would adopt the thread.
 #[cold]
 #[inline(never)]
 fn is_inside() -> bool {
@@ -170,10 +154,9 @@ fn is_inside() -> bool {
     })
 }
 
-/// Where the row of an id was last.
+/// The latest row of an id, by the id's hash.
 static HINTS: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
 
-/// Adds to the row of the work's id at its DoP.
 fn report(ticket: &Ticket, units: u64, wall: u64) {
     let dop = ticket.grant.dop().map_or(ticket.threads, |dop| dop.min(ticket.threads));
     let region = region_of(ticket.id);
@@ -192,7 +175,6 @@ fn region_of(id: u64) -> usize {
     ((id ^ id >> 47) & bits).max(1) as usize
 }
 
-/// After a fork, in the child.
 pub fn after_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }

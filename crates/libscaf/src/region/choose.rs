@@ -10,7 +10,7 @@ use crate::program::sampling::Note;
 use scaf_proto::report::fact;
 use scaf_team::choice::{self, Choice, Facts, Length, Mechanism};
 
-/// Chooses for a region that isn't nested, as of a region of that length.
+/// Chooses for a region that isn't nested, as for one of that length.
 #[inline(always)]
 pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Length) -> Choice {
     let &Region { code, requested, kind, .. } = region;

@@ -1,11 +1,8 @@
-//! What happens at the entry and the exit of a parallel region.
-//!
-//! Entry: read the grant, choose the team size, note the time. The outlined function is called through
-//! [`run_thread`], which takes each thread's time in it. Exit: note the time, add up. In between no message
-//! and no system call.
-//!
-//! Taking each thread's time moves a cache line between cores, 150 ns at two threads. Regions known to be
-//! short are therefore sampled (`program/sampling.rs`). Regions within regions are passed on as they are.
+//! What happens at the entry and the exit of a parallel region. Entry: read the grant, choose the team size,
+//! note the time. Threads call the outlined function through [`run_thread`], which takes each one's time.
+//! Exit: note the time, add up. In between there is no message and no system call. Taking each thread's time
+//! moves a cache line between cores, 150 ns at two threads, so regions known to be short are sampled
+//! (`program/sampling.rs`). Regions within regions are passed on as they are.
 
 use super::choose::choose;
 use super::entered::Entered;
@@ -25,9 +22,8 @@ use scaf_proto::report::Slot;
 use scaf_team::choice::{Choice, Length, Mechanism};
 
 /// Runs a region.
-///
 /// # Safety
-/// Its work is the program's own.
+/// The region's work is the program's own.
 #[inline(always)]
 pub unsafe fn run<R: Default>(region: Region, pass: impl Pass<R>) -> R {
     // SAFETY: a thread's state is its own, and no reference to it outlives a call into the program.
@@ -39,8 +35,8 @@ pub unsafe fn run<R: Default>(region: Region, pass: impl Pass<R>) -> R {
     }
 }
 
-/// Whether this run of a region is one that there is nothing to do about: a program of one thread has nothing
-/// to choose, and most runs of its short regions aren't measured. One that isn't passed by has to be managed.
+/// Whether there is nothing to do about this run: a program of one thread has nothing to choose, and most
+/// runs of its short regions aren't measured. Any other run has to be managed.
 #[inline(always)]
 pub unsafe fn is_passed_by(region: &Region) -> bool {
     let this = master();
@@ -55,7 +51,6 @@ pub unsafe fn is_passed_by(region: &Region) -> bool {
     }
 }
 
-/// Runs a region of one thread that isn't measured.
 #[inline(always)]
 unsafe fn unmeasured<R: Default>(this: *mut Thread, region: &Region, choice: Choice, pass: impl Pass<R>) -> R {
     // SAFETY: as in `run`.
@@ -67,7 +62,7 @@ unsafe fn unmeasured<R: Default>(this: *mut Thread, region: &Region, choice: Cho
     }
 }
 
-/// Runs any region that isn't passed by. Kept out of line: those that are shall not pay for its registers.
+/// Runs any region that isn't passed by. Out of line, so that those that are don't pay for its registers.
 #[inline(never)]
 pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
     let (this, master) = (thread(), master());
@@ -84,7 +79,7 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
             if choice.is_alone() && sampling::is_left_out(master) {
                 return unmeasured(this, region, choice, pass);
             }
-            // To ask for lent contexts twice would be once in vain.
+            // Asking for lent contexts a second time would be in vain.
             first = pages::grant().word().lent().then_some(choice);
         }
         let mut at = ticks();
@@ -120,7 +115,7 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
     }
 }
 
-/// Runs a measured region of one thread. It has nobody to wait for: its time in the region is the region's.
+/// Runs a measured region of one thread. It waits for nobody, so its time in the region is the region's.
 #[inline(always)]
 unsafe fn alone<R>(region: &Region, entered: &Entered, note: &Note, pass: impl Pass<R>) -> R {
     let code = region.code;
@@ -137,7 +132,7 @@ unsafe fn alone<R>(region: &Region, entered: &Entered, note: &Note, pass: impl P
     result
 }
 
-/// Runs a region of several threads. Kept out of line: a region of one shall not pay for its registers.
+/// Runs a region of several threads. Out of line, so that a region of one doesn't pay for its registers.
 #[inline(never)]
 unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass: impl Pass<R>) -> R {
     let &Region { code, work, .. } = region;
@@ -177,7 +172,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             frame.first_word = *work.data.cast::<usize>();
         }
         let frame = &raw const frame;
-        // This may be in a task at another region's end.
+        // This may be within a task at another region's end.
         let before = (*this).left;
         (*this).frame = frame;
         let run = match (notes, hostless) {
@@ -203,7 +198,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             if plain && threads == choice.team && choice.pass == region.requested {
                 Note::learn_whole(code);
             }
-            // Else its marks have told.
+            // Otherwise the marks of its barriers were reported.
             if (*frame).is_told() {
                 Note::learn_marked(code);
             } else {
@@ -214,8 +209,8 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     }
 }
 
-/// Whether the calling thread is in a region already. One that is no master yet may be as well: as a worker
-/// of a region that isn't measured, or running one of its tasks at its end.
+/// Whether the calling thread is in a region already. A thread without a slot may be one, too: as a worker of
+/// an unmeasured region, or in one of its tasks at its end.
 #[inline(always)]
 unsafe fn is_nested(this: *mut Master, runtime: &Runtime) -> bool {
     #[cold]
@@ -228,7 +223,7 @@ unsafe fn is_nested(this: *mut Master, runtime: &Runtime) -> bool {
     unsafe { (*this).depth != 0 || ((*this).slot == 0 && is_inside(runtime)) }
 }
 
-/// A region within a region: its team is passed on as it is, and its threads learn which runtime they run in.
+/// A nested region: its team size is passed on, and its threads learn which runtime they run in.
 #[cold]
 #[inline(never)]
 unsafe fn nested<R: Default>(this: *mut Thread, region: &Region, pass: impl Pass<R>) -> R {
@@ -255,7 +250,6 @@ unsafe fn nested<R: Default>(this: *mut Thread, region: &Region, pass: impl Pass
     }
 }
 
-/// What each thread of a team runs in place of the outlined function.
 pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
     // SAFETY: the frame outlives the region.
     unsafe {
@@ -264,7 +258,6 @@ pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
     }
 }
 
-/// The same, in a team that needs a host of idle threads.
 unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
     // SAFETY: as above.
     unsafe {
@@ -274,9 +267,8 @@ unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
 }
 
 /// Enters a region that one call opens and another ends.
-///
 /// # Safety
-/// As for [`run`]; the caller leaves what it is given.
+/// As for [`run`]; the caller leaves what is returned.
 pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
     // SAFETY: as in `run`.
     unsafe {
@@ -289,7 +281,7 @@ pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
         let choice = choose(this, region, &note, note.length());
         match slot {
             Some(_) => Entered::new(this, region, choice, slot, (at, grant)),
-            // Nothing is kept of it until its end.
+            // Without a slot it isn't measured.
             None => Entered::quietly(this, region, choice),
         }
     }

@@ -1,5 +1,4 @@
-//! A region that has been entered, until it is left: the same for those that are measured, those that aren't,
-//! and those that are opened by one call and ended by another.
+//! A region from its entry to its exit: measured, unmeasured, or opened by one call and ended by another.
 
 use super::frame::Frame;
 use super::kind::Region;
@@ -12,24 +11,21 @@ use scaf_proto::grant::Word;
 use scaf_proto::report::Slot;
 use scaf_team::choice::Choice;
 
-/// The calling thread is the master of a region.
 #[derive(Clone, Copy)]
 pub struct Entered {
     /// Where it is reported; `None` if it isn't measured.
     pub slot: Option<&'static Slot>,
-    /// The tick, and the grant then.
+    /// Tick and grant at the entry.
     pub at: u64,
     pub grant: Word,
-    /// Its team.
     pub choice: Choice,
-    /// Threads by which it has joined the program's teams.
+    /// What [`join_teams`] returned.
     shared: u32,
-    /// What the runtime's own serial regions around it were counted to.
+    /// The thread's count of serial regions at the entry.
     serial: u32,
 }
 
 impl Entered {
-    /// Enters a region that isn't measured.
     #[inline(always)]
     pub unsafe fn quietly(this: *mut Thread, region: &Region, choice: Choice) -> Entered {
         // SAFETY: this thread's own state.
@@ -41,7 +37,7 @@ impl Entered {
         }
     }
 
-    /// Enters a region of this team at tick `at`, reported at `slot`.
+    /// Enters a region at tick `at`, reported at `slot`.
     #[inline(always)]
     pub unsafe fn new(
         this: *mut Thread,
@@ -62,7 +58,6 @@ impl Entered {
         Entered { slot, at, grant, shared, ..entered }
     }
 
-    /// The runtime has ended the region.
     #[inline(always)]
     pub unsafe fn leave(&self, this: *mut Thread) {
         // SAFETY: this thread's own state.
@@ -73,7 +68,7 @@ impl Entered {
         leave_teams(self.shared);
     }
 
-    /// The same of one of which nothing was kept.
+    /// As [`Entered::leave`], for a region of which nothing was kept.
     #[inline(always)]
     pub unsafe fn leave_unmeasured(this: *mut Thread) {
         // SAFETY: this thread's own state.
@@ -83,21 +78,19 @@ impl Entered {
         }
     }
 
-    /// It took `wall` ticks with teams of so many threads: reports that for its DoP.
+    /// Reports one run of `wall` ticks with a team of so many threads.
     #[inline(always)]
     pub fn report_run(&self, region: &Region, team: u32, wall: u64) {
         self.report_runs(region, Runs { grant: self.grant, team, count: 1, wall, iterations: None });
     }
 
-    /// The same of several runs.
     #[inline(always)]
     pub fn report_runs(&self, region: &Region, runs: Runs) {
         Note::report(region.code, region.work.body, &Runs { iterations: region.iterations(), ..runs });
     }
 
-    /// Adds the region up and returns its useful ticks. A team that had tasks whose time wasn't taken may
-    /// have worked while it waited, within the function or after it: all its time counts as useful, an upper
-    /// bound.
+    /// Adds the region up and returns its useful ticks. If it had untimed tasks, threads may have worked
+    /// while they waited: all their time counts as useful, an upper bound.
     #[inline(always)]
     pub fn add_up(&self, slot: &Slot, frame: &Frame, left: u64, (threads, inside): (u32, u64)) -> u64 {
         let all = left.wrapping_sub(self.at).wrapping_mul(u64::from(threads));

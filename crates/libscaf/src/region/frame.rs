@@ -17,8 +17,7 @@ use scaf_proto::rows::{Key, ROWS};
 use scaf_team::barrier::Barrier;
 use scaf_team::gate::Gate;
 
-/// What `enter::run_thread` is handed instead of the program's own data. Lies on the master's stack: the
-/// region's end waits for all threads.
+/// Handed to `enter::run_thread` for the program's data. On the master's stack until all threads end.
 #[repr(C)]
 pub struct Frame {
     /// A copy of the first word of the program's data where the runtime itself reads it (task reductions).
@@ -28,61 +27,55 @@ pub struct Frame {
     /// Where the region is reported; null if it is nested or unmeasured.
     pub slot: *const Slot,
     pub depth: u32,
-    /// Bits of [`HAS_TASKS`] and so on.
+    /// Bits such as [`HAS_TASKS`].
     pub seen: AtomicU32,
-    /// Threads that have left the function, in the upper 12 bits, and the sum of their ticks in it (52 bits
-    /// are 20 days): one atomic addition a thread.
+    /// Threads that have left the function (upper 12 bits), and their ticks in it (52 bits, 20 days).
     pub inside: AtomicU64,
     /// Whether barriers and ends of loops are ours.
     pub takes_over: bool,
     /// Threads of the team, as the runtime says; 0 until somebody had to know.
     team: AtomicU32,
-    /// The team's barrier, if it is ours.
     pub barrier: Barrier,
     /// Where threads of dynamic loops are parked.
     pub gate: Gate,
-    /// The parts that its threads do, if it is virtualised.
     pub parts: Parts,
-    /// Tick at which it was entered.
     pub entered: u64,
-    /// The thread that opened it.
+    /// Its master; null if the region is nested, or opened by one call and ended by another.
     pub master: *const Master,
-    /// Its master's own.
+    /// Used by the master only.
     marks: Cell<Marks>,
-    /// Loops that it was entered with.
+    /// Loops that the runtime has begun with the region.
     pub loops: u32,
 }
 
 /// One thread, in [`Frame::inside`].
 pub const ONE_THREAD: u64 = 1 << 52;
 
-/// A region that has run for so long has its barriers marked (10 to 20 ms at 2 to 4 GHz).
+/// Barriers are marked in regions that have run for so long (10 to 20 ms at 2 to 4 GHz).
 const MARK_TICKS: u64 = 1 << 25;
 
-/// The barriers of a region that its master came to.
+/// The barriers that a region's master came to.
 #[derive(Clone, Copy)]
 struct Marks {
-    /// Ticks that the region runs before they are marked.
+    /// Ticks from the entry on for which barriers aren't marked.
     after: u64,
-    /// Tick of the latest one; 0 if there was none.
+    /// Tick of the latest mark; 0 if there was none.
     last: u64,
-    /// The grant then.
+    /// The grant at that tick.
     grant: Word,
-    /// The row on the page, as a hint.
+    /// Row on the report page, as a hint.
     row: usize,
-    /// Whether any was reported.
     told: bool,
 }
 
 /// A bit of [`Frame::seen`]: a task was created in the region.
 const HAS_TASKS: u32 = 1;
-/// A region was entered within it: its threads have to know that they are in one.
+/// A region was entered within it: threads have to know that they are in one.
 const HAS_NESTED: u32 = 2;
 /// A task was created whose time isn't taken: a wait may be work.
 pub const UNTIMED_TASKS: u32 = 4;
 
 impl Frame {
-    /// A region of `code_runtime`, `depth` deep.
     pub fn new(code_runtime: *const Runtime, work: Work, depth: u32) -> Frame {
         Frame {
             first_word: 0,
@@ -110,31 +103,26 @@ impl Frame {
         }
     }
 
-    /// The runtime whose region this is.
     #[inline(always)]
     pub fn runtime(&self) -> &'static Runtime {
         // SAFETY: runtimes live for ever.
         unsafe { &*self.runtime }
     }
 
-    /// Where its function is.
     pub fn body(&self) -> usize {
         self.work.body as usize
     }
 
-    /// Threads of the team; 0 if nobody had to know yet.
     pub fn team_if_known(&self) -> u32 {
         self.team.load(Ordering::Relaxed)
     }
 
-    /// Runs the outlined function, as one thread of the team.
     #[inline(always)]
     pub unsafe fn run_body(&self) {
         // SAFETY: the program's own function and data.
         unsafe { (self.work.run)(self.work.data) }
     }
 
-    /// Threads of the team.
     #[inline(always)]
     pub fn team(&self, runtime: &Runtime) -> u32 {
         let known = self.team.load(Ordering::Relaxed);
@@ -153,8 +141,7 @@ impl Frame {
         ((packed >> 52) as u32, packed & (ONE_THREAD - 1))
     }
 
-    /// A thread of the region is at a barrier, at tick `now`: marks that, if it is the master in a long
-    /// region.
+    /// A thread is at a barrier at tick `now`: marks that if the thread is the master of a long region.
     #[inline(always)]
     pub fn mark(&self, now: u64, team: u32) {
         if core::ptr::eq(master(), self.master) {
@@ -173,14 +160,13 @@ impl Frame {
         }
     }
 
-    /// Whether the time of tasks that are created in it is taken: all its threads come through
-    /// [`Frame::visit`].
+    /// Whether tasks created in it are timed: all its threads come through [`Frame::visit`].
     #[inline(always)]
     pub fn times_tasks(&self) -> bool {
         self.depth == 1 && !self.slot.is_null() && !self.master.is_null() && !self.parts.are_there()
     }
 
-    /// A task is created in the region. Barriers are the runtime's from now on: it runs tasks there.
+    /// A task is created. Barriers are the runtime's from now on: it runs tasks there.
     #[inline(always)]
     pub fn has_tasks(&self, timed: bool) {
         let bits = if timed { HAS_TASKS } else { HAS_TASKS | UNTIMED_TASKS };
@@ -191,34 +177,31 @@ impl Frame {
         }
     }
 
-    /// A region is entered within it.
     pub fn has_nested(&self) {
         self.seen.fetch_or(HAS_NESTED, Ordering::Relaxed);
     }
 
-    /// Whether it has neither tasks nor regions within it.
+    /// Whether it has had neither tasks nor regions within it.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.seen.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether nothing is known of what its threads did while they waited.
+    /// Whether threads may have worked, unmeasured, while they waited.
     #[inline(always)]
     pub fn has_untimed_tasks(&self) -> bool {
         self.seen.load(Ordering::Relaxed) & UNTIMED_TASKS != 0
     }
 
-    /// Its barriers are marked from its start.
     pub fn mark_at_once(&mut self) {
         self.marks.get_mut().after = 0;
     }
 
-    /// Whether marks of it were reported.
     pub fn is_told(&self) -> bool {
         self.marks.get().told
     }
 
-    /// The region is being cancelled, perhaps: its waits are the runtime's from now on.
+    /// The region may be being cancelled: its waits are the runtime's from now on.
     pub fn is_cancelled(&self) {
         self.barrier.hand_over(&Futex);
         self.gate.close_down(&Futex);

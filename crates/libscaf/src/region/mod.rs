@@ -1,5 +1,4 @@
-//! A parallel region: its entry and exit, what its threads share, and the mechanisms by which it follows the
-//! grant.
+//! A parallel region: its entry and exit, what its threads share, and how it follows the grant.
 
 mod choose;
 pub mod enter;

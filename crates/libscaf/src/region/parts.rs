@@ -4,31 +4,27 @@ use crate::sys::futex::Futex;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
 
-/// The parts that the threads of a virtualised region do, one after the other.
 pub struct Parts {
-    /// How many there are; 0 in any other region.
+    /// How many parts there are; 0 in a region that isn't virtualised.
     count: u32,
     /// How many were taken beyond the first one of each real thread.
     taken: AtomicU32,
-    /// 1 once those that were left got threads of their own.
+    /// 1 once the parts that were left got threads of their own.
     own_threads: AtomicU32,
-    /// Threads of their own that are there.
+    /// Such threads that exist now.
     helpers: AtomicU32,
 }
 
 impl Parts {
-    /// So many; with none, the region isn't virtualised.
     pub fn of(count: u32) -> Parts {
         Parts { count, taken: AtomicU32::new(0), own_threads: AtomicU32::new(0), helpers: AtomicU32::new(0) }
     }
 
-    /// How many there are; 0 in any other region.
     #[inline(always)]
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Whether the region is virtualised.
     #[inline(always)]
     pub fn are_there(&self) -> bool {
         self.count != 0
@@ -40,18 +36,16 @@ impl Parts {
         (part < self.count).then_some(part)
     }
 
-    /// How many parts are left.
     pub fn left(&self, real: u32) -> u32 {
         self.count.saturating_sub(self.taken.load(Ordering::Relaxed).saturating_add(real))
     }
 
-    /// For the watch: parts left, in a form that changes whenever one is taken; 0 if there is nobody to help
-    /// or help has come.
+    /// For the watch: parts left; 0 if there is nobody to help, or help has come.
     pub fn waiting(&self, real: u32) -> u32 {
         if real == 0 || self.own_threads.load(Ordering::Relaxed) != 0 { 0 } else { self.left(real) }
     }
 
-    /// Waits for the threads of their own, at the region's end. Returns whether there were any.
+    /// At the region's end: waits for the parts' own threads. Returns whether there were any.
     #[inline(always)]
     pub fn come_home(&self) -> bool {
         loop {
@@ -63,24 +57,21 @@ impl Parts {
         }
     }
 
-    /// Those that are left are to get threads of their own; `false` if that was said before.
+    /// The parts that are left are to get threads of their own; `false` if that was said before.
     pub fn give_own_threads(&self) -> bool {
         self.own_threads.swap(1, Ordering::AcqRel) == 0
     }
 
-    /// There was no thread for one of them: what is left stays with the real threads, until somebody says so
-    /// again.
+    /// A thread is missing: the real threads do what is left, unless help is called again.
     pub fn take_own_threads_back(&self) {
         self.own_threads.store(0, Ordering::Release);
     }
 
-    /// A thread of its own comes.
     pub fn helper_comes(&self) {
         self.helpers.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// It goes. The region may end as soon as the number is there; its address is all that is needed of it
-    /// then.
+    /// A helper goes. Once the count is 0 the region may end, so only the address is used after that.
     pub fn helper_goes(parts: *const Parts) {
         // SAFETY: the region's end waits for this; waking uses the word's address only.
         unsafe {

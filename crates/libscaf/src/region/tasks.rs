@@ -1,12 +1,8 @@
-//! Tasks, and the calls in which a thread waits for them or for a lock.
-//!
-//! A waiting thread runs tasks, and at a region's end all of them do, so useful time can be told from waits
-//! only if each task's time is taken. What a task gets is the program's own data, which has no room for
-//! anything of ours; so what says which function is meant is *where* it is entered: each task function has an
-//! entrance of ours.
-//!
-//! Who waits for a lock is asleep or spinning, and never works. Most locks are free: of these one in
-//! [`SHARE`] is timed.
+//! Tasks, and the calls in which a thread waits for them or for a lock. A waiting thread runs tasks, and at a
+//! region's end all threads do, so useful time can be told from waits only if each task is timed. A task's
+//! data is the program's, with no room for ours. So *where* a task is entered says which function is meant:
+//! each task function has an entrance of ours. Whoever waits for a lock sleeps or spins, and never works.
+//! Most locks are free: of these one in [`SHARE`] is timed.
 
 use super::frame::Frame;
 use super::place::place;
@@ -17,17 +13,14 @@ use crate::sys::symbols::function;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Task functions that are told apart; a power of two. Tasks of others are run as they came, and make all
-/// time of their regions count as useful.
+/// Task functions told apart; a power of two. Of others' tasks all the region's time counts as useful.
 const FUNCTIONS: usize = 128;
-/// Places that are looked at for a function.
 const PROBES: usize = 16;
 static BODIES: [AtomicUsize; FUNCTIONS] = [const { AtomicUsize::new(0) }; FUNCTIONS];
 
 arch::entrances!(FUNCTIONS, run);
 
 unsafe extern "C" {
-    /// The first entrance; the others follow.
     fn scaf_tasks(data: *mut c_void);
 }
 
@@ -43,7 +36,6 @@ unsafe extern "C" fn run(data: *mut c_void, here: usize) {
     }
 }
 
-/// The entrance for a task function; `None` if there is none left.
 #[inline(always)]
 fn entrance(body: Body) -> Option<Body> {
     if body as usize == 0 {
@@ -68,7 +60,6 @@ fn entrance(body: Body) -> Option<Body> {
     None
 }
 
-/// A task is created: the runtime to create it in, and the function to create it with.
 #[inline(always)]
 pub fn create(body: Body) -> Option<(&'static Runtime, Body)> {
     let this = thread();
@@ -82,7 +73,7 @@ pub fn create(body: Body) -> Option<(&'static Runtime, Body)> {
     }
 }
 
-/// Tasks of a loop are created, and waited for as the loop has it: `create` does both.
+/// Creates a loop's tasks by `create`, which may also wait for them.
 #[inline(always)]
 pub fn create_many(body: Body, create: impl FnOnce(&'static Runtime, Body)) {
     let this = thread();
@@ -97,13 +88,11 @@ pub fn create_many(body: Body, create: impl FnOnce(&'static Runtime, Body)) {
     }
 }
 
-/// Of so many locks one is timed while they are free: a power of 2. Which one is left to chance, for threads
-/// that take turns at a lock find it free and taken by turns, too.
+/// Of free locks one in so many is timed, by chance, for threads may take turns at a lock; a power of 2.
 const SHARE: u32 = 2;
 /// A lock that was to be had within so many ticks (about 0.5 us) counts as free.
 const FREE_TICKS: u64 = 1 << 11;
 
-/// Waits for a lock.
 #[inline(always)]
 pub unsafe fn lock(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     // SAFETY: this thread's own state.

@@ -6,18 +6,18 @@ use crate::runtimes::entries::Runtime;
 use crate::sys::thread::{self, REGION_AT, TBB_AT};
 use core::ffi::c_int;
 
-/// The calling thread, as one of a region. All zero when the thread starts.
+/// The calling thread. All zero when it starts.
 #[repr(C)]
 pub struct Thread {
     /// Runtime of the region that the thread is in; null outside.
     pub runtime: *const Runtime,
     /// The region itself; null outside, and where it was entered unseen.
     pub frame: *const Frame,
-    /// Runtime of the regions that the thread, one of the runtime's own, has worked in; null for others.
+    /// Runtime of the regions that the thread has worked in, if it is one of the runtime's own; else null.
     pub home: *const Runtime,
     /// Tick since which it waits in its region; 0 while it works.
     pub waits_since: u64,
-    /// Ticks that it has waited in its region and not yet reported.
+    /// Ticks that it has waited and not yet reported.
     pub waited: u64,
     /// The region whose outlined function it left last, at whose end it may be.
     pub left: *const Frame,
@@ -29,21 +29,19 @@ pub struct Thread {
     pub index: u32,
     /// Loops of the region whose end it has reached.
     pub loops: u32,
-    /// Loops of a virtualised region that this thread has entered within the runtime: each once, whoever it
-    /// is.
+    /// Loops of a virtualised region that this thread has entered within the runtime, each once.
     pub entered: u32,
     /// 1 while it is in one of them.
     pub in_loop: u32,
-    /// Regions in a row that could be virtualised, as a master.
+    /// As a master: regions in a row that could be virtualised.
     pub streak: u32,
-    /// By chance: which locks are timed.
+    /// Random state that says which locks are timed.
     pub chance: u32,
-    /// How many locks each of these stands for; 0 before the first.
+    /// How many locks a timed one stands for; 0 before the first.
     pub stands_for: u32,
     /// Regions that were opened by a `_start` entry point and not yet ended.
     pub started: u32,
-    /// Team size by a `num_threads` clause, until LLVM's runtime enters the region that it is for; 0 without
-    /// one.
+    /// Team size of a `num_threads` clause, until LLVM's runtime enters its region; 0 without one.
     pub pushed: u32,
     /// Runtimes of the opened regions, outermost first.
     pub started_in: [*const Runtime; STARTS],
@@ -53,8 +51,7 @@ pub struct Thread {
     pub serial: u32,
     /// 1 in a loop whose chunks LLVM's runtime deals to anybody.
     pub deals: u32,
-    /// How long LLVM's threads spin, in milliseconds, as the program would have it, plus one, while they
-    /// don't because of us; else 0.
+    /// While LLVM's threads don't spin because of us: the program's own time in ms, plus one; else 0.
     pub blocktime: u32,
     /// The notes of its workers' storage, by number; 0 for none (`mechanisms/gather/storage.rs`).
     pub noted: u32,
@@ -72,7 +69,6 @@ pub const NO_INDEX: u32 = u32::MAX;
 /// Nested `_start` regions whose runtime is remembered; deeper ones are ended in the outermost one's.
 pub const STARTS: usize = 3;
 
-/// The calling thread.
 #[inline(always)]
 pub fn thread() -> *mut Thread {
     thread::part::<Thread, REGION_AT>()

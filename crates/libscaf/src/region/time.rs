@@ -1,8 +1,6 @@
-//! How a thread's time in a region is told apart into work and waits.
-//!
-//! A thread *waits* at barriers, at the ends of loops, for tasks, for locks. While it waits for tasks the
-//! runtime has it run others, and those are work: [`Frame::waits`] and [`Frame::in_task`] take turns at its
-//! clock.
+//! How a thread's time in a region is divided into work and waits. A thread *waits* at barriers, at the ends
+//! of loops, for tasks, for locks. While it waits for tasks the runtime has it run others, and those are
+//! work: [`Frame::waits`] and [`Frame::in_task`] take turns at its clock.
 
 use super::frame::{Frame, ONE_THREAD, UNTIMED_TASKS};
 use super::thread::{NO_INDEX, Thread};
@@ -13,12 +11,10 @@ use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
 
-/// Times of a thread are told after a 64th of what the region has run for, so that the addition costs
-/// nothing.
+/// A thread reports times once they are a 64th of the region's, so that the addition costs nothing.
 const TOLD_SHIFT: u32 = 6;
 
 impl Frame {
-    /// Does `work` as a thread of the region, and adds up its time.
     #[inline(always)]
     pub unsafe fn visit(&self, this: *mut Thread, work: impl FnOnce()) {
         // SAFETY: a thread's state is its own.
@@ -43,7 +39,7 @@ impl Frame {
             }
             ((*this).runtime, (*this).frame, (*master()).depth) = before;
             ((*this).index, (*this).loops, (*this).serial, (*this).deals) = counts;
-            // Regions within others have no tasks that are timed.
+            // Nested regions have no timed tasks.
             if !self.master.is_null() {
                 ((*this).left, (*this).late) = (self, 0);
             }
@@ -78,7 +74,6 @@ impl Frame {
         }
     }
 
-    /// Reports what this thread has waited for.
     #[inline(always)]
     unsafe fn tell(&self, this: *mut Thread) {
         // SAFETY: this thread's own state; slots live in the report page, which is never unmapped.
@@ -101,12 +96,10 @@ impl Frame {
     /// Runs a task of a region that times them, on a thread of its team.
     pub unsafe fn in_task(this: *mut Thread, body: Body, data: *mut c_void) {
         // SAFETY: this thread's own state; the program's own function and data. A team's tasks end before its
-        // region does, and each of its threads has come to the region's end or is in it: `left` or `frame` is
-        // the region's, and lives.
+        // region, whose threads are in it or at its end: `left` or `frame` is the region's, and lives.
         unsafe {
             if let Some(frame) = (*this).left.as_ref() {
-                // At the region's end, where its time is no part of any thread's in the outlined function.
-                // Tasks that it has to wait for are within it.
+                // At the region's end, outside of the outlined function. It includes tasks that it waits for.
                 let before = ((*this).runtime, (*this).frame, (*master()).depth);
                 ((*this).runtime, (*this).frame, (*master()).depth) = (frame.runtime, frame, frame.depth);
                 (*this).left = null();

@@ -1,5 +1,4 @@
-//! The copies of OpenMP runtimes that the process has. One that was found is held: dlopen's reference is
-//! never given back, so what is remembered of it stays true.
+//! The copies of OpenMP runtimes in the process, each held by dlopen, so that what is known stays true.
 
 use super::entries::Runtime;
 use super::hooks;
@@ -10,7 +9,7 @@ use core::ffi::CStr;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// Copies that are told apart. In a process with more of them, the rest's regions run on one thread.
+/// Copies that are told apart. libgomp's regions of any further copy run on one thread.
 pub const RUNTIMES: usize = 32;
 
 struct Table(UnsafeCell<[Runtime; RUNTIMES]>);
@@ -24,7 +23,6 @@ static MAPS: [AtomicPtr<LinkMap>; RUNTIMES] = [const { AtomicPtr::new(null_mut()
 static LOCK: Lock = Lock::new();
 
 impl Runtime {
-    /// Which of the copies it is, from 0.
     pub fn number(&self) -> usize {
         (&raw const *self).addr().wrapping_sub(TABLE.0.get().addr()) / size_of::<Runtime>()
     }
@@ -33,14 +31,12 @@ impl Runtime {
 /// Whose entry points code calls; that decides in which library they are looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Abi {
-    /// GCC's. LLVM's runtime has them, too.
+    /// GCC's, which LLVM's runtime has, too.
     Gcc,
-    /// LLVM's.
     Llvm,
 }
 
 impl Abi {
-    /// The name by which a runtime that has these entry points is known, ours among them.
     pub const fn entry(self) -> &'static CStr {
         match self {
             Abi::Gcc => c"GOMP_parallel",
@@ -48,7 +44,6 @@ impl Abi {
         }
     }
 
-    /// One that isn't ours.
     pub const fn other(self) -> &'static CStr {
         match self {
             Abi::Gcc => c"GOMP_critical_end",
@@ -57,13 +52,12 @@ impl Abi {
     }
 }
 
-/// The one runtime that has been found so far, if it is one, and if it is one that serves only this ABI: code
-/// that calls GCC's entry points isn't LLVM's because LLVM's runtime was met first.
+/// The only runtime found so far, if it is this ABI's own. Code with GCC's entry points needn't be LLVM's.
 pub fn only_of(abi: Abi) -> Option<&'static Runtime> {
     sole().filter(|runtime| runtime.is_llvms() == (abi == Abi::Llvm))
 }
 
-/// The one runtime that has been found so far, if it is one.
+/// The runtime found so far, if there is exactly one.
 #[inline(always)]
 pub fn sole() -> Option<&'static Runtime> {
     let [first, second, ..] = &MAPS;
@@ -72,15 +66,13 @@ pub fn sole() -> Option<&'static Runtime> {
     one.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>() })
 }
 
-/// The copy of this number ([`Runtime::number`]).
 pub fn by_number(number: usize) -> Option<&'static Runtime> {
     let found = !MAPS.get(number)?.load(Ordering::Acquire).is_null();
     // SAFETY: as above, and there is an entry for each map.
     found.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) })
 }
 
-/// Where the copy of this number was loaded, and from which file; the file's name is empty if that is the
-/// program itself.
+/// Load address and file of the copy of this number; the file's name is empty for the program itself.
 pub fn file_of(number: usize) -> Option<(usize, &'static [u8])> {
     let map = MAPS.get(number)?.load(Ordering::Acquire);
     // SAFETY: the map of a library that is never unloaded, and its name.
@@ -90,24 +82,21 @@ pub fn file_of(number: usize) -> Option<(usize, &'static [u8])> {
     }
 }
 
-/// The copy of a number that [`number_of`] has answered.
+/// The copy of a number that [`number_of`] has given out.
 #[inline(always)]
 pub fn at(number: usize) -> Option<&'static Runtime> {
     // SAFETY: a number is answered after its entry was filled, and entries never change again.
     (number < RUNTIMES).then(|| unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) })
 }
 
-/// The runtime's number, which it gets here if it is new.
 pub fn number_of(map: *mut LinkMap) -> Option<usize> {
     let known = || MAPS.iter().position(|known| known.load(Ordering::Acquire) == map);
     if let Some(number) = known() {
         return Some(number);
     }
-    // The dynamic linker has a lock of its own, under which a library's constructor may come here: it is
-    // asked before ours is taken.
+    // Before our lock: the dynamic linker has a lock, under which a constructor may come here.
     let mut runtime = Runtime::EMPTY;
-    // SAFETY: the map is a loaded library's. The reference that dlopen takes is kept, so the runtime is never
-    // unloaded while we know its entry points.
+    // SAFETY: a loaded library's map. dlopen's reference is kept, so the runtime is never unloaded.
     unsafe {
         let library = libc::dlopen((*map).name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         if library.is_null() {
@@ -133,7 +122,6 @@ pub fn number_of(map: *mut LinkMap) -> Option<usize> {
     Some(number)
 }
 
-/// After a fork, in the child: whoever held the lock isn't there any more.
 pub fn after_fork() {
     LOCK.after_fork();
 }

@@ -1,6 +1,5 @@
-//! The entry points of a copy of an OpenMP runtime: GCC's libgomp, LLVM's libomp and Intel's libiomp5. The
-//! latter two are one runtime under two names; they have libgomp's entry points besides their own, for code
-//! that gcc compiled.
+//! The entry points of an OpenMP runtime: GCC's libgomp, LLVM's libomp or Intel's libiomp5. The latter two
+//! are one runtime, which also has libgomp's entry points, for code that gcc compiled.
 
 use core::ffi::{c_int, c_void};
 
@@ -31,8 +30,7 @@ pub type Wait = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type Whatever = unsafe extern "C" fn();
 /// LLVM's description of a place in the source.
 pub type Place = *mut c_void;
-/// What LLVM's compilers make of a region: it gets two of its thread's numbers by address, and the region's
-/// own arguments.
+/// LLVM's outlined function: gets two of its thread's numbers by address, and the region's own arguments.
 pub type Micro = unsafe extern "C" fn(*const c_int, *const c_int, ...);
 /// Enters a region, or a league of teams, with so many arguments for the function.
 pub type ForkCall = unsafe extern "C" fn(Place, c_int, Micro, ...);
@@ -40,22 +38,18 @@ pub type ForkCall = unsafe extern "C" fn(Place, c_int, Micro, ...);
 pub type Here = unsafe extern "C" fn(Place, c_int);
 /// The same with up to two further arguments, and a result or none.
 pub type HereWith = unsafe extern "C" fn(Place, c_int, *mut c_void, *mut c_void) -> *mut c_void;
-/// The next chunk of a loop: whether it is the last, its bounds and its step are written to where the
-/// pointers lead.
+/// The next chunk of a loop; writes whether it is the last, its bounds and its step.
 pub type NextChunk =
     unsafe extern "C" fn(Place, c_int, *mut c_int, *mut c_void, *mut c_void, *mut c_void) -> c_int;
-/// A thread's share of a loop with a static schedule, of numbers of one type and their signed differences:
-/// how it is dealt out, whether the share has the last iteration, both bounds, what is between two chunks,
-/// the step, and the chunk's size.
+/// A thread's share of a static loop over `T`, with differences `S`: schedule, whether the share has the last
+/// iteration, both bounds, stride, step, chunk size.
 pub type ShareOut<T, S> = unsafe extern "C" fn(Place, c_int, c_int, *mut c_int, *mut T, *mut T, *mut S, S, S);
 type TaskLoop =
     unsafe extern "C" fn(Body, *mut c_void, *mut c_void, Long, Long, u32, u64, c_int, Long, Long, Long);
 
-/// Declares the table of a runtime's entry points and how it is filled.
 macro_rules! runtime {
     ($($field:ident: $type:ty = $symbol:literal,)*) => {
-        /// The entry points of one copy of the runtime; `None` where the copy is too old to have one, and
-        /// then no code linked with it calls it.
+        /// Entry points of one copy; `None` where it is too old, and then no code linked with it calls them.
         pub struct Runtime {
             $(pub $field: Option<$type>,)*
         }
@@ -64,13 +58,11 @@ macro_rules! runtime {
             pub const EMPTY: Runtime = Runtime { $($field: None,)* };
 
             /// Fills the table.
-            ///
             /// # Safety
             /// `library` is a handle from dlopen.
             pub unsafe fn load(&mut self, library: *mut c_void) {
                 $(
-                    // SAFETY: a function pointer or null, as Option<fn> has it; the symbol's type is that of
-                    // the runtime's ABI.
+                    // SAFETY: a function pointer or null, as Option<fn> has it, of the runtime's ABI.
                     self.$field = unsafe {
                         core::mem::transmute::<*mut c_void, Option<$type>>(
                             libc::dlsym(library, $symbol.as_ptr()))
@@ -209,13 +201,12 @@ runtime! {
 }
 
 impl Runtime {
-    /// Whether it is LLVM's or Intel's.
     #[inline(always)]
     pub fn is_llvms(&self) -> bool {
         self.fork_call.is_some()
     }
 
-    /// Whether it has all that is needed to take its barriers and ends of loops over.
+    /// Whether its barriers and ends of loops can be taken over.
     #[inline(always)]
     pub fn is_complete(&self) -> bool {
         self.barrier.is_some()

@@ -2,15 +2,11 @@
 
 use scaf_proto::runtimes::{Kind, Promise};
 
-/// Such a copy.
 pub struct Found<'a> {
-    /// What sets it apart from other copies, not 0: where it was loaded.
+    /// Where it was loaded, not 0: tells copies apart.
     pub id: usize,
-    /// Which it is.
     pub kind: Kind,
-    /// Its file.
     pub file: &'a [u8],
-    /// What is promised of it.
     pub promise: Promise,
     /// Threads that it may use now; 0 if unknown.
     pub threads: u32,
@@ -20,5 +16,5 @@ pub struct Found<'a> {
     pub running: u32,
 }
 
-/// Tells of each copy of a kind of runtime. Only of what was found anyway: it looks for none.
+/// Reports the copies found so far of one kind of runtime; looks for none.
 pub type Discover = fn(&mut dyn FnMut(Found<'_>));

@@ -1,5 +1,4 @@
-//! What the floors above do when something happens below: one static table, which `lib.rs` builds. So the
-//! lower floors name nobody above them.
+//! What floors above do on events below: a static table, built by `lib.rs`, so that no floor names one above.
 
 use super::entries::Runtime;
 use core::ffi::c_void;
@@ -8,15 +7,14 @@ use core::ffi::c_void;
 pub struct Hooks {
     /// The library was loaded and the settings are read; the program hasn't begun.
     pub loaded: &'static [fn()],
-    /// The daemon is about to be looked for, or after, at the entry of a region of that runtime.
+    /// The connection is about to be tended, at the entry of a region of that runtime.
     pub look: &'static [fn(&Runtime)],
     /// The process was attached: the report page is a new one.
     pub attached: &'static [fn()],
-    /// The connection was looked after; `errno` is kept.
+    /// The connection was tended; `errno` is kept.
     pub tended: &'static [fn()],
     /// A copy of LLVM's runtime was found; whether it is the only one.
     pub llvm_found: &'static [fn(&Runtime, bool)],
-    /// The program has unloaded a library.
     pub unloaded: &'static [fn()],
     /// Before a fork; after it in the parent; after it in the child, where only the calling thread is.
     pub before_fork: &'static [fn()],
@@ -30,13 +28,11 @@ unsafe extern "C" {
     static HOOKS: *const c_void;
 }
 
-/// The table.
 pub fn get() -> &'static Hooks {
     // SAFETY: defined by `lib.rs`, and constant.
     unsafe { &*HOOKS.cast::<Hooks>() }
 }
 
-/// Calls all of them.
 pub fn call(hooks: &[fn()]) {
     hooks.iter().for_each(|hook| hook());
 }

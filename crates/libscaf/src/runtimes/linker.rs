@@ -26,7 +26,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// The module that `address` lies in.
+/// The module that `address` lies in, and its load address.
 pub fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
     let mut info =
         libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
@@ -36,11 +36,10 @@ pub fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
     (known != 0 && !map.is_null()).then_some((map.cast(), info.dli_fbase as usize))
 }
 
-/// What the library around `address`, or the first of those that it depends on, has by that name.
+/// The symbol in the library around `address`, or in the first of those that it depends on.
 pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
     let (map, _) = module_of(address)?;
-    // SAFETY: the map belongs to a module whose code is running, so it is loaded and has a name (an empty one
-    // if it is the program itself, whose libraries are searched in the global order).
+    // SAFETY: a loaded module with a name, empty for the program, whose libraries are searched globally.
     unsafe {
         let file = (*map).name;
         if file.is_null() || *file == 0 {
@@ -56,10 +55,10 @@ pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
     }
 }
 
-/// Bytes of a module that are there if its header is.
+/// Bytes of a module that are mapped if its header is.
 const FIRST_PAGE: u64 = 4096;
 
-/// How many bytes the module loaded at `base` spans, as its header says; 0 if it says nothing.
+/// Bytes that the module loaded at `base` spans, by its header; 0 if unknown.
 pub fn size_of_module(base: usize) -> usize {
     let header = core::ptr::with_exposed_provenance::<libc::Elf64_Ehdr>(base);
     // SAFETY: a module's first bytes are its header, which says where its segments' table is, in memory, too.
@@ -70,8 +69,7 @@ pub fn size_of_module(base: usize) -> usize {
         let end = (*header)
             .e_phoff
             .saturating_add(u64::from((*header).e_phnum) * size_of::<libc::Elf64_Phdr>() as u64);
-        // Tools that change files may move the table; where it is in memory then, only the dynamic linker
-        // knows.
+        // Tools that change files may move the table; only the dynamic linker knows where to.
         if end > FIRST_PAGE {
             return 0;
         }
@@ -88,8 +86,7 @@ pub fn size_of_module(base: usize) -> usize {
     }
 }
 
-/// Whether `address` lies in this library: what returns there was called, or jumped to, by a function that we
-/// called.
+/// Whether `address` lies in this library. A return address here means a call, or a jump, by what we called.
 #[inline(always)]
 pub fn is_ours(address: usize) -> bool {
     static SIZE: AtomicUsize = AtomicUsize::new(0);

@@ -1,14 +1,9 @@
-//! Which copy of the OpenMP runtime serves which code.
-//!
-//! A process can hold several (Python wheels bring their own), and a region must go to the one that its own
-//! code is linked with: their threads and barriers don't mix. The code is known by an address in it: the
-//! outlined function's for a region (not the return address, for gcc tail-calls `jmp GOMP_parallel`), the
-//! caller's elsewhere.
-//!
-//! From address to runtime, as the dynamic linker would have bound the call without us, since it does so for
-//! those entry points that aren't ours: the first runtime that was loaded with the program, if there is one;
-//! else the first among the libraries that the address's module depends on; else one that all see; else any.
-//! That is remembered per address.
+//! Which copy of the OpenMP runtime serves which code. A process can hold several (Python wheels bring their
+//! own), and a region must go to the one that its own code is linked with: their threads and barriers don't
+//! mix. The code is known by an address in it: the outlined function's for a region (not the return address,
+//! for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere. The runtime is the one that the dynamic
+//! linker would have bound the call to: the first that was loaded with the program; else the first among the
+//! libraries that the address's module depends on; else one that all see; else any. Remembered per address.
 
 use super::copies::{self, Abi};
 use super::entries::Runtime;
@@ -19,15 +14,13 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::null;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// What is known of the code at an address.
 #[derive(Clone, Copy)]
 pub struct Code {
-    /// The runtime that serves it.
     pub runtime: &'static Runtime,
     /// Number of its module, from 0; [`modules::MODULES`] if there were too many. As wide as the other
-    /// fields: a copy of the whole that follows the write of a narrow field waits for it, 7 ns a region.
+    /// fields: a copy of the whole would wait for the write of a narrow field, 7 ns a region.
     pub module: u64,
-    /// What `region` remembers of it.
+    /// The region's `Note` (`program/sampling.rs`).
     pub note: &'static AtomicU64,
 }
 
@@ -37,20 +30,17 @@ const ADDRESSES: usize = 4096;
 static KEYS: [AtomicUsize; ADDRESSES] = [const { AtomicUsize::new(0) }; ADDRESSES];
 /// 0 unknown, else `1 | runtime << 8 | module << 16`.
 static VALUES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
-/// What `region` remembers of an address.
 static NOTES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
-/// Where it remembers nothing in particular: the note of all addresses that found no place.
+/// The note of all addresses that found no place.
 static NO_NOTE: AtomicU64 = AtomicU64::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// What is known of the code at `address`, which calls GCC's entry points or asks about its team; `None` if
-/// no runtime can be found for it.
+/// The code at `address`, which calls GCC's entry points or asks about its team; `None` without a runtime.
 #[inline(always)]
 pub fn of(address: usize) -> Option<Code> {
     served(address, Abi::Gcc)
 }
 
-/// The same for code that calls LLVM's entry points.
 #[inline(always)]
 pub fn of_llvms(address: usize) -> Option<Code> {
     served(address, Abi::Llvm)
@@ -72,13 +62,13 @@ fn served(address: usize, abi: Abi) -> Option<Code> {
     decode(value, note)
 }
 
-/// The runtime for the code at `address`, if that was asked before. Never asks the dynamic linker.
+/// The runtime for the code at `address`, if asked before. Never asks the dynamic linker.
 #[inline(always)]
 pub fn known(address: usize) -> Option<&'static Runtime> {
     remembered(address).map(|code| code.runtime)
 }
 
-/// What is known of the code at `address`, if it stands in its first place; without its note.
+/// What is known of the code at `address`, if it is in its first place; without its note.
 #[inline(always)]
 fn remembered(address: usize) -> Option<Code> {
     let at = slot(address);
@@ -87,7 +77,6 @@ fn remembered(address: usize) -> Option<Code> {
     decode(value, &NO_NOTE)
 }
 
-/// Whether no further address can be remembered.
 pub fn is_full() -> bool {
     USED.load(Ordering::Relaxed) >= ADDRESSES / 4 * 3
 }
@@ -104,8 +93,7 @@ fn decode(value: u64, note: &'static AtomicU64) -> Option<Code> {
     Some(Code { runtime, module: value >> 16 & 0xffff, note })
 }
 
-/// Looks further than the first place, then asks the dynamic linker. The value is 0 if no runtime can be
-/// found. (Two words, because they are returned in registers.)
+/// Looks beyond the first place, then asks the dynamic linker. 0 if in vain. Two words fit in registers.
 #[cold]
 #[inline(never)]
 fn find(address: usize, abi: Abi) -> (u64, &'static AtomicU64) {
@@ -158,11 +146,10 @@ fn resolve(address: usize, abi: Abi) -> Option<u64> {
     Some(1 | (runtime as u64) << 8 | u64::from(module) << 16)
 }
 
-/// An entry point of the runtime that code at `address` would have called without us.
+/// An entry point of the runtime that code at `address` would have called without scaf.
 fn entry_for(address: usize, abi: Abi) -> Option<*mut c_void> {
     let name = abi.entry();
-    // Among what was loaded with the program, which comes first for all that is loaded later.
-    // SAFETY: a plain search.
+    // SAFETY: a plain search. Libraries loaded with the program come first for all later ones.
     let first = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if !first.is_null() {
         return Some(first);
@@ -170,23 +157,20 @@ fn entry_for(address: usize, abi: Abi) -> Option<*mut c_void> {
     if let Some(found) = in_library_of(address, name) {
         return Some(found);
     }
-    // Among what the program has let all see since, by a name that we don't have ourselves.
-    // SAFETY: as above.
+    // SAFETY: as above, among what the program has let all see since, by a name that we don't have.
     let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, abi.other().as_ptr()) };
     (!seen_by_all.is_null()).then_some(seen_by_all)
 }
 
-/// For a call that the compiler made a jump, so that its return address lies in a module that knows no
-/// runtime: no region's code, for that is linked with its own. Not remembered and not numbered, for that
-/// module has no regions.
+/// For a call that the compiler made a jump: the return address lies in a module without a runtime, and so
+/// without regions. The result is neither remembered nor numbered.
 fn guess(abi: Abi) -> Option<u64> {
     let llvms = || if abi == Abi::Gcc { some_runtime(Abi::Llvm) } else { None };
     let (map, _) = module_of(some_runtime(abi).or_else(llvms)? as usize)?;
     Some(1 | (copies::number_of(map)? as u64) << 8 | (modules::MODULES as u64) << 16)
 }
 
-/// The entry point of the first loaded library that is called libgomp something, or libomp or libiomp5: where
-/// nothing tells whose call it is, nearly every process has just one.
+/// The entry point of the first loaded libgomp, libomp or libiomp5: most processes have just one.
 fn some_runtime(abi: Abi) -> Option<*mut c_void> {
     struct Search {
         abi: Abi,
@@ -225,15 +209,13 @@ fn some_runtime(abi: Abi) -> Option<*mut c_void> {
     }
 }
 
-/// The runtime for the code at `address` if that lies in the module of a region's function `body`. Never asks
-/// the dynamic linker.
+/// The runtime for `address` if that is in the module of a region's function `body`. Never asks the linker.
 pub fn beside(body: usize, address: usize) -> Option<&'static Runtime> {
     let code = remembered(body)?;
     modules::holds(code.module, address).then_some(code.runtime)
 }
 
-/// A library was unloaded: what we remember of addresses in it may become another library's. Forgets all
-/// addresses, and voids the numbers of modules that are gone.
+/// After an unload: if a module is gone, voids its number and forgets all addresses, which may be reused.
 pub fn forget_unloaded() {
     if modules::met() != 0 && keeping_errno(modules::void_unloaded) {
         for value in &VALUES {

@@ -1,9 +1,7 @@
-//! Modules with regions, numbered in the order in which they are met.
-//!
-//! The daemon has inspected everything that was loaded when it was told of so many of them; while there are
-//! more, nothing is resized. A library that is loaded without us knowing what it has ([`NEWS`]) takes a
-//! number too, because an inspected region may call into it. Unloading a module makes its number void for
-//! ever.
+//! Modules with regions, numbered in the order in which they are met. The daemon says up to which number it
+//! has inspected everything that was loaded; while there are more, nothing is resized. A library loaded
+//! without our knowing its code ([`NEWS`]) takes a number too, because an inspected region may call into it.
+//! An unloaded module's number is void for ever.
 
 use super::linker::{module_of, size_of_module};
 use crate::sys::lock::Lock;
@@ -15,28 +13,26 @@ pub const MODULES: usize = 255;
 
 /// The load address of each module met; 0 where its number is void.
 static BASES: [AtomicUsize; MODULES] = [const { AtomicUsize::new(0) }; MODULES];
-/// How many bytes each of them spans in memory.
+/// Bytes that each of them spans in memory.
 static SIZES: [AtomicUsize; MODULES] = [const { AtomicUsize::new(0) }; MODULES];
 static MET: AtomicU32 = AtomicU32::new(0);
 /// 1 after the program asked for a library to be loaded, until [`take_news`].
 pub static NEWS: AtomicU32 = AtomicU32::new(0);
 /// How many libraries the dynamic linker had loaded by the last [`take_news`].
 static LOADS: AtomicU64 = AtomicU64::new(0);
-/// Guards additions.
 static LOCK: Lock = Lock::new();
 
-/// How many modules with parallel regions have been met.
+/// Numbers given out so far.
 pub fn met() -> u32 {
     MET.load(Ordering::Acquire)
 }
 
-/// Whether a module of this number can ever be resized.
+/// Whether regions of a module of this number can ever be resized.
 #[inline(always)]
 pub fn is_numbered(module: u64) -> bool {
     module < MODULES as u64
 }
 
-/// Whether `address` lies in the module of this number.
 pub fn holds(module: u64, address: usize) -> bool {
     let (Some(base), Some(size)) = (BASES.get(module as usize), SIZES.get(module as usize)) else {
         return false;
@@ -44,7 +40,7 @@ pub fn holds(module: u64, address: usize) -> bool {
     address.wrapping_sub(base.load(Ordering::Relaxed)) < size.load(Ordering::Relaxed)
 }
 
-/// The module's number, which it gets here if it is new.
+/// The module's number, given out here if it is new.
 pub fn number_of(base: usize) -> u32 {
     let _locked = LOCK.take();
     let met = MET.load(Ordering::Relaxed);
@@ -62,7 +58,7 @@ pub fn number_of(base: usize) -> u32 {
     met
 }
 
-/// Looks whether libraries were loaded since the last time; if so they take a number, void from the start.
+/// If libraries were loaded since the last time, they take a number, void from the start.
 pub fn take_news() {
     unsafe extern "C" fn count(about: *mut libc::dl_phdr_info, _: usize, loads: *mut c_void) -> c_int {
         // SAFETY: glibc hands in its own structure, and our own out-parameter.
@@ -77,12 +73,12 @@ pub fn take_news() {
     if before != 0 && before != loads {
         let _locked = LOCK.take();
         let met = MET.load(Ordering::Relaxed);
-        // At the end of numbers nothing is resized any more: see `region/choose.rs`.
+        // Once numbers run out nothing is resized any more (`resize::is_inspected`).
         MET.store(met.saturating_add(1), Ordering::Release);
     }
 }
 
-/// Voids the numbers of modules that are gone; whether there were any.
+/// Voids the numbers of unloaded modules; `true` if there were any.
 pub fn void_unloaded() -> bool {
     let mut gone = false;
     for known in BASES.iter().take(met() as usize) {
@@ -95,7 +91,6 @@ pub fn void_unloaded() -> bool {
     gone
 }
 
-/// After a fork, in the child: whoever held the lock isn't there any more.
 pub fn after_fork() {
     LOCK.after_fork();
 }

@@ -8,7 +8,6 @@ pub fn ns(clock: libc::clockid_t) -> u64 {
     (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
 }
 
-/// Milliseconds since the machine was started.
 pub fn now_ms() -> u64 {
     ns(libc::CLOCK_MONOTONIC) / 1_000_000
 }

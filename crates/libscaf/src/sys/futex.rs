@@ -5,7 +5,6 @@ use core::ptr::null;
 use core::sync::atomic::AtomicU32;
 use scaf_team::Sleep;
 
-/// The kernel's futex, private to this process.
 pub struct Futex;
 
 fn after(limit_ms: u32) -> libc::timespec {
@@ -33,9 +32,7 @@ impl Sleep for Futex {
     }
 }
 
-/// Sleeps on a word that another process wakes on, unless it doesn't have this value any more; for at most so
-/// many milliseconds. May return for no reason.
-///
+/// Sleeps while `word`, on which another process wakes, has this value; up to `limit_ms`. May return early.
 /// # Safety
 /// `word` can be read for as long as this takes.
 pub unsafe fn sleep_shared(word: *const u32, value: u32, limit_ms: u32) {
@@ -44,8 +41,7 @@ pub unsafe fn sleep_shared(word: *const u32, value: u32, limit_ms: u32) {
     keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, value, &limit) });
 }
 
-/// Wakes all threads of any process that sleep on a word that they share with this one.
-///
+/// Wakes all threads of any process that sleep on a shared word.
 /// # Safety
 /// `word` can be read.
 pub unsafe fn wake_shared(word: *const u32) {

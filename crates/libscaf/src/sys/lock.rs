@@ -3,19 +3,15 @@
 use super::thread::give_way;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Held by one thread at a time.
 pub struct Lock(AtomicU32);
 
-/// Gives the lock back when it is dropped.
 pub struct Locked<'l>(&'l Lock);
 
 impl Lock {
-    /// One that nobody holds.
     pub const fn new() -> Lock {
         Lock(AtomicU32::new(0))
     }
 
-    /// Waits for it.
     pub fn take(&self) -> Locked<'_> {
         while self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
             give_way();
@@ -23,7 +19,7 @@ impl Lock {
         Locked(self)
     }
 
-    /// After a fork, in the child: whoever held it isn't there any more.
+    /// After a fork, in the child: the thread that held it is gone.
     pub fn after_fork(&self) {
         self.0.store(0, Ordering::Release);
     }

@@ -1,5 +1,4 @@
-//! The ground floor: the processor, the kernel and the environment. Knows nothing of OpenMP, of grants, or of
-//! a program.
+//! The ground floor: processor, kernel and environment. Knows nothing of OpenMP, grants, or programs.
 
 pub mod arch;
 pub mod clock;

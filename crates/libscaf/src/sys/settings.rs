@@ -1,10 +1,9 @@
-//! What `scaf run` (or an admin) says by the environment: read once, when the library is loaded, because a
-//! program may change its environment later.
-//!
+//! What `scaf run` (or an admin) sets by the environment. Read once, when the library is loaded, because a
+//! program may change its environment later. A value out of range is ignored: the library can't complain.
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
 //! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0
-//! to 2^32 - 1 · `SCAF_GATHER` 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (for tests) · `SCAF_TCM` `scaf` or `off`
-//! ([`Manager`]). A value out of range is ignored: the library can't complain.
+//! to 2^32 - 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (tests) · `SCAF_TCM` `scaf` or `off` ([`Manager`]) ·
+//! `SCAF_GATHER` 1
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
@@ -26,19 +25,15 @@ pub enum Manager {
     Off,
 }
 
-/// The settings.
 pub struct Settings {
     /// The socket's path; empty if not given.
     pub socket: [u8; PATH_BYTES],
     /// The per-user runtime folder (`XDG_RUNTIME_DIR`); empty if not given.
     pub runtime_dir: [u8; PATH_BYTES],
-    /// The program's name; empty if not given.
     pub name: [u8; NAME_BYTES],
-    /// Fewest contexts.
     pub min: u32,
     /// Most contexts; 0 for no limit.
     pub max: u32,
-    /// Weight in thousandths.
     pub weight_milli: u32,
     /// The program needs all its contexts at once whenever it runs.
     pub rigid: bool,
@@ -46,8 +41,7 @@ pub struct Settings {
     pub exact: bool,
     /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
     pub bound: bool,
-    /// Rounds that a thread spins at a barrier while every thread of its team has a context; `None` leaves
-    /// all waits to the runtime.
+    /// Rounds spun at a barrier while the whole team has contexts; `None` leaves all waits to the runtime.
     pub spin: Option<u32>,
     /// How long the runtime spins in its own waits is fixed (`GOMP_SPINCOUNT`).
     pub fixed_spin: bool,
@@ -57,12 +51,10 @@ pub struct Settings {
     pub own_shares: bool,
     /// The user says how large threads' stacks are (`OMP_STACKSIZE`).
     pub own_stacks: bool,
-    /// One of so many regions of several threads is tried on one context, for tests; 0 for none
-    /// (`region/mechanisms/experiment`).
+    /// For tests: one of so many regions is tried on one context; 0 for none.
     pub experiment_every: u32,
-    /// Teams whose size is fixed may be gathered (`region/mechanisms/gather`).
+    /// Teams whose size is fixed may be gathered.
     pub gather: bool,
-    /// Whose manager oneTBB is to have.
     pub manager: Manager,
 }
 
@@ -91,14 +83,12 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     manager: Manager::Unsaid,
 }));
 
-/// The settings as they were when the library was loaded.
 pub fn get() -> &'static Settings {
     // SAFETY: see `Once`.
     unsafe { &*SETTINGS.0.get() }
 }
 
-/// Reads them: at load, when no other thread is there yet.
-///
+/// Reads the settings at load, while no other thread exists.
 /// # Safety
 /// `environment` is null, or the loader's array of C strings, which ends with null.
 pub unsafe fn read(environment: *const *const c_char) {
@@ -114,7 +104,7 @@ pub unsafe fn read(environment: *const *const c_char) {
             at = at.add(1);
         }
         if chosen {
-            // By a script within `scaf run`: it is to be heeded.
+            // Set by a script within `scaf run`, which is respected.
             settings.spin = None;
         }
         if settings.max != 0 && settings.max < settings.min {
@@ -185,7 +175,6 @@ fn binds(value: &[u8]) -> bool {
     kinds.iter().any(|kind| (0..value.len()).any(|at| has(kind, at)))
 }
 
-/// Copies `value` with a final zero; leaves `to` alone if it doesn't fit.
 fn copy(to: &mut [u8], value: &[u8]) {
     if value.len() < to.len() {
         for (cell, byte) in to.iter_mut().zip(value) {
@@ -194,7 +183,6 @@ fn copy(to: &mut [u8], value: &[u8]) {
     }
 }
 
-/// A decimal number of 1 to `most`.
 fn number(digits: &[u8], most: u32) -> Option<u32> {
     let mut value: u32 = 0;
     for digit in digits {

@@ -3,7 +3,7 @@
 use super::errno::keeping_errno;
 use core::ffi::{CStr, c_void};
 
-/// The function of this name that would have been called without us.
+/// The function of this name that would have been called without scaf.
 #[cold]
 pub unsafe fn next<F: Copy>(name: &CStr) -> Option<F> {
     keeping_errno(|| {
@@ -12,8 +12,7 @@ pub unsafe fn next<F: Copy>(name: &CStr) -> Option<F> {
     })
 }
 
-/// A function's address as what it is; `None` for 0.
-///
+/// A function by its address; `None` for 0.
 /// # Safety
 /// `F` is the type of a pointer to that function.
 pub unsafe fn function<F: Copy>(address: usize) -> Option<F> {

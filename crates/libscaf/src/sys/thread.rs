@@ -13,7 +13,6 @@ pub const REGION_AT: usize = 16;
 pub const TBB_AT: usize = 192;
 pub const END: usize = THREAD_BYTES;
 
-/// The calling thread's part at `AT`.
 #[inline(always)]
 pub fn part<T, const AT: usize>() -> *mut T {
     const { assert!(AT.is_multiple_of(align_of::<T>()) && AT + size_of::<T>() <= END) };
@@ -25,10 +24,9 @@ pub fn part_of<T, const AT: usize>(other: usize) -> *mut T {
     part::<T, AT>().wrapping_byte_add(other.wrapping_sub(storage()))
 }
 
-/// What a thread of ours runs.
 pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
 
-/// Starts a thread that no signal of the program is handled on; `false` if the system has none.
+/// Starts a thread that handles no signal of the program's; `false` if the system has none.
 pub fn spawn(run: Run, argument: *mut c_void) -> bool {
     match start(run, argument) {
         // SAFETY: a thread that nobody else knows.
@@ -44,7 +42,7 @@ pub fn start(run: Run, argument: *mut c_void) -> Option<libc::pthread_t> {
         unsafe {
             let mut all: libc::sigset_t = zeroed();
             libc::sigfillset(&mut all);
-            // Faults are for whoever makes them.
+            // Faults stay with the thread that causes them.
             for fault in
                 [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT]
             {
@@ -67,16 +65,14 @@ pub fn pause(milliseconds: i64) {
     unsafe { libc::nanosleep(&pause, null_mut()) };
 }
 
-/// Gives up the PU to whoever else wants it.
 pub fn give_way() {
     // SAFETY: takes nothing.
     unsafe { libc::sched_yield() };
 }
 
-/// What is done when a thread ends, with the number that was left.
 pub type AtEnd = extern "C" fn(*mut c_void);
 
-/// Has `ended` called with `number`, not 0, when the calling thread ends. One function for the whole process.
+/// Calls `ended` with `number`, not 0, when the calling thread ends. One function for the whole process.
 pub fn when_ends(ended: AtEnd, number: u32) {
     static KEY: AtomicU32 = AtomicU32::new(0);
     // SAFETY: the key is created once; a second one made at the same moment is given back.

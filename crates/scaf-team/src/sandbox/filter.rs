@@ -1,11 +1,7 @@
-//! The system calls of an experiment, as a program for the kernel's seccomp filter.
-//!
-//! What can't be noticed outside of the copy is allowed. Everything else is handed to the copy itself
-//! (SIGSYS), which emulates writes and ends at anything else. There are no reads among what is allowed: a
-//! copy shares its files' positions with the process that it was made of, so it has none of its files.
-//!
-//! The copy must not get rid of its guards either: no memory is made writable, nothing shared is mapped, and
-//! signal handlers stay as they are.
+//! The system calls of an experiment, as a program for the kernel's seccomp filter. What can't be noticed
+//! outside of the copy is allowed. All else is handed to the copy (SIGSYS), which emulates writes and ends at
+//! anything else. Reads aren't allowed: file positions would be shared with the original, so the copy has no
+//! files. Its guards stay: no memory is made writable, nothing shared is mapped, no handler changes.
 
 /// An instruction of the kernel's filter machine (`struct sock_filter`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,20 +25,16 @@ const RETURN: u16 = 0x06;
 
 /// Kills the copy: it isn't of this architecture.
 const KILL: u32 = 0x8000_0000;
-/// Sends the copy SIGSYS.
 const TRAP: u32 = 0x0003_0000;
-/// Lets it pass.
 const ALLOW: u32 = 0x7fff_0000;
 
-/// Where the filter finds the call's number, the architecture, and the lower halves of arguments (`struct
-/// seccomp_data`).
+/// Offsets in `struct seccomp_data`: the call's number, the architecture, the lower half of an argument.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const fn argument(number: u32) -> u32 {
     16 + 8 * number
 }
 
-/// AUDIT_ARCH_X86_64.
 const X86_64: u32 = 0xc000_003e;
 
 const MMAP: u32 = 9;
@@ -80,13 +72,12 @@ const PLAIN: [u32; 26] = [
     318, // getrandom
 ];
 
-/// Advice that concerns the copy's own pages only: NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE,
-/// HUGEPAGE, NOHUGEPAGE.
+/// Advice about the copy's own pages: NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, (NO)HUGEPAGE.
 const ADVICE: [u32; 8] = [0, 1, 2, 3, 4, 8, 14, 15];
-/// FUTEX_WAKE and FUTEX_WAKE_BITSET, private. Waiting is for nothing: nobody else is there.
+/// FUTEX_WAKE and FUTEX_WAKE_BITSET, private. Waiting would be in vain: nobody else is there.
 const WAKES: [u32; 2] = [1 | 128, 10 | 128];
 
-/// Flags of mmap that are looked at, and how they have to be: of private anonymous memory, not of huge pages.
+/// Flags of mmap that are checked, and their values: private anonymous memory, not of huge pages.
 const MAP_LOOK: u32 = 0x0f | 0x20 | 0x4_0000;
 const MAP_WANTED: u32 = 0x02 | 0x20;
 const PROT_WRITE: u32 = 2;
@@ -105,7 +96,7 @@ pub enum Write {
     Parts,
 }
 
-/// What kind of write the call is, if it is one.
+/// Which kind of write the call is, if it is one.
 pub fn write(call: i32) -> Option<Write> {
     match call {
         1 | 18 => Some(Write::Bytes),
@@ -129,7 +120,7 @@ const fn program() -> [Instruction; LENGTH] {
     all[2] = one(RETURN, 0, 0, KILL);
     all[3] = one(LOAD, 0, 0, NUMBER);
     let plain = PLAIN.len();
-    // Behind the comparisons: trap, allow, and the four that have to be looked at.
+    // Behind the comparisons: trap, allow, and the four calls that are looked at more closely.
     let trap = 4 + plain + 4;
     let allow = trap + 1;
     let mmap = allow + 1;
@@ -183,7 +174,6 @@ const fn program() -> [Instruction; LENGTH] {
 mod tests {
     use super::*;
 
-    /// What the kernel's machine would answer.
     fn answer(architecture: u32, call: u32, arguments: [u64; 6]) -> u32 {
         let mut data = vec![call, architecture, 0, 0];
         data.extend(arguments.iter().flat_map(|argument| [*argument as u32, (*argument >> 32) as u32]));
@@ -214,8 +204,7 @@ mod tests {
             let plain = PLAIN.contains(&number);
             assert_eq!(call(number, [0; 6]), if plain { ALLOW } else { TRAP }, "call {number}");
         }
-        // read, open, close, dup, ioctl, kill, tgkill, clone, fork, vfork, clone3, execve, sigaction, prctl,
-        // seccomp
+        // read open close dup ioctl kill tgkill clone fork vfork clone3 execve sigaction prctl seccomp
         for number in [0, 2, 3, 32, 16, 62, 234, 56, 57, 58, 435, 59, 13, 157, 317] {
             assert_eq!(call(number, [0; 6]), TRAP);
         }

@@ -1,11 +1,10 @@
 //! Lines of a file in /proc, through a buffer of fixed size: nothing is allocated.
 
-/// Longest line that is understood. Paths of 4,096 bytes aren't: there is no experiment in such a process.
+/// Longest line that is understood. In a process with longer ones there is no experiment.
 const BYTES: usize = 4096;
 
-/// Hands each line that `read` gives to `take`, without its end, until that says `false`. `read` fills a part
-/// of the buffer and says how much of it: 0 at the end, `None` if it failed. `false` if not all was read or
-/// taken.
+/// Hands each line, without its end, to `take` until that says `false`. `read` fills a part of the buffer and
+/// returns how much: 0 at the end, `None` if it failed. `false` if not all was read and taken.
 pub fn each(mut read: impl FnMut(&mut [u8]) -> Option<usize>, mut take: impl FnMut(&[u8]) -> bool) -> bool {
     let mut buffer = [0u8; BYTES];
     let mut filled = 0;
@@ -61,7 +60,6 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// The lines of `text` when it is read in steps of `step` bytes; `None` if it isn't understood.
     fn lines(text: &[u8], step: usize) -> Option<Vec<Vec<u8>>> {
         let (mut rest, mut found) = (text, Vec::new());
         let read = |room: &mut [u8]| {

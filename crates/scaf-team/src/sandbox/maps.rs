@@ -1,15 +1,13 @@
-//! /proc/PID/maps: what a copy of the process shares with it.
-//!
-//! A copy has private memory of its own. Memory that is shared and writable is the same for both, so the copy
-//! has to lose its right to write there. Some mappings are the visible side of something in the kernel or in
-//! a device that a copy could disturb, or be disturbed by: a process that has one is not copied.
+//! /proc/PID/maps: what a copy of the process shares with it. The copy has private memory of its own; where
+//! memory is shared and writable, it must lose the right to write. Some mappings show something in the kernel
+//! or in a device that a copy could disturb, or be disturbed by: a process that has one is not copied.
 
 /// One mapping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mapping<'a> {
     /// First address.
     pub start: usize,
-    /// The address behind it, above `start`.
+    /// The address behind the last, above `start`.
     pub end: usize,
     /// Whether it may be written to.
     pub writable: bool,
@@ -30,14 +28,13 @@ pub enum Care {
     Refuse,
 }
 
-/// Paths of device files that are plain memory.
 const HARMLESS: [&[u8]; 2] = [b"/dev/shm/", b"/dev/zero"];
-/// Beginnings of paths that stand for more than memory: device files, rings and buffers of the kernel and of
-/// drivers, asynchronous reads and writes under way, and large pages, which are too few to be copied.
+/// Beginnings of paths that stand for more than memory: devices, rings and buffers of kernel and drivers,
+/// asynchronous reads and writes under way, and large pages, which are too few to be copied.
 const REFUSED: [&[u8]; 6] = [b"/dev/", b"anon_inode:", b"socket:", b"/dmabuf", b"/[aio]", b"/anon_hugepage"];
 
 impl Mapping<'_> {
-    /// Reads a line; `None` if it isn't one.
+    /// Parses a line of the file; `None` if it isn't one.
     pub fn parse(line: &[u8]) -> Option<Mapping<'_>> {
         let (range, rest) = split(line, b' ')?;
         let (start, end) = split(range, b'-')?;
@@ -55,8 +52,7 @@ impl Mapping<'_> {
         (start < end).then_some(Mapping { start, end, writable: writable == b'w', shared, path })
     }
 
-    /// What is to be done about it, if the copy has to write to `own` addresses (its stack, its thread's
-    /// state).
+    /// What is to be done if the copy has to write to `own` addresses (its stack, its thread's state).
     pub fn care(&self, own: &[usize]) -> Care {
         let begins = |with: &[&[u8]]| with.iter().any(|start| self.path.starts_with(start));
         if begins(&REFUSED) && !begins(&HARMLESS) {
@@ -70,13 +66,11 @@ impl Mapping<'_> {
     }
 }
 
-/// What stands before and behind the first `at`.
 fn split(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     let place = text.iter().position(|byte| *byte == at)?;
     Some((text.get(..place)?, text.get(place + 1..)?))
 }
 
-/// A hexadecimal number.
 fn number(digits: &[u8]) -> Option<usize> {
     if digits.is_empty() {
         return None;

@@ -1,5 +1,4 @@
-//! What of a serial experiment can be decided and tested apart from any process: which mappings are guarded
-//! and which stand in its way ([`maps`]), and which system calls it may make ([`filter`]).
+//! What can be tested of a serial experiment: its mappings ([`maps`]) and its system calls ([`filter`]).
 
 pub mod filter;
 pub mod lines;

@@ -1,12 +1,10 @@
 //! What the program itself asks of a BLAS library's number of threads.
 //!
-//! Python programs reach the setter and the getter by ctypes: dlopen, then dlsym. scikit-learn does so
-//! thousands of times, to have a BLAS use one thread within a loop of its own, and to give back what it had
-//! then: if that were a number of ours, it would become the program's own. So whoever asks dlsym for one of
-//! these functions gets ours, which keep apart what the program set and what the grant leaves of it.
-//!
-//! dlsym is also where a library that was just loaded is noticed: hardly one is loaded and not asked for
-//! anything.
+//! Python programs reach the setter and the getter by dlopen and dlsym (ctypes). scikit-learn does so
+//! thousands of times, to run a BLAS on one thread within a loop of its own and to restore the old number
+//! afterwards. If that were a number of ours, it would become the program's own. So dlsym answers with
+//! functions of ours, which keep apart what the program set and what the grant leaves of it. dlsym is also
+//! where a newly loaded library is noticed.
 
 use super::table::{LIBRARIES, NEWS, library, limit, lock, table};
 use super::{find, heed};
@@ -25,12 +23,11 @@ unsafe extern "C" {
 }
 
 arch::answered! {
-    /// Passed on in all cases but ours, so that libc still sees who asks: RTLD_NEXT means something else for
-    /// each.
+    /// Other calls are passed on so that libc sees the caller, on whom the meaning of RTLD_NEXT depends.
     dlsym: asked, else REAL
 }
 
-/// The function to answer with; null if that is not ours to say.
+/// Our function for this symbol; null if the call is to be passed on.
 unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     if REAL.load(Ordering::Relaxed).is_null() {
         find_real();
@@ -38,7 +35,7 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_v
     if NEWS.load(Ordering::Relaxed) != 0 {
         keeping_errno(heed::look);
     }
-    // The other handles mean another library for each caller.
+    // RTLD_NEXT and RTLD_DEFAULT mean another library for each caller.
     if handle == libc::RTLD_NEXT || handle == libc::RTLD_DEFAULT || name.is_null() || table().next().is_none()
     {
         return null_mut();
@@ -63,7 +60,7 @@ fn find_real() {
     }
 }
 
-/// Our function for the library's function at that address.
+/// Our function in place of the library's function at `address`.
 fn ours_for(address: usize) -> *mut c_void {
     let find = |number: usize| {
         let library = library(number)?;
@@ -94,8 +91,7 @@ macro_rules! for_each_library {
 static SETTERS: [extern "C" fn(c_int); LIBRARIES] = for_each_library!(setter: 0 1 2 3 4 5 6 7);
 static GETTERS: [extern "C" fn() -> c_int; LIBRARIES] = for_each_library!(getter: 0 1 2 3 4 5 6 7);
 
-/// The program sets its number: what the library makes of that is its own from now on, and the grant a limit
-/// to it.
+/// The program sets its number. The value that results is the program's own; the grant only limits it.
 fn set(number: usize, threads: c_int) {
     let Some(library) = library(number) else { return };
     {

@@ -1,8 +1,6 @@
-//! Finds the BLAS libraries of the process, by their files' names and by the setters that they have under
-//! many names.
-//!
-//! numpy and scipy open theirs so that nobody else sees them: each is asked by its own handle, which is kept,
-//! so that a library that is looked after is never unloaded.
+//! Finds the BLAS libraries of the process, by their files' names and by their setters, which have many
+//! names. numpy and scipy hide theirs from other code, so each library is asked through a handle of its own.
+//! The handle is kept: a library that is looked after is never unloaded.
 
 use super::table::{self, NEWS, add, lock};
 use crate::sys::symbols::function;
@@ -10,12 +8,11 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use scaf_proto::runtimes::{Kind, Promise};
 
-/// What a library of a kind goes by.
 struct Names {
     kind: Kind,
     get: &'static CStr,
     set: &'static CStr,
-    /// Says what its threads are: 0 none, 1 its own, 2 OpenMP's.
+    /// Name of the function that tells whose threads it uses: 0 none, 1 its own, 2 OpenMP's.
     parallel: Option<&'static CStr>,
 }
 
@@ -60,22 +57,18 @@ static NAMES: [Names; 8] = openblas! {
     "", "";
 };
 
-/// Whether a function of that name may be one of those that are looked after.
+/// Whether `name` is the getter or setter of a library that may be looked after.
 pub fn is_named(name: &CStr) -> bool {
     NAMES.iter().any(|names| names.get == name || names.set == name)
 }
 
-/// Parts of the names of files that are looked into.
 const FILES: [&CStr; 3] = [c"blas", c"mkl_", c"blis"];
-/// Such files that can be told apart.
 const MOST_FILES: usize = 32;
 
-/// 1 while a thread looks.
 static LOOKING: AtomicU32 = AtomicU32::new(0);
-/// Load addresses of those that were looked into.
+/// Load addresses of the files that were looked into.
 static SEEN: [AtomicUsize; MOST_FILES] = [const { AtomicUsize::new(0) }; MOST_FILES];
 
-/// Files that are loaded and not yet looked into.
 struct Fresh {
     files: [(usize, *const c_char); MOST_FILES],
     count: usize,
@@ -111,17 +104,16 @@ pub fn are_likely() -> bool {
     fresh().count != 0
 }
 
-/// Looks into files that are new; whether there is a library then that is to be looked after. Must not be
-/// called while the program's libraries aren't initialised.
+/// Looks into new files; `true` if a library follows the grant. The program's libraries must be initialised.
 pub fn look() -> bool {
-    // What is asked here passes our own dlopen and dlsym.
+    // The calls below pass through our own dlopen and dlsym, so this may be a nested call.
     if LOOKING.swap(1, Ordering::Acquire) != 0 {
         return false;
     }
     NEWS.store(0, Ordering::Relaxed);
     let fresh = fresh();
     for (base, name) in fresh.files.iter().take(fresh.count) {
-        // SAFETY: a loaded library's name. Should it be unloaded just now, dlopen says no.
+        // SAFETY: a loaded library's name. If it is unloaded just now, dlopen fails.
         unsafe { look_into(*base, *name) };
         if let Some(free) = SEEN.iter().find(|seen| seen.load(Ordering::Relaxed) == 0) {
             free.store(*base, Ordering::Relaxed);
@@ -137,7 +129,6 @@ pub fn look() -> bool {
     has_follower
 }
 
-/// After a fork, in the child: whoever looked isn't there.
 pub fn after_fork() {
     LOOKING.store(0, Ordering::Relaxed);
 }
@@ -149,7 +140,7 @@ unsafe fn look_into(base: usize, name: *const c_char) {
         if library.is_null() {
             return;
         }
-        // Of its own: what it depends on is a file by itself.
+        // Only the library's own symbols: each library that it depends on is a file by itself.
         let own = |name: &CStr| {
             let found = libc::dlsym(library, name.as_ptr());
             let mut about: libc::Dl_info = core::mem::zeroed();
@@ -165,9 +156,8 @@ unsafe fn look_into(base: usize, name: *const c_char) {
                     let asked = parallel.and_then(|at| function::<unsafe extern "C" fn() -> c_int>(at));
                     asked.is_some_and(|asked| asked() == 1) && variable.is_some()
                 }
-                // Its threads are Intel's OpenMP runtime's, libgomp's or oneTBB's, and those ports'. Its
-                // functions hold a lock while they look up others by dlsym, and so aren't to be called from
-                // there.
+                // MKL's threads belong to OpenMP or oneTBB, and so to those ports. Its functions hold a lock
+                // while they call dlsym, so they mustn't be called from there.
                 Kind::Mkl => false,
                 _ => true,
             };

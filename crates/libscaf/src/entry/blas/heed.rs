@@ -1,12 +1,9 @@
 //! A thread that finds out when the process computes in a BLAS, tells the daemon, and has the libraries
-//! follow the grant.
-//!
-//! It is there in processes that have such a library with more than one thread, and nowhere else. It looks at
-//! the process's clocks 20 times a second while the process computes ([`scaf_team::pulse`]), 3 us each, and
-//! less and less often while it sleeps.
-//!
-//! The process attaches as soon as the library is there: if two programs' first calls ran on all threads
-//! each, they would spin in each other's way for a second before anybody could make them smaller.
+//! follow the grant. It exists only in processes with such a library of more than one thread. It looks at the
+//! process's clocks 20 times a second while the process computes ([`scaf_team::pulse`]), 3 us each, and less
+//! often while it sleeps. The process attaches as soon as the library is there: if the first calls of two
+//! programs ran on all threads each, they would spin in each other's way for a second before anybody could
+//! make room.
 
 use super::find;
 use super::table::{LIBRARIES, Library, NEWS, follow, table, threads};
@@ -24,10 +21,8 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::pulse::{Look, Pulse};
 
-/// Whether the thread is there.
 static UP: AtomicU32 = AtomicU32::new(0);
 
-/// Has the thread there, if there is something to look after.
 pub fn call_in() {
     let (user, _) = threads();
     if user >= 2 && UP.load(Ordering::Relaxed) == 0 {
@@ -35,15 +30,13 @@ pub fn call_in() {
     }
 }
 
-/// At load: libraries that the program is linked with aren't loaded later. They may not be initialised yet,
-/// so the thread looks into them.
+/// At load: the thread looks into libraries linked with the program, which may not be initialised yet.
 pub fn at_load() {
     if find::are_likely() {
         start();
     }
 }
 
-/// Looks at libraries that were just loaded.
 pub fn look() {
     if find::look() {
         forked::watch();
@@ -51,7 +44,6 @@ pub fn look() {
     }
 }
 
-/// On the keeper: the grant has changed.
 fn changed(_: u32) {
     follow(true);
 }
@@ -63,7 +55,6 @@ fn start() {
     }
 }
 
-/// The process's clocks.
 #[derive(Clone, Copy)]
 struct Clocks {
     wall_us: u64,
@@ -95,8 +86,7 @@ fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
     !thread << 3 | OF_A_THREAD | PRECISE
 }
 
-/// Until the library that was just loaded is looked at: its threads spin for their first call, and who is
-/// there already is to make room soon.
+/// Pause before the first look: short, as a new library's threads spin and other programs must make room.
 const FIRST_PAUSE_MS: u32 = 10;
 
 extern "C" fn heed(_: *mut c_void) -> *mut c_void {
@@ -114,7 +104,7 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
         follow(false);
         let (user, allowed) = threads();
         if user == 0 {
-            // Nothing that could be looked after. Whoever finds something later starts another one.
+            // No library to look after. Whoever finds one later starts another thread.
             UP.store(0, Ordering::SeqCst);
             return null_mut();
         }
@@ -136,7 +126,7 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
             in_region: running > 0 || left != regions,
         });
         (last, regions) = (now, left);
-        // Work has one size; another one is other work.
+        // A piece of work has one size; with another number of threads it is other work.
         if let Some((ticket, threads)) = work
             && !(parallel && threads == allowed)
         {
@@ -145,7 +135,7 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
             work = None;
         }
         budget::runs(Who::Blas, if parallel { allowed } else { 0 });
-        // Also looks whether the daemon is still there.
+        // `work::attach` also checks whether the daemon is still there.
         if parallel && work::attach(user) && work.is_none() {
             keeper::on_change(changed);
             work = Some((work::begin_noticed(id(), allowed), allowed));
@@ -155,8 +145,8 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
     }
 }
 
-/// The work has ended. It is no piece of anything whose time could be compared, so nothing is learned from
-/// it; and the slot goes back, for a program has one master or several.
+/// Ends the work. Its length is arbitrary: the slot is left first, so that nothing is learned from it. The
+/// slot is freed because one that is taken counts as a master.
 fn end(ticket: Ticket) {
     let slot = masters::leave_slot();
     work::end(ticket, 0);
@@ -171,7 +161,6 @@ fn id() -> u64 {
     table().take(LIBRARIES).map(set).next().unwrap_or(1)
 }
 
-/// After a fork, in the child: the thread isn't there.
 pub fn after_fork() {
     UP.store(0, Ordering::Relaxed);
     budget::runs(Who::Blas, 0);

@@ -1,25 +1,22 @@
-//! The port for BLAS libraries that have threads of their own: OpenBLAS and BLIS. They get as many threads as
-//! the program's grant leaves them, from their next call on.
+//! The port for BLAS libraries with threads of their own, OpenBLAS and BLIS. From its next call on, such a
+//! library gets as many threads as the program's grant leaves it. numpy and scipy each bring an OpenBLAS with
+//! a thread for each core. Folded, such threads wait for each other in loops that never sleep: both threads
+//! on one core take 2,200 ms for a Cholesky factorisation that takes one thread 76. So the number of threads
+//! has to follow the grant.
 //!
-//! numpy and scipy each bring an OpenBLAS with a thread for each core. Folded, such threads wait for each
-//! other in loops that never sleep: on a 2-core machine a Cholesky factorisation of 70 ms takes 2,200 with
-//! both threads on one core. With one thread on it, it takes 76. So the number of threads has to follow the
-//! grant.
+//! A library never gets more threads than the program or its user set, or than it had without scaf. A program
+//! that asks through dlsym (ctypes, threadpoolctl) is told its own number, and what it sets is kept
+//! ([`calls`]). A program that calls the setter by name is found out by a value that isn't ours. If it sets
+//! just our value, that is missed; a getter called by name returns our number.
 //!
-//! What is promised: never more threads than the program or its user set, or had without us. Where the
-//! program asks through dlsym, as Python's ctypes and threadpoolctl do, it is told what it set itself, and
-//! what it sets is kept ([`calls`]). A program that calls the setter by its name is found out by the value:
-//! it isn't what we set. What it sets to just that value is missed, and a number that it reads is ours.
+//! OpenBLAS reads its number at the beginning of each call and deals the work out among servers that exist
+//! from the start, so any number up to theirs is safe while other threads are in calls. But its setter
+//! restarts servers that a fork has ended, and a fork on another thread would leave the child with servers on
+//! paper only. So we write the variable, which every build exports, by one exchange that fails if the program
+//! was faster.
 //!
-//! OpenBLAS reads its number of threads once at the beginning of each call, and deals the work out among
-//! servers that are there from the start. So a new number of no more than those is safe while other threads
-//! are in calls. But its setter starts servers again that a fork has ended, and a fork on another thread
-//! would leave the child with servers on paper only. So we write the number itself, which every build
-//! exports, by one exchange that fails if the program was faster.
-//!
-//! Sums may be added up in another order with another number of threads: under `scaf run --exact` nothing is
-//! set. Where OpenBLAS runs on OpenMP it is left to that port. [`find`] finds the libraries; [`heed`] finds
-//! out when they run.
+//! Another number of threads may add sums up in another order: under `scaf run --exact` nothing is set. An
+//! OpenBLAS on OpenMP is left to that port. [`find`] finds the libraries; [`heed`] finds out when they run.
 
 mod calls;
 mod find;
@@ -36,7 +33,6 @@ use crate::sys::settings;
 use core::sync::atomic::{AtomicI32, Ordering};
 use scaf_proto::runtimes::Promise;
 
-/// Tells of BLAS libraries among the runtimes of the process.
 pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
     for library in table::table() {
         let (promise, number) = (library.promise(), &library.number);
@@ -54,7 +50,6 @@ pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
     }
 }
 
-/// After a fork, in the child.
 pub fn after_fork() {
     heed::after_fork();
     find::after_fork();

@@ -5,16 +5,14 @@ use core::ffi::c_int;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 
-/// The number of threads of one library.
 pub struct Number {
-    /// What its setter and getter have.
     pub set: AtomicUsize,
     pub get: AtomicUsize,
     /// OpenBLAS's own variable; null for others.
     pub at: AtomicPtr<AtomicI32>,
     /// What the program or its user set, or what it had from the start; 0 while unknown.
     pub user: AtomicI32,
-    /// What was there when we looked or set last.
+    /// The number when we last read or set it.
     pub ours: AtomicI32,
 }
 
@@ -29,7 +27,6 @@ impl Number {
         }
     }
 
-    /// What it is now; 0 if the library isn't ready.
     pub fn value(&self) -> c_int {
         // SAFETY: OpenBLAS's variable is an int of a library that we hold; the getter has no arguments.
         unsafe {
@@ -41,7 +38,7 @@ impl Number {
         }
     }
 
-    /// Has the library's own setter do it, which may start threads.
+    /// Calls the library's own setter, which may start threads.
     pub fn set_by_setter(&self, threads: c_int) {
         // SAFETY: the library's setter, which takes any number.
         unsafe {
@@ -51,7 +48,7 @@ impl Number {
         }
     }
 
-    /// Looks what the program has set since; what is its own number then.
+    /// Adopts what the program has set since; returns the program's own number.
     pub fn adopt(&self) -> c_int {
         let now = self.value();
         if now > 0 && now != self.ours.swap(now, Ordering::Relaxed) {
@@ -60,7 +57,7 @@ impl Number {
         self.user.load(Ordering::Relaxed)
     }
 
-    /// At most so many threads from its next call on; `None`: as many as the program would have without us.
+    /// Allows `most` threads from the next call on; `None`: as many as the program would have without scaf.
     pub fn limit(&self, most: Option<u32>) {
         let user = self.adopt();
         let most = most.map_or(user, |most| c_int::try_from(most.max(1)).unwrap_or(c_int::MAX).min(user));

@@ -11,34 +11,29 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use scaf_proto::runtimes::{Kind, Promise};
 
-/// Copies of such libraries that are looked after. Of more, the rest is folded.
+/// Libraries that are looked after; any further ones are folded.
 pub const LIBRARIES: usize = 8;
 
 static TABLE: [Library; LIBRARIES] = [const { Library::none() }; LIBRARIES];
-/// How many places of the table are taken.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Guards additions, and that reading a number and setting it are one step.
+/// Guards additions, and makes reading a number and setting it one step.
 static LOCK: Lock = Lock::new();
 
 /// 1 after a library was loaded, until somebody has looked at it.
 pub static NEWS: AtomicU32 = AtomicU32::new(0);
 
-/// All of them.
 pub fn table() -> impl Iterator<Item = &'static Library> {
     TABLE.iter().take(COUNT.load(Ordering::Acquire))
 }
 
-/// The one at that place, from 0.
 pub fn library(place: usize) -> Option<&'static Library> {
     TABLE.get(place)
 }
 
-/// Waits for the lock.
 pub fn lock() -> Locked<'static> {
     LOCK.take()
 }
 
-/// One copy of a library.
 pub struct Library {
     kind: AtomicU32,
     promise: AtomicU32,
@@ -76,13 +71,12 @@ impl Library {
         if file.is_null() { &[] } else { unsafe { CStr::from_ptr(file) }.to_bytes() }
     }
 
-    /// Whether its number may be read and set.
     pub fn is_ready(&self) -> bool {
         self.promise() == Promise::Follows
     }
 }
 
-/// Adds one; `false` if it is there, or the table is full.
+/// Adds a library; `false` if it is known, or the table is full.
 pub fn add(
     kind: Kind,
     promise: Promise,
@@ -106,20 +100,18 @@ pub fn add(
     true
 }
 
-/// Most threads that they may have now; `None` if they are to have what they would have without us.
+/// Most threads that a library may have now; `None` where libraries keep the program's number.
 pub fn limit(locked: &Locked<'_>) -> Option<u32> {
     let word = pages::grant().word();
-    // While contexts of the program are lent it has to show when it can use them, so they aren't limited.
+    // While contexts are lent the program has to show when it can use them, so nothing is limited.
     let limited = word.dop().is_some() && !word.lent() && !settings::get().exact;
     steady(limited.then(|| budget::share(Who::Blas)), locked)
 }
 
-/// For so many milliseconds more has to be there before it is used. Programs come soon after others have
-/// gone, and one that is in a call on many threads then is slowed down by the newcomer to a tenth until the
-/// call ends, a second for one of 50 ms.
+/// A higher limit must last this long before it is used. Programs come soon after others have gone, and a
+/// newcomer slows a call on many threads down to a tenth until the call ends.
 const GROW_MS: u64 = 500;
 
-/// What a limit comes to if more is only used after a while.
 fn steady(limit: Option<u32>, _: &Locked<'_>) -> Option<u32> {
     static USED: AtomicU32 = AtomicU32::new(u32::MAX);
     static MORE_SINCE_MS: AtomicU64 = AtomicU64::new(0);
@@ -141,8 +133,7 @@ fn steady(limit: Option<u32>, _: &Locked<'_>) -> Option<u32> {
     limit.map(|_| now_used)
 }
 
-/// Has libraries follow the grant as it is now: all of them, which may take locks of theirs, or those whose
-/// number we write.
+/// Applies the current limit: to `all` libraries, which may take their locks, or where we write the variable.
 pub fn follow(all: bool) {
     let locked = LOCK.take();
     let limit = limit(&locked);
@@ -150,7 +141,7 @@ pub fn follow(all: bool) {
     table().filter(|library| library.is_ready()).filter(ours).for_each(|library| library.number.limit(limit));
 }
 
-/// Most threads that any of them would have without us, and may have now; 0 if there is none.
+/// Most threads of any library, without scaf and now; 0 if there is none.
 pub fn threads() -> (u32, u32) {
     let most = |number: fn(&Library) -> &AtomicI32| {
         let all = table().filter(|library| library.is_ready()).map(number);
@@ -159,10 +150,10 @@ pub fn threads() -> (u32, u32) {
     (most(|library| &library.number.user), most(|library| &library.number.ours))
 }
 
-/// After a fork, in the child: it isn't attached, so its libraries get what they would have without us.
+/// After a fork, in the child, which isn't attached: restores the program's own numbers.
 pub fn after_fork() {
     LOCK.after_fork();
     table().filter(|library| library.is_ready()).for_each(|library| library.number.limit(None));
-    // Whoever looks next starts what looks after them.
+    // The next look starts the thread of `heed`.
     NEWS.store(u32::from(COUNT.load(Ordering::Relaxed) != 0), Ordering::Relaxed);
 }

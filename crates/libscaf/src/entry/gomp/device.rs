@@ -3,7 +3,6 @@
 use crate::region::place::place;
 use crate::region::thread::thread;
 
-/// Calls that may create tasks within the runtime. Each is noted, and then jumped to as it came.
 macro_rules! creators {
     ($($find:ident => $field:ident;)*) => {
         $(
@@ -16,7 +15,7 @@ macro_rules! creators {
                     };
                     if let Some(frame) = frame {
                         frame.has_tasks(false);
-                        // Code for a device that runs here has teams of its own.
+                        // Code for a device that runs on the host has teams of its own.
                         frame.is_cancelled();
                     }
                     runtime.$field.unwrap_or(nothing) as usize

@@ -1,7 +1,5 @@
-//! Loops and sections: their starts, chunks and ends.
-//!
-//! Where the region's waits are ours, the end of a loop is the runtime's end without a wait, and then a
-//! barrier of ours.
+//! Loops and sections: their starts, chunks and ends. Where the region's waits are ours, a loop ends by the
+//! runtime's end without a wait, and then a barrier of ours.
 
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather::{self, work};
@@ -12,8 +10,7 @@ use crate::sys::arch::ticks;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
 
-/// Starts of loops that are dealt out in chunks. Where the loop is exhausted to this thread, there is no
-/// first chunk; else the runtime's own start is jumped to, with all arguments as they came.
+/// Starts of chunked loops: no chunk if the loop is exhausted to this thread, else the runtime's start.
 macro_rules! starts {
     ($($find:ident => $field:ident or $gathered:ident;)*) => {
         $(
@@ -52,7 +49,6 @@ starts! {
     find_ull_nonmonotonic_guided => chunks_ull_nonmonotonic_guided or start_ull_guided;
 }
 
-/// Asks for a loop's next chunk.
 macro_rules! chunks {
     ($may_sleep:expr; $($name:ident)*) => {
         $(
@@ -91,7 +87,6 @@ chunks! { park::deals_to_anybody;
     loop_ull_runtime_next loop_ull_nonmonotonic_runtime_next loop_ull_maybe_nonmonotonic_runtime_next
 }
 
-/// Ends that are followed by a barrier.
 macro_rules! ends {
     ($($name:ident, without: $nowait:ident, loops: $loops:literal;)*) => {
         $(
@@ -124,8 +119,7 @@ ends! {
     sections_end, without: sections_end_nowait, loops: 0;
 }
 
-/// The thread is at the end of a loop, so all of it has been dealt out: it may have got nothing of it, and
-/// then this is the only sign for those who are parked.
+/// At its end a loop is dealt out. If this thread got no chunk, only this tells the threads that are parked.
 #[inline(always)]
 unsafe fn leaves_loops(this: *mut Thread, frame: Option<&Frame>, loops: u32) {
     // SAFETY: this thread's own state.

@@ -1,6 +1,5 @@
 //! The port for GCC's libgomp: one entry point a line, each passed on to the runtime that the region's code
-//! is linked with. See libgomp's `libgomp_g.h` for the signatures; the forms differ by the loop that they
-//! start.
+//! is linked with. See libgomp's `libgomp_g.h` for the signatures.
 #![allow(non_snake_case)]
 
 mod device;
@@ -23,14 +22,13 @@ use scaf_team::gather::shares::{Loop, Rule};
 
 type Long = i64;
 
-/// The region of that function; `None` if there is no runtime to pass it to, or if it is one too many.
+/// The region of `body`; `None` if no runtime is found for it, or there are too many.
 #[inline(always)]
 fn region(body: Body, data: *mut c_void, requested: u32, kind: Kind) -> Option<Region> {
     let code = lookup::of(body as usize)?;
     Some(Region { code, work: Work { body, run: body, data }, requested, kind })
 }
 
-/// Runs a region on the runtime that its function is linked with.
 #[inline(always)]
 unsafe fn run<R: Default>(body: Body, data: *mut c_void, threads: u32, kind: Kind, pass: impl Pass<R>) -> R {
     // SAFETY: the program's own function and data.
@@ -38,7 +36,7 @@ unsafe fn run<R: Default>(body: Body, data: *mut c_void, threads: u32, kind: Kin
         match region(body, data, threads, kind) {
             Some(region) => enter::run(region, pass),
             None => {
-                // One thread is a team, too.
+                // A team of one thread.
                 body(data);
                 R::default()
             }
@@ -46,7 +44,6 @@ unsafe fn run<R: Default>(body: Body, data: *mut c_void, threads: u32, kind: Kin
     }
 }
 
-/// Regions that run to their end in one call.
 macro_rules! regions {
     ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
         $(
@@ -91,7 +88,6 @@ regions! {
     GOMP_parallel_sections => sections(count: u32, flags: u32), Kind::Sections;
 }
 
-/// Regions opened by one call and ended by [`opened::end`]; what gcc emitted before 4.9.
 macro_rules! starts {
     ($($name:ident => $field:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
         $(
@@ -126,7 +122,7 @@ starts! {
     GOMP_parallel_sections_start => sections_start(count: u32), Kind::Sections;
 }
 
-/// A region with task reductions: the runtime reads the first word of the data, so the frame begins with it.
+/// A region with task reductions: the runtime reads the first word of the data, which the frame copies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn GOMP_parallel_reductions(
     body: Body,
@@ -143,8 +139,7 @@ pub unsafe extern "C" fn GOMP_parallel_reductions(
     unsafe { run(body, data, threads, Kind::Reductions, call) }
 }
 
-/// A league of teams on the host. It runs its teams one after the other, each with parallel regions of its
-/// own, which are managed; the league itself is only passed on.
+/// A league of teams on the host is only passed on; the parallel regions within its teams are managed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn GOMP_teams_reg(body: Body, data: *mut c_void, teams: u32, limit: u32, flags: u32) {
     if let Some(real) = lookup::of(body as usize).and_then(|code| code.runtime.teams_reg) {
@@ -153,8 +148,7 @@ pub unsafe extern "C" fn GOMP_teams_reg(body: Body, data: *mut c_void, teams: u3
     }
 }
 
-/// A task is passed on; the region's waits may be work from now on. Code of an older compiler passes fewer
-/// arguments: the rest is then whatever lies on the stack, which the runtime doesn't look at.
+/// Older compilers pass fewer arguments. The rest is then garbage, which the runtime doesn't look at.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn GOMP_task(
     body: Body,

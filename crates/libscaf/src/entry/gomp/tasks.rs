@@ -11,7 +11,6 @@ use crate::sys::symbols;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Calls that wait. All have one argument or none, and a result or none.
 macro_rules! calls {
     ($($name:ident by $how:ident, $whose:ident: $real:ident or $symbol:literal;)*) => {
         $(
@@ -34,7 +33,7 @@ macro_rules! calls {
     };
 }
 
-/// The call that this would have been without us, where no runtime of libgomp's kind is found.
+/// The function that this call would have reached without scaf, where no libgomp is found.
 #[cold]
 unsafe fn missing(name: &CStr, caller: usize) -> Option<Wait> {
     // SAFETY: the type is that of all calls below.
@@ -46,13 +45,11 @@ unsafe fn missing(name: &CStr, caller: usize) -> Option<Wait> {
     }
 }
 
-/// Of the libraries that were loaded with the program, the first that has locks: all calls about a lock go
-/// there but for those that we take, whatever else that library has. 0 if there is none, or before
-/// [`at_load`].
+/// The first library loaded with the program that has locks: all calls about a lock that we don't take go
+/// there. 0 if there is none, or before [`at_load`].
 static FIRST_LOCKS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 const LOCKS: [&CStr; 2] = [c"omp_set_lock", c"omp_set_lock_"];
 
-/// Looks for these, while nobody else is there yet.
 pub fn at_load() {
     for (first, name) in FIRST_LOCKS.iter().zip(LOCKS) {
         // SAFETY: a plain search.
@@ -61,7 +58,7 @@ pub fn at_load() {
     }
 }
 
-/// Waits for a lock of the program's: C's kind, 0, or Fortran's, 1.
+/// Waits for a lock of the program's: of C's kind (0) or Fortran's (1).
 #[inline(always)]
 unsafe fn set<const KIND: usize>(
     argument: *mut c_void,

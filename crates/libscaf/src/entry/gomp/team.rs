@@ -109,8 +109,7 @@ pub unsafe extern "C" fn get_thread_limit(caller: usize) -> c_int {
     }
 }
 
-/// The processors of the program's own affinity: the runtime would count those that it is folded onto just
-/// now.
+/// Counts the program's own affinity: the runtime would count the PUs that the program is folded onto now.
 pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {
     let grant = pages::grant();
     match grant.word().folded().then(|| grant.masks()).flatten() {

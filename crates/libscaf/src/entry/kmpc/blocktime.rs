@@ -1,5 +1,4 @@
-//! What a program says and asks about how long LLVM's threads spin. Where that is ours just now, it is told
-//! its own.
+//! How long LLVM's threads spin, as the program sets it. A program that asks is told its own value.
 
 use crate::region::mechanisms::fold::blocking;
 use crate::region::thread::thread;
@@ -22,7 +21,6 @@ pub unsafe extern "C" fn set_blocktime_fortran(milliseconds: *const c_int, calle
     unsafe { set_blocktime(*milliseconds, caller) }
 }
 
-/// As the program would have it without us.
 pub unsafe extern "C" fn get_blocktime(caller: usize) -> c_int {
     let get = lookup::of_llvms(caller).and_then(|code| code.runtime.get_blocktime);
     // SAFETY: this thread's own state.

@@ -1,9 +1,7 @@
-//! The port for LLVM's runtime, which is Intel's as well: what code calls that clang, flang or icx has
-//! compiled. One entry point a line, each passed on to the runtime that the code is linked with; see LLVM's
-//! `kmp_csupport.cpp` for the signatures.
-//!
-//! The runtime calls itself by these names, too, in the course of calls that gcc's code makes: whatever is
-//! taken over here must come out right when it is met within a call that was taken over already.
+//! The port for LLVM's runtime, which is Intel's as well: entry points that code of clang, flang or icx
+//! calls. Each is passed on to the runtime that the code is linked with; see LLVM's `kmp_csupport.cpp` for
+//! the signatures. The runtime calls itself by these names, too, in the course of calls that gcc's code
+//! makes: whatever is taken over here must work within a call that was taken over already.
 
 mod blocktime;
 mod place;
@@ -45,10 +43,9 @@ arch::variadic! {
 }
 
 arch::counted! {
-    /// A region of one thread begins. A clause that was given for it stays in force for the next one, as the
-    /// runtime has it.
+    /// A region of one thread begins. As in the runtime, a clause for it stays in force for the next one.
     __kmpc_serialized_parallel: up serial::COUNT_AT, serial::BEGIN, or serial::begin;
-    /// It ends. The runtime ends some that it has begun in another way, so the count stays at nought.
+    /// A region of one thread ends. The count stays at 0 if the runtime began the region in another way.
     __kmpc_end_serialized_parallel: down serial::COUNT_AT, serial::END, or serial::end;
 }
 
@@ -86,11 +83,9 @@ unsafe extern "C" fn push_num_threads(here: Place, number: c_int, threads: c_int
     }
 }
 
-/// Calls that are noted, and then jumped to as they came.
 macro_rules! noted {
     ($($find:ident => $field:ident, $note:expr;)*) => {
         $(
-            /// Gets the call's second and third argument, too.
             unsafe extern "C" fn $find(caller: usize, _: c_int, third: c_int) -> usize {
                 let this = thread();
                 // SAFETY: this thread's own state.
@@ -120,8 +115,7 @@ noted! {
     find_init_8u => init_8u, waits::begins_loop;
 }
 
-/// Barriers are the runtime's from now on: it runs tasks there. Every task begins with this, whichever way it
-/// is created later.
+/// Barriers are the runtime's from now on, for it runs tasks there. Every kind of task begins with this call.
 fn creates_task(_: *mut Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
     if let Some(frame) = frame {
         frame.has_tasks(false);

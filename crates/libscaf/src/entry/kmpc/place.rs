@@ -8,8 +8,7 @@ use crate::runtimes::entries::Runtime;
 use crate::runtimes::lookup;
 use scaf_proto::report::fact;
 
-/// The runtime that a call is for, and the region around it, if it is one of that runtime's and the thread
-/// isn't alone in another one within.
+/// The runtime that a call is for, and that runtime's region around it unless a serial region lies between.
 #[inline(always)]
 pub unsafe fn place<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Runtime, Option<&'a Frame>)> {
     // SAFETY: this thread's own state; runtimes live for ever, and a frame as long as its region.
@@ -18,8 +17,7 @@ pub unsafe fn place<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Ru
         let around = (*this).runtime.as_ref().filter(|runtime| runtime.is_llvms());
         let runtime = match around {
             Some(runtime) if !promise::is_noted(fact::TWO_LLVMS) => runtime,
-            // The master of a region in a library's constructor has the dynamic linker's lock, and waits for
-            // us: that is asked last.
+            // Last: it takes the dynamic linker's lock, which a waiting master in a constructor may hold.
             _ => lookup::known(caller)
                 .filter(|runtime| runtime.is_llvms())
                 .or_else(|| only_of(Abi::Llvm))
@@ -29,5 +27,4 @@ pub unsafe fn place<'a>(this: *mut Thread, caller: usize) -> Option<(&'static Ru
     }
 }
 
-/// In place of a call that no runtime is found for.
 pub unsafe extern "C" fn nothing() {}

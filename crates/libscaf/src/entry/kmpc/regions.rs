@@ -1,7 +1,5 @@
-//! Regions and leagues of LLVM's runtime: where they are entered.
-//!
-//! A region that is measured is entered with a function of ours, which gets two arguments ([`begin`]) and
-//! calls the program's with those that it was to have.
+//! Regions and leagues of LLVM's runtime: where they are entered. A measured region is entered with
+//! [`begin`], which gets two arguments; [`run_micro`] calls the program's function with those of its own.
 
 use crate::region::enter;
 use crate::region::kind::{Kind, Region, Work};
@@ -15,11 +13,10 @@ use core::mem::transmute;
 use core::ptr::null;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Leagues of teams that run now. Their teams run at the same time, each with a master that enters regions:
-/// those are left to the runtime, which has shared out the threads.
+/// Leagues that run now. Their teams run at the same time, each with a master that enters regions. Those
+/// regions are left to the runtime, which has shared out the threads.
 static LEAGUES: AtomicU32 = AtomicU32::new(0);
 
-/// What the runtime's threads call in a measured region: `run` is the client's own function.
 unsafe extern "C" fn begin(global: *const c_int, bound: *const c_int, run: Body, data: *mut c_void) {
     // SAFETY: this thread's own state; a function and data of ours.
     unsafe {
@@ -28,7 +25,6 @@ unsafe extern "C" fn begin(global: *const c_int, bound: *const c_int, run: Body,
     }
 }
 
-/// Calls the region's function in the thread that has just begun it.
 unsafe extern "C" fn run_micro(call: *mut c_void) {
     // SAFETY: the call lies on the master's stack until its region ends; the numbers were noted by `begin`.
     unsafe {
@@ -37,7 +33,6 @@ unsafe extern "C" fn run_micro(call: *mut c_void) {
     }
 }
 
-/// An address to go on at; 0 for none.
 fn address(call: Option<ForkCall>) -> usize {
     call.map_or(0, |call| call as usize)
 }
@@ -46,7 +41,7 @@ fn pointer(call: Option<ForkCall>) -> *const c_void {
     call.map_or(null(), |call| call as *const c_void)
 }
 
-/// A region is entered. Answers where to go on if nothing is to be done about it, else 0 when it has ended.
+/// A region is entered. Returns the address to go on at if there is nothing to do, or 0 when it has ended.
 pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
@@ -55,7 +50,7 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         let requested = (*this).pushed;
         (*this).pushed = 0;
         let Some(code) = lookup::of_llvms(micro.addr()) else {
-            // More runtimes than we tell apart.
+            // There are more runtimes than we tell apart.
             return address(symbols::next(c"__kmpc_fork_call"));
         };
         let real = code.runtime.fork_call;
@@ -70,7 +65,6 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         }
         (*call).real = pointer(real);
         let pass = |runtime: &Runtime, run: Body, data: *mut c_void, threads: u32| {
-            // What the program has asked for itself it has told the runtime.
             if threads != requested {
                 push(runtime, (*call).place, threads);
             }
@@ -86,7 +80,7 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
     }
 }
 
-/// The next region of this thread is to have so many threads.
+/// Asks the runtime for `threads` threads in this thread's next region.
 #[cold]
 unsafe fn push(runtime: &Runtime, place: Place, threads: u32) {
     if let (Some(number), Some(push)) = (runtime.global_thread_num, runtime.push_num_threads) {
@@ -95,7 +89,7 @@ unsafe fn push(runtime: &Runtime, place: Place, threads: u32) {
     }
 }
 
-/// A league of teams is entered. What was pushed for it isn't ours.
+/// A league of teams is entered. A team size that was pushed for it isn't for a region.
 pub unsafe extern "C" fn enter_league(call: *mut VariadicCall) -> usize {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
@@ -133,7 +127,7 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
                 rest: none.as_ptr(),
                 real: null(),
             };
-            // Elsewhere a call with all arguments goes on there by itself.
+            // Unlike after `__kmpc_fork_call`, nobody else goes on with the call.
             if let Some(real) = function::<ForkCall>(enter_region(&mut call)) {
                 call.real = pointer(Some(real));
                 call_runtime(&call);
@@ -150,8 +144,7 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
     }
 }
 
-/// After a fork, in the child: no league goes on there but one that the forking thread is in, which is passed
-/// on as it is.
+/// After a fork, in the child: only the forking thread's own league goes on, and is passed on as it is.
 pub fn after_fork() {
     LEAGUES.store(0, Ordering::Relaxed);
 }

@@ -1,9 +1,7 @@
 //! Regions whose `if` clause is false: LLVM's compilers have the runtime open and close them, and call their
-//! function in between.
-//!
-//! The runtime itself opens and closes every region of one thread in this way, by the same names. So both
-//! calls are a few instructions and a jump, 2 ns; only where the process has two copies of the runtime, or
-//! none is known yet, is it looked for.
+//! function in between. The runtime itself opens and closes every region of one thread by these names. So
+//! both calls are a few instructions and a jump (2 ns). The runtime is looked up only where the process has
+//! two copies of it, or none is known yet.
 
 use super::place::place;
 use crate::region::thread::{Thread, thread};
@@ -13,14 +11,12 @@ use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where in a thread's state such regions are counted.
 pub const COUNT_AT: usize = REGION_AT + offset_of!(Thread, serial);
 
 /// The two calls of the one LLVM runtime of this process; 0 where it isn't known, or isn't the only one.
 pub static BEGIN: AtomicUsize = AtomicUsize::new(0);
 pub static END: AtomicUsize = AtomicUsize::new(0);
 
-/// A copy of LLVM's runtime was found, and it is the only one or not.
 pub fn found(runtime: &Runtime, only: bool) {
     let address = |call: Option<Here>| call.filter(|_| only).map_or(0, |call| call as usize);
     BEGIN.store(address(runtime.serialized), Ordering::Relaxed);

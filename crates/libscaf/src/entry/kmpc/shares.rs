@@ -1,8 +1,6 @@
-//! Loops with a static schedule on LLVM's runtime: it tells each thread its share of the iterations, by the
-//! thread's own number.
-//!
-//! In a virtualised region a thread is told the shares of the parts that it does. See
-//! `region/mechanisms/virtualise/shares.rs`.
+//! Loops with a static schedule on LLVM's runtime, which tells each thread its share of the iterations by the
+//! thread's number. In a virtualised region a thread is told the shares of the parts that it does
+//! (`region/mechanisms/virtualise/shares.rs`).
 
 use super::place::{nothing, place};
 use crate::region::frame::Frame;
@@ -30,7 +28,7 @@ fn deal(schedule: c_int, chunk: i64) -> Deal {
     }
 }
 
-/// The region of LLVM's that the calling thread is in, if that is virtualised.
+/// The calling thread's region, if it is LLVM's and virtualised.
 unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
     // SAFETY: this thread's own state.
     unsafe { virtualised_around(this).filter(|frame| frame.runtime().is_llvms()) }
@@ -61,7 +59,6 @@ macro_rules! shares {
                 }
             }
 
-            /// To a thread that does another one's part.
             unsafe extern "C" fn $tell(
                 _: Place, _: c_int, schedule: c_int, has_last: *mut c_int,
                 first: *mut $number, last: *mut $number,
@@ -80,7 +77,7 @@ macro_rules! shares {
                 }
             }
 
-            /// In a team that is whole: the runtime's own answer, and whether ours would be the same.
+            /// In a whole team: the runtime's own answer, compared with ours.
             unsafe extern "C" fn $compare(
                 here: Place, number: c_int, schedule: c_int, has_last: *mut c_int,
                 first: *mut $number, last: *mut $number,
@@ -95,7 +92,7 @@ macro_rules! shares {
                     let all = (*first, *last, step);
                     real(here, number, schedule, has_last, first, last, stride, step, chunk);
                     let team = frame.team(runtime);
-                    // To a team of one nothing is dealt out.
+                    // In a team of one nothing is dealt out.
                     if team > 1 && deal(schedule, i64::from(chunk)) == Deal::Balanced {
                         let part = index(this, runtime);
                         let told = |deal| tell(deal, all, part, team);
@@ -115,7 +112,7 @@ shares! {
     c"__kmpc_for_static_init_8u": find_8u, tell_8u, compare_8u => static_8u: u64, i64;
 }
 
-/// The runtime isn't told of the end of what it wasn't told the beginning of.
+/// In a virtualised region the runtime wasn't told of the loop's beginning, so it isn't told of its end.
 pub unsafe extern "C" fn find_fini(caller: usize) -> usize {
     let this = thread();
     // SAFETY: this thread's own state.

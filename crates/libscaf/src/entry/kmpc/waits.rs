@@ -1,8 +1,6 @@
-//! Barriers, chunks of loops, locks and waits for tasks of LLVM's runtime; see `region/mechanisms/fold` for
-//! what becomes of them.
-//!
-//! A loop that is dealt out in chunks says how when each thread begins it, and ends for a thread when there
-//! is no chunk left for it. A loop that is dealt out evenly asks for nothing in between.
+//! Barriers, chunks of loops, locks and waits for tasks of LLVM's runtime (see `region/mechanisms/fold`). A
+//! thread that begins a chunked loop says how it is dealt out; the loop ends for the thread when no chunk is
+//! left. A loop that is dealt out evenly asks for nothing in between.
 
 use super::place::place;
 use crate::region::frame::Frame;
@@ -31,7 +29,6 @@ pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
     }
 }
 
-/// Calls that wait.
 macro_rules! calls {
     ($($name:ident($($argument:ident: $type:ty),*) by $how:path => $real:ident;)*) => {
         $(
@@ -64,7 +61,7 @@ calls! {
     critical_with_hint(lock: *mut c_void, hint: *mut c_void) by tasks::lock => kmpc_critical_with_hint;
 }
 
-/// How loops are dealt out, as far as it matters here, and bits beside it; LLVM's numbers.
+/// LLVM's numbers for schedules, and for bits beside them.
 const DYNAMIC: c_int = 35;
 const GUIDED: c_int = 36;
 const BY_SETTING: c_int = 37;
@@ -73,9 +70,8 @@ const GUIDED_FORMS: [c_int; 2] = [42, 43];
 const STEALING: c_int = 44;
 const MODIFIERS: c_int = 3 << 29;
 
-/// A thread begins a loop that is dealt out by `schedule`. Chunks of dynamic and guided loops may go to
-/// anybody; a static one deals them by thread number, and others may depend on those of a thread that is
-/// parked. Ordered ones have other numbers.
+/// A thread begins a loop. Chunks of dynamic and guided loops may go to any thread. A static schedule deals
+/// them by thread number, so others may depend on a parked thread's. Ordered loops have other numbers.
 pub fn begins_loop(this: *mut Thread, runtime: &Runtime, frame: Option<&Frame>, schedule: c_int) {
     let deals = frame.is_some_and(|frame| frame.takes_over)
         && match schedule & !MODIFIERS {
@@ -87,7 +83,6 @@ pub fn begins_loop(this: *mut Thread, runtime: &Runtime, frame: Option<&Frame>, 
     unsafe { (*this).deals = u32::from(deals) }
 }
 
-/// Asks for a loop's next chunk.
 macro_rules! chunks {
     ($($find:ident, $take:ident => $field:ident;)*) => {
         $(
@@ -105,7 +100,6 @@ macro_rules! chunks {
                 }
             }
 
-            /// In a region whose waits are ours, and a loop whose chunks go to anybody.
             unsafe extern "C" fn $take(
                 here: Place, number: c_int, last: *mut c_int,
                 from: *mut c_void, to: *mut c_void, step: *mut c_void,

@@ -6,8 +6,7 @@ use core::ptr::{null, null_mut, with_exposed_provenance};
 
 /// Where the library around `address` is loaded, and its file; an empty name if there is none.
 pub fn about(address: usize) -> (usize, &'static CStr) {
-    // SAFETY: dladdr fills memory of ours, of which all zero is a value, and a library that is in use keeps
-    // its name.
+    // SAFETY: dladdr fills our zeroed memory; a library that is in use keeps its name.
     unsafe {
         let mut info: libc::Dl_info = zeroed();
         if libc::dladdr(with_exposed_provenance(address), &mut info) == 0 || info.dli_fname.is_null() {
@@ -17,7 +16,6 @@ pub fn about(address: usize) -> (usize, &'static CStr) {
     }
 }
 
-/// Whether the code at `address` is oneTBB's own.
 pub fn is_tbb(address: usize) -> bool {
     is_name_of_tbb(about(address).1)
 }
@@ -27,15 +25,13 @@ fn is_name_of_tbb(file: &CStr) -> bool {
     name.is_some_and(|name| name.starts_with(b"libtbb.so") || name.starts_with(b"libtbb_debug.so"))
 }
 
-/// This library, as a handle of the dynamic linker's with a reference of its own.
 pub fn own_handle() -> *mut c_void {
     let (_, file) = about(own_handle as *const () as usize);
     // SAFETY: a library that is loaded.
     unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) }
 }
 
-/// What the first loaded oneTBB has by that name: for a call that was made a jump, so that nothing tells
-/// whose it is.
+/// The function in the first loaded oneTBB, for a call that was a jump and so doesn't tell its caller.
 pub fn loaded(name: &CStr) -> *mut c_void {
     unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
         // SAFETY: glibc hands in a loaded library's name, and our own out-parameter.

@@ -15,7 +15,7 @@ use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use scaf_proto::runtimes::{Kind, Promise};
 
-/// The functions' names; the wrappers below know them by their places here.
+/// The functions' names; the wrappers in `mod.rs` know them by their places here.
 pub const NAMES: [&CStr; 6] = [
     c"_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_",
     c"_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE",
@@ -25,26 +25,23 @@ pub const NAMES: [&CStr; 6] = [
     c"_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE",
 ];
 
-/// A copy of oneTBB.
 pub struct Library {
     /// Where it is loaded; 0 for a free place.
     base: AtomicUsize,
     file: AtomicPtr<c_char>,
-    /// Those of [`NAMES`].
+    /// Addresses of the functions [`NAMES`].
     pub functions: [AtomicPtr<c_void>; NAMES.len()],
     max_concurrency: AtomicPtr<c_void>,
     global_control: AtomicPtr<c_void>,
-    /// Calls by which threads came in, and the answer at the last one that was asked at.
+    /// Calls that came from outside, and the latest answer of [`Library::natural`].
     calls: AtomicU32,
     natural: AtomicU32,
 }
 
-/// Most copies in a process.
 const LIBRARIES: usize = 4;
 /// Calls between two looks at how many threads a program would have; a power of 2.
 const CALLS: u32 = 64;
 
-/// Guards additions.
 static LOCK: Lock = Lock::new();
 
 static TABLE: [Library; LIBRARIES] = [const {
@@ -60,9 +57,8 @@ static TABLE: [Library; LIBRARIES] = [const {
 }; LIBRARIES];
 
 impl Library {
-    /// How many threads the calling thread's work would have without us, at least 1. Asked for once in
-    /// [`CALLS`] calls, for it takes 25 ns; and at each if oneTBB `asks` for permits, because it leaves the
-    /// program's limit to whoever gives them.
+    /// Threads that the calling thread's work would have without scaf, at least 1. Asked once in [`CALLS`]
+    /// calls (25 ns), or at each if oneTBB `asks` for permits, as it then leaves the program's limit to us.
     pub fn natural(&self, this: *mut Caller, asks: bool) -> u32 {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         if !asks && calls & (CALLS - 1) != 0 {
@@ -71,8 +67,7 @@ impl Library {
         let (most, limit) =
             (self.max_concurrency.load(Ordering::Relaxed), self.global_control.load(Ordering::Relaxed));
         let mut natural = own_pus();
-        // SAFETY: functions of these names have these types: of an arena, or with null of the caller's; of a
-        // number that says which limit is meant, and 0 is that of threads.
+        // SAFETY: functions of these names have these types. Null is the caller's arena, 0 the thread limit.
         unsafe {
             if !most.is_null() {
                 let most = transmute::<*mut c_void, extern "C" fn(*const c_void) -> c_int>(most)(null());
@@ -90,7 +85,7 @@ impl Library {
     }
 }
 
-/// Tells of all copies that threads have come into. Whoever has permits is told of changes.
+/// Reports all copies that threads have come into.
 pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
     for library in &TABLE {
         let (id, most) = (library.base.load(Ordering::Acquire), library.natural.load(Ordering::Relaxed));
@@ -110,7 +105,6 @@ pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
 /// Which copy serves the code at an address: the address, and the copy's place plus one in the lowest 8 bits.
 static KNOWN: [AtomicU64; 512] = [const { AtomicU64::new(0) }; 512];
 
-/// The copy that serves the code at `caller`.
 #[inline(always)]
 pub fn library_for(caller: usize) -> &'static Library {
     let place = (caller as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (64 - 9);
@@ -128,20 +122,18 @@ pub fn library_for(caller: usize) -> &'static Library {
     TABLE.get(number).unwrap_or(first)
 }
 
-/// A library was unloaded: its addresses may become another one's.
+/// After a library was unloaded: its addresses may become another library's.
 pub fn forget() {
     for known in &KNOWN {
         known.store(0, Ordering::Release);
     }
 }
 
-/// The place of the copy that code at `caller` would have called without us.
 #[cold]
 #[inline(never)]
 fn find(caller: usize) -> usize {
     let [name, ..] = NAMES;
-    // SAFETY: a plain search among what was loaded with the program, which comes first for all that is loaded
-    // later.
+    // SAFETY: a plain search among libraries loaded with the program, which come first for all later ones.
     let mut function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if function.is_null() {
         function = in_library_of(caller, name).unwrap_or_else(|| loaded(name));
@@ -163,13 +155,12 @@ fn find(caller: usize) -> usize {
     number
 }
 
-/// After a fork, in the child.
 pub fn after_fork() {
     LOCK.after_fork();
 }
 
 impl Library {
-    /// Looks its functions up. The reference is kept: it is never unloaded while we know them.
+    /// Looks the functions up. The reference is kept, so the library is never unloaded.
     fn fill(&self, base: usize, file: &CStr) {
         // SAFETY: plain searches in a library that is loaded.
         unsafe {

@@ -1,16 +1,11 @@
 //! oneTBB, where threads come into it from outside: `parallel_for` and the like, waiting for a group of
-//! tasks, working in an arena, pipelines.
-//!
-//! At such a call the process attaches to the daemon, and until its end the program counts as parallel. How
-//! oneTBB follows the grant depends on its version: from 2021.11 on it asks how many workers it may have
-//! ([`manager`]); older ones, such as Debian 12's, keep their threads and are folded.
-//!
-//! oneTBB counts the PUs when it is first used and never again, so that has to be before the daemon narrows
-//! the program's affinity: [`arrive`] asks it for its own number of threads first, and attaches then.
-//!
-//! These functions throw: what a task throws comes out of the one that waits for it. So they are wrapped by a
-//! frame that the unwinder knows, with a personality that only notes that the frame is left. They are C++
-//! functions; the names are those that all versions of `libtbb.so.12` export.
+//! tasks, working in an arena, pipelines. At such a call the process attaches to the daemon, and until the
+//! call ends the program counts as parallel. From 2021.11 on, oneTBB asks how many workers it may have
+//! ([`manager`]); older versions, such as Debian 12's, keep their threads and are folded. oneTBB counts the
+//! PUs once, at its first use, which has to be before the daemon narrows the affinity: [`arrive`] asks oneTBB
+//! for its number of threads, and attaches then. The functions are C++; all versions of `libtbb.so.12` export
+//! their names. They throw what a task throws, so they are wrapped by a frame that the unwinder knows; its
+//! personality only notes that the frame is left.
 
 mod caller;
 mod files;
@@ -33,7 +28,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 const EXECUTE_AND_WAIT: usize = 0;
 const EXECUTE_IN_ARENA: usize = 2;
-/// From here on, functions that only leave work to oneTBB's threads.
 const ENQUEUE: usize = 4;
 
 arch::around! {
@@ -49,7 +43,7 @@ arch::around! {
         "_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE" is 5;
 }
 
-/// Personality of their frame: an exception, or a thread that ends, goes through it.
+/// Personality of the wrapper's frame: an exception, or a thread that ends, goes through it.
 unsafe extern "C" fn unwound(_: c_int, actions: c_int, _: u64, _: *mut c_void, _: *mut c_void) -> c_int {
     const CLEANS_UP: c_int = 2;
     const GO_ON: c_int = 8;
@@ -70,7 +64,7 @@ unsafe extern "C" fn arrive(number: usize, first: usize, second: usize, from: us
         } else if (*this).permit.is_null() {
             (*this).from_outside = 1;
             let id = match number {
-                // What is to be done is an object, known by the table of its class's functions.
+                // What is to be done is an object, known by its vtable.
                 EXECUTE_AND_WAIT => Some(*with_exposed_provenance::<usize>(first)),
                 EXECUTE_IN_ARENA => Some(*with_exposed_provenance::<usize>(second)),
                 ENQUEUE.. => None,
@@ -82,13 +76,12 @@ unsafe extern "C" fn arrive(number: usize, first: usize, second: usize, from: us
     library.functions.get(number).map_or(null_mut(), |function| function.load(Ordering::Acquire))
 }
 
-/// It goes.
 extern "C" fn depart() {
     let this = caller();
     // SAFETY: this thread's own state.
     unsafe {
         match (*this).from_outside {
-            // One of oneTBB's own threads, which came for a task of another one.
+            // A thread that works for a permit, which `arrive` didn't count.
             0 => {}
             1 => {
                 (*this).from_outside = 0;
@@ -105,18 +98,16 @@ extern "C" fn depart() {
     }
 }
 
-/// Whether a thread is inside that counts.
 static INSIDE: AtomicBool = AtomicBool::new(false);
 
-/// Attaches, and tells that work begins, of which `id` says what it is; none if this thread goes on at once.
+/// Attaches and begins the work `id`; `None` if this thread leaves the work to others and goes on.
 unsafe fn begin(this: *mut Caller, library: &Library, id: Option<usize>) {
     let asks = permits::is_connected();
     let natural = library.natural(this, asks);
     let (true, Some(id)) = (work::attach(natural), id) else {
         return;
     };
-    // Without permits, oneTBB's own threads can't be told from others where they come again, for a task's
-    // inner loop. So one thread at a time counts.
+    // Without permits, oneTBB's own threads look like others in a task's inner loop, so only one counts.
     let first = !INSIDE.swap(true, Ordering::Acquire);
     if first || asks {
         let threads = if asks { natural.min(dop()) } else { natural };
@@ -129,7 +120,6 @@ unsafe fn begin(this: *mut Caller, library: &Library, id: Option<usize>) {
     }
 }
 
-/// After a fork, in the child: nobody else is inside.
 pub fn after_fork() {
     INSIDE.store(false, Ordering::Relaxed);
     permits::after_fork();

@@ -1,5 +1,4 @@
-//! How a region follows the grant, one file or folder a mechanism. Which one a region gets is chosen by
-//! `scaf_team::choice`.
+//! How a region follows the grant, one mechanism a file or folder; `scaf_team::choice` chooses among them.
 
 pub mod experiment;
 pub mod fold;

@@ -1,5 +1,4 @@
-//! The threads of a dynamic loop that have no context sleep between two chunks: chunks may go to anybody
-//! anyway.
+//! The threads of a dynamic loop that have no context sleep between two chunks, which may go to any thread.
 
 use crate::link::pages;
 use crate::region::frame::Frame;
@@ -12,8 +11,7 @@ use crate::sys::settings;
 use core::ffi::c_int;
 use scaf_team::choice::Mechanism;
 
-/// Before the calling thread asks for a chunk of the region's loop: it sleeps here while it has no context.
-/// `may_sleep` says whether chunks go to anybody.
+/// Before the thread asks for a chunk: sleeps while it has no context, if chunks go to any thread.
 #[inline(always)]
 pub unsafe fn before_chunk(
     this: *mut Thread,
@@ -50,8 +48,7 @@ fn dop() -> u32 {
     pages::grant().word().dop().unwrap_or(u32::MAX)
 }
 
-/// Whether `schedule(runtime)` is dynamic or guided now: a static one deals chunks by thread number, and
-/// others may depend on those of a thread that is parked.
+/// Whether the loop is dynamic or guided now: in a static one others may depend on a parked thread's chunks.
 #[cold]
 pub fn deals_to_anybody(runtime: &Runtime) -> bool {
     const MONOTONIC: c_int = c_int::MIN;

@@ -1,5 +1,5 @@
 //! The next team has as many threads as granted. Whether a region permits that is known by its code, which
-//! the daemon has inspected; nothing else is to be done for it but within such a region.
+//! the daemon has inspected; only regions within such a region need care.
 
 use crate::region::thread::Thread;
 use crate::runtimes::lookup::Code;
@@ -16,9 +16,8 @@ pub fn is_inspected(code: Code, grant: Word) -> bool {
         && modules::NEWS.load(Ordering::Relaxed) == 0
 }
 
-/// The team size to ask for within a region. The runtime doesn't count a team of one as a region: where it
-/// has one thread because of us, there would have been a larger team around this region without us, and with
-/// nesting switched off, as it is by default, this one would have had one thread.
+/// The team size to ask for within a region. The runtime doesn't count a team of one as a region. Where it is
+/// one because of us and nesting is off, the default, this region would have had one thread, too.
 pub unsafe fn inner_request(this: *mut Thread, code: Code, requested: u32) -> u32 {
     // SAFETY: this thread's own state; omp_get_max_active_levels takes nothing.
     unsafe {

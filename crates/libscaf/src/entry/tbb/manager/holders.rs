@@ -5,18 +5,14 @@ use core::mem::{transmute, zeroed};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// How a runtime is told of a change: permit, its argument, what has changed.
 pub type Callback = unsafe extern "C" fn(*mut c_void, *mut c_void, u32) -> c_int;
 
-/// Most runtimes at a time: one for each copy of oneTBB.
 const CLIENTS: usize = 16;
-/// Their callbacks; 0 for a free place, 1 for none.
+/// The runtimes' callbacks; 0 for a free place, 1 for no callback.
 static CALLBACKS: [AtomicUsize; CLIENTS] = [const { AtomicUsize::new(0) }; CLIENTS];
 const NO_CALLBACK: usize = 1;
-/// How many there are.
 static CONNECTED: AtomicU32 = AtomicU32::new(0);
 
-/// The callback of the runtime of this number, if it has one.
 pub fn callback_of(client: u64) -> Option<Callback> {
     let callback = CALLBACKS.get((client as usize).wrapping_sub(1))?.load(Ordering::Acquire);
     // SAFETY: other values are only written by `connect`.
@@ -27,7 +23,7 @@ pub fn callback_of(client: u64) -> Option<Callback> {
 static BLOCKED: [AtomicUsize; 16] = [const { AtomicUsize::new(0) }; 16];
 const _: () = assert!(size_of::<libc::sigset_t>() == 16 * size_of::<usize>());
 
-/// A runtime comes; the number that it has from now on, or `None` if there are too many.
+/// Registers a runtime; its number from 1, or `None` if there are too many.
 pub fn connect(callback: Option<Callback>) -> Option<u64> {
     let value = callback.map_or(NO_CALLBACK, |callback| callback as usize);
     let place = CALLBACKS
@@ -46,13 +42,11 @@ pub fn connect(callback: Option<Callback>) -> Option<u64> {
     Some(place as u64 + 1)
 }
 
-/// Whether a runtime has come.
 #[inline(always)]
 pub fn is_connected() -> bool {
     CONNECTED.load(Ordering::Relaxed) != 0
 }
 
-/// A runtime goes.
 pub fn disconnect(client: u64) {
     if let Some(place) = CALLBACKS.get((client as usize).wrapping_sub(1))
         && place.swap(0, Ordering::AcqRel) != 0
@@ -61,7 +55,7 @@ pub fn disconnect(client: u64) {
     }
 }
 
-/// Does what may have runtimes make threads, with no more signals blocked than where they came from.
+/// Runs `act` with the runtimes' signal mask, which threads that they make in `act` inherit.
 pub fn with_their_signals(act: impl FnOnce()) {
     // SAFETY: sets of ours.
     unsafe {

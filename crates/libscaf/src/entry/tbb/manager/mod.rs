@@ -1,26 +1,18 @@
 //! The Thread Composability Manager's functions, by which oneTBB (from 2021.11 on) asks how many workers each
-//! of its arenas may have.
+//! of its arenas may have. oneTBB finds them in `libtcm.so.1`, which it loads by name, or by weak references.
+//! Intel's library of that name (in PyPI's `tbb`) is switched on by `TCM_ENABLE=1`, and divides the PUs among
+//! the runtimes of one process. Ours divides the grant ([`permits`]). oneTBB gets
+//! - ours, where a manager isn't switched on or isn't there: [`instead_of`] answers when oneTBB loads one;
+//! - Intel's, if `TCM_ENABLE` is 1 and it is there, and in programs linked with it: our functions, which are
+//!   found first, pass the calls on, and the grant is followed by folding;
+//! - ours in any case if `SCAF_TCM` is `scaf`, and in none if it is `off`, or with `scaf run --exact`,
+//!   because fewer workers share tasks out in another way.
 //!
-//! oneTBB finds them in `libtcm.so.1`, which it loads by that name, or by weak references that whoever is
-//! loaded resolves. Intel's own library by that name comes with PyPI's `tbb`, is switched on by
-//! `TCM_ENABLE=1`, and divides the PUs among the runtimes of one process. Here they are divided by the grant
-//! ([`permits`]). Whose functions oneTBB gets:
-//!
-//! - ours, in the place of a library that isn't switched on or isn't there: [`instead_of`] answers when it
-//!   loads one;
-//! - Intel's, if `TCM_ENABLE` is 1 and it is there, and in programs that are linked with it themselves: our
-//!   functions, which are found first, pass the calls on, and the grant is followed by folding;
-//! - ours in any case if `SCAF_TCM` is `scaf`, and in none if it is `off`, or with `scaf run --exact`: fewer
-//!   workers share tasks out in another way.
-//!
-//! Without a daemon, [`tcmConnect`] declines, and oneTBB does what it does without a manager, for as long as
-//! it stays up.
-//!
-//! What is known of the functions: results are 0, [`INVALID_ARGUMENT`] or [`UNKNOWN`]. A permit is asked for
-//! with numbers of *workers*, threads that enter an arena from outside not among them; -1 leaves a number to
-//! us. oneTBB keeps one permit an arena: inactive at first, asked for again with each change of the arena's
-//! demand, deactivated when it has none. A change that it hasn't caused itself it is told by its callback,
-//! which reads the permit's data and starts or dismisses workers; those leave between two tasks.
+//! Without a daemon, [`tcmConnect`] declines, and oneTBB does without a manager for good. Results are 0,
+//! [`INVALID_ARGUMENT`] or [`UNKNOWN`]. Permits count *workers*, not the threads that enter an arena from
+//! outside; -1 leaves a number to us. oneTBB keeps one permit an arena: inactive at first, asked for again
+//! when the arena's demand changes, deactivated without demand. Changes that oneTBB hasn't caused come by its
+//! callback, which reads the permit's data and starts or dismisses workers; those leave between two tasks.
 
 mod holders;
 pub mod permits;
@@ -41,12 +33,11 @@ use core::mem::{offset_of, transmute};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// Of a call that makes no sense.
+/// Answers to calls that make no sense, and to those that can't be served, or not now.
 const INVALID_ARGUMENT: c_int = 0x7800_0004;
-/// Of a call that can't be served, or not now.
 const UNKNOWN: c_int = 0x7fff_fffe;
 
-/// What a permit is asked for with. Handed over by value, which for its size is on the stack.
+/// What a permit is asked for with. Passed by value, which for its size is on the stack.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Request {
@@ -63,16 +54,14 @@ pub struct Request {
 
 const _: () = assert!(size_of::<Request>() == 32 && offset_of!(Request, flags) == 24);
 
-/// Flags of a request and of a permit: keeps its number while it is active; is asked for inactive.
+/// Flags of requests and permits: the number stays while the permit is active; not wanted yet.
 const RIGID: u32 = 1 << 1;
 const INACTIVE: u32 = 1 << 3;
 
-/// Where a permit's data are written to.
 #[repr(C)]
 pub struct Data {
-    /// One number for each constraint, or one.
     concurrencies: *mut u32,
-    /// Sets of PUs as hwloc has them: not ours to make.
+    /// Sets of PUs as hwloc has them: never written.
     masks: *mut *mut c_void,
     count: u32,
     state: u8,
@@ -81,7 +70,6 @@ pub struct Data {
 
 const _: () = assert!(size_of::<Data>() == 32 && offset_of!(Data, flags) == 24);
 
-/// Its functions' names, in the order of the table [`THEIRS`].
 const NAMES: [&CStr; 11] = [
     c"tcmConnect",
     c"tcmDisconnect",
@@ -96,16 +84,14 @@ const NAMES: [&CStr; 11] = [
     c"tcmGetVersionInfo",
 ];
 
-/// The functions of another manager that is to be asked; null if there is none.
+/// The functions of another manager to pass calls on to; null if there is none.
 static THEIRS: [AtomicPtr<c_void>; NAMES.len()] = [const { AtomicPtr::new(null_mut()) }; NAMES.len()];
 
-/// Whether oneTBB may have ours at all.
 fn may_be_ours() -> bool {
     settings::get().manager != Manager::Off && !settings::get().exact
 }
 
-/// Another manager's function of this number, which then gets the calls; null if ours do. oneTBB finds ours
-/// before any that it could load, so this is decided here.
+/// Another manager's function that gets the calls; null if ours does. oneTBB finds ours first, so we decide.
 fn theirs(number: usize) -> *mut c_void {
     static LOOKED: AtomicU32 = AtomicU32::new(0);
     if LOOKED.load(Ordering::Acquire) == 0 {
@@ -124,7 +110,7 @@ fn look_for_theirs() {
         Manager::Theirs => unsafe { libc::dlopen(c"libtcm.so.1".as_ptr(), flags) },
         Manager::Ours | Manager::Off => return,
     };
-    // Null is also how one asks for whatever is loaded.
+    // dlsym would take null for RTLD_DEFAULT.
     if library.is_null() {
         return;
     }
@@ -138,7 +124,7 @@ fn look_for_theirs() {
     }
 }
 
-/// Calls the other manager's function of this number, and returns what it returns, if there is one.
+/// Returns the result of the other manager's function of this number, if there is one.
 macro_rules! theirs_first {
     ($number:literal, ($($argument:expr),*), fn($($kind:ty),*)) => {
         let theirs = theirs($number);
@@ -151,8 +137,7 @@ macro_rules! theirs_first {
     };
 }
 
-/// For a library of the caller at `from` that loads `name`: our own handle, if it is the manager that is
-/// asked for and its functions are to be ours; else null.
+/// For code at `from` that loads `name`: our own handle if oneTBB loads a manager that we are, else null.
 pub unsafe extern "C" fn instead_of(name: *const c_char, from: usize) -> *mut c_void {
     const MANAGERS: [&CStr; 2] = [c"libtcm.so.1", c"libtcm_debug.so.1"];
     // SAFETY: what is handed to dlopen is null or a C string.
@@ -164,13 +149,12 @@ pub unsafe extern "C" fn instead_of(name: *const c_char, from: usize) -> *mut c_
     keeping_errno(|| if is_tbb(from) { own_handle() } else { null_mut() })
 }
 
-/// Attaches on behalf of a oneTBB that is about to ask for permits: it has counted the PUs. `true` if there
-/// is a daemon.
+/// Attaches for a oneTBB that has counted the PUs and will ask for permits; `true` if there is a daemon.
 fn attach() -> bool {
     work::attach(own_pus()) || state::is_expected()
 }
 
-/// A runtime comes: `callback` is how it is told of changes. Declined without a daemon.
+/// A runtime connects; `callback` tells it of changes. Declined without a daemon.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmConnect(callback: Option<Callback>, number: *mut u64) -> c_int {
     theirs_first!(0, (callback, number), fn(Option<Callback>, *mut u64));
@@ -187,7 +171,7 @@ pub unsafe extern "C" fn tcmConnect(callback: Option<Callback>, number: *mut u64
     }
 }
 
-/// It goes; its permits have been released.
+/// A runtime disconnects; its permits have been released.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmDisconnect(number: u64) -> c_int {
     theirs_first!(1, (number), fn(u64));
@@ -195,7 +179,7 @@ pub unsafe extern "C" fn tcmDisconnect(number: u64) -> c_int {
     0
 }
 
-/// A new permit (`*handle` is null), or another wish for one that there is.
+/// A new permit (`*handle` is null), or another request for one that exists.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmRequestPermit(
     number: u64,
@@ -233,7 +217,6 @@ pub unsafe extern "C" fn tcmRequestPermit(
     0
 }
 
-/// Writes down what a permit has now.
 unsafe fn write(entry: &Entry, data: *mut Data) {
     // SAFETY: null or the caller's, with room for as many numbers as it says.
     unsafe {
@@ -251,7 +234,6 @@ unsafe fn write(entry: &Entry, data: *mut Data) {
     }
 }
 
-/// What a permit has now.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmGetPermitData(handle: *mut c_void, data: *mut Data) -> c_int {
     theirs_first!(3, (handle, data), fn(*mut c_void, *mut Data));
@@ -266,8 +248,7 @@ pub unsafe extern "C" fn tcmGetPermitData(handle: *mut c_void, data: *mut Data) 
     }
 }
 
-/// The permit isn't used any more. Its callback doesn't run when this returns, and won't, but for one that
-/// this is called from.
+/// Releases a permit. Its callback doesn't run when this returns, and won't, but for one that calls this.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmReleasePermit(handle: *mut c_void) -> c_int {
     theirs_first!(4, (handle), fn(*mut c_void));
@@ -278,7 +259,7 @@ pub unsafe extern "C" fn tcmReleasePermit(handle: *mut c_void) -> c_int {
     })
 }
 
-/// Its workers have nothing to do now and will have again soon.
+/// A permit's workers have nothing to do now, but will soon.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmIdlePermit(handle: *mut c_void) -> c_int {
     theirs_first!(5, (handle), fn(*mut c_void));
@@ -286,7 +267,7 @@ pub unsafe extern "C" fn tcmIdlePermit(handle: *mut c_void) -> c_int {
     answer(unsafe { Entry::from_handle(handle) }, |entry| permits::idle(caller(), entry))
 }
 
-/// Its workers have nothing to do.
+/// A permit's workers have nothing to do.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmDeactivatePermit(handle: *mut c_void) -> c_int {
     theirs_first!(6, (handle), fn(*mut c_void));
@@ -294,7 +275,7 @@ pub unsafe extern "C" fn tcmDeactivatePermit(handle: *mut c_void) -> c_int {
     answer(unsafe { Entry::from_handle(handle) }, |entry| permits::deactivate(caller(), entry))
 }
 
-/// They have again, with the wish as it was.
+/// A permit's workers have work again, with the request as it was.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmActivatePermit(handle: *mut c_void) -> c_int {
     theirs_first!(7, (handle), fn(*mut c_void));
@@ -302,7 +283,7 @@ pub unsafe extern "C" fn tcmActivatePermit(handle: *mut c_void) -> c_int {
     answer(unsafe { Entry::from_handle(handle) }, |entry| permits::activate(caller(), entry))
 }
 
-/// The calling thread begins to work for a permit, as one of its workers or as one that came from outside.
+/// The calling thread begins to work for a permit, as a worker or as a thread from outside.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmRegisterThread(handle: *mut c_void) -> c_int {
     theirs_first!(8, (handle), fn(*mut c_void));
@@ -313,7 +294,7 @@ pub unsafe extern "C" fn tcmRegisterThread(handle: *mut c_void) -> c_int {
     })
 }
 
-/// It has ended that.
+/// The calling thread stops working for its permit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmUnregisterThread() -> c_int {
     theirs_first!(9, (), fn());

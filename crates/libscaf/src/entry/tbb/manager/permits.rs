@@ -1,9 +1,7 @@
-//! The permits that oneTBB holds ([`super`]), and who is told when they change.
-//!
-//! What each has is decided by `scaf_team::permits`, under the lock of [`table`]. Callbacks run outside of
-//! it: on the thread whose call changed what others may have, as with Intel's manager, and on the keeper when
-//! the grant has changed. A permit that is released is waited for if its callback runs on another thread,
-//! because its owner goes away then.
+//! The permits that oneTBB holds ([`super`]), and who is told when they change. `scaf_team::permits` divides,
+//! under the lock of [`table`]. Callbacks run outside of the lock: on the thread whose call changed what
+//! others may have, as with Intel's manager, or on the keeper when the grant has changed. A release waits for
+//! a callback of the permit on another thread, because the permit's owner goes away afterwards.
 
 use super::holders::{self, Callback, callback_of, with_their_signals};
 use super::table::{self, Entry, Locked, entries, free, lock, used};
@@ -20,48 +18,42 @@ use scaf_team::permits::{Rank, divide};
 
 pub use super::holders::{disconnect, is_connected};
 
-/// What has changed: the number.
+/// What a callback is told has changed: the number of workers.
 const NEW_NUMBER: u32 = 1;
 
-/// States of a permit, as its owner sees them.
 const STATE_VOID: u8 = 0;
 const STATE_INACTIVE: u8 = 1;
 const STATE_IDLE: u8 = 3;
 const STATE_ACTIVE: u8 = 4;
 
-/// What is asked for a permit.
+/// A request for a permit of `least` to `most` workers.
 pub struct Wish {
-    /// Fewest workers.
     pub least: u32,
-    /// Most workers.
     pub most: u32,
-    /// The number stays as long as the permit is active.
+    /// Whether the number stays as long as the permit is active.
     pub rigid: bool,
-    /// Not only for later.
+    /// Whether the workers are wanted now.
     pub active: bool,
-    /// The flags that the owner is shown.
     pub flags: u32,
-    /// Handed to the callback.
     pub argument: *mut c_void,
 }
 
 /// Most threads that the program wants of oneTBB; 0 until known.
 static CAP: AtomicU32 = AtomicU32::new(0);
-/// Threads that came from outside and work for a permit now. Guarded by the lock.
+/// Threads from outside that work for a permit now. Guarded by the lock.
 static MASTERS: AtomicU32 = AtomicU32::new(0);
 
-/// Divides anew, after a change by the owner of `by`, who will look itself.
+/// Divides anew after a change by the owner of `by`, who will look for itself.
 fn settle(locked: &Locked, by: Option<&Entry>) {
     // A thread that asks for workers works itself, if not for a permit yet.
     let masters = MASTERS.load(Ordering::Relaxed).max(1);
-    // The program's own limit is one for its first master and all workers.
+    // The program's own limit includes its first master.
     let capped = match CAP.load(Ordering::Relaxed) {
         0 => None,
         cap => Some(cap.saturating_add(masters - 1)),
     };
     let word = pages::grant().word();
-    // Contexts that are lent come back within a millisecond, for whoever asks for workers has asked for them,
-    // too.
+    // Lent contexts come back within a millisecond: the request for workers has asked for them, too.
     let granted = word.dop().map(|_| if word.lent() { own_pus() } else { budget::share(Who::Tbb) });
     let share = match (granted, capped) {
         (Some(granted), Some(capped)) => Some(granted.min(capped)),
@@ -73,13 +65,13 @@ fn settle(locked: &Locked, by: Option<&Entry>) {
     }
 }
 
-/// A callback that runs on this thread, and those within which it runs.
+/// A callback that runs on this thread, and the one around it.
 struct Call {
     entry: *const Entry,
     outer: *const Call,
 }
 
-/// Tells everybody whose permit has changed and who doesn't know, one after the other.
+/// Tells each owner whose permit has changed without its knowledge, one after the other.
 fn tell(this: *mut Caller) {
     loop {
         let (entry, callback) = {
@@ -97,8 +89,7 @@ fn tell(this: *mut Caller) {
             entry.calls.set(entry.calls.get() + 1);
             (entry, callback)
         };
-        // SAFETY: this thread's own state; the entry's argument is its owner's, who waits in `release` for
-        // us.
+        // SAFETY: this thread's own state; the owner of the argument waits for us in `release`.
         unsafe {
             let call = Call { entry, outer: (*this).call.cast() };
             (*this).call = (&raw const call).cast();
@@ -110,21 +101,19 @@ fn tell(this: *mut Caller) {
     }
 }
 
-/// A runtime comes; the number that it has from now on, or `None` if there are too many.
+/// As [`holders::connect`], and follows the grant.
 pub fn connect(callback: Option<Callback>) -> Option<u64> {
     let number = holders::connect(callback)?;
     keeper::on_change(changed);
     Some(number)
 }
 
-/// On the keeper: the grant has changed.
 fn changed(_: u32) {
     settle(&lock(), None);
     with_their_signals(|| tell(caller()));
 }
 
-/// The program wants so many threads of oneTBB at most (`global_control`): where there are permits, oneTBB
-/// leaves that to us.
+/// The program limits oneTBB to `cap` threads (`global_control`): with permits, oneTBB leaves that to us.
 #[inline(always)]
 pub fn set_cap(this: *mut Caller, cap: u32) {
     if CAP.load(Ordering::Relaxed) != cap && CAP.swap(cap, Ordering::Relaxed) != cap && is_connected() {
@@ -133,15 +122,14 @@ pub fn set_cap(this: *mut Caller, cap: u32) {
     }
 }
 
-/// The rank of a permit that this thread asks for: threads that work for one already are within its work.
+/// The rank of a permit that this thread asks for: inner, if the thread works for another permit.
 fn rank_for(this: *mut Caller, entry: &Entry) -> Rank {
     // SAFETY: this thread's own state.
     let works_for = unsafe { (*this).permit.cast::<Entry>() };
     if works_for.is_null() || eq(works_for, entry) { Rank::Outer } else { Rank::Inner }
 }
 
-/// A new permit, or another wish for the one at `entry`. `None` if there is no memory, or no runtime of this
-/// number.
+/// A new permit, or another request for `entry`. `None` if there is no memory.
 pub fn request(
     this: *mut Caller,
     client: u64,
@@ -166,10 +154,10 @@ pub fn request(
         entry.flags.set(wish.flags);
         entry.permit.least.set(wish.least);
         entry.permit.most.set(wish.most);
-        // A new wish is a new number, for a rigid one, too.
+        // A new request gets a new number, for a rigid permit, too.
         entry.permit.rigid.set(false);
         if wish.active {
-            // Whoever asks again for what is active may do so from anywhere.
+            // An active permit keeps its rank, whoever asks for it again.
             if entry.state.get() != STATE_ACTIVE {
                 entry.permit.rank.set(rank_for(this, entry));
             }
@@ -201,22 +189,18 @@ fn change(this: *mut Caller, entry: &'static Entry, from: &[u8], rank: Rank, to:
     true
 }
 
-/// It has no work, and will have none soon.
 pub fn deactivate(this: *mut Caller, entry: &'static Entry) -> bool {
     change(this, entry, &[STATE_ACTIVE, STATE_IDLE], Rank::Off, STATE_INACTIVE)
 }
 
-/// It has no work for a moment.
 pub fn idle(this: *mut Caller, entry: &'static Entry) -> bool {
     change(this, entry, &[STATE_ACTIVE], Rank::Idle, STATE_IDLE)
 }
 
-/// It has work again.
 pub fn activate(this: *mut Caller, entry: &'static Entry) -> bool {
     change(this, entry, &[STATE_INACTIVE, STATE_IDLE], rank_for(this, entry), STATE_ACTIVE)
 }
 
-/// It isn't used any more.
 pub fn release(this: *mut Caller, entry: &'static Entry) {
     {
         let locked = lock();
@@ -225,8 +209,7 @@ pub fn release(this: *mut Caller, entry: &'static Entry) {
         settle(&locked, Some(entry));
         entry.used.store(false, Ordering::Relaxed);
     }
-    // Callbacks of this thread's own, within one of which we may be, go on when we have returned.
-    // SAFETY: this thread's own state; calls lie on its stack.
+    // SAFETY: this thread's own state; calls lie on its stack. Callbacks around this call aren't waited for.
     let own = unsafe {
         let mut own = 0;
         let mut call: *const Call = (*this).call.cast();
@@ -246,14 +229,12 @@ pub fn release(this: *mut Caller, entry: &'static Entry) {
     tell(this);
 }
 
-/// Workers, state and flags as they are now.
 pub fn look(entry: &Entry) -> (u32, u8, u32) {
     let _locked = lock();
     entry.known.set(entry.permit.given.get());
     (entry.permit.given.get(), entry.state.get(), entry.flags.get())
 }
 
-/// The calling thread begins to work for it.
 pub fn enter(this: *mut Caller, entry: &'static Entry) {
     // SAFETY: this thread's own state.
     let master = unsafe {
@@ -268,7 +249,7 @@ pub fn enter(this: *mut Caller, entry: &'static Entry) {
             entry.permit.running.set(entry.permit.running.get() + 1);
             return;
         }
-        // The first one has been counted already.
+        // `settle` has counted the first master already.
         if MASTERS.fetch_add(1, Ordering::Relaxed) == 0 {
             return;
         }
@@ -277,7 +258,6 @@ pub fn enter(this: *mut Caller, entry: &'static Entry) {
     tell(this);
 }
 
-/// It ends that.
 pub fn leave(this: *mut Caller) {
     // SAFETY: this thread's own state; entries are there for ever.
     let (entry, master) = unsafe {
@@ -299,7 +279,7 @@ pub fn leave(this: *mut Caller) {
         } else {
             let running = entry.permit.running.get();
             entry.permit.running.set(running.saturating_sub(1));
-            // Others have waited for that only if it was one too many.
+            // Others have waited for this worker only if it was one too many.
             if running <= entry.permit.given.get() {
                 return;
             }
@@ -309,7 +289,7 @@ pub fn leave(this: *mut Caller) {
     tell(this);
 }
 
-/// After a fork, in the child: only the calling thread is there, and nobody is told anything.
+/// After a fork, in the child, where only the calling thread exists. Nobody is told anything.
 pub fn after_fork() {
     table::after_fork();
     MASTERS.store(0, Ordering::Relaxed);

@@ -1,8 +1,6 @@
-//! Where permits are kept ([`super::permits`]), and the one lock that guards them, for as long as a division
-//! takes: 0.1 us for a few.
-//!
-//! They lie in pages that are never given back: oneTBB has a permit for each arena, and an arena for each
-//! thread that uses it.
+//! The table of permits ([`super::permits`]), and the one lock that guards it for as long as a division
+//! takes: 0.1 us for a few. Its pages are never given back: oneTBB has a permit for each arena, and an arena
+//! for each thread that uses it.
 
 use crate::sys::errno::keeping_errno;
 use crate::sys::lock::{self, Lock};
@@ -12,34 +10,27 @@ use core::ptr::{from_ref, null_mut};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use scaf_team::permits::Permit;
 
-/// One permit. All of it is guarded by the lock, but that `used` is looked at without.
+/// One permit, guarded by the lock; only `used` is read without it.
 pub struct Entry {
-    /// What it wants and has.
     pub permit: Permit,
-    /// Whether somebody holds it.
     pub used: AtomicBool,
-    /// Who holds it.
     pub client: Cell<u64>,
-    /// For the callback.
     pub argument: Cell<*mut c_void>,
-    /// As its holder sees it.
+    /// State and flags as the holder sees them.
     pub state: Cell<u8>,
-    /// The same.
     pub flags: Cell<u32>,
-    /// Workers that its owner knows of.
+    /// Workers that its holder knows of.
     pub known: Cell<u32>,
-    /// Callbacks for it that run now.
     pub calls: Cell<u32>,
 }
 
 impl Entry {
-    /// The entry of a handle that we gave; `None` for null and for one that was released.
+    /// The entry of a handle; `None` for null and for one that was released.
     pub unsafe fn from_handle(handle: *mut c_void) -> Option<&'static Entry> {
         // SAFETY: entries are never given back.
         unsafe { handle.cast::<Entry>().as_ref() }.filter(|entry| entry.used.load(Ordering::Relaxed))
     }
 
-    /// What its owner knows it by.
     pub fn handle(&'static self) -> *mut c_void {
         from_ref(self).cast_mut().cast()
     }
@@ -48,7 +39,7 @@ impl Entry {
 const SLAB_BYTES: usize = 4096;
 const SLAB: usize = (SLAB_BYTES - size_of::<usize>()) / size_of::<Entry>();
 
-/// A page of entries; all zero is one of free entries.
+/// A page of entries; all zero means free entries.
 #[repr(C)]
 struct Slab {
     next: AtomicPtr<Slab>,
@@ -66,22 +57,18 @@ static FIRST: First = First(UnsafeCell::new([0; SLAB_BYTES / 8]));
 
 static LOCK: Lock = Lock::new();
 
-/// That the table is one's own for now.
 pub type Locked = lock::Locked<'static>;
 
-/// Waits for it.
 pub fn lock() -> Locked {
     LOCK.take()
 }
 
-/// All entries, free ones included.
 #[derive(Clone)]
 pub struct Entries {
     slab: *const Slab,
     place: usize,
 }
 
-/// All of them.
 pub fn entries(_: &Locked) -> Entries {
     Entries { slab: FIRST.0.get().cast(), place: 0 }
 }
@@ -105,12 +92,10 @@ impl Iterator for Entries {
     }
 }
 
-/// Those that somebody holds.
 pub fn used(locked: &Locked) -> impl Iterator<Item = &'static Entry> + Clone {
     entries(locked).filter(|entry| entry.used.load(Ordering::Relaxed))
 }
 
-/// A free entry; `None` if the system has no page for one.
 pub fn free(locked: &Locked) -> Option<&'static Entry> {
     if let Some(entry) =
         entries(locked).find(|entry| !entry.used.load(Ordering::Relaxed) && entry.calls.get() == 0)
@@ -135,7 +120,6 @@ pub fn free(locked: &Locked) -> Option<&'static Entry> {
     }
 }
 
-/// After a fork, in the child: whoever held the lock isn't there any more.
 pub fn after_fork() {
     LOCK.after_fork();
 }

@@ -1,12 +1,9 @@
-//! The copy of the process that runs one region alone.
-//!
-//! Before it does so it becomes harmless, in this order: it ends with the thread that made it; it is in
-//! nobody's terminal or process group, has no files, and blocks all signals but those that it causes itself;
-//! it leaves no core; the kernel takes it first where memory is short; it has a deadline; it is on a context
-//! of its own; memory that is shared with others is not writable; and its system calls are filtered
-//! (`scaf_team::sandbox::filter`).
-//!
-//! It ends by exit_group: no buffer of the program is written, and none of its destructors run.
+//! The copy of the process that runs one region alone. Before that it becomes harmless, in this order: it
+//! ends with the thread that made it; it blocks all signals but those that it causes itself, leaves terminal
+//! and process group, and closes all files; the kernel kills it first where memory is short; it has a
+//! deadline; it is on a context of its own; memory shared with others is not writable; it leaves no core; its
+//! system calls are filtered (`scaf_team::sandbox::filter`). It ends by exit_group: no buffer of the program
+//! is written, and none of its destructors run.
 
 use super::process::each_mapping;
 use super::sheet::{SHEET_BYTES, Sheet};
@@ -21,14 +18,13 @@ use scaf_proto::experiment::Outcome;
 use scaf_team::sandbox::filter::{self, Write};
 use scaf_team::sandbox::maps::Care;
 
-/// Signals that the copy causes itself.
 const FAULTS: [c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
 
-/// The copy ends after this time, in milliseconds, whatever it does.
+/// The copy is killed after this time, in milliseconds.
 const DEADLINE_MS: i64 = 2_000;
 
-/// Pages by which the price of copying one is found out.
+/// Pages by which the price of copying a page is measured.
 const PROBES: usize = 4;
 const PAGE: usize = 4096;
 
@@ -40,7 +36,6 @@ static PROBE: Probe = Probe([const { [const { AtomicU8::new(0) }; PAGE] }; PROBE
 /// The sheet, for the handlers.
 static WORD: AtomicPtr<Sheet> = AtomicPtr::new(null_mut());
 
-/// In the program, before the copy is made: the pages that it will copy are there.
 pub fn prepare() {
     touch();
 }
@@ -53,7 +48,7 @@ fn touch() {
     }
 }
 
-/// Leaves word and ends.
+/// Leaves word and ends the process.
 fn end(outcome: Outcome) -> ! {
     // SAFETY: the sheet is mapped for as long as the copy lives.
     if let Some(sheet) = unsafe { WORD.load(Ordering::Relaxed).as_ref() } {
@@ -65,8 +60,7 @@ fn end(outcome: Outcome) -> ! {
     }
 }
 
-/// What the copy does, all its life. `parent` is the program, whose master runs on `pu`; `own` are addresses
-/// that it writes to.
+/// The copy's whole life. `parent` is the program, `pu` its master's, `own` addresses that it writes to.
 pub unsafe fn run(
     sheet: &'static Sheet,
     parent: libc::pid_t,
@@ -128,8 +122,7 @@ unsafe fn leave_company(parent: libc::pid_t) -> bool {
         {
             return false;
         }
-        // Where memory is short, the copy is what can be spared. If this fails, there is no /proc, and then
-        // no maps.
+        // Where memory is short, the copy can be spared. If this fails there is no /proc, and so no maps.
         let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
         if file >= 0 {
             let most = b"1000";
@@ -140,8 +133,7 @@ unsafe fn leave_company(parent: libc::pid_t) -> bool {
     }
 }
 
-/// A timer that ends the process, for which it needs nothing more: the kernel takes no handler's word for
-/// SIGKILL.
+/// A timer that kills the process, which needs no handler.
 unsafe fn set_deadline() -> bool {
     // SAFETY: plain system calls on memory of ours.
     unsafe {
@@ -157,7 +149,7 @@ unsafe fn set_deadline() -> bool {
     }
 }
 
-/// Moves to the last of the program's PUs that its master isn't on, if there is one. What counts is CPU time.
+/// Moves to the last PU that the program's master isn't on, if there is one. Only CPU time counts.
 unsafe fn take_a_pu(pu: c_int) -> bool {
     let mut mask = [0u64; MASK_WORDS];
     // SAFETY: fills and reads memory of ours.
@@ -177,8 +169,7 @@ unsafe fn take_a_pu(pu: c_int) -> bool {
     }
 }
 
-/// Takes the right to write to what is shared with others, but for the sheet. The report page isn't ours any
-/// more.
+/// Makes memory that is shared with others read-only, but for the sheet, and gives up the report page.
 unsafe fn guard(sheet: &'static Sheet, own: &[usize]) -> bool {
     pages::unmap();
     let sheet = (&raw const *sheet).addr();
@@ -198,7 +189,6 @@ unsafe fn guard(sheet: &'static Sheet, own: &[usize]) -> bool {
     })
 }
 
-/// From here on system calls are filtered.
 fn set_filter() -> bool {
     let program = libc::sock_fprog {
         len: filter::PROGRAM.len() as u16,
@@ -211,12 +201,11 @@ fn set_filter() -> bool {
     }
 }
 
-/// CPU time of this process, in nanoseconds.
 fn cpu_ns() -> u64 {
     clock::ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// Pages that it had to be given so far: most of them copies of the program's.
+/// Pages that the process was given so far: most of them copies of the program's.
 fn pages_copied() -> u64 {
     // SAFETY: fills memory of ours.
     unsafe {
@@ -233,7 +222,7 @@ fn price_of_a_page() -> u64 {
     cpu_ns().wrapping_sub(start) / PROBES as u64
 }
 
-/// The copy did what it must not, or cannot: it ends.
+/// The copy did what it must not do, or cannot.
 extern "C" fn faulted(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     end(Outcome::Fault)
 }
@@ -241,7 +230,7 @@ extern "C" fn faulted(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
 /// Where the kernel says which call it was, in bytes from the start of `siginfo_t`.
 const CALL_AT: usize = 24;
 
-/// A system call that isn't allowed: a write is emulated, all else is the end.
+/// A forbidden system call: a write is emulated, any other call ends the copy.
 extern "C" fn called(_: c_int, about: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel's own structures.
     unsafe {

@@ -1,17 +1,11 @@
-//! Serial experiments: how long does a region take on one context? (SCAF, section 4.3.1)
-//!
-//! Just before the region the process is copied (clone3), and the copy runs it with a team of one while the
-//! program goes on with one context less. The copy is harmless: [`child`] says how. It isn't a child that the
-//! program could notice: its end sends no signal, and a plain wait doesn't see it. There is at most one at a
-//! time, and it ends with its deadline, with the thread that made it, or with the program, whichever comes
-//! first.
-//!
-//! The daemon orders one region at a time, and decides by rules of its own whether that is worth it
-//! (`scaf-policy`'s `experiment`). Here are the rules that only the process itself can see to: who else is at
-//! work in it, and what it has mapped.
-//!
-//! `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth region of several threads, ordered or not, also
-//! where no room can be made and where other threads are at work.
+//! Serial experiments: how long does a region take on one context? (SCAF, section 4.3.1) Just before the
+//! region the process is copied (clone3), and the copy runs the region with a team of one while the program
+//! goes on with one context less. The copy is harmless ([`child`]), and the program can't notice it: its end
+//! sends no signal, and a plain wait doesn't see it. There is at most one at a time. It ends with its
+//! deadline, with the thread that made it, or with the program. The daemon orders one region at a time, by
+//! rules of its own (`scaf-policy`'s `experiment`). Here are the rules that only the process can check: who
+//! else is at work in it, and what it has mapped. `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth
+//! region of several threads, ordered or not, even without room and with other threads at work.
 
 mod child;
 mod process;
@@ -34,9 +28,9 @@ use scaf_team::choice::{Choice, Length};
 use scaf_team::sandbox::lines;
 use scaf_team::sandbox::maps::Care;
 
-/// Ticks after which it is ended if it hasn't done so by itself: 2 to 4 s at 4 to 2 GHz.
+/// Ticks after which a copy that hasn't ended is killed: 2 to 4 s at 4 to 2 GHz.
 const LATE_TICKS: u64 = 1 << 33;
-/// Ticks between two looks whether it is still there: 0.25 to 0.5 ms.
+/// Ticks between two looks whether the copy is still there: 0.25 to 0.5 ms.
 const LOOK_TICKS: u64 = 1 << 20;
 
 /// clone3's flag that the copy is to have none of the program's signal handlers.
@@ -46,34 +40,26 @@ const CLEAR_SIGNAL_HANDLERS: u64 = 1 << 32;
 static RUNNING: AtomicU32 = AtomicU32::new(0);
 /// The copy's process id, or 0.
 static PID: AtomicU32 = AtomicU32::new(0);
-/// When it was made, and when it was looked at last.
 static MADE: AtomicU64 = AtomicU64::new(0);
 static LOOKED: AtomicU64 = AtomicU64::new(0);
-/// Its region.
 static REGION: AtomicU64 = AtomicU64::new(0);
 /// The latest order that was carried out.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
-/// Regions that could have been tried.
 static PASSED: AtomicU32 = AtomicU32::new(0);
 /// Where the copy leaves word; mapped at the first experiment.
 static SHEET: AtomicPtr<Sheet> = AtomicPtr::new(null_mut());
 
 /// A region that is being entered.
 pub struct Candidate {
-    /// Its outlined function.
     pub body: Body,
-    /// Its runtime.
     pub runtime: &'static Runtime,
-    /// What was chosen for it.
     pub choice: Choice,
-    /// Threads of the teams that the program has without us.
+    /// The program's team size without scaf.
     pub natural: u32,
-    /// Whether its team of one would do the same work: it is no set of sections, and its master is the only
-    /// one.
+    /// Whether a team of one would do the same work: no sections, and no other master.
     pub plain: bool,
 }
 
-/// Whether something is to be done at the entry of this region.
 #[inline(always)]
 pub fn concerns(body: Body) -> bool {
     let order = pages::grant().ordered();
@@ -81,15 +67,14 @@ pub fn concerns(body: Body) -> bool {
     ordered || RUNNING.load(Ordering::Relaxed) != 0 || settings::get().experiment_every != 0
 }
 
-/// How many contexts an experiment takes just now.
+/// Contexts that an experiment takes now.
 #[inline(always)]
 pub fn contexts() -> u32 {
     RUNNING.load(Ordering::Relaxed)
 }
 
-/// Sees after an experiment that runs, and makes one of the region if that is wanted: then `alone` runs the
-/// region in the copy. `again` chooses the region's team once more, as of a region of that length; its choice
-/// is returned if it is another one now.
+/// Looks after a running experiment, or makes one of the region if wanted: the copy then runs `alone`.
+/// `again` chooses the region's team anew, as for that length; a choice that has changed is returned.
 #[cold]
 #[inline(never)]
 pub unsafe fn attend(
@@ -111,12 +96,12 @@ pub unsafe fn attend(
         if ordered {
             TAKEN.store(order.bits(), Ordering::Relaxed);
         }
-        // Another thread may have come first.
+        // Another thread may have been first.
         if RUNNING.swap(1, Ordering::Relaxed) != 0 {
             return None;
         }
         REGION.store(region.body as usize as u64, Ordering::Relaxed);
-        // Long regions keep their team so that they can grow; this run of it makes room all the same.
+        // A long region keeps its team so that it can grow; this run makes room all the same.
         let chosen = again(Some(Length::Short));
         let room = forced || (region.is_eligible() && chosen.ids == 0 && chosen.team < region.choice.team);
         // SAFETY: the caller's word.
@@ -133,20 +118,17 @@ pub unsafe fn attend(
 }
 
 impl Candidate {
-    /// Whether its time with a team of one says something about its speedup. LLVM's runtime keeps other books
-    /// of its threads.
+    /// Whether a team of one tells about its speedup. LLVM's runtime keeps other books of its threads.
     fn is_eligible(&self) -> bool {
         self.plain && self.choice.ids == 0 && self.choice.team > 1 && !self.runtime.is_llvms()
     }
 }
 
-/// Whether a region is to be tried because it is the Nth.
 fn is_nth(region: &Candidate) -> bool {
     let every = settings::get().experiment_every;
     every != 0 && region.is_eligible() && PASSED.fetch_add(1, Ordering::Relaxed) % every.max(1) == every - 1
 }
 
-/// Makes the copy. Returns in the program only.
 unsafe fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Outcome> {
     let sheet = sheet().ok_or(Outcome::Refused)?;
     let here = 0u8;
@@ -188,7 +170,6 @@ unsafe fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result
     }
 }
 
-/// The page that copies leave word on.
 fn sheet() -> Option<&'static Sheet> {
     let mut at = SHEET.load(Ordering::Acquire);
     if at.is_null() {
@@ -202,12 +183,11 @@ fn sheet() -> Option<&'static Sheet> {
         at = new.cast();
         SHEET.store(at, Ordering::Release);
     }
-    // SAFETY: mapped above, of zeros, which are values of its atomics; only one experiment at a time gets
-    // here.
+    // SAFETY: mapped above, of zeros, which are values of its atomics; there is one experiment at a time.
     unsafe { at.as_ref() }
 }
 
-/// Whether nobody and nothing in the process could be disturbed by a copy, or disturb it.
+/// Whether nothing in the process could be disturbed by a copy, or disturb it.
 fn is_safe(natural: u32, forced: bool, own: &[usize]) -> bool {
     let (mut threads, mut tracer) = (0, None);
     let read = each_line(c"/proc/self/status", |line| {
@@ -215,15 +195,15 @@ fn is_safe(natural: u32, forced: bool, own: &[usize]) -> bool {
         tracer = lines::field(line, b"TracerPid").or(tracer);
         true
     });
-    // Threads other than the team's may be in the middle of anything: a copy has no such thread to give its
-    // locks back, and a read that goes past the page cache may miss the program's memory.
+    // Threads other than the team's may be in the middle of anything: the copy has nobody to give their locks
+    // back, and a read that goes past the page cache may miss the program's memory.
     let known = u64::from(natural) + u64::from(virtualise::is_here()) + u64::from(keeper::is_here());
     read && tracer == Some(0)
         && (forced || threads <= known)
         && each_mapping(|mapping| mapping.care(own) != Care::Refuse)
 }
 
-/// Takes in how the experiment ended, if it has.
+/// Takes in the experiment's result, if it has ended.
 fn collect(now: u64) {
     let (Some(sheet), pid) = (sheet(), PID.load(Ordering::Acquire)) else { return };
     let late = now.wrapping_sub(MADE.load(Ordering::Relaxed)) > LATE_TICKS;
@@ -251,8 +231,7 @@ fn collect(now: u64) {
     }
 }
 
-/// Waits for the copy as only those do who mean it; 0 if it hasn't ended. Somebody who takes in every process
-/// there is may have been first, then there is none.
+/// Waits for the copy by `__WCLONE`; 0 if it hasn't ended. A wait for any process may have taken it.
 fn wait(pid: u32, how: c_int) -> i64 {
     // SAFETY: asks for no status.
     unsafe {
@@ -260,7 +239,7 @@ fn wait(pid: u32, how: c_int) -> i64 {
     }
 }
 
-/// Ends the copy. Its number isn't another's as long as nobody has waited for it.
+/// Kills the copy. Nobody has waited for it, so its number isn't another process's.
 fn kill(pid: u32) {
     // SAFETY: a plain system call.
     unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
@@ -271,7 +250,7 @@ fn tell(outcome: Outcome, cpu_ns: u64, lost_ns: u64) {
     pages::report().experiments().tell(&Account { region, outcome, cpu_ns, lost_ns });
 }
 
-/// After a fork, in the child: the experiment isn't its child, and the page isn't its own.
+/// After a fork, in the child: neither the experiment nor the page is its own.
 pub fn after_fork() {
     RUNNING.store(0, Ordering::Relaxed);
     PID.store(0, Ordering::Relaxed);
@@ -282,8 +261,7 @@ pub fn after_fork() {
     }
 }
 
-/// When the program ends, an experiment ends with it, and is taken in: whoever inherits the program's
-/// children never knows.
+/// Ends an experiment with the program, so that whoever inherits the program's children never sees it.
 extern "C" fn at_exit() {
     let pid = PID.swap(0, Ordering::Relaxed);
     // Only if it is still a child of this process, and nobody has waited for it.

@@ -1,13 +1,8 @@
-//! Has LLVM's threads wait as the grant has it, where the wait can't be taken over: at a region's end, and
-//! between two.
-//!
-//! They look for the next region for 0.2 s by default before they sleep, and give way to others now and then.
-//! That is right while each has a context. While a team is *crowded*, larger than the grant that it is folded
-//! onto, they are to sleep at once: the runtime has a setting for that, which a master's team takes over at
-//! the next region (`kmp_set_blocktime`).
-//!
-//! Who says how the threads are to wait is heeded: the user by the environment, and the program by the same
-//! call.
+//! Has LLVM's threads wait as the grant requires where the wait can't be taken over: at a region's end, and
+//! between two regions. By default they look for the next region for 0.2 s before they sleep, and yield now
+//! and then. That is right while each has a context. While a team is *crowded*, larger than the grant that it
+//! is folded onto, they are to sleep at once, by a setting that a master's team takes over at its next region
+//! (`kmp_set_blocktime`). A choice of the user's (environment) or the program's (the same call) is respected.
 
 use crate::program::masters::is_crowded;
 use crate::region::thread::Thread;
@@ -19,7 +14,6 @@ use core::sync::atomic::{AtomicU32, Ordering};
 /// 1 once the program has said how long threads spin.
 static CHOSEN: AtomicU32 = AtomicU32::new(0);
 
-/// This thread is about to enter a region of so many threads.
 #[inline(always)]
 pub unsafe fn follow(this: *mut Thread, runtime: &Runtime, team: u32) {
     // SAFETY: this thread's own state.
@@ -41,8 +35,7 @@ unsafe fn change(this: *mut Thread, runtime: &Runtime, crowded: bool) {
             set((*this).blocktime.wrapping_sub(1) as c_int);
             (*this).blocktime = 0;
         } else if is_ours() {
-            // With more threads than PUs the runtime has them sleep at once by itself, and then it is 0
-            // already.
+            // With more threads than PUs the runtime has set it to 0 already.
             let own = get().max(0) as u32;
             if own != 0 {
                 (*this).blocktime = own.wrapping_add(1);
@@ -52,13 +45,12 @@ unsafe fn change(this: *mut Thread, runtime: &Runtime, crowded: bool) {
     }
 }
 
-/// Whether nobody else has said how threads are to wait.
+/// Whether neither the user nor the program has chosen how threads wait.
 fn is_ours() -> bool {
     let settings = settings::get();
     settings.spin.is_some() && !settings.own_blocking && CHOSEN.load(Ordering::Relaxed) == 0
 }
 
-/// The program says how long its threads spin.
 pub unsafe fn is_chosen(this: *mut Thread) {
     CHOSEN.store(1, Ordering::Relaxed);
     // SAFETY: this thread's own state.

@@ -1,21 +1,15 @@
-//! Has libgomp's own waits follow the fold, those that can't be taken over: the end of a region, and between
-//! two.
+//! Has libgomp's own waits follow the fold where they can't be taken over: at a region's end, and between two
+//! regions. libgomp's threads spin before they sleep, by default for 300,000 rounds: right while each has a
+//! context, and ruinous while not. While libgomp has made more threads than there were PUs at the program's
+//! start, they spin for 100 rounds (`gomp_throttled_spin_count_var`). So while teams are *crowded*, larger
+//! than the grant that they are folded onto, a thread of ours, the *host*, has libgomp make a team of
+//! *idlers*, who do nothing and sleep. The host stays while crowded regions run, and for [`PERIOD_MS`] after
+//! the last one; libgomp ends its team with it.
 //!
-//! libgomp's threads spin before they sleep, by default for 300,000 rounds. That is right while each has a
-//! context and ruinous while not, which libgomp knows: while it has made more threads than there are PUs,
-//! they spin for 100 rounds (libgomp's `gomp_throttled_spin_count_var`). But it has counted the PUs when the
-//! program started.
-//!
-//! So while teams are *crowded*, larger than the grant that they are folded onto, libgomp gets to make more
-//! threads than that: a thread of ours, the *host*, has a team of *idlers*, who do nothing and sleep. The
-//! host stays while crowded regions run, and for [`PERIOD_MS`] after the last one; libgomp ends its team with
-//! it.
-//!
-//! The first crowded region waits for the host before it does its work, about 0.2 ms: its own end and its
-//! idle workers would spin for 15 ms, on the context that the program goes on with. It is called from within
-//! the region, when libgomp has made the team: earlier, its idlers were no more than the PUs, and would spin.
-//!
-//! Where a thread can't be made libgomp would end the program, so the host first makes as many itself.
+//! The first crowded region waits for the host, about 0.2 ms: its own end and its idle workers would spin for
+//! 15 ms, on the context that the program goes on with. It calls the host when libgomp has made its team:
+//! earlier, the idlers were no more than the PUs, and would spin. Where a thread can't be made libgomp would
+//! end the program, so the host first makes as many itself.
 
 use crate::link::affinity::own_pus;
 use crate::program::masters::is_crowded;
@@ -33,26 +27,22 @@ use scaf_team::Sleep;
 const PERIOD_MS: i64 = 100;
 /// Longest that a region waits for its host, in milliseconds.
 const PATIENCE_MS: u32 = 20;
-/// Looks after which a thread that has ended, and isn't gone for the system, is given [`SETTLED_MS`]
-/// milliseconds.
+/// Looks for a joined thread to be gone for the system, before it is given [`SETTLED_MS`] milliseconds.
 const LOOKS: u32 = 100;
 const SETTLED_MS: i64 = 10;
 /// Most idlers: a machine with more PUs than this beyond a team's size keeps libgomp's spinning.
 const MOST_IDLERS: u32 = 64;
 
-/// What is there about one copy of the runtime.
 struct Crowd {
     /// [`NONE`], [`COMING`] or [`THERE`].
     host: AtomicU32,
-    /// Crowded regions that run now.
     inside: AtomicU32,
-    /// 1 when there was one since the host looked.
+    /// 1 if there was one since the host last looked.
     used: AtomicU32,
-    /// Team size of the last crowded region.
     team: AtomicU32,
 }
 
-/// Whether there is a host; where it can't make its idlers, it counts as there, and isn't asked again.
+/// States of the host. A host that can't make its idlers counts as there, and isn't asked again.
 const NONE: u32 = 0;
 const COMING: u32 = 1;
 const THERE: u32 = 2;
@@ -86,7 +76,6 @@ impl Drop for Inside {
     }
 }
 
-/// A region with so many threads is entered.
 #[inline(always)]
 pub fn enter(runtime: &'static Runtime, team: u32) -> Inside {
     Inside(if is_crowded(team) { join(runtime, team) } else { None })
@@ -109,7 +98,7 @@ fn join(runtime: &'static Runtime, team: u32) -> Option<&'static Crowd> {
     Some(crowd)
 }
 
-/// Has the host there, unless it takes too long. Called by threads of a crowded team.
+/// Calls the host in and waits for it, but not for too long. Called by threads of a crowded team.
 #[cold]
 pub fn call_in(runtime: &'static Runtime) {
     let number = runtime.number();
@@ -135,7 +124,7 @@ impl Crowd {
     }
 }
 
-/// How many threads libgomp must have beside a team for them to be more than the PUs; 0 if they are already.
+/// Threads that libgomp must have beside a team to exceed the PUs; 0 if the team does.
 fn idlers(team: u32) -> u32 {
     own_pus().saturating_add(1).saturating_sub(team)
 }
@@ -166,13 +155,12 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
 
 unsafe extern "C" fn idle(_: *mut c_void) {}
 
-/// Whether the system lets the program have so many more threads at once, and one.
+/// Whether the system permits so many more threads at once, and one.
 fn can_make(threads: u32) -> bool {
     !rehearse(without_provenance_mut(threads as usize + 1)).is_null()
 }
 
-/// Has so many threads there at once, each started by the one before, and gone again; null if there weren't
-/// so many, else the caller's own number.
+/// Has so many threads at once, each started by the one before; null if one is missing, else its own id.
 extern "C" fn rehearse(threads: *mut c_void) -> *mut c_void {
     // SAFETY: gettid takes nothing.
     let own = without_provenance_mut(unsafe { libc::gettid() } as usize);
@@ -191,7 +179,7 @@ extern "C" fn rehearse(threads: *mut c_void) -> *mut c_void {
     own
 }
 
-/// Threads that were joined take a moment until they don't count any more.
+/// A joined thread takes a moment until it doesn't count any more.
 fn until_gone(number: usize) {
     for _ in 0..LOOKS {
         // SAFETY: asks about a thread of this process, by no signal.
@@ -207,7 +195,6 @@ fn until_gone(number: usize) {
     pause(SETTLED_MS);
 }
 
-/// After a fork, in the child: no host is there.
 pub fn after_fork() {
     for crowd in &CROWDS {
         crowd.host.store(0, Ordering::Relaxed);

@@ -1,15 +1,10 @@
-//! A team keeps its size and its CPU affinity shrinks: the daemon does that. What is left to do here is to
-//! have threads wait accordingly: at barriers that are ours ([`meet`]), and in waits that stay libgomp's
-//! ([`crowd`]) or LLVM's ([`blocking`]).
-//!
-//! Where the region's waits are ours ([`Frame::takes_over`]), a barrier is `scaf_team`'s: threads spin as
-//! long as the runtime would while all have a context, and sleep at once while the program is folded. The end
-//! of a loop is the runtime's end without a wait, then such a barrier. What tasks and cancellation need of a
-//! barrier only the runtime can do, so either leaves the rest of the region to it.
-//!
-//! The time that a thread waits is no useful work. The end of the region itself is a wait too: it is what
-//! lies between a thread's leaving the outlined function and the region's end, so nothing has to be done for
-//! it.
+//! A team keeps its size and its CPU affinity shrinks, which the daemon does. Here threads are made to wait
+//! accordingly: at barriers that are ours ([`meet`]), and in waits that stay libgomp's ([`crowd`]) or LLVM's
+//! ([`blocking`]). Where the region's waits are ours ([`Frame::takes_over`]), a barrier is `scaf_team`'s:
+//! threads spin as long as the runtime would while all have a context, and sleep at once while the program is
+//! folded. A loop ends by the runtime's end without a wait, then such a barrier. Only the runtime can do what
+//! tasks and cancellation need of a barrier, so either leaves the rest of the region to it. A wait is no
+//! useful work. The one at the region's end needs no measuring: it follows the outlined function.
 
 pub mod blocking;
 pub mod crowd;
@@ -24,8 +19,7 @@ use crate::sys::futex::Futex;
 use crate::sys::settings;
 use scaf_team::barrier::Passed;
 
-/// A region of so many threads is entered: has the waits that aren't ours follow the fold, too, until the
-/// answer is dropped.
+/// A region is entered: waits that aren't ours follow the fold, too, until the returned value is dropped.
 #[inline(always)]
 pub unsafe fn enter(this: *mut Thread, runtime: &'static Runtime, team: u32) -> crowd::Inside {
     let inside = crowd::enter(runtime, team);
@@ -36,8 +30,7 @@ pub unsafe fn enter(this: *mut Thread, runtime: &'static Runtime, team: u32) -> 
     inside
 }
 
-/// Whether the waits of regions on this runtime are ours, so that they follow the fold. Whoever says how
-/// LLVM's threads are to wait is heeded.
+/// Whether the waits of this runtime's regions are ours. A choice of how LLVM's threads wait is respected.
 pub fn takes_over(runtime: &Runtime) -> bool {
     let settings = settings::get();
     settings.spin.is_some() && runtime.is_complete() && !(runtime.is_llvms() && settings.own_blocking)
@@ -46,7 +39,7 @@ pub fn takes_over(runtime: &Runtime) -> bool {
 /// Rounds that a thread spins where the program itself has more threads than PUs; libgomp's number.
 const SPIN_CROWDED: u32 = 100;
 
-/// Waits at the region's barrier, which is ours or, where it is not or not any more, `real`.
+/// Waits at the region's barrier: ours, or `real` where it isn't ours, or not any more.
 #[inline(always)]
 pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: impl FnOnce()) {
     let since = ticks();

@@ -1,20 +1,15 @@
 //! Regions that run on fewer threads than the program finds in them: the threads of the team, *real* ones,
-//! take the parts of the others, *virtual* ones, one after the other.
+//! take the parts of the others, *virtual* ones, one after the other. Only for regions whose threads were
+//! found independent, by reading all code that they reach (`scaf-inspect`): nothing there waits for another
+//! thread, and only its number tells a thread from another. So the number is all that has to be virtual, and
+//! the functions that tell it or the team's size are ours.
 //!
-//! Only for regions whose threads were found to be independent, by reading all code that they reach (by
-//! `scaf-inspect`): nothing in there waits for another thread, and nothing tells a thread from another but
-//! its number. So the number is all that has to be virtual, and the functions that tell it or the team's size
-//! are ours.
-//!
-//! Real thread r takes part r first, and then whichever is next; where the DoP has shrunk meanwhile, the
-//! threads beyond it take no further ones. A loop that is dealt out in chunks belongs to the real team: each
-//! real thread goes through it once, and to the other parts it is exhausted. Chunks may go to anybody, so
-//! this could have happened anyway.
-//!
-//! The reading may be wrong about a program that replaces a function of the C library, or hands work from
-//! thread to thread in a way that looks like computing. Then the parts that are left get *threads of their
-//! own*: at a barrier at once, else when [`watch`] sees that nothing goes on. Such a region is not
-//! virtualised again.
+//! Real thread r takes part r first, and then whichever is next; threads beyond a DoP that has shrunk take no
+//! further ones. A chunked loop belongs to the real team: each real thread goes through it once, and to its
+//! further parts it is exhausted. Chunks may go to any thread, so this could have happened anyway. The
+//! reading may be wrong about a program that replaces a function of the C library, or hands work from thread
+//! to thread in a way that looks like computing. Then the parts that are left get *threads of their own*: at
+//! a barrier at once, else when [`watch`] sees no progress. Such a region is not virtualised again.
 
 mod help;
 mod shares;
@@ -42,7 +37,6 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use scaf_proto::report::SLOTS;
 use scaf_team::barrier::Passed;
 
-/// Runs a region on fewer threads than the program finds in it.
 #[cold]
 #[inline(never)]
 pub unsafe fn run<R>(
@@ -57,8 +51,7 @@ pub unsafe fn run<R>(
     // A region that *is* a loop has its first one begun by the runtime.
     frame.loops = u32::from(matches!(region.kind, Kind::Loop(_)));
     let frame = frame;
-    // SAFETY: as in `enter::run`; nobody is at the frame any more when the watch and the threads of their own
-    // are gone.
+    // SAFETY: as in `enter::run`; nobody uses the frame once the watch and the parts' own threads are gone.
     unsafe {
         let post = ((*master()).slot as usize).wrapping_sub(1);
         watch::put(post, &frame);
@@ -84,7 +77,6 @@ pub unsafe fn run<R>(
     }
 }
 
-/// Whether the region's threads are independent, so that fewer can do the parts of all.
 #[inline(never)]
 pub fn is_independent(region: &Region) -> bool {
     // SAFETY: this thread's own state.
@@ -95,7 +87,6 @@ pub fn is_independent(region: &Region) -> bool {
         && is_possible(region.code.runtime)
 }
 
-/// What each real thread runs in place of the outlined function.
 pub unsafe extern "C" fn run_parts(frame: *mut c_void) {
     let this = thread();
     // SAFETY: the frame outlives the region, and a thread's state is its own.
@@ -127,11 +118,11 @@ pub unsafe extern "C" fn run_parts(frame: *mut c_void) {
 #[cold]
 pub fn barrier(frame: &Frame) {
     help::help(frame);
-    // Nobody of them has been at the runtime's, so it can't be handed over to it.
+    // None of them has been at the runtime's barrier, so this one can't be handed over.
     let _: Passed = frame.barrier.wait(frame.parts.count(), &Futex, || false);
 }
 
-/// Whether a loop that is asked for by its start is exhausted to this thread.
+/// Whether a loop is exhausted to this thread at its start.
 #[inline(always)]
 pub unsafe fn passes_loop_by(this: *mut Thread) -> bool {
     // SAFETY: this thread's own state.
@@ -146,7 +137,7 @@ pub unsafe fn passes_loop_by(this: *mut Thread) -> bool {
     }
 }
 
-/// Whether the loop that the thread is in is exhausted to it, as to one that does the parts of others.
+/// Whether the loop that the thread is in is exhausted to it, because it does another thread's part.
 #[inline(always)]
 pub unsafe fn is_exhausted(this: *mut Thread) -> bool {
     // SAFETY: this thread's own state.
@@ -163,8 +154,7 @@ fn is_possible(runtime: &Runtime) -> bool {
         && watch::is_up()
 }
 
-/// Whether LLVM's threads have stacks of the usual size or less: where that is without a limit, the runtime's
-/// own are larger, and a program may have asked for more.
+/// Whether LLVM's threads have stacks no larger than usual: without a limit, or by a setting, they may.
 fn has_usual_stacks(runtime: &Runtime) -> bool {
     static USUAL: AtomicUsize = AtomicUsize::new(0);
     let mut usual = USUAL.load(Ordering::Relaxed);
@@ -186,10 +176,9 @@ fn has_usual_stacks(runtime: &Runtime) -> bool {
 /// Candidates in a row after which a team of several threads is made smaller.
 const STREAK: u32 = 16;
 
-/// Whether a team may shrink to `team` threads. libgomp ends the threads that a team of several leaves over,
-/// and makes new ones when a region is whole again: not where threads keep variables of their own, nor where
-/// every other region is whole. A team of one leaves them where they are. `this` has seen one more region
-/// that could be virtualised.
+/// Whether a team may shrink to `team` threads; `this` has seen one more region that could be virtualised.
+/// libgomp ends the threads that a team of several leaves over, and makes new ones for a whole region: not
+/// where threads have variables of their own, nor where every other region is whole. A team of one is safe.
 #[inline(always)]
 pub unsafe fn may_shrink(this: *mut Thread, team: u32) -> bool {
     // SAFETY: this thread's own state.

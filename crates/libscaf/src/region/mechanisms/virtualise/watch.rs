@@ -1,8 +1,7 @@
-//! A thread that looks after regions that are virtualised: one that gets nowhere gets help ([`super::help`]).
-//!
-//! It is there while such regions run, and for a second after the last one. It looks every [`PERIOD_MS`]; a
-//! region in which no part was taken from one look to the next, and some are left, may have threads that wait
-//! for each other. Or they just take their time, and then help does no harm.
+//! A thread that looks after virtualised regions: one that gets nowhere gets help ([`super::help`]). It is
+//! there while such regions run, and for a second after the last. It looks every [`PERIOD_MS`]: where parts
+//! are left and none was taken since the last look, threads may wait for each other. If they just take their
+//! time, help does no harm.
 
 use super::help::help;
 use crate::region::frame::Frame;
@@ -18,19 +17,17 @@ const PERIOD_MS: i64 = 50;
 /// Looks in a row without a new region after which the thread ends.
 const IDLE_LOOKS: u32 = 20;
 
-/// Whether the watch is there.
 static UP: AtomicU32 = AtomicU32::new(0);
 /// Regions put before the watch so far.
 static PUT: AtomicU32 = AtomicU32::new(0);
 static POSTS: [Post; SLOTS] = [const { Post::new() }; SLOTS];
 
-/// Has the watch there; `false` if the system has no thread for it.
+/// Calls the watch in if needed; `false` if the system has no thread for it.
 #[inline(always)]
 pub fn is_up() -> bool {
     UP.load(Ordering::SeqCst) != 0 || call_in()
 }
 
-/// Whether it is there now.
 pub fn is_here() -> bool {
     UP.load(Ordering::Relaxed) != 0
 }
@@ -44,18 +41,16 @@ fn call_in() -> bool {
     false
 }
 
-/// The master of this slot enters a region that is virtualised.
 #[inline(always)]
 pub fn put(slot: usize, frame: &Frame) {
     if let Some(post) = POSTS.get(slot) {
         PUT.fetch_add(1, Ordering::Relaxed);
         post.put((&raw const *frame).expose_provenance());
-        // It may have ended since it was found there.
+        // The watch may have ended since it was found there.
         is_up();
     }
 }
 
-/// The master of this slot has left it.
 #[inline(always)]
 pub fn take_back(slot: usize, frame: &Frame) {
     if let Some(post) = POSTS.get(slot) {
@@ -64,7 +59,6 @@ pub fn take_back(slot: usize, frame: &Frame) {
     }
 }
 
-/// After a fork, in the child: the watch isn't there.
 pub fn after_fork() {
     UP.store(0, Ordering::Relaxed);
     for post in &POSTS {
@@ -86,7 +80,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
         put = now;
         if idle >= IDLE_LOOKS {
             UP.store(0, Ordering::SeqCst);
-            // Whoever came before that may have found us here; whoever comes later calls in another one.
+            // A master that came before that may have found us here; a later one calls in another watch.
             if !look() || UP.swap(1, Ordering::SeqCst) != 0 {
                 return null_mut();
             }
@@ -95,7 +89,6 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     }
 }
 
-/// Looks at all regions; whether there was one.
 fn look() -> bool {
     let mut any = false;
     for (post, (parts, entered)) in POSTS.iter().zip(&LAST) {
