@@ -7,8 +7,8 @@
 //! - [`split`]: one grant for all runtimes of a process; [`permits`]: a share for several pools of threads;
 //! - [`pulse`]: whether a process computes in parallel outside of regions; [`telling`]: when changes are
 //!   told;
-//! - [`post`]: where a master shows its region to a helper; [`sandbox`]: what a serial experiment may do.
-//! - [`gather`]: a team's members, and the fewer carriers that run them;
+//! - [`post`]: where a master shows its region to a helper; [`sandbox`]: what a serial experiment may do;
+//! - [`gather`]: a team's members, and the fewer carriers that run them.
 #![cfg_attr(not(any(test, loom)), no_std)]
 #![forbid(unsafe_code)]
 

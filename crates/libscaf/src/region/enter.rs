@@ -52,7 +52,12 @@ pub unsafe fn is_passed_by(region: &Region) -> bool {
 }
 
 #[inline(always)]
-unsafe fn unmeasured<R: Default>(this: *mut Thread, region: &Region, choice: Choice, pass: impl Pass<R>) -> R {
+unsafe fn unmeasured<R: Default>(
+    this: *mut Thread,
+    region: &Region,
+    choice: Choice,
+    pass: impl Pass<R>,
+) -> R {
     // SAFETY: as in `run`.
     unsafe {
         let entered = Entered::quietly(this, region, choice);
@@ -176,7 +181,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         let before = (*this).left;
         (*this).frame = frame;
         let run = match (notes, hostless) {
-            (true, _) => gather::storage::run_thread_noted,
+            (true, _) => run_thread_noted,
             (false, true) => run_thread_hosted,
             (false, false) => run_thread,
         };
@@ -262,6 +267,15 @@ unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
     // SAFETY: as above.
     unsafe {
         fold::crowd::call_in((*frame.cast_const().cast::<Frame>()).runtime());
+        run_thread(frame);
+    }
+}
+
+/// The same, where it is noted whose thread-local storage members will have.
+unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        gather::storage::note((*frame.cast_const().cast::<Frame>()).runtime());
         run_thread(frame);
     }
 }

@@ -1,10 +1,9 @@
 //! What is known of one thread in a region.
 
 use super::frame::Frame;
-use super::mechanisms::gather::Member;
 use crate::runtimes::entries::Runtime;
 use crate::sys::thread::{self, REGION_AT, TBB_AT};
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 
 /// The calling thread. All zero when it starts.
 #[repr(C)]
@@ -58,7 +57,7 @@ pub struct Thread {
     /// 1 if the region that it is about to enter is to take such notes.
     pub notes: u32,
     /// The member of a gathered team that it is; null for none.
-    pub member: *const Member,
+    pub member: *const c_void,
 }
 
 const _: () = assert!(size_of::<Thread>() <= TBB_AT - REGION_AT);

@@ -58,6 +58,12 @@ pub fn start(run: Run, argument: *mut c_void) -> Option<libc::pthread_t> {
     })
 }
 
+/// The calling thread's number in the kernel.
+pub fn own_task() -> u32 {
+    // SAFETY: takes nothing, and can't fail.
+    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+}
+
 /// Sleeps for so many milliseconds, up to 999.
 pub fn pause(milliseconds: i64) {
     let pause = libc::timespec { tv_sec: 0, tv_nsec: milliseconds * 1_000_000 };

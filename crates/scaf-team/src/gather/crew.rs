@@ -198,9 +198,7 @@ impl<const MOST: usize> Crew<MOST> {
         match until {
             Until::Turn => true,
             Until::Passed(word) => self.passed.0.load(Ordering::Acquire) != word,
-            Until::Joined => {
-                self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1)
-            }
+            Until::Joined => self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1),
         }
     }
 
@@ -240,10 +238,7 @@ impl<const MOST: usize> Crew<MOST> {
             let Some(member) = self.members.get(number) else { continue };
             if member.state.load(Ordering::Acquire) == FREE
                 && self.is_ready(member)
-                && member
-                    .state
-                    .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok()
+                && member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
             {
                 if carrier == 0 || member.waits.load(Ordering::Relaxed) != JOINED {
                     return Some(number);

@@ -5,73 +5,24 @@
 //! look, that one may sleep in the kernel, or want something that the other member has: then one more carrier
 //! comes, up to one each, which is what folding has. A region that needs this often is folded from then on.
 
-use super::members::{CREW, carry};
-use super::{MOST, storage};
+use super::storage;
+use super::team::{CARRIERS, CREW, Carrier, MASTERS, MOST, reset_idle, was_idle};
+use super::turns::carry;
 use crate::link::pages;
 use crate::program::sampling::Note;
 use crate::region::kind::Region;
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::{self, Context};
-use crate::sys::errno::keeping_errno;
 use crate::sys::futex::Futex;
-use crate::sys::thread::{give_way, pause, spawn};
-use core::cell::{Cell, UnsafeCell};
+use crate::sys::thread::{give_way, own_task, pause, spawn};
+use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{null_mut, without_provenance_mut};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
 
-/// A carrier.
-pub struct Carrier {
-    /// Its own stack and storage.
-    home: UnsafeCell<Context>,
-    number: AtomicU32,
-    /// Its kernel thread's number.
-    task: AtomicU32,
-    /// 1 if its thread is there.
-    there: AtomicU32,
-    /// Changes from one context to another.
-    changes: AtomicU32,
-}
-
-// SAFETY: its home is its own thread's.
-unsafe impl Sync for Carrier {}
-
-impl Carrier {
-    const fn new() -> Carrier {
-        Carrier {
-            home: UnsafeCell::new(Context::NONE),
-            number: AtomicU32::new(0),
-            task: AtomicU32::new(0),
-            there: AtomicU32::new(0),
-            changes: AtomicU32::new(0),
-        }
-    }
-
-    #[inline(always)]
-    pub fn number(&self) -> u32 {
-        self.number.load(Ordering::Relaxed)
-    }
-
-    /// Where its own context is kept while it runs members.
-    pub fn home(&self) -> *mut Context {
-        self.home.get()
-    }
-
-    /// It changes to another context.
-    #[inline(always)]
-    pub fn has_changed(&self) {
-        self.changes.store(self.changes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-    }
-}
-
-static CARRIERS: [Carrier; MOST] = [const { Carrier::new() }; MOST];
-static MASTERS: &Carrier = &CARRIERS[0];
 /// What carriers without work sleep on.
 static BELL: AtomicU32 = AtomicU32::new(0);
-/// Ticks that carriers of this region had nothing to do.
-static IDLE: AtomicU64 = AtomicU64::new(0);
-
 /// The code of the region that is gathered.
 struct Running(Cell<Option<Code>>);
 // SAFETY: written by the master before it opens a region; the watch reads it within one.
@@ -83,7 +34,7 @@ static RUNNING: Running = Running(Cell::new(None));
 pub fn begin(region: &Region) -> &'static Carrier {
     RUNNING.0.set(Some(region.code));
     MASTERS.task.store(storage::task(0), Ordering::Relaxed);
-    IDLE.store(0, Ordering::Relaxed);
+    reset_idle();
     watch_again();
     MASTERS
 }
@@ -122,11 +73,7 @@ extern "C" fn run(number: *mut c_void) -> *mut c_void {
     let number = number as u32;
     // SAFETY: its own home, before it has any work.
     unsafe { *carrier.home.get() = Context::with_storage(arch::storage()) };
-    let task = keeping_errno(|| {
-        // SAFETY: takes nothing.
-        unsafe { libc::syscall(libc::SYS_gettid) }
-    });
-    carrier.task.store(task as u32, Ordering::Relaxed);
+    carrier.task.store(own_task(), Ordering::Relaxed);
     loop {
         let bell = BELL.load(Ordering::SeqCst);
         if CREW.board(number) {
@@ -156,16 +103,6 @@ fn serve(carrier: &'static Carrier, number: u32) {
             unsafe { carry(carrier, next) };
         }
     }
-}
-
-/// A carrier had nothing to do for so many ticks.
-pub fn was_idle(ticks: u64) {
-    IDLE.fetch_add(ticks, Ordering::Relaxed);
-}
-
-/// Ticks in which carriers of the region had nothing to do.
-pub fn take_idle() -> u64 {
-    IDLE.swap(0, Ordering::Relaxed)
 }
 
 /// Time between two looks of the watch, in milliseconds.

@@ -182,7 +182,8 @@ unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
         }
         let base = about.dlpi_addr as usize;
         let headers = (0..usize::from(about.dlpi_phnum)).map(|number| &*about.dlpi_phdr.add(number));
-        let at = headers.filter(|header| header.p_type == libc::PT_DYNAMIC).map(|header| header.p_vaddr).next()?;
+        let at =
+            headers.filter(|header| header.p_type == libc::PT_DYNAMIC).map(|header| header.p_vaddr).next()?;
         let mut entry = with_exposed_provenance::<[u64; 2]>(base.wrapping_add(at as usize));
         // Where the dynamic linker can't write to the table, addresses in it are from the module's start.
         let address = |value: u64| {

@@ -9,27 +9,29 @@
 //!
 //! Docs: docs/decisions/gather.md.
 
+mod begin;
 mod carriers;
 mod forbids;
-mod members;
+mod inner;
 mod stacks;
 pub mod storage;
+mod team;
+mod turns;
 pub mod work;
 
-pub use members::{Member, around, inner};
+pub use begin::inner;
+pub use team::around;
 
-use super::super::entered::Entered;
-use super::super::kind::{Kind, Region};
-use super::super::thread::Thread;
 use crate::program::masters::one_master;
 use crate::program::sampling::Note;
+use crate::region::entered::Entered;
+use crate::region::kind::{Kind, Region};
+use crate::region::thread::Thread;
 use crate::runtimes::entries::Runtime;
 use crate::sys::arch::{can_switch, ticks};
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
-
-/// Members of the largest team that is gathered.
-pub const MOST: usize = 64;
+use team::{MOST, take_idle};
 
 /// What is still missing before a region's team can be gathered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,12 +97,12 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
     let choice = entered.choice;
     // SAFETY: the master's own state; `readiness` has found everything in place.
     unsafe {
-        members::run(this, region, choice.team, choice.ids);
+        begin::run(this, region, choice.team, choice.ids);
         let left = ticks();
         let wall = left.wrapping_sub(entered.at);
         if let Some(slot) = entered.slot {
             let all = wall.wrapping_mul(u64::from(choice.team));
-            slot.leave(left, choice.team, all.saturating_sub(carriers::take_idle()));
+            slot.leave(left, choice.team, all.saturating_sub(take_idle()));
         }
         Note::learn_length(region.code.note, wall);
         entered.report_run(region, choice.team, wall);

@@ -1,7 +1,7 @@
 //! Stacks for members: as large as the runtime's workers have them, with a guard page below, made once and
 //! kept.
 
-use super::MOST;
+use super::team::MOST;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};

@@ -8,15 +8,14 @@
 //! `/proc/self/task` before the first gathered region, and found asleep, in a futex call of the runtime's
 //! own.
 
-use super::MOST;
-use crate::region::frame::Frame;
+use super::team::MOST;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
 use crate::sys::arch::{storage, ticks};
 use crate::sys::errno::keeping_errno;
-use crate::sys::thread::{give_way, pause};
-use core::ffi::{c_int, c_void};
+use crate::sys::thread::{give_way, own_task, pause};
+use core::ffi::c_int;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -107,19 +106,15 @@ pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
     }
 }
 
-/// What a thread runs in place of the outlined function where notes are taken.
-pub unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
-    // SAFETY: the frame outlives the region; omp_get_thread_num takes nothing.
-    unsafe {
-        let number = (*frame.cast_const().cast::<Frame>()).runtime().thread_num.map_or(-1, |number| number());
-        if let Ok(number) = usize::try_from(number)
-            && let Some(worker) = WORKERS.get(number)
-        {
-            let task = keeping_errno(|| libc::syscall(libc::SYS_gettid));
-            worker.task.store(task as u32, Ordering::Relaxed);
-            worker.storage.store(storage(), Ordering::Release);
-        }
-        crate::region::enter::run_thread(frame);
+/// A thread of a region on real threads notes where its storage is.
+pub fn note(runtime: &Runtime) {
+    // SAFETY: omp_get_thread_num takes nothing.
+    let number = runtime.thread_num.map_or(-1, |number| unsafe { number() });
+    if let Ok(number) = usize::try_from(number)
+        && let Some(worker) = WORKERS.get(number)
+    {
+        worker.task.store(own_task(), Ordering::Relaxed);
+        worker.storage.store(storage(), Ordering::Release);
     }
 }
 

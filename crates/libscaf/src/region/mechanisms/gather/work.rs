@@ -1,64 +1,15 @@
 //! What members ask of their team: barriers, loops, sections, singles, and who and how many they are.
 //!
-//! Each function is the answer to an entry point of the runtime for a member. In a region within the region,
-//! a member is alone.
+//! Each function is the answer to an entry point of the runtime for a member.
 
-use super::members::{CREW, Member, SHARES, give_turn, wait};
+use super::team::{CREW, Member, SHARES, around};
+use super::turns::{give_turn, wait};
 use crate::region::thread::thread;
 use crate::sys::futex::Futex;
-use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use scaf_team::gather::crew::Until;
-use scaf_team::gather::shares::{Came, Loop, Rule, Shares};
-
-/// A region within a gathered one, whose team is one thread.
-pub struct Inner {
-    outer: *const Inner,
-    /// Its one open loop.
-    share: Shares<1>,
-    number: Cell<u32>,
-}
-
-impl Inner {
-    /// Of the region `outer`, begun with a loop or without.
-    pub fn new(outer: *const Inner, whole: Option<Loop>) -> Inner {
-        let inner = Inner { outer, share: Shares::new(), number: Cell::new(0) };
-        if let Some(whole) = whole {
-            inner.open(&whole);
-        }
-        inner
-    }
-
-    fn open(&self, whole: &Loop) {
-        // It is alone: the loop before is over.
-        if self.number.get() != 0 {
-            self.share.leave(self.number.get(), 1);
-        }
-        self.number.set(self.number.get().wrapping_add(1));
-        let _: Came = self.share.come(self.number.get(), whole);
-    }
-}
-
-impl Member {
-    #[inline(always)]
-    fn inside(&self) -> Option<&Inner> {
-        // SAFETY: it lies on the member's stack for as long as the region within lasts.
-        unsafe { self.inner.get().as_ref() }
-    }
-
-    /// Parallel regions around it, the gathered one among them.
-    fn levels(&self) -> c_int {
-        let mut levels = 1;
-        let mut inner = self.inner.get();
-        // SAFETY: as above.
-        while let Some(one) = unsafe { inner.as_ref() } {
-            levels += 1;
-            inner = one.outer;
-        }
-        levels
-    }
-}
+use scaf_team::gather::shares::{Came, Loop, Rule};
 
 /// Waits for all members.
 #[inline(always)]
@@ -97,7 +48,7 @@ fn leave(me: &Member) {
 
 fn deal(me: &Member) -> Option<(u64, u64)> {
     match me.inside() {
-        Some(inner) => inner.share.deal(inner.number.get(), 1),
+        Some(inner) => inner.deal(),
         None => SHARES.deal(me.share.get(), CREW.size()),
     }
 }
@@ -202,7 +153,7 @@ starts! {
 unsafe fn begin(whole: Loop, first: *mut c_void, last: *mut c_void) -> bool {
     // SAFETY: the caller is a member, and runs itself.
     unsafe {
-        let Some(me) = super::around(thread()) else { return false };
+        let Some(me) = around(thread()) else { return false };
         come(me, &whole);
         next(me, first, last)
     }

@@ -1,0 +1,86 @@
+//! A gathered region from its beginning to its end, as its master has it.
+
+use super::inner::Inner;
+use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
+use super::turns::{go_home, start, wait};
+use super::{carriers, stacks, storage};
+use crate::program::masters::natural;
+use crate::program::thread::Master;
+use crate::region::kind::{Kind, Region};
+use crate::region::thread::Thread;
+use crate::sys::arch::{self, Context};
+use crate::sys::thread::{PROGRAM_AT, REGION_AT, part_of};
+use core::ptr::null;
+use scaf_team::gather::crew::Until;
+use scaf_team::gather::shares::Came;
+
+/// The state of the thread whose storage this is, which sleeps.
+unsafe fn state_in(storage: usize) -> (*mut Thread, *mut Master) {
+    (part_of::<Thread, REGION_AT>(storage), part_of::<Master, PROGRAM_AT>(storage))
+}
+
+/// Runs a region as its master.
+pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) {
+    // SAFETY: the crew is empty, so members and team are the master's; their workers sleep.
+    unsafe {
+        TEAM.body.set(Some(region.work.run));
+        TEAM.data.set(region.work.data);
+        let first = TEAM.share.get();
+        for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
+            member.number.set(number as u32);
+            member.share.set(first);
+            member.inner.set(null());
+            member.most.set(natural());
+            *member.context.get() = if number == 0 {
+                Context::with_storage(arch::storage())
+            } else {
+                let Some(end) = stacks::end(number) else { return };
+                let storage = storage::of(number);
+                let (its, master) = state_in(storage);
+                (*its).member = (&raw const *member).cast();
+                (*its).runtime = region.code.runtime;
+                (*its).frame = null();
+                (*its).serial = 0;
+                (*master).depth = 1;
+                Context::fresh(end, storage, start)
+            };
+        }
+        if let Kind::Loop(whole) = &region.kind {
+            let first = first.wrapping_add(1);
+            MEMBERS.iter().take(size as usize).for_each(|member| member.share.set(first));
+            let _: Came = SHARES.come(first, whole);
+        }
+        let Some(me) = MEMBERS.first() else { return };
+        me.carrier.set(Some(carriers::begin(region)));
+        CREW.begin(size, carriers);
+        if carriers > 1 {
+            carriers::call(carriers);
+        }
+        (*this).member = (&raw const *me).cast();
+        (region.work.run)(region.work.data);
+        (*this).member = null();
+        go_home(me);
+        wait(me, Until::Joined);
+        CREW.close();
+        carriers::dismiss();
+        TEAM.share.set(me.share.get());
+        for number in 1..size as usize {
+            let (its, master) = state_in(storage::of(number));
+            (*its).member = null();
+            (*its).runtime = null();
+            (*master).depth = 0;
+        }
+    }
+}
+
+/// A region within the region: a team of one, as with one active level.
+pub unsafe fn inner(me: &'static Member, region: &Region) {
+    // SAFETY: the program's own function and data; the caller runs the member.
+    unsafe {
+        let whole = if let Kind::Loop(whole) = region.kind { Some(whole) } else { None };
+        let inner = Inner::new(me.inner.get(), whole);
+        let before = me.inner.replace(&raw const inner);
+        (region.work.run)(region.work.data);
+        me.inner.set(before);
+    }
+}

@@ -1,0 +1,151 @@
+//! The one team that is gathered at a time: a program with several masters isn't gathered.
+
+use super::inner::Inner;
+use crate::region::thread::Thread;
+use crate::runtimes::entries::Body;
+use crate::sys::arch::Context;
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::{c_int, c_void};
+use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use scaf_team::gather::crew::Crew;
+use scaf_team::gather::shares::Shares;
+
+/// Members of the largest team that is gathered.
+pub const MOST: usize = 64;
+
+pub static CREW: Crew<MOST> = Crew::new();
+pub static SHARES: Shares = Shares::new();
+pub static MEMBERS: [Member; MOST] = [const { Member::new() }; MOST];
+
+/// A member. Whoever runs it has it for itself.
+pub struct Member {
+    pub context: UnsafeCell<Context>,
+    pub number: Cell<u32>,
+    /// Who runs it.
+    pub carrier: Cell<Option<&'static Carrier>>,
+    /// The share that it came to last.
+    pub share: Cell<u32>,
+    /// The innermost region within the region that it is in.
+    pub inner: Cell<*const Inner>,
+    /// What it answers for `omp_get_max_threads`.
+    pub most: Cell<u32>,
+}
+
+// SAFETY: a member is used by whoever holds it in the crew, one at a time.
+unsafe impl Sync for Member {}
+
+/// What all members of the region share.
+pub struct Team {
+    pub body: Cell<Option<Body>>,
+    pub data: Cell<*mut c_void>,
+    /// The share that all members came to last before the region.
+    pub share: Cell<u32>,
+}
+
+// SAFETY: written by the master before the crew begins.
+unsafe impl Sync for Team {}
+
+pub static TEAM: Team = Team { body: Cell::new(None), data: Cell::new(null_mut()), share: Cell::new(0) };
+
+impl Member {
+    const fn new() -> Member {
+        Member {
+            context: UnsafeCell::new(Context::NONE),
+            number: Cell::new(0),
+            carrier: Cell::new(None),
+            share: Cell::new(0),
+            inner: Cell::new(null()),
+            most: Cell::new(0),
+        }
+    }
+    #[inline(always)]
+    pub fn inside(&self) -> Option<&Inner> {
+        // SAFETY: it lies on the member's stack for as long as the region within lasts.
+        unsafe { self.inner.get().as_ref() }
+    }
+
+    /// Parallel regions around it, the gathered one among them.
+    pub fn levels(&self) -> c_int {
+        let mut levels = 1;
+        let mut inner = self.inner.get();
+        // SAFETY: as above.
+        while let Some(one) = unsafe { inner.as_ref() } {
+            levels += 1;
+            inner = one.outer;
+        }
+        levels
+    }
+}
+
+/// The member that the calling thread is, if it is one.
+#[inline(always)]
+pub unsafe fn around(this: *mut Thread) -> Option<&'static Member> {
+    // SAFETY: this thread's own state; members live for ever.
+    unsafe { (*this).member.cast::<Member>().as_ref() }
+}
+
+/// A carrier.
+pub struct Carrier {
+    /// Its own stack and storage.
+    pub home: UnsafeCell<Context>,
+    pub number: AtomicU32,
+    /// Its kernel thread's number.
+    pub task: AtomicU32,
+    /// 1 if its thread is there.
+    pub there: AtomicU32,
+    /// Changes from one context to another.
+    pub changes: AtomicU32,
+}
+
+// SAFETY: its home is its own thread's.
+unsafe impl Sync for Carrier {}
+
+impl Carrier {
+    const fn new() -> Carrier {
+        Carrier {
+            home: UnsafeCell::new(Context::NONE),
+            number: AtomicU32::new(0),
+            task: AtomicU32::new(0),
+            there: AtomicU32::new(0),
+            changes: AtomicU32::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// Where its own context is kept while it runs members.
+    pub fn home(&self) -> *mut Context {
+        self.home.get()
+    }
+
+    /// It changes to another context.
+    #[inline(always)]
+    pub fn has_changed(&self) {
+        self.changes.store(self.changes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+}
+
+pub static CARRIERS: [Carrier; MOST] = [const { Carrier::new() }; MOST];
+/// The master's own kernel thread.
+pub static MASTERS: &Carrier = &CARRIERS[0];
+/// Ticks that carriers of this region had nothing to do.
+static IDLE: AtomicU64 = AtomicU64::new(0);
+
+/// A carrier had nothing to do for so many ticks.
+pub fn was_idle(ticks: u64) {
+    IDLE.fetch_add(ticks, Ordering::Relaxed);
+}
+
+/// A region begins.
+pub fn reset_idle() {
+    IDLE.store(0, Ordering::Relaxed);
+}
+
+/// Ticks in which carriers of the region had nothing to do.
+pub fn take_idle() -> u64 {
+    IDLE.swap(0, Ordering::Relaxed)
+}

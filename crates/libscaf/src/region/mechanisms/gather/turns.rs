@@ -1,0 +1,179 @@
+//! How members start, wait, change and end.
+
+use super::team::{CREW, Carrier, MEMBERS, Member, TEAM, around, was_idle};
+use crate::region::thread::thread;
+use crate::sys::arch::{self, switch};
+use crate::sys::futex::Futex;
+use crate::sys::thread::give_way;
+use core::hint::spin_loop;
+use scaf_team::gather::crew::Until;
+
+/// Says that nobody is to be set free.
+pub const NOBODY: usize = usize::MAX;
+
+/// Rounds that a carrier looks for work before it naps; about 10 us.
+const SPINS: u32 = 500;
+/// Longest nap, in milliseconds.
+const NAP_MS: u32 = 2;
+
+/// What a member but the master runs.
+pub unsafe extern "C" fn start(said: usize) -> ! {
+    settle(said);
+    // SAFETY: the member's own state; the master has set all of it.
+    unsafe {
+        if let Some(me) = around(thread()) {
+            if let Some(body) = TEAM.body.get() {
+                body(TEAM.data.get());
+            }
+            CREW.is_done(me.number.get() as usize, &Futex);
+            leave(me);
+        }
+    }
+    // Not reached: who is done is never changed to.
+    loop {
+        spin_loop();
+    }
+}
+
+/// Whoever changed to the calling context is off the stack of the member that was said.
+#[inline(always)]
+pub fn settle(said: usize) {
+    if said != NOBODY {
+        CREW.set_free(said);
+    }
+}
+
+/// Waits until that has come about; others are run meanwhile.
+#[inline(always)]
+pub unsafe fn wait(me: &'static Member, until: Until) {
+    while !CREW.is_met(until) {
+        // SAFETY: the caller runs the member.
+        unsafe {
+            let Some(carrier) = me.carrier.get() else { return };
+            let number = me.number.get() as usize;
+            if !CREW.is_surplus(carrier.number())
+                && let Some(next) = CREW.take(carrier.number(), number)
+            {
+                CREW.waits(number, until);
+                change(me, carrier, next, number);
+            } else {
+                idle(me, carrier, until);
+            }
+        }
+    }
+}
+
+/// The member can't go on for now, and will look for itself: others are run, or the PU given up.
+#[cold]
+pub unsafe fn give_turn(me: &'static Member) {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        let Some(carrier) = me.carrier.get() else { return };
+        let number = me.number.get() as usize;
+        match CREW.take(carrier.number(), number) {
+            Some(next) => {
+                CREW.waits(number, Until::Turn);
+                change(me, carrier, next, number);
+            }
+            None => give_way(),
+        }
+    }
+}
+
+/// Changes to a member that was taken; returns when somebody has changed back.
+#[inline(always)]
+unsafe fn change(me: &'static Member, carrier: &'static Carrier, next: usize, said: usize) {
+    // SAFETY: both members are held by this carrier.
+    unsafe {
+        if let Some(next) = MEMBERS.get(next) {
+            next.carrier.set(Some(carrier));
+            carrier.has_changed();
+            settle(switch(me.context.get(), next.context.get(), said));
+        }
+    }
+}
+
+/// Has the master on its own kernel thread again, if another carrier runs it.
+#[inline(always)]
+pub unsafe fn go_home(me: &'static Member) {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        while let Some(carrier) = me.carrier.get()
+            && carrier.number() != 0
+        {
+            CREW.waits(0, Until::Joined);
+            settle(switch(me.context.get(), carrier.home(), 0));
+        }
+    }
+}
+
+/// There is nobody to change to: looks again for a while, then naps; leaves where the carrier isn't wanted.
+#[cold]
+#[inline(never)]
+unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
+    let number = me.number.get() as usize;
+    let since = arch::ticks();
+    // SAFETY: the caller runs the member.
+    unsafe {
+        for _ in 0..SPINS {
+            if CREW.is_met(until) {
+                was_idle(arch::ticks().wrapping_sub(since));
+                return;
+            }
+            if CREW.is_surplus(carrier.number()) {
+                CREW.waits(number, until);
+                carrier.has_changed();
+                settle(switch(me.context.get(), carrier.home(), number));
+                return;
+            }
+            spin_loop();
+        }
+        let found = CREW.nap(&Futex, NAP_MS, || {
+            if CREW.is_met(until) || CREW.is_surplus(carrier.number()) {
+                return Some(None);
+            }
+            CREW.take(carrier.number(), number).map(Some)
+        });
+        was_idle(arch::ticks().wrapping_sub(since));
+        if let Some(Some(next)) = found {
+            CREW.waits(number, until);
+            change(me, carrier, next, number);
+        }
+    }
+}
+
+/// The member is done: its carrier goes on with others, for ever.
+unsafe fn leave(me: &'static Member) {
+    // SAFETY: the caller runs the member, and nobody will run it again.
+    unsafe {
+        loop {
+            let Some(carrier) = me.carrier.get() else { return };
+            if let Some(next) = CREW.take(carrier.number(), me.number.get() as usize) {
+                change(me, carrier, next, NOBODY);
+            } else if carrier.number() != 0 {
+                switch(me.context.get(), carrier.home(), NOBODY);
+            } else {
+                let since = arch::ticks();
+                let look = || CREW.take(0, me.number.get() as usize);
+                if let Some(next) = CREW.nap(&Futex, NAP_MS, look) {
+                    was_idle(arch::ticks().wrapping_sub(since));
+                    change(me, carrier, next, NOBODY);
+                }
+            }
+        }
+    }
+}
+
+/// Runs a member from a carrier's own stack; returns when it has changed back.
+pub unsafe fn carry(carrier: &'static Carrier, next: usize) {
+    // SAFETY: the carrier has taken the member.
+    unsafe {
+        if let Some(member) = MEMBERS.get(next) {
+            member.carrier.set(Some(carrier));
+            carrier.has_changed();
+            settle(switch(carrier.home(), member.context.get(), NOBODY));
+            // It may have been the master, which only one other carrier takes now.
+            CREW.tell(&Futex);
+        }
+    }
+}
