@@ -335,10 +335,10 @@ static const struct {
     const char *name;
     void (*round)(void);
 } kinds[] = {
-    {"meeting", by_meeting},   {"sharing", by_sharing}, {"pipe", by_pipe},         {"condition", by_condition},
-    {"holding", by_holding},   {"sleeping", by_sleeping}, {"fork", by_fork},       {"jump", by_jump},
-    {"signal", by_signal},     {"nesting", by_nesting}, {"depth", by_depth},
-    {"overflow", by_overflow},
+    {"meeting", by_meeting}, {"sharing", by_sharing}, {"pipe", by_pipe},
+    {"condition", by_condition}, {"holding", by_holding}, {"sleeping", by_sleeping},
+    {"fork", by_fork}, {"jump", by_jump}, {"signal", by_signal}, {"nesting", by_nesting},
+    {"depth", by_depth}, {"overflow", by_overflow},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

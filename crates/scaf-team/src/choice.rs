@@ -309,8 +309,8 @@ mod tests {
             lent in any::<bool>(),
             spins in any::<bool>(),
         ) -> Facts {
-            Facts { requested, natural, budget, kept, resizable, independent, gathers, length, only_master, lent,
-                spins }
+            Facts { requested, natural, budget, kept, resizable, independent, gathers, length, only_master,
+                lent, spins }
         }
     }
 

@@ -1,12 +1,15 @@
 //! Every interleaving, model-checked: the barrier and the gate with a futex made of a lock.
 #![cfg(loom)]
 
+use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use scaf_team::Sleep;
 use scaf_team::barrier::{Barrier, Passed};
 use scaf_team::gate::Gate;
+use scaf_team::gather::crew::{Crew, Until};
+use scaf_team::gather::shares::{Came, Loop, Shares};
 use scaf_team::post::Post;
 
 /// A futex that never gives up: a wake-up that is missed is a deadlock, which loom reports.
@@ -131,5 +134,111 @@ fn a_parked_thread_is_woken_when_the_grant_grows() {
         assert!(shared.0.lets_through(0, dop(&shared), &shared.1));
         shared.0.exhausted(0, &shared.1);
         thread.join().unwrap();
+    });
+}
+
+/// Two members that meet once, on two carriers or on one, whoever takes them; each looks at what the other
+/// did before.
+fn meet(shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), carrier: u32, mut me: Option<usize>) {
+    let (crew, futex, work) = shared;
+    loop {
+        if let Some(member) = me {
+            // 0: before the barrier, 1: at it, and then done.
+            let met = work[member].with(|work| unsafe { *work });
+            let mut until = Until::Turn;
+            if met == 0 {
+                work[member].with_mut(|work| unsafe { *work = 1 });
+                until = crew.arrive(futex).map_or(Until::Turn, Until::Passed);
+            }
+            if crew.is_met(until) {
+                assert_eq!(work[1 - member].with(|work| unsafe { *work }), 1);
+                if member == 1 {
+                    crew.is_done(1, futex);
+                } else {
+                    until = Until::Joined;
+                }
+            }
+            if member == 0 && until == Until::Joined && carrier == 0 && crew.is_met(until) {
+                return;
+            }
+            if until != Until::Turn {
+                crew.waits(member, until);
+                crew.set_free(member);
+                crew.tell(futex);
+            }
+        }
+        if crew.is_surplus(carrier) {
+            return;
+        }
+        thread::yield_now();
+        me = crew.take(carrier, me.unwrap_or(0));
+        if me.is_none() {
+            let look = || match crew.take(carrier, 0) {
+                None => crew.is_surplus(carrier).then_some(None),
+                next => Some(next),
+            };
+            me = crew.nap(futex, 0, look).flatten();
+        }
+    }
+}
+
+#[test]
+fn gathered_members_meet_whoever_runs_them() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.max_branches = 20_000;
+    model.check(|| {
+        let work = [UnsafeCell::new(0), UnsafeCell::new(0)];
+        let shared = Arc::new((Crew::new(), Futex::new(), work));
+        shared.0.begin(2, 2);
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            if other.0.board(1) {
+                meet(&other, 1, None);
+                other.0.unboard();
+            }
+        });
+        meet(&shared, 0, Some(0));
+        shared.0.close();
+        shared.0.tell(&shared.1);
+        while !shared.0.is_empty() {
+            thread::yield_now();
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_share_is_opened_once_and_its_place_used_again() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(1);
+    model.check(|| {
+        let shared = Arc::new(Shares::<1>::new());
+        let come = |shared: &Shares<1>| {
+            let mut first = 0;
+            for number in 1..=2 {
+                loop {
+                    match shared.come(number, &Loop::sections(number.into())) {
+                        Came::First => first += 1,
+                        Came::Later => {}
+                        Came::TooEarly => {
+                            thread::yield_now();
+                            continue;
+                        }
+                    }
+                    break;
+                }
+                while let Some((section, _)) = shared.deal(number, 2) {
+                    assert!((1..=u64::from(number)).contains(&section));
+                    first += 10;
+                }
+                shared.leave(number, 2);
+            }
+            first
+        };
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || come(&other));
+        // Two shares opened, one section and two.
+        assert_eq!(come(&shared) + thread.join().unwrap(), 32);
     });
 }

@@ -188,7 +188,7 @@ macro_rules! plain {
                     if let Some($me) = gather::around(this) {
                         return $answer;
                     }
-                    let (real, _) = place(this, caller).map_or((None, None), |(runtime, frame)| (runtime.$field, frame));
+                    let real = place(this, caller).and_then(|(runtime, _)| runtime.$field);
                     real.map_or($missing, |real| real($($argument)?))
                 }
             }

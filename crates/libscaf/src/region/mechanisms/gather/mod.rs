@@ -79,14 +79,17 @@ fn is_possible(runtime: &Runtime) -> bool {
         }
         known => known,
     };
+    let settings = settings::get();
     // The number of levels that may be active is without a limit in older runtimes.
     // SAFETY: omp_get_nested takes nothing.
     let one_level = || runtime.nested.is_some_and(|nested| unsafe { nested() } == 0);
     kernel == CAN
         && !runtime.is_llvms()
         && runtime.thread_num.is_some()
-        && !settings::get().own_stacks
-        && !settings::get().bound
+        && settings.spin.is_some()
+        && !settings.fixed_spin
+        && !settings.own_stacks
+        && !settings.bound
         && forbids::nothing()
         && one_level()
 }

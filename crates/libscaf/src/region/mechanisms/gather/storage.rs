@@ -42,6 +42,9 @@ static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 /// Ticks between two runs in which notes are taken (70 to 130 ms): where regions on real threads and gathered
 /// ones take turns, gathering is not worth it.
 const BETWEEN: u64 = 1 << 28;
+/// How often workers were not found asleep, and how often they may be until nothing is gathered any more.
+static AWAKE: AtomicU32 = AtomicU32::new(0);
+const TRIES: u32 = 3;
 /// How long workers may take to fall asleep, in milliseconds. They look for work for a while first.
 const PATIENCE_MS: u32 = 20;
 
@@ -58,6 +61,9 @@ pub unsafe fn is_noted(this: *mut Thread, runtime: &Runtime, size: u32) -> bool 
 
 /// Whether it is time to take notes.
 pub fn may_note() -> bool {
+    if AWAKE.load(Ordering::Relaxed) >= TRIES {
+        return false;
+    }
     let last = NOTED_AT.load(Ordering::Relaxed);
     last == 0 || ticks().wrapping_sub(last) > BETWEEN
 }
@@ -124,10 +130,14 @@ pub fn are_asleep(runtime: &Runtime, size: u32) -> bool {
     if ASLEEP.load(Ordering::Relaxed) == generation {
         return true;
     }
-    fall_asleep(runtime, size) && {
+    let asleep = fall_asleep(runtime, size);
+    if asleep {
         ASLEEP.store(generation, Ordering::Relaxed);
-        true
+    } else {
+        AWAKE.fetch_add(1, Ordering::Relaxed);
+        GENERATION.fetch_add(1, Ordering::Relaxed);
     }
+    asleep
 }
 
 #[cold]
@@ -168,7 +178,7 @@ fn sleeps_on(task: u32) -> Option<(usize, usize)> {
         return None;
     }
     let word = hex(fields.next()?)?;
-    Some((word, hex(fields.last()?)?))
+    Some((word, hex(fields.next_back()?)?))
 }
 
 /// Reads a file of one thread's folder in /proc; how many bytes there were.
@@ -187,7 +197,9 @@ pub fn read_of_task(task: u32, file: &[u8], text: &mut [u8]) -> Option<usize> {
         }
     }
     for part in [b"/proc/self/task/", digits.get(first..)?, file] {
-        path.get_mut(at..at + part.len())?.copy_from_slice(part);
+        for (place, byte) in path.get_mut(at..)?.iter_mut().zip(part) {
+            *place = *byte;
+        }
         at += part.len();
     }
     keeping_errno(|| {

@@ -131,15 +131,17 @@ macro_rules! starts {
             pub unsafe extern "C" fn $signed(
                 start: i64, end: i64, step: i64, chunk: i64, first: *mut c_void, last: *mut c_void,
             ) -> bool {
+                let whole = Loop::signed(start, end, step, Rule::$rule(chunk.max(1) as u64));
                 // SAFETY: the caller is a member.
-                unsafe { begin(Loop::signed(start, end, step, Rule::$rule(chunk.max(1) as u64)), first, last) }
+                unsafe { begin(whole, first, last) }
             }
 
             pub unsafe extern "C" fn $unsigned(
                 up: bool, start: u64, end: u64, step: u64, chunk: u64, first: *mut c_void, last: *mut c_void,
             ) -> bool {
+                let whole = Loop::unsigned(up, start, end, step, Rule::$rule(chunk.max(1)));
                 // SAFETY: as above.
-                unsafe { begin(Loop::unsigned(up, start, end, step, Rule::$rule(chunk.max(1))), first, last) }
+                unsafe { begin(whole, first, last) }
             }
         )*
     };

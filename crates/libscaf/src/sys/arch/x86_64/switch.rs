@@ -29,16 +29,16 @@ unsafe extern "C" {
     /// Saves the calling context at `from` and goes on with `to`, where `said` is what its own call returns.
     ///
     /// # Safety
-    /// `to` was saved by such a call, or made by [`Context::fresh`], nobody else runs it, and its storage is a
-    /// thread's that doesn't run.
+    /// `to` was saved by such a call, or made by [`Context::fresh`], nobody else runs it, and its storage
+    /// belongs to a thread that doesn't run.
     #[link_name = "scaf_switch"]
     pub fn switch(from: *mut Context, to: *const Context, said: usize) -> usize;
     #[link_name = "scaf_switch_start"]
     fn switch_start();
 }
 
-// Both stacks look the same around the change, so one description of the frame serves the unwinder throughout.
-// A new context's first frame has no caller.
+// Both stacks look the same around the change, so one description of the frame serves the unwinder
+// throughout. A new context's first frame has no caller.
 global_asm!(
     ".text",
     ".hidden scaf_switch",
