@@ -19,7 +19,7 @@ pub(super) struct Layout<'a> {
     pub orders: &'a [Order],
     pub way: Way,
     pub load: Vec<usize>,
-    /// The latest program that was given each PU; `None` where it was taken before.
+    /// The latest program that was given each PU; `None` if it is free or was taken before.
     pub owner: Vec<Option<usize>>,
     pub has: Vec<Vec<usize>>,
     /// Whether nobody has any part of a core.
