@@ -76,7 +76,7 @@ pub struct Program {
     /// Threads it has now: a region keeps its team to its end. 0 if unknown or if they follow the DoP.
     #[serde(default)]
     pub team: u32,
-    /// Whether it needs [`Program::cap`] contexts whenever it runs, so that it can only take turns.
+    /// Whether it needs [`Program::cap`] contexts whenever it runs, and so can only share in time.
     #[serde(default)]
     pub rigid: bool,
 }

@@ -49,9 +49,9 @@ impl Part {
     }
 }
 
-/// Divides `capacity` contexts (0 counts as 1) among `claims`, in their order, which doesn't affect it; ties
-/// go to the lower id. Parts add up to the smaller of the capacity and the sum of caps. Floors that exceed
-/// the capacity are scaled down, to no less than 1; with more claims than contexts each gets 1.
+/// Divides `capacity` contexts (0 counts as 1) among `claims`; the answer has their order, but doesn't depend
+/// on it. Ties go to the lower id. Parts add up to the smaller of the capacity and the sum of caps. Floors
+/// that exceed the capacity are scaled down, to no less than 1; with more claims than contexts each gets 1.
 pub(crate) fn apportion(capacity: u32, claims: &[Claim]) -> Vec<Part> {
     let mut order: Vec<usize> = (0..claims.len()).collect();
     // The order keeps float sums reproducible.

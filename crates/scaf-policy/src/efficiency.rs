@@ -40,7 +40,7 @@ impl Interval {
     }
 }
 
-/// SCAF's low-pass filter (section 4.3.2): E <- alpha x + (1 - alpha) E with alpha = dt / (RC + dt).
+/// SCAF's low-pass filter (section 4.3.2): E <- a x + (1 - a) E with a = dt / (RC + dt); E starts as x.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LowPass {
     rc_s: f64,

@@ -13,8 +13,7 @@ impl LogModel {
     /// perfect scaling on 24 contexts (C = 7.2), 0.01 is a share of 0.03 contexts.
     pub const MIN_C: f64 = 0.01;
 
-    /// Fits the model to efficiency `e` (clamped to 0 to 1) at DoP `p`; `None` at p = 1 or for infinities or
-    /// NaN.
+    /// Fits the model to efficiency `e` (clamped to 0 to 1) at DoP `p`; `None` for p < 2 or a non-finite `e`.
     pub fn fit(e: f64, p: u32) -> Option<LogModel> {
         if p < 2 || !e.is_finite() {
             return None;

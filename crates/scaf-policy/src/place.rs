@@ -5,8 +5,7 @@
 //! 1. no PU goes to two programs while there are enough (and `allowed` sets permit);
 //! 2. SMT siblings go to the same program; as long as there are cores to spare, one PU a core is used;
 //! 3. on a hybrid machine, heavier programs have the stronger cores;
-//! 4. a program's PUs lie close together (or as its [`Style`] says): same cache, then NUMA node, then
-//!    package;
+//! 4. a program's PUs lie close together (or as its [`Style`] says): same cache, NUMA node, package;
 //! 5. as few PUs as possible change hands.
 //!
 //! Up to four layouts are made and the one with the lowest [`Cost`] is taken: one from what every program has
@@ -51,8 +50,7 @@ pub fn scatter(topology: &Topology, wants: &[Want], seed: u64) -> Vec<PuSet> {
     wants.iter().map(scattered).collect()
 }
 
-/// A partition for each of `wants`, in their order: min(dop, |allowed|) PUs of its `allowed` set, at least
-/// one.
+/// A partition for each of `wants`, in order: min(dop, |allowed|) PUs of its `allowed` set, at least one.
 ///
 /// Partitions are disjoint where the `allowed` sets permit that; else PUs are shared as evenly as may be. The
 /// [`cost`] is never above that of an empty start, nor of what the programs have if that is as many PUs as

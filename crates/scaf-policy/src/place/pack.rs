@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn where_the_largest_first_fails_the_search_finds_a_packing() {
-        // 6 + 4 and 5 + 5 and 4 + 3 + 3 fill all; 6 with the next that fits does not.
+        // 6 + 4, 5 + 5 and 4 + 3 + 3 fill all.
         let mut room = [10, 10, 10];
         let bins = pack(&[6, 5, 5, 4, 4, 3, 3], &mut room, &|_, _| 0).unwrap();
         assert_eq!(room, [0, 0, 0]);

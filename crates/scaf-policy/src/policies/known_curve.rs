@@ -25,7 +25,7 @@ const SPAN: f64 = 0.4;
 /// TACO's programs on 24 contexts the worst has 92.1% of the oracle's STP after 5 s (without the line, 86.9).
 const BEND: f64 = 0.02;
 /// How far a speedup may be above its guess at best, for each factor e in contexts away from observed ones:
-/// beyond, and between two. With 2, a speedup of 2.7 on 6 and a guess of 5.1 on 19 may be 17; TACO's ua.A has
+/// beyond, and between two. With 2, 2.7 on 6 contexts and a guess of 5.1 on 19 may be 17; TACO's ua.A has
 /// 11.7.
 const HOPE_BEYOND: f64 = 2.0;
 const HOPE_BETWEEN: f64 = 0.6;

@@ -57,8 +57,8 @@ pub const POLICIES: &[PolicyEntry] = &[
         watch", new: |_| Box::new(unmanaged::Unmanaged) },
 ];
 
-/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]) can be
-/// cut, fewest first: whole units, or fractions without remainder (TACO, section 2.1). `units` may be empty.
+/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]; `capacity`
+/// if none) can be cut, fewest first: whole units, or fractions without remainder (TACO, section 2.1).
 pub fn partition_counts(units: &[u32], capacity: u32) -> Vec<u32> {
     partitions::counts(units, capacity)
 }
