@@ -11,40 +11,36 @@ pub struct ProgramId(pub u64);
 /// What there is to give away at the moment of a decision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Machine {
-    /// Hardware contexts that can be given away now: those the daemon may use, less what unmanaged programs
-    /// keep busy. At least 1; 0 is read as 1.
+    /// Contexts the daemon may give away, less those that unmanaged programs keep busy. 0 is read as 1.
     pub capacity: u32,
-    /// The moment of the decision, in seconds by a clock that never goes back; where it starts doesn't
-    /// matter.
+    /// The moment of the decision, in seconds of a clock that never goes back; its zero doesn't matter.
     pub now_s: f64,
-    /// Contexts in one unit of each level of its topology at which units are alike
-    /// ([`crate::Topology::units`]), the whole machine included, in any order; empty where nothing is known
-    /// of them. That of the whole may differ from `capacity`.
+    /// Contexts in one unit of each topology level of like units ([`crate::Topology::units`]) and in the
+    /// whole machine (may differ from `capacity`), in any order; empty where unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<u32>,
-    /// Who may be made to take turns.
+    /// Which programs may be made to take turns.
     #[serde(default)]
     pub gang: Gang,
 }
 
 impl Machine {
-    /// So many contexts, of whose topology nothing is known.
+    /// A machine of `capacity` contexts whose topology is unknown.
     pub fn new(capacity: u32, now_s: f64) -> Machine {
         Machine { capacity, now_s, units: Vec::new(), gang: Gang::default() }
     }
 }
 
-/// Who takes turns with other programs; whoever that is, it is only where they can't share in space.
+/// Which programs may take turns with others where they can't share in space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gang {
     /// Nobody.
     Off,
-    /// Programs that were started for it (`scaf run --rigid`), and those beside them; and whoever a policy
-    /// that makes turns says.
+    /// Programs started with `scaf run --rigid` and those beside them, and whom a turn-making policy picks.
     #[default]
     Asked,
-    /// Programs that were found to spin as well, and programs that are more than the contexts.
+    /// Also programs that were found to spin, and programs that outnumber the contexts.
     Auto,
 }
 
@@ -53,41 +49,34 @@ pub enum Gang {
 pub struct Program {
     /// Which program.
     pub id: ProgramId,
-    /// Whose it is: each user is due as much time as any other.
+    /// Its user. Each user is due as much time as any other.
     #[serde(default)]
     pub user: u32,
-    /// The least number of contexts its user asked for; honoured as far as the capacity permits. 0 means 1.
+    /// The least contexts its user asked for, honoured as far as the capacity permits. 0 means 1.
     pub min: u32,
     /// The largest number of contexts its user allows. `u32::MAX` means no limit, 0 is read as 1.
     pub max: u32,
-    /// How much its contexts count against those of other programs; 1 is normal. Values outside
-    /// 0.001 to 1000 are brought back into that range; NaN, infinity, zero and negative values count as 1.
+    /// Its weight against other programs, clamped to 0.001 to 1000; 1 where it is no positive finite number.
     pub weight: f64,
-    /// The degree of parallelism it would have if it were alone (OMP_NUM_THREADS, its affinity). A cap: no
-    /// program grows beyond it, since its buffers may be sized by it. At least 1; 0 is read as 1.
+    /// The DoP it would have alone (OMP_NUM_THREADS, affinity): a cap, as buffers may fit it. 0 means 1.
     pub natural: u32,
     /// The DoP in effect while `efficiency` was measured; 0 while it has none yet.
     pub dop: u32,
     /// Its smoothed efficiency S/p at `dop`, 0 to 1; `None` while nothing has been measured at that DoP.
     pub efficiency: Option<f64>,
-    /// What is known of its speedup from this run and those before, by all sources: DoPs at which something
-    /// was observed, in their order, each once. What lies between is for the policy to guess.
+    /// Its speedups from this run and earlier ones, by all sources, in order of distinct DoPs.
     #[serde(default)]
     pub curve: Vec<Measured>,
-    /// Its speedup as it was known before it started, from a profile that was given or saved: it doesn't
-    /// change while the program runs. In the order of DoPs, each once; empty where there is none.
+    /// Its speedups from a given or saved profile, constant while it runs; in order of distinct DoPs.
     #[serde(default)]
     pub profile: Vec<Measured>,
-    /// Whether it is in a serial phase that has lasted a while: all its contexts but one can be lent until
-    /// the phase ends.
+    /// Whether it is in a lasting serial phase: all its contexts but one can be lent until the phase ends.
     #[serde(default)]
     pub serial: bool,
-    /// Threads that it runs with now, as far as that is known: a region that runs when its DoP changes keeps
-    /// its team to its end. 0 where nothing is known, or threads follow the DoP at once.
+    /// Threads it has now: a region keeps its team to its end. 0 if unknown or if they follow the DoP.
     #[serde(default)]
     pub team: u32,
-    /// Whether its DoP can't be changed: whenever it runs, it needs [`Program::cap`] contexts at once (it
-    /// spins for itself, or was declared so). It can only share in time ([`Turn`]).
+    /// Whether it needs [`Program::cap`] contexts whenever it runs, and so can only share in time.
     #[serde(default)]
     pub rigid: bool,
 }
@@ -112,12 +101,12 @@ impl Program {
         }
     }
 
-    /// The largest DoP that it can be given: the smaller of `max` and `natural`, at least 1.
+    /// The largest DoP it can be given: the smaller of `max` and `natural`, at least 1.
     pub fn cap(&self) -> u32 {
         self.max.min(self.natural).max(1)
     }
 
-    /// The DoP that it should not fall below: `min`, but within 1 and [`Program::cap`].
+    /// The DoP it should not fall below: `min`, but within 1 and [`Program::cap`].
     pub fn floor(&self) -> u32 {
         self.min.clamp(1, self.cap())
     }
@@ -149,13 +138,12 @@ pub struct Share {
     pub reason: String,
 }
 
-/// One turn of programs that share in time: while it lasts, those in it run, each on the contexts of its
-/// share, and those that are only in other turns don't (TACO, section 2: a level of its hierarchy is a turn).
+/// Programs that run during one part of a round, while other turns' members don't (TACO, section 2: a level).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Turn {
-    /// How many time slices it lasts in each round of all turns; at least 1.
+    /// Its length in time slices; at least 1.
     pub slices: u32,
-    /// Who runs. Their shares, with those of programs that are in no turn, fit the capacity together.
+    /// Who runs. Their shares and those of programs that are in no turn fit the capacity together.
     pub members: Vec<ProgramId>,
 }
 
@@ -164,30 +152,28 @@ pub struct Turn {
 pub struct Allocation {
     /// In the order of the programs that were given.
     pub shares: Vec<Share>,
-    /// The turns of a round, in their order. A program may be in several; one that is in none of them runs
-    /// all the time. Empty where everyone does.
+    /// A round's turns in order. A program may be in several; one that is in none runs all the time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
-    /// Programs that have more contexts than their DoP, until they have adapted to it: so many.
+    /// Programs that keep more contexts than their DoP until they have adapted to it, and how many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keeps: Vec<(ProgramId, u32)>,
 }
 
 impl Allocation {
-    /// How many contexts a program's partition has: as many as its DoP, or more while it keeps others. `None`
-    /// if it is left alone, or isn't there.
+    /// Contexts in a program's partition: its DoP, or more while it keeps some. `None` if unmanaged or gone.
     pub fn contexts(&self, id: ProgramId) -> Option<u32> {
         self.contexts_of(self.shares.iter().find(|share| share.id == id)?)
     }
 
-    /// The same for one of its shares.
+    /// The same as [`Allocation::contexts`] for a share.
     pub fn contexts_of(&self, share: &Share) -> Option<u32> {
         let Dop::Contexts(dop) = share.dop else { return None };
         let kept = self.keeps.iter().find(|(keeper, _)| *keeper == share.id);
         Some(kept.map_or(dop, |(_, contexts)| dop.max(*contexts)))
     }
 
-    /// The share of the time for which a program runs, 0 to 1.
+    /// The share of the time in which a program runs, 0 to 1.
     pub fn time_share(&self, id: ProgramId) -> f64 {
         let slices =
             |turns: &mut dyn Iterator<Item = &Turn>| turns.map(|turn| f64::from(turn.slices)).sum::<f64>();
@@ -197,15 +183,13 @@ impl Allocation {
 }
 
 impl From<Vec<Share>> for Allocation {
-    /// Everyone runs all the time.
     fn from(shares: Vec<Share>) -> Allocation {
         Allocation { shares, ..Allocation::default() }
     }
 }
 
-/// A decision as it is kept: what the policy was given and what it answered. Given the same in the same
-/// order, a policy answers the same; so a list of these is all that it takes to ask another policy what it
-/// would have done.
+/// A recorded decision. A policy gives the same answers to the same calls in the same order, so a list of
+/// decisions is enough to replay them with another policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Decision {
     /// Its number, from 1.
@@ -220,7 +204,7 @@ pub struct Decision {
     pub allocation: Allocation,
 }
 
-/// What policies that can be told are to aim at.
+/// What policies that have a choice aim at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
@@ -231,18 +215,17 @@ pub enum Objective {
     Fair,
 }
 
-/// How policies that can be told are to decide.
+/// How policies that have a choice decide.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
     /// What to aim at.
     pub objective: Objective,
-    /// No program's speedup is to fall below this share of what it would be if all had equally many contexts;
-    /// 0 to 1.
+    /// No program's speedup is to fall below this share (0 to 1) of its speedup with an equal part.
     pub floor: f64,
 }
 
 impl Settings {
-    /// The floor as it is meant: within 0 and 1, and none where it is no number.
+    /// `floor` within 0 and 1; 0 where it is no finite number.
     pub(crate) fn sane_floor(&self) -> f64 {
         if self.floor.is_finite() { self.floor.clamp(0.0, 1.0) } else { 0.0 }
     }
@@ -254,44 +237,40 @@ impl Default for Settings {
     }
 }
 
-/// Says how many hardware contexts each program gets.
-///
-/// A policy may remember what it saw in earlier calls, but nothing else: no clock, no randomness.
+/// Says how many contexts each program gets. It remembers only earlier calls: no clock, no randomness.
 pub trait Policy: Send {
-    /// The name under which the registry knows it.
+    /// Its name in the registry.
     fn name(&self) -> &'static str;
 
     /// Divides the machine among `programs`, whose order does not matter to the result.
     ///
-    /// Every managed program gets at least 1 context and at most its cap. The DoPs add up to at most the
-    /// smaller of the capacity and the sum of the caps, unless there are more programs than contexts: then
-    /// each gets 1. They add up to less only under policies that know of no program that one more would make
-    /// faster, or that have lent what is left to nobody. Where programs take turns ([`Allocation::turns`]),
-    /// so it is for those of each turn, with those that are in none.
+    /// Every managed program gets 1 to cap contexts. DoPs add up to at most the smaller of the capacity and
+    /// the sum of the caps, or are all 1 where programs outnumber contexts. The sum is less only where no
+    /// known program would be faster by one more, or lent contexts find no taker. With [`Allocation::turns`]
+    /// this holds for each turn together with the programs that are in none.
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation;
 
-    /// How often it wants to decide, in hertz, where it can't do with the daemon's setting.
+    /// How often it needs to decide, in hertz; `None`: as the daemon is set.
     fn rate_hz(&self) -> Option<f64> {
         None
     }
 
-    /// Whether it gives fewer contexts to programs in a serial phase ([`Program::serial`]): they are told to
-    /// say when it ends.
+    /// Whether it lends contexts of programs in serial phases ([`Program::serial`]), which then tell the end.
     fn lends(&self) -> bool {
         false
     }
 
-    /// Whether it says itself who takes turns, or wants nobody to: [`crate::with_turns`] makes none then.
+    /// Whether it decides about turns itself: [`crate::with_turns`] then makes none.
     fn makes_turns(&self) -> bool {
         false
     }
 
-    /// A seed, where PUs are to be chosen without any thought ([`crate::place::scatter`]).
+    /// A seed, if PUs are to be chosen arbitrarily ([`crate::place::scatter`]).
     fn scatter(&mut self) -> Option<u64> {
         None
     }
 }
-/// How many slices each member of `turns` has in a round, and how many there are.
+/// The slices of each member of `turns` in a round, and the round's slices in all.
 pub(crate) fn slices(turns: &[Turn]) -> (BTreeMap<ProgramId, u32>, u32) {
     let mut slices: BTreeMap<ProgramId, u32> = BTreeMap::new();
     let add = |sum: u32, turn: &Turn| sum.saturating_add(turn.slices);

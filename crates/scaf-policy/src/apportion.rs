@@ -1,13 +1,9 @@
-//! Divides contexts in proportion to claims, within floors and caps, and rounds to whole contexts.
-//!
-//! Every policy that divides a machine ends here: it says in which proportion, this module says how many. A
-//! level is sought at which everyone who is not held by a floor or a cap gets the same number of contexts for
-//! each unit of claim (water-filling), and the real numbers are rounded by largest remainders: down, and then
-//! up where the most was lost (SCAF, section 3.3, after equation 9).
+//! Divides contexts in proportion to claims, within floors and caps: everyone who is not held by a floor or a
+//! cap gets the same number for each unit of claim (water-filling). Largest remainders round the numbers:
+//! down, then up where the most was lost (SCAF, section 3.3, after equation 9).
 
 use crate::{Program, ProgramId};
 
-/// What one program claims.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim {
     pub id: ProgramId,
@@ -15,7 +11,6 @@ pub(crate) struct Claim {
     pub share: f64,
     /// At least 1.
     pub floor: u32,
-    /// At least `floor`.
     pub cap: u32,
 }
 
@@ -31,7 +26,6 @@ impl Claim {
     }
 }
 
-/// What one program gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
     pub contexts: u32,
@@ -55,14 +49,12 @@ impl Part {
     }
 }
 
-/// Divides `capacity` contexts (0 counts as 1) among `claims`; the answer is in their order and does not
-/// depend on it. Ties go to the lower id.
-///
-/// The parts add up to the smaller of the capacity and the sum of the caps. Where the floors add up to more
-/// than the capacity they are scaled down, to no less than 1; with more claims than contexts each gets 1.
+/// Divides `capacity` contexts (0 counts as 1) among `claims`; the answer has their order, but doesn't depend
+/// on it. Ties go to the lower id. Parts add up to the smaller of the capacity and the sum of caps. Floors
+/// that exceed the capacity are scaled down, to no less than 1; with more claims than contexts each gets 1.
 pub(crate) fn apportion(capacity: u32, claims: &[Claim]) -> Vec<Part> {
     let mut order: Vec<usize> = (0..claims.len()).collect();
-    // Sums of floats depend on the order they are taken in, so it has to be always the same.
+    // The order keeps float sums reproducible.
     order.sort_by_key(|&i| claims[i].id);
     let sorted: Vec<Claim> = order.iter().map(|&i| claims[i]).collect();
     let mut parts = vec![Part { contexts: 1, ideal: 1.0 }; claims.len()];
@@ -78,7 +70,7 @@ fn apportion_sorted(capacity: u64, mut claims: Vec<Claim>) -> Vec<Part> {
         return vec![Part { contexts: 1, ideal: 1.0 }; claims.len()];
     }
     if floors > capacity {
-        // Everyone keeps 1; what is left is divided as the floors ask for more than that.
+        // Everyone keeps 1; the rest is divided in proportion to the floors less 1.
         for claim in &mut claims {
             claim.cap = claim.floor;
             claim.share = f64::from(claim.floor - 1).max(f64::MIN_POSITIVE);
@@ -102,8 +94,7 @@ fn apportion_sorted(capacity: u64, mut claims: Vec<Claim>) -> Vec<Part> {
     round(total, &claims, ideals)
 }
 
-/// The real-valued parts: share times a common level, within floor and cap, adding up to `total`, which must
-/// lie between the sum of the floors and that of the caps.
+/// Real-valued parts that add up to `total`, which lies between the sum of the floors and that of the caps.
 fn level(total: u64, claims: &[Claim]) -> Vec<f64> {
     let mut fixed: Vec<Option<f64>> = vec![None; claims.len()];
     loop {
@@ -117,8 +108,8 @@ fn level(total: u64, claims: &[Claim]) -> Vec<f64> {
         let ideal = |c: &Claim| {
             if shares > 0.0 { (rest / shares * c.share).max(0.0) } else { 0.0 }
         };
-        // Contexts that floors take beyond the level, less those that caps leave: whichever side weighs more
-        // is certain to stay at its bound, the other side may come free again.
+        // Contexts that floors take beyond the level, less those that caps leave: the side that weighs more
+        // is certain to stay at its bound, the other may come free again.
         let mut excess = 0.0;
         for (claim, _) in claims.iter().zip(&fixed).filter(|(_, f)| f.is_none()) {
             let x = ideal(claim);
@@ -139,9 +130,8 @@ fn level(total: u64, claims: &[Claim]) -> Vec<f64> {
     }
 }
 
-/// Whole contexts by largest remainders, adding up to `total`.
 fn round(total: u64, claims: &[Claim], ideals: Vec<f64>) -> Vec<Part> {
-    // A remainder within 1e-9 of a whole context is rounding noise of the division, not a remainder.
+    // A remainder within 1e-9 of a whole context is rounding noise.
     let down = |c: &Claim, x: f64| ((x + 1e-9).floor() as u32).clamp(c.floor, c.cap);
     let mut parts: Vec<Part> =
         claims.iter().zip(ideals).map(|(c, ideal)| Part { contexts: down(c, ideal), ideal }).collect();

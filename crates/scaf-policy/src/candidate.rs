@@ -1,44 +1,38 @@
 //! Which region is worth a serial experiment (SCAF, section 4.3.1): a run on one context, in a copy of the
-//! process, beside the program's own run on one context less.
-//!
-//! It tells S(1) where nothing else does: neither has the region run on one context by itself, nor are the
-//! program's other regions enough to be sure. It costs the program a context for a moment, and the time to
-//! copy whatever memory it writes to meanwhile; so the process has to be small, and the region so long that
-//! the price is a small part of the very run beside which it is tried. What is found is the *effective*
-//! speedup (TACO, section 3.2): the other contexts are busy meanwhile.
+//! process, beside the program's own run on one context less. It is for programs whose S(1) nothing else
+//! tells. It costs a context and the time to copy memory, so the process has to be small and the region long.
+//! The speedup found is the *effective* one (TACO, section 3.2): the other contexts are busy meanwhile.
 
 use crate::observed::{Observed, RegionAt};
 
-/// Shorter regions aren't tried, in seconds: the price of copying a process is a large part of them.
+/// Shorter regions aren't tried, in seconds: copying the process would be a large part of them.
 const LEAST_S: f64 = 0.005;
-/// Nor are regions that would take longer alone than a copy may live.
+/// Nor are regions that would take longer alone, in seconds: a copy may not live longer.
 const MOST_S: f64 = 1.5;
 /// Nor are processes with more memory, in bytes.
 pub const MOST_BYTES: u64 = 64 << 20;
-/// The price may be this part of a run of the region.
+/// Largest part of a run of the region that the price may be.
 const SHARE: f64 = 0.05;
-/// What copying a process costs, in seconds, and what copying its memory does, in seconds a byte: 2.8 ms a
-/// megabyte, if both write to all of it. What a region will write isn't known before, so it's all of the
-/// process's own memory.
+/// Price of copying a process in seconds, and of its memory in seconds a byte: 2.8 ms a megabyte if both
+/// write to all of it. What a region will write isn't known, so all of the process's own memory counts.
 const PRICE_S: f64 = 0.0005;
 const PRICE_S_PER_BYTE: f64 = 0.0028 / (1 << 20) as f64;
-/// Relative error of a speedup from which on it is worth a try.
+/// Relative error of a speedup above which the region is worth a try.
 const WORTH: f64 = 0.15;
-/// A time of which more than this part went into copying memory says nothing about the region.
+/// A time of which a larger part went into copying memory says nothing about the region.
 const LOST: f64 = 0.1;
 
 /// A region that could be tried.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Candidate {
-    /// Which.
+    /// The region's number.
     pub region: u64,
     /// Seconds a run takes at the program's DoP.
     pub mean_s: f64,
 }
 
-/// The region of a program with `dop` contexts that is worth a try most. Those that `may` be tried are while
-/// the program's speedup isn't known, and the region's time on one context isn't either; those that are `due`
-/// to be tried again are in any case.
+/// The region of a program with `dop` contexts that is most worth a try. Regions that `may` be tried count
+/// while the program's speedup and their time on one context are unknown; those `due` again always count.
 pub fn candidate(
     observed: &Observed,
     dop: u32,
@@ -57,14 +51,13 @@ pub fn candidate(
         .map(|region| Candidate { region: region.region, mean_s: region.mean_s })
 }
 
-/// Whether a try is cheap enough: the process has `resident` bytes of memory, `private` of which are its own,
-/// and a run of the region takes `mean_s` seconds.
+/// Whether a try is cheap: the process has `resident` bytes, `private` its own; a run takes `mean_s` seconds.
 pub fn is_cheap(resident: u64, private: u64, mean_s: f64) -> bool {
     resident < MOST_BYTES && PRICE_S + private as f64 * PRICE_S_PER_BYTE <= SHARE * mean_s
 }
 
-/// The region's time on one context, in seconds: `cpu_s` less what went into copying memory (`lost_s`).
-/// `None` if that was too much, or if either is no time that can have been.
+/// The region's time on one context in seconds: `cpu_s` less `lost_s`, the time that went into copying
+/// memory. `None` if `lost_s` is too large, or if either is impossible.
 pub fn time_alone(cpu_s: f64, lost_s: f64) -> Option<f64> {
     let possible = cpu_s > 0.0 && cpu_s <= 2.0 * MOST_S && lost_s >= 0.0;
     (possible && lost_s <= LOST * cpu_s).then_some(cpu_s - lost_s)
@@ -78,7 +71,6 @@ mod tests {
     const ANY: fn(&RegionAt) -> bool = |_| true;
     const NONE: fn(&RegionAt) -> bool = |_| false;
 
-    /// A program that ran at `dop`: regions and how long a run takes.
     fn ran(dop: u32, regions: &[(u64, f64)]) -> Observed {
         let mut observed = Observed::default();
         for _ in 0..6 {
@@ -111,8 +103,7 @@ mod tests {
         assert_eq!(first.region, 2);
         assert!((first.mean_s - 0.0204).abs() < 0.001, "{first:?}");
         assert_eq!(candidate(&observed, 2, |it| it.region != 2, NONE).map(|it| it.region), Some(1));
-        // What was found makes it no candidate any more, and the program's speedup is known when all were
-        // tried.
+        // A region that was tried is no candidate; with all tried, the program's speedup is known.
         observed.tried_alone(2, 0.036);
         assert_eq!(candidate(&observed, 2, ANY, NONE).map(|it| it.region), Some(1));
         observed.tried_alone(1, 0.018);
@@ -130,7 +121,6 @@ mod tests {
         assert_eq!(candidate(&ran(2, &[(1, 0.004)]), 2, ANY, NONE), None);
         assert_eq!(candidate(&ran(16, &[(1, 0.1)]), 16, ANY, NONE), None);
         assert!(candidate(&ran(2, &[(1, 0.1)]), 2, ANY, NONE).is_some());
-        // It ran alone by itself.
         let mut known = ran(2, &[(1, 0.01)]);
         known.add(&Spell {
             dop: 1,

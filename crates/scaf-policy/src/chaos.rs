@@ -1,18 +1,14 @@
-//! A stream of numbers without any pattern, from a seed: for the policy that finds our mistakes.
-//!
-//! Not random: the same seed gives the same stream, so that a run can be repeated.
+//! A reproducible stream of arbitrary numbers from a seed, for the policy that finds our mistakes.
 
 /// The stream; SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]
 pub struct Stream(u64);
 
 impl Stream {
-    /// The stream of that seed.
     pub fn new(seed: u64) -> Stream {
         Stream(seed)
     }
 
-    /// Its next number.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -23,11 +19,10 @@ impl Stream {
 
     /// A number from 0 to `end` - 1; 0 if `end` is 0.
     pub fn below(&mut self, end: u32) -> u32 {
-        // The upper half, scaled: below 2^32 the bias is under one in four billions.
+        // The upper half, scaled: for `end` below 2^32 the bias is under one in four billions.
         (((self.next() >> 32) * u64::from(end)) >> 32) as u32
     }
 
-    /// Whether one of `n` equally likely cases has come about.
     pub fn one_in(&mut self, n: u32) -> bool {
         self.below(n) == 0
     }

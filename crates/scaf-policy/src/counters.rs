@@ -1,49 +1,43 @@
-//! Speedup from hardware counters: where there are any, they see what useful time over wall time is blind to.
-//!
-//! Two estimates, each of the DoP that it was measured at:
-//!
+//! Speedup from hardware counters, which see what useful time over wall time is blind to. Two estimates, each
+//! of the DoP that it was measured at:
 //! - **IPC** (SCAF, section 4.3.2): E_parallel = P_parallel / P(S), the instructions per cycle of a thread in
-//!   a team over those of the same work done serially. P(S) comes from intervals at DoP 1, or from an
-//!   experiment.
-//! - **Stalls** (SCALO, equations 6 to 9): the part of the stall cycles that threads cause each other is no
-//!   work, and is taken off the useful time before it is compared with the wall time. It needs no serial run.
+//!   a team over those of the same work done serially. P(S) comes from intervals at DoP 1 or an experiment.
+//! - **Stalls** (SCALO, equations 6 to 9): stall cycles that threads cause each other are no work, and are
+//!   taken off the useful time before it is compared with the wall time. This needs no serial run.
 //!
-//! Words: an *event* is what a counter counts; it is *multiplexed* where events share fewer counters, so that
-//! each of them counts a part of the time and is scaled up by the rest.
+//! Events that share fewer counters are *multiplexed*: each is counted a part of the time and scaled up.
 
 use crate::efficiency::{Interval, LowPass};
 use crate::estimate::Estimate;
 use serde::{Deserialize, Serialize};
 
-/// Relative error of what an event did while it wasn't counted.
+/// Relative error of an event's count while it wasn't counted.
 const UNSEEN: f64 = 0.3;
-/// Relative error of instructions as a measure of work: a guess. SCAF's authors found pairs of programs that
-/// it misleads (5.2.1).
+/// Relative error of instructions as a measure of work: a guess. Some pairs mislead it (SCAF, 5.2.1).
 const IPC_ERROR: f64 = 0.1;
 /// SCALO's mean error over all its programs (section 2.2).
 const STALL_ERROR: f64 = 0.18;
-/// What a serial rate that is long past may be off by, and the seconds in which it comes near to that.
+/// Relative error that a serial rate tends to as it ages, and the time constant in seconds.
 const DRIFT: f64 = 0.3;
 const DRIFT_S: f64 = 60.0;
-/// No mean is better than this.
 const LEAST_ERROR: f64 = 0.01;
-/// Intervals that a smoothed value is worth at most.
+/// Most intervals that a smoothed value counts for.
 const MOST_INTERVALS: u32 = 8;
 
-/// What is counted, of one thread or of all threads of a program, in user space.
+/// An event, counted of one thread or of all threads of a program, in user space.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Event {
     /// Instructions that were retired.
     Instructions,
     /// Cycles of the processor while the thread ran.
     Cycles,
-    /// Cycles in which nothing was executed and a load waited that had missed the last private cache.
+    /// Cycles in which nothing was executed while a load waited that had missed the last private cache.
     StallsL2Miss,
-    /// The part of these in which the load had missed the last-level cache, too.
+    /// The part of [`Event::StallsL2Miss`] in which the load had missed the last-level cache, too.
     StallsLlcMiss,
-    /// Loads that asked the last private cache.
+    /// Loads that reached the last private cache.
     L2Accesses,
-    /// Loads that asked the last-level cache, having missed the private ones.
+    /// Loads that reached the last-level cache.
     LlcAccesses,
     /// Loads that missed the last-level cache.
     LlcMisses,
@@ -78,19 +72,19 @@ impl Event {
     }
 }
 
-/// One counter, or the sum of some, as the kernel tells it: everything only grows.
+/// One counter, or the sum of several, as the kernel reports it: everything only grows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Reading {
-    /// How often the event was seen.
+    /// How often the event happened while counted.
     pub count: u64,
     /// How long its threads have run since it was set up, in nanoseconds.
     pub enabled_ns: u64,
-    /// For how much of that it was counted, in nanoseconds.
+    /// How long it was counted, in nanoseconds.
     pub running_ns: u64,
 }
 
 impl Reading {
-    /// The two together.
+    /// The sum of the two.
     #[must_use]
     pub fn plus(self, other: Reading) -> Reading {
         Reading {
@@ -100,12 +94,11 @@ impl Reading {
         }
     }
 
-    /// What happened since an `earlier` reading; `None` if the event was counted at no time since.
+    /// What happened since an `earlier` reading; `None` if the event was not counted since.
     pub fn since(self, earlier: Reading) -> Option<Counted> {
         let count = self.count.checked_sub(earlier.count)? as f64;
         let enabled = self.enabled_ns.checked_sub(earlier.enabled_ns)? as f64;
         let running = self.running_ns.checked_sub(earlier.running_ns)? as f64;
-        // An event that never ran says nothing: that isn't zero.
         if running <= 0.0 || enabled <= 0.0 {
             return None;
         }
@@ -114,10 +107,10 @@ impl Reading {
     }
 }
 
-/// What an event came to in an interval.
+/// An event's count over an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Counted {
-    /// How often it happened, scaled up where it was counted for a part of the time only.
+    /// How often it happened, scaled up for the time in which it wasn't counted.
     pub count: f64,
     /// How long its threads ran, in seconds.
     pub cpu_s: f64,
@@ -125,10 +118,10 @@ pub struct Counted {
     pub share: f64,
 }
 
-/// One reading of every event that is there, in the order of [`Event::ALL`].
+/// One reading of every available event, in the order of [`Event::ALL`].
 pub type Readings = [Option<Reading>; EVENTS];
 
-/// What the events came to in an interval, in the order of [`Event::ALL`].
+/// The events' counts over an interval, in the order of [`Event::ALL`].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Counts([Option<Counted>; EVENTS]);
 
@@ -152,23 +145,23 @@ impl Counts {
         (whole > 0.0).then(|| part / whole)
     }
 
-    /// The share of hits among accesses, 0 to 1, given the accesses and what was passed on.
+    /// The share of hits among accesses, 0 to 1.
     fn hits(&self, passed_on: Event, accesses: Event) -> Option<f64> {
         self.ratio(passed_on, accesses).map(|misses| (1.0 - misses).clamp(0.0, 1.0))
     }
 
-    /// The smallest share of the time that an event was counted; 1 without events.
+    /// The smallest share of the time in which an event was counted; 1 without events.
     fn share(&self) -> f64 {
         self.0.iter().flatten().map(|counted| counted.share).fold(1.0, f64::min)
     }
 }
 
-/// What the counters said of an interval. Ratios are of all the program's threads together.
+/// Rates over an interval. Ratios are of all the program's threads together.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rates {
     /// Instructions a second of wall time.
     pub instructions_per_s: Option<f64>,
-    /// Cycles a second of wall time, that is, over all contexts.
+    /// Cycles a second of wall time, over all contexts.
     pub cycles_per_s: Option<f64>,
     /// Instructions per cycle of a thread.
     pub ipc: Option<f64>,
@@ -178,15 +171,13 @@ pub struct Rates {
     pub l2_hit_ratio: Option<f64>,
     /// Share of hits in the last-level cache, 0 to 1.
     pub llc_hit_ratio: Option<f64>,
-    /// Share of the cycles that threads cost each other in the memory system, 0 to 1: SCALO's equation 8 over
-    /// the cycles.
+    /// Share of the cycles that threads cost each other in the memory system, 0 to 1 (SCALO, equation 8).
     pub contention_ratio: Option<f64>,
-    /// The smallest share of the time that an event was counted; below 1, events are multiplexed.
+    /// The smallest share of the time in which an event was counted; below 1, events are multiplexed.
     pub counted_ratio: f64,
 }
 
 impl Rates {
-    /// The rates over `dt_s` seconds of wall time, above 0.
     fn of(counts: &Counts, dt_s: f64) -> Rates {
         let per_s = |event| counts.of(event).map(|counted| counted.count / dt_s);
         let of_cycles = |event| counts.ratio(event, Event::Cycles);
@@ -195,7 +186,7 @@ impl Rates {
         let l2_hit_ratio = counts.hits(Event::LlcAccesses, Event::L2Accesses);
         let llc_hit_ratio = counts.hits(Event::LlcMisses, Event::LlcAccesses);
         let level = |(stalls, hit_before)| Level { stalls, hit_before };
-        // Without the stalls for memory there is no telling which are for the last-level cache.
+        // Without the stalls for memory, those for the last-level cache can't be told.
         let contention_ratio = memory.zip(llc_hit_ratio).map(|(memory, llc)| {
             let in_llc = beyond_l2.map(|all| (all - memory).max(0.0)).zip(l2_hit_ratio);
             let levels: Vec<Level> = in_llc.into_iter().chain([(memory, llc)]).map(level).collect();
@@ -224,19 +215,15 @@ pub struct Level {
 }
 
 /// Stalls from contention, in the unit of the levels' stalls: the sum of Stalls_Mj * Hit_M(j-1) (SCALO,
-/// equation 9; with last-level cache and main memory equation 8, whose two terms are equations 6 and 7).
-///
-/// What isn't finite counts as 0, hit ratios are brought into 0 to 1.
+/// equation 9, of which 6 to 8 are a case). Non-finite numbers count as 0, hit ratios are clamped.
 pub fn contention(levels: &[Level]) -> f64 {
     let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     levels.iter().map(|level| finite(level.stalls) * finite(level.hit_before).min(1.0)).sum()
 }
 
-/// The speedup over an interval whose useful time holds `contention_s` seconds of stalls, summed over
-/// threads, which the same work done by one thread would not have: SCALO's equations 3 to 5, in which T_p(1)
-/// is the useful time less these stalls.
-///
-/// Above 0 and at most the interval's `p`; without contention it is p times [`Interval::efficiency`].
+/// The speedup over an interval with `contention_s` seconds of stalls in its useful time, summed over
+/// threads, that one thread would not have (SCALO, equations 3 to 5). Above 0 and at most the interval's `p`;
+/// without contention p times [`Interval::efficiency`].
 pub fn less_contention(interval: &Interval, contention_s: f64) -> f64 {
     let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     let p = finite(interval.p).max(1.0);
@@ -246,7 +233,6 @@ pub fn less_contention(interval: &Interval, contention_s: f64) -> f64 {
     (Interval { useful_s, ..*interval }.efficiency() * p).max(Interval::MIN)
 }
 
-/// A smoothed number, and how sure it is.
 #[derive(Clone, Copy, Debug)]
 struct Mean {
     value: LowPass,
@@ -261,7 +247,7 @@ impl Mean {
         Mean { value: filter, square: filter, error: filter, intervals: 0 }
     }
 
-    /// Takes in what held for `dt_s` seconds, with its relative error.
+    /// Takes in a value that held for `dt_s` seconds, and its relative error.
     fn add(&mut self, dt_s: f64, value: f64, error: f64) {
         if value > 0.0 && (value * value).is_finite() && error.is_finite() {
             self.value.update(dt_s, value);
@@ -282,31 +268,28 @@ impl Mean {
         let (value, square) = (self.value.value()?, self.square.value()?);
         let spread = (square / (value * value) - 1.0).max(0.0).sqrt();
         let n = f64::from(self.intervals.clamp(1, MOST_INTERVALS));
-        // Of one or two intervals the spread says little.
+        // The spread of one or two intervals says little.
         let error = (spread / n.sqrt()).max(LEAST_ERROR) + 0.1 / n + self.error.value()?;
         (value > 0.0 && error.is_finite()).then_some(Estimate { value, error })
     }
 }
 
-/// What the counters have said of a program.
+/// What the counters say of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
-    /// The same at DoP 1 as in `parallel`: P(S).
+    /// P(S): the same as `parallel`, at DoP 1.
     serial: Mean,
-    /// Seconds since P(S) was measured.
     serial_age_s: f64,
-    /// Instructions of work per cycle of one context, summed over threads, at `dop`: p times P_parallel where
-    /// all threads work.
+    /// Instructions of work per cycle of one context, summed over threads: p times P_parallel if all work.
     parallel: Mean,
-    /// The speedup less contention at `dop`.
     less_contention: Mean,
-    /// The DoP of the two; 0 before there was one above 1.
+    /// The DoP of `parallel` and `less_contention`; 0 before there was one above 1.
     dop: u32,
     latest: Option<Rates>,
 }
 
 impl Counters {
-    /// Nothing yet; `rc_s` is the time constant of the smoothing, in seconds.
+    /// No measurements yet; `rc_s` is the time constant of the smoothing, in seconds.
     pub fn new(rc_s: f64) -> Counters {
         let mean = Mean::new(rc_s);
         Counters {
@@ -319,8 +302,7 @@ impl Counters {
         }
     }
 
-    /// Takes in an interval at one DoP, what the program did in it and what was counted. What the counters
-    /// don't say, or what is no number, is left out.
+    /// Takes in an interval at one DoP. Values that are missing or no numbers are left out.
     pub fn add(&mut self, dop: u32, interval: &Interval, counts: &Counts) {
         let dt_s = interval.dt_s;
         if !dt_s.is_finite() || dt_s <= 0.0 || dop == 0 {
@@ -349,8 +331,8 @@ impl Counters {
     }
 
     fn add_ipc(&mut self, dop: u32, interval: &Interval, counts: &Counts, ipc: Estimate) {
-        // Threads that work, serial phases included: N in SCAF's equation where all of them always do. What
-        // sleeps, or has its context taken by others, has no IPC and does no work, at any DoP.
+        // Threads that work, serial phases included: SCAF's N where all always work. Threads that sleep or
+        // have lost their context have no IPC and do no work, at any DoP.
         let cpu_s = counts.of(Event::Cycles).map_or(0.0, |cycles| cycles.cpu_s);
         let working = (interval.efficiency() * interval.p.max(1.0)).min(cpu_s / interval.dt_s);
         if dop == 1 {
@@ -358,25 +340,24 @@ impl Counters {
             self.serial_age_s = 0.0;
             return;
         }
-        // Instructions of threads that spin while they wait can't be told from those of work. They may be
-        // none to twice as many.
+        // Instructions of threads that spin while they wait can't be told from work: none to twice as many.
         let waits = if cpu_s > 0.0 { (1.0 - working * interval.dt_s / cpu_s).clamp(0.0, 1.0) } else { 1.0 };
         self.parallel.add(interval.dt_s, ipc.value * working, ipc.error + waits / 2.0);
     }
 
-    /// Takes in P(S), the IPC of a serial experiment (SCAF, section 4.3.1), in place of what was known of it.
+    /// Replaces P(S) by the IPC of a serial experiment (SCAF, section 4.3.1).
     pub fn serial_experiment(&mut self, ipc: Estimate) {
         self.serial.reset();
         self.serial.add(1.0, ipc.value, ipc.error);
         self.serial_age_s = 0.0;
     }
 
-    /// What was counted in the latest interval.
+    /// The rates of the latest interval.
     pub fn latest(&self) -> Option<Rates> {
         self.latest
     }
 
-    /// The latest DoP above 1, and the speedup there by IPC. `None` until both it and P(S) were measured.
+    /// The latest DoP above 1 and the speedup there by IPC. `None` until that and P(S) were measured.
     pub fn by_ipc(&self) -> Option<(u32, Estimate)> {
         let (one, here) = (self.serial.estimate()?, self.parallel.estimate()?);
         let drift = DRIFT * (1.0 - (-self.serial_age_s / DRIFT_S).exp());
@@ -384,13 +365,13 @@ impl Counters {
         self.told(Estimate { value: here.value / one.value, error })
     }
 
-    /// The latest DoP above 1, and the speedup there less contention. `None` until it was measured.
+    /// The latest DoP above 1 and the speedup there less contention. `None` until it was measured.
     pub fn by_stalls(&self) -> Option<(u32, Estimate)> {
         let here = self.less_contention.estimate()?;
         self.told(Estimate { error: here.error.hypot(STALL_ERROR), ..here })
     }
 
-    /// The latest DoP above 1, and the speedup there: both estimates, each as its error lets it count.
+    /// The latest DoP above 1 and the speedup there: both estimates, weighted by their errors.
     pub fn speedup(&self) -> Option<(u32, Estimate)> {
         let (one, other) = match (self.by_ipc(), self.by_stalls()) {
             (Some((_, one)), Some((_, other))) => (one, other),
@@ -409,7 +390,7 @@ impl Counters {
     }
 }
 
-/// The part of the work that was done in parallel regions, 0 to 1.
+/// The part of the work done in parallel regions, 0 to 1.
 fn parallel_part(interval: &Interval) -> f64 {
     let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     let useful_s = finite(interval.useful_s);

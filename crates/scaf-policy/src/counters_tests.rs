@@ -3,10 +3,8 @@ use proptest::prelude::*;
 
 const TRACE: &str = include_str!("../../../fixtures/counters/triad_model.csv");
 
-/// An interval of 1 s at 4 contexts, 3.6 of them useful, all parallel.
 const BUSY: Interval = Interval { dt_s: 1.0, p: 4.0, parallel_s: 1.0, useful_s: 3.6 };
 
-/// Counts of events that were counted all the time of `cpu_s` seconds.
 fn counted(cpu_s: f64, events: &[(Event, f64)]) -> Counts {
     let mut counts = Counts::default();
     for (event, count) in events {
@@ -19,8 +17,7 @@ fn ipc(cpu_s: f64, ipc: f64) -> Counts {
     counted(cpu_s, &[(Event::Instructions, ipc * 1e9), (Event::Cycles, 1e9)])
 }
 
-/// Counts of 1e9 cycles a second of CPU time, with stalls for last-level cache and memory and hits before
-/// each of them.
+/// Counts of 1e9 cycles a second of CPU time; `llc` and `memory` are the stalls and the hit ratio before.
 fn stalls(cpu_s: f64, llc: (f64, f64), memory: (f64, f64)) -> Counts {
     let (l2_hits, llc_hits) = (llc.1, memory.1);
     let cycles = cpu_s * 1e9;
@@ -59,15 +56,14 @@ fn an_event_that_never_ran_is_absent_and_not_zero() {
     // One that ran and saw nothing is zero.
     let quiet = Reading { enabled_ns: 2_000, running_ns: 1_500, ..earlier };
     assert_eq!(quiet.since(earlier).map(|counted| counted.count), Some(0.0));
-    // Counters that were set up anew are not compared with the old ones.
+    // New counters are not compared with old ones.
     assert_eq!(Reading::default().since(earlier), None);
 }
 
 #[test]
 fn equations_6_to_9_hold_at_their_extremes() {
     let contend = |stalls, hit_before| contention(&[Level { stalls, hit_before }]);
-    // SCALO, section 2.1: with no hit before it, all stalls are the program's own; with only hits, all are
-    // contention.
+    // SCALO, section 2.1: without hits before it, no stall is contention; with only hits, all are.
     assert_eq!((contend(8.0, 0.0), contend(8.0, 1.0), contend(8.0, 0.25)), (0.0, 8.0, 2.0));
     // Equation 8 is the sum of 6 and 7.
     let both = [Level { stalls: 2.0, hit_before: 0.5 }, Level { stalls: 4.0, hit_before: 0.75 }];
@@ -100,7 +96,7 @@ fn ipc_is_scafs_efficiency_where_all_threads_work() {
 #[test]
 fn time_that_others_take_from_it_is_no_speedup_and_no_slowdown() {
     let mut counters = Counters::new(1.0);
-    // At either DoP it has half of its contexts, though what it says of itself doesn't tell at DoP 1.
+    // At either DoP it has half of its contexts; its own report doesn't tell at DoP 1.
     counters.add(1, &Interval { p: 1.0, useful_s: 1.0, ..BUSY }, &ipc(0.5, 1.2));
     counters.add(4, &Interval { useful_s: 2.0, ..BUSY }, &ipc(2.0, 0.9));
     let (_, speedup) = counters.by_ipc().unwrap();
@@ -167,7 +163,7 @@ fn both_terms_of_equation_8_count_and_only_in_parallel_regions() {
     // 3.6 - 3.6 * (0.2 * 0.5 + 0.4 * 0.75)
     let counts = stalls(3.6, (0.2, 0.5), (0.4, 0.75));
     assert!((speedup(&BUSY, &counts) - 3.6 * 0.6).abs() < 1e-6, "{}", speedup(&BUSY, &counts));
-    // Half of the time serial: of 2.4 s of work 1.8 were parallel, and three quarters of the stalls count.
+    // Half of the time serial: of 2.4 s of work 1.8 were parallel, so three quarters of the stalls count.
     let half = Interval { dt_s: 1.2, parallel_s: 0.6, useful_s: 1.8, ..BUSY };
     let counts = stalls(2.4, (0.0, 0.5), (0.5, 0.5));
     let expected = (0.6 + 1.8 - 2.4 * 0.25 * 0.75) / 1.2;
@@ -185,7 +181,7 @@ fn without_stalls_for_memory_or_hit_ratios_there_is_no_correction() {
     assert_eq!(counters.latest().unwrap().ipc, None);
 }
 
-/// Replays the trace; the interval's end in seconds, DoP and what the counters then say.
+/// Replays the trace; `each` gets an interval's end in seconds, its DoP and the counters.
 fn replay(mut each: impl FnMut(f64, u32, &Counters)) {
     let mut counters = Counters::new(1.0);
     let mut last: Option<(f64, Readings)> = None;
@@ -251,7 +247,6 @@ fn any_interval() -> impl Strategy<Value = Interval> {
         .prop_map(|(dt_s, p, parallel_s, useful_s)| Interval { dt_s, p, parallel_s, useful_s })
 }
 
-/// An interval as the daemon's meter gives them.
 fn sound_interval() -> impl Strategy<Value = Interval> {
     (0.01f64..10.0, 1.0f64..1000.0, 0.0f64..=1.0, 0.0f64..=1.0).prop_map(|(dt_s, p, parallel, useful)| {
         Interval { dt_s, p, parallel_s: dt_s * parallel, useful_s: dt_s * parallel * p * useful }

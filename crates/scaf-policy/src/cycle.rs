@@ -1,12 +1,7 @@
-//! Notices when a feedback loop goes round in circles, and picks where to stop.
-//!
-//! A policy that fits its model to the latest efficiency need not come to rest: the new allocation gives new
-//! efficiencies, which give another allocation, which leads back to the first. This module remembers where
-//! the loop has been and what the programs achieved there. When the loop is about to return to a place, the
-//! best place it has been is *held*: until the programs behave differently there from when it was chosen.
-//!
-//! A *place* is an allocation, one DoP a program, in a fixed order of programs; its *worth* is the weighted
-//! sum of speedups that was measured there.
+//! Notices when a feedback loop goes round in circles, and picks where to stop. A policy that fits its model
+//! to the latest efficiency need not come to rest. When it is about to return to an earlier place, the best
+//! place is *held* until the programs behave differently there. A *place* is an allocation, one DoP a
+//! program, in a fixed order; its *worth* is the weighted sum of speedups measured there.
 
 /// Places a loop has been, latest last.
 #[derive(Debug, Default)]
@@ -15,13 +10,10 @@ pub(crate) struct Trail {
     held: Option<Visit>,
 }
 
-/// One place and what was measured there.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Visit {
     pub dops: Vec<u32>,
-    /// Each program's efficiency at its DoP.
     pub efficiencies: Vec<f64>,
-    /// The weighted sum of speedups.
     pub worth: f64,
 }
 
@@ -29,20 +21,17 @@ impl Trail {
     /// The longest cycle looked for, in decisions.
     pub const LONGEST: usize = 8;
 
-    /// By how much, relatively, an efficiency may leave what was seen before a held place is given up.
+    /// Relative change of an efficiency that ends the hold on a place.
     pub const TOLERANCE: f64 = 0.10;
 
-    /// Forgets everything, as when programs come or go.
     pub fn clear(&mut self) {
         *self = Trail::default();
     }
 
-    /// The place that is held, if any.
     pub fn held(&self) -> Option<&Visit> {
         self.held.as_ref()
     }
 
-    /// Takes in what was measured at a place: where the loop is now.
     pub fn visit(&mut self, now: Visit) {
         if let Some(held) = &self.held {
             if held.dops == now.dops && !held.still_true(&now) {
@@ -61,10 +50,8 @@ impl Trail {
         }
     }
 
-    /// To be asked before the loop moves on to `next`: whether it should hold a place instead, and which.
-    ///
-    /// Moving back to a place among the last [`Trail::LONGEST`] closes a cycle; the best of them is
-    /// then held from now on.
+    /// Before the loop moves on to `next`: the place to hold instead, if any. Moving back to a place among
+    /// the last [`Trail::LONGEST`] closes a cycle; the best of them is then held.
     pub fn closes_at(&mut self, next: &[u32]) -> Option<&Visit> {
         if self.held.is_none() {
             let here = self.visits.len().checked_sub(1)?;
@@ -82,10 +69,10 @@ impl Trail {
 }
 
 impl Visit {
-    /// Whether `now`, measured at the same place, still tells what this visit told.
+    /// Whether `now`, measured at the same place, agrees with this visit.
     fn still_true(&self, now: &Visit) -> bool {
         let pairs = self.efficiencies.iter().zip(&now.efficiencies).zip(&self.dops);
-        // On one context the efficiency is 1 whatever the program does.
+        // On one context the efficiency is always 1.
         pairs
             .filter(|(_, dop)| **dop > 1)
             .all(|((then, now), _)| (now - then).abs() <= Trail::TOLERANCE * then)

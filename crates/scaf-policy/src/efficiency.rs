@@ -1,22 +1,21 @@
-//! From what a client measured to one efficiency a program.
+//! From a client's measurements to one efficiency a program.
 //!
-//! SCAF (section 4.3.2) compares instructions per cycle in a parallel region with those of a serial
-//! experiment. Most machines of our users have no counters, so here the *useful* time takes their place: the
-//! time that threads spend inside the region's function less their waits. Over an interval of wall time dt on
-//! p contexts, the parallel part achieves a speedup of useful/parallel and the serial part one of 1, so that
-//! E = (useful + serial) / (p dt). That is the paper's weighted mean of E_parallel and E_serial = 1/p. It
-//! cannot see threads that slow each other down in the memory system: take it as an upper bound.
+//! SCAF (section 4.3.2) compares instructions per cycle in a region with those of a serial experiment. Most
+//! machines of our users have no counters, so *useful* time takes their place: the time that threads spend
+//! inside the region's function less their waits. Over wall time dt on p contexts E = (useful + serial) / (p
+//! dt), the paper's weighted mean of E_parallel and E_serial = 1/p: an upper bound, blind to memory
+//! contention.
 
-/// What one program did in an interval of time. All times are in seconds.
+/// What one program did in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
-    /// Wall time of the interval.
+    /// Wall time of the interval, in seconds.
     pub dt_s: f64,
-    /// Mean number of contexts granted in the interval, at least 1.
+    /// Mean number of contexts granted, at least 1.
     pub p: f64,
-    /// Wall time in parallel regions, at most `dt_s`.
+    /// Wall time in parallel regions in seconds, at most `dt_s`.
     pub parallel_s: f64,
-    /// Useful time in parallel regions, summed over threads.
+    /// Useful time in parallel regions in seconds, summed over threads.
     pub useful_s: f64,
 }
 
@@ -24,11 +23,9 @@ impl Interval {
     /// The smallest efficiency given: a program that did nothing is nearly, not exactly, worthless.
     pub const MIN: f64 = 1e-6;
 
-    /// The efficiency over this interval, above 0 and at most 1.
-    ///
-    /// Every field may come from a hostile client: values out of range are brought into it, values that are
-    /// not finite count as 0 (for `p`: 1). An interval without length says nothing about parallelism, so it
-    /// is taken for a serial one: 1/p.
+    /// The efficiency over this interval, above 0 and at most 1. Fields may come from a hostile client:
+    /// values out of range are clamped, and those that are not finite count as 0 (for `p`: 1). An interval
+    /// without length is taken for a serial one: 1/p.
     pub fn efficiency(&self) -> f64 {
         let finite = |v: f64| if v.is_finite() { v.max(0.0) } else { 0.0 };
         let p = finite(self.p).max(1.0);
@@ -37,16 +34,13 @@ impl Interval {
             return (1.0 / p).clamp(Self::MIN, 1.0);
         }
         let parallel = finite(self.parallel_s).min(dt);
-        // No team does more useful work than p contexts hold.
         let useful = finite(self.useful_s).min(p * parallel);
         let e = (useful + (dt - parallel)) / (p * dt);
         if e.is_finite() { e.clamp(Self::MIN, 1.0) } else { Self::MIN }
     }
 }
 
-/// SCAF's low-pass filter (section 4.3.2): E <- alpha x + (1 - alpha) E with alpha = dt / (RC + dt).
-///
-/// The first value is taken as it is.
+/// SCAF's low-pass filter (section 4.3.2): E <- a x + (1 - a) E with a = dt / (RC + dt); E starts as x.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LowPass {
     rc_s: f64,
@@ -59,10 +53,8 @@ impl LowPass {
         LowPass { rc_s: if rc_s.is_finite() { rc_s.max(0.0) } else { 0.0 }, value: None }
     }
 
-    /// Takes in a value that held for the last `dt_s` seconds; gives the smoothed value.
-    ///
-    /// A non-finite value is left out, as is one that held for no time (unless it is the first); the answer
-    /// is then the old value, or 0 where there is none.
+    /// Takes in a value that held for the last `dt_s` seconds; gives the smoothed value. A non-finite value
+    /// is left out, as is a later one that held for no time; the answer is then the old value, or 0.
     pub fn update(&mut self, dt_s: f64, value: f64) -> f64 {
         if !value.is_finite() {
             return self.value.unwrap_or(0.0);
@@ -85,7 +77,7 @@ impl LowPass {
         self.value
     }
 
-    /// Forgets what it has seen, as when the program's DoP changes and old values no longer speak for it.
+    /// Forgets all values, as when the program's DoP changes.
     pub fn reset(&mut self) {
         self.value = None;
     }

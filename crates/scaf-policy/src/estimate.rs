@@ -1,12 +1,12 @@
-//! Estimates: numbers with their errors, and the time of a run at a DoP by the times at others.
+//! Numbers with their errors, and the time of a run at a DoP from the times at others.
 
 use serde::{Deserialize, Serialize};
 
-/// DoPs remembered of a region; the ones that weren't seen for longest make room.
+/// DoPs remembered of a region; the one not seen for longest makes room.
 pub(crate) const POINTS: usize = 16;
-/// Two intervals in a row that differ from what was by this factor are another phase of the program.
+/// Two intervals in a row that differ from earlier ones by this factor are another phase of the program.
 pub(crate) const PHASE: f64 = 1.3;
-/// Relative error of a guess for each factor e in contexts that it is away from what was observed.
+/// Relative error of a guess for each factor e in contexts between it and what was observed.
 pub(crate) const GUESS: f64 = 0.3;
 
 /// A number with its relative standard error.
@@ -18,8 +18,7 @@ pub struct Estimate {
     pub error: f64,
 }
 
-/// Seconds a run at `p`, given those at some DoPs in order; a DoP alone is known by `exponent`: the speedup
-/// is p to that power.
+/// Seconds a run at `p`, from those at some DoPs in order; from one, the speedup is p to the `exponent`.
 pub(crate) fn seconds(points: &[(u32, Estimate)], p: u32, exponent: f64) -> Option<Estimate> {
     let from = |(dop, estimate): (u32, Estimate), exponent: f64| {
         let away = (f64::from(p.max(1)) / f64::from(dop.max(1))).ln();
@@ -44,7 +43,7 @@ pub(crate) fn seconds(points: &[(u32, Estimate)], p: u32, exponent: f64) -> Opti
     }
 }
 
-/// The power of p that the speed grows with from one point to the next.
+/// The power of p with which the speed grows from one point to the next.
 fn slope(low: (u32, Estimate), high: (u32, Estimate)) -> f64 {
     (low.1.value / high.1.value).ln() / (f64::from(high.0.max(1)) / f64::from(low.0.max(1))).ln()
 }

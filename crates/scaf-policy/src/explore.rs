@@ -1,24 +1,19 @@
-//! Which DoP is worth a step: a short time at a DoP at which nothing was observed yet.
-//!
-//! An estimate is as uncertain as its DoP is far from those that were observed ([`crate::observed`]). So the
-//! step goes to the most uncertain DoP first, 1 if the program never ran there, and halves what is left
-//! unknown with each. Then to 1 again, until the speedup at what the program has is sure: a machine's speed
-//! drifts, and one short time says little. It is over when no DoP is worth a step. Steps go down only: what a
-//! program has is never taken from another.
+//! Which DoP is worth a step: a short time at a DoP at which nothing was observed yet. The first step goes to
+//! 1 if the program never ran there. The next ones go to the DoP farthest from those observed
+//! ([`crate::observed`]), which halves what is unknown; the last ones to 1 again, until the speedup is sure,
+//! since a machine's speed drifts. Steps only go down: they take nothing from other programs.
 
 use crate::observed::Observed;
 use std::collections::BTreeSet;
 
-/// Relative error from which on an unknown DoP is worth a step.
+/// Relative error above which an unknown DoP is worth a step.
 const WORTH: f64 = 0.15;
-/// Relative error of the speedup at what the program has from which on another step to 1 is worth it.
+/// Relative error of the speedup at the program's DoP above which another step to 1 is worth it.
 const SURE: f64 = 0.08;
 
-/// The DoP between `least` and `most` (what the program has now) that is worth a step, if there is one. DoPs
-/// that were `tried` lately aren't.
+/// The DoP between `least` and `most` (the program's DoP) that is worth a step, if any; none `tried` lately.
 pub fn step(observed: &Observed, (least, most): (u32, u32), tried: &BTreeSet<u32>) -> Option<u32> {
     let known = observed.dops_beside(most);
-    // Without a DoP that is known there is nothing to compare with.
     if !known.contains(&most) {
         return None;
     }
@@ -27,7 +22,7 @@ pub fn step(observed: &Observed, (least, most): (u32, u32), tried: &BTreeSet<u32
         return Some(1);
     }
     let candidates = (least.max(2)..most).filter(|dop| !known.contains(dop) && !tried.contains(dop));
-    // The farthest from what is known is the most uncertain one; to ask for every error would cost much.
+    // The farthest from what is known is the most uncertain; computing every error would cost much.
     let distance = |dop: u32| {
         let away = |known: &u32| (f64::from(dop) / f64::from(*known)).ln().abs();
         known.iter().map(away).fold(f64::INFINITY, f64::min)
@@ -58,7 +53,6 @@ mod tests {
         }
     }
 
-    /// The steps that a program with `most` contexts takes, all of which succeed.
     fn steps(most: u32) -> Vec<u32> {
         let mut observed = Observed::default();
         ran_at(&mut observed, most);
@@ -102,7 +96,6 @@ mod tests {
             steps += 1;
         }
         assert!((2..=4).contains(&steps), "{steps}");
-        // Nor is it tried again at once.
         assert_eq!(step(&Observed::default(), (1, 2), &BTreeSet::from([1])), None);
     }
 }

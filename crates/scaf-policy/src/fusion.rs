@@ -1,32 +1,29 @@
 //! One estimate of a speedup from several sources, with its error.
 //!
-//! Useful time over wall time ([`crate::efficiency`]) is calm and blind to the memory system: an upper bound.
-//! What else there is sees everything, each with noise of its own: the observed curve ([`crate::observed`]),
-//! hardware counters. Those count by their errors, and what they say beyond the bound counts half: one of the
-//! two is wrong then, and it may be either, for one thread that lost its core for a moment lengthens all the
-//! others' waits. Where they agree with it within what they may be off by, it counts too; where they are
-//! clearly lower, the useful time is blind to something, and they count alone. Nothing is believed to be
-//! clearly faster than p times one thread.
+//! Useful time over wall time ([`crate::efficiency`]) has little noise, but is blind to the memory system: an
+//! upper bound. The observed curve ([`crate::observed`]) and hardware counters see everything, with noise.
+//! They count by their errors, and what they say beyond the bound counts half: either may be wrong, since one
+//! thread that loses its core for a moment lengthens all waits. The bound counts, too, unless they are
+//! clearly lower. No speedup is believed clearly above p.
 
 use crate::estimate::{Estimate, GUESS};
 use serde::{Deserialize, Serialize};
 
 /// Relative error of useful over wall where it was measured.
 const USEFUL_ERROR: f64 = 0.15;
-/// How far useful over wall may be below the truth, and a speedup above p: threads take a moment to start,
-/// share less cache than they have, and have more of it together.
+/// How far useful over wall may be below the truth, and a speedup above p: teams start late and share caches.
 const BOUND_SLACK: f64 = 0.1;
-/// What counts of a speedup beyond the bound and its slack, in logarithms.
+/// What part of a speedup beyond the bound and its slack counts, in logarithms.
 const BEYOND: f64 = 0.5;
-/// Sources that are this many of their errors below are so by no coincidence.
+/// Sources that are this many of their errors below the bound contradict it.
 const CLEARLY: f64 = 3.0;
-/// A source rests under an estimate if it has this share of it.
+/// An estimate rests on sources that have at least this share of its weight.
 const SHARE: f64 = 0.1;
 
-/// A speedup that was measured at one DoP.
+/// A speedup measured at one DoP.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
-    /// The DoP that it was measured at.
+    /// The DoP.
     pub dop: u32,
     /// The speedup there.
     pub speedup: Estimate,
@@ -38,14 +35,13 @@ impl Measured {
         Measured { dop, speedup: Estimate { value: speedup, error: USEFUL_ERROR } }
     }
 
-    /// The power of p that it takes speedups for.
+    /// The power of p that the speedup corresponds to, 0 to 1.
     pub fn exponent(self) -> f64 {
         let p = f64::from(self.dop);
         let exponent = self.speedup.value.ln() / p.ln();
         if p > 1.0 && exponent.is_finite() { exponent.clamp(0.0, 1.0) } else { 1.0 }
     }
 
-    /// What it says at `p`.
     fn at(self, p: u32) -> Estimate {
         let away = (f64::from(p) / f64::from(self.dop.max(1))).ln().abs();
         let error = if self.speedup.error.is_finite() { self.speedup.error.max(0.0) } else { 1.0 };
@@ -73,16 +69,16 @@ pub struct Said {
     pub useful: Option<Measured>,
     /// Hardware counters.
     pub counters: Option<Measured>,
-    /// The observed curve, at the DoP that is asked about.
+    /// The observed curve, at the DoP in question.
     pub curve: Option<Estimate>,
 }
 
-/// A speedup and what it rests on.
+/// A speedup and its sources.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fused {
     /// The speedup.
     pub speedup: Estimate,
-    /// Sources that have a tenth of it or more.
+    /// Sources that have a tenth of its weight or more.
     pub sources: Vec<Source>,
 }
 
@@ -119,7 +115,6 @@ fn weight(estimate: Estimate) -> f64 {
     estimate.error.max(1e-6).powi(-2)
 }
 
-/// What independent estimates come to, each by its error.
 fn mean(sources: &[(Source, Estimate)]) -> Option<Estimate> {
     if let [(_, one)] = sources {
         return Some(*one);
@@ -157,7 +152,6 @@ mod tests {
         let both = at_4(&said(is(3.4, 0.1)));
         assert!(both.speedup.value > 3.4 && both.speedup.value < 3.6 && both.speedup.error < 0.1, "{both:?}");
         assert_eq!(both.sources, [Source::Useful, Source::Curve]);
-        // A guess leaves it to the useful time.
         let guess = at_4(&said(is(3.0, 0.6)));
         assert!((guess.speedup.value - 3.8).abs() < 0.1, "{guess:?}");
         assert_eq!(guess.sources, [Source::Useful]);
@@ -181,7 +175,6 @@ mod tests {
         assert!(found.speedup.value < 2.1, "{found:?}");
         let alone = Said { useful: None, ..said(is(8.0, 0.01)) };
         assert!(at_4(&alone).speedup.value <= 4.0 * 1.1 + 1e-9);
-        // A curve that isn't sure hardly lifts it.
         assert!(at_4(&said(is(8.0, 0.5))).speedup.value < 3.8 * 1.1);
     }
 

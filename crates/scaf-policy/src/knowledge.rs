@@ -1,9 +1,6 @@
-//! What is known of one running program's speedup: the rules by which the daemon, and the simulator in its
-//! place, make a policy's input of what they measure.
-//!
-//! Useful over wall is smoothed while the DoP stays ([`Useful`]). With the observed curve and the counters it
-//! makes one estimate at each DoP ([`Knowledge::speedup`]). A program is *judged* at the DoP that was
-//! measured last, and its curve has the DoPs that it had.
+//! What is known of a running program's speedup: how the daemon and the simulator make a policy's input of
+//! measurements. Useful over wall ([`Useful`]), the observed curve and the counters make one estimate at each
+//! DoP ([`Knowledge::speedup`]). A program is *judged* at the DoP that was measured last.
 
 use crate::efficiency::{Interval, LowPass};
 use crate::estimate::Estimate;
@@ -11,18 +8,16 @@ use crate::fusion::{self, Fused, Measured, Said, Source};
 use crate::observed::Observed;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Points of a curve that are told.
+/// Most points of a curve.
 pub const MOST_POINTS: usize = 64;
-/// Useful time is remembered for so many seconds after the program went on to another DoP, at so many DoPs.
+/// Useful time at an earlier DoP is remembered for so many seconds, at so many DoPs.
 const KEPT_S: f64 = 30.0;
 const MOST_KEPT: usize = 16;
-/// A remembered speedup with a larger error says nothing: what is not known at all is taken for an equal
-/// part's worth.
+/// A remembered speedup with a larger error is ignored: an unknown program is taken for worth an equal part.
 const WORTHLESS: f64 = 0.5;
 
-/// How far a program has come. What it does before its first region or other parallel work, such as reading
-/// its input, won't come again; so that is forgotten when it begins. The interval in which it begins is like
-/// neither those before nor those after.
+/// How far a program has come. What it does before its first parallel work, such as reading its input, won't
+/// come again, so it is forgotten then. The interval in which that work begins is like neither side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stage {
     /// Not looked at yet.
@@ -30,14 +25,14 @@ pub enum Stage {
     New,
     /// It had no parallel work yet.
     Idle,
-    /// In the latest interval it began with that.
+    /// Parallel work began in the latest interval.
     Begins,
-    /// It had some before the latest interval, or before it was looked at.
+    /// It had parallel work before the latest interval, or before it was looked at.
     Begun,
 }
 
 impl Stage {
-    /// The stage after another interval, given whether there was parallel work by its end.
+    /// The stage after another interval; `worked` says whether there was parallel work by its end.
     pub fn next(self, worked: bool) -> Stage {
         match (self, worked) {
             (Stage::Idle, true) => Stage::Begins,
@@ -47,9 +42,8 @@ impl Stage {
     }
 }
 
-/// Useful time over wall time, smoothed, at the DoP that was measured last and at those before it. Without
-/// these a program that has one context for a moment would pass for a perfect one: on one context nothing is
-/// lost.
+/// Useful time over wall time, smoothed, at the DoP measured last and at earlier ones. Without the earlier
+/// ones a program with one context for a moment would pass for a perfect one: on one context nothing is lost.
 #[derive(Clone, Debug)]
 pub struct Useful {
     rc_s: f64,
@@ -57,7 +51,6 @@ pub struct Useful {
     at: BTreeMap<u32, Smoothed>,
 }
 
-/// An efficiency, and the seconds that have passed since.
 #[derive(Clone, Debug)]
 struct Smoothed {
     efficiency: LowPass,
@@ -76,14 +69,14 @@ impl Useful {
         self.at.clear();
     }
 
-    /// Takes in an interval that was spent on `dop` contexts. One without length says nothing.
+    /// Takes in an interval on `dop` contexts. One without length is ignored.
     pub fn add(&mut self, dop: u32, interval: &Interval) {
         let dt_s = interval.dt_s;
         if dt_s.is_nan() || dt_s <= 0.0 {
             return;
         }
         if self.dop != Some(dop) {
-            // What it did there before may be of another phase.
+            // An earlier time at this DoP may be of another phase.
             self.at.remove(&dop);
             self.dop = Some(dop);
         }
@@ -101,14 +94,13 @@ impl Useful {
         }
     }
 
-    /// The latest efficiency, 0 to 1, and its DoP; `None` before anything was measured.
+    /// The latest efficiency, 0 to 1, and its DoP; `None` before the first measurement.
     pub fn efficiency(&self) -> Option<(u32, f64)> {
         let dop = self.dop?;
         Some((dop, self.at.get(&dop)?.efficiency.value()?))
     }
 
-    /// The speedup that was measured nearest to `dop`, by the factor between them: one context tells nothing
-    /// of more, if there is anything else.
+    /// The speedup measured nearest to `dop`, by the DoPs' ratio; that at DoP 1 only if there is no other.
     pub fn near(&self, dop: u32) -> Option<Measured> {
         let away = |at: u32| (f64::from(at) / f64::from(dop.max(1))).ln().abs();
         let nearest = self.at.keys().copied().min_by(|a, b| {
@@ -119,7 +111,7 @@ impl Useful {
         Some(Measured::useful(nearest, efficiency * f64::from(nearest)))
     }
 
-    /// The DoPs at which it was measured and isn't forgotten yet.
+    /// The DoPs of remembered measurements.
     pub fn dops(&self) -> impl Iterator<Item = u32> + '_ {
         self.at.keys().copied()
     }
@@ -138,17 +130,17 @@ pub struct Knowledge<'a> {
     pub natural: u32,
 }
 
-/// The speedup at a DoP that the program had, and what it rests on.
+/// The speedup at a DoP that the program had, and its sources.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CurvePoint {
     /// The DoP, and the speedup there.
     pub measured: Measured,
-    /// Sources that have a tenth of it or more.
+    /// Sources that have a tenth of its weight or more.
     pub sources: Vec<Source>,
 }
 
 impl Knowledge<'_> {
-    /// The speedup at `dop`, by all sources, and what was observed of it; finite, or nothing.
+    /// The speedup at `dop` by all sources, and by observation alone; `None` if it isn't finite.
     pub fn speedup(&self, dop: u32) -> Option<(Fused, Option<Estimate>)> {
         let (useful, counters) = (self.useful.near(dop), self.counters);
         let curve = self.observed.speedup(dop, useful.map_or(1.0, Measured::exponent));
@@ -156,8 +148,8 @@ impl Knowledge<'_> {
         (fused.speedup.value.is_finite() && fused.speedup.error.is_finite()).then_some((fused, curve))
     }
 
-    /// The DoP that it is judged by, and its efficiency there: where it was measured, by all sources; before
-    /// that, what earlier runs promise for the DoP that it would have alone.
+    /// The DoP by which it is judged, and its efficiency there by all sources. Before it was measured: what
+    /// earlier runs promise at the DoP that it would have alone.
     pub fn judged(&self) -> Option<(u32, f64)> {
         let measured = self.useful.efficiency();
         if measured.is_none() && (self.natural <= 1 || !self.observed.remembers()) {
@@ -168,15 +160,14 @@ impl Knowledge<'_> {
         (measured.is_some() || error < WORTHLESS).then(|| (dop, (value / f64::from(dop)).min(1.0)))
     }
 
-    /// DoPs that this run or an earlier one really had.
+    /// DoPs that this run or an earlier one had.
     pub fn had(&self) -> BTreeSet<u32> {
         let mut dops = self.observed.dops();
         dops.extend(self.useful.dops());
         dops
     }
 
-    /// What is known at the DoPs that it had, up to the one that it would have alone; of more than
-    /// [`MOST_POINTS`] at some, among them `kept`. Some are guesses: that is what their errors tell.
+    /// The curve at the DoPs that it had, up to the natural one: at most [`MOST_POINTS`], with `kept`.
     pub fn curve(&self, kept: u32) -> Vec<CurvePoint> {
         let mut dops = self.had();
         dops.retain(|dop| (1..=self.natural).contains(dop));
@@ -188,14 +179,14 @@ impl Knowledge<'_> {
     }
 }
 
-/// The curve that what is remembered promises by itself.
+/// The curve that the memory of earlier runs promises by itself.
 pub fn promised(observed: &Observed) -> Vec<Measured> {
     let point = |dop: u32| Some(Measured { dop, speedup: observed.speedup(dop, 1.0)? });
     let good = |it: &Measured| it.speedup.value > 0.0 && it.speedup.error.is_finite();
     thinned(&observed.dops(), 1).filter_map(point).filter(good).collect()
 }
 
-/// At most [`MOST_POINTS`] of the DoPs: as far apart as they were, with the first, the last and `kept`.
+/// At most [`MOST_POINTS`] of the DoPs, evenly picked, with the first, the last and `kept`.
 fn thinned(dops: &BTreeSet<u32>, kept: u32) -> impl Iterator<Item = u32> + '_ {
     let surplus = dops.len() > MOST_POINTS;
     let step = if surplus { (dops.len() - 1) as f64 / (MOST_POINTS - 3) as f64 } else { 1.0 };

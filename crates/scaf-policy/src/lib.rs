@@ -1,21 +1,17 @@
 //! Decides how many hardware contexts every program gets, and which ones.
 //!
-//! The problem: several multi-threaded programs share one machine, and each would start one thread per
-//! hardware context. Given the machine and what is known about each program, a [`Policy`] says how many
-//! contexts each of them gets now (*allocation*, "how many"), and [`place::place`] picks the contexts
-//! (*placement*, "which"). The two are separate: a policy never learns the topology or the mechanism that
-//! carries its decision out, and the placement never asks which policy decided.
+//! Several multi-threaded programs share a machine, and each would start one thread per hardware context. A
+//! [`Policy`] says how many contexts each of them gets now (*allocation*), and [`place::place`] picks them
+//! (*placement*). A policy never learns how its decision is carried out; the placement never asks who
+//! decided.
 //!
-//! This crate is pure. It does no I/O, reads no clock, starts no thread and draws no random number: what it
-//! needs, it is given, and the same calls in the same order give the same answers. The daemon and the
-//! simulator run the same code.
+//! This crate is pure: no I/O, clock, thread or random number. The same calls in the same order give the same
+//! answers, in the daemon and in the simulator. Numbers come from other processes, so NaN, infinities,
+//! negative values and zeros are made harmless; no function here panics because of one.
 //!
-//! Words: a *PU* is a hardware context (hwloc's processing unit); *DoP* is the degree of parallelism, the
-//! number of PUs that a program may use; the *speedup* S(p) is a program's rate of progress on p contexts
-//! over its rate on one; the *efficiency* is E = S/p; *STP*, system throughput, is the sum of speedups.
-//!
-//! No function here panics or returns nonsense because of a number it is given: efficiencies and weights come
-//! from other processes, so NaN, infinities, negative values and zeros are all met and made harmless.
+//! Words: a *PU* is a hardware context (hwloc's processing unit); *DoP*, degree of parallelism, is the number
+//! of PUs that a program may use; the *speedup* S(p) is its rate of progress on p contexts over that on one;
+//! the *efficiency* is E = S/p; *STP*, system throughput, is the sum of speedups.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,4 @@
-//! The figures by which workloads of several programs are judged.
-//!
-//! All of them leave out values that are not finite and positive, so that one failed measurement does not
-//! turn a table into NaN; an empty list gives 0.
+//! Figures that judge workloads. Values that aren't finite and positive are left out; an empty list gives 0.
 
 fn sane(values: &[f64]) -> impl Iterator<Item = f64> + '_ {
     values.iter().copied().filter(|v| v.is_finite() && *v > 0.0)
@@ -17,8 +14,7 @@ pub fn stp(speedups: &[f64]) -> f64 {
     sane(speedups).sum()
 }
 
-/// Average normalised turnaround time: the mean slowdown against running alone with the whole machine
-/// (turnaround shared / turnaround alone; 1 is as fast as alone, less is better).
+/// Average normalised turnaround time: the mean slowdown (turnaround shared / alone; less is better).
 pub fn antt(slowdowns: &[f64]) -> f64 {
     mean(sane(slowdowns))
 }
@@ -29,7 +25,7 @@ pub fn fairness(slowdowns: &[f64]) -> f64 {
     if high > 0.0 { low / high } else { 0.0 }
 }
 
-/// The geometric mean, as ratios are averaged.
+/// The geometric mean.
 pub fn geomean(ratios: &[f64]) -> f64 {
     if sane(ratios).next().is_none() { 0.0 } else { mean(sane(ratios).map(f64::ln)).exp() }
 }

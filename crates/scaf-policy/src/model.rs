@@ -1,8 +1,5 @@
-//! SCAF's speedup model: one number a program, fitted to its latest efficiency.
-//!
-//! S(p) = 1 + C ln p goes through (1, 1) and through the one point that was measured, (p', E p') (SCAF,
-//! section 3.3, equation 2). With a model of that form the sum of speedups is largest where contexts are
-//! divided in proportion to C (equation 9).
+//! SCAF's speedup model S(p) = 1 + C ln p, through the latest measured point (section 3.3, equation 2). With
+//! it the sum of speedups is largest where contexts are divided in proportion to C (equation 9).
 
 /// The logarithmic speedup model of one program.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -12,15 +9,11 @@ pub struct LogModel {
 }
 
 impl LogModel {
-    /// The smallest C that a fit gives. A program that runs slower in parallel than alone has a negative C,
-    /// with which there is no proportion to speak of; against a perfectly scaling program on 24 contexts
-    /// (C = 7.2), 0.01 is a share of 0.03 contexts, so such a program is left with its floor.
+    /// The smallest C that a fit gives, since a program that is slower in parallel has a negative C. Against
+    /// perfect scaling on 24 contexts (C = 7.2), 0.01 is a share of 0.03 contexts.
     pub const MIN_C: f64 = 0.01;
 
-    /// Fits the model to efficiency `e` (0 to 1; values above 1 count as 1) measured at DoP `p`.
-    ///
-    /// `None` where that says nothing: at p = 1 every model gives S = 1, and a non-finite `e` is no
-    /// measurement.
+    /// Fits the model to efficiency `e` (clamped to 0 to 1) at DoP `p`; `None` for p < 2 or a non-finite `e`.
     pub fn fit(e: f64, p: u32) -> Option<LogModel> {
         if p < 2 || !e.is_finite() {
             return None;

@@ -1,17 +1,13 @@
 //! Speedup as observed: how long the same work took at each DoP that occurred.
 //!
-//! The runs of one region, or their iterations where those are known, do about the same work, whatever the
-//! size of their team. So their mean wall time at one DoP over that at another is a speedup, with all that
-//! useful time (SCALO's equations 1 to 5) is blind to: memory bandwidth, caches, the runtime itself. A
-//! program is its regions, each as often as it ran lately, and its serial time.
+//! The runs of a region, or their iterations where known, do about the same work with any team. So the ratio
+//! of their mean wall times at two DoPs is a speedup, with all that useful time (SCALO's equations 1 to 5) is
+//! blind to: memory bandwidth, caches, the runtime itself. A program is its regions, each as often as it ran
+//! lately, and its serial time. At other DoPs the time is a power of p, with an error that grows with the
+//! distance.
 //!
-//! Between DoPs that occurred, and beyond them, the time is taken for a power of p: a straight line on double
-//! logarithmic paper. What that guess is worth is told with it: the error grows with the distance to what was
-//! observed.
-//!
-//! What earlier runs taught ([`Past`]) counts like what was observed, a little less sure. A run with another
-//! problem size takes another time at each DoP, but much the same ratio of them: so the past gives a region's
-//! curve its shape, and what is observed at the same DoPs gives it its scale.
+//! What earlier runs taught ([`Past`]) counts like what was observed, a little less sure. The past gives a
+//! region's curve its shape, which hardly depends on the problem size, and observations give its scale.
 
 mod point;
 
@@ -20,24 +16,23 @@ use crate::past::{Mix, Past, PastRegion};
 use point::{Point, new_phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Regions remembered of a program; the ones that ran least make room.
+/// Regions remembered of a program; those that ran least make room.
 const REGIONS: usize = 256;
-/// After so many seconds of running, what a program did counts half for its mix of regions.
+/// Half-life of what a program did in its mix of regions, in seconds of running.
 const HALF_LIFE_S: f64 = 5.0;
-/// Earlier runs count like so many seconds of this one at first: as many as what a program does lately is
-/// made of.
+/// Seconds of this run that earlier runs count for at first: as many as the fading sums hold.
 const PAST_S: f64 = HALF_LIFE_S / std::f64::consts::LN_2;
 
 /// What one region did at one DoP in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Runs {
-    /// Which region; the same number in every interval.
+    /// The region's number, the same in every interval.
     pub region: u64,
     /// The DoP of its runs.
     pub dop: u32,
     /// Runs that ended.
     pub runs: f64,
-    /// The same, or their iterations where those are counted: each stands for much the same work.
+    /// Runs or, where they are counted, their iterations: each stands for much the same work.
     pub count: f64,
     /// Their wall time, in seconds.
     pub wall_s: f64,
@@ -46,7 +41,7 @@ pub struct Runs {
 /// What a program did in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spell<'a> {
-    /// The DoP that it had, but for runs that say another.
+    /// The DoP of the interval, but for runs that say another.
     pub dop: u32,
     /// Length of the interval, in seconds.
     pub dt_s: f64,
@@ -56,34 +51,29 @@ pub struct Spell<'a> {
     pub runs: &'a [Runs],
 }
 
-/// The times of one region's runs.
 #[derive(Clone, Debug, Default)]
 struct ObservedRegion {
     points: BTreeMap<u32, Point>,
-    /// Intervals so far.
     intervals: u64,
-    /// Runs lately, fading.
     lately: f64,
-    /// All runs so far, and all of what is counted: runs, or their iterations.
+    /// All runs so far, and all of what is counted: runs or iterations.
     runs: f64,
     counted: f64,
-    /// What earlier runs taught.
     past: Option<PastRegion>,
-    /// What a run takes now over what it took then.
+    /// What a run takes now over what it took in the past.
     scale: f64,
-    /// Seconds a run at each DoP that is known, in order: from `points` and `past`, whenever one of them
-    /// changes.
+    /// Seconds a run at each known DoP, in order; made from `points` and `past` whenever one of them changes.
     known: Vec<(u32, Estimate)>,
 }
 
-/// A region as it is known at one DoP.
+/// A region as known at one DoP.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RegionAt {
-    /// Which.
+    /// The region's number.
     pub region: u64,
     /// Seconds a run at that DoP.
     pub mean_s: f64,
-    /// Seconds of such runs lately, fading.
+    /// Seconds spent in its runs lately, fading.
     pub lately_s: f64,
     /// Whether it also ran on one context since it last changed.
     pub alone: bool,
@@ -113,10 +103,9 @@ impl ObservedRegion {
         }
     }
 
-    /// Makes `known` anew.
     fn know(&mut self) {
-        // A region whose runs differ in size, like the levels of a multigrid cycle, differs from interval to
-        // interval, at every DoP: those with many intervals say so for those with few.
+        // Runs may differ in size, like the levels of a multigrid cycle, and then do at every DoP: DoPs with
+        // many intervals tell the spread of those with few.
         let spread = self.points.values().map(Point::spread).fold(0.0, f64::max);
         let observed: Vec<_> =
             self.points.iter().map(|(dop, point)| (*dop, point.estimate(spread))).collect();
@@ -136,17 +125,17 @@ impl ObservedRegion {
         Estimate { error: before.and_then(|past| past.error_of(dop)).unwrap_or(known.error), ..known }
     }
 
-    /// How many of what is counted a run is, on average.
+    /// Mean count of a run.
     fn each(&self) -> f64 {
         self.counted / self.runs
     }
 
-    /// Seconds of running lately, roughly: what it is worth remembering for.
+    /// Seconds of running lately, roughly: by this, regions make room.
     fn worth(&self, past_s: f64) -> f64 {
         self.weight(past_s) * self.known.last().map_or(0.0, |(_, one)| one.value)
     }
 
-    /// Runs lately, and those that the past counts for as `weight_s` seconds of running.
+    /// Recent count, with that of the past for `weight_s` seconds of running.
     fn weight(&self, weight_s: f64) -> f64 {
         self.lately + self.past.as_ref().map_or(0.0, |past| past.runs_per_s * weight_s / self.scale)
     }
@@ -158,16 +147,14 @@ pub struct Observed {
     regions: BTreeMap<u64, ObservedRegion>,
     /// Serial seconds lately, fading as the regions' runs do.
     serial_s: f64,
-    /// Seconds lately in regions of which no run ended, by the DoP that they were spent at.
+    /// Recent seconds in regions of which no run ended, by their DoP.
     other_s: BTreeMap<u32, f64>,
-    /// The same without fading: all seconds, the serial ones, and those in regions of which no run has ended
-    /// so far.
+    /// The same sums without fading.
     all: Sums,
-    /// What the program did in earlier runs, and how much that still counts: 1 at first, fading.
+    /// What the program did in earlier runs, and its weight: 1 at first, fading.
     past: Option<(Mix, f64)>,
 }
 
-/// See [`Observed`].
 #[derive(Clone, Debug, Default)]
 struct Sums {
     seconds: f64,
@@ -176,7 +163,7 @@ struct Sums {
 }
 
 impl Observed {
-    /// Takes in an interval. What isn't finite and positive in it is left out.
+    /// Takes in an interval. Values in it that aren't finite and positive are left out.
     pub fn add(&mut self, spell: &Spell) {
         let good = |value: f64| value.is_finite() && value > 0.0;
         if !good(spell.dt_s) || spell.dop == 0 {
@@ -211,7 +198,7 @@ impl Observed {
         self.all.seconds += spell.dt_s;
         self.all.serial_s += spell.dt_s - parallel_s;
         if self.all.other_s.len() < POINTS || self.all.other_s.contains_key(&spell.dop) {
-            // A region's time comes off again when it ends.
+            // A run that ends takes off the seconds that earlier intervals added for it.
             *self.all.other_s.entry(spell.dop).or_default() += parallel_s - known_s;
         }
         self.forget_surplus();
@@ -226,7 +213,7 @@ impl Observed {
         least.iter().take(surplus).for_each(|(_, number)| drop(self.regions.remove(number)));
     }
 
-    /// Takes in what earlier runs taught, in place of what it was told of them before.
+    /// Takes in what earlier runs taught, in place of an earlier past.
     pub fn remember(&mut self, past: Past) {
         let weight = self.past.as_ref().map_or(1.0, |(_, weight)| *weight);
         self.forget_past();
@@ -240,7 +227,7 @@ impl Observed {
         self.forget_surplus();
     }
 
-    /// Forgets what it was told of earlier runs.
+    /// Forgets what earlier runs taught.
     pub fn forget_past(&mut self) {
         self.past = None;
         self.regions.values_mut().for_each(|region| region.past = None);
@@ -277,7 +264,7 @@ impl Observed {
         self.past.as_ref().map_or(0.0, |(_, weight)| weight * PAST_S)
     }
 
-    /// Whether anything was taken in of earlier runs.
+    /// Whether it has a past from earlier runs.
     pub fn remembers(&self) -> bool {
         self.past.is_some()
     }
@@ -287,7 +274,7 @@ impl Observed {
         self.regions.values().flat_map(|region| region.known.iter().map(|(dop, _)| *dop)).collect()
     }
 
-    /// Those that can be compared with `dop`: some region ran at both.
+    /// The DoPs that can be compared with `dop`: some region ran at both.
     pub fn dops_beside(&self, dop: u32) -> BTreeSet<u32> {
         let there = self.regions.values().filter(|region| region.knows(dop));
         there.flat_map(|region| region.known.iter().map(|(dop, _)| *dop)).collect()
@@ -307,8 +294,7 @@ impl Observed {
         })
     }
 
-    /// A region that is known ran on one context beside the program, in `seconds`: it is not among what the
-    /// program did.
+    /// Takes in that a known region ran on one context in `seconds` beside the program, not as a part of it.
     pub fn tried_alone(&mut self, region: u64, seconds: f64) {
         if let Some(region) = self.regions.get_mut(&region)
             && region.runs > 0.0
@@ -320,8 +306,7 @@ impl Observed {
         }
     }
 
-    /// The speedup at `p`, where nothing better is known of a region than that its speedup at its only DoP is
-    /// that DoP to the power `exponent` (0 to 1). `None` before anything was observed.
+    /// The speedup at `p`; that of a region known at one DoP is p to the power `exponent` (0 to 1).
     pub fn speedup(&self, p: u32, exponent: f64) -> Option<Estimate> {
         let exponent = if exponent.is_finite() { exponent.clamp(0.0, 1.0) } else { 1.0 };
         let (alone, here) = (self.seconds(1, exponent)?, self.seconds(p.max(1), exponent)?);
@@ -332,7 +317,7 @@ impl Observed {
         value.is_finite().then_some(Estimate { value, error: alone.error.hypot(here.error) })
     }
 
-    /// How long what it did lately takes at `p`.
+    /// Seconds that the program's recent work takes at `p`.
     fn seconds(&self, p: u32, exponent: f64) -> Option<Estimate> {
         let (past_s, before) = (self.past_s(), self.past.as_ref().map(|(mix, _)| mix));
         let mut sum = self.serial_s + before.map_or(0.0, |mix| mix.serial * past_s);

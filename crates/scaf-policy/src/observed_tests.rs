@@ -1,8 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A program of `regions` (runs a second of work, seconds at one context, share that scales) and a serial
-/// share, run for `intervals` of 0.25 s at `dop`, with times off by up to `noise`.
+/// `regions`: runs a second of work, seconds at one context, share that scales; and the serial share.
 struct Model {
     regions: Vec<(f64, f64, f64)>,
     serial: f64,
@@ -85,7 +84,7 @@ fn one_dop_alone_is_as_good_as_what_is_known_besides() {
 
 #[test]
 fn regions_whose_runs_differ_in_size_are_compared_by_their_mean() {
-    // A multigrid cycle: the same region at four levels, whose runs are all counted together.
+    // A multigrid cycle: the same region at four levels.
     let level = |p: u32| (0..4).map(|l| 1e-3 / f64::from(1 << l) / f64::from(p)).sum::<f64>();
     let mut observed = Observed::default();
     for p in [2, 1] {

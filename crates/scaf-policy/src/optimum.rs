@@ -1,35 +1,29 @@
-//! The best integer division of a machine among programs of whom it is known what contexts are worth to them.
+//! The best integer division of a machine among programs, given what contexts are worth to each.
 //!
-//! Maximise the sum of v_i(p_i) over whole numbers p_i within a least and a most for each program, with at
-//! most so many contexts in all. A program's worth v_i is given by *knots*, with straight lines between them;
-//! it may bend upwards, have steps, and fall again. Contexts that add nothing are left idle.
+//! Maximises the sum of v_i(p_i) over whole numbers p_i within a least and a most for each program and a
+//! total. A worth v_i is given by *knots* with straight lines between them; it may bend upwards, have steps,
+//! and fall again. Contexts that add nothing are left idle.
 //!
-//! Were all v_i concave, it would do to give contexts away one by one where the next is worth most. So that
-//! is done first, on the *concave hulls* of the v_i. It gives a bound that nothing exceeds, and a division
-//! that is often as good as the bound: then that is all. Otherwise at the *price* of the last context a
-//! program's DoP loses something against its best DoP at that price. The losses of a division add up to its
-//! distance from the bound, so a DoP that alone loses more than the division at hand is part of no better
-//! one, and is struck out. What remains, a few DoPs of a few programs, is searched by dynamic programming, in
-//! halves, which needs no memory but for what 0, 1, 2, ... contexts bring. Memory is linear in knots and
-//! contexts.
+//! First, contexts are given one by one where the next is worth most on the *concave hulls* of the v_i, which
+//! gives a bound and often reaches it. Otherwise, at the *price* of the last context, each DoP loses
+//! something against the program's best one. The losses of a division add up to its distance from the bound,
+//! so a DoP that alone loses more than the division at hand is struck out. The rest is searched by dynamic
+//! programming in halves. Memory is linear in knots and contexts.
 
-/// What contexts are worth to one program.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Worth {
     /// In the order of DoPs, each once, at least one; all values finite.
     knots: Vec<(u32, f64)>,
 }
 
-/// Values are brought into plus and minus this: sums stay exact to 1e-3 with 10,000 programs, and no
-/// difference overflows.
+/// Bound on values: sums stay exact to 1e-3 with 10,000 programs, and no difference overflows.
 const MOST: f64 = 1e9;
 /// Divisions whose values differ by less, relatively, are equally good.
 const ALIKE: f64 = 1e-12;
 
 impl Worth {
-    /// From knots in any order; the first and the last are the least and the most that the program can be
-    /// given. Of two at one DoP the first counts; what is no number is worth nothing. Without any knot: one
-    /// context, worth nothing.
+    /// From knots in any order; the first and the last DoP are the least and the most that the program can be
+    /// given. Of two at one DoP the first counts; NaN is worth 0. No knots: one context, worth 0.
     pub fn new(mut knots: Vec<(u32, f64)>) -> Worth {
         knots.sort_by_key(|knot| knot.0);
         knots.dedup_by_key(|knot| knot.0);
@@ -42,7 +36,6 @@ impl Worth {
         Worth { knots }
     }
 
-    /// The least that it can be given.
     pub fn least(&self) -> u32 {
         self.knots[0].0
     }
@@ -58,21 +51,21 @@ impl Worth {
         }
     }
 
-    /// The same from `least` to `most` only, as far as it goes that far.
+    /// The same worth, cut to `least` to `most`.
     pub fn within(&self, least: u32, most: u32) -> Worth {
         let ends = [least, most.max(least)].map(|p| (p, self.at(p)));
         let between = self.knots.iter().copied().filter(|knot| least < knot.0 && knot.0 < most);
         Worth::new(between.chain(ends).collect())
     }
 
-    /// The fewest contexts, of at most `p`, with which it can't do better.
+    /// The fewest contexts, of at most `p`, that are worth the most.
     pub fn best_within(&self, p: u32) -> u32 {
         let knots = self.knots.iter().filter(|knot| knot.0 < p).copied();
         let all = knots.chain([(p.max(self.least()), self.at(p))]);
         all.reduce(|best, knot| if knot.1 > best.1 { knot } else { best }).map_or(p, |best| best.0)
     }
 
-    /// The knots of its least concave cover, as far as it grows.
+    /// The knots of the least concave cover, as far as it grows.
     fn hull(&self) -> Vec<(u32, f64)> {
         let mut hull: Vec<(u32, f64)> = Vec::new();
         for &knot in &self.knots {
@@ -93,13 +86,12 @@ fn slope(low: (u32, f64), high: (u32, f64)) -> f64 {
     (high.1 - low.1) / f64::from(high.0 - low.0)
 }
 
-/// How many contexts each program gets, of `capacity`; where the leasts don't fit, these. Of equally good
-/// divisions one is always the same: it depends on the order of `worths` only, and where a straight line
-/// makes contexts worth the same to several, they get equally many of these.
+/// How many of `capacity` contexts each program gets; the leasts, where these don't fit. Ties depend on the
+/// order of `worths` only; contexts worth the same to several, on straight lines, are divided equally.
 pub(crate) fn best(capacity: u32, worths: &[Worth]) -> Vec<u32> {
     let least: u64 = worths.iter().map(|worth| u64::from(worth.least())).sum();
     match u32::try_from(u64::from(capacity).saturating_sub(least)) {
-        // Among divisions that are equally good may be one with contexts that add nothing.
+        // An equally good division may hold contexts that add nothing.
         Ok(spare) if spare > 0 => {
             worths.iter().zip(search(spare, worths)).map(|(worth, p)| worth.best_within(p)).collect()
         }
@@ -107,7 +99,6 @@ pub(crate) fn best(capacity: u32, worths: &[Worth]) -> Vec<u32> {
     }
 }
 
-/// A straight piece of a hull.
 struct Piece {
     program: usize,
     from: u32,
@@ -127,8 +118,7 @@ fn search(spare: u32, worths: &[Worth]) -> Vec<u32> {
     }
     // A hull's slopes fall, so a program's pieces stay in their order.
     let steeper = |a: &Piece, b: &Piece| b.slope.total_cmp(&a.slope).then(a.program.cmp(&b.program));
-    // Each piece takes a context at least, and one more than are taken tells the price: the rest needn't be
-    // in order.
+    // Each piece takes at least a context; one piece beyond those tells the price, so the rest isn't sorted.
     let needed = spare as usize + 1;
     if needed < pieces.len() {
         pieces.select_nth_unstable_by(needed, steeper);
@@ -166,8 +156,7 @@ fn search(spare: u32, worths: &[Worth]) -> Vec<u32> {
     dops
 }
 
-/// What is `left`, and what pieces of that price already have, goes to all of these: first to those who have
-/// least.
+/// Divides `left`, and what the pieces of that price already have, among all of these: least first.
 fn level(pieces: &[Piece], price: f64, mut left: u32, dops: &[u32]) -> Vec<u32> {
     let mut dops = dops.to_vec();
     let mut equal: Vec<&Piece> = pieces.iter().filter(|piece| piece.slope == price).collect();
@@ -177,8 +166,6 @@ fn level(pieces: &[Piece], price: f64, mut left: u32, dops: &[u32]) -> Vec<u32> 
     }
     let get = |piece: &Piece, level: u32| level.saturating_sub(piece.from).min(piece.contexts);
     let sum = |level| equal.iter().map(|piece| u64::from(get(piece, level))).sum::<u64>();
-    // The highest level that fits, between one that does and one that doesn't or where all have what they
-    // can.
     let (mut low, mut high) = (0, equal.iter().map(|piece| piece.from + piece.contexts).max().unwrap_or(0));
     while low < high {
         let middle = low + (high - low).div_ceil(2);
@@ -193,11 +180,11 @@ fn level(pieces: &[Piece], price: f64, mut left: u32, dops: &[u32]) -> Vec<u32> 
     dops
 }
 
-/// What is `left` goes to the next pieces that fit into it, and the rest to the first that doesn't.
+/// Gives `left` to the next pieces that fit into it, and the rest to the first that doesn't.
 fn fill(pieces: &[Piece], mut left: u32, dops: &[u32]) -> Vec<u32> {
     let mut dops = dops.to_vec();
     for piece in pieces {
-        // A piece that follows on one that didn't fit begins where its program isn't.
+        // A piece after one that didn't fit doesn't begin at its program's DoP.
         if dops[piece.program] == piece.from && piece.contexts <= left {
             dops[piece.program] += piece.contexts;
             left -= piece.contexts;
@@ -209,13 +196,13 @@ fn fill(pieces: &[Piece], mut left: u32, dops: &[u32]) -> Vec<u32> {
     dops
 }
 
-/// DoPs of one program that may be part of a better division than the one at hand.
+/// DoPs of a program that may be part of a better division than the one at hand.
 struct Candidates {
     program: usize,
     runs: Vec<Run>,
 }
 
-/// DoPs in a row whose values lie on a straight line.
+/// Successive DoPs whose values lie on a straight line.
 #[derive(Clone, Copy)]
 struct Run {
     from: u32,
@@ -231,7 +218,7 @@ impl Run {
 }
 
 impl Candidates {
-    /// Those that lose at most `gap` at that price.
+    /// The DoPs that lose at most `gap` at that price.
     fn of(program: usize, worth: &Worth, price: f64, gap: f64) -> Candidates {
         let net = |(p, value): (u32, f64)| value - price * f64::from(p);
         let top = worth.knots.iter().copied().map(net).fold(f64::NEG_INFINITY, f64::max);
@@ -278,12 +265,12 @@ impl Candidates {
     }
 }
 
-/// Searches what may be better than `dops`, which is worth `gap` less than a bound.
+/// Searches for a better division than `dops`, which is worth `gap` less than a bound.
 fn refine(capacity: u32, worths: &[Worth], price: f64, gap: f64, dops: &mut [u32]) {
     let (mut open, mut left) = (Vec::new(), i64::from(capacity));
     for (program, worth) in worths.iter().enumerate() {
         let candidates = Candidates::of(program, worth, price, gap);
-        // The division at hand is among them, but for rounding.
+        // Only rounding can leave out the division at hand.
         let Some(least) = candidates.least() else { return };
         left -= i64::from(least);
         if !candidates.is_one() {
@@ -320,7 +307,7 @@ fn halve(open: &[Candidates], contexts: u32, dops: &mut [u32]) {
     }
 }
 
-/// What 0, 1, ... `contexts` more than their least candidates bring to `open`, at most.
+/// The most that 0, 1, ... `contexts` more than their least candidates bring to `open`.
 fn most(open: &[Candidates], contexts: u32) -> Vec<f64> {
     let mut most = vec![0.0f64; contexts as usize + 1];
     for candidates in open {

@@ -9,7 +9,6 @@ fn value(worths: &[Worth], dops: &[u32]) -> f64 {
     worths.iter().zip(dops).map(|(worth, p)| worth.at(*p)).sum()
 }
 
-/// By trying all.
 fn by_force(capacity: u32, worths: &[Worth]) -> f64 {
     let [first, rest @ ..] = worths else { return 0.0 };
     let others: u32 = rest.iter().map(Worth::least).sum();
@@ -80,7 +79,7 @@ proptest! {
         prop_assert!(dops.iter().sum::<u32>() <= capacity);
         prop_assert!(dops.iter().zip(&worths).all(|(p, worth)| *p >= worth.least()));
         let (found, most) = (value(&worths, &dops), by_force(capacity, &worths));
-        // Sums of hostile values cancel, and are as exact as their largest part is.
+        // Sums of hostile values are as exact as their largest part.
         let largest = worths.iter().flat_map(|worth| &worth.knots).map(|knot| knot.1.abs()).fold(1.0,
             f64::max);
         prop_assert!((found - most).abs() <= 1e-10 * largest, "{found} of {most}: {dops:?}");

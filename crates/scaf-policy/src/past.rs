@@ -1,33 +1,31 @@
-//! What earlier runs of a program taught about its speedup, in the form in which [`crate::observed`] gives it
-//! away and takes it in again. Where it is kept, and for which programs, is none of this crate's business.
+//! What earlier runs of a program taught about its speedup, as [`crate::observed`] gives and takes it.
 
 use crate::estimate::{Estimate, GUESS, PHASE, POINTS, seconds};
 use std::collections::BTreeMap;
 
-/// Added to the error of what another run observed: machines and inputs differ a little from day to day.
+/// Added to the error of another run's observations: machines and inputs differ a little from day to day.
 const ANOTHER_RUN: f64 = 0.05;
-/// Seconds that a run of a region may be said to have taken; what lies outside is nonsense.
+/// Range of believable seconds for a run of a region.
 const SECONDS: std::ops::RangeInclusive<f64> = 1e-9..=1e6;
-/// Largest DoP that makes sense.
 const MOST_DOP: u32 = 65_535;
 
 /// All that earlier runs taught about a program.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Past {
-    /// Its regions, by the same numbers as in [`crate::observed::Runs`].
+    /// Its regions, by their numbers in [`crate::observed::Runs`].
     pub regions: BTreeMap<u64, PastRegion>,
-    /// What else it did.
+    /// What it did besides.
     pub mix: Mix,
 }
 
 /// What earlier runs taught about a region.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PastRegion {
-    /// Runs of it in a second of the program's running.
+    /// Its runs in a second of the program's running.
     pub runs_per_s: f64,
     /// Seconds a run at the DoPs that it ran at.
     pub points: BTreeMap<u32, Estimate>,
-    /// Whether that was the program with the same arguments; else its times are a guess.
+    /// Whether the program had the same arguments; else its times are a guess.
     pub same: bool,
 }
 
@@ -36,18 +34,17 @@ pub struct PastRegion {
 pub struct Mix {
     /// Serial seconds, 0 to 1.
     pub serial: f64,
-    /// Seconds in regions of which no run ended, by the DoP that they were spent at.
+    /// Seconds in regions of which no run ended, by their DoP.
     pub other: BTreeMap<u32, f64>,
 }
 
 impl PastRegion {
-    /// Without what is no number in its range; `None` if nothing is left.
+    /// Without numbers out of range; `None` if no point is left.
     pub(crate) fn sane(self) -> Option<PastRegion> {
         let fits = |(dop, point): &(u32, Estimate)| {
             (1..=MOST_DOP).contains(dop) && SECONDS.contains(&point.value) && point.error >= 0.0
         };
         let mut points: Vec<_> = self.points.into_iter().filter(fits).collect();
-        // The surest ones, if there are too many.
         points.sort_by(|a, b| a.1.error.total_cmp(&b.1.error));
         points.truncate(POINTS);
         let error = |point: Estimate| Estimate { error: point.error.min(10.0), ..point };
@@ -57,8 +54,7 @@ impl PastRegion {
         (!points.is_empty()).then_some(PastRegion { runs_per_s, points, ..self })
     }
 
-    /// By what runs take longer now than they did then, given what was `observed` since; and what is known of
-    /// both together.
+    /// The factor by which runs take longer now than then, and what is known of both together.
     pub(crate) fn with(&self, observed: &[(u32, Estimate)]) -> (f64, Vec<(u32, Estimate)>) {
         let scale = self.scale(observed);
         let of_past = |point: &Estimate| Estimate {
@@ -66,7 +62,7 @@ impl PastRegion {
             error: point.error + if self.same { ANOTHER_RUN } else { GUESS },
         };
         let mut known: BTreeMap<u32, Estimate> = observed.iter().copied().collect();
-        // One DoP in common gives the scale and says nothing besides.
+        // One DoP in common gives the scale only.
         let both = known.keys().filter(|dop| self.points.contains_key(dop)).count() > 1;
         for (dop, then) in &self.points {
             let now = known.get(dop).copied();
@@ -84,7 +80,7 @@ impl PastRegion {
 
     fn scale(&self, observed: &[(u32, Estimate)]) -> f64 {
         let points: Vec<_> = self.points.iter().map(|(dop, point)| (*dop, *point)).collect();
-        // (By what it is longer as a logarithm, the error of that, whether it was observed both times)
+        // (logarithm of the ratio, its error, whether it was observed both times)
         let ratios: Vec<_> = observed
             .iter()
             .filter_map(|(dop, now)| {
@@ -102,19 +98,17 @@ impl PastRegion {
             least_error = error.min(least_error);
         }
         let mean: f64 = if weights > 0.0 { sum / weights } else { 0.0 };
-        // Where only guesses can be compared, the same work is more likely than a guess that is right.
+        // Where only guesses can be compared, the same work is likelier than a right guess.
         let as_it_was = !common && self.same && mean.abs() < PHASE.ln() + least_error;
         if as_it_was || !mean.is_finite() { 1.0 } else { mean.clamp(-14.0, 14.0).exp() }
     }
 
-    /// The error to be told of a point that was made from this one, which nothing confirmed since: the same
-    /// as before, or a point would be less sure with every run of the program.
+    /// The error to be told of a point that nothing confirmed since: unchanged, so that runs don't add to it.
     pub(crate) fn error_of(&self, dop: u32) -> Option<f64> {
         self.points.get(&dop).filter(|_| self.same).map(|point| point.error)
     }
 }
 
-/// Two estimates of one number, each by its error.
 fn together(one: Estimate, other: Estimate) -> Estimate {
     let weight = |estimate: Estimate| estimate.error.max(1e-3).powi(-2);
     let (of_one, of_other) = (weight(one), weight(other));
@@ -123,7 +117,6 @@ fn together(one: Estimate, other: Estimate) -> Estimate {
 }
 
 impl Mix {
-    /// With numbers in their ranges.
     pub(crate) fn sane(self) -> Mix {
         let share = |share: f64| if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         let other = self.other.into_iter().filter(|(dop, _)| (1..=MOST_DOP).contains(dop));
@@ -190,7 +183,6 @@ mod tests {
             let mut second = informed(past);
             run(&mut second, 30e-3, 4, 1);
             assert!((s4(&second) / s4(&first) - 1.0).abs() < 0.05, "{} {}", s4(&second), s4(&first));
-            // Until now only the past knows of one context; when this run does too, the past counts little.
             run(&mut second, 30e-3, 1, 4);
             assert!((s4(&second) / s4(&first) - 1.0).abs() < 0.05, "{} {}", s4(&second), s4(&first));
         }
@@ -203,7 +195,6 @@ mod tests {
         let mut second = informed(first.past());
         run(&mut second, 1e-3, 1, 8);
         assert!((s4(&second) / truth - 1.0).abs() < 0.05, "{} {truth}", s4(&second));
-        // Of a run with other arguments that can't be said.
         let mut other = informed(guessed(first.past()));
         run(&mut other, 1e-3, 1, 8);
         assert!(other.speedup(4, 1.0).unwrap().error > second.speedup(4, 1.0).unwrap().error + 0.1);
@@ -212,7 +203,6 @@ mod tests {
     #[test]
     fn a_program_that_scales_otherwise_now_is_believed() {
         let mut second = informed(first_run().past());
-        // Twice as slow on four contexts as it was.
         let runs = |dop: u32, one_s: f64| {
             [Runs { region: 1, dop, runs: 0.25 / one_s, count: 0.25 / one_s, wall_s: 0.25 }]
         };

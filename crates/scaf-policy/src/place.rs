@@ -1,23 +1,20 @@
 //! Which PUs each program gets: disjoint partitions that follow the machine's topology.
 //!
-//! The problem: several programs want so many PUs each. A program runs best on PUs that share caches and
-//! memory with each other and with no other program, and it loses its warm caches when it is moved. So, in
-//! this order:
-//!
+//! A program runs best on PUs that share caches and memory with each other and with no other program, and it
+//! loses its warm caches when it is moved. So, in this order:
 //! 1. no PU goes to two programs while there are enough (and `allowed` sets permit);
 //! 2. SMT siblings go to the same program; as long as there are cores to spare, one PU a core is used;
 //! 3. on a hybrid machine, heavier programs have the stronger cores;
-//! 4. a program's PUs lie close together (or as its [`Style`] says): same last-level cache, then NUMA node,
-//!    then package;
+//! 4. a program's PUs lie close together (or as its [`Style`] says): same cache, NUMA node, package;
 //! 5. as few PUs as possible change hands.
 //!
-//! What is better is said by one number, the [`Cost`] of a placement. Up to four layouts are made and the
-//! cheapest is taken: one that starts from what every program has and one from an empty machine, and both
-//! again with caches looked for first for the programs that fit into one, where some were divided. The
-//! gradual ones move little but fall to pieces as programs come and go; the others repair that.
+//! Up to four layouts are made and the one with the lowest [`Cost`] is taken: one from what every program has
+//! and one from an empty machine; where a program that fits into a cache was divided, both again with caches
+//! looked for first. Gradual layouts move little but fall to pieces as programs come and go; the others
+//! repair that.
 //!
 //! Words: a *want* is a program's order; its *partition* is what it gets; a core is *split* when two programs
-//! have PUs of it; PUs are named by their index in the topology here, by the system's index outside.
+//! have PUs of it. PUs are named by their index in the topology here, by the system's index outside.
 
 mod cost;
 mod homes;
@@ -39,7 +36,7 @@ use shape::{Order, Shape};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// PUs chosen without any thought: for each want as many of those that it may run on, whoever else has them.
+/// Arbitrary PUs for each want out of those that it may run on, whoever else has them.
 pub fn scatter(topology: &Topology, wants: &[Want], seed: u64) -> Vec<PuSet> {
     let (shape, all) = (Shape::new(topology), topology.all());
     let mut stream = Stream::new(seed);
@@ -53,24 +50,18 @@ pub fn scatter(topology: &Topology, wants: &[Want], seed: u64) -> Vec<PuSet> {
     wants.iter().map(scattered).collect()
 }
 
-/// A partition for each of `wants`, in their order.
+/// A partition for each of `wants`, in order: min(dop, |allowed|) PUs of its `allowed` set, at least one.
 ///
-/// Every partition lies in the program's `allowed` set and has min(dop, |allowed|) PUs, at least one. They
-/// are disjoint where the `allowed` sets permit that, which they do when nothing is restricted and the DoPs
-/// add up to no more than there are PUs. Otherwise PUs are shared, as evenly as may be. The [`cost`] is never
-/// above that of the same programs placed on an empty machine, nor of what they have if that is as many PUs
-/// as wanted; so where everybody has what this function gave, nothing moves. Only a topology without PUs
-/// gives empty partitions.
+/// Partitions are disjoint where the `allowed` sets permit that; else PUs are shared as evenly as may be. The
+/// [`cost`] is never above that of an empty start, nor of what the programs have if that is as many PUs as
+/// wanted: where all have what this function gave, nothing moves. An empty topology gives empty partitions.
 pub fn place(topology: &Topology, wants: &[Want], style: Style) -> Vec<PuSet> {
     Site::new(topology, style).place(wants, &PuSet::new())
 }
 
-/// The same where programs take turns: members of `turns` that aren't wanted are passed over, and what is in
-/// no turn runs all the time.
-///
-/// Members of one turn are disjoint with each other and with what runs all the time, as [`place`] would have
-/// them, if they fit together and so does all that is in no turn or in several. Programs that have no turn in
-/// common may have the same PUs. A program in several turns has one partition in all of them.
+/// [`place`] for programs that take turns. Members of `turns` that aren't wanted are passed over. Members of
+/// one turn are disjoint with each other and with what runs all the time, if they fit together and so does
+/// all that is in no turn or in several. A program in several turns has one partition.
 pub fn place_turns(topology: &Topology, wants: &[Want], turns: &[Turn], style: Style) -> Vec<PuSet> {
     let position: BTreeMap<ProgramId, usize> =
         wants.iter().enumerate().map(|(who, want)| (want.id, who)).collect();
@@ -82,8 +73,7 @@ pub fn place_turns(topology: &Topology, wants: &[Want], turns: &[Turn], style: S
             }
         }
     }
-    // Those who run at the same times are placed together. Those first who can give way least: what always
-    // runs, then what is in most turns.
+    // Those who run at the same times are placed together, those who run most first.
     let mut groups: BTreeMap<(Reverse<usize>, Vec<usize>), Vec<usize>> = BTreeMap::new();
     for (who, when) in when.into_iter().enumerate() {
         let often = if when.is_empty() { usize::MAX } else { when.len() };
@@ -106,7 +96,6 @@ pub fn place_turns(topology: &Topology, wants: &[Want], turns: &[Turn], style: S
     sets
 }
 
-/// A machine, and how partitions are to lie on it.
 struct Site {
     shape: Shape,
     all: PuSet,
@@ -118,15 +107,14 @@ impl Site {
         Site { shape: Shape::new(topology), all: topology.all(), style }
     }
 
-    /// As [`place`], beside programs that have `taken` and don't move: these PUs are given away only when
-    /// there are no others.
+    /// As [`place`], beside programs that don't move: PUs in `taken` are given away last.
     fn place(&self, wants: &[Want], taken: &PuSet) -> Vec<PuSet> {
         let (shape, style) = (&self.shape, self.style);
         let orders: Vec<Order> = wants.iter().map(|want| Order::new(shape, &self.all, want)).collect();
         let taken: Vec<bool> = shape.os.iter().map(|&os| taken.contains(os)).collect();
         let price = |sets: &[Vec<usize>]| cost::count(shape, &orders, &taken, sets, style).total();
         let mut best: Option<(usize, Vec<Vec<usize>>)> = None;
-        // Where equal: the first, which is the one that is nearer to what is.
+        // Of equals the first, which is nearer to what the programs have.
         let mut offer = |sets: Vec<Vec<usize>>| {
             let price = price(&sets);
             if best.as_ref().is_none_or(|(least, _)| price < *least) {

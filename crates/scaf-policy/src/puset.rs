@@ -1,7 +1,4 @@
-//! A set of PUs, by the operating system's index.
-//!
-//! Written as Linux writes cpu lists (`0-3,8`), both for people and in JSON, so that a set can be pasted into
-//! `taskset -c` or compared with `/proc/PID/status`.
+//! A set of PUs, by the operating system's index, written as Linux writes cpu lists (`0-3,8`), also in JSON.
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
@@ -16,8 +13,7 @@ pub struct PuSet {
 }
 
 impl PuSet {
-    /// Indexes from here on are refused. Linux stops at 8192; the limit keeps a hostile `0-4294967295` from
-    /// asking for 512 MB.
+    /// Indexes from here on are refused: Linux stops at 8192, and `0-4294967295` would take 512 MB.
     pub const LIMIT: u32 = 1 << 16;
 
     /// The empty set.
@@ -25,7 +21,7 @@ impl PuSet {
         PuSet::default()
     }
 
-    /// Adds a PU. False when it was already there, or when `pu` is not below [`PuSet::LIMIT`].
+    /// Adds a PU. False when it was there, or when `pu` is not below [`PuSet::LIMIT`].
     pub fn insert(&mut self, pu: u32) -> bool {
         if pu >= Self::LIMIT {
             return false;
@@ -178,7 +174,7 @@ impl std::error::Error for ParsePuSetError {}
 impl FromStr for PuSet {
     type Err = ParsePuSetError;
 
-    /// Reads a list such as `0-3,8`; blanks around the numbers are allowed, an empty text is the empty set.
+    /// Reads a list such as `0-3,8`. Blanks around numbers are allowed; an empty text is the empty set.
     fn from_str(text: &str) -> Result<PuSet, ParsePuSetError> {
         let mut set = PuSet::new();
         if text.trim().is_empty() {

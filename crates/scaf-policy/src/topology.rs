@@ -4,11 +4,11 @@ use crate::PuSet;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One hardware context. The logical ids are machine-wide: two PUs with the same `core` are SMT siblings, and
-/// so on outwards. Where a machine has no such level, all of its PUs carry the id of the level around it.
+/// One hardware context. Ids are machine-wide: two PUs with the same `core` are SMT siblings, and so on
+/// outwards. Where a machine lacks a level, all PUs carry the id of the level around it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Pu {
-    /// The operating system's index: what affinity masks count in.
+    /// The operating system's index, as in affinity masks.
     pub os: u32,
     /// Which core.
     pub core: u32,
@@ -18,8 +18,7 @@ pub struct Pu {
     pub numa: u32,
     /// Which package (socket).
     pub package: u32,
-    /// How strong its core is on a hybrid machine: the higher, the faster and the less efficient. 0 where all
-    /// are alike.
+    /// How strong its core is on a hybrid machine: higher is faster. 0 where all are alike.
     #[serde(default)]
     pub class: u32,
 }
@@ -37,8 +36,7 @@ impl Topology {
         self.pus.iter().map(|pu| pu.os).collect()
     }
 
-    /// PUs in a core, a last-level cache, a NUMA node, a package and in all, smallest first: of each level at
-    /// which there is the same number in all units.
+    /// PUs in a core, a cache, a node, a package and the machine, rising; only levels whose units are alike.
     pub fn units(&self) -> Vec<u32> {
         let levels: [fn(&Pu) -> u32; 5] = [|pu| pu.core, |pu| pu.l3, |pu| pu.numa, |pu| pu.package, |_| 0];
         let size = |level: fn(&Pu) -> u32| {
@@ -65,7 +63,6 @@ mod tests {
         let pu = |os: u32| Pu { os, core: os / 2, l3: os / 6, numa: os / 12, package: os / 12, class: 0 };
         let whole = Topology { pus: (0..24).map(pu).collect() };
         assert_eq!(whole.units(), [2, 6, 12, 24]);
-        // One context is taken away: half a core, and a cache with five.
         assert_eq!(whole.restrict(&(0..23).collect()).units(), [23]);
         assert_eq!(whole.restrict(&(0..6).collect()).units(), [2, 6]);
         assert!(Topology::default().units().is_empty());

@@ -1,24 +1,18 @@
-//! Programs that can only share in time get turns, beside any policy that divides space.
+//! Turns for programs that can only share in time, beside any policy that divides space.
 //!
-//! The problem: a program that waits for its own threads by spinning needs all of its contexts at once, or
-//! none; and where there are more programs than contexts, somebody has to wait. Everyone else is better off
-//! with contexts of its own (space sharing), so turns are made only for those who can't be, and what they
-//! leave over is divided by the policy as always.
-//!
-//! The rule, in this order:
-//! 1. If the rigid programs fit at once, and what is left gives the others at least half of what is due to
-//!    them, nobody takes turns.
+//! A program that waits for its own threads by spinning needs all of its contexts at once, or none; and where
+//! programs outnumber contexts, somebody has to wait. Everyone else is better off with contexts of its own.
+//! The rule:
+//! 1. If the rigid programs fit at once and leave the others at least half of their due, nobody takes turns.
 //! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take
 //!    turns on the rest. What no turn uses is the others', too.
-//! 3. Else the others have turns of their own, together; each alone, with one context, where they are more
-//!    than the contexts.
+//! 3. Else the others have turns of their own, together; each alone, with one context, if they outnumber
+//!    contexts.
 //!
-//! What is *due* is equal context-time (contexts times time) for every user, and within a user's programs by
-//! weight ([`crate::users`]); what one can't use is due to the others.
-//!
-//! Words: a *slice* is the time between two switches (the daemon's setting); a *round* is all turns once; a
-//! *unit* is what is scheduled, one program or all malleable ones together; its *rate* is the share of time
-//! in which it is due to run.
+//! *Due* is equal context-time (contexts times time) for every user, and within a user's programs by weight
+//! ([`crate::users`]); what one can't use is due to the others. Words: a *slice* is the time between two
+//! switches; a *round* is all turns once; a *unit* is what is scheduled, one program or all malleable ones
+//! together; its *rate* is the share of time in which it is due to run.
 
 mod round;
 
@@ -29,19 +23,15 @@ use round::{Unit, rates, round};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What the malleable programs have to be left of what is due to them, before they are given turns of their
-/// own instead.
+/// Part of what is due to the malleable programs that must be left to them, or they get turns of their own.
 const LEAST_PART: f64 = 0.5;
 
 /// Divides the machine among `programs` by `policy`, and makes turns where that isn't enough and
-/// [`Machine::gang`] permits it. The one door: whoever asks a policy what programs get, or would have got,
-/// asks here.
+/// [`Machine::gang`] permits it. All decisions, real and replayed, go through here.
 ///
-/// Each rigid program gets its cap, whatever the capacity is: it runs with that many threads or waits for
-/// itself. Each turn, with whoever is in none, fits the capacity but where a rigid program alone needs more
-/// than that. Policies that make turns themselves are given weights by which each user has an equal part of
-/// the time; where nobody may or has to take turns, what they mean to share in time is put side by side
-/// (`ta`) by these.
+/// Each rigid program gets its cap, whatever the capacity is. Each turn, with whoever is in none, fits the
+/// capacity unless a rigid program alone needs more. Policies that make turns get weights by which users have
+/// equal parts of the time; where nobody may or has to take turns, these weights divide space (`ta`) instead.
 pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
     let mut sorted: Vec<&Program> = programs.iter().collect();
     // Ties and sums don't depend on the caller's order.
@@ -49,8 +39,7 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
     if policy.makes_turns() {
         let programs = weighed(programs, &sorted);
         let allocation = policy.allocate(machine, &programs);
-        // Too much at once, if nobody is stopped meanwhile; and where there are no turns to be lengthened,
-        // weights count in space.
+        // Programs that nobody may stop would be too many at once; and without turns, weights count in space.
         let alike = programs.windows(2).all(|pair| pair[0].sane_weight() == pair[1].sane_weight());
         let as_it_is = alike || programs.iter().any(|program| program.rigid);
         let in_time = if allocation.turns.is_empty() { as_it_is } else { machine.gang != Gang::Off };
@@ -91,7 +80,6 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
     Allocation { shares, turns: plan.turns, keeps: Vec::new() }
 }
 
-/// The programs with weights by which each user has an equal part.
 fn weighed<'a>(programs: &'a [Program], sorted: &[&Program]) -> Cow<'a, [Program]> {
     if programs.windows(2).all(|pair| pair[0].user == pair[1].user) {
         return Cow::Borrowed(programs);
@@ -105,14 +93,13 @@ fn weighed<'a>(programs: &'a [Program], sorted: &[&Program]) -> Cow<'a, [Program
     programs.iter().map(weigh).collect()
 }
 
-/// How space and time are divided.
 struct Plan {
     /// Contexts for the policy to divide among the malleable programs.
     left: u32,
     turns: Vec<Turn>,
 }
 
-/// Of programs in the order of their ids.
+/// The plan for programs in the order of their ids.
 fn plan(capacity: u32, programs: &[&Program]) -> Plan {
     let (mut rigid, mut malleable): (Vec<Unit>, Vec<Unit>) = (Vec::new(), Vec::new());
     let (mut caps, mut floors) = (0u64, 0u64);
@@ -147,7 +134,7 @@ fn plan(capacity: u32, programs: &[&Program]) -> Plan {
         members: malleable.into_iter().flat_map(|unit| unit.members).collect(),
     });
     let due = rates(capacity, &units, |unit| unit.weight).last().copied().unwrap_or(1.0) * f64::from(need);
-    // Their minima, each one context at least.
+    // The sum of their minima, each at least one context.
     let least = u32::try_from(floors).unwrap_or(u32::MAX);
     let enough = |left: u32| left >= least && f64::from(left) >= LEAST_PART * due;
     let beside = u64::from(capacity).saturating_sub(sum) as u32;
@@ -163,7 +150,7 @@ fn plan(capacity: u32, programs: &[&Program]) -> Plan {
     Plan { left: capacity, turns: round(capacity, &units) }
 }
 
-/// The most contexts that units of one program each have at once.
+/// The most contexts in use at once; units are of one program each.
 fn busiest(turns: &[Turn], units: &[Unit]) -> u32 {
     let needs: BTreeMap<ProgramId, u32> =
         units.iter().flat_map(|unit| unit.members.iter().map(|id| (*id, unit.need))).collect();

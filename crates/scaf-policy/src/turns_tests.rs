@@ -29,7 +29,6 @@ fn round_of(allocation: &Allocation) -> Vec<(u32, Vec<u64>)> {
     allocation.turns.iter().map(|turn| (turn.slices, turn.members.iter().map(|id| id.0).collect())).collect()
 }
 
-/// Slices of a program in a round, and the round's length.
 fn time(allocation: &Allocation, id: u64) -> (u32, u32) {
     let all = allocation.turns.iter().map(|turn| turn.slices).sum();
     let mine = allocation.turns.iter().filter(|turn| turn.members.contains(&ProgramId(id)));
@@ -52,7 +51,7 @@ fn rigid_programs_that_need_the_whole_machine_and_the_others_alternate() {
     let three = divided(2, &[rigid(1, 2), malleable(3, 2), rigid(2, 2)]);
     assert_eq!(dops(&three), [2, 2, 2]);
     assert_eq!(round_of(&three), [(1, vec![1]), (1, vec![2]), (1, vec![3])]);
-    // The malleable ones have their turn together, and twice the time: each as much of it as the others.
+    // The malleable ones share a turn, and have twice the time.
     let four = divided(2, &[rigid(1, 2), rigid(2, 2), malleable(3, 2), malleable(4, 2)]);
     assert_eq!(dops(&four), [2, 2, 1, 1]);
     assert_eq!((time(&four, 1), time(&four, 3), time(&four, 4)), ((1, 4), (2, 4), (2, 4)));
@@ -66,7 +65,7 @@ fn malleable_programs_keep_contexts_of_their_own_beside_turns_where_there_are_en
     assert_eq!(dops(&allocation), [4, 4, 4, 4, 4, 4, 4]);
     assert_eq!(time(&allocation, 7), (0, 6));
     assert!((1..=6).all(|id| time(&allocation, id) == (5, 6)), "{:?}", round_of(&allocation));
-    // Six are due to each of four, and no two of the rigid ones fit beside them.
+    // Six are due to each of four, and no two rigid ones fit beside them.
     let programs: Vec<Program> = (1..=3).map(|id| rigid(id, 10)).chain([malleable(4, 24)]).collect();
     assert_eq!(dops(&divided(24, &programs)), [10, 10, 10, 14]);
 }
@@ -78,7 +77,7 @@ fn minima_are_set_aside_too() {
     let allocation = divided(24, &programs);
     assert_eq!(dops(&allocation), [4, 4, 4, 4, 4, 4, 8]);
     assert_eq!(time(&allocation, 7), (0, 3));
-    // More than there is beside the largest: they have turns of their own.
+    // More than is left beside the largest: they have turns of their own.
     programs[6].min = 21;
     let allocation = divided(24, &programs);
     assert!(dops(&allocation)[6] >= 21 && time(&allocation, 7).0 > 0, "{:?}", round_of(&allocation));
@@ -86,7 +85,7 @@ fn minima_are_set_aside_too() {
 
 #[test]
 fn a_rigid_program_of_nearly_all_contexts_leaves_the_others_their_time() {
-    // One context would be left for the malleable one, of the 12 that are due to it.
+    // One context would be left for the malleable one, of the 12 due to it.
     let allocation = divided(24, &[rigid(1, 23), malleable(2, 24)]);
     assert_eq!(dops(&allocation), [23, 24]);
     assert_eq!(allocation.turns.len(), 2);
@@ -130,7 +129,7 @@ fn who_may_take_turns_is_for_the_machine_to_say() {
     let turns = |policy, gang, programs| under(policy, gang, 2, programs).turns.len();
     assert_eq!([Gang::Off, Gang::Asked, Gang::Auto].map(|gang| turns("equi", gang, &crowd)), [0, 0, 3]);
     assert_eq!([Gang::Off, Gang::Asked, Gang::Auto].map(|gang| turns("equi", gang, &rigid)), [0, 3, 3]);
-    // A policy that makes turns itself was asked for by its name.
+    // A policy that makes turns was asked for by its name.
     assert_eq!([Gang::Off, Gang::Asked, Gang::Auto].map(|gang| turns("taco", gang, &crowd)), [0, 2, 2]);
     let side_by_side = under("ta", Gang::Off, 2, &crowd);
     assert_eq!(under("taco", Gang::Off, 2, &crowd), side_by_side);
@@ -153,7 +152,6 @@ fn of_users(owners: &[u32]) -> Vec<Program> {
     (1..).zip(owners).map(|(id, user)| Program { user: *user, ..rigid(id, 2) }).collect()
 }
 
-/// Each user's share of the time.
 fn shares(allocation: &Allocation, programs: &[Program]) -> BTreeMap<u32, f64> {
     let mut shares = BTreeMap::new();
     for program in programs {
@@ -171,7 +169,7 @@ fn each_user_has_as_much_time_as_any_other_however_many_programs_he_starts() {
             assert!((shares[&8] - 0.5).abs() < 0.03, "{policy}, {many}: {shares:?}");
         }
     }
-    // With 900 it is nearly so: what is due is right to an eighth.
+    // With 900 what is due is right to an eighth.
     let programs = of_users(&[vec![7; 900], vec![8], vec![9]].concat());
     let shares = shares(&divided(2, &programs), &programs);
     assert!(shares[&8] > 0.29 && shares[&9] > 0.29, "{shares:?}");

@@ -1,25 +1,21 @@
-//! Each user is due as much as any other, however many programs he starts.
-//!
-//! A user counts as much as his heaviest program: the weights of his programs are scaled so that they add up
-//! to that. Who starts ten programs of weight 1 beside somebody's one has a tenth of half of the time for
-//! each of them; and a light program beside a heavy one takes nothing from others.
+//! Each user is due as much as any other: the weights of a user's programs are scaled to add up to that of
+//! his heaviest. Ten programs of weight 1 beside another user's one have a twentieth of the time each.
 
 use crate::Program;
 use std::collections::BTreeMap;
 
-/// The programs' weights, in their order, so scaled; all together weigh what they did. With one user they are
-/// as they are.
+/// The programs' scaled weights, in their order, with the sum that they had; unscaled with one user.
 pub(crate) fn weights(programs: &[&Program]) -> Vec<f64> {
     scaled(programs, Program::sane_weight)
 }
 
-/// The same if all programs weighed alike.
+/// The same as [`weights`] if all programs weighed alike.
 pub(crate) fn heads(programs: &[&Program]) -> Vec<f64> {
     scaled(programs, |_| 1.0)
 }
 
 fn scaled(programs: &[&Program], weight: impl Fn(&Program) -> f64) -> Vec<f64> {
-    // Of each user the heaviest program, and all together.
+    // Each user's heaviest weight and the sum of weights.
     let mut users: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for program in programs {
         let (most, sum) = users.entry(program.user).or_default();
@@ -62,10 +58,9 @@ mod tests {
     fn each_user_weighs_as_much_as_his_heaviest_program() {
         let three = of(&[(1, 1.0), (1, 1.0), (2, 1.0)]);
         assert_eq!(three, [0.75, 0.75, 1.5]);
-        // The light one takes from its own user only.
+        // The light program takes from its own user only.
         let light = of(&[(1, 1.0), (1, 0.25), (2, 1.0)]);
         assert!((light[0] + light[1] - light[2]).abs() < 1e-12 && light[0] == 4.0 * light[1], "{light:?}");
-        // Who stands back with all his programs stands back.
         let back = of(&[(1, 0.5), (1, 0.5), (2, 1.0)]);
         assert!((back[0] + back[1] - back[2] / 2.0).abs() < 1e-12, "{back:?}");
     }

@@ -1,11 +1,10 @@
-//! What placement promises, on 200 machines of all kinds: 1 to 4,096 PUs, hybrid, with and without SMT, of
-//! odd sizes, lopsided.
+//! What placement promises on 200 machines: 1 to 4,096 PUs, hybrid, with and without SMT, odd, lopsided.
 
 use scaf_policy::place::{Cost, Style, Want, cost, place};
 use scaf_policy::{ProgramId, Pu, PuSet, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Numbers without a pattern, the same in every run.
+/// Numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -25,8 +24,7 @@ impl Dice {
     }
 }
 
-/// A machine with at most `most` PUs. One in four has caches of different sizes, one in four strong cores of
-/// two PUs and weak ones of one, one in eight PUs that are missing here and there.
+/// A machine with at most `most` PUs: lopsided caches, hybrid cores, or holes here and there.
 fn machine(dice: &mut Dice, most: u32) -> Topology {
     let most = dice.among(1, most);
     let (lopsided, hybrid, holes) = (dice.one_in(4), dice.one_in(4), dice.one_in(8));
@@ -71,7 +69,6 @@ fn machine(dice: &mut Dice, most: u32) -> Topology {
     Topology { pus }
 }
 
-/// Programs that want all of the machine or less together.
 fn programs(dice: &mut Dice, topology: &Topology) -> Vec<Want> {
     let mut left = topology.pus.len() as u32;
     let largest = dice.among(1, left);
@@ -205,8 +202,7 @@ fn no_program_that_fits_into_a_cache_has_parts_of_two_where_a_packing_is_known()
             Pu { os: i, core, l3, numa, package: numa / 2, class: 0 }
         };
         let topology = Topology { pus: (0..caches * cores * smt).map(pu).collect() };
-        // Every cache is divided among programs that fit into it, some of it is left; then the programs are
-        // shuffled.
+        // Programs that fit fill every cache, or most of it; then they are shuffled.
         let mut sizes = Vec::new();
         let free = if round % 2 == 0 { 0 } else { 3 };
         for _ in 0..caches {

@@ -5,8 +5,8 @@ use scaf_policy::place::{Style, Want, place_turns};
 use scaf_policy::{ProgramId, Pu, PuSet, Topology, Turn};
 use std::collections::BTreeMap;
 
-/// A machine of `packages` with as many nodes, caches, cores and PUs each as said; the system's indexes count
-/// all first PUs of the cores, then all second ones, as Linux does on x86.
+/// So many packages, and nodes, caches, cores and PUs in each; system indexes count all first PUs of cores,
+/// then all second ones, as Linux does on x86.
 fn machine(packages: u32, numas: u32, l3s: u32, cores: u32, smt: u32) -> Topology {
     let all_cores = packages * numas * l3s * cores;
     let pu = |i: u32| {
@@ -25,7 +25,6 @@ fn set(text: &str) -> PuSet {
     text.parse().unwrap()
 }
 
-/// Wants of those sizes, with nothing restricted and nothing had before.
 fn wants(topology: &Topology, dops: &[u32]) -> Vec<Want> {
     let want = |(i, &dop)| Want {
         id: ProgramId(i as u64),
@@ -44,7 +43,6 @@ fn having(mut wants: Vec<Want>, previous: &[PuSet]) -> Vec<Want> {
     wants
 }
 
-/// How many cores two programs have PUs of.
 fn split_cores(topology: &Topology, sets: &[PuSet]) -> usize {
     let mut programs: BTreeMap<u32, std::collections::BTreeSet<usize>> = BTreeMap::new();
     for pu in &topology.pus {
@@ -73,7 +71,7 @@ fn each_program_gets_a_package_of_its_own_where_it_fits() {
 
 #[test]
 fn levels_need_not_lie_within_each_other() {
-    // Packages and nodes in one cache each, as where a description leaves caches out; and caches across both.
+    // Packages and nodes in one cache, as where caches aren't described; and caches across both.
     let untold = machine(2, 2, 1, 2, 1);
     let one = |pu: &Pu| Pu { l3: 0, ..*pu };
     let odd = |pu: &Pu| Pu { l3: pu.os % 5, numa: pu.os % 3, package: pu.os % 4, ..*pu };
@@ -156,7 +154,6 @@ fn more_programs_than_pus_share_evenly_and_stay_where_they_are() {
     assert_eq!(place(&small, &having(wants(&small, &[1; 5]), &sets)), sets);
 }
 
-/// Turns of a slice each, of wants by their positions.
 fn turns(all: &[Vec<usize>]) -> Vec<Turn> {
     let id = |who: &usize| ProgramId(*who as u64);
     all.iter().map(|members| Turn { slices: 1, members: members.iter().map(id).collect() }).collect()
@@ -205,7 +202,7 @@ prop_compose! {
         -> Topology { machine(packages, numas, l3s, cores, smt) }
 }
 
-/// PUs by number, most of them on the machines above, some beyond.
+/// PUs by number, some beyond the machines.
 fn any_set() -> impl Strategy<Value = PuSet> {
     prop_oneof![Just(PuSet::new()), prop::collection::vec(0u32..110, 1..40).prop_map(PuSet::from_iter)]
 }
@@ -249,7 +246,7 @@ proptest! {
         raw in prop::collection::vec((1u32..12, 0u8..8), 1..9),
         previous in prop::collection::vec(any_set(), 9),
     ) {
-        // Each program with the turns that it is in, as bits.
+        // Each program with its turns as bits.
         let dops: Vec<u32> = raw.iter().map(|(dop, _)| *dop).collect();
         let together = |runs: &dyn Fn(u8) -> bool| -> u32 {
             raw.iter().filter(|(_, turns)| runs(*turns)).map(|(dop, _)| *dop).sum()
@@ -286,8 +283,7 @@ proptest! {
         homes in prop::collection::vec(0u32..6, 24),
         extra in prop::collection::vec(any_set(), 6),
     ) {
-        // Every PU belongs to one of six programs, so that one disjoint layout is known; each may run on
-        // more.
+        // Every PU belongs to one of six programs, so a disjoint layout exists; each may run on more.
         let topology = machine(2, 1, 2, 3, 2);
         let own = |i: u32| (0..24u32).filter(|&pu| homes[pu as usize] == i).collect::<PuSet>();
         let wants: Vec<Want> = (0..6).map(|i| (i, own(i))).filter(|(_, own)| !own.is_empty()).map(|(i,
@@ -304,7 +300,7 @@ proptest! {
     }
 }
 
-/// Each cache as a word: a letter for each PU, by program; a dot for a free one.
+/// A word for each cache: a letter for each PU, by program; a dot for a free one.
 fn picture(topology: &Topology, sets: &[PuSet]) -> String {
     let mut caches: BTreeMap<u32, String> = BTreeMap::new();
     for pu in &topology.pus {
@@ -341,7 +337,7 @@ fn heavier_programs_get_the_stronger_cores_and_equal_ones_as_many_each() {
     assert_eq!(place(&hybrid, &two), [set("0,4"), set("2,5")], "one strong core each");
     two[1].weight = 2.0;
     assert_eq!(place(&hybrid, &two), [set("4-5"), set("0,2")]);
-    // Who has them keeps them, as long as nobody heavier comes.
+    // Who has them keeps them until somebody heavier comes.
     let mut having = having(wants(&hybrid, &[2, 2]), &[set("4-5"), set("0,2")]);
     assert_eq!(place(&hybrid, &having), [set("4-5"), set("0,2")]);
     having[0].weight = 3.0;

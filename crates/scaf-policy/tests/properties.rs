@@ -1,4 +1,4 @@
-//! What every managing policy promises, whatever it is given and whatever it was given before.
+//! What every managing policy promises, whatever it is given and was given before.
 
 use proptest::prelude::*;
 use scaf_policy::estimate::Estimate;
@@ -15,7 +15,6 @@ fn at(capacity: u32, now_s: f64) -> Machine {
     Machine::new(capacity, now_s)
 }
 
-/// Numbers as a broken or hostile client may send them.
 fn any_float() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => 0.0..1.5f64,
@@ -49,7 +48,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Programs with ids of their own, not in order.
+    /// Programs with unique ids, not in order.
     fn any_programs()(list in prop::collection::vec(any_program(), 0..12),
         seed in any::<u64>()) -> Vec<Program> {
         let id = |i: usize| ProgramId((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed);
@@ -57,7 +56,6 @@ prop_compose! {
     }
 }
 
-/// All but chaos, of which nothing is to be expected.
 fn orderly() -> impl Iterator<Item = &'static PolicyEntry> {
     POLICIES.iter().filter(|entry| entry.name != "chaos")
 }
@@ -66,7 +64,6 @@ fn managing(settings: Settings) -> impl Iterator<Item = Box<dyn Policy>> {
     orderly().filter(|entry| entry.name != "unmanaged").map(move |entry| (entry.new)(&settings))
 }
 
-/// What an admin may set, or somebody who calls the library.
 fn any_settings() -> impl Strategy<Value = Settings> {
     let objective = prop::sample::select(vec![Objective::Throughput, Objective::Fair]);
     let floor = prop_oneof![2 => Just(0.5), 2 => 0.0..=1.0f64, 1 => any_float()];
@@ -117,7 +114,7 @@ fn check(
     Ok(())
 }
 
-/// Where programs may take turns: each turn fits the machine, everyone runs, and as large as it has to be.
+/// Each turn fits the machine, and everyone runs with as many contexts as it needs.
 fn check_turns(capacity: u32, programs: &[Program], allocation: &Allocation) -> Result<(), TestCaseError> {
     let capacity = capacity.max(1);
     let turns = &allocation.turns;
@@ -152,7 +149,6 @@ fn check_turns(capacity: u32, programs: &[Program], allocation: &Allocation) -> 
     Ok(())
 }
 
-/// Sizes of units, sound or not.
 fn any_units() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![
         prop::sample::select(vec![vec![], vec![6, 24], vec![1, 2, 4], vec![2, 16, 64], vec![7, 56]]),
@@ -278,8 +274,7 @@ proptest! {
     ) {
         let program = |i| Program { efficiency: Some(e), dop: 4, ..Program::new(ProgramId(i), 99) };
         let programs: Vec<Program> = (0..count as u64).map(program).collect();
-        // Not curve: it tries out one of them before the others. Nor those for which it's units and fractions
-        // that are equal.
+        // Not curve, which tries one of them first, nor those that equalise units and fractions.
         for mut policy in managing(Settings::default()).filter(|policy| !["curve", "ta",
             "taco"].contains(&policy.name())) {
             let dops = dops(&policy.allocate(&machine(capacity), &programs));
@@ -290,8 +285,7 @@ proptest! {
     }
 }
 
-/// As the daemon would ask with curves that are known well: the last of some decisions, when nothing is tried
-/// out any more.
+/// The last of some decisions with well-known curves, when nothing is tried out any more.
 fn settled(name: &str, settings: &Settings, capacity: u32, programs: &mut [Program]) -> Vec<u32> {
     let mut policy = by_name(name, settings).unwrap();
     let mut last = Vec::new();
@@ -331,7 +325,7 @@ proptest! {
     }
 }
 
-/// What programs teach, as exactly as can be: their speedups are `p` to some power at the DoPs that they had.
+/// Teaches a policy exact speedups, `p` to some power, at the DoPs that programs had.
 fn taught(name: &str, capacity: u32, programs: &mut [Program], powers: &[f64], ticks: u32) -> Vec<u32> {
     let mut policy = by_name(name, &Settings::default()).unwrap();
     let mut last = Vec::new();
@@ -347,7 +341,6 @@ fn taught(name: &str, capacity: u32, programs: &mut [Program], powers: &[f64], t
     last
 }
 
-/// The power of p that a program's speedup is, its minimum, its maximum, its weight.
 fn any_grower() -> impl Strategy<Value = (f64, u32, u32, f64)> {
     let power = prop_oneof![Just(0.0), 0.2..1.0f64];
     let min = prop_oneof![3 => Just(1u32), 1 => 2u32..4];

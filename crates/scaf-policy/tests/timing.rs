@@ -1,6 +1,5 @@
-//! How long decisions take that are larger than any that are made every day. `cargo test --release -p
-//! scaf-policy --test timing -- --ignored --nocapture` prints it; nothing is asserted, for the machine may be
-//! busy.
+//! Prints how long unusually large decisions take: `cargo test --release -p scaf-policy --test timing --
+//! --ignored --nocapture`. Nothing is asserted, for the machine may be busy.
 
 use scaf_policy::place::{Style, Want, place, place_turns};
 use scaf_policy::{Gang, Machine, Program, ProgramId, Pu, PuSet, Settings, Topology, by_name, with_turns};

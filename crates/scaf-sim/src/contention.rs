@@ -1,30 +1,22 @@
-//! What programs take from each other: turns on contexts, and memory bandwidth.
-//!
-//! Turns: a context that L threads want gives each of them 1/L of its time, less what taking turns costs.
-//! Bandwidth: where the programs on a NUMA node want more than it can deliver, each context there gets an
-//! equal part, and what some of them don't need the others get. A program's own saturation is in its speedup
-//! curve, so alone on a node it never counts for more than the node can deliver.
+//! What programs take from each other: turns on contexts, and memory bandwidth. A context that L threads want
+//! gives each of them 1/L of its time, less what taking turns costs. Where programs on a NUMA node want more
+//! bandwidth than it can deliver, each context there gets an equal part, and what some don't need the others
+//! get. A program's own saturation is in its speedup curve.
 //!
 //! A curve is that of contexts close together. Spread over more nodes than it needs, a program that slow
-//! memory holds back (`waits` below 1) has more memory to draw on: on each node it does what its curve says
-//! for its contexts there, and crossing from node to node costs what its curve says it costs where it can't
-//! be helped.
+//! memory holds back (`waits` below 1) has more memory: each node adds what the curve has for its contexts.
 
 use crate::running::Running;
 use crate::scenario::{Contention, Mechanisms};
 use scaf_policy::Topology;
 use std::collections::BTreeMap;
 
-/// The speeds of programs at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Speeds {
-    /// Work a second of each.
     pub speeds: Vec<f64>,
-    /// Contexts that are busy.
     pub busy: f64,
 }
 
-/// The machine as contention sees it.
 pub(crate) struct Shared<'a> {
     contention: &'a Contention,
     mechanisms: &'a Mechanisms,
@@ -44,7 +36,6 @@ impl<'a> Shared<'a> {
         Shared { contention, mechanisms, node, nodes: numbers.len() }
     }
 
-    /// How fast everybody is at `now_s`.
     pub fn speeds(&self, now_s: f64, programs: &[Running]) -> Speeds {
         let mut load = vec![0.0f64; self.node.len()];
         for program in programs {
@@ -72,7 +63,7 @@ impl<'a> Shared<'a> {
         sum / program.pus.len().max(1) as f64
     }
 
-    /// By how much it is faster than on contexts close together.
+    /// By how much a program is faster than on contexts close together.
     fn spread(&self, program: &Running, parts: &[f64]) -> f64 {
         let Some(region) = program.region().filter(|region| region.waits < 1.0 && self.nodes > 1) else {
             return 1.0;
@@ -88,7 +79,6 @@ impl<'a> Shared<'a> {
     /// What remains of each program's speed once memory is shared.
     fn slowed(&self, programs: &[Running], parts: &[Vec<f64>], wanted: &[(f64, f64)]) -> Vec<f64> {
         let Some(most) = self.contention.node_bandwidth else { return vec![1.0; parts.len()] };
-        // On each node: what remains of each program's traffic there.
         let remains: Vec<Vec<f64>> = (0..self.nodes)
             .map(|node| {
                 let wants: Vec<(f64, f64)> = (0..programs.len())
@@ -113,7 +103,6 @@ impl<'a> Shared<'a> {
         parts.iter().zip(wanted).enumerate().map(speed).collect()
     }
 
-    /// The shares of a program's contexts that lie on each node.
     fn parts(&self, program: &Running) -> Vec<f64> {
         let mut parts = vec![0.0; self.nodes];
         let each = 1.0 / program.pus.len().max(1) as f64;
@@ -122,8 +111,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// What each context gets of a node that can deliver `most`, if programs want so much for so many contexts;
-/// infinite if there is enough for all.
+/// What each context gets of a node that delivers `most`, by (traffic, contexts); infinite for no limit.
 fn level(most: f64, wants: &[(f64, f64)]) -> f64 {
     if wants.iter().map(|(want, _)| want).sum::<f64>() <= most {
         return f64::INFINITY;
@@ -149,7 +137,6 @@ mod tests {
     #[test]
     fn what_some_do_not_need_others_get() {
         assert_eq!(level(2.0, &[(1.0, 1.0), (0.5, 4.0)]), f64::INFINITY);
-        // One context each: the one that wants 0.2 gets it, the others share 0.8.
         assert!((level(1.0, &[(0.9, 1.0), (0.2, 1.0), (0.6, 1.0)]) - 0.4).abs() < 1e-12);
         assert!((level(1.0, &[(1.0, 3.0), (1.0, 1.0)]) - 0.25).abs() < 1e-12);
     }

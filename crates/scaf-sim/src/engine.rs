@@ -1,9 +1,6 @@
-//! The simulation: from event to event on a virtual clock.
-//!
-//! Events are arrivals, ends of serial stretches and regions, grants that come into effect, and the daemon's
-//! ticks. Between two of them every program goes on at one speed. The daemon is asked as scafd asks its
-//! policy and placement: at once when programs come and go and when a lent program needs its contexts back,
-//! else at every tick.
+//! The simulation: from event to event on a virtual clock. Events are arrivals, ends of serial stretches and
+//! regions, grants that come into effect, and the daemon's ticks; between two events every program has one
+//! speed. As in scafd, decisions are made at ticks, and when programs come, go or need lent contexts back.
 
 mod places;
 
@@ -20,9 +17,9 @@ use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
 use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, Program, ProgramId, Topology, with_turns};
 
-/// A serial stretch of this length is one: its contexts are worth lending.
+/// Shortest serial stretch whose contexts are worth lending, in seconds.
 const SERIAL_S: f64 = 0.1;
-/// How sure a profile of a program alone is.
+/// Relative error of a program's profile.
 const PROFILE_ERROR: f64 = 0.02;
 /// Events this close together are one, in seconds.
 const TOGETHER_S: f64 = 1e-9;
@@ -32,14 +29,13 @@ const LOAD_S: f64 = 900.0;
 /// How to simulate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// What all randomness comes from.
+    /// The seed of all randomness.
     pub seed: u64,
     /// Whether decisions are kept, as `scaf record` would.
     pub record: bool,
 }
 
-/// Simulates a scenario on a topology (mostly its own, [`Scenario::topology`]) under a policy that remembers
-/// nothing yet.
+/// Simulates a scenario on a topology (mostly [`Scenario::topology`]) under a policy without memory.
 pub fn simulate(
     scenario: &Scenario,
     topology: &Topology,
@@ -63,14 +59,13 @@ struct Simulation<'a> {
     next_tick_s: f64,
     /// When a lent program is to have its contexts back.
     wake_s: Option<f64>,
-    /// Those who haven't come yet, the next one last.
+    /// Programs that haven't come yet, the next one last.
     to_come: Vec<usize>,
     running: Vec<Running<'a>>,
     watches: Vec<Watch>,
     turns: Turns,
-    /// What the system says its load was of late: libgomp's measure for how many threads are too many.
+    /// The system's recent load: libgomp's measure for too many threads.
     load: f64,
-    /// Programs that were told to be serial at the latest decision.
     lent: Vec<ProgramId>,
     ended: Vec<Option<ProgramOutcome>>,
     steps: Vec<Step>,
@@ -80,8 +75,7 @@ struct Simulation<'a> {
     busy_s: f64,
     context_s: f64,
     most_busy: f64,
-    /// Since when everybody is there, with the work that was done by then; and what came of it when the first
-    /// left.
+    /// When all programs had come and the work done by then; then their rate until the first left.
     together_since: Option<(f64, f64)>,
     together: Option<f64>,
 }
@@ -138,7 +132,6 @@ impl<'a> Simulation<'a> {
     fn run(&mut self) {
         loop {
             if self.running.is_empty() {
-                // Nobody is there: on to the next arrival, and ticks count from there.
                 let Some(next_s) = self.next_arrival_s() else { return };
                 self.now_s = self.now_s.max(next_s);
                 self.next_tick_s = self.now_s + self.period_s();
@@ -164,7 +157,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Programs that come now. True if there are any.
+    /// Adds the programs that come now. True if there are any.
     fn arrive(&mut self) -> bool {
         let before = self.running.len();
         while self.next_arrival_s().is_some_and(|at| at <= self.now_s + TOGETHER_S) {
@@ -186,7 +179,6 @@ impl<'a> Simulation<'a> {
         self.running.len() > before
     }
 
-    /// On to the next event.
     fn go_on(&mut self) {
         let speeds = self.shared.speeds(self.now_s, &self.running);
         let mut dt_s = self.next_tick_s - self.now_s;
@@ -216,7 +208,6 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The daemon looks at everybody.
     fn tick(&mut self) {
         self.next_tick_s = self.now_s + self.period_s();
         if self.scenario.daemon.load_adaptive {
@@ -242,8 +233,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// libgomp's way with OMP_DYNAMIC: as many threads as there are contexts, less the load of the last 15
-    /// minutes.
+    /// libgomp's OMP_DYNAMIC: a team has the program's threads less the load of the last 15 minutes.
     fn adapt_to_load(&mut self) {
         let threads: u32 = self.running.iter().map(Running::width).sum();
         let share = 1.0 - (-self.period_s() / LOAD_S).exp();
@@ -253,7 +243,6 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Programs that have ended. True if there are any.
     fn depart(&mut self) -> bool {
         let before = self.running.len();
         if self.running.iter().any(|program| program.ended) {
@@ -270,7 +259,6 @@ impl<'a> Simulation<'a> {
         self.running.len() < before
     }
 
-    /// Somebody is about to leave: how much everybody did together.
     fn note_together(&mut self) {
         if let (Some((since_s, before)), None) = (self.together_since, self.together)
             && self.now_s > since_s
@@ -316,7 +304,6 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Asks the policy and the placement, and carries it out.
     fn decide(&mut self) {
         self.wake_s = None;
         let requests: Vec<Program> = self
@@ -384,7 +371,7 @@ fn granted(allocation: &Allocation, id: ProgramId) -> Option<u32> {
     }
 }
 
-/// A program's speedup alone, as measuring it at every DoP beforehand would give it.
+/// A program's speedup alone, as measured at every DoP beforehand.
 fn profile(spec: &ProgramSpec, natural: u32) -> Vec<Measured> {
     let point = |dop| Measured { dop, speedup: Estimate { value: spec.speedup(dop), error: PROFILE_ERROR } };
     (1..=natural).map(point).collect()

@@ -1,11 +1,5 @@
-//! Runs scaf's own policies and placement on machines and programs that don't exist, on a virtual clock.
-//!
-//! What a division of a machine of 24 or 1,024 contexts is worth can't be tried on a laptop; here it can be
-//! computed. The policies and the placement are those of the daemon ([`scaf_policy`]); what they are given
-//! comes from models instead of programs. Everything random comes from a seed: the same seed gives the same
-//! result.
-//!
-//! [`scenario`] is what is simulated, [`simulate`] does it, [`Outcome`] is what comes of it.
+//! Runs scaf's own policies and placement ([`scaf_policy`]) on modelled machines and programs, on a virtual
+//! clock. The same seed gives the same result. [`simulate`] makes an [`Outcome`] of a [`scenario`].
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,3 @@
-//! What came of a simulation.
-
 use scaf_policy::{Decision, metrics};
 use serde::Serialize;
 
@@ -10,38 +8,38 @@ pub struct ProgramOutcome {
     pub name: String,
     /// When it came, in seconds.
     pub arrived_s: f64,
-    /// When it ended.
+    /// When it ended, in seconds.
     pub ended_s: f64,
     /// Its work: seconds on one context alone.
     pub work_s: f64,
-    /// What it had done of it when it ended: all, but for rounding.
+    /// Its work done when it ended: all, but for rounding.
     #[serde(skip)]
     pub done_s: f64,
     /// Its work over the time that it took.
     pub speedup: f64,
-    /// The time that it took over that on the whole machine alone.
+    /// Its time over that on the whole machine alone.
     pub slowdown: f64,
 }
 
 impl ProgramOutcome {
-    /// Seconds from coming to going.
+    /// Seconds from arrival to end.
     pub fn time_s(&self) -> f64 {
         self.ended_s - self.arrived_s
     }
 }
 
-/// From this moment on a program has so many contexts; 0 when it has ended.
+/// A change of a program's contexts.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Step {
     /// When, in seconds.
     pub at_s: f64,
-    /// Whose: its place in the scenario, from 1.
+    /// The program's place in the scenario, from 1.
     pub program: u64,
-    /// How many.
+    /// Contexts from now on; 0 when it has ended.
     pub contexts: u32,
 }
 
-/// What came of a simulation.
+/// The result of a simulation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Outcome {
     /// The policy.
@@ -52,21 +50,20 @@ pub struct Outcome {
     pub programs: Vec<ProgramOutcome>,
     /// How often a program that had a DoP got another.
     pub changes: u64,
-    /// Decisions.
+    /// Number of decisions.
     pub decisions: u64,
-    /// Of the contexts' time while anybody was there, the share that they were busy.
+    /// Percentage of the contexts' time that was busy while any program was there.
     pub busy_pct: f64,
     /// The most contexts that were busy at once.
     pub most_busy: f64,
-    /// The work a second that all programs did while all of them were there: the sum of speedups without what
-    /// who ends first is worth to those who stay. `None` if they never were.
+    /// Work a second of all programs while all were there; `None` if they never were.
     pub stp_together: Option<f64>,
-    /// Seconds in which anybody was there.
+    /// Seconds in which any program was there.
     pub occupied_s: f64,
-    /// Who had how many contexts when.
+    /// Contexts of programs over time.
     #[serde(skip)]
     pub steps: Vec<Step>,
-    /// Decisions, where they were asked for.
+    /// Decisions, if asked for.
     #[serde(skip)]
     pub recorded: Vec<Decision>,
 }
@@ -77,7 +74,7 @@ impl Outcome {
         metrics::stp(&self.programs.iter().map(|program| program.speedup).collect::<Vec<_>>())
     }
 
-    /// How many programs were there: (seconds, number) where it changes.
+    /// The number of programs present, as (seconds, number) at each change.
     pub fn present(&self) -> Vec<(f64, f64)> {
         let changes = self.programs.iter().flat_map(|p| [(p.arrived_s, 1.0), (p.ended_s, -1.0)]);
         let mut changes: Vec<(f64, f64)> = changes.collect();

@@ -1,70 +1,58 @@
-//! A program while it runs: where it is, what carries its grant out, and what it did since the daemon looked.
-//!
-//! Its speed is constant between two events; [`Running::advance`] takes it from one to the next. A *piece* is
-//! what the daemon can tell the time of: a run of a region, or the stretch between two barriers of a long
-//! one.
+//! A program while it runs. Its speed is constant between two events. A *piece* is what the daemon can tell
+//! the time of: a run of a region, or the stretch between two barriers of a long one.
 
 use crate::scenario::{Mechanisms, Permits, ProgramSpec, RegionSpec};
 use scaf_policy::ProgramId;
 use scaf_team::choice::{self, Facts, Length, Mechanism};
 use std::collections::BTreeMap;
 
-/// From this length on a region is long: started wide where it folds evenly (docs/mechanisms.md).
+/// Shortest run of a long region in seconds, started wide where it folds evenly (docs/mechanisms.md).
 const LONG_S: f64 = 0.1;
 /// Work that is less than this share of a step is rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// What a program did since the daemon last took note.
+/// What a program did since the daemon last looked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Account {
-    /// Seconds in regions.
     pub parallel_s: f64,
     /// Useful seconds in regions, of all threads.
     pub useful_s: f64,
-    /// Seconds in regions whose team isn't what the grant makes of the next.
+    /// Seconds in regions whose team differs from the one that the grant gives the next.
     pub astray_s: f64,
-    /// Pieces that ended, and their seconds, of each region at each DoP.
+    /// Pieces that ended and their seconds, by region and DoP.
     pub pieces: BTreeMap<(u64, u32), (f64, f64)>,
 }
 
-/// One program.
 pub(crate) struct Running<'a> {
     pub spec: &'a ProgramSpec,
     pub id: ProgramId,
     pub arrived_s: f64,
-    /// Threads without us.
     pub natural: u32,
     phase: usize,
     round: u32,
     /// 0 is the serial stretch, k the kth region.
     step: usize,
-    /// Work left in the step.
     left: f64,
-    /// Work left in the region's run.
     run_left: f64,
-    /// Work done in the piece, since when it runs, and whether it had one DoP all the time.
+    /// Work done in the piece, its start, and whether its DoP stayed the same.
     piece: (f64, f64, bool),
-    /// Threads of the team, and how they follow the grant.
     pub team: u32,
     mechanism: Mechanism,
     /// Threads of its next team while it is unmanaged.
     pub wish: u32,
-    /// It waits for its turn.
+    /// Whether it waits for its turn.
     pub frozen: bool,
-    /// What it was granted; `None` while unmanaged.
     pub dop: Option<u32>,
-    /// Contexts that it has taken up by now.
     pub contexts: u32,
-    /// When it takes up how many.
+    /// When it takes up how many contexts.
     pending: Option<(f64, u32)>,
     /// Its contexts, as positions in the topology.
     pub pus: Vec<usize>,
-    /// It fills its caches until then.
+    /// Until when it fills its caches.
     cold_until: f64,
     serial_since: f64,
-    /// What its speed is multiplied by until the next tick.
+    /// Factor of its speed until the next tick.
     pub jitter: f64,
-    /// All work done so far.
     pub done: f64,
     pub account: Account,
     ran: Vec<bool>,
@@ -103,7 +91,6 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Begins with its first step, after it was granted something.
     pub fn start(&mut self, now_s: f64) {
         match self.spec.phases.first() {
             Some(phase) => self.left = phase.serial_s,
@@ -115,7 +102,6 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The region that it is in.
     pub fn region(&self) -> Option<&'a RegionSpec> {
         self.spec.phases.get(self.phase)?.regions.get(self.step.checked_sub(1)?)
     }
@@ -125,7 +111,7 @@ impl<'a> Running<'a> {
         before + self.step - 1
     }
 
-    /// Whether it is in a serial stretch, and since when.
+    /// Since when it is in a serial stretch; `None` if it isn't.
     pub fn serial_since(&self) -> Option<f64> {
         self.region().is_none().then_some(self.serial_since)
     }
@@ -165,7 +151,7 @@ impl<'a> Running<'a> {
     }
 
     fn enter_run(&mut self, now_s: f64, region: &RegionSpec) {
-        // What was granted is read at entry; its affinity is set by then.
+        // A grant is read at entry, and its affinity is set by then.
         self.settle(now_s);
         self.run_left = region.seconds;
         self.piece = (0.0, now_s, true);
@@ -174,8 +160,7 @@ impl<'a> Running<'a> {
         (self.team, self.mechanism) = self.choose(region, first);
     }
 
-    /// The team of a run of a region, and its mechanism, as the client chooses. `first`: it hasn't run
-    /// before.
+    /// The team of a run of a region and its mechanism, chosen as in the client; `first`: not run before.
     fn choose(&self, region: &RegionSpec, first: bool) -> (u32, Mechanism) {
         let dop =
             if self.spec.rigid { self.natural } else { self.dop.unwrap_or(self.wish).min(self.natural) };
@@ -198,27 +183,24 @@ impl<'a> Running<'a> {
             spins: self.spec.spins,
         });
         let parks = region.mechanism == Permits::Park && choice.mechanism == Mechanism::Fold;
-        // Threads as the program finds them.
         let team = choice.team.max(choice.ids);
         (team, if parks { Mechanism::Park } else { choice.mechanism })
     }
 
-    /// The team of the next run of a region that has run.
     fn next_team(&self, region: &RegionSpec) -> u32 {
         self.choose(region, false).0
     }
 
-    /// Threads that it runs with, where they are to be waited for: those of a team that spins and can be
-    /// resized. Others are folded at once, at little loss.
+    /// Threads of a team that spins and can be resized, to be waited for; others are folded at little loss.
     pub fn late_team(&self) -> u32 {
         let resized = |region: &RegionSpec| matches!(region.mechanism, Permits::Resize | Permits::Auto);
         if self.spec.spins && self.region().is_some_and(resized) { self.team } else { 0 }
     }
 
-    /// Its turn begins or ends. Who comes back finds caches that others have filled meanwhile.
+    /// Its turn begins or ends. After a turn of others its caches are cold.
     pub fn freeze(&mut self, now_s: f64, frozen: bool, mechanisms: &Mechanisms) {
         if self.frozen && !frozen {
-            // No more than half a slice, so that everybody gets on whatever the numbers are.
+            // At most half a slice, so that every program makes progress.
             let lost_ms = (mechanisms.switch_ms + mechanisms.cold_ms).min(0.5 * mechanisms.slice_ms);
             self.cold_until = self.cold_until.max(now_s + lost_ms * 1e-3);
         }
@@ -233,7 +215,7 @@ impl<'a> Running<'a> {
         if self.region().is_some() { self.team.min(self.contexts).max(1) } else { 1 }
     }
 
-    /// Its speed with nobody beside it, in work a second, and the memory traffic that comes with it.
+    /// Its speed with no program beside it, in work a second, and its memory traffic.
     pub fn alone(&self, now_s: f64, mechanisms: &Mechanisms, spin_loss: f64) -> (f64, f64) {
         if self.frozen {
             return (0.0, 0.0);
@@ -243,7 +225,7 @@ impl<'a> Running<'a> {
         let width = self.width();
         let mut speed = region.speedup.at(width) * busy;
         if self.team > width && !matches!(self.mechanism, Mechanism::Park | Mechanism::Virtualise) {
-            // Threads that take turns on one context are done last: 5 on 4 take as long as 8.
+            // Threads that take turns on one context end last: 5 on 4 take as long as 8.
             let turns = f64::from(self.team) / f64::from(width);
             speed *= (1.0 - mechanisms.fold_loss) * turns / turns.ceil();
             if self.spec.spins {
@@ -253,7 +235,7 @@ impl<'a> Running<'a> {
         (speed, speed * region.bandwidth)
     }
 
-    /// Seconds until something about it changes at this speed; infinite if nothing does.
+    /// Seconds until something changes at this speed; infinite if nothing does.
     pub fn until_change(&self, now_s: f64, speed: f64) -> f64 {
         let mut next = f64::INFINITY;
         if now_s < self.cold_until && !self.frozen {
@@ -273,7 +255,6 @@ impl<'a> Running<'a> {
         next
     }
 
-    /// Goes on for `dt_s` seconds at this speed.
     pub fn advance(&mut self, now_s: f64, dt_s: f64, speed: f64) {
         if self.frozen {
             // A piece that stood still says nothing of the region's speed.
@@ -300,7 +281,6 @@ impl<'a> Running<'a> {
         self.end_pieces(now_s, dt_s, speed, work, region, width);
     }
 
-    /// Takes note of the pieces that ended.
     fn end_pieces(&mut self, now_s: f64, dt_s: f64, speed: f64, work: f64, region: &RegionSpec, width: u32) {
         let size = region.seconds / f64::from(region.marks);
         let (done, started_s, clean) = self.piece;

@@ -1,8 +1,6 @@
-//! What is simulated: a machine, the programs that come to it, and what of all this is assumed. A TOML file.
-//!
-//! Words: a *phase* is a serial stretch and then some regions, gone through several times; a region is *run*
-//! so often in a row. *Work* is counted in seconds of one context that nobody disturbs: a region of 2 s on
-//! one context is 2 s of work, whatever it runs on.
+//! A scenario, a TOML file: a machine, the programs that come to it, and assumptions. Words: a *phase* is a
+//! serial stretch and then some regions, gone through several times; a region is *run* so often in a row.
+//! *Work* is counted in seconds of one undisturbed context: a region of 2 s on one context is 2 s of work.
 
 use crate::shape::{MOST_CONTEXTS, Shape};
 use scaf_policy::Gang;
@@ -12,23 +10,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What to call it.
+    /// Its name.
     pub name: String,
     /// What it shows.
     #[serde(default)]
     pub description: String,
     /// The machine, as hwloc's synthetic descriptions put it: `pack:2 core:4 pu:2`.
     pub machine: String,
-    /// How many of its contexts there are to give away from when on, in seconds and contexts, times in their
-    /// order; what is missing is kept busy by what nobody manages. All of them before the first, and if there
-    /// is none.
+    /// (seconds, contexts): from when on how many can be given away, in order; all before the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capacity: Vec<(f64, u32)>,
-    /// What isn't known but assumed, a sentence each: they are printed with the results.
+    /// What is assumed, a sentence each, printed with the results.
     #[serde(default)]
     pub assumptions: Vec<String>,
-    /// By how much programs' speed varies from one tick to the next: a standard deviation in percent, 0 to
-    /// 50.
+    /// Standard deviation of programs' speed from tick to tick, in percent, 0 to 50.
     #[serde(default)]
     pub noise_pct: f64,
     /// What programs take from each other.
@@ -40,7 +35,7 @@ pub struct Scenario {
     /// How the daemon looks and decides.
     #[serde(default)]
     pub daemon: DaemonSettings,
-    /// Who comes.
+    /// The programs.
     pub programs: Vec<ProgramSpec>,
 }
 
@@ -48,46 +43,38 @@ pub struct Scenario {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Contention {
-    /// What the memory of one NUMA node can deliver, in the unit of [`RegionSpec::bandwidth`]; none for no
-    /// limit.
+    /// Bandwidth of a NUMA node's memory, in the unit of [`RegionSpec::bandwidth`]; none for no limit.
     pub node_bandwidth: Option<f64>,
-    /// What taking turns on contexts costs beyond the turns: with L threads a context, work takes 1 + this (L
-    /// - 1) times as long.
+    /// Cost of taking turns: with L threads a context, work takes 1 + this (L - 1) times as long.
     pub slice_loss: f64,
     /// The same, in addition, for programs that spin while they wait.
     pub spin_loss: f64,
 }
 
 impl Default for Contention {
-    /// Turns cost 5% with two threads a context: a guess, within what docs/mechanisms.md has for folded
-    /// barriers. Spinning at them costs the other's whole turn.
+    /// A guess for turns, within what docs/mechanisms.md has for folded barriers; spinning costs a turn.
     fn default() -> Contention {
         Contention { node_bandwidth: None, slice_loss: 0.05, spin_loss: 1.0 }
     }
 }
 
-/// How grants reach programs: the latencies and costs measured on prototypes (docs/mechanisms.md).
+/// How grants reach programs: latencies and costs measured on prototypes (docs/mechanisms.md).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mechanisms {
-    /// From a smaller grant to running threads having left the contexts, in milliseconds.
+    /// From a smaller grant until running threads have left the contexts, in milliseconds.
     pub fold_ms: f64,
-    /// From a larger one to running threads having spread, in milliseconds.
+    /// From a larger grant until running threads have spread, in milliseconds.
     pub unfold_ms: f64,
-    /// Share of the speed that a team loses while it is folded: 1.05 of one thread's time at a barrier each
-    /// 50 us.
+    /// Share of the speed that a folded team loses: 1.05 of one thread's time at a barrier each 50 us.
     pub fold_loss: f64,
-    /// From a grant to the next chunk, or virtual thread, where threads are parked or virtualised, in
-    /// milliseconds.
+    /// From a grant to the next chunk or virtual thread, if parked or virtualised, in milliseconds.
     pub chunk_ms: f64,
-    /// What a program that is moved to other contexts altogether loses by cold caches, in milliseconds; a
-    /// part of it for a part.
+    /// Loss by cold caches for a program moved to other contexts altogether, in milliseconds; else a part.
     pub cold_ms: f64,
-    /// How long a time slice is where programs take turns, in milliseconds: 50 to 100, says TACO's section
-    /// 3.3.
+    /// A time slice of programs that take turns, in milliseconds: 50 to 100 in TACO's section 3.3.
     pub slice_ms: f64,
-    /// From the beginning of a turn to its programs' first progress, in milliseconds; their caches are cold
-    /// as well.
+    /// From a turn's begin to its programs' first progress, in milliseconds, before `cold_ms`.
     pub switch_ms: f64,
     /// From a serial phase's end to the decision that gives its contexts back, in milliseconds.
     pub wake_ms: f64,
@@ -118,21 +105,19 @@ pub struct DaemonSettings {
     pub rc_s: f64,
     /// Whether programs' true speedups alone are given as profiles (SCALO's OPPTS).
     pub profiles: bool,
-    /// Whether contexts are chosen without a thought for what they share: a program keeps what it has, and
-    /// takes any that are free.
+    /// Whether contexts are arbitrary: a program keeps what it has, and takes any that are free.
     pub any_contexts: bool,
-    /// Whether programs that should take turns run all at once instead, on the contexts of their turns.
+    /// Whether programs that should take turns run all at once, on the contexts of their turns.
     pub all_at_once: bool,
-    /// Whether unmanaged programs' teams shrink with the load of the last 15 minutes: libgomp's OMP_DYNAMIC.
+    /// Whether unmanaged programs' teams shrink with the load of 15 minutes: libgomp's OMP_DYNAMIC.
     pub load_adaptive: bool,
     /// Who may be made to take turns.
     pub gang: Gang,
-    /// Policies' floor: no speedup below this share of what equal parts would give.
+    /// Policies' floor: no speedup below this share of that with equal parts.
     pub floor: f64,
 }
 
 impl Default for DaemonSettings {
-    /// scafd's own.
     fn default() -> DaemonSettings {
         DaemonSettings {
             rate_hz: 4.0,
@@ -147,16 +132,16 @@ impl Default for DaemonSettings {
     }
 }
 
-/// A program, or several alike.
+/// A program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSpec {
-    /// What to call it.
+    /// Its name.
     pub name: String,
     /// When it comes, in seconds.
     #[serde(default)]
     pub arrives_s: f64,
-    /// Its threads without us; all contexts if it doesn't say.
+    /// Its threads without a daemon; all contexts if unset.
     #[serde(default)]
     pub natural: Option<u32>,
     /// Fewest contexts.
@@ -165,10 +150,10 @@ pub struct ProgramSpec {
     /// Most contexts; none for no limit.
     #[serde(default)]
     pub max: Option<u32>,
-    /// 1 is normal.
+    /// Its weight; 1 is normal.
     #[serde(default = "unit")]
     pub weight: f64,
-    /// Whose it is: where programs take turns, each user has as much time as any other.
+    /// Its user: where programs take turns, each user has as much time as any other.
     #[serde(default)]
     pub user: u32,
     /// Whether its threads spin while they wait, also when others could use their contexts.
@@ -177,7 +162,7 @@ pub struct ProgramSpec {
     /// Whether its teams always have all its threads, which have to run at the same time.
     #[serde(default)]
     pub rigid: bool,
-    /// What it does, one after the other.
+    /// Its phases, in order.
     pub phases: Vec<PhaseSpec>,
 }
 
@@ -207,15 +192,13 @@ pub struct RegionSpec {
     pub times: u32,
     /// Its speedup alone.
     pub speedup: Shape,
-    /// Memory traffic at the speed of one context; on p contexts it is S(p) times as much, as far as a node
-    /// can deliver it.
+    /// Memory traffic at the speed of one context; on p contexts S(p) times as much, as far as possible.
     #[serde(default)]
     pub bandwidth: f64,
-    /// Of the efficiency that it loses on more contexts, the share that is waiting for each other, which
-    /// useful over wall sees. The rest is slow memory.
+    /// Share of the lost efficiency that is waits, as useful over wall sees; the rest is slow memory.
     #[serde(default = "unit")]
     pub waits: f64,
-    /// Intervals between barriers in a run, by which a long one is observed before it ends; 1 for none.
+    /// Intervals between barriers in a run, by which a long run is observed before its end; 1 for none.
     #[serde(default = "one")]
     pub marks: u32,
     /// How grants reach it.
@@ -223,12 +206,11 @@ pub struct RegionSpec {
     pub mechanism: Permits,
 }
 
-/// Which mechanisms a region permits; see docs/mechanisms.md. The one that it gets is chosen as in the
-/// client.
+/// Which mechanisms a region permits (docs/mechanisms.md); the choice is the client's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permits {
-    /// All: it is wide and folded where it takes long and folds evenly, else resized.
+    /// All: wide and folded if long and evenly foldable, else resized.
     #[default]
     Auto,
     /// The next run has another team; one that runs is folded onto fewer contexts, but can't grow.
@@ -237,7 +219,7 @@ pub enum Permits {
     Fold,
     /// Threads sleep from the next chunk on.
     Park,
-    /// Fewer threads do all the virtual ones' parts.
+    /// Fewer threads do the parts of all virtual ones.
     Virtualise,
 }
 
@@ -252,13 +234,13 @@ fn unit() -> f64 {
 /// Why a scenario can't be simulated.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Not TOML, or a key that there isn't.
+    /// Not TOML, or an unknown key.
     #[error("not a scenario: {0}")]
     Toml(#[from] toml::de::Error),
     /// A value that makes no sense.
     #[error("{place}: {problem}")]
     Value {
-        /// Where it stands.
+        /// Its place.
         place: String,
         /// What is wrong and what is right.
         problem: String,
@@ -268,15 +250,13 @@ pub enum Error {
     Machine(#[from] scaf_topology::Error),
 }
 
-/// A scenario's programs that can't be simulated in reasonable time are refused: a week of work each.
+/// Limits beyond which programs are refused: seconds of work, number, steps.
 const MOST_WORK_S: f64 = 1e7;
-/// The same in number.
 const MOST_PROGRAMS: usize = 10_000;
 const MOST_STEPS: f64 = 1e7;
 
 impl Scenario {
     /// Reads a scenario.
-    ///
     /// # Errors
     /// Unknown keys, and values that make no sense.
     pub fn parse(text: &str) -> Result<Scenario, Error> {
@@ -286,7 +266,6 @@ impl Scenario {
     }
 
     /// Whether it can be simulated.
-    ///
     /// # Errors
     /// The first value that makes no sense.
     pub fn check(&self) -> Result<(), Error> {
@@ -325,14 +304,13 @@ impl Scenario {
         self.programs.iter().try_for_each(ProgramSpec::check)
     }
 
-    /// Contexts of `all` that there are to give away at `now_s`.
+    /// Contexts of `all` that can be given away at `now_s`.
     pub fn capacity_at(&self, now_s: f64, all: u32) -> u32 {
         let since = self.capacity.partition_point(|(from_s, _)| *from_s <= now_s);
         since.checked_sub(1).map_or(all, |at| self.capacity[at].1.min(all))
     }
 
     /// The machine's contexts.
-    ///
     /// # Errors
     /// A description that hwloc doesn't know.
     pub fn topology(&self) -> Result<scaf_policy::Topology, Error> {
@@ -348,13 +326,13 @@ fn within(place: &str, value: f64, least: f64, most: f64) -> Result<(), Error> {
 }
 
 impl ProgramSpec {
-    /// A program that does nothing but this region.
+    /// A program of one run-through of this region.
     pub fn of_region(name: &str, arrives_s: f64, region: RegionSpec) -> ProgramSpec {
         let phases = vec![PhaseSpec { times: 1, serial_s: 0.0, regions: vec![region] }];
         ProgramSpec::of_phases(name, arrives_s, phases)
     }
 
-    /// A program without wishes.
+    /// A program with default settings.
     pub fn of_phases(name: &str, arrives_s: f64, phases: Vec<PhaseSpec>) -> ProgramSpec {
         let name = name.to_owned();
         ProgramSpec {
@@ -402,7 +380,7 @@ impl ProgramSpec {
         self.time_s(1)
     }
 
-    /// Seconds that it takes on `p` contexts of a machine without others.
+    /// Seconds on `p` contexts of a machine without other programs.
     pub fn time_s(&self, p: u32) -> f64 {
         let region = |r: &RegionSpec| f64::from(r.times) * r.seconds / r.speedup.at(p);
         let phase =
@@ -410,7 +388,7 @@ impl ProgramSpec {
         self.phases.iter().map(phase).sum()
     }
 
-    /// Its speedup on `p` contexts of a machine without others.
+    /// The speedup on `p` contexts of a machine without other programs.
     pub fn speedup(&self, p: u32) -> f64 {
         self.work_s() / self.time_s(p)
     }

@@ -1,5 +1,3 @@
-//! Reading scenarios.
-
 use super::*;
 use proptest::prelude::*;
 

@@ -1,31 +1,26 @@
-//! How a region's speedup depends on its DoP when it has the machine to itself.
-
 use serde::{Deserialize, Serialize};
 
-/// The shape of a speedup curve. S(1) is 1, whatever it says.
+/// How a region's speedup depends on its DoP on an empty machine. S(1) is 1 for every shape.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// Straight lines between points (DoP, speedup) in the order of DoPs, from (1, 1) on; it stays as it is
-    /// beyond the last.
+    /// Straight lines between points (DoP, speedup) in rising order, from (1, 1); constant beyond the last.
     Points(Vec<(u32, f64)>),
     /// Amdahl's law with this share of serial work, 0 to 1.
     Amdahl(f64),
     /// Amdahl's law through the point (DoP, speedup): 1 <= speedup <= DoP.
     AmdahlThrough(u32, f64),
-    /// Gunther's universal law of scalability, with contention and coherence: S = p / (1 + a (p - 1) + b p (p
-    /// - 1)), which has a knee.
+    /// Gunther's universal scalability law, with contention and coherence: p / (1 + a (p - 1) + b p (p - 1)).
     Usl(f64, f64),
     /// This power of p, 0 to 1.
     Power(f64),
 }
 
-/// The largest DoP that can be asked for.
+/// The largest DoP.
 pub const MOST_CONTEXTS: u32 = 65_536;
 
 impl Shape {
-    /// The speedup on `p` contexts; 0 counts as 1. Positive and finite for every shape that [`Shape::check`]
-    /// finds sound.
+    /// The speedup on `p` contexts (0 counts as 1): positive and finite if [`Shape::check`] passes.
     pub fn at(&self, p: u32) -> f64 {
         let x = f64::from(p.max(1));
         if p <= 1 {
@@ -42,8 +37,7 @@ impl Shape {
         }
     }
 
-    /// The speedup on a number of contexts that needn't be whole: straight lines between those that are, and
-    /// nothing on none.
+    /// The speedup on any real number of contexts: straight lines between whole ones, and 0 at 0.
     pub fn part(&self, contexts: f64) -> f64 {
         let below = contexts.max(0.0).floor();
         let at = |p: f64| if p < 1.0 { 0.0 } else { self.at(p as u32) };
@@ -90,7 +84,6 @@ fn amdahl(serial: f64, p: f64) -> f64 {
     1.0 / (serial + (1.0 - serial) / p)
 }
 
-/// The share of serial work with which Amdahl's law goes through a point.
 fn serial_share(dop: u32, speedup: f64) -> f64 {
     let p = f64::from(dop.max(2));
     ((p / speedup - 1.0) / (p - 1.0)).clamp(0.0, 1.0)

@@ -1,10 +1,7 @@
-//! What `scaf record` writes, and what would have happened under another policy.
-//!
-//! A trace is a decision a line, in JSON: who was there, what was known of them, what they got. From that
-//! each program is rebuilt: its presence from the first decision that has it to the first that hasn't, its
-//! speedup curve by what was known most surely, and its work by both: the integral of its speedup at the DoPs
-//! that it had. What the trace can't tell is assumed: a program does one thing all the time, it can be
-//! resized within 10 ms, and nobody slows anybody.
+//! What `scaf record` writes, and what would have happened under another policy. A trace has a decision a
+//! line, in JSON. From that each program is rebuilt: its presence from the first decision that has it to the
+//! first that hasn't, its speedup curve by what was known most surely, its work by the integral of that
+//! speedup. Assumed: a program always does the same, can be resized within 10 ms, and slows no other.
 
 use crate::scenario::{self, Permits, ProgramSpec, RegionSpec, Scenario};
 use crate::shape::{MOST_CONTEXTS, Shape};
@@ -19,13 +16,13 @@ pub struct Line {
     /// The decision.
     #[serde(flatten)]
     pub decision: Decision,
-    /// What people call the programs, by their numbers.
+    /// Names of programs, by their numbers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub names: BTreeMap<u64, String>,
-    /// DoPs that they had in place of their shares until the next decision.
+    /// DoPs that programs had in place of their shares until the next decision.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub steps: BTreeMap<u64, u32>,
-    /// Programs that whoever recorded it wasn't to see.
+    /// Number of programs hidden from whoever recorded it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden: u32,
 }
@@ -47,35 +44,35 @@ pub enum Error {
     /// A line is no decision.
     #[error("line {line} is no decision of `scaf record` ({reason})")]
     Line {
-        /// Which, from 1.
+        /// The line's number, from 1.
         line: usize,
         /// What is wrong with it.
         reason: serde_json::Error,
     },
-    /// Decisions stand in no order.
+    /// Decisions are out of order.
     #[error(
         "line {0}: its time is before that of the line before, or no number; a trace is of one daemon's run"
     )]
     Order(usize),
-    /// Some of those who shared the machine are missing.
+    /// Programs that shared the machine are hidden.
     #[error(
         "line {line}: {hidden} programs of other users took part and are hidden from whoever recorded this; \
          record as root, or as the user \
          of the daemon"
     )]
     Hidden {
-        /// Which, from 1.
+        /// The line's number, from 1.
         line: usize,
-        /// How many.
+        /// How many are hidden.
         hidden: u32,
     },
-    /// Nothing was there for any time.
+    /// No program was there for any time.
     #[error("no program is in it for longer than a moment: record for longer, while programs run")]
     Empty,
-    /// More than can be.
+    /// A number is too large.
     #[error("line {line}: {what}")]
     Size {
-        /// Which, from 1.
+        /// The line's number, from 1.
         line: usize,
         /// What is too large.
         what: String,
@@ -85,15 +82,13 @@ pub enum Error {
     Scenario(#[from] scenario::Error),
 }
 
-/// Runs of the rebuilt region a second, so that grants take effect within a moment.
+/// Seconds of a run of the rebuilt region, short so that grants take effect at once.
 const RUN_S: f64 = 0.01;
-/// No speedup of a trace is taken for larger or smaller.
 const SANE: (f64, f64) = (1e-3, 1e6);
 
 /// Reads a trace; empty lines are passed over.
-///
 /// # Errors
-/// Lines that are no decisions, or in no order.
+/// Lines that are no decisions, out of order, too large or with hidden programs.
 pub fn read(text: &str) -> Result<Vec<Line>, Error> {
     let mut lines: Vec<Line> = Vec::new();
     for (number, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
@@ -116,46 +111,45 @@ pub fn read(text: &str) -> Result<Vec<Line>, Error> {
     Ok(lines)
 }
 
-/// What did happen to a program, as far as the trace has it.
+/// What happened to a program, as far as the trace has it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Recorded {
-    /// Its name, or its number where nobody said.
+    /// Its name, or its number.
     pub name: String,
     /// When it came, in seconds since the trace began.
     pub arrived_s: f64,
-    /// When it was gone for good, or the trace ended.
+    /// When it was gone for good, or the trace ended, in seconds.
     pub ended_s: f64,
-    /// For how long it was there: not while it could run nowhere.
+    /// Seconds for which it was there, less those in which it could run nowhere.
     pub time_s: f64,
-    /// Whether it was there to the end: what it would have done after it isn't known.
+    /// Whether it was there to the end, so that its further work isn't known.
     pub cut: bool,
     /// Its work, by its curve.
     pub work_s: f64,
-    /// That over the time that it was there.
+    /// Its work over the time that it was there.
     pub speedup: f64,
     /// How often it got another DoP.
     pub changes: u64,
 }
 
-/// A trace as something that can be simulated, beside what happened.
+/// A trace as a scenario, beside what happened.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rebuilt {
     /// The programs, on as many contexts as there were at most.
     pub scenario: Scenario,
-    /// What happened to them, in the scenario's order.
+    /// What happened to the programs, in the scenario's order.
     pub recorded: Vec<Recorded>,
     /// The policy that decided last.
     pub policy: String,
 }
 
-/// A program on its way through the trace.
 struct Seen {
     name: String,
     arrived_s: f64,
     left_s: Option<f64>,
-    /// For how long it was away meanwhile, as one that may run nowhere for a while.
+    /// Seconds for which it was away, as a program that may run nowhere for a while.
     away_s: f64,
-    /// What it had in each interval: seconds of its turns, contexts, whether serial.
+    /// By interval: seconds of its turns, contexts, whether serial.
     spells: Vec<(f64, u32, bool)>,
     natural: u32,
     min: u32,
@@ -163,14 +157,13 @@ struct Seen {
     weight: f64,
     user: u32,
     rigid: bool,
-    /// What was known most surely of each DoP, and last of that: speedup and relative error.
+    /// The surest speedup at each DoP, the last of equals, with its relative error.
     curve: BTreeMap<u32, (f64, f64)>,
 }
 
 /// Rebuilds the programs of a trace.
-///
 /// # Errors
-/// If nobody was in it.
+/// If no program was there, or the result can't be simulated.
 pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
     let first_s = lines.first().map_or(0.0, |line| line.decision.machine.now_s);
     let mut seen: BTreeMap<ProgramId, Seen> = BTreeMap::new();
@@ -281,7 +274,7 @@ impl Seen {
             return None;
         }
         let changes = self.spells.windows(2).filter(|pair| pair[0].1 != pair[1].1).count() as u64;
-        // What was serial in passing is in the curve; what took a while, and was lent, comes first.
+        // Short serial phases are in the curve; lasting ones, which were lent, come first.
         let serial_s: f64 = self.spells.iter().filter(|spell| spell.2).map(|spell| spell.0).sum();
         let parallel_s = (work_s - serial_s).max(RUN_S);
         let times = (parallel_s / RUN_S).ceil().clamp(1.0, 1e9);
@@ -316,8 +309,7 @@ impl Seen {
     }
 }
 
-/// The speedup at `p`: the time is a power of p between known DoPs, and beyond the last, where it never
-/// falls; linear where nothing is known.
+/// The speedup at `p`: a power of p between known DoPs and beyond, where it never falls; p if none is known.
 fn power(curve: &BTreeMap<u32, f64>, p: u32) -> f64 {
     let x = f64::from(p).ln();
     let below = curve.range(..=p).next_back().map_or((1, 1.0), |(dop, s)| (*dop, *s));

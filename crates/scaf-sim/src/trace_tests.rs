@@ -1,5 +1,3 @@
-//! Traces of simulations, replayed; and what is no trace.
-
 use super::*;
 use crate::{Options, simulate};
 use proptest::prelude::*;
@@ -50,7 +48,7 @@ fn a_trace_replayed_under_its_own_policy_takes_as_long_as_it_took() {
         let mut policy = by_name(name, &Settings::default()).unwrap();
         let topology = rebuilt.scenario.topology().unwrap();
         let replayed = simulate(&rebuilt.scenario, &topology, &mut *policy, Options::default());
-        // The last decision is of the moment before a leaves; so much of it is cut off.
+        // The last decision is of the moment before a leaves, so that much is cut off.
         for (now, then) in replayed.programs.iter().zip(&outcome.programs) {
             assert!((now.time_s() / then.time_s() - 1.0).abs() < 0.05, "{name}: {now:?} {then:?}");
         }
@@ -154,7 +152,6 @@ proptest! {
     }
 }
 
-/// A decision with one program.
 fn recorded_once() -> Decision {
     let program = scaf_policy::Program::new(ProgramId(1), 8);
     let mut policy = by_name("equi", &Settings::default()).unwrap();

@@ -1,13 +1,9 @@
 //! Programs that take turns, as the daemon's controller has them do it.
-//!
-//! A turn lasts as many time slices as the policy says; who is in none of the turns runs all the time. A
-//! decision that leaves the turns as they are doesn't disturb them.
 
 use crate::running::Running;
 use crate::scenario::Mechanisms;
 use scaf_policy::Turn;
 
-/// Whose turn it is.
 #[derive(Default)]
 pub(crate) struct Turns {
     turns: Vec<Turn>,
@@ -16,12 +12,11 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// When the turn ends, if programs take turns.
     pub fn end_s(&self) -> Option<f64> {
         (!self.turns.is_empty()).then_some(self.end_s)
     }
 
-    /// The policy has decided.
+    /// Takes in the policy's turns; unchanged ones go on undisturbed.
     pub fn decided(&mut self, now_s: f64, turns: &[Turn], mechanisms: &Mechanisms) {
         if self.turns != turns {
             self.turns = turns.to_vec();
@@ -29,7 +24,6 @@ impl Turns {
         }
     }
 
-    /// The next turn begins.
     pub fn next(&mut self, now_s: f64, mechanisms: &Mechanisms) {
         self.begin((self.now + 1) % self.turns.len().max(1), now_s, mechanisms);
     }
@@ -40,7 +34,7 @@ impl Turns {
         self.end_s = now_s + f64::from(slices) * mechanisms.slice_ms * 1e-3;
     }
 
-    /// Stops and continues programs as the turn wants it.
+    /// Stops and continues programs as the turn wants it. A program that is in no turn runs all the time.
     pub fn take(&self, now_s: f64, programs: &mut [Running], mechanisms: &Mechanisms) {
         for program in programs {
             let waits = |turn: &Turn| turn.members.contains(&program.id);

@@ -1,5 +1,4 @@
-//! What the daemon knows of a simulated program: the daemon's own estimators and rules
-//! ([`scaf_policy::knowledge`]), fed as scafd feeds them. There are no counters here.
+//! What the daemon knows of a simulated program, by its own estimators ([`scaf_policy::knowledge`]).
 
 use crate::running::Account;
 use scaf_policy::efficiency::Interval;
@@ -10,18 +9,15 @@ use scaf_policy::observed::{Observed, Runs, Spell};
 /// The part of an interval in which a grant has to be in effect.
 const STEADY: f64 = 0.9;
 
-/// What is known of one program.
 pub(crate) struct Watch {
     observed: Observed,
     useful: Useful,
     natural: u32,
-    /// When the interval began.
     since_s: f64,
     stage: Stage,
 }
 
 impl Watch {
-    /// Of a program that has come now and would have so many contexts alone.
     pub fn new(now_s: f64, rc_s: f64, natural: u32) -> Watch {
         Watch {
             observed: Observed::default(),
@@ -32,8 +28,7 @@ impl Watch {
         }
     }
 
-    /// Takes in what it did since the last look, on `dop` contexts; they may be all that it has, for the
-    /// others are `lent`.
+    /// Takes in what it did since the last look, on `dop` contexts; the others may be `lent`.
     pub fn look(&mut self, now_s: f64, dop: u32, lent: bool, account: Account) {
         let dt_s = now_s - self.since_s;
         self.since_s = now_s;
@@ -48,7 +43,7 @@ impl Watch {
         }
         // On one context there is nobody to wait for.
         let useful_s = if dop <= 1 { parallel_s } else { account.useful_s };
-        // What a team does that is still of another size says nothing of the DoP that was granted.
+        // A team that still has another size says nothing of the granted DoP.
         if account.astray_s <= (1.0 - STEADY) * dt_s && !lent {
             self.useful.add(dop, &Interval { dt_s, p: f64::from(dop), parallel_s, useful_s });
         }
@@ -68,12 +63,12 @@ impl Watch {
         }
     }
 
-    /// Whether it has been in a region. Before that nobody takes it for serial, as in scafd.
+    /// Whether it has been in a region; before, it doesn't count as serial, as in scafd.
     pub fn has_begun(&self) -> bool {
         matches!(self.stage, Stage::Begins | Stage::Begun)
     }
 
-    /// The DoP changes between two looks: the interval begins anew, what ended is kept.
+    /// The DoP changes between two looks: the interval begins anew, but ended pieces are kept.
     pub fn restart(&mut self, now_s: f64, account: &mut Account) {
         self.since_s = now_s;
         account.parallel_s = 0.0;
@@ -85,12 +80,10 @@ impl Watch {
         Knowledge { useful: &self.useful, observed: &self.observed, counters: None, natural: self.natural }
     }
 
-    /// The DoP that it is judged by, and its efficiency there.
     pub fn judged(&self) -> Option<(u32, f64)> {
         self.knowledge().judged()
     }
 
-    /// What is known of its speedup, at the DoPs that it had.
     pub fn curve(&self) -> Vec<Measured> {
         self.knowledge().curve(1).into_iter().map(|known| known.measured).collect()
     }

@@ -1,4 +1,4 @@
-//! The papers' numbers and ours: as near as asked for, from the seed that the command line has by default.
+//! The papers' numbers and ours, as near as asked for, with the command line's default seed.
 
 use scaf_sim::paper::{PAPERS, Paper};
 
@@ -7,7 +7,6 @@ fn rerun(name: &str) -> Paper {
     run(1).unwrap()
 }
 
-/// Ours and theirs.
 fn row(paper: &Paper, configuration: &str, process: &str, what: &str) -> (f64, Option<f64>) {
     let found = |row: &&scaf_sim::paper::Comparison| {
         row.configuration == configuration && row.process == process && row.what == what
@@ -39,8 +38,7 @@ fn sp_and_lu_have_the_slides_speedups_within_15_percent() {
     }
 }
 
-/// What six copies do to each other is fitted for one size of partition; this is how well it tells the
-/// others.
+/// What six copies do to each other is fitted for one partition size; this tests the others.
 #[test]
 fn effective_speedups_are_told_within_a_third() {
     let paper = rerun("effective-speedup");
@@ -49,7 +47,7 @@ fn effective_speedups_are_told_within_a_third() {
     assert!(paper.rows.iter().all(|row| (row.ours / row.paper.unwrap()).ln().abs() < 0.4));
 }
 
-/// Who is better than whom in TACO's table 4, where the model holds what drives it (docs/simulator.md).
+/// The order of approaches in TACO's table 4, where the model holds what drives it (docs/simulator.md).
 #[test]
 fn taco_s_sets_come_in_the_paper_s_order() {
     let paper = rerun("taco-sets");
@@ -59,7 +57,7 @@ fn taco_s_sets_come_in_the_paper_s_order() {
         let worst_partitioned = ["equi", "ta", "taco"].map(ours).into_iter().fold(0.0, f64::max);
         assert!(worst_partitioned < ours("dynamic") && ours("dynamic") < ours("unmanaged"), "set {set}");
         assert!(ours("dynamic, passive") < ours("unmanaged, passive"), "set {set}");
-        // The paper's are alike as well where pages that stay behind play no part: EQi and TAi.
+        // Nor do the paper's EQi and TAi differ, where pages that stay behind play no part.
         assert!((ours("ta") - ours("equi")).abs() < 2.0 && ours("ta") < ours("taco"), "set {set}");
         for name in ["equi", "ta", "taco"] {
             let (ours, theirs) = makespan(name, set);
@@ -69,8 +67,7 @@ fn taco_s_sets_come_in_the_paper_s_order() {
     for set in ["B", "D"] {
         assert!(makespan("ta", set).0 < makespan("equi", set).0, "set {set}");
     }
-    // What the paper calls EQ takes any contexts (section 4.2), which is why TACO is ahead of it in set D
-    // (section 4.3). With equal parts along the topology the two are level there.
+    // The paper's EQ takes any contexts (section 4.2), so TACO is ahead of it in set D (section 4.3).
     for ahead in ["taco", "equi"] {
         assert!(makespan(ahead, "D").0 < makespan("equi, any contexts", "D").0, "{ahead}");
     }

@@ -37,7 +37,6 @@ fn a_lone_program_takes_its_work_over_its_speedup() {
     let phases =
         vec![PhaseSpec { times: 4, serial_s: 0.5, regions: vec![region(0.8, 10, Shape::Amdahl(0.1))] }];
     let mut alone = scenario("core:8 pu:1", vec![ProgramSpec::of_phases("a", 3.0, phases)]);
-    // Contexts that come back from being lent cost nothing here.
     (alone.mechanisms.cold_ms, alone.mechanisms.fold_ms, alone.mechanisms.unfold_ms) = (0.0, 0.0, 0.0);
     let expected = alone.programs[0].time_s(8);
     for policy in ["equi", "unmanaged"] {
@@ -51,7 +50,7 @@ fn two_equal_programs_share_equally() {
     let program = |name: &str| ProgramSpec::of_region(name, 0.0, region(0.01, 1000, Shape::Amdahl(0.0)));
     let both = scenario("core:4 pu:1", vec![program("a"), program("b")]);
     let outcome = under("equi", &both, 1);
-    // The first run of each starts wide: 4 threads take turns on 2 contexts, at a loss of 5% of it.
+    // The first run of each starts wide: 4 threads take turns on 2 contexts, at a loss of 5%.
     assert!(outcome.programs.iter().all(|p| (p.time_s() - 5.0).abs() < 0.01), "{outcome:?}");
 }
 
@@ -79,10 +78,8 @@ fn programs_that_want_more_memory_bandwidth_than_a_node_has_slow_each_other() {
     one.programs[2].natural = Some(1);
     one.programs.remove(2);
     one.contention.node_bandwidth = Some(2.0);
-    // Each wants 2 x 0.75 of 2.
     let time_s = under("equi", &one, 1).programs[0].time_s();
     assert!(is(time_s, 5.0 * 1.5), "{time_s}");
-    // On a node each they don't notice each other: the placement sees to that.
     let two = Scenario { machine: "numa:2 core:2 pu:1".into(), ..one };
     assert!(is(under("equi", &two, 1).programs[0].time_s(), 5.0));
 }
@@ -97,7 +94,7 @@ fn a_region_in_flight_shrinks_at_once_and_grows_only_where_its_team_allows() {
         both.mechanisms.cold_ms = 0.0;
         under("equi", &both, 1).programs[0].time_s()
     };
-    // b's second of work takes half a second on two contexts; a loses as much of its own as it lends.
+    // b's second of work takes half a second on two contexts; a loses as much as it lends.
     assert!((time_s(Permits::Park) - 2.25).abs() < 0.02, "{}", time_s(Permits::Park));
     assert!(time_s(Permits::Fold) > time_s(Permits::Park));
     // A program that comes second with a resized team stays small until its region ends.
@@ -120,8 +117,7 @@ fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
         let mut policy = by_name("scaf", &Settings::default()).unwrap();
         let topology = both.topology().unwrap();
         let outcome = simulate(&both, &topology, &mut *policy, Options { seed: 1, record: true });
-        // What the program had before the other one came: where nothing is observed, there is useful over
-        // wall alone.
+        // The DoP before the other program came: where nothing is observed, there is useful over wall alone.
         let first = outcome.recorded.iter().filter(|d| (8.0..10.0).contains(&d.machine.now_s));
         let mut errors =
             first.filter_map(|d| d.programs[0].curve.last()).map(|point| (point.dop, point.speedup.error));
@@ -133,7 +129,7 @@ fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
 
 #[test]
 fn contexts_of_a_serial_program_are_told_to_be_free_and_where_they_were_lent_its_return_is_decided_at_once() {
-    // What comes before its first region is no such phase.
+    // A serial stretch before the first region doesn't count.
     let phase = |times, serial_s, runs| PhaseSpec {
         times,
         serial_s,
@@ -149,12 +145,10 @@ fn contexts_of_a_serial_program_are_told_to_be_free_and_where_they_were_lent_its
         outcome.recorded.iter().map(|d| (d.machine.now_s, d.programs[0].serial)).collect()
     };
     let back = |told: &[(f64, bool)]| told.iter().find(|(at, serial)| *at > 0.75 && !serial).unwrap().0;
-    // 20 runs on two of four contexts take 0.1 s, and a little more, for the first began on four; the next
-    // tick is at 2.75 s.
+    // 20 runs on two of four contexts take a little over 0.1 s; the next tick is at 2.75 s.
     let curve = told("curve");
     assert!(curve.contains(&(0.25, false)) && curve.contains(&(0.75, true)), "{curve:?}");
     assert!((2.501..2.502).contains(&back(&curve)), "{curve:?}");
-    // Nobody asked it to speak up.
     let equi = told("equi");
     assert!(equi.contains(&(0.75, true)) && back(&equi) == 2.75, "{equi:?}");
 }
@@ -315,7 +309,6 @@ fn scalo_s_programs_take_alone_what_the_paper_s_table_says() {
     }
 }
 
-/// A scenario whose programs lose nothing at switches.
 fn by_turns(machine: &str, programs: Vec<ProgramSpec>) -> Scenario {
     let mut scenario = scenario(machine, programs);
     (scenario.mechanisms.cold_ms, scenario.mechanisms.switch_ms) = (0.0, 0.0);
@@ -331,12 +324,9 @@ fn programs_that_take_turns_make_progress_only_in_theirs() {
     let mut both = by_turns("core:2 pu:1", vec![rigid("a"), rigid("b")]);
     let times =
         |both: &Scenario| under("taco", both, 1).programs.iter().map(|p| p.time_s()).collect::<Vec<_>>();
-    // A second of work each, in slices of 50 ms.
     assert!(is(times(&both)[0], 1.95) && is(times(&both)[1], 2.0), "{:?}", times(&both));
-    // A twentieth of a slice is lost at each switch.
     both.mechanisms.switch_ms = 2.5;
     assert!((times(&both)[1] - 2.0 * 1.05).abs() < 0.06, "{:?}", times(&both));
-    // All at once they wait for each other.
     both.daemon.all_at_once = true;
     assert!(times(&both)[1] > 1.8 * 2.0, "{:?}", times(&both));
 }
@@ -365,7 +355,7 @@ fn five_programs_on_four_nodes_get_on_alike_if_they_scale() {
     let five = by_turns("numa:4 core:6 pu:1", (0..5).map(program).collect());
     let outcome = under("taco", &five, 1);
     let times: Vec<f64> = outcome.programs.iter().map(|program| program.time_s()).collect();
-    // 240 s of work each on 24 contexts: 50 s for all of them, whoever is odd. A round takes 0.25 s.
+    // 240 s of work each on 24 contexts: 50 s for all, whoever is odd. A round takes 0.25 s.
     assert!(times.iter().all(|time_s| (time_s - 50.0).abs() < 0.3), "{times:?}");
     assert!(outcome.changes <= 5, "{}", outcome.changes);
 }

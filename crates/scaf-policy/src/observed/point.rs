@@ -3,26 +3,24 @@
 use crate::estimate::{Estimate, GUESS, PHASE};
 use std::collections::VecDeque;
 
-/// Intervals remembered at each DoP of a region: eight seconds of them. With 8 a mean of 5% of noise strays
-/// by 4% now and then, for which programs were moved back and forth.
+/// Intervals remembered at each DoP of a region: eight seconds. With 8 of them, 5% of noise moved programs.
 const SAMPLES: usize = 32;
-/// A region's intervals that differ by less are disturbed at times; by more, its runs are of many sizes.
+/// Relative spread below which a region is only disturbed at times; above, its runs are of many sizes.
 const ALIKE: f64 = 0.15;
-/// Intervals from which on their spread means something.
+/// Fewest intervals whose spread means something.
 const ENOUGH: usize = 4;
-/// No estimate is better than this: instances of a region differ, clocks drift.
+/// No estimate is better: instances of a region differ, clocks drift.
 const LEAST_ERROR: f64 = 0.01;
-/// Nor is any worse: the quotient of hostile numbers may be infinite.
+/// No estimate is worse: the quotient of hostile numbers may be infinite.
 const MOST_ERROR: f64 = 10.0;
 
-/// The mean time of a region's runs at one DoP, interval by interval.
 #[derive(Clone, Debug, Default)]
 pub struct Point {
-    /// Mean seconds a run, and the runs that it is the mean of.
+    /// Mean seconds a run, and the number of runs, by interval.
     pub samples: VecDeque<(f64, f64)>,
-    /// Set when another phase began elsewhere: the point was scaled, not observed since.
+    /// Another phase began at another DoP: the point was scaled, not observed since.
     pub stale: bool,
-    /// The region's interval in which it was added to last.
+    /// The region's interval that was added last.
     pub latest: u64,
 }
 
@@ -61,9 +59,8 @@ impl Point {
         all / count
     }
 
-    /// By how much intervals differ, as a relative standard deviation; 0 where there are too few to say.
-    /// Where most are alike, the rest was disturbed, and the quartiles tell (for a normal distribution their
-    /// distance is 1.35 of it). Where they aren't, runs differ in size, and each interval counts by its runs.
+    /// Relative standard deviation of the intervals; 0 for few. Where most are alike, the quartiles tell
+    /// (1.35 deviations apart in a normal distribution); else each interval counts by its runs.
     pub fn spread(&self) -> f64 {
         let n = self.samples.len();
         if n < ENOUGH {
@@ -84,17 +81,16 @@ impl Point {
         if deviation.is_finite() { deviation.clamp(ALIKE, MOST_ERROR) } else { MOST_ERROR }
     }
 
-    /// The time of a run with its error, in a region whose intervals differ by `spread` at any DoP.
+    /// The time of a run, in a region whose intervals differ by `spread` at any DoP.
     pub fn estimate(&self, spread: f64) -> Estimate {
         let n = self.samples.len().max(1) as f64;
         let value = if spread < ALIKE { self.median() } else { self.mean() };
-        // Of one or two intervals little is sure.
         let few = if self.stale { GUESS } else { 0.1 / n };
         Estimate { value, error: (spread / n.sqrt()).max(LEAST_ERROR) + few }
     }
 }
 
-/// By what a region's runs became longer if this interval and the last both say so.
+/// The factor by which a region's runs changed, if this interval and the last both say so.
 pub fn new_phase(point: &Point, mean_s: f64) -> Option<f64> {
     let (last, before) = (point.samples.len().checked_sub(1)?, point.median());
     if last < 2 {

@@ -1,9 +1,8 @@
 //! What is wrong with a placement, as one number: the smaller the better.
 //!
-//! The unit is one PU that is moved, once: its caches are cold and its thread has to be woken elsewhere,
-//! about 1 ms of its work. Everything else lasts for as long as the placement does, at least the 250 ms from
-//! one decision to the next. The weights say that a move has to pay for itself within a tenth of that time,
-//! some 25 ms, so that placements don't chase counts that change at every decision:
+//! The unit is one PU that is moved, once: cold caches and a thread woken elsewhere, about 1 ms of its work.
+//! All else lasts at least the 250 ms between decisions. By the weights a move pays for itself within a tenth
+//! of that, so that placements don't chase counts that always change:
 //!
 //! | weight | for each | because |
 //! |---|---|---|
@@ -16,39 +15,36 @@
 //! | 5 | package beyond the first | the same through the link between sockets, on top |
 //! | 1 | PU that the program didn't have | the unit |
 //!
-//! Two programs on one PU take turns by time slices (3 ms and more): never where there is a way around it.
-//!
-//! The three in the last rows but one are together less than 16: rather a core further away than half of a
-//! near one. Under [`Style::Spread`] they are counted for each cache, node and package that the program could
-//! have and hasn't; under [`Style::Along`] a cache costs 5 more for each program in it beyond the first.
+//! Cache, node and package weigh less than 16 together: rather a core further away than half of a near one.
+//! Under [`Style::Spread`] they count for each that the program could have and hasn't; under [`Style::Along`]
+//! a cache costs 5 more for each program in it beyond the first.
 
 use super::shape::{LEVELS, Order, Shape};
 use super::want::{Style, Want};
 use crate::{PuSet, Topology};
 use serde::{Deserialize, Serialize};
 
-/// What is wrong with a placement, counted; see this module for the weights.
+/// The faults of a placement, counted; see this module for the weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Cost {
     /// Pairs of programs on one PU, over all PUs.
     pub shared: usize,
     /// Programs on a core beyond the first, over all cores.
     pub split: usize,
-    /// PUs whose program has another one of the same core, as far as there are idle cores that it may use.
+    /// PUs whose program has another PU of the core, as far as it may use idle cores.
     pub crowded: usize,
     /// PUs on weaker cores while lighter programs, or nobody, have stronger ones.
     pub weaker: usize,
-    /// Caches, nodes and packages beyond the first of each program; what is missing to the most of them under
-    /// [`Style::Spread`].
+    /// Caches, nodes and packages beyond each program's first; under [`Style::Spread`], those that it lacks.
     pub apart: usize,
     /// Programs in a cache beyond the first; only under [`Style::Along`].
     pub beside: usize,
-    /// PUs that their programs didn't have, of programs that had any.
+    /// PUs that programs which had any didn't have.
     pub moved: usize,
 }
 
 impl Cost {
-    /// The sum of all with their weights.
+    /// The weighted sum.
     pub fn total(&self) -> usize {
         64 * self.shared
             + 16 * (self.split + self.crowded)
@@ -58,10 +54,8 @@ impl Cost {
     }
 }
 
-/// What is wrong with the partitions `sets` for `wants`, in the same order; the number that [`super::place`]
-/// makes small.
-///
-/// PUs that are not in the topology count as not there; a want without a set, or the reverse, is passed over.
+/// The cost of the partitions `sets` for `wants`, in the same order, which [`super::place`] makes small. PUs
+/// that are not in the topology don't count; a want without a set, or the reverse, is passed over.
 pub fn cost(topology: &Topology, wants: &[Want], sets: &[PuSet], style: Style) -> Cost {
     let shape = Shape::new(topology);
     let all = topology.all();
@@ -70,7 +64,7 @@ pub fn cost(topology: &Topology, wants: &[Want], sets: &[PuSet], style: Style) -
     count(&shape, &orders, &vec![false; shape.os.len()], &sets, style)
 }
 
-/// The same in the machine's own numbers, beside others who have what is `taken`.
+/// [`cost`] in the machine's own numbers, beside others who have what is `taken`.
 pub(super) fn count(
     shape: &Shape,
     orders: &[Order],
@@ -80,13 +74,12 @@ pub(super) fn count(
 ) -> Cost {
     let mut cost = Cost::default();
     let mut load: Vec<usize> = taken.iter().map(|&taken| usize::from(taken)).collect();
-    // How many programs are on each core and in each cache; whoever has what is taken is one.
+    // Programs on each core and in each cache; whoever has what is taken is one.
     let mut on_core = vec![0usize; shape.cores.len()];
     let mut in_cache = vec![0usize; shape.domains[0]];
     for (core, on) in shape.cores.iter().zip(&mut on_core) {
         *on = usize::from(core.pus.iter().any(|&pu| taken[pu]));
     }
-    // The last program that was seen there, from 1.
     let mut core_seen = vec![0usize; shape.cores.len()];
     let mut seen = shape.domains.map(|domains| vec![0usize; domains]);
     let mut has = vec![false; shape.os.len()];
@@ -106,7 +99,7 @@ pub(super) fn count(
                     let domain = shape.cores[core].at[level];
                     if std::mem::replace(&mut seen[level][domain], mark) != mark {
                         own_domains[level] += 1;
-                        // There may be fewer caches than packages: where none are told, one node is one.
+                        // Not by package: there may be fewer caches than packages.
                         if level == 0 {
                             in_cache[domain] += 1;
                         }
@@ -150,12 +143,11 @@ fn crowded(shape: &Shape, orders: &[Order], sets: &[Vec<usize>], cores: &[usize]
     seconds.sum::<usize>().min(idle.len())
 }
 
-/// For each step from a class to the next stronger one: the most PUs below it, of programs from some weight
-/// on, that could change places with cores above it that lighter programs have, or nobody.
+/// For each step to a stronger class: the most PUs below it, of programs from some weight on, that could
+/// change places with cores above it that lighter programs have, or nobody.
 fn weaker(shape: &Shape, orders: &[Order], sets: &[Vec<usize>], idle: &[usize]) -> usize {
     let mut classes: Vec<u32> = shape.kinds.iter().map(|kind| kind.class).collect();
     classes.dedup();
-    // The weakest is not above any.
     classes.pop();
     if classes.is_empty() {
         return 0;
@@ -171,7 +163,7 @@ fn weaker(shape: &Shape, orders: &[Order], sets: &[Vec<usize>], idle: &[usize]) 
             cores.dedup();
             cores.len()
         };
-        // Those that it may not leave for a stronger one don't count.
+        // Programs that may not have a stronger core don't count.
         let may = |who: usize| {
             let order = &orders[who];
             let inside = |pu: usize| order.may(pu) && shape.cores[shape.core_of[pu]].class >= class;

@@ -6,9 +6,9 @@ use super::plan::Plan;
 use std::cmp::Reverse;
 
 impl Layout<'_> {
-    /// Finds a cache for each program that fits into one, and its cores in it. With `stay`, those whose cores
-    /// are in one already stay there; else all go where there is a way, by preference to where they are.
-    /// False, and nothing has happened, if there is none.
+    /// Finds caches, and cores in them, for the programs that fit into one. With `stay`, programs whose cores
+    /// are in one cache stay; else they go where there is room, preferably where they are. False, without
+    /// effect, if none.
     pub(super) fn find_homes(&mut self, turns: &[usize], cores: &Plan, stay: bool) -> bool {
         let before = (self.open.clone(), self.free.clone(), self.cores.clone());
         let largest = self.shape.largest_cache();
@@ -38,14 +38,14 @@ impl Layout<'_> {
         for ((&who, &home), had) in small.iter().zip(&homes).zip(&had) {
             let mut inside: Vec<usize> =
                 self.shape.caches[home].iter().copied().filter(|&core| self.open[core]).collect();
-            // Its own ones, then those that nobody else would like to keep.
+            // Its own ones first, then those that nobody else would like to keep.
             inside.sort_by_key(|&core| (!had.contains(&core), wanted[core]));
             inside.into_iter().take(cores[who][0]).for_each(|core| self.hold(who, core));
         }
         true
     }
 
-    /// Cores that the program has in the cache where it has most.
+    /// The program's cores in the cache where it has most.
     fn at_home(&self, who: usize) -> Vec<usize> {
         let kept = self.kept(who);
         let cache = |core: usize| self.shape.cores[core].at[0];
@@ -53,7 +53,7 @@ impl Layout<'_> {
         kept.into_iter().map(|(core, _)| core).filter(|&core| Some(cache(core)) == home).collect()
     }
 
-    /// Open cores go to programs in the same cache that have more PUs than cores.
+    /// Gives open cores to programs in the same cache that have more PUs than cores.
     pub(super) fn widen_at_home(&mut self, turns: &[usize]) {
         let mut more = true;
         while more {

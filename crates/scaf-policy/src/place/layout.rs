@@ -1,44 +1,37 @@
-//! Makes one layout: each program gets cores as planned, near each other; what is left over is then given out
-//! PU by PU.
+//! Makes one layout: first whole cores near each other, as planned, then what is left over PU by PU.
 
 use super::plan::plan;
 use super::shape::{Core, LEVELS, Order, Shape};
 use super::want::Style;
 use std::cmp::Reverse;
 
-/// How a layout is made.
 #[derive(Clone, Copy)]
 pub(super) struct Way {
     pub style: Style,
     /// Starts from what the programs have, else from an empty machine.
     pub gradual: bool,
-    /// Looks for caches first for the programs that fit into one.
+    /// First looks for a cache for each program that fits into one.
     pub packed: bool,
 }
 
-/// A layout in the making.
 pub(super) struct Layout<'a> {
     pub shape: &'a Shape,
     pub orders: &'a [Order],
     pub way: Way,
-    /// How many programs have each PU.
     pub load: Vec<usize>,
-    /// Which program has each PU; the latest one where it is shared, nobody known where it was taken before.
+    /// The latest program that was given each PU; `None` if it is free or was taken before.
     pub owner: Vec<Option<usize>>,
-    /// PUs of each program.
     pub has: Vec<Vec<usize>>,
-    /// Whether nobody has anything of a core.
+    /// Whether nobody has any part of a core.
     pub open: Vec<bool>,
-    /// For each kind, how many open cores there are in each cache, node and package.
+    /// Open cores by kind in each cache, node and package.
     pub free: Vec<[Vec<usize>; LEVELS]>,
-    /// Whole cores of each program.
     pub cores: Vec<Vec<usize>>,
-    /// Some program was divided among caches although it would fit into one.
     pub divided: bool,
 }
 
 impl<'a> Layout<'a> {
-    /// Fills every order beside those who have what is `taken`.
+    /// Fills every order beside programs that have what is `taken`.
     pub fn new(shape: &'a Shape, orders: &'a [Order], taken: &[bool], way: Way) -> Layout<'a> {
         let mut layout = Layout {
             shape,
@@ -62,7 +55,7 @@ impl<'a> Layout<'a> {
             }
         }
         let mut cores = plan(shape, orders, &whole, way.gradual, true);
-        // Those who can go to few places first, then the large ones, of which the same is true.
+        // Programs that can go to few places first, then the large ones.
         let mut turns: Vec<usize> = (0..orders.len()).collect();
         turns.sort_by_key(|&who| {
             (orders[who].allowed.is_none(), Reverse(cores[who].iter().sum::<usize>()), who)
@@ -71,7 +64,7 @@ impl<'a> Layout<'a> {
         if way.packed && shape.kinds.len() == 1 {
             packed = layout.find_homes(&turns, &cores, way.gradual);
             if !packed {
-                // With fewer cores each; then those that are left over in the same caches.
+                // With fewer cores each; the caches' open cores are added at the end.
                 let narrow = plan(shape, orders, &whole, way.gradual, false);
                 packed = narrow != cores && layout.find_homes(&turns, &narrow, way.gradual);
                 if packed {
@@ -101,7 +94,6 @@ impl<'a> Layout<'a> {
         layout
     }
 
-    /// The partitions, each in the machine's order.
     pub fn partitions(mut self) -> Vec<Vec<usize>> {
         self.has.iter_mut().for_each(|set| set.sort_unstable());
         self.has
@@ -117,7 +109,7 @@ impl<'a> Layout<'a> {
         self.owner[pu] = Some(who);
     }
 
-    /// What the program has that counts.
+    /// What the program has, if that counts.
     pub fn previous(&self, who: usize) -> &'a [usize] {
         if self.way.gradual { &self.orders[who].previous } else { &[] }
     }
@@ -139,8 +131,7 @@ impl<'a> Layout<'a> {
             && self.cores[who].windows(2).any(|pair| cache(pair[0]) != cache(pair[1]))
     }
 
-    /// Whole cores that the program has PUs of, each with their number; those of the cache where it has most
-    /// first.
+    /// Open cores of which the program has PUs, each with their number; the cache where it has most first.
     pub fn kept(&self, who: usize) -> Vec<(usize, usize)> {
         let mut kept: Vec<(usize, usize)> = Vec::new();
         for &pu in self.previous(who) {
@@ -166,7 +157,7 @@ impl<'a> Layout<'a> {
         kept
     }
 
-    /// The program keeps what it has, as far as it is planned.
+    /// The program keeps the cores that it has, as far as planned.
     pub fn keep(&mut self, who: usize, cores: &[usize]) {
         let mut left = cores.to_vec();
         for (core, _) in self.kept(who) {
@@ -178,7 +169,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Gives the program PUs of its cores: one of each, then the second ones; those that it has first.
+    /// Gives the program PUs of its cores: one of each, then second ones; in both cases previous PUs first.
     fn seat(&mut self, who: usize) {
         let (order, previous) = (&self.orders[who], self.previous(who));
         let new = |pu: &usize| previous.binary_search(pu).is_err();

@@ -1,24 +1,19 @@
-//! Which last-level cache each program goes to, so that none that fits into one is divided: packing into
-//! bins.
-//!
-//! Largest first, each where it leaves least, finds most packings. Where it doesn't, a search goes back on
-//! its choices. It is bounded, since the problem is NP-hard: of what it gives up on, no packing may exist or
-//! be known.
+//! Bin packing of programs into last-level caches. Largest first, each where it leaves least, finds most
+//! packings; else a bounded search with backtracking may miss one: the problem is NP-hard.
 
 use std::cmp::Reverse;
 
-/// Choices that the search makes, times the number of bins: some 0.3 ms.
+/// Choices of the search times the number of bins: some 0.3 ms.
 const STEPS: usize = 30_000;
 
-/// A bin for each item of these sizes, which are in falling order; `room` is what is left in each bin.
-/// `prefer` says how much is in favour of a bin for an item. `None` if no packing was found; `room` is then
-/// as it was.
+/// A bin for each item; `sizes` are in falling order, `room` is what is left in each bin, and `prefer` is
+/// larger for a better bin of an item. `None` if no packing was found, with `room` unchanged.
 pub(super) fn pack(
     sizes: &[usize],
     room: &mut [usize],
     prefer: &dyn Fn(usize, usize) -> usize,
 ) -> Option<Vec<usize>> {
-    // The search goes as deep as there are items.
+    // The search recurses once an item.
     if sizes.len() > 2_000 {
         return None;
     }
@@ -35,17 +30,15 @@ pub(super) fn pack(
 
 struct Search<'a> {
     sizes: &'a [usize],
-    /// What comes after each item.
+    /// The sum of sizes after each item.
     after: Vec<usize>,
     room: &'a mut [usize],
     prefer: &'a dyn Fn(usize, usize) -> usize,
-    /// Where the first items are.
     bins: Vec<usize>,
     steps: usize,
 }
 
 impl Search<'_> {
-    /// Finds bins for all items from here on.
     fn run(&mut self) -> bool {
         let item = self.bins.len();
         let (Some(&size), Some(&smallest)) = (self.sizes.get(item), self.sizes.last()) else { return true };
@@ -56,7 +49,7 @@ impl Search<'_> {
         }
         let mut last = None;
         loop {
-            // Bins with as much room are as good as each other, so only the first is tried.
+            // Of bins equally preferred and with as much room only the first is tried.
             let key = |bin: usize| (Reverse((self.prefer)(item, bin)), self.room[bin]);
             let open = (0..self.room.len()).filter(|&bin| self.room[bin] >= size).map(|bin| (key(bin), bin));
             let next = open.filter(|(key, _)| last.is_none_or(|last| *key > last)).min();
@@ -69,8 +62,7 @@ impl Search<'_> {
             }
             self.bins.pop();
             self.room[bin] += size;
-            // What would fill this room otherwise could have changed places with the item, so nothing else
-            // will do either.
+            // What would fill this room could change places with the item, so no other bin will do either.
             if self.room[bin] == size || self.steps == 0 {
                 return false;
             }
@@ -84,7 +76,7 @@ mod tests {
 
     #[test]
     fn where_the_largest_first_fails_the_search_finds_a_packing() {
-        // 6 and 5 into the first leaves 5 + 4 + 4 for ... only 6 + 4 and 5 + 5, then 4 + 3 + 3 fill all.
+        // 6 + 4, 5 + 5 and 4 + 3 + 3 fill all.
         let mut room = [10, 10, 10];
         let bins = pack(&[6, 5, 5, 4, 4, 3, 3], &mut room, &|_, _| 0).unwrap();
         assert_eq!(room, [0, 0, 0]);

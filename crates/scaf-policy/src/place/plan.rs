@@ -1,32 +1,26 @@
-//! How many cores each program gets, and of which kind, before anybody asks which ones.
-//!
-//! Whoever wants d PUs gets at most d cores and at least d over the PUs a core. What lies between is given
-//! out as long as there are cores to spare: one PU a core is better than two. Where there are too few even
-//! for the least, programs whose last core would be half empty go without it and share cores with each other
-//! (*scraps*, for [`super::layout`] to find).
-//!
-//! On a hybrid machine the heaviest programs get the strongest cores. Among those of equal weight whoever has
-//! strong cores already keeps them, and the rest is divided evenly.
+//! How many cores of each kind each program gets. Whoever wants d PUs gets at most d cores and at least d
+//! over the PUs a core; spare cores are given out between these, since one PU a core is better than two.
+//! Where there are too few for the least, programs whose last core would be half empty share cores (*scraps*,
+//! for [`super::layout`]). On a hybrid machine the heaviest programs get the strongest cores; of equal
+//! weights those who have them keep them.
 
 use super::shape::{Order, Shape};
 
-/// Cores for each program, by kind.
 pub(super) type Plan = Vec<Vec<usize>>;
 
-/// Divides the cores of which there are `whole[kind]`. With `keep`, what programs have counts; with `wide`,
-/// cores to spare are given out.
+/// Divides `whole[kind]` cores. With `keep`, present cores count; with `wide`, spare cores are given out.
 pub(super) fn plan(shape: &Shape, orders: &[Order], whole: &[usize], keep: bool, wide: bool) -> Plan {
     let cores: usize = whole.iter().sum();
     let smt = shape.kinds.iter().map(|kind| kind.smt).max().unwrap_or(1);
     let least = least(orders, cores, smt);
-    // What is left although some have too few is for their scraps.
+    // Where some have too few, what is left is for their scraps.
     let enough = least.iter().zip(orders).all(|(cores, order)| cores * smt >= order.size);
     let spare = if enough { cores.saturating_sub(least.iter().sum()) } else { 0 };
     if shape.kinds.len() < 2 {
         let numbers = if wide { widened(orders, least, spare) } else { least };
         return numbers.into_iter().map(|number| vec![number]).collect();
     }
-    // Weak cores hold less than the least was reckoned with, so the spare ones may not all be to spare.
+    // `least` takes all cores for as wide as the widest, so the spare ones may not all be spare.
     let had = if keep { had(shape, orders) } else { vec![vec![0; whole.len()]; orders.len()] };
     let mut given = if wide { spare } else { 0 };
     loop {
@@ -38,13 +32,13 @@ pub(super) fn plan(shape: &Shape, orders: &[Order], whole: &[usize], keep: bool,
     }
 }
 
-/// The fewest cores for each, of `smt` PUs each; whole ones only where they don't suffice for more.
+/// The fewest cores of `smt` PUs for each; only whole ones where there aren't enough.
 fn least(orders: &[Order], cores: usize, smt: usize) -> Vec<usize> {
     let mut numbers: Vec<usize> = orders.iter().map(|order| order.size / smt).collect();
     let left = cores.saturating_sub(numbers.iter().sum());
     let rest = |who: usize| orders[who].size % smt;
     let mut scraps: Vec<usize> = (0..orders.len()).filter(|&who| rest(who) > 0).collect();
-    // Who leaves least of a core unused has one of its own, while the others' scraps fit into what is left.
+    // Who leaves least of a core unused gets one, as long as the others' scraps fit into the rest.
     scraps.sort_by(|&a, &b| {
         rest(b).cmp(&rest(a)).then(orders[b].weight.total_cmp(&orders[a].weight)).then(a.cmp(&b))
     });
@@ -59,19 +53,17 @@ fn least(orders: &[Order], cores: usize, smt: usize) -> Vec<usize> {
     numbers
 }
 
-/// Gives `spare` cores out, one by one to whoever has most PUs a core, by weight.
+/// Gives `spare` cores out one by one, each to the program with most PUs a core, by weight.
 fn widened(orders: &[Order], mut numbers: Vec<usize>, spare: usize) -> Vec<usize> {
     for _ in 0..spare {
         let crowd = |who: usize| orders[who].weight * orders[who].size as f64 / numbers[who].max(1) as f64;
         let open = (0..orders.len()).filter(|&who| numbers[who] < orders[who].size);
-        // The first of equals.
         let Some(who) = open.max_by(|&a, &b| crowd(a).total_cmp(&crowd(b)).then(b.cmp(&a))) else { break };
         numbers[who] += 1;
     }
     numbers
 }
 
-/// Cores of each kind that each program has PUs of.
 fn had(shape: &Shape, orders: &[Order]) -> Plan {
     let count = |order: &Order| {
         let mut cores: Vec<usize> = order.previous.iter().map(|&pu| shape.core_of[pu]).collect();
@@ -84,8 +76,7 @@ fn had(shape: &Shape, orders: &[Order]) -> Plan {
     orders.iter().map(count).collect()
 }
 
-/// Kinds for so many cores each, the heaviest program first; and whether everybody's cores hold what it
-/// wants.
+/// Kinds for so many cores each, heaviest program first; and whether all cores hold what is wanted.
 fn divide(
     shape: &Shape,
     orders: &[Order],
@@ -103,7 +94,7 @@ fn divide(
         let mut missing: Vec<usize> = group.iter().map(|&who| numbers[who]).collect();
         for kind in 0..kinds {
             let most: Vec<usize> = group.iter().map(|&who| usable(shape, &orders[who], kind)).collect();
-            // Those who have most keep them first.
+            // Who has most keeps them first.
             let mut keepers: Vec<usize> = (0..group.len()).collect();
             keepers.sort_by_key(|&at| (std::cmp::Reverse(had[group[at]][kind]), at));
             for at in keepers {
@@ -137,7 +128,6 @@ fn divide(
     (plan, enough)
 }
 
-/// Cores of a kind that the program may use some of.
 fn usable(shape: &Shape, order: &Order, kind: usize) -> usize {
     if order.allowed.is_none() {
         return usize::MAX;

@@ -1,5 +1,4 @@
-//! What is left when everybody has its whole cores: halves of cores, places that others have to make room
-//! for, and sharing.
+//! What is left when everybody has its whole cores: parts of cores, moving others, and sharing.
 
 use super::layout::Layout;
 use super::shape::LEVELS;
@@ -7,7 +6,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 impl Layout<'_> {
-    /// Gives those who have too few what there is.
     pub(super) fn fill_up(&mut self, turns: &[usize]) {
         let mut free: Vec<usize> = (0..self.load.len()).filter(|&pu| self.load[pu] == 0).collect();
         turns.iter().for_each(|&who| self.take_scraps(who, &mut free));
@@ -15,7 +13,7 @@ impl Layout<'_> {
         turns.iter().for_each(|&who| self.share(who));
     }
 
-    /// For each PU how near it is to what the program has; less is nearer.
+    /// How near each PU is to what the program has; less is nearer.
     fn nearness(&self, who: usize) -> impl Fn(usize) -> [Reverse<usize>; LEVELS] + use<'_> {
         let shape = self.shape;
         let mut own = shape.domains.map(|domains| vec![0usize; domains]);
@@ -29,8 +27,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Free PUs, the best first: of its own cores, then of cores that nobody uses, then those that it had,
-    /// then near ones. `free` are all that there are, in their order.
+    /// Takes PUs of `free`, the best first: of its own cores, of untouched cores, that it had, near ones.
     fn take_scraps(&mut self, who: usize, free: &mut Vec<usize>) {
         if self.missing(who) == 0 {
             return;
@@ -41,7 +38,6 @@ impl Layout<'_> {
         }
         if self.missing(who) > 0 {
             for pu in self.best_scraps(who, free) {
-                // With a core that nobody uses its other PUs come first.
                 let core = &self.shape.cores[self.shape.core_of[pu]].pus;
                 let whole = self.is_untouched(pu);
                 let others = core.iter().copied().filter(|&other| whole && other != pu);
@@ -62,8 +58,7 @@ impl Layout<'_> {
         self.shape.cores[self.shape.core_of[pu]].pus.iter().all(|&sibling| self.load[sibling] == 0)
     }
 
-    /// The best for a program that has nothing to be near to: most of those with one PU, of which there may
-    /// be hundreds.
+    /// For most programs with one PU, of which there may be hundreds: the best PU, without ranking all.
     fn first_scrap(&self, who: usize, free: &[usize]) -> Option<usize> {
         let had = || self.previous(who).iter().copied().filter(|&pu| self.load[pu] == 0);
         let may = || free.iter().copied().filter(|&pu| self.orders[who].may(pu));
@@ -74,8 +69,7 @@ impl Layout<'_> {
             .or_else(|| may().next())
     }
 
-    /// As many as are missing of those that it may have, the best first. How near they are is asked once:
-    /// where several are as near, those that stand side by side come one after the other.
+    /// The best of the PUs that it may have, as many as are missing; nearness is that before any is taken.
     fn best_scraps(&self, who: usize, free: &[usize]) -> Vec<usize> {
         let near = self.nearness(who);
         let rank = |pu: usize| {
@@ -88,16 +82,16 @@ impl Layout<'_> {
         best(may.map(|pu| (rank(pu), pu)).collect(), self.missing(who))
     }
 
-    /// Where `who` lacks PUs although some are free elsewhere: has others move over, along the shortest chain
-    /// of programs that can (an augmenting path, so that a disjoint layout is found wherever there is one).
+    /// Where `who` lacks PUs although some are free elsewhere: moves others along the shortest chain (an
+    /// augmenting path, so that a disjoint layout is found wherever there is one).
     fn make_room(&mut self, who: usize) {
         while self.missing(who) > 0 && self.load.contains(&0) {
-            // For each PU reached: who would take it. For each program reached: the PU that it would lose.
+            // The program that would take each reached PU, and the PU that each reached program would lose.
             let mut taker: Vec<Option<usize>> = vec![None; self.load.len()];
             let mut loses: BTreeMap<usize, usize> = BTreeMap::new();
             let mut queue = VecDeque::from([who]);
             let mut end = None;
-            // PUs that no program reached so far may have; what was taken before is nobody's to leave.
+            // PUs that no reached program may have; PUs taken before the layout can't be left by anyone.
             let mut unseen: Vec<usize> =
                 (0..self.load.len()).filter(|&pu| self.owner[pu].is_some() || self.load[pu] == 0).collect();
             while let (Some(program), None) = (queue.pop_front(), end) {
@@ -117,8 +111,7 @@ impl Layout<'_> {
                     false
                 });
             }
-            // Back along the chain: each takes the PU that was reached through it and leaves the one that led
-            // to it.
+            // Back along the chain: each takes the PU reached through it and leaves the one that led to it.
             let Some(mut pu) = end else { return };
             while let Some(program) = taker[pu] {
                 self.give(program, pu);
@@ -143,7 +136,6 @@ impl Layout<'_> {
         if self.has[who].is_empty()
             && let Some(&first) = open.iter().min_by_key(|&&pu| (self.load[pu], !had(self, pu), pu))
         {
-            // The others are to be near to it.
             self.give(who, first);
             open.retain(|&pu| pu != first);
         }
@@ -155,7 +147,6 @@ impl Layout<'_> {
     }
 }
 
-/// The first `count` of PUs by their ranks, in order.
 fn best<R: Ord>(mut ranked: Vec<(R, usize)>, count: usize) -> Vec<usize> {
     if (1..ranked.len()).contains(&count) {
         ranked.select_nth_unstable(count - 1);

@@ -1,35 +1,30 @@
-//! The machine and the orders as the placement counts them: everything is numbered from 0, and a PU that is
-//! listed twice counts once.
+//! The machine and the orders, numbered from 0; a PU that is listed twice counts once.
 
 use super::want::Want;
 use crate::{PuSet, Topology};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// How many kinds of neighbourhood there are: last-level caches, NUMA nodes, packages.
+/// Levels of neighbourhood: last-level caches, NUMA nodes, packages.
 pub(super) const LEVELS: usize = 3;
 
-/// A machine.
 pub(super) struct Shape {
-    /// Each PU by the system's index, in the topology's order.
+    /// Each PU's system index, in the topology's order.
     pub os: Vec<u32>,
-    /// Each PU's core.
     pub core_of: Vec<usize>,
     pub cores: Vec<Core>,
     /// Kinds of cores, the strongest first.
     pub kinds: Vec<Kind>,
     /// How many caches, nodes and packages there are.
     pub domains: [usize; LEVELS],
-    /// The cores of each cache.
     pub caches: Vec<Vec<usize>>,
-    /// The caches such that those that follow each other lie in different packages, or else in different
-    /// nodes.
+    /// The caches, neighbours in different packages if possible, else in different nodes.
     pub far_apart: Vec<usize>,
-    /// Each PU's index by the system's; `None` where there is none.
+    /// Each PU's index by the system's.
     by_os: Vec<Option<usize>>,
 }
 
-/// By turns of the packages, and within these of the nodes.
+/// The caches by turns of the packages, and within these of the nodes.
 fn far_apart(shape: &Shape) -> Vec<usize> {
     let mut nodes_of = vec![Vec::new(); shape.domains[2]];
     let mut caches_of = vec![0; shape.domains[1]];
@@ -48,11 +43,11 @@ fn far_apart(shape: &Shape) -> Vec<usize> {
     order
 }
 
-/// Numbers for ids, in the order in which they come.
+/// Numbers ids in the order in which they come.
 #[derive(Default)]
 struct Numbers {
     all: BTreeMap<u32, usize>,
-    /// Neighbours have mostly the same.
+    /// A cache, since neighbours mostly have the same id.
     latest: Option<(u32, usize)>,
 }
 
@@ -70,16 +65,13 @@ impl Numbers {
     }
 }
 
-/// A core.
 pub(super) struct Core {
     pub pus: Vec<usize>,
-    /// Its cache, node and package.
     pub at: [usize; LEVELS],
     pub class: u32,
     pub kind: usize,
 }
 
-/// Cores that are alike: one class, as many PUs each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     pub class: u32,
@@ -134,7 +126,6 @@ impl Shape {
         shape
     }
 
-    /// Cores of the largest cache.
     pub fn largest_cache(&self) -> usize {
         self.caches.iter().map(Vec::len).max().unwrap_or(0)
     }
@@ -146,19 +137,16 @@ impl Shape {
         indexes
     }
 
-    /// The reverse of [`Shape::indexes`].
     pub fn set(&self, indexes: &[usize]) -> PuSet {
         indexes.iter().map(|&pu| self.os[pu]).collect()
     }
 }
 
-/// A want in terms of the machine.
 pub(super) struct Order {
-    /// How many PUs it gets.
     pub size: usize,
-    /// Which it may get; `None` for all.
+    /// PUs that it may get; `None` for all.
     pub allowed: Option<Vec<bool>>,
-    /// Which it has that it may keep, in the machine's order.
+    /// PUs that it has and may keep, in the machine's order.
     pub previous: Vec<usize>,
     /// More than 0.
     pub weight: f64,

@@ -1,22 +1,19 @@
-//! Which of the open cores a program takes: those nearest to what it has, in the smallest part of the machine
-//! that has room.
+//! Which open cores a program takes: near what it has, in the smallest part of the machine that has room.
 
 use super::layout::Layout;
 use super::shape::LEVELS;
 use super::want::Style;
 use std::cmp::Reverse;
 
-/// A number for each cache, node and package.
 type Counts = [Vec<usize>; LEVELS];
 
 impl Layout<'_> {
-    /// Takes `need` open cores of a kind, each time where they are best.
     pub(super) fn take_cores(&mut self, who: usize, kind: usize, mut need: usize) {
         if need == 0 {
             return;
         }
         let shape = self.shape;
-        // For those who may not run everywhere, what they may have of it.
+        // Free cores, if the program may not run everywhere.
         let mut inside = self.orders[who].allowed.as_ref().map(|_| self.inside(who, kind));
         let mut own = shape.domains.map(|domains| vec![0usize; domains]);
         for &core in &self.cores[who] {
@@ -30,7 +27,7 @@ impl Layout<'_> {
                 let most = if self.way.style == Style::Spread { 1 } else { need };
                 let mine = |&core: &usize| shape.cores[core].kind == kind && self.may_have(who, core);
                 let cores: Vec<usize> = shape.caches[cache].iter().copied().filter(mine).collect();
-                // What doesn't need a whole cache is better off where it leaves least.
+                // What doesn't need a whole cache goes where it leaves least.
                 if need == 0 || number > 0 && most > 1 && cores.len() > need {
                     break;
                 }
@@ -52,7 +49,6 @@ impl Layout<'_> {
         }
     }
 
-    /// Open cores of a kind that the program may have some of.
     fn inside(&self, who: usize, kind: usize) -> Counts {
         let mut inside = self.shape.domains.map(|domains| vec![0usize; domains]);
         for (index, core) in self.shape.cores.iter().enumerate() {
@@ -63,8 +59,7 @@ impl Layout<'_> {
         inside
     }
 
-    /// The cache to take cores from, and others of its node where one is not enough. To be spread: all where
-    /// it has least, to take one of each.
+    /// The cache to take cores from, and others of its node if needed; to be spread, those with least of it.
     fn best_caches(&self, free: &Counts, own: &Counts, need: usize) -> Vec<usize> {
         let shape = self.shape;
         if self.way.style == Style::Spread {
@@ -89,7 +84,7 @@ impl Layout<'_> {
         caches
     }
 
-    /// How many cores of a cache others have, where that matters.
+    /// Cores of a cache that others have, where that matters.
     fn beside(&self, cache: usize, own: &Counts) -> usize {
         if self.way.style != Style::Along {
             return 0;
@@ -98,12 +93,11 @@ impl Layout<'_> {
         self.shape.caches[cache].len().saturating_sub(open + own[0][cache])
     }
 
-    /// How good a cache is for the program's next cores; less is better. One number, since there are many to
-    /// compare.
+    /// How good a cache is for the program's next cores; less is better. One number is fast to compare.
     fn rank(&self, cache: usize, at: [usize; LEVELS], free: &Counts, own: &Counts, need: usize) -> u128 {
         let room = free[0][cache];
-        // The smallest neighbourhood that has room for all, and of these the one with least left over; in a
-        // larger one than a cache, whole caches first.
+        // The smallest neighbourhood with room for all, of these the one with least left over; in a
+        // neighbourhood larger than a cache, caches with most room first.
         let (level, left, room) = match (0..LEVELS).find(|&level| free[level][at[level]] >= need) {
             Some(0) => (0, room - need, 0),
             Some(level) => (level, free[level][at[level]] - need, usize::MAX - room),

@@ -1,5 +1,3 @@
-//! What programs are to be given, and how.
-
 use crate::{ProgramId, PuSet};
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +12,7 @@ pub struct Want {
     pub allowed: PuSet,
     /// The PUs it has now; empty if none.
     pub previous: PuSet,
-    /// How much its PUs count against those of others: heavier programs get the faster cores first. 1 is
-    /// normal; what is no positive number counts as 1.
+    /// Heavier programs get the faster cores first. 1 is normal and stands for what is no positive number.
     pub weight: f64,
 }
 
@@ -23,14 +20,11 @@ pub struct Want {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
-    /// Each partition as close together as may be; small ones side by side, so that whole caches stay free
-    /// for large ones.
+    /// Each partition as close together as may be; small ones side by side, to keep whole caches free.
     #[default]
     Compact,
-    /// Each partition over as many caches, nodes and packages as may be: more cache and memory bandwidth for
-    /// each program, and longer ways between its threads.
+    /// Each partition over as many caches, nodes and packages as may be: more bandwidth, longer ways.
     Spread,
-    /// As compact, but each partition in caches of its own while there are any: programs disturb each other
-    /// less, and a machine that isn't full has its caches better used.
+    /// As compact, but each partition in caches of its own while there are any: less disturbance.
     Along,
 }

@@ -1,9 +1,5 @@
-//! Chaos: any DoP, on any PUs, at any moment. For tests: a program has to compute under it what it computes
-//! alone.
-//!
-//! It heeds caps, because no program may ever exceed its own team size, and nothing else: floors, weights and
-//! the machine's capacity are ignored, and programs are put on top of each other. Now and then it leaves a
-//! program alone.
+//! Chaos: any DoP, on any PUs, at any moment, or none. For tests: programs have to compute the same under it.
+//! It heeds caps, since no program may exceed its own team size, but not floors, weights or the capacity.
 
 use crate::chaos::Stream;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
@@ -12,21 +8,18 @@ use std::collections::BTreeMap;
 /// Decisions a second.
 const RATE_HZ: f64 = 1_000.0;
 
-/// See the module.
 pub struct Chaos {
     stream: Stream,
     last: BTreeMap<ProgramId, Dop>,
 }
 
 impl Chaos {
-    /// Chaos that can be repeated, as far as the programs can.
     pub fn new(seed: u64) -> Chaos {
         Chaos { stream: Stream::new(seed), last: BTreeMap::new() }
     }
 
     fn next(&mut self, program: &Program) -> Dop {
         match self.last.get(&program.id) {
-            // Moments are as random as numbers.
             Some(dop) if !self.stream.one_in(3) => *dop,
             _ if self.stream.one_in(16) => Dop::Unmanaged,
             _ => Dop::Contexts(1 + self.stream.below(program.cap())),

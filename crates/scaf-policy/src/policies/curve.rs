@@ -1,82 +1,68 @@
 //! The best division by observed speedup curves, with curiosity at first and inertia afterwards.
 //!
-//! *What is known* of a program are its speedups at the DoPs that it had (see `known`); the division is the
-//! exact optimum over that (`divide`, [`crate::optimum`]): of the sum of weighted speedups, or of their
-//! logarithms, with no speedup below a share of what an equal part would bring, and no context given where it
-//! doesn't help.
-//!
-//! *Curiosity.* A curve may turn upwards where nobody has been. So for a while after programs came or went, a
-//! DoP counts for what it may be at best, which is more the farther it is from what was observed. The optimum
-//! then goes where most is to be hoped for, and one measurement there replaces the hope by a number. Nothing
-//! is tried that couldn't be better than what is known, and soon all hope has gone. A newcomer is measured on
-//! an equal part first, since the floor is told from that.
-//!
-//! *Inertia.* After that nothing changes unless it promises more than a change costs and more than what is
-//! noise.
-//!
-//! *Loans.* A program in a serial phase keeps its minimum, and the others divide the machine without it. When
-//! the phase ends, everyone has at once what it had before: the division with all of them is kept up
-//! meanwhile.
+//! The division is the exact optimum (`divide`, [`crate::optimum`]) over the speedups at observed DoPs: of
+//! the sum of weighted speedups or of their logarithms, with no speedup below a share of what an equal part
+//! would bring, and no context given where it doesn't help.
+//! - *Curiosity.* A curve may turn upwards where nobody has been. So for a while after programs came or went,
+//!   a DoP counts for what it may be at best, which is more the farther it is from those observed; one
+//!   measurement there replaces the hope. A newcomer is measured on an equal part first, since the floor
+//!   follows from that.
+//! - *Inertia.* After that, changes must promise more than their cost and more than noise.
+//! - *Loans.* A program in a serial phase keeps its minimum, and the others divide the rest. The division
+//!   with all of them is kept up meanwhile, so everyone has its own part again when the phase ends.
 
 use super::divide::{self, Division, Problem};
 use super::known_curve::{At, KnownCurve};
 use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share};
 
-/// Hope is full for so long after something came or went, and gone after so long, in seconds.
+/// Seconds after a change for which hope is full, and after which it is gone.
 const HOPEFUL_S: f64 = 2.5;
 const SOBER_S: f64 = 5.0;
-/// A newcomer stays on an equal part for so long, in seconds: seven measurements at 4 Hz. With 5% of noise
-/// these make 2%, and what the floor asks for hangs on it.
+/// Seconds that a newcomer stays on an equal part: seven measurements at 4 Hz turn 5% of noise into 2%.
 const MEASURED_S: f64 = 1.7;
-/// It needn't where its speedup there is known better than this when it comes,
+/// Error below which a newcomer's speedup needn't be measured first,
 const KNOWN: f64 = 0.1;
-/// or than this, if earlier runs say so, which may be heard of a moment later.
+/// and the same if earlier runs say so, which may be heard of a moment later.
 const KNOWN_BEFORE: f64 = 0.25;
-/// A capacity that differs by this factor from what it was is another machine, if it is no matter of one
-/// context of more than these.
+/// A capacity that differs by this factor is another machine, unless it is one context of more than these.
 const OTHER_MACHINE: f64 = 1.25;
 const FEW: u32 = 2;
-/// A change costs the programs resized teams and cold caches; it is made for no less than this, relatively.
+/// Least relative gain for a change, which costs the programs resized teams and cold caches.
 const COST: f64 = 0.005;
-/// And for no less than so many standard errors of what it promises.
+/// Least gain for a change, in standard errors of the gain.
 const NOISE: f64 = 0.5;
-/// How often those are passed over to whom what is left over does too little good.
+/// Rounds of [`fuller`] in which programs that gain too little are passed over.
 const ROUNDS: usize = 4;
 
-/// See the module.
 pub struct Curve {
     settings: Settings,
-    /// The moment at which hope was full last, and the capacity then.
+    /// When hope was last full, and the capacity then.
     stirred: Option<(f64, u32)>,
-    /// Who is there, by id.
     came: Vec<Came>,
-    /// What everyone has while nobody lends.
+    /// The division with nobody lending.
     held: Held,
-    /// Who lends, and what everyone has meanwhile.
+    /// The lenders, and the division meanwhile.
     lent: (Vec<ProgramId>, Held),
 }
 
-/// A program that is there.
 #[derive(Clone, Copy)]
 struct Came {
     id: ProgramId,
     /// When it came, if it has to be measured first.
     fresh: Option<f64>,
-    /// Whether something was known of it.
     known: bool,
-    /// Whether it came anew since, for that was forgotten: what it did before its first region. Once is
-    /// enough, or others would never come to rest.
+    /// Whether it was forgotten and came anew (as its first region began). Only once, or others never rest.
     again: bool,
 }
 
 impl Came {
-    /// Whether it has come a moment ago and isn't known, so that it is measured on an equal part.
+    /// Whether it has just come and is measured on an equal part.
     fn is_fresh(&self, now_s: f64) -> bool {
         self.fresh.is_some_and(|since| (0.0..MEASURED_S).contains(&(now_s - since)))
     }
 }
 
-/// What was decided last, of so many contexts.
+/// The last decision, of so many contexts.
 #[derive(Default)]
 struct Held {
     capacity: u32,
@@ -106,7 +92,6 @@ impl Policy for Curve {
 }
 
 impl Curve {
-    /// One that knows nothing yet.
     pub fn new(settings: &Settings) -> Curve {
         Curve {
             settings: *settings,
@@ -160,7 +145,7 @@ impl Curve {
         explain(&problem, &division, &lent, Some(&outcome.dops))
     }
 
-    /// Takes note of who is there. False if somebody has gone, or come who isn't known.
+    /// Notes who is there. False if a program has gone, or one came that isn't known.
     fn meet(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<KnownCurve>]) -> bool {
         let here = |came: &Came| programs.binary_search_by_key(&came.id, |p| p.id).is_ok();
         let mut same = self.came.iter().all(here);
@@ -170,13 +155,13 @@ impl Curve {
             let anew = before.is_some_and(|before| before.known && !before.again && known.is_none());
             let sure = is_sure(machine, programs, program, known.as_ref());
             let fresh = match before.filter(|_| !anew) {
-                // What it was measured since doesn't make it known, or nobody would be measured for long.
+                // Measurements since then don't make it known, or nobody would be measured for long.
                 Some(before) if !sure || program.profile.is_empty() => before.fresh,
                 None if !sure => {
                     same = false;
                     Some(machine.now_s)
                 }
-                // Who is known brings nothing to be curious about.
+                // A known program is nothing to be curious about.
                 _ => None,
             };
             let again = anew || before.is_some_and(|before| before.again);
@@ -209,30 +194,27 @@ impl Curve {
     }
 }
 
-/// Whether a program's speedup on an equal part is known well enough that it needn't be measured there first.
+/// Whether a program's speedup on an equal part needn't be measured first.
 fn is_sure(machine: &Machine, programs: &[&Program], program: &Program, known: Option<&KnownCurve>) -> bool {
     let equal = machine.capacity / programs.len().max(1) as u32;
     let at = At::new(equal.clamp(program.floor(), program.cap()));
     let asked = if program.profile.is_empty() { KNOWN } else { KNOWN_BEFORE };
-    // That a program was seen on one context says nothing of more.
+    // Being seen on one context says nothing of more.
     known.is_some_and(|known| known.at(at).error <= asked && (!known.is_serial() || program.cap() == 1))
 }
 
-/// What is done about a division.
 struct Outcome {
     dops: Vec<u32>,
-    /// What changing to the division would have gained, and what it would have had to, relatively, if it
-    /// wasn't changed.
+    /// Relative gain of changing to the division and the gain asked for, if it wasn't changed.
     kept: Option<(f64, f64)>,
 }
 
-/// Whether to follow the division, or to stay.
 fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
     let same = problem.programs.iter().map(|program| &program.id).eq(&held.who);
     let now = match held.capacity == problem.capacity {
         _ if !same => None,
         true => Some(held.dops.clone()),
-        // Everyone has what is nearest to what it had, if that leaves no more idle than the division.
+        // The nearest to what everyone had, if that leaves no more idle than the division.
         false => Some(problem.fitted(division, problem.lifted(division, &held.dops), |_| true))
             .filter(|now| divide::sum(now) >= divide::sum(&division.dops)),
     };
@@ -243,7 +225,6 @@ fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
         }
         let gain = division.value(&division.dops) - division.value(&now);
         let scale: f64 = (0..now.len()).map(|i| scale(problem, division, &now, i)).sum::<f64>().abs();
-        // While there is hope, moving about is what it is for.
         let asked =
             if problem.hope > 0.0 { 0.0 } else { COST * scale + NOISE * problem.noise(&now, &division.dops) };
         if gain <= asked {
@@ -254,8 +235,7 @@ fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
     Outcome { dops: division.dops.clone(), kept: None }
 }
 
-/// The same with what is left over, for those to whom it does more good than being resized costs: nobody else
-/// is concerned.
+/// `now` with what is left over given to those who gain more by it than being resized costs.
 fn fuller(problem: &Problem, division: &Division, now: &[u32]) -> Vec<u32> {
     let now = problem.lifted(division, now);
     let mut may = vec![true; now.len()];
@@ -275,8 +255,7 @@ fn fuller(problem: &Problem, division: &Division, now: &[u32]) -> Vec<u32> {
     now
 }
 
-/// Of what a program's gains are counted relatively: what its contexts are worth, or its weight where it's
-/// factors that count.
+/// What a program's gains are relative to: the worth of its contexts, or its weight if factors count.
 fn scale(problem: &Problem, division: &Division, dops: &[u32], i: usize) -> f64 {
     match problem.settings.objective {
         Objective::Throughput => division.worths[i].at(dops[i]),
@@ -284,7 +263,7 @@ fn scale(problem: &Problem, division: &Division, dops: &[u32], i: usize) -> f64 
     }
 }
 
-/// Everyone's share with its reason; while some lend, with what everyone would have without that.
+/// Everyone's share with its reason; `own` is what everyone would have if nobody lent.
 fn explain(problem: &Problem, division: &Division, outcome: &Outcome, own: Option<&[u32]>) -> Vec<Share> {
     let reason = |i: usize| {
         let (program, dop) = (problem.programs[i], outcome.dops[i]);

@@ -1,11 +1,9 @@
-//! Whom the curve policy measures first, and what it does with contexts that have become free.
-
 use super::curve::Curve;
 use crate::estimate::Estimate;
 use crate::fusion::Measured;
 use crate::{Dop, Machine, Policy, Program, ProgramId, Settings, Share};
 
-/// A program that scales up to 12 contexts, of which each number of `error` is known.
+/// A program that scales up to 12 contexts, with speedups known to `error`.
 fn program(id: u64, profile: bool, error: f64) -> Program {
     let points: Vec<Measured> = [4, 8, 12].map(|dop| at(dop, f64::from(dop), error)).to_vec();
     let profile = if profile { points.clone() } else { vec![] };
@@ -24,7 +22,7 @@ fn is_measured_first(share: &Share) -> bool {
     share.reason.starts_with("nothing measured yet")
 }
 
-/// Whether the second of two programs is measured first, at each of some moments, as it is known then.
+/// Whether the second of two programs is measured first at each moment.
 fn measured_first<const N: usize>(moments: [(f64, Program); N]) -> [bool; N] {
     let mut policy = Curve::new(&Settings::default());
     let first = program(1, false, 0.01);
@@ -61,12 +59,11 @@ fn one_whose_first_region_comes_late_is_measured_then() {
         (32.0, sure()),
     ];
     assert_eq!(measured_first(moments), [true, true, false, true, true, false]);
-    // Once: what goes on being forgotten keeps nobody curious.
+    // Only once: what goes on being forgotten keeps nobody curious.
     let moments = [(9.0, reading()), (20.0, unknown(2)), (30.0, sure()), (40.0, unknown(2)), (40.5, sure())];
     assert_eq!(measured_first(moments), [false, true, false, true, false]);
 }
 
-/// A program of which its speedup is known everywhere.
 fn known(id: u64, natural: u32, speedup: impl Fn(f64) -> f64, error: f64) -> Program {
     let curve: Vec<Measured> = (2..=natural).map(|dop| at(dop, speedup(f64::from(dop)), error)).collect();
     Program { profile: curve.clone(), curve, ..Program::new(ProgramId(id), natural) }
@@ -86,7 +83,6 @@ fn what_one_gives_up_goes_to_whom_it_helps_however_little_that_is_of_all() {
     let mut policy = Curve::new(&Settings::default());
     let before = (0..40).map(|tick| dops(&mut policy, 136, tick, &programs)).last().unwrap();
     assert_eq!((before[31], before[32]), (8, 4));
-    // More than two contexts are bad for it now.
     programs[31] = known(32, 8, |p| if p > 2.0 { 1.5 } else { p }, 0.02);
     let after = dops(&mut policy, 136, 41, &programs);
     assert_eq!((after[31], after[32]), (2, 8));
@@ -114,7 +110,7 @@ fn a_context_that_comes_and_goes_moves_no_others() {
     }
 }
 
-/// What `curve` gives in the end, if the machine has first so many contexts and then so many.
+/// The final DoPs on a machine that first has `from` contexts and then `to`.
 fn resized(floor: f64, from: u32, to: u32, programs: &[Program]) -> Vec<u32> {
     let mut policy = Curve::new(&Settings { floor, ..Settings::default() });
     (0..40).for_each(|tick| drop(dops(&mut policy, from, tick, programs)));
@@ -133,7 +129,6 @@ fn a_context_that_comes_is_had_by_somebody_even_where_one_is_tolerated_below_its
 
 #[test]
 fn another_context_of_few_is_tried_again() {
-    // Nothing is gained by a second context, and much by a third.
     let step = |p: u32| if p < 3 { 1.0 } else { 3.0 };
     let mut program = unknown(1);
     (program.natural, program.dop) = (4, 0);

@@ -6,18 +6,15 @@ use crate::estimate::Estimate;
 use crate::optimum::{self, Worth};
 use crate::{Dop, Machine, Objective, Program, Settings, Share};
 
-/// With full hope the floor counts a speedup for larger than its guess by so many of its errors: a moment
-/// below the floor is the price for knowing where it is.
+/// Errors by which full hope raises a speedup for the floor, since being below it for a moment teaches.
 const HOPE_FLOOR: f64 = 3.0;
-/// By how many of its errors the speedup on an equal part is taken for larger than it was measured, where it
-/// sets the floor.
+/// Errors by which the speedup on an equal part is raised where it sets the floor.
 const FLOOR_MARGIN: f64 = 0.6;
-/// A DoP that is had is given up for the floor's sake where it is below by more than so many errors: giving
-/// it up for mere noise costs as much as being below. With these two numbers no program of 12 times TACO's
-/// 154 mixes was below half of its equal part (the worst had 0.50); with 0.3 and 1.5 8 were, at 0.486, for
-/// 0.1% more STP.
+/// Errors by which a present DoP may be below the floor before it is given up: giving it up for noise costs
+/// as much. With these two numbers the worst of 12 times TACO's 154 mixes had 0.50 of its equal part; with
+/// 0.3 and 1.5 8 programs were below, at 0.486, for 0.1% more STP.
 const CLEARLY: f64 = 0.7;
-/// No error of what was measured counts for more than this where noise is concerned: guesses are no noise.
+/// Largest measurement error that counts as noise: guesses are none.
 const MOST_ERROR: f64 = 0.05;
 
 /// What there is to divide, in the order of the programs' ids.
@@ -25,25 +22,18 @@ pub(super) struct Problem<'a> {
     pub settings: &'a Settings,
     pub capacity: u32,
     pub programs: &'a [&'a Program],
-    /// What is known of each. Where nothing is, the program gets its equal part.
+    /// What is known of each; a program with nothing known gets its equal part.
     pub known: &'a [Option<KnownCurve>],
-    /// Who is given its least, whatever it could make of more.
     pub lends: &'a [bool],
-    /// From 0, where all is taken for what it most likely is, to 1, where it is taken for what it may be at
-    /// best.
+    /// From 0, taking speedups for what is most likely, to 1, for what may be at best.
     pub hope: f64,
 }
 
-/// What is best, and why.
 pub(super) struct Division {
     pub claims: Vec<Claim>,
-    /// What equipartition gives.
     pub equal: Vec<Part>,
-    /// The least DoP that the floor and the user's minimum allow each.
     pub least: Vec<u32>,
-    /// What contexts are worth to each.
     pub worths: Vec<Worth>,
-    /// How many each gets.
     pub dops: Vec<u32>,
 }
 
@@ -86,14 +76,14 @@ impl Problem<'_> {
         Division { claims, equal, least, worths, dops }
     }
 
-    /// What the floor asks of a program's speedup, if anything is known of it.
+    /// The least speedup that the floor asks for.
     fn needed(&self, known: &KnownCurve, equal: u32) -> f64 {
         let Estimate { value, error } = known.at(At::new(equal));
         // Exactly the floor is enough, and logarithms are rounded.
         self.settings.sane_floor() * value * (1.0 + FLOOR_MARGIN * error) * (1.0 - 1e-9)
     }
 
-    /// The fewest contexts with which a program keeps above the floor: at most its equal part.
+    /// The fewest contexts that keep a program above the floor: at most its equal part.
     fn least(&self, i: usize, equal: u32) -> u32 {
         let program = self.programs[i];
         if self.lends[i] {
@@ -105,7 +95,7 @@ impl Problem<'_> {
             let Estimate { value, error } = known.at(At::new(*p));
             value * (1.0 + HOPE_FLOOR * self.hope * error) >= needed
         };
-        // The speedup need not rise everywhere, so there is no halving; but few are asked about.
+        // The speedup may fall, so there is no bisection; but few DoPs are asked about.
         (program.floor()..equal).find(enough).unwrap_or(equal)
     }
 
@@ -147,14 +137,13 @@ impl Problem<'_> {
             })
     }
 
-    /// These DoPs, and nobody below what the floor and his minimum ask for, if there are contexts for that.
+    /// `dops`, raised to the least of each program if that fits.
     pub fn lifted(&self, division: &Division, dops: &[u32]) -> Vec<u32> {
         let lifted: Vec<u32> = dops.iter().zip(&division.least).map(|(p, least)| *p.max(least)).collect();
         if sum(&lifted) <= u64::from(self.capacity) { lifted } else { dops.to_vec() }
     }
 
-    /// Of these DoPs what is nearest to the best division: where they are too many, it takes and gives
-    /// nothing, else it takes nothing and gives to those who `may` have more.
+    /// The best division near `dops`: too many are only taken away, else those who `may` only get more.
     pub fn fitted(&self, division: &Division, dops: Vec<u32>, may: impl Fn(usize) -> bool) -> Vec<u32> {
         let (sum, capacity) = (sum(&dops), u64::from(self.capacity));
         if sum == capacity {
@@ -173,13 +162,12 @@ impl Problem<'_> {
         optimum::best(self.capacity, &worths)
     }
 
-    /// The standard error of what changing from one division to the other is worth, as far as it was
-    /// measured.
+    /// The standard error of the measured gain of a change.
     pub fn noise(&self, from: &[u32], to: &[u32]) -> f64 {
         (0..from.len()).map(|i| self.variance(i, from[i], to[i])).sum::<f64>().sqrt()
     }
 
-    /// The square of that of one program.
+    /// The square of one program's part of [`Problem::noise`].
     pub fn variance(&self, i: usize, from: u32, to: u32) -> f64 {
         let Some(known) = self.known[i].as_ref().filter(|_| from != to) else { return 0.0 };
         let error = |p: u32| {
@@ -190,7 +178,7 @@ impl Problem<'_> {
         error(from).powi(2) + error(to).powi(2)
     }
 
-    /// Takes contexts away that do no good, beyond all noise.
+    /// Takes away contexts that clearly do no good.
     pub fn trim(&self, division: &Division, dops: &mut [u32]) {
         for (i, dop) in dops.iter_mut().enumerate() {
             let worth = &division.worths[i];
@@ -204,13 +192,11 @@ impl Problem<'_> {
     }
 }
 
-/// How many contexts these are.
 pub(super) fn sum(dops: &[u32]) -> u64 {
     dops.iter().map(|p| u64::from(*p)).sum()
 }
 
 impl Division {
-    /// What a division is worth.
     pub fn value(&self, dops: &[u32]) -> f64 {
         self.worths.iter().zip(dops).map(|(worth, p)| worth.at(*p)).sum()
     }

@@ -1,8 +1,5 @@
-//! Equipartition: the same number of contexts for everyone (SCAF, equation 1).
-//!
-//! Weighted, within each program's floor and cap; what one cannot use goes to those who can. Contexts that
-//! do not divide evenly go to those that arrived first. Needs no measurement, so it is also what every
-//! adaptive policy starts from.
+//! Equipartition (SCAF, equation 1), weighted, within each program's floor and cap. What one cannot use goes
+//! to others; contexts that do not divide evenly go to the earlier programs. It needs no measurement.
 
 use crate::apportion::{Claim, apportion};
 use crate::{Allocation, Dop, Machine, Policy, Program, Share};

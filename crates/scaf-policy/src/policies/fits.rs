@@ -1,17 +1,12 @@
-//! What is remembered of a measure that says nothing on one context.
-//!
-//! On one context every program has the speedup 1, whatever it could do with more. A policy that judges by
-//! the latest measurement has to keep the last one that was made on more; and to forget it after a while,
-//! since a program that was serial when last seen, as most are while they read their input, would otherwise
-//! stay there for good.
+//! The last measurement of each program on more than one context: on one the speedup is always 1. It is
+//! forgotten after a while, or a program that was serial then, as while reading its input, would stay so.
 
 use crate::{Machine, Program, ProgramId};
 use std::collections::BTreeMap;
 
-/// After so many decisions on one context (15 s at 4 Hz) what is remembered is forgotten.
+/// Decisions on one context (15 s at 4 Hz) after which the value is forgotten.
 const LOOK_AGAIN: u32 = 60;
 
-/// The last value of each program that is known.
 #[derive(Debug)]
 pub(super) struct Fits<T> {
     known: BTreeMap<ProgramId, (T, u32)>,
@@ -22,8 +17,7 @@ impl<T: Copy> Fits<T> {
         Fits { known: BTreeMap::new() }
     }
 
-    /// Takes in who is there, and what `fit` makes of each now, if anything. True if something was forgotten
-    /// after a while.
+    /// Takes what `fit` makes of each program, if anything. True if an old value was forgotten.
     pub fn update(
         &mut self,
         machine: &Machine,
@@ -51,12 +45,11 @@ impl<T: Copy> Fits<T> {
         forgot
     }
 
-    /// What is known of a program.
     pub fn get(&self, id: ProgramId) -> Option<T> {
         self.known.get(&id).map(|known| known.0)
     }
 
-    /// The mean by weights of those that are known, of what `of` takes from them; `None` where none is.
+    /// The weighted mean of `of` over known programs; `None` where none is known.
     pub fn mean(&self, programs: &[&Program], of: impl Fn(T) -> f64) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for program in programs {

@@ -1,9 +1,7 @@
-//! Decisions that do not depend on the order in which the caller names programs.
-
 use crate::{Allocation, Program, Share};
 
-/// Asks `decide` about the programs in the order of their ids, so that sums of floats and ties don't depend
-/// on the caller's, and gives the answer in the caller's.
+/// Asks `decide` about the programs in the order of their ids, so that float sums and ties don't depend on
+/// the caller's order, and answers in the caller's order.
 pub(super) fn in_order(programs: &[Program], decide: impl FnOnce(&[&Program]) -> Vec<Share>) -> Allocation {
     let mut order: Vec<usize> = (0..programs.len()).collect();
     order.sort_by_key(|&i| programs[i].id);

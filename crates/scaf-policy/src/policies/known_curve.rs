@@ -1,44 +1,35 @@
-//! What a program's speedup is taken for between and beyond the DoPs at which it was observed, how sure that
-//! is, and what it may be at best.
-//!
-//! Between two DoPs, and beyond the last, the speedup is taken for a power of p, as in [`crate::observed`];
-//! at 1 it is 1. A point that was measured once or twice is off by 5 or 10% now and then, and a DoP that
-//! seems bad isn't tried again: so each point is taken for what it and the line between its neighbours make
-//! of it together.
+//! A program's speedup between and beyond observed DoPs, its error, and what it may be at best. Between two
+//! DoPs and beyond the last it is a power of p, as in [`crate::observed`]; at 1 it is 1. A point measured
+//! once may be off by 10%, and a DoP that seems bad isn't tried again: so neighbours correct each point.
 
 use crate::Program;
 use crate::estimate::{Estimate, GUESS};
 use crate::fusion::Measured;
 
-/// The power of p that a speedup is taken for of which nothing is known beyond one context: TACO's eight
-/// programs (table 1) have 10.9 on 24 on average.
+/// The power of p where only one context is known: TACO's programs (table 1) have 10.9 on 24 on average.
 const TYPICAL: f64 = 0.75;
-/// DoPs at which curves are looked at: all up to the first, and then each that is larger by the second. Fewer
-/// where there are more programs than this: of a thousand none gets much, and each look costs 20 ns.
+/// DoPs at which curves are looked at: all up to the first number, then each larger by the second. Fewer of
+/// them for more programs than the last: none gets much, and each look costs 20 ns.
 const FINE: (u32, f64) = (32, 1.08);
 const ROUGH: (u32, f64) = (6, 1.3);
 const MANY: usize = 64;
 /// Relative error of an efficiency that is all that is known.
 const UNSURE: f64 = 0.15;
-/// No doubt is larger, and no speedup below or above these: what others say may be anything.
+/// Bounds, since others may say anything.
 const MOST_DOUBT: f64 = 1.0;
 const LEAST_SPEEDUP: f64 = 1e-3;
 const MOST_SPEEDUP: f64 = 1e6;
-/// The power beyond what was observed is taken over at least this factor of contexts, as a logarithm: between
-/// neighbours it is mostly noise.
+/// Least distance for the power beyond the last point, as a logarithm: between neighbours it is mostly noise.
 const SPAN: f64 = 0.4;
-/// What the line between a point's neighbours says of it is off by so much, relatively, and more for each
-/// factor e in contexts to the nearer. Of 12 times the 154 mixes of TACO's programs on 24 contexts the worst
-/// has 92.1% of the oracle's STP after 5 s with this and 86.9 without, and the mean is 99.4 for 99.1.
+/// Relative error of the line between neighbours, besides that of the distance. Of 12 times the 154 mixes of
+/// TACO's programs on 24 contexts the worst has 92.1% of the oracle's STP after 5 s (without the line, 86.9).
 const BEND: f64 = 0.02;
-/// At best a speedup is above its guess by so much for each factor e in contexts away from what was observed:
-/// beyond it, where the curve may turn upwards, and between two DoPs, where it hardly can. With 2 a program
-/// whose speedup on 6 contexts is 2.7, and is taken for 5.1 on 19, may at best have 17 there; TACO's ua.A has
+/// How far a speedup may be above its guess at best, for each factor e in contexts away from observed ones:
+/// beyond, and between two. With 2, 2.7 on 6 contexts and a guess of 5.1 on 19 may be 17; TACO's ua.A has
 /// 11.7.
 const HOPE_BEYOND: f64 = 2.0;
 const HOPE_BETWEEN: f64 = 0.6;
 
-/// A number of contexts, with its logarithm.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct At {
     pub p: u32,
@@ -47,20 +38,18 @@ pub(super) struct At {
 
 impl At {
     pub fn new(p: u32) -> At {
-        // One is asked for most, where programs are many.
+        // Shortcut for the most frequent DoP of many programs.
         At { p, ln: if p <= 1 { 0.0 } else { f64::from(p).ln() } }
     }
 }
 
-/// The DoPs at which curves are looked at.
 pub(super) struct Grid {
-    /// All DoPs up to this one are among them.
+    /// All DoPs up to this one are in the grid.
     dense: u32,
     dops: Vec<At>,
 }
 
 impl Grid {
-    /// Those up to `most`, for so many programs.
     pub fn new(most: u32, programs: usize) -> Grid {
         let (dense, factor) = if programs > MANY { ROUGH } else { FINE };
         let mut dops = Vec::new();
@@ -73,7 +62,7 @@ impl Grid {
         Grid { dense, dops }
     }
 
-    /// Those from `least` to `most`, both included.
+    /// DoPs of the grid from `least` to `most`, with both.
     pub fn within(&self, least: u32, most: u32) -> impl Iterator<Item = At> + '_ {
         let from = self.dops.partition_point(|at| at.p <= least);
         let between = self.dops[from..].iter().copied().take_while(move |at| at.p < most);
@@ -82,7 +71,6 @@ impl Grid {
     }
 }
 
-/// A DoP at which something was observed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Point {
     at: At,
@@ -91,18 +79,16 @@ struct Point {
     error: f64,
 }
 
-/// What is known of one program.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct KnownCurve {
     /// In their order; the first is 1, whose speedup is 1.
     points: Vec<Point>,
-    /// The power of p that the speedup grows with beyond the last.
+    /// The power of p beyond the last point.
     beyond: f64,
 }
 
 impl KnownCurve {
-    /// From the points of a curve, whatever they hold; `None` where none is left of it. That it was seen on
-    /// one context is something, too: more may be better.
+    /// From the points of a curve, whatever they hold; `None` where none is sound. A point at DoP 1 counts.
     pub fn of(curve: &[Measured]) -> Option<KnownCurve> {
         let mut points = vec![Point { at: At::new(1), ln: 0.0, error: 0.0 }];
         let mut seen = false;
@@ -125,8 +111,7 @@ impl KnownCurve {
         seen.then_some(KnownCurve { points, beyond })
     }
 
-    /// From what was observed of a program, and its profile where nothing was; where there is neither beyond
-    /// one context, from its efficiency.
+    /// From what was observed and the profile at other DoPs; if nothing beyond one context, the efficiency.
     pub fn observed(program: &Program) -> Option<KnownCurve> {
         let seen = |point: &&Measured| !program.curve.iter().any(|seen| seen.dop == point.dop);
         let all: Vec<Measured> =
@@ -142,13 +127,12 @@ impl KnownCurve {
         judged.or(known)
     }
 
-    /// The points around `at`: the last below it, and the first that isn't.
+    /// The last point below `at`, and the first that isn't.
     fn around(&self, at: At) -> (Point, Option<Point>) {
         let above = self.points.partition_point(|point| point.at.p < at.p);
         (self.points[above.max(1) - 1], self.points.get(above).copied())
     }
 
-    /// The speedup at `at`.
     pub fn at(&self, at: At) -> Estimate {
         let (low, high) = self.around(at);
         let doubt = |point: Point| point.error + GUESS * (at.ln - point.at.ln).abs();
@@ -160,7 +144,7 @@ impl KnownCurve {
         Estimate { value: speedup(ln), error: error.min(MOST_DOUBT) }
     }
 
-    /// What the speedup may be at best with that much hope, 0 (as it is taken for) to 1.
+    /// The speedup at best, with `hope` from 0 (as guessed) to 1.
     pub fn at_best(&self, at: At, hope: f64) -> f64 {
         let (low, high) = self.around(at);
         let below = at.ln - low.at.ln;
@@ -177,18 +161,17 @@ impl KnownCurve {
         speedup(ln) * (1.0 + hope * (away + error.min(MOST_DOUBT)))
     }
 
-    /// Whether nothing was observed but on one context.
+    /// Whether it was observed on one context only.
     pub fn is_serial(&self) -> bool {
         self.points.len() == 1
     }
 
-    /// Whether something was observed at `p`.
     pub fn saw(&self, p: u32) -> bool {
         self.points.binary_search_by_key(&p, |point| point.at.p).is_ok()
     }
 
-    /// The DoPs from `least` to `most` to look at: those of the grid, and those that were observed. Of many
-    /// programs that were seen on one context only all curves are alike, and a few DoPs tell them.
+    /// The DoPs from `least` to `most` to look at: those of the grid and the observed ones. Of many programs
+    /// seen on one context only, all curves are alike, and a few DoPs tell them.
     pub fn knots<'a>(&'a self, grid: &'a Grid, least: u32, most: u32) -> impl Iterator<Item = At> + 'a {
         let dense = grid.dense;
         let seen = self.points.iter().map(|point| point.at);
@@ -200,8 +183,7 @@ impl KnownCurve {
     }
 }
 
-/// Each point with what its neighbours make of it, both by how sure they are. The first and the last have but
-/// one.
+/// Each inner point averaged with the line between its neighbours, by their errors.
 fn straightened(points: &[Point]) -> Vec<Point> {
     let straighten = |(i, point): (usize, &Point)| {
         let (Some(low), Some(high)) = (i.checked_sub(1).map(|i| points[i]), points.get(i + 1)) else {
@@ -211,7 +193,7 @@ fn straightened(points: &[Point]) -> Vec<Point> {
         let share = below / (below + above);
         let ends = ((1.0 - share) * low.error).hypot(share * high.error);
         let error = ends + BEND + GUESS * below.min(above);
-        // Weights are the inverse of variances.
+        // Weights are inverse variances.
         let trust = error.powi(2) / (error.powi(2) + point.error.powi(2));
         let ln = trust * point.ln + (1.0 - trust) * between(low, *high, point.at);
         Point { ln, error: point.error * trust.sqrt(), ..*point }
@@ -219,7 +201,6 @@ fn straightened(points: &[Point]) -> Vec<Point> {
     points.iter().enumerate().map(straighten).collect()
 }
 
-/// The logarithm of the speedup on the way from one point to the next.
 fn between(low: Point, high: Point, at: At) -> f64 {
     low.ln + (high.ln - low.ln) * (at.ln - low.at.ln) / (high.at.ln - low.at.ln)
 }
@@ -283,7 +264,7 @@ mod tests {
         assert!(on_one.is_serial() && (on_one.at(At::new(16)).value - 8.0).abs() < 1e-9);
         assert_eq!(KnownCurve::observed(&Program { dop: 0, ..program.clone() }), None);
         let measured = |dop, value| Measured { dop, speedup: Estimate { value, error: 0.05 } };
-        // What it was on one context says less than what it is judged by now.
+        // The efficiency now says more than the speedup on one context.
         let on_one =
             Program { curve: vec![measured(1, 1.0)], profile: vec![measured(1, 1.0)], ..program.clone() };
         assert!((KnownCurve::observed(&on_one).unwrap().at(At::new(8)).value - 4.0).abs() < 1e-9);

@@ -1,10 +1,7 @@
-//! SCALO's LOGarithmic Model allocator (section 3.1): the exact best division by a logarithm through the
-//! latest measurement.
-//!
-//! S(n) = 1 + f a log n (equation 11), where f is the parallel share of the time and a fits the parallel
-//! part's speedup. Serial time is part of the efficiency here, so f a comes at once: it is the C of
-//! [`LogModel`]. With the same estimates LOGM is thus SCAF's loop, but for two things: whole numbers are
-//! found by the best next context in place of rounding, and nothing holds the loop still.
+//! SCALO's LOGarithmic Model allocator (section 3.1): the best division by S(n) = 1 + f a log n (equation
+//! 11), where f is the parallel share of the time and a fits the parallel part's speedup. Serial time is part
+//! of the efficiency here, so f a is the C of [`LogModel`]. Unlike SCAF's loop, LOGM finds whole numbers by
+//! the best next context instead of rounding, and nothing holds it still.
 
 use super::fits::Fits;
 use crate::model::LogModel;
@@ -12,7 +9,6 @@ use crate::{Allocation, Dop, Machine, Policy, Program, Share};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// See the module.
 pub struct LogM {
     fits: Fits<LogModel>,
 }
@@ -71,18 +67,16 @@ fn gain(slope: f64, p: u32, more: u32) -> f64 {
     slope * (f64::from(more) / f64::from(p)).ln_1p()
 }
 
-/// Contexts are given away one by one. More than these in steps that are larger by as much, so that no number
-/// takes long.
+/// Contexts are given away one by one; more than these in larger steps, to bound the time.
 const STEPS: u32 = 65_536;
 
-/// Everyone's minimum, and of what is left each context to whom it brings most; of equals to the one that
-/// came first. That is the best division, since each context brings less than the one before. The minima have
-/// to fit into the capacity.
+/// Gives everyone its minimum, and each further context to whom it brings most; ties go to the earlier
+/// program. That is optimal, since each context brings less than the one before. The minima have to fit.
 fn divide(capacity: u32, programs: &[&Program], slopes: &[f64]) -> Vec<u32> {
     let mut dops: Vec<u32> = programs.iter().map(|program| program.floor()).collect();
     let mut left = capacity.saturating_sub(dops.iter().sum());
     let step = 1 + left / STEPS;
-    // Positive numbers are in the order of their bits.
+    // Positive floats are in the order of their bits.
     let next = |i: usize, p: u32| {
         let more = step.min(programs[i].cap() - p);
         let gain = programs[i].sane_weight() * gain(slopes[i], p, more) / f64::from(more.max(1));

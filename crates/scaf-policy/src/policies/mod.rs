@@ -22,17 +22,17 @@ mod unmanaged;
 
 use crate::{Policy, Settings};
 
-/// One policy as the registry knows it.
+/// A policy in the registry.
 pub struct PolicyEntry {
-    /// What users write in the configuration and on the command line.
+    /// Its name in the configuration and on the command line.
     pub name: &'static str,
     /// One line for lists and help texts.
     pub description: &'static str,
-    /// Makes one that remembers nothing yet.
+    /// Makes a policy without memory.
     pub new: fn(&Settings) -> Box<dyn Policy>,
 }
 
-/// Every policy there is. A new one is a file beside this one and a line here.
+/// Every policy. A new one is a file beside this one and a line here.
 #[rustfmt::skip]
 pub const POLICIES: &[PolicyEntry] = &[
     PolicyEntry { name: "scaf", description: "contexts in proportion to how well each program scales \
@@ -57,9 +57,8 @@ pub const POLICIES: &[PolicyEntry] = &[
         watch", new: |_| Box::new(unmanaged::Unmanaged) },
 ];
 
-/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]) can be
-/// cut, fewest first: whole units or fractions of them that leave no remainder (TACO, section 2.1). Where no
-/// units are known, `capacity` contexts are one.
+/// Into how many equal partitions a machine with units of these sizes ([`crate::Topology::units`]; `capacity`
+/// if none) can be cut, fewest first: whole units, or fractions without remainder (TACO, section 2.1).
 pub fn partition_counts(units: &[u32], capacity: u32) -> Vec<u32> {
     partitions::counts(units, capacity)
 }

@@ -1,16 +1,12 @@
-//! The best division by speedups that were known before: SCALO's OPPTS (section 4.1), whose offline profiles
-//! hold each program's time on any number of threads.
-//!
-//! It decides anew only when programs come or go or the capacity changes, as in the paper; here that follows
-//! from profiles that don't change while a program runs. A program without a profile is taken for what was
-//! observed of it, as `curve` does; one of which nothing is known at all gets an equal part. Serial phases
-//! are none of its business: a profile is about whole runs.
+//! The best division by known speedups: SCALO's OPPTS (section 4.1). Profiles don't change while a program
+//! runs, so new decisions follow only from programs that come or go or another capacity, as in the paper. A
+//! program without a profile is taken for what was observed of it; one of which nothing is known gets an
+//! equal part. Serial phases don't matter: a profile is about whole runs.
 
 use super::divide::{self, Problem};
 use super::known_curve::{At, KnownCurve};
 use crate::{Allocation, Dop, Machine, Policy, Program, Settings, Share};
 
-/// See the module.
 pub struct Offline {
     settings: Settings,
 }
@@ -36,7 +32,7 @@ impl Offline {
         if let Some(shares) = divide::without_choice(machine, programs) {
             return shares;
         }
-        // One that has one context only says less than what was observed.
+        // A profile of one context says less than what was observed.
         let by_profile =
             |program: &&Program| KnownCurve::of(&program.profile).filter(|known| !known.is_serial());
         let profiles: Vec<Option<KnownCurve>> = programs.iter().map(by_profile).collect();

@@ -1,16 +1,12 @@
-//! How a machine is cut into partitions that follow its topology: whole units of it, or fractions of a unit
-//! that leave no remainder.
-//!
-//! Four nodes of six contexts are cut into 1, 2, 4, 8, 12 or 24 equal partitions, of 24, 12, 6, 3, 2 or 1
-//! contexts (TACO, sections 2.1 and 4.2): never into three, for that would be a node and a third each.
+//! Cuts a machine into partitions that are whole units of its topology, or fractions without remainder: four
+//! nodes of six contexts make 1, 2, 4, 8, 12 or 24 equal ones (TACO, sections 2.1 and 4.2), never three.
 
 use std::collections::BTreeSet;
 
-/// A machine with more contexts than that is taken for this large.
+/// The most contexts that count.
 const MOST: u32 = 1 << 20;
 
-/// The sizes of units from the whole machine down to one context, each a multiple of the next. What fits in
-/// with none of the others is left out.
+/// Sizes of units from the whole machine to one context, each a multiple of the next; others are left out.
 fn chain(units: &[u32], capacity: u32) -> Vec<u32> {
     let whole = units.iter().copied().max().unwrap_or(0);
     let whole = if whole == 0 { capacity } else { whole }.clamp(1, MOST);
@@ -25,13 +21,11 @@ fn chain(units: &[u32], capacity: u32) -> Vec<u32> {
     chain
 }
 
-/// How often each unit of a chain contains the next one.
 fn ratios(chain: &[u32]) -> Vec<u32> {
     chain.windows(2).map(|pair| pair[0] / pair[1]).collect()
 }
 
-/// Into how many equal partitions a machine with units of these sizes can be cut, fewest first: 1 to begin
-/// with. Where no units are known, `capacity` contexts are one.
+/// Numbers of equal partitions, fewest first, from 1. Without units, `capacity` contexts are one.
 pub(super) fn counts(units: &[u32], capacity: u32) -> Vec<u32> {
     let chain = chain(units, capacity);
     let mut counts = BTreeSet::from([1]);
@@ -41,8 +35,7 @@ pub(super) fn counts(units: &[u32], capacity: u32) -> Vec<u32> {
     counts.into_iter().collect()
 }
 
-/// The sizes of `count` partitions of such a machine, as nearly equal as units and fractions permit, largest
-/// first. With more than there are contexts, some are 1 that aren't there.
+/// `count` sizes as nearly equal as units and fractions permit, largest first; 1 beyond the contexts.
 pub(super) fn nearly_equal(units: &[u32], capacity: u32, count: u32) -> Vec<u32> {
     let mut sizes = Vec::new();
     cut(1, &ratios(&chain(units, capacity)), count, &mut sizes);
@@ -50,7 +43,7 @@ pub(super) fn nearly_equal(units: &[u32], capacity: u32, count: u32) -> Vec<u32>
     sizes
 }
 
-/// Cuts so many units, each of which contains what `below` says, into `count` parts.
+/// Cuts so many units, each divided as `below` says, into `count` parts.
 fn cut(units: u32, below: &[u32], count: u32, sizes: &mut Vec<u32>) {
     let size: u32 = below.iter().product();
     // The first ones are larger where it doesn't come out even.
@@ -64,7 +57,7 @@ fn cut(units: u32, below: &[u32], count: u32, sizes: &mut Vec<u32>) {
         },
         _ if count >= units => even(count, units).for_each(|count| cut(1, below, count, sizes)),
         _ => match divisors(units).filter(|groups| *groups <= count).max().unwrap_or(1) {
-            // Seven units among two: there is no fraction to be had.
+            // Seven units among two: no fraction will do.
             1 => sizes.extend(even(units, count).map(|units| units * size)),
             groups => even(count, groups).for_each(|count| cut(units / groups, below, count, sizes)),
         },
@@ -83,9 +76,7 @@ mod tests {
     #[test]
     fn four_nodes_of_six_are_cut_into_units_and_fractions_without_remainder() {
         assert_eq!(counts(&[24, 6], 24), [1, 2, 4, 8, 12, 24]);
-        // The same with a cache for each half of a node, and two threads a core.
         assert_eq!(counts(&[6, 12, 48, 2], 48), [1, 2, 4, 8, 24, 48]);
-        // Where nothing is known of its units.
         assert_eq!(counts(&[], 6), [1, 2, 3, 6]);
         assert_eq!(counts(&[0, 7, 16], 16), [1, 2, 4, 8, 16]);
     }

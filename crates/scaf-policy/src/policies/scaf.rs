@@ -1,15 +1,9 @@
 //! SCAF's policy: contexts in proportion to how well each program was just seen to scale.
 //!
-//! Each program's speedup is modelled as S(p) = 1 + C ln p, with C fitted to its latest efficiency; the sum
-//! of speedups is then largest at p_i = N C_i / sum C (SCAF, section 3.3, equations 2 to 9). New feedback
-//! gives a new C and a new allocation: a control loop with nothing that makes it settle. Two things are added
-//! here.
-//!
-//! *Hysteresis*: no change unless the models promise more than 0.1% more of the sum of speedups, since each
-//! change costs the programs a resized team and cold caches.
-//!
-//! *Cycle detection*: of the 154 mixes of two to four of TACO's programs, the plain loop circles for ever in
-//! 22. When an allocation is about to come back, the best one that was seen is held (see `cycle`).
+//! With S(p) = 1 + C ln p, C fitted to the latest efficiency, the sum of speedups is largest at p_i = N C_i /
+//! sum C (SCAF, section 3.3, equations 2 to 9). New feedback gives a new C: a loop that circles for ever in
+//! 22 of TACO's 154 mixes. Added here are *hysteresis*, since a change costs resized teams and cold caches,
+//! and *cycle detection* (see `cycle`): when an allocation is about to come back, the best one seen is held.
 
 use super::fits::Fits;
 use crate::apportion::{Claim, Part, apportion};
@@ -17,33 +11,30 @@ use crate::cycle::{Trail, Visit};
 use crate::model::LogModel;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
 
-/// The least relative gain in the sum of speedups, as the models promise it, for which an allocation is
-/// changed. On TACO's curves with 5% of noise it leaves 6.5 changes a minute and 88.4% of the best sum;
-/// 0.0025 would leave 4.2 and 87.9%, and none at all 36 and 88.6%.
+/// The least relative gain for a change, as the models promise it. On TACO's curves with 5% of noise it
+/// leaves 6.5 changes a minute and 88.4% of the best sum; 0.0025 leaves 4.2 and 87.9%, 0 leaves 36 and 88.6%.
 const WORTH_CHANGING: f64 = 0.001;
 
 pub struct Scaf {
     fits: Fits<LogModel>,
-    /// The problem that `trail` belongs to; any change of it starts a new one.
     problem: Problem,
     trail: Trail,
-    /// The least relative gain for which the allocation is changed; negative to take every change.
+    /// The least relative gain for a change; negative to take every change.
     min_gain: f64,
     detect_cycles: bool,
 }
 
-/// What to do about the allocation that the models ask for.
 enum Verdict {
     Move,
-    /// It promises no more than that, relatively.
+    /// The relative gain is too small.
     Keep {
         gain: f64,
     },
-    /// It leads back to where the loop has been; this was the best place.
+    /// A cycle was found; this was the best place.
     Hold(Visit),
 }
 
-/// All of a decision's inputs but the measurements: capacity, and id, floor, cap and weight of each program.
+/// A decision's inputs but the measurements: capacity, and id, floor, cap and weight of each program.
 type Problem = (u32, Vec<(ProgramId, u32, u32, u64)>);
 
 impl Default for Scaf {
@@ -63,7 +54,6 @@ impl Policy for Scaf {
 }
 
 impl Scaf {
-    /// The published loop, with hysteresis from a gain of `min_gain` on and cycle detection as wanted.
     pub fn steadied_by(min_gain: f64, detect_cycles: bool) -> Scaf {
         Scaf { fits: Fits::new(), problem: (0, Vec::new()), trail: Trail::default(), min_gain, detect_cycles }
     }
@@ -97,7 +87,6 @@ impl Scaf {
         (0..programs.len()).map(share).collect()
     }
 
-    /// Whether to follow the models to `target`.
     fn steady(
         &mut self,
         programs: &[&Program],
@@ -125,7 +114,6 @@ impl Scaf {
         self.trail.closes_at(target).map_or(Verdict::Move, |held| Verdict::Hold(held.clone()))
     }
 
-    /// Takes in who is there and what was measured.
     fn learn(&mut self, machine: &Machine, programs: &[&Program]) {
         let terms = |p: &&Program| (p.id, p.floor(), p.cap(), p.sane_weight().to_bits());
         let problem = (machine.capacity, programs.iter().map(terms).collect());
@@ -139,8 +127,7 @@ impl Scaf {
         }
     }
 
-    /// Everyone's model. A program with nothing measured gets the mean C of the others, which gives it an
-    /// equal part of the machine to be measured on.
+    /// Everyone's model. An unmeasured program gets the mean C, and so an equal part to be measured on.
     fn models(&self, programs: &[&Program]) -> Vec<LogModel> {
         let mean = LogModel { c: self.fits.mean(programs, |model| model.c).unwrap_or(1.0) };
         programs.iter().map(|p| self.fits.get(p.id).unwrap_or(mean)).collect()
@@ -166,18 +153,16 @@ impl Scaf {
     }
 }
 
-/// Whether the DoPs in effect are an allocation that could stay: everyone has one within bounds, and as much
-/// is given away as could be.
+/// Whether the DoPs in effect could stay: all are within bounds, and as much is given away as could be.
 fn in_effect(programs: &[&Program], claims: &[Claim], target: &[u32]) -> bool {
     let sum = |dops: &mut dyn Iterator<Item = u32>| dops.map(u64::from).sum::<u64>();
     sum(&mut programs.iter().map(|p| p.dop)) == sum(&mut target.iter().copied())
         && programs.iter().zip(claims).zip(target).all(|((p, claim), &target)| {
-            // Where the floors do not fit, nobody can be asked to have its own.
+            // Where the floors do not fit, none is asked for.
             p.dop >= claim.floor.min(target) && p.dop <= claim.cap
         })
 }
 
-/// What the programs achieve where they are.
 fn measured(programs: &[&Program]) -> Visit {
     let efficiency = |p: &&Program| p.efficiency.unwrap_or(0.0).clamp(0.0, 1.0);
     let speedup = |p: &&Program| {

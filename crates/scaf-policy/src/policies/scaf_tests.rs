@@ -1,9 +1,6 @@
-//! The scaf policy's decisions, one at a time.
-
 use super::scaf::Scaf;
 use crate::{Dop, Machine, Policy, Program, ProgramId, Share};
 
-/// A program on `dop` contexts with efficiency `e` there.
 fn program(id: u64, dop: u32, e: impl Into<Option<f64>>) -> Program {
     Program { dop, efficiency: e.into(), ..Program::new(ProgramId(id), 16) }
 }

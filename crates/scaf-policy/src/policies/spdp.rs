@@ -1,17 +1,12 @@
-//! SCALO's SPeeDup Proportional allocator (section 3.2): contexts in proportion to the speedups that programs
-//! have now.
-//!
-//! dop_i = S_i / (sum of S_j) x C, with S_i by equation 5: no model of what a program would do elsewhere. Who
-//! is faster gets more, and becomes faster by it; so the loop amplifies differences, up to where a program's
-//! speedup stops growing.
+//! SCALO's SPeeDup Proportional allocator (section 3.2): dop_i = S_i / (sum of S_j) x C, with S_i by equation
+//! 5. Who is faster gets more and becomes faster by it, until its speedup stops growing.
 
 use crate::apportion::{Claim, apportion};
 use crate::{Allocation, Dop, Machine, Policy, Program, Share};
 
-/// No speedup is taken for less: something has to be left to divide by.
+/// The smallest speedup counted, so that there is something to divide by.
 const LEAST: f64 = 0.01;
 
-/// See the module.
 pub struct Spdp;
 
 impl Policy for Spdp {
@@ -24,7 +19,6 @@ impl Policy for Spdp {
     }
 }
 
-/// The speedup that was measured; on one context it is 1.
 fn speedup(program: &Program) -> Option<f64> {
     if program.dop == 1 {
         return Some(1.0);
@@ -41,7 +35,7 @@ fn decide(machine: &Machine, programs: &[&Program]) -> Vec<Share> {
             weights += program.sane_weight();
         }
     }
-    // Who wasn't measured yet counts like the others do on average, which gives it an equal part.
+    // An unmeasured program counts like the mean, which gives it an equal part.
     let mean = if weights > 0.0 { sum / weights } else { 1.0 };
     let claims: Vec<Claim> =
         programs.iter().map(|program| Claim::new(program, speedup(program).unwrap_or(mean))).collect();

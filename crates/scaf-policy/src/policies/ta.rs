@@ -1,15 +1,11 @@
-//! TA: topology-aware equipartition, which is TACO without taking turns (TACO, section 4.2).
-//!
-//! Partitions are units of the topology or fractions of them, as nearly equal as these permit: five programs
-//! on four nodes of six contexts get 6, 6, 6, 3 and 3. Nobody shares in time as long as there is a context
-//! for everyone. Caps and minima count as everywhere: what they leave or take is divided in proportion to the
-//! partitions.
+//! TA: topology-aware equipartition, TACO without turns (TACO, section 4.2). Partitions are units of the
+//! topology or fractions, as nearly equal as these permit: five programs on four nodes of six contexts get 6,
+//! 6, 6, 3 and 3. What caps leave or minima take is divided in proportion to the partitions.
 
 use super::partitions::nearly_equal;
 use crate::apportion::{Claim, apportion};
 use crate::{Allocation, Dop, Machine, Policy, Program, Share};
 
-/// See the module.
 pub struct Ta;
 
 impl Policy for Ta {

@@ -1,26 +1,19 @@
-//! TACO: equal partitions along the topology, and turns for the programs that don't come out even (section 2
-//! of the paper).
+//! TACO: equal partitions along the topology, and turns for programs that don't come out even (section 2).
 //!
 //! The machine is cut into equal partitions that are units of its topology or fractions of one; a *level* is
-//! one way to do it, named by the number of its partitions. Programs stand on the finest level that they can
-//! fill: four to seven of them on four nodes. Those who are left over, the *odd* ones, stand on coarser
-//! levels, and levels take turns that last as long as they have partitions: then everyone gets the same time
-//! times contexts (section 2.2). Five programs on four nodes: one slice for the odd one on the whole machine,
-//! four for the others on a node each.
-//!
-//! - *Hysteresis* (2.1): a coarser level is taken at once, for a partition would be idle; a finer one after
-//!   it has been wanted for a second. Until then newcomers are odd ones, and nobody who is there changes
-//!   size.
-//! - *Special needs* (2.4): who can use less than an equal part, or asks for more by its minimum, gets that
-//!   all the time, beside the turns. A rigid program stands on the finest level whose partitions are as large
-//!   as it is, and others fill that level up.
-//! - *Grace* (2.3): a program whose threads are more than its new contexts keeps a partition of their number,
-//!   on the level where that is one, until it has adapted, for two seconds at most. Nobody then runs two
-//!   threads on one context, and time stays equal. A program that is to grow has its new contexts at once:
-//!   nobody else could use them meanwhile.
-//! - *Weights* count in time: a turn lasts as much longer as its members weigh on average, as nearly as a
-//!   round of at most [`LONGEST`] slices permits. Programs that weigh alike stand in the same turn where
-//!   there are several of a level.
+//! one way to do it, named by the number of partitions. Programs stand on the finest level that they can
+//! fill. Those left over, the *odd* ones, stand on coarser levels, and levels take turns that last as long as
+//! they have partitions: everyone gets the same time times contexts (section 2.2). Five programs on four
+//! nodes: one slice for the odd one on the whole machine, four for the others on a node each.
+//! - *Hysteresis* (2.1): a coarser level is taken at once, or a partition would be idle; a finer one after it
+//!   has been wanted for a second. Until then newcomers are odd ones, and nobody changes size.
+//! - *Special needs* (2.4): who can use less than an equal part, or has a larger minimum, gets that all the
+//!   time. A rigid program stands on the finest level whose partitions are large enough; others fill that
+//!   level up.
+//! - *Grace* (2.3): a program with more threads than new contexts keeps a partition of their number until it
+//!   has adapted, for two seconds at most, so that no context has two threads. Programs grow at once.
+//! - *Weights* count in time: a turn's length is in proportion to its members' mean weight, as nearly as a
+//!   round of [`LONGEST`] slices permits. Programs of like weight share a turn where a level has several.
 
 use super::partitions::counts;
 use crate::allocation::slices;
@@ -28,35 +21,31 @@ use crate::apportion::{Claim, apportion};
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share, Turn};
 use std::collections::BTreeMap;
 
-/// How long a finer level has to be wanted, in seconds: programs that come and go within that time resize
-/// nobody. A newcomer on the level that there is has its time meanwhile, only not beside the others.
+/// Seconds for which a finer level has to be wanted: shorter visits resize nobody.
 const HOLD_S: f64 = 1.0;
-/// How long a program may keep its old partition, in seconds: the slowest of the paper's table 2 reaches its
-/// next region within 1.6.
+/// Seconds of grace: the slowest program of the paper's table 2 reaches its next region within 1.6.
 const GRACE_S: f64 = 2.0;
-/// Odd programs stand on a level with at least one partition for so many of the finest in use, so that rounds
-/// stay short on large machines. At most 3% of a round is idle by that. TACO's machine has 24 to 1.
+/// Largest factor between the finest level in use and that of odd programs, to keep rounds short on large
+/// machines: at most 3% of a round is idle by that. TACO's machine has 24 to 1.
 const STEEPEST: u32 = 32;
 
-/// Slices of a round, or twice those that equal weights need: as many as all levels down to a 32nd take. Two
-/// weights of 1 and 1.01 would take 201 otherwise.
+/// Least bound on a round's slices, or twice those that equal weights need: all levels down to a 32nd take as
+/// many. Weights of 1 and 1.01 would take 201.
 const LONGEST: u64 = 64;
 
-/// Turns times lengths of a round that are tried at most; each takes some nanoseconds.
+/// Most lengths tried, times turns; each takes some nanoseconds.
 const MOST_TRIED: u64 = 1 << 17;
 
-/// See the module.
 #[derive(Default)]
 pub struct Taco {
     held: Option<Held>,
-    /// Since when a program's threads have been more than its contexts.
+    /// Since when a program's threads have been more than its contexts, in seconds.
     late: BTreeMap<ProgramId, f64>,
 }
 
-/// The level that the programs stand on.
 struct Held {
     parts: u32,
-    /// Since when a finer one is wanted.
+    /// Since when a finer level is wanted.
     finer_since_s: Option<f64>,
 }
 
@@ -112,14 +101,13 @@ impl Policy for Taco {
 }
 
 impl Taco {
-    /// The level to stand on, if `wanted` is the finest that can be filled. `levels` are those that there
-    /// are.
+    /// The level to stand on, out of `levels`, if `wanted` is the finest that can be filled.
     fn level(&mut self, wanted: u32, levels: &[u32], now_s: f64) -> u32 {
         let held = self.held.get_or_insert(Held { parts: wanted, finer_since_s: None });
         if wanted > held.parts {
             let waited_s = now_s - *held.finer_since_s.get_or_insert(now_s);
             if (0.0..HOLD_S).contains(&waited_s) {
-                // With another capacity there may be no such level any more.
+                // With another capacity the held level may be gone.
                 return levels.iter().copied().filter(|level| *level <= held.parts).max().unwrap_or(1);
             }
         }
@@ -127,7 +115,7 @@ impl Taco {
         wanted
     }
 
-    /// What programs need as long as those who haven't adapted to smaller partitions are given time.
+    /// The needs while programs that haven't adapted to smaller partitions are given time.
     fn patient(&mut self, now_s: f64, programs: &[&Program], wanted: &Plan, needs: &[u32]) -> Vec<u32> {
         let late = |i: &usize| programs[*i].team > wanted.seats[*i].contexts && !programs[*i].rigid;
         let mut patient = needs.to_vec();
@@ -143,33 +131,31 @@ impl Taco {
     }
 }
 
-/// Fewest contexts that a program runs on.
 fn need(program: &Program) -> u32 {
     if program.rigid { program.cap() } else { program.floor() }
 }
 
-/// One program's place.
 #[derive(Clone, Default)]
 struct Seat {
     contexts: u32,
-    /// Why it is outside of turns, if it is.
+    /// Why it runs all the time, if it does.
     always: Option<String>,
     said: String,
 }
 
-/// Who runs when on how many contexts. Programs are numbers here.
+/// Who runs when on how many contexts, by index of the programs.
 #[derive(Clone)]
 struct Plan {
-    /// The level of those who can stand on any.
+    /// The level of programs that can stand on any.
     base: u32,
     seats: Vec<Seat>,
-    /// Members of each turn, with the number of its partitions; 0 says that one program needs more than there
-    /// is beside those who run all the time, so that they pause.
+    /// Number of partitions and members of each turn. 0 partitions: the one member needs more than those who
+    /// always run leave, so that they pause.
     turns: Vec<(u32, Vec<usize>)>,
 }
 
 impl Plan {
-    /// `hold` is asked which level to take, given the finest that can be filled and all that there are.
+    /// `hold` chooses a level, given the finest that can be filled and all levels.
     fn new(
         machine: &Machine,
         programs: &[&Program],
@@ -191,12 +177,12 @@ impl Plan {
         let base = filled.map_or(1, |wanted| hold(wanted, &levels));
         plan.base = base;
 
-        // Those who need more than a partition of that level, on their own.
+        // Programs that need more than a partition of that level.
         for level in levels.iter().rev().copied().filter(|level| *level < base) {
             let pinned: Vec<usize> = sharing.iter().copied().filter(|i| finest(*i) == level).collect();
             plan.turns.extend(pinned.chunks(level as usize).map(|members| (level, members.to_vec())));
         }
-        // The odd ones are those who can make most of a larger partition, and of those the last.
+        // The odd ones can make most of a larger partition; of equals they are the last.
         let mut flexible: Vec<usize> = stands(base).copied().collect();
         let order = |i: &usize| (programs[*i].cap().min(rest), (programs[*i].sane_weight() * 4.0) as u32, *i);
         flexible.sort_by_key(order);
@@ -233,7 +219,7 @@ impl Plan {
         plan
     }
 
-    /// Those for whom an equal part is all they can use, or less than their minimum; who remains is returned.
+    /// Seats programs for which an equal part is all they can use, or below their minimum; returns others.
     fn seat_those_who_always_run(
         &mut self,
         capacity: u32,
@@ -266,7 +252,7 @@ impl Plan {
         let always: Vec<usize> = (0..programs.len()).filter(|i| self.seats[*i].always.is_some()).collect();
         let mut turns = self.turns.clone();
         if turns.iter().any(|(parts, _)| *parts == 0) && !always.is_empty() {
-            // They pause, so they have to be in those where they don't.
+            // Those who pause become members of the turns in which they run.
             if turns.iter().all(|(parts, _)| *parts == 0) {
                 turns.push((1, Vec::new()));
             }
@@ -291,8 +277,7 @@ impl Plan {
     }
 }
 
-/// Whole numbers in nearly the proportion of `due`, each at least 1: those with the smallest sum of which
-/// none is off by more than it has to be within `longest` altogether.
+/// Whole numbers, each at least 1, nearly in proportion to `due`: the smallest of the best within `longest`.
 fn lengths(due: &[f64], longest: u64) -> Vec<u64> {
     let sum: f64 = due.iter().sum();
     let of = |round: u64| due.iter().map(move |due| ((due / sum * round as f64).round() as u64).max(1));
@@ -302,7 +287,7 @@ fn lengths(due: &[f64], longest: u64) -> Vec<u64> {
         of(round).zip(due).map(off).fold(0.0, f64::max)
     };
     let (least, mut best) = (due.len() as u64, (f64::INFINITY, 1));
-    // Of very many turns not every length is tried.
+    // Not every length is tried where turns are very many.
     let step = 1 + longest.saturating_sub(least) * least / MOST_TRIED;
     for round in (least..=longest.max(least)).step_by(step as usize) {
         let off = off(round);

@@ -11,7 +11,7 @@ fn programs(count: u64, natural: u32) -> Vec<Program> {
     (1..=count).map(|id| Program::new(ProgramId(id), natural)).collect()
 }
 
-/// What programs have when nothing changes any more: contexts of each, and the turns as (slices, members).
+/// Contexts of each program and the turns as (slices, members), under a fresh policy.
 fn settled(machine: &Machine, programs: &[Program]) -> (Vec<u32>, Vec<(u32, Vec<u64>)>) {
     in_brief(&Taco::default().allocate(machine, programs), programs)
 }
@@ -60,7 +60,6 @@ fn a_finer_level_is_taken_after_a_second_and_a_coarser_one_at_once() {
     assert_eq!(at(5.9, 4).0, [12; 4]);
     assert_eq!(at(6.0, 4), (vec![6; 4], vec![]));
     assert_eq!(at(6.1, 3).0, [12, 12, 24]);
-    // Whoever comes and goes within a second resizes nobody for good.
     assert_eq!(at(7.0, 4).0, [12; 4]);
     assert_eq!(at(7.5, 3).0, [12, 12, 24]);
     assert_eq!(at(8.3, 4).0, [12; 4]);
@@ -75,7 +74,7 @@ fn rigid_programs_take_turns_on_partitions_of_their_size_and_others_fill_them_up
     let schedule = settled(&machine(2, &[1, 2], 0.0), &all);
     assert_eq!(schedule, (vec![2, 2, 2], vec![(1, vec![1]), (1, vec![2]), (1, vec![3])]));
 
-    // Ten on 24 contexts would have 2.4 each. The one of five stands on a node, with the odd ones beside it.
+    // An equal part is 2.4 contexts. The rigid one stands on a node, with an odd one on another.
     let mut all = programs(10, 24);
     all[0] = Program { rigid: true, max: 5, ..all[0].clone() };
     let (contexts, turns) = settled(&machine(24, &[6, 24], 0.0), &all);
@@ -89,7 +88,6 @@ fn who_can_use_less_than_an_equal_part_runs_all_the_time_beside_the_turns() {
     all[1].max = 4;
     let (contexts, turns) = settled(&machine(24, &[6, 24], 0.0), &all);
     assert_eq!((contexts, turns), (vec![10, 4, 10, 20], vec![(1, vec![4]), (2, vec![1, 3])]));
-    // A minimum is kept in space as well.
     let mut all = programs(2, 24);
     all[0].min = 18;
     assert_eq!(settled(&machine(24, &[6, 24], 0.0), &all), (vec![18, 6], vec![]));
@@ -108,7 +106,7 @@ fn who_needs_the_whole_machine_has_it_for_himself_by_turns() {
 fn heavier_programs_have_longer_turns() {
     let mut all = programs(3, 4);
     all[2].weight = 2.0;
-    // The heaviest is the odd one: twice the slice that it would have.
+    // The heaviest is the odd one: twice the slice.
     let (contexts, turns) = settled(&machine(4, &TWO_BY_TWO, 0.0), &all);
     assert_eq!((contexts, turns), (vec![2, 2, 4], vec![(1, vec![3]), (1, vec![1, 2])]));
 }
@@ -122,8 +120,7 @@ fn threads_that_are_too_many_keep_their_partition_until_the_program_has_adapted(
         let dops: Vec<Dop> = allocation.shares.iter().map(|share| share.dop).collect();
         (in_brief(&allocation, all), dops)
     };
-    // The first is in a region of four threads when the second comes: by turns, with its DoP already the
-    // smaller one.
+    // The first is in a region of four threads when the second comes: turns, with its DoP already reduced.
     all[0].team = 4;
     let ((contexts, turns), dops) = at(&mut taco, 0.0, &all);
     assert_eq!((contexts, turns), (vec![4, 4], vec![(1, vec![1]), (1, vec![2])]));
@@ -152,7 +149,7 @@ fn odd_weights_make_no_long_rounds() {
     let (_, turns) = settled(&machine(4, &TWO_BY_TWO, 0.0), &all);
     let of = |turns: &[(u32, Vec<u64>)]| turns.iter().map(|(slices, _)| *slices).collect::<Vec<_>>();
     assert_eq!(of(&turns), [1, 2], "within a hundredth");
-    // 16 times the weight, beside five of six that have four slices for each of its.
+    // 13.7 times the weight, beside four that have four slices for each of its.
     let mut all = programs(5, 24);
     all[4].weight = 13.7;
     let (_, turns) = settled(&machine(24, &[6, 24], 0.0), &all);

@@ -1,36 +1,28 @@
-//! The turns of a round: who runs in which slice, so that everyone has the time that is due.
-//!
-//! Slice by slice: first whoever is behind, the one whose next slice is due earliest first; then whoever fits
-//! beside. Of all lengths that a round could have, the one is taken at which nobody is far from its due. A
+//! The turns of a round: who runs in which slice. Each slice has those that are behind, the earliest due
+//! first, then whoever fits beside. The round's length is the one at which everyone is nearest to its due. A
 //! thousand units take about a millisecond: each choice costs the logarithm of their number.
 
 use crate::{ProgramId, Turn};
 use std::collections::BTreeMap;
 
-/// Slices in a round, where that is enough for everyone to have one: at 50 ms a second, which is as long as
-/// anyone should be stopped.
+/// Slices in a round, if enough for everyone: at 50 ms a second, the longest that anyone should be stopped.
 pub(super) const MOST_SLICES: u32 = 20;
 
-/// Otherwise so many times the slices in which everyone can have one. What is due to somebody is right to
-/// that part then.
+/// Else so many times the slices in which everyone can have one; what is due is right to that part.
 const MOST_ROUNDS: u64 = 8;
 
-/// What is scheduled.
 pub(super) struct Unit {
     pub members: Vec<ProgramId>,
     /// Contexts, 1 to the capacity.
     pub need: u32,
-    /// How much time it is due.
     pub weight: f64,
-    /// The same if all programs weighed alike.
+    /// The weight if all programs weighed alike.
     pub heads: f64,
 }
 
-/// The share of time in which each unit is due to run, 0 to 1: the same context-time for each unit of
-/// `weight`, but nobody more than all the time.
+/// The share of time in which each unit is due to run, 0 to 1: the same context-time for each `weight`.
 pub(super) fn rates(capacity: u32, units: &[Unit], weight: impl Fn(&Unit) -> f64) -> Vec<f64> {
-    // Whoever runs all the time at the lowest level of context-time for a unit of weight first; the level
-    // only rises by that.
+    // Units that run all the time at the lowest level of context-time first; the level only rises by that.
     let mut order: Vec<usize> = (0..units.len()).collect();
     let filled = |i: usize| f64::from(units[i].need) / weight(&units[i]);
     order.sort_by(|&a, &b| filled(a).total_cmp(&filled(b)));
@@ -53,8 +45,7 @@ pub(super) fn rates(capacity: u32, units: &[Unit], weight: impl Fn(&Unit) -> f64
     rates
 }
 
-/// The longest round to be thought of: as many slices as there are units, or as it takes to give each user
-/// his time, within bounds.
+/// The longest round considered: a slice for each unit, or the time due to each user, within bounds.
 fn longest(capacity: u32, units: &[Unit]) -> u32 {
     let needs: u64 = units.iter().map(|unit| u64::from(unit.need)).sum();
     let once = needs.div_ceil(u64::from(capacity.max(1)));
@@ -66,7 +57,7 @@ fn longest(capacity: u32, units: &[Unit]) -> u32 {
 /// The turns of a round; none where all units run at once.
 pub(super) fn round(capacity: u32, units: &[Unit]) -> Vec<Turn> {
     let most = longest(capacity, units) as usize;
-    // Whoever is due less than a slice of the longest round is given one.
+    // Each unit is due at least a slice of the longest round.
     let rates: Vec<f64> =
         rates(capacity, units, |unit| unit.weight).iter().map(|rate| rate.max(1.0 / most as f64)).collect();
     let mut queue = Queue::new(units, &rates);
@@ -76,8 +67,7 @@ pub(super) fn round(capacity: u32, units: &[Unit]) -> Vec<Turn> {
     let (mut best, mut furthest) = ((f64::INFINITY, 0), 0);
     while slices.len() < most || without > 0 {
         if slices.len() == 2 * most {
-            // Weights far apart and needs that don't fit together: a slice for each that has had none, and
-            // that is it.
+            // Extreme weights and needs that don't fit together: a slice for each that has had none.
             (0..units.len()).filter(|&i| had[i] > 0).for_each(|i| queue.leave(i));
         }
         let mut slice = queue.next(capacity);
@@ -93,8 +83,7 @@ pub(super) fn round(capacity: u32, units: &[Unit]) -> Vec<Turn> {
         if without > 0 {
             continue;
         }
-        // As if the round ended here: how far is anyone from its due? Who was too far off at the last length
-        // is likely so again.
+        // How far anyone would be from its due if the round ended here; first the last length's furthest.
         let length = slices.len() as f64;
         let off = |i: usize| (f64::from(had[i]) / length - rates[i]).abs();
         let too_far = |i: &usize| off(*i) >= best.0 - 1e-9;
@@ -110,7 +99,7 @@ pub(super) fn round(capacity: u32, units: &[Unit]) -> Vec<Turn> {
     turns(units, &slices)
 }
 
-/// Slices as turns: equal ones that follow each other are one, and who is in all of them is in none.
+/// Slices as turns: equal successive slices are one turn, and units in all slices are in no turn.
 fn turns(units: &[Unit], slices: &[Vec<usize>]) -> Vec<Turn> {
     let mut had = vec![0; units.len()];
     slices.iter().flatten().for_each(|&i| had[i] += 1);
@@ -127,20 +116,19 @@ fn turns(units: &[Unit], slices: &[Vec<usize>]) -> Vec<Turn> {
     if turns.len() > 1 { turns } else { Vec::new() }
 }
 
-/// Who is next, among those who fit: a tournament over the units in order of their needs.
+/// Who is next among those who fit: a tournament over the units in order of their needs.
 struct Queue<'a> {
     rates: &'a [f64],
-    /// What the units need, smallest first, and where each unit stands there.
+    /// Needs, smallest first, and each unit's place there.
     needs: Vec<u32>,
     place: Vec<usize>,
-    /// For each unit: whether it has had all that was due by now, and by when its next slice is due, counted
-    /// in slices.
+    /// By unit: whether it has had all that was due by now, and the slice by which its next one is due.
     keys: Vec<(bool, f64)>,
     /// The slice from which on each unit is behind.
     due_from: Vec<usize>,
-    /// Winners; the leaves, one for each place, are the second half. `None` where nobody waits.
+    /// Winners; the second half are the leaves, one for each place. `None` where nobody waits.
     tree: Vec<Option<usize>>,
-    /// The same by slices; who had another one meanwhile stands there still.
+    /// Units by `due_from`; outdated entries stay.
     later: BTreeMap<usize, Vec<usize>>,
     now: usize,
 }
@@ -166,7 +154,7 @@ impl<'a> Queue<'a> {
         queue
     }
 
-    /// A unit waits for its next slice at `now`, given how many it has had.
+    /// A unit that has had `had` slices waits for its next one at `now`.
     fn come(&mut self, i: usize, had: u32, now: usize) {
         let due_from = ((f64::from(had) - 1e-9) / self.rates[i]).ceil().max(0.0) as usize;
         self.due_from[i] = due_from;
@@ -205,7 +193,7 @@ impl<'a> Queue<'a> {
         self.tree[self.tree.len() / 2 + self.place[i]].is_some()
     }
 
-    /// The first of those who need at most `left`.
+    /// The first unit that needs at most `left`.
     fn first(&self, left: u32) -> Option<usize> {
         let (mut from, mut to) = (self.tree.len() / 2, self.tree.len() / 2);
         to += self.needs.partition_point(|need| *need <= left);

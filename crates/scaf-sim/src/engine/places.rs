@@ -1,4 +1,4 @@
-//! Which contexts programs get: by the daemon's placement, or without a thought.
+//! Which contexts programs get: by the daemon's placement, or arbitrary ones.
 
 use super::Simulation;
 use rand::Rng;
@@ -6,7 +6,6 @@ use scaf_policy::place::{Style, Want, place_turns, scatter};
 use scaf_policy::{Allocation, PuSet};
 
 impl Simulation<'_> {
-    /// Each program's contexts, as positions in the topology.
     pub(super) fn places(&mut self, dops: &[Option<u32>], allocation: &Allocation) -> Vec<Vec<usize>> {
         let all = self.topology.all();
         let os =
@@ -42,8 +41,7 @@ impl Simulation<'_> {
             .collect()
     }
 
-    /// The same without a thought: everybody keeps as many of its contexts as it may, drawn by lot, and takes
-    /// others that are free.
+    /// Arbitrary contexts: programs keep as many of theirs as they may, drawn by lot, and take free ones.
     fn any(&mut self, dops: &[Option<u32>]) -> Vec<Vec<usize>> {
         let mut free: Vec<usize> = (0..self.topology.pus.len()).collect();
         let mut sets: Vec<Vec<usize>> = Vec::new();
@@ -60,7 +58,6 @@ impl Simulation<'_> {
                 set.push(free.swap_remove(self.random.random_range(0..free.len())));
             }
             if set.is_empty() {
-                // More programs than contexts: they share.
                 set.push(self.random.random_range(0..self.topology.pus.len()));
             }
             set.sort_unstable();

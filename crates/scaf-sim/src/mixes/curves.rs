@@ -6,23 +6,21 @@ use std::collections::BTreeMap;
 /// A program's true speedup on each number of contexts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve {
-    /// What to call the program.
+    /// The program's name.
     pub name: String,
     /// Speedups on 1, 2, 3, ... contexts, all finite and positive.
     speedups: Vec<f64>,
 }
 
 impl Curve {
-    /// The curve of a formula: `speedup` is asked for 1 to `contexts`; what isn't finite and positive counts
-    /// as 0.001.
+    /// The curve of a formula, from 1 to `contexts`; what isn't finite and at least 0.001 counts as 0.001.
     pub fn of(name: impl Into<String>, contexts: u32, speedup: impl Fn(f64) -> f64) -> Curve {
         let sane = |s: f64| if s.is_finite() { s.max(1e-3) } else { 1e-3 };
         let speedups = (1..=contexts.max(1)).map(|p| sane(speedup(f64::from(p)))).collect();
         Curve { name: name.into(), speedups }
     }
 
-    /// Straight lines between points in the order of their DoPs; beyond the last it stays as it is, and at 1
-    /// it is 1.
+    /// Straight lines between points in the order of DoPs, from 1 at DoP 1; constant beyond the last.
     pub fn through(name: impl Into<String>, contexts: u32, points: &[(f64, f64)]) -> Curve {
         let points: Vec<(f64, f64)> =
             [(1.0, 1.0)].into_iter().chain(points.iter().copied().filter(|(p, _)| *p > 1.0)).collect();
@@ -41,7 +39,7 @@ impl Curve {
         self.speedups.len() as u32
     }
 
-    /// The speedup on `p` contexts; beyond [`Curve::contexts`] that of the last, at 0 nothing.
+    /// The speedup on `p` contexts; beyond [`Curve::contexts`] that of the last, at 0 contexts 0.
     pub fn at(&self, p: u32) -> f64 {
         if p == 0 { 0.0 } else { self.speedups[(p as usize).min(self.speedups.len()) - 1] }
     }
@@ -59,17 +57,17 @@ pub enum TableError {
     /// A value is no speedup.
     #[error("{benchmark}: {speedup} is no speedup; it has to be positive and finite")]
     Speedup {
-        /// Whose.
+        /// The program.
         benchmark: String,
-        /// What stands there.
+        /// The value.
         speedup: f64,
     },
     /// No row is of the kind asked for.
     #[error("no row of kind {asked:?}; there are {there:?}")]
     Kind {
-        /// What was asked for.
+        /// The kind asked for.
         asked: String,
-        /// What there is.
+        /// The kinds in the table.
         there: Vec<String>,
     },
 }
@@ -82,8 +80,8 @@ struct CurveLine {
     speedups: BTreeMap<String, f64>,
 }
 
-/// The curves in a table with columns `benchmark`, `kind` and one for each DoP that was measured (`p2`,
-/// `p12`), of the rows of one kind; lines that begin with # are comments.
+/// The curves in a table with columns `benchmark`, `kind` and one for each measured DoP (`p2`, `p12`), of the
+/// rows of one kind; lines that begin with # are comments.
 pub fn from_csv(text: &str, kind: &str, contexts: u32) -> Result<Vec<Curve>, TableError> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
     let (mut curves, mut there) = (Vec::new(), Vec::new());
@@ -110,7 +108,7 @@ pub fn from_csv(text: &str, kind: &str, contexts: u32) -> Result<Vec<Curve>, Tab
     if curves.is_empty() { Err(TableError::Kind { asked: kind.into(), there }) } else { Ok(curves) }
 }
 
-/// Programs whose curves have one form, so that each form can be judged by itself.
+/// Programs whose curves have one form.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Family {
     /// The form.
@@ -144,13 +142,13 @@ pub fn families(contexts: u32) -> Vec<Family> {
     ]
 }
 
-/// Amdahl's law: the share `serial` (0 to 1) of the work doesn't become faster.
+/// Amdahl's law with the share `serial` (0 to 1).
 pub fn amdahl(serial: f64, contexts: u32) -> Curve {
     Curve::of(format!("amdahl {serial}"), contexts, |p| 1.0 / (serial + (1.0 - serial) / p))
 }
 
-/// Gunther's universal scalability law: contention `sigma`, and `kappa` for what each has to agree on with
-/// each other. Where `kappa` is positive the curve has a knee, at sqrt((1 - sigma) / kappa) contexts.
+/// Gunther's universal scalability law: contention `sigma`, coherence `kappa`; knee: sqrt((1 - sigma) /
+/// kappa).
 pub fn usl(sigma: f64, kappa: f64, contexts: u32) -> Curve {
     let speedup = move |p: f64| p / (1.0 + sigma * (p - 1.0) + kappa * p * (p - 1.0));
     Curve::of(format!("usl {sigma} {kappa}"), contexts, speedup)
@@ -161,8 +159,7 @@ pub fn power(exponent: f64, contexts: u32) -> Curve {
     Curve::of(format!("power {exponent}"), contexts, |p| p.powf(exponent))
 }
 
-/// `pieces` of work, equally long, of which each context does one at a time: pieces / (pieces / p, rounded
-/// up). Flat where more contexts save no round, with a step where they do.
+/// `pieces` of equal work, of which each context does one at a time: pieces / (pieces / p, rounded up).
 pub fn staircase(pieces: u32, contexts: u32) -> Curve {
     let all = f64::from(pieces.max(1));
     Curve::of(format!("staircase {pieces}"), contexts, |p| all / (all / p).ceil())

@@ -1,10 +1,8 @@
 //! Policies in a closed loop with programs whose speedups are known.
 //!
-//! All mixes of two to four programs of a set share a machine. At each decision the policy is given what a
-//! daemon would have measured until then, with noise; the programs run with what they get, and are measured
-//! there. The best possible allocation is known ([`oracle`]), so what a policy achieves can be given in
-//! percent of it. Programs don't disturb each other, and a change costs them nothing here but what they lose
-//! by their new DoP: this judges decisions, not mechanisms.
+//! All mixes of two to four programs of a set share a machine. Policies get what a daemon would have
+//! measured, and are judged against the best possible allocation ([`oracle`]). Programs don't disturb each
+//! other, and changes cost nothing: this judges decisions, not mechanisms.
 
 pub mod curves;
 pub mod oracle;
@@ -28,30 +26,30 @@ pub struct Mix {
     pub programs: Vec<String>,
     /// The largest possible sum of speedups.
     pub best: f64,
-    /// The same where no program may fall below [`Setting::floor`].
+    /// The largest sum with no program below [`Setting::floor`].
     pub best_floored: f64,
     /// Mean sum of speedups in the second after [`Setting::settle_s`].
     pub then: f64,
-    /// Mean sum of speedups from then to the end.
+    /// Mean sum of speedups from [`Setting::settle_s`] to the end.
     pub after: f64,
     /// Mean sum of speedups from the start, exploration included.
     pub whole: f64,
-    /// The worst program's mean speedup after [`Setting::settle_s`], over what it has under equipartition.
+    /// The worst program's mean speedup after [`Setting::settle_s`], over that under equipartition.
     pub least: f64,
     /// Changes of the allocation.
     pub changes: u32,
-    /// Those after [`Setting::settle_s`].
+    /// Changes after [`Setting::settle_s`].
     pub late_changes: u32,
 }
 
 /// What became of all mixes under one policy.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
-    /// Each of them, in a fixed order.
+    /// The mixes, in a fixed order.
     pub mixes: Vec<Mix>,
 }
 
-/// A mean, and the worst of what it is the mean of.
+/// The mean and the worst of a value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Figure {
     /// The mean over the mixes.
@@ -71,7 +69,7 @@ impl Outcome {
     }
 }
 
-/// The choices of as many of `curves` as `sizes` says, in a fixed order.
+/// The choices of `sizes` many of `curves`, in a fixed order.
 pub fn choices<'a>(curves: &'a [Curve], sizes: &RangeInclusive<u32>) -> Vec<Vec<&'a Curve>> {
     let mut chosen: Vec<Vec<&Curve>> = vec![Vec::new()];
     for curve in curves {
@@ -90,7 +88,6 @@ pub fn run(new: &dyn Fn() -> Box<dyn Policy>, curves: &[Curve], setting: &Settin
     Outcome { mixes: mixes.iter().enumerate().map(run).collect() }
 }
 
-/// Runs one mix; `stream` gives it randomness of its own.
 fn run_mix(policy: &mut dyn Policy, mix: &[&Curve], setting: &Setting, stream: u64) -> Mix {
     let mut rng = ChaCha8Rng::seed_from_u64(setting.seed);
     rng.set_stream(stream);
@@ -143,7 +140,6 @@ fn run_mix(policy: &mut dyn Policy, mix: &[&Curve], setting: &Setting, stream: u
     }
 }
 
-/// The speedups under equipartition.
 fn equal(mix: &[&Curve], contexts: u32) -> Vec<f64> {
     let programs: Vec<Program> =
         (0..mix.len() as u64).map(|id| Program::new(ProgramId(id), contexts)).collect();
@@ -153,7 +149,6 @@ fn equal(mix: &[&Curve], contexts: u32) -> Vec<f64> {
     mix.iter().zip(dops).map(|(curve, dop)| curve.at(dop)).collect()
 }
 
-/// A program that is left alone takes the whole machine.
 fn dop_of(dop: Dop, contexts: u32) -> u32 {
     match dop {
         Dop::Contexts(dop) => dop,

@@ -1,12 +1,9 @@
-//! The best that could have been done, by trying all: what policies are measured by.
-//!
-//! Knows the true curves, which no policy does, and shares no code with them.
+//! The best that could have been done, by trying all; it knows the true curves and shares no policy's code.
 
 use super::curves::Curve;
 
-/// The largest sum of speedups of programs with these curves on `contexts` contexts: at least 1 for each, no
-/// more than help, and no speedup below the program's number in `floors` (0 where nothing is asked). 0 where
-/// these don't fit.
+/// The largest sum of speedups on `contexts` contexts, at least 1 for each program, with no speedup below the
+/// program's number in `floors` (0 where missing). 0 where these don't fit.
 pub fn best(contexts: u32, curves: &[&Curve], floors: &[f64]) -> f64 {
     // After each program, the most that c contexts can bring, for every c.
     let mut most = vec![0.0f64; contexts as usize + 1];

@@ -1,5 +1,3 @@
-//! A program of a mix, as a daemon would come to know it: what was measured at the DoPs that it had.
-
 use super::curves::Curve;
 use super::setting::Setting;
 use rand::Rng;
@@ -9,21 +7,18 @@ use scaf_policy::fusion::Measured;
 use scaf_policy::{Program, ProgramId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Measurements remembered at each DoP, as many as the daemon does.
+/// Measurements remembered at each DoP, as in the daemon.
 const SAMPLES: usize = 32;
 /// The daemon's smoothing of efficiencies, in seconds.
 const RC_S: f64 = 1.0;
-/// No point is surer than this, and of one or two measurements little is sure: as for the daemon's observed
-/// curves.
+/// The least error of a point, and what few measurements add, as in the daemon.
 const LEAST_ERROR: f64 = 0.01;
 const FEW: f64 = 0.1;
-/// Measurements from which on their spread means something.
+/// Fewest measurements whose spread means something.
 const ENOUGH: usize = 4;
 
-/// One program while a mix runs.
 pub(super) struct Running<'a> {
     pub curve: &'a Curve,
-    /// As the policy sees it.
     pub seen: Program,
     samples: BTreeMap<u32, VecDeque<f64>>,
     efficiency: LowPass,
@@ -42,8 +37,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Runs on `dop` contexts for `dt_s` seconds, and is measured with a relative standard deviation of
-    /// `noise`.
+    /// Runs on `dop` contexts for `dt_s` seconds, measured with a relative standard deviation of `noise`.
     pub fn run(&mut self, dop: u32, dt_s: f64, noise: f64, rng: &mut impl Rng) {
         let measured = (self.curve.at(dop) * (1.0 + noise * normal(rng))).max(1e-3);
         if self.seen.dop != dop {
@@ -66,7 +60,6 @@ impl<'a> Running<'a> {
     }
 }
 
-/// The mean of measurements, and its relative standard error.
 fn estimate(samples: &VecDeque<f64>) -> Estimate {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
@@ -75,7 +68,7 @@ fn estimate(samples: &VecDeque<f64>) -> Estimate {
     Estimate { value: mean, error: (spread / n.sqrt()).max(LEAST_ERROR) + FEW / n }
 }
 
-/// A number from the normal distribution with mean 0 and standard deviation 1 (Box and Muller's method).
+/// A number from the standard normal distribution (Box and Muller's method).
 fn normal(rng: &mut impl Rng) -> f64 {
     let (one, other): (f64, f64) = (rng.random(), rng.random());
     (-2.0 * (1.0 - one).ln()).sqrt() * (std::f64::consts::TAU * other).cos()

@@ -1,9 +1,7 @@
-//! The circumstances of mixes.
-
 use scaf_policy::Settings;
 use std::ops::RangeInclusive;
 
-/// The circumstances.
+/// The circumstances of mixes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setting {
     /// Hardware contexts of the machine.
@@ -14,7 +12,7 @@ pub struct Setting {
     pub rate_hz: f64,
     /// Length of a run, in seconds.
     pub run_s: f64,
-    /// What a policy may need to find its way, in seconds: "after" means after that.
+    /// Seconds that a policy may need to settle: "after" means after these.
     pub settle_s: f64,
     /// Relative standard deviation of each measurement.
     pub noise: f64,
@@ -22,13 +20,11 @@ pub struct Setting {
     pub floor: f64,
     /// Whether each program comes with its true curve as a profile.
     pub profiled: bool,
-    /// Of all randomness.
+    /// The seed of all randomness.
     pub seed: u64,
 }
 
 impl Default for Setting {
-    /// The issue's: 24 contexts, two to four programs, 4 Hz, a minute of which five seconds are for finding
-    /// the way, 5% noise.
     fn default() -> Setting {
         Setting {
             contexts: 24,

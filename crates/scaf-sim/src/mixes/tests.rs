@@ -63,7 +63,6 @@ fn the_curve_policy_finds_nearly_the_best_and_holds_still_there() {
     assert!(of.figure(|mix| mix.least).worst >= 0.5);
 }
 
-/// The sum of speedups that each decision gives, and what the programs are known by at the end.
 fn follow<'a>(mix: &[&'a Curve], setting: &Setting, past: &[Vec<Measured>]) -> (Vec<f64>, Vec<Running<'a>>) {
     let mut policy = by_name("curve", &Settings::default()).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(setting.seed);
@@ -90,7 +89,6 @@ fn the_first_decision_of_a_second_run_is_near_the_last_of_the_first() {
     let ratios = choices(&curves, &setting.sizes).into_iter().map(|mix| {
         let (first, programs) = follow(&mix, &setting, &[]);
         let converged = first[first.len() / 2..].iter().sum::<f64>() / (first.len() - first.len() / 2) as f64;
-        // As a daemon remembers it: 5% less sure than it was.
         let remembered = |point: &Measured| {
             let Measured { dop, speedup: Estimate { value, error } } = *point;
             Measured { dop, speedup: Estimate { value, error: error + 0.05 } }
@@ -107,7 +105,7 @@ fn the_first_decision_of_a_second_run_is_near_the_last_of_the_first() {
     assert!(mean > 0.97 && worst > 0.9, "{mean} {worst}");
 }
 
-/// Prints what docs/policies.md tells: `cargo test --release -p scaf-sim table -- --ignored --nocapture`.
+/// Prints docs/policies.md's table: `cargo test --release -p scaf-sim table -- --ignored --nocapture`.
 #[test]
 #[ignore = "a table for people, of a minute"]
 fn table() {

@@ -1,8 +1,5 @@
-//! The papers' experiments, simulated: ours beside theirs.
-//!
-//! What the papers give stands in tables (fixtures/papers), what they don't is assumed in scenario files
-//! (fixtures/scenarios) or here, and is told with the results. Only what concerns unmodified programs is ever
-//! fitted.
+//! The papers' experiments, simulated. The papers' numbers stand in tables (fixtures/papers), assumptions in
+//! scenario files (fixtures/scenarios) or here. Only what concerns unmodified programs is fitted.
 
 mod pairs;
 mod report;
@@ -19,7 +16,7 @@ pub use simulated::under;
 /// Re-runs an experiment from a seed.
 pub type Rerun = fn(u64) -> Result<Paper, Error>;
 
-/// All experiments, with the names that the command line has for them.
+/// All experiments, by their names on the command line.
 pub const PAPERS: &[(&str, Rerun)] = &[
     ("scaf-three-way", three_way::run),
     ("scaf-pairs", pairs::run),

@@ -1,5 +1,4 @@
-//! SCAF's pairs of NAS programs on 8 cores: SP and LU of the slides, and the headline of all pairs of seven
-//! (section 5.2.1).
+//! SCAF's pairs of NAS programs on 8 cores: SP and LU of the slides, and all pairs of seven (section 5.2.1).
 
 use super::report::{Comparison, Error, Figure, Kind, Paper};
 use super::simulated::{available, under};
@@ -9,7 +8,7 @@ use crate::{Options, Scenario};
 
 const SCENARIO: &str = include_str!("../../../../fixtures/scenarios/scaf-sp-lu.toml");
 const CONTEXTS: u32 = 8;
-/// The second program comes after so many seconds.
+/// Seconds after which the second program comes.
 const LATER_S: f64 = 10.0;
 
 pub(super) fn run(seed: u64) -> Result<Paper, Error> {
@@ -116,7 +115,6 @@ fn all_pairs(slice_loss: f64, seed: u64) -> Result<Vec<Comparison>, Error> {
     Ok(rows)
 }
 
-/// The same program going on for about ten minutes on one context.
 fn longer(program: &ProgramSpec) -> ProgramSpec {
     let mut longer = program.clone();
     let times = 600.0 / longer.work_s();

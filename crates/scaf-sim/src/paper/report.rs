@@ -1,5 +1,3 @@
-//! What an experiment of a paper comes to: numbers, pictures, assumptions.
-
 use crate::Outcome;
 use serde::Serialize;
 
@@ -23,30 +21,30 @@ pub struct Comparison {
 pub struct Figure {
     /// File name without ending.
     pub file: String,
-    /// Above it.
+    /// The title.
     pub title: String,
     /// What the vertical axis shows.
     pub axis: &'static str,
-    /// What is in it.
+    /// The content.
     pub kind: Kind,
 }
 
-/// What is in a picture.
+/// The content of a picture.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
-    /// Groups of bars: names of the groups, and for each series a value for each group.
+    /// Groups of bars.
     Bars {
         /// Names below the bars.
         groups: Vec<String>,
-        /// Name and values of each series.
+        /// Name of each series, and its value for each group.
         series: Vec<(String, Vec<Option<f64>>)>,
     },
-    /// Something over time: for each series (seconds, value) where it changes.
+    /// Values over time.
     Steps {
-        /// Name and changes of each program.
+        /// Name of each program, and (seconds, value) at each change.
         series: Vec<(String, Vec<(f64, f64)>)>,
     },
-    /// Who runs where when: one schedule beside the other.
+    /// Schedules side by side.
     Schedules {
         /// Contexts of the machine.
         contexts: u32,
@@ -58,22 +56,22 @@ pub enum Kind {
 /// A round of time slices.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Schedule {
-    /// What it is of.
+    /// Its title.
     pub name: String,
     /// Time slices in a round.
     pub slices: u32,
-    /// Who runs.
+    /// The programs in it.
     pub blocks: Vec<Block>,
 }
 
-/// One program on some neighbouring contexts for some slices.
+/// One program on neighbouring contexts for some slices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Which program, from 1.
+    /// The program's number, from 1.
     pub program: u64,
-    /// From this slice on, and for how many.
+    /// First slice and number of slices.
     pub slices: (u32, u32),
-    /// From this context on, and how many.
+    /// First context and number of contexts.
     pub contexts: (u32, u32),
 }
 
@@ -84,7 +82,7 @@ pub struct Paper {
     pub name: &'static str,
     /// What it is, and where in which paper.
     pub title: &'static str,
-    /// Ours and theirs.
+    /// Our numbers and the paper's.
     pub rows: Vec<Comparison>,
     /// What is assumed.
     pub assumptions: Vec<String>,
@@ -102,7 +100,7 @@ pub enum Error {
     /// A scenario of this build is damaged.
     #[error(transparent)]
     Scenario(#[from] crate::scenario::Error),
-    /// A policy is missing that it needs.
+    /// A policy that it needs is missing.
     #[error("there is no policy '{0}' in this build")]
     Policy(String),
 }

@@ -1,7 +1,4 @@
-//! SCALO's workloads: two to four of ten programs that start together on 20 cores, against equal parts.
-//!
-//! Figures 6 and 7 are of two programs, by the classes of their speedups; figures 12 and 13 of three and
-//! four.
+//! SCALO's workloads on 20 cores: two (figures 6 and 7) to four (figures 12 and 13) of ten programs.
 
 use super::report::{Comparison, Error, Figure, Kind, Paper};
 use super::simulated::{available, each, under};
@@ -11,21 +8,19 @@ use crate::{Options, Scenario};
 use scaf_policy::Topology;
 
 const SCENARIO: &str = include_str!("../../../../fixtures/scenarios/scalo.toml");
-/// Ours, as far as this build has them; OPPTS is `offline`.
+/// Our policies; `offline` is the paper's OPPTS.
 const POLICIES: [&str; 5] = ["spdp", "logm", "offline", "scaf", "curve"];
 const CLASSES: [&str; 3] = ["high", "medium", "low"];
 
-/// A workload and what each policy made of it: percent of the sum of speedups more than with equal parts.
+/// A workload, and each policy's gain in the sum of speedups over equal parts, in percent.
 struct Workload {
     name: String,
-    /// Its programs' classes.
     classes: Vec<String>,
     gains: Vec<f64>,
-    /// The same of the time until the first of them ended.
+    /// The gains until the first program ended.
     together: Vec<f64>,
 }
 
-/// What all workloads of a kind have in common.
 struct Bench {
     scenario: Scenario,
     topology: Topology,
@@ -42,7 +37,7 @@ impl Bench {
         Ok(Bench { scenario, topology, policies: available(&POLICIES), headlines, seed })
     }
 
-    /// The sum of speedups of these programs under a policy, and that of the time until the first ended.
+    /// The sum of speedups of these programs under a policy, in all and until the first program ended.
     fn stp(&self, policy: &str, programs: &[usize]) -> Result<(f64, f64), Error> {
         let programs: Vec<ProgramSpec> =
             programs.iter().map(|i| self.scenario.programs[*i].clone()).collect();
@@ -74,7 +69,6 @@ impl Bench {
         each(&combinations(self.scenario.programs.len(), size), workload).into_iter().collect()
     }
 
-    /// The paper's number for a policy, if it has one.
     fn theirs(&self, workloads: &[&str], policy: &str) -> Option<f64> {
         let allocator = if policy == "offline" { "OPPTS".to_owned() } else { policy.to_uppercase() };
         let row = self.headlines.iter().find(|row| {
@@ -84,7 +78,6 @@ impl Bench {
         row.stp_change_pct.parse().ok()
     }
 
-    /// Rows of the means of a group.
     fn rows(&self, process: &str, theirs: &[&str], means: &[f64]) -> Vec<Comparison> {
         let row = |(policy, mean): (&&str, &f64)| Comparison {
             configuration: (*policy).into(),
@@ -96,7 +89,7 @@ impl Bench {
         self.policies.iter().zip(means).map(row).collect()
     }
 
-    /// Rows of the means of the time until the first ended, with which the paper has nothing to compare.
+    /// Rows of the mean gains until the first program ended; the paper has none.
     fn rows_together(&self, process: &str, workloads: &[&Workload]) -> Vec<Comparison> {
         let means = means_of(workloads.iter().map(|workload| &workload.together));
         let row = |row: Comparison| Comparison {
@@ -107,7 +100,6 @@ impl Bench {
         self.rows(process, &[], &means).into_iter().map(row).collect()
     }
 
-    /// A picture of bars.
     fn figure(&self, file: &str, title: String, groups: Vec<(String, Vec<f64>)>) -> Figure {
         let values = |at: usize| groups.iter().map(|(_, gains)| gains.get(at).copied()).collect();
         let series = self.policies.iter().enumerate().map(|(at, policy)| ((*policy).to_owned(), values(at)));
@@ -127,7 +119,6 @@ impl Bench {
     }
 }
 
-/// For each policy the mean over these workloads.
 fn means<'a>(workloads: impl Iterator<Item = &'a Workload>) -> Vec<f64> {
     means_of(workloads.map(|workload| &workload.gains))
 }
@@ -225,7 +216,6 @@ pub(super) fn mixes(seed: u64) -> Result<Paper, Error> {
     Ok(bench.paper("scalo-mixes", title, rows, figures))
 }
 
-/// All choices of `size` of the numbers below `of`, in order.
 fn combinations(of: usize, size: usize) -> Vec<Vec<usize>> {
     let chosen = |bits: u32| (0..of).filter(move |i| bits >> i & 1 == 1).collect();
     (0u32..1 << of).filter(|bits| bits.count_ones() as usize == size).map(chosen).collect()

@@ -4,7 +4,7 @@ use super::report::{Block, Error, Figure, Kind, Schedule};
 use scaf_policy::place::{Style, Want, place_turns};
 use scaf_policy::{Machine, Program, ProgramId, PuSet, Settings, Topology, Turn, by_name};
 
-/// The paper's figure 1.
+/// The machine of the paper's figure 1.
 const MACHINE: &str = "pack:2 [numa] core:2 pu:1";
 const MOST_PROGRAMS: u64 = 8;
 
@@ -21,7 +21,6 @@ pub(super) fn figure_2() -> Result<Vec<Figure>, Error> {
     }])
 }
 
-/// The round that so many programs settle in.
 fn schedule(topology: &Topology, count: u64) -> Result<Schedule, Error> {
     let mut taco = by_name("taco", &Settings::default()).ok_or_else(|| Error::Policy("taco".into()))?;
     let contexts = topology.pus.len() as u32;
@@ -36,7 +35,6 @@ fn schedule(topology: &Topology, count: u64) -> Result<Schedule, Error> {
         weight: 1.0,
     };
     let wants: Vec<Want> = programs.iter().map(want).collect();
-    // Everyone all the time is one turn, too.
     let everyone = Turn { slices: 1, members: programs.iter().map(|program| program.id).collect() };
     let turns = if allocation.turns.is_empty() { vec![everyone] } else { allocation.turns };
     let places = place_turns(topology, &wants, &turns, Style::Compact);

@@ -1,17 +1,14 @@
-//! Many simulations at a time.
-
 use super::report::Error;
 use crate::scenario::Scenario;
 use crate::{Options, Outcome, simulate};
 use scaf_policy::{Objective, Settings, Topology, by_name};
 
-/// Policies among these that this build has.
+/// The policies among `names` that this build has.
 pub fn available(names: &[&'static str]) -> Vec<&'static str> {
     names.iter().copied().filter(|name| by_name(name, &Settings::default()).is_some()).collect()
 }
 
 /// Simulates a scenario under the policy of that name.
-///
 /// # Errors
 /// If there is no such policy.
 pub fn under(
@@ -25,9 +22,8 @@ pub fn under(
     Ok(simulate(scenario, topology, &mut *policy, options))
 }
 
-/// What becomes of each of `items`, in their order; on all cores, for an experiment is thousands of
-/// simulations that know nothing of each other. Each core takes every so manieth, so that long ones, which
-/// stand together, are shared.
+/// Applies `of` to `items` on all cores, for experiments of thousands of simulations; results are in order.
+/// Each core takes every nth item, so that long ones, which stand together, are shared.
 pub fn each<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(items.len().max(1));
     let part = |first: usize| -> Vec<R> { items.iter().skip(first).step_by(cores).map(&of).collect() };

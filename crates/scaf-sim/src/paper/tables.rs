@@ -32,12 +32,10 @@ table!(three_way, ThreeWay, "scaf_three_way.csv");
 pub(super) struct ScaloHeadline {
     pub workloads: String,
     pub allocator: String,
-    /// Mostly a number.
     pub stp_change_pct: String,
 }
 table!(scalo_headlines, ScaloHeadline, "scalo_headlines.csv");
 
-/// SCALO's table 2.
 #[derive(Debug, Deserialize)]
 pub(super) struct ScaloProgram {
     pub class: String,
@@ -45,7 +43,6 @@ pub(super) struct ScaloProgram {
 }
 table!(scalo_programs, ScaloProgram, "scalo_table2_programs.csv");
 
-/// TACO's table 1.
 #[derive(Debug, Deserialize)]
 pub(super) struct Speedups {
     pub benchmark: String,
@@ -58,19 +55,16 @@ pub(super) struct Speedups {
 }
 table!(speedups, Speedups, "taco_table1_speedups.csv");
 
-/// TACO's table 3.
 #[derive(Debug, Deserialize)]
 pub(super) struct Set {
     pub set: String,
     pub workloads: u64,
     pub jobs_per_workload: usize,
     pub arrivals_per_minute: f64,
-    /// All, or all except some.
     pub mix: String,
 }
 table!(sets, Set, "taco_table3_sets.csv");
 
-/// TACO's table 4.
 #[derive(Debug, Deserialize)]
 pub(super) struct SetResult {
     pub set: String,
@@ -81,7 +75,6 @@ pub(super) struct SetResult {
 }
 table!(set_results, SetResult, "taco_table4_results.csv");
 
-/// SCAF's slides: two programs on eight cores.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pair {
     pub system: String,
@@ -91,7 +84,6 @@ pub(super) struct Pair {
 }
 table!(pair, Pair, "scaf_sp_lu_pair.csv");
 
-/// SCAF's headlines on pairs.
 #[derive(Debug, Deserialize)]
 pub(super) struct PairsHeadline {
     pub contexts: u32,

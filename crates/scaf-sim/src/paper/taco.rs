@@ -1,5 +1,4 @@
-//! TACO's workloads: forty jobs that arrive at random on 24 cores, one after the other and side by side.
-//! Tables 3 and 4.
+//! TACO's workloads: forty jobs that arrive at random on 24 cores (tables 3 and 4).
 
 use super::report::{Comparison, Error, Figure, Kind, Paper};
 use super::simulated::under;
@@ -11,15 +10,11 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) const SCENARIO: &str = include_str!("../../../../fixtures/scenarios/taco.toml");
 
-/// One of the ways to run the workloads.
 struct Approach {
-    /// What it is called here.
     name: &'static str,
-    /// The policy.
     policy: &'static str,
-    /// What table 4 calls it.
+    /// Its name in table 4.
     paper: &'static str,
-    /// What it changes about the scenario.
     change: fn(&mut Scenario),
 }
 
@@ -42,16 +37,14 @@ const APPROACHES: &[Approach] = &[
     Approach { name: "curve", policy: "curve", paper: "", change: |_| () },
 ];
 
-/// What taking turns on contexts costs programs whose threads spin for a while before they sleep, as
-/// libgomp's do if they aren't told to be passive. Fitted to UE's makespan in set C, 198%.
+/// Cost of taking turns with libgomp's default of spinning at first. Fitted to UE's makespan in set C, 198%.
 const SPINNING_LOSS: f64 = 0.078;
 
 fn spin_at_first(scenario: &mut Scenario) {
     scenario.contention.slice_loss = SPINNING_LOSS;
 }
 
-/// Means over the workloads of a set: makespan over that of batch processing in percent, slowdown,
-/// reconfigurations.
+/// Means over a set's workloads: makespan in percent of batch processing, slowdown, reconfigurations.
 type Means = [f64; 3];
 
 const MEASURES: [&str; 3] = ["makespan, % of batch", "mean slowdown", "reconfigurations"];
@@ -67,7 +60,7 @@ pub(super) fn sets(seed: u64) -> Result<Paper, Error> {
         let mut means = vec![[0.0; 3]; APPROACHES.len() + 1];
         let mut present = Vec::new();
         for workload in 0..set.workloads {
-            // Workloads of a set are alike under every policy, and differ from set to set.
+            // Workloads are alike under every policy, and differ from set to set.
             let mut random =
                 ChaCha8Rng::seed_from_u64(seed ^ (number as u64 + 1) << 32 ^ (workload + 1) << 16);
             let programs = jobs(set, &scenario, &mut random);
@@ -153,8 +146,7 @@ fn jobs(set: &tables::Set, scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<
     (0..set.jobs_per_workload).map(job).collect()
 }
 
-/// One after the other, each alone on all contexts: seconds in which any ran, and the mean slowdown against
-/// being alone.
+/// Jobs one after the other on all contexts: seconds in which any ran, and the mean slowdown.
 fn batch(jobs: &[ProgramSpec], contexts: u32) -> (f64, f64) {
     let (mut free_s, mut busy_s, mut slowdown) = (0.0f64, 0.0, 0.0);
     for job in jobs {
@@ -166,7 +158,7 @@ fn batch(jobs: &[ProgramSpec], contexts: u32) -> (f64, f64) {
     (busy_s, slowdown / jobs.len().max(1) as f64)
 }
 
-/// Copies of one program that fill the machine: table 1, "effective".
+/// Copies of one program that fill the machine (table 1, "effective").
 pub(super) fn effective(seed: u64) -> Result<Paper, Error> {
     let scenario = Scenario::parse(SCENARIO)?;
     let topology = scenario.topology()?;

@@ -7,7 +7,6 @@ use crate::{Options, Scenario};
 
 const SCENARIO: &str = include_str!("../../../../fixtures/scenarios/scaf-three-way.toml");
 
-/// The paper's names of configurations and ours.
 const THEIRS: [(&str, &str); 3] = [("unmanaged", "unmodified"), ("equi", "equipartition"), ("scaf", "scaf")];
 
 pub(super) fn run(seed: u64) -> Result<Paper, Error> {
