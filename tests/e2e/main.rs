@@ -22,6 +22,7 @@ mod experiments;
 mod fakes;
 mod faults;
 mod gangs;
+mod gather;
 mod kernels;
 mod kmpc;
 mod lend;
