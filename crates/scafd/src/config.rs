@@ -1,6 +1,4 @@
-//! The configuration file: TOML, every key optional, unknown keys refused. Errors name file and line.
-//!
-//! `docs/configuration.md` describes the keys for users.
+//! The configuration file: TOML, every key optional, unknown keys refused. Keys: `docs/configuration.md`.
 
 use crate::apply::gang::stop::Wish;
 use crate::observe::counters::{Chosen, Name, NotAName};
@@ -430,7 +428,6 @@ mod tests {
         assert!(error.starts_with("/etc/scaf/scafd.toml:2: ") && error.contains("llc_accesses"), "{error}");
         let error = parse("\ncounters = 'on'").unwrap_err();
         assert!(error.starts_with("/etc/scaf/scafd.toml:2: counters is 'on'"), "{error}");
-        // Each key is taken in where it belongs.
         for event in Event::ALL {
             let config = parse(&format!("events.{} = 'task-clock'", event.key())).unwrap();
             assert!(

@@ -4,5 +4,5 @@
 pub const MOST_PROGRAMS: usize = 1024;
 
 /// Affinities of ours that are remembered for each program. Every change moves the threads that have any of
-/// them, so a thread would have to be missed as often to be lost.
+/// them.
 pub const MASKS: usize = 8;

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 /// A program that takes turns.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Member {
-    /// Process id.
     pub pid: u32,
     /// When it started; a later process with the same id is not touched.
     pub starttime: u64,
@@ -16,17 +15,14 @@ pub struct Member {
 pub struct Turn {
     /// At least 1.
     pub slices: u32,
-    /// Who runs.
     pub members: Vec<Member>,
 }
 
-/// What the thread is told.
 pub(super) enum Order {
     Turns(Vec<Turn>),
     End,
 }
 
-/// Everyone who takes turns.
 pub(super) fn everyone(turns: &[Turn]) -> BTreeSet<Member> {
     turns.iter().flat_map(|turn| turn.members.iter().copied()).collect()
 }

@@ -20,7 +20,6 @@ pub(super) struct Entry {
     pub(super) pid: AtomicU32,
     pub(super) starttime: AtomicU64,
     pub(super) own: SharedMask,
-    /// What was set, now and before: threads may have any of them when the daemon dies. Free ones are empty.
     pub(super) ours: [SharedMask; SLOTS],
 }
 
