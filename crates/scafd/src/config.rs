@@ -170,7 +170,6 @@ impl Events {
 
 impl Config {
     /// Reads a file.
-    ///
     /// # Errors
     /// It cannot be read, is no TOML, or a key or value is wrong; the error names the line.
     pub fn load(path: &Path) -> Result<Config, Error> {
@@ -180,7 +179,6 @@ impl Config {
     }
 
     /// Reads a file's text; `path` is for error messages only.
-    ///
     /// # Errors
     /// As for [`Config::load`], but for reading.
     pub fn parse(path: &Path, text: &str) -> Result<Config, Error> {
@@ -289,7 +287,6 @@ fn profile(name: &str, points: BTreeMap<String, Spanned<f64>>) -> Result<Vec<Mea
 }
 
 /// Whether there is a policy of that name.
-///
 /// # Errors
 /// A sentence that lists those that there are.
 pub fn check_policy(name: &str) -> Result<(), String> {

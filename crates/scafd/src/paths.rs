@@ -22,7 +22,6 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// "system" or "session", as in [`crate::control::Snapshot::scope`].
     pub fn name(self) -> &'static str {
         match self {
             Scope::System => "system",
@@ -97,7 +96,6 @@ pub fn memory_file(scope: Scope, folder: &Path, uid: u32) -> PathBuf {
 }
 
 /// Makes the folder of a socket where it is missing and checks that nobody but its owner can write to it.
-///
 /// # Errors
 /// The folder is a symbolic link, belongs to another user, or others can write to it.
 pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
@@ -115,7 +113,6 @@ pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
 }
 
 /// Checks a folder that is there; see [`prepare`].
-///
 /// # Errors
 /// As for [`prepare`].
 pub fn check(folder: &Path, uid: u32) -> Result<(), Error> {

@@ -103,7 +103,6 @@ impl Apply {
     }
 
     /// Sets the affinity of all threads to `mask`. Gives what the kernel took (within the cpuset).
-    ///
     /// # Errors
     /// The process is gone, or the kernel refuses.
     pub fn narrow(&mut self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
@@ -132,7 +131,6 @@ impl Apply {
     }
 
     /// Gives all threads the program's own affinity back.
-    ///
     /// # Errors
     /// As for [`Apply::narrow`]; the guardian keeps its note then.
     pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {

@@ -34,7 +34,6 @@ pub enum Trouble {
 }
 
 /// Whether some thread of a process has bound itself: its mask is none of `known`.
-///
 /// # Errors
 /// There is no such process.
 pub fn bound_thread(observer: &Observer, pid: u32, known: &[&PuSet]) -> io::Result<Option<(u32, PuSet)>> {

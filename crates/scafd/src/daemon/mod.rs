@@ -27,7 +27,6 @@ use std::time::Instant;
 
 impl Daemon {
     /// Runs until a signal or idleness ends it, and leaves everything as it was.
-    ///
     /// # Errors
     /// The kernel refuses to wait for events; everything is restored then, too.
     pub fn run(mut self) -> anyhow::Result<()> {

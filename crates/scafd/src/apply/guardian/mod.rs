@@ -30,7 +30,6 @@ pub struct Guardian {
 
 impl Guardian {
     /// Starts the guardian.
-    ///
     /// # Errors
     /// No memory, no process or no file descriptor left.
     pub fn start() -> io::Result<Guardian> {

@@ -43,7 +43,6 @@ impl Slow {
     }
 
     /// Places a process' threads, also those to come, on the contexts `on` in order; on all if it is empty.
-    ///
     /// # Errors
     /// The process has ended, or the kernel refuses.
     pub fn place(&mut self, pid: u32, starttime: u64, on: &[u32]) -> Result<(), Trouble> {
