@@ -91,9 +91,11 @@ impl Entry {
 
     fn bytes(&self) -> usize {
         let points = |program: &Program| program.curve.len() + program.profile.len();
-        let programs = self.decision.programs.iter().map(|program| {
-            size_of::<Program>() + points(program) * (size_of::<Measured>() + 40)
-        });
+        let programs = self
+            .decision
+            .programs
+            .iter()
+            .map(|program| size_of::<Program>() + points(program) * (size_of::<Measured>() + 40));
         let shares = self.decision.allocation.shares.iter().map(|it| size_of::<Share>() + it.reason.len());
         let names = self.names.values().map(|name| 120 + name.len());
         size_of::<Entry>() + programs.chain(shares).chain(names).sum::<usize>()
