@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 
 /// Files beyond this size are not opened further, in bytes.
 pub(crate) const MAX_FILE: u64 = 1 << 30;
-
 /// Files up to this size are read at once instead of piece by piece, in bytes: thousands of small reads of a
 /// C library's tables took longer than everything else.
 const READ_AT_ONCE: u64 = 64 << 20;

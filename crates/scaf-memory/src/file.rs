@@ -11,13 +11,10 @@ use std::time::Duration;
 
 /// Version of the tables below, kept as SQLite's `user_version`.
 pub(crate) const VERSION: i64 = 1;
-
 /// How long to wait for another process that writes; one keeps a profile in some 5 ms.
 const PATIENCE: Duration = Duration::from_secs(2);
-
 /// Pages of 4 KiB that a file may have, 16 MiB: a program with 20 regions at 3 DoPs takes 5 KB.
 pub(crate) const MOST_PAGES: u32 = 4096;
-
 /// File systems on which processes of several machines can't share the memory that WAL needs: NFS, CIFS,
 /// SMB2, 9p, FUSE.
 const REMOTE: [i64; 5] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546];

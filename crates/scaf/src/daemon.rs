@@ -17,7 +17,6 @@ use std::time::Duration;
 
 /// Environment variable that names a daemon's socket: for us and, set by us, for the client library.
 pub const SOCKET_VARIABLE: &str = "SCAF_SOCKET";
-
 /// Longest that the daemon may take over one packet. It answers within 1 ms; this is for a stopped one.
 const PATIENCE: Duration = Duration::from_secs(2);
 

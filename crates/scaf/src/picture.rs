@@ -25,7 +25,6 @@ pub const PALETTE: [RGBColor; 8] = [
 pub const GREYS: [RGBColor; 3] = [RGBColor(110, 110, 110), RGBColor(160, 160, 160), RGBColor(205, 205, 205)];
 /// Lines behind what is shown.
 pub const GRID: RGBAColor = RGBAColor(0, 0, 0, 0.12);
-
 /// Pixels of a picture that fills a page's width.
 pub const WIDTH: u32 = 960;
 /// Pixels around each panel.
@@ -37,7 +36,6 @@ pub const HEADING: Letters = (FONT, 17);
 /// See [`TEXT`].
 pub const TITLE: Letters = (FONT, 19);
 const FONT: &str = "sans-serif";
-
 /// A font and its size in pixels.
 pub type Letters = (&'static str, i32);
 /// What is drawn on.

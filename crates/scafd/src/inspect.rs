@@ -28,29 +28,21 @@ use std::time::{Duration, Instant};
 
 /// Helpers at a time, each for another user; others wait.
 const MOST_AT_A_TIME: usize = 4;
-
 /// Wall time a helper has.
 const PATIENCE: Duration = Duration::from_secs(20);
-
 /// CPU time a helper has, in seconds.
 const CPU_S: u64 = 10;
-
 /// Memory a helper has, in bytes.
 const MEMORY: u64 = 2 << 30;
-
 /// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
 /// scikit-learn, LightGBM and XGBoost has 110,000.
 const MOST_ANSWER: usize = 1 << 19;
-
 /// Users whose files are remembered.
 const MOST_USERS: usize = 16;
-
 /// Bytes of answers that are remembered for each.
 const MOST_KNOWN: usize = 1 << 20;
-
 /// Regions that are told of in an answer; a grant page has no room for more.
 const MOST_REGIONS: usize = 2048;
-
 /// Letters of a reason or a place in an answer.
 const MOST_LETTERS: usize = 512;
 

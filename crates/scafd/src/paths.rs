@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// The system-wide daemon's socket.
 pub const SYSTEM_SOCKET: &str = "/run/scaf/scafd.sock";
-
 /// Configuration that is read where none is named.
 pub const CONFIG: &str = "/etc/scaf/scafd.toml";
-
 /// Where the system-wide daemon keeps what programs teach, a file for each user.
 pub const SYSTEM_MEMORY: &str = "/var/lib/scaf/memory";
 

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// What short regions may claim beyond the time that has passed, in seconds: they are reported 61 at a time.
 const SLACK_S: f64 = 0.002;
 const DRIFT: f64 = 1.05;
-
 /// Readings further apart than this, in seconds, may have wrapped around in between.
 const MOST_S: f64 = 60.0;
 

@@ -22,7 +22,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Questions that may wait; the largest has some 100 KB.
 const WAITING: usize = 256;
-
 /// How long the daemon's end may be held up.
 const AT_THE_END: Duration = Duration::from_secs(1);
 

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 /// In the environment of everything that is started in a house; the value is its folder.
 const MARK: &str = "SCAF_TEST_HOUSE";
-
 static TURN: Mutex<()> = Mutex::new(());
 
 pub struct House {

@@ -8,7 +8,6 @@ use super::omp::OMP;
 
 /// How names begin that a file needs in order to start a region or to ask about a team.
 pub(crate) const PREFIXES: [&str; 4] = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
-
 /// As many arguments as there are registers for them.
 const UNKNOWN: usize = 6;
 

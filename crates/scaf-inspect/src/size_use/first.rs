@@ -10,7 +10,6 @@ use crate::decode::{Flow, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const SPLITS: &str = "has code that the first thread of a team does not come to";
-
 /// Such branches in one function; each is followed over the whole function.
 const MAX_FIRSTS: usize = 64;
 /// Jumps in a row on the way to a return.

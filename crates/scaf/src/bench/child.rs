@@ -20,7 +20,6 @@ use std::time::Duration;
 
 /// Variables that govern OpenMP or scaf. Every run starts without them, whatever the user's environment has.
 const GOVERNING: [&str; 4] = ["OMP_", "GOMP_", "KMP_", "SCAF_"];
-
 /// Most of a program's output that is read; a result is a line.
 const OUTPUT_BYTES: u64 = 64 << 20;
 

@@ -19,13 +19,10 @@ use std::time::Instant;
 pub const PROBE: &str = "empty";
 /// The same by clang, for LLVM's runtime; measured where it is built.
 const LLVMS_PROBE: &str = "clang/empty";
-
 /// Longest time of one run of it, in seconds; it takes about three.
 const CAP_S: f64 = 120.0;
-
 /// Pairs of runs for one with the right teams.
 const ATTEMPTS: u32 = 8;
-
 /// Starts of `/bin/true` of each kind. A start takes half a millisecond and scatters by a tenth of that, so
 /// that the median of 400 is good to a few microseconds.
 const STARTS: usize = 1_000;

@@ -17,7 +17,6 @@ use std::time::Duration;
 
 /// Longest time of a kernel, in seconds.
 const CAP_S: f64 = 600.0;
-
 /// How long a turn is. With turns of 0.1 s a managed run of `cg` lost 1.5 to 2.3%, with turns of 1 s nothing
 /// (two plain runs beside it differed by 0.5 and 0.1%): that was what being stopped ten times a second does
 /// to it, not what it costs to be managed.

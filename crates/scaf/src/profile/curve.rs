@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 /// Share of the best speedup that the knee has.
 const KNEE: f64 = 0.95;
-
 /// DoPs up to which all are told; beyond, one for each 5%.
 const ALL: u32 = 64;
 

@@ -13,7 +13,6 @@ const LABELS_HEIGHT: u32 = 66;
 const LINE_HEIGHT: i32 = 16;
 const CHARACTER: f64 = 7.5;
 const SMALL: picture::Letters = (TEXT.0, 13);
-
 type Bars = (String, Vec<Option<f64>>);
 type Line = (String, Vec<(f64, f64)>);
 

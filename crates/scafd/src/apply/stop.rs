@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// How the names of the daemon's groups begin.
 pub const NAME: &str = "scaf-gang-";
-
 /// Groups that are looked through when the daemon starts, some 10 us each.
 const MOST_GROUPS: u32 = 20_000;
 

@@ -12,10 +12,8 @@ use scaf_proto::runtimes::{Kind, Promise};
 use std::time::Duration;
 
 const LONGEST: Duration = Duration::from_secs(1);
-
 /// Time between two looks.
 pub(super) const LOOK: Duration = Duration::from_millis(15);
-
 /// Threads of a program that are asked whether they run, 6 us each.
 const MOST_THREADS: usize = 12;
 

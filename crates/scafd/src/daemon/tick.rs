@@ -25,14 +25,10 @@ use scaf_proto::rows::RowCopy;
 
 /// Threads of a program that are asked for children, once a second at 6 us each.
 const FORKERS: usize = 16;
-
 /// Processes of one generation that are looked at: a program with more children isn't worth a tick's time.
 const MOST_CHILDREN: usize = 64;
-
 const YOUNG_NS: u64 = 1_000_000_000;
-
 const SUSPECT_NS: u64 = 150_000_000;
-
 /// Contexts that others may be busy on, beyond those taken from programs, before programs are disturbed.
 const CROWDED: f64 = 0.6;
 

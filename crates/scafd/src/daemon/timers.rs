@@ -4,13 +4,10 @@ use std::time::{Duration, Instant};
 
 /// How often limits are read again and children looked for.
 const SLOW: Duration = Duration::from_secs(1);
-
 const KEEP: Duration = Duration::from_secs(60);
-
 /// For how long after a change its taking effect is looked for every [`LOOK`].
 const WATCH: Duration = Duration::from_millis(500);
 pub(super) const LOOK: Duration = Duration::from_millis(10);
-
 /// Least time between two decisions because of programs that return from serial phases, which may be
 /// hundreds.
 const REST: Duration = Duration::from_millis(5);

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 /// First pause between two looks; it doubles up to [`LONGEST`]. An ordinary helper ends within 1 ms.
 const FIRST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(10);
-
 /// How long the daemon's end may be held up.
 const AT_THE_END: Duration = Duration::from_millis(200);
 

@@ -10,7 +10,6 @@ use crate::estimate::Seen;
 const QUIET_NS: u64 = 200_000_000;
 /// Contexts that a serial program is busy on, at most: one, and what its idle threads take until they sleep.
 const BUSY: f64 = 1.25;
-
 /// After a phase that was over this soon, the program isn't taken for serial for this time, and after each
 /// further such phase for twice as long, up to the second time.
 const SHORT_NS: u64 = 1_000_000_000;

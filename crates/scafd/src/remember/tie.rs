@@ -11,10 +11,8 @@ use scaf_proto::rows::Key as Row;
 
 /// Longest name of a file's code that is believed, in bytes: a build-id of 32 bytes has 64 digits.
 const MOST_NAME: usize = 80;
-
 /// Regions that take less of the time aren't kept.
 const LEAST_SHARE: f64 = 1e-5;
-
 /// Set in the numbers of regions whose module isn't loaded (yet). No address is that large.
 const ELSEWHERE: u64 = 1 << 63;
 

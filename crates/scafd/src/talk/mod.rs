@@ -29,10 +29,8 @@ use std::time::{Duration, Instant};
 
 /// Longest packet taken from a client, in bytes.
 const MAX_PACKET: usize = 4096;
-
 /// How long a connection may stay silent before it has said what it wants, or not take its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-
 const LISTENER: u64 = u64::MAX;
 /// Set in the tokens of file descriptors that are no clients.
 const WATCHED: u64 = 1 << 63;

@@ -10,13 +10,11 @@ pub(crate) const NOT_UNDERSTOOD: &str = "its machine code is not x86-64, the onl
 pub(crate) const REGISTERS: usize = 16;
 /// Bytes of the longest instruction.
 pub(crate) const MAX_INSTRUCTION: u64 = 15;
-
 pub(crate) const RAX: Register = 0;
 pub(crate) const RCX: Register = 1;
 pub(crate) const RDX: Register = 2;
 pub(crate) const RSI: Register = 6;
 pub(crate) const RDI: Register = 7;
-
 /// What a function returns.
 pub(crate) const RESULT: Register = RAX;
 /// The second half of what a function returns.

@@ -8,7 +8,6 @@ use iced_x86::{
 
 /// Where gcc's stack protector finds its canary, relative to the thread pointer: the same for all threads.
 const CANARY: u64 = 0x28;
-
 /// Instructions that set how a thread rounds, for instance.
 const CONTROL: [Mnemonic; 4] = [Mnemonic::Ldmxcsr, Mnemonic::Vldmxcsr, Mnemonic::Fldcw, Mnemonic::Fldenv];
 

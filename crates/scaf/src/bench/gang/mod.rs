@@ -24,10 +24,8 @@ use std::time::Duration;
 
 /// The kernel that counts its steps.
 pub const PROBE: &str = "gang";
-
 /// From the start of programs to the window: time to be attached, inspected, and given turns.
 const RUN_UP_S: f64 = 1.0;
-
 /// How much longer than its window a run may take. Uncontrolled, a spinning program may take a while to come
 /// to its last barrier.
 const CAP_S: f64 = 60.0;

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The first look in a slice is after this part of it.
 const LOOK: u64 = 4;
-
 /// Contexts that the programs of a turn use all together, below which they are taken to sleep.
 const ASLEEP: f64 = 0.05;
 

@@ -17,10 +17,8 @@ use std::time::Duration;
 
 /// How often children born in a program's group are put back, and groups that weren't empty taken away.
 const TIDY_NS: u64 = 1_000_000_000;
-
 /// Later than that after a look was due, the guardian takes us for stopped and has let everyone go on.
 const LATE_NS: u64 = 1_000_000_000;
-
 /// Of a core's time, what switching may take as long as longer slices help: up to twice as long as asked for.
 /// With eight partitions of two programs a switch takes 0.25 ms, nearly all in 16 writes.
 const SHARE: f64 = 0.003;

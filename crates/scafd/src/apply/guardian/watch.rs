@@ -12,10 +12,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 const GENERATIONS: u32 = 8;
-
 /// How often the daemon is looked after while it has stopped somebody.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
-
 const TRIES: u32 = 500;
 
 /// The guardian itself. Never returns.

@@ -15,7 +15,6 @@ const HEADROOM: f64 = 0.8;
 /// The contexts' `cpu.shares` or `cpu.weight`: the kernel's most, so that other processes don't slow them.
 const SHARES: u32 = 262_144;
 const WEIGHT: u32 = 10_000;
-
 /// The files that take threads, in versions 1 and 2.
 const THREADS: [&str; 2] = ["tasks", "cgroup.threads"];
 

@@ -24,15 +24,12 @@ use std::time::{Duration, Instant};
 /// Open counters of all programs together, and at most this share of the files that the daemon may open.
 const MOST_FILES: usize = 4096;
 const SHARE_OF_FILES: usize = 4;
-
 /// Counters that see less of a program's CPU time than this have missed threads, if it ran for
 /// [`COVERED_NS`].
 const COVERED: f64 = 0.9;
 const COVERED_NS: u64 = 20_000_000;
-
 /// How often a program's counters are opened again before it goes without.
 const MOST_TRIES: u32 = 8;
-
 /// For how long [`examine`] counts, to see whether events share counters.
 const LOOK: Duration = Duration::from_millis(20);
 

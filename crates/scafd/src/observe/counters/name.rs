@@ -10,7 +10,6 @@ use std::str::FromStr;
 
 /// Where units describe themselves, below the root.
 const UNITS: &str = "sys/bus/event_source/devices";
-
 const MOST_BYTES: u64 = 4096;
 
 /// An event in the kernel's numbers: `type` and `config` of `perf_event_attr`.
