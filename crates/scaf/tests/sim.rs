@@ -1,5 +1,3 @@
-//! `scaf sim` and `scaf bench decide`, as they are typed.
-
 use std::process::{Command, Output};
 
 fn scaf(arguments: &[&str]) -> Output {

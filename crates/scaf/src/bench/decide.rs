@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Programs and contexts; the last case has more programs than contexts.
+/// Programs and contexts.
 const CASES: [(u32, u32); 10] = [
     (2, 16),
     (10, 16),
