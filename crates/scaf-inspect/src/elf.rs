@@ -14,7 +14,6 @@ use std::path::Path;
 
 /// Most bytes of code in one module; scikit-learn, xgboost and lightgbm have 0.1 to 12 MB.
 pub(crate) const MAX_TEXT: u64 = 256 << 20;
-/// Most bytes of other sections.
 const MAX_DATA: u64 = 256 << 20;
 /// Most bytes of a build-id; linkers write 8, 16 or 20.
 const MAX_BUILD_ID: usize = 32;
@@ -23,7 +22,6 @@ const MAX_ENTRIES: usize = 4_000_000;
 
 pub(crate) type File<'a, R> = ElfFile64<'a, LittleEndian, R>;
 
-/// A section at its virtual address.
 pub(crate) struct Piece<'a> {
     pub name: String,
     pub address: u64,
@@ -34,11 +32,9 @@ pub(crate) struct Piece<'a> {
 pub(crate) enum SlotKind {
     /// A GOT slot: reached by a call through the PLT, or by an instruction that names the slot.
     Got,
-    /// The address itself, in data.
     Data,
 }
 
-/// A place that the dynamic linker fills with a symbol's address.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
     pub address: u64,
@@ -61,13 +57,10 @@ pub(crate) struct Elf<'a> {
     pub soname: Option<String>,
     /// Undefined dynamic symbols, and whether the program made their address its own (a canonical PLT entry).
     pub imports: BTreeMap<String, bool>,
-    /// Addresses of functions that other modules can call.
     pub exports: BTreeMap<String, u64>,
-    /// Named functions by address.
     pub functions: BTreeMap<u64, String>,
     pub slots: Vec<Slot>,
     pub text: Vec<Piece<'a>>,
-    /// Loaded data sections with contents.
     pub data: Vec<Piece<'a>>,
 }
 
@@ -159,7 +152,6 @@ impl<'a> Elf<'a> {
             if raw.st_shndx(endian) == elf::SHN_UNDEF {
                 self.imports.insert(text_of(name), raw.st_value(endian) != 0);
             } else if raw.st_type() == elf::STT_GNU_IFUNC {
-                // A resolver chooses the function when the program starts, so the target is unknown.
                 self.functions.insert(raw.st_value(endian), text_of(name));
             } else if raw.st_type() == elf::STT_FUNC {
                 self.exports.insert(text_of(name), raw.st_value(endian));
@@ -227,9 +219,8 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// Sorted starts of all functions with unwind information; empty if there is no sorted table.
-    ///
-    /// Stripped programs keep this table, which has every function that gcc emitted (LSB, ".eh_frame_hdr").
+    /// Sorted starts of all functions with unwind information; empty if there is no sorted table. Stripped
+    /// programs keep this table, which has every function that gcc emitted (LSB, ".eh_frame_hdr").
     pub fn function_starts(&self) -> Vec<u64> {
         let Some(header) = self.data.iter().find(|piece| piece.name == ".eh_frame_hdr") else {
             return Vec::new();

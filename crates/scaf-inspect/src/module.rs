@@ -51,7 +51,6 @@ pub struct ModuleFacts {
     pub regions: Vec<RegionVerdict>,
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
-    /// Virtual address minus file offset of the code.
     pub(crate) code_offset: Option<u64>,
 }
 
@@ -65,12 +64,10 @@ impl ModuleFacts {
         self.starts_regions() || self.size_use != SizeUse::None
     }
 
-    /// Whether this is an OpenMP runtime itself.
     pub(crate) fn is_runtime(&self) -> bool {
         is_openmp_runtime(self.soname.as_deref().unwrap_or_default()) || is_runtimes_file(&self.path)
     }
 
-    /// The reason against changed team sizes.
     pub(crate) fn objection(&self) -> Option<String> {
         if !self.machine_supported {
             return Some(abi::NOT_UNDERSTOOD.into());
@@ -83,7 +80,6 @@ impl ModuleFacts {
     }
 }
 
-/// Whether a file's name is that of an OpenMP runtime.
 pub(crate) fn is_runtimes_file(path: &Path) -> bool {
     path.file_name().is_some_and(|name| is_openmp_runtime(&name.to_string_lossy()))
 }
@@ -108,8 +104,6 @@ pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
 }
 
 /// The build-id of the ELF file at `open`, else a hash of its beginning and its length.
-/// # Errors
-/// As for [`module`].
 pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
     let file = File::open(open).map_err(|e| Error::read(open, e))?;
     let length = file.metadata().map_err(|e| Error::read(open, e))?.len();
@@ -157,7 +151,6 @@ fn names_nothing<'a, R: ReadRef<'a>>(file: R) -> bool {
     loaded().is_some_and(|pieces| pieces.iter().all(|data| openmp.iter().all(|it| it.find(data).is_none())))
 }
 
-/// Opens a regular file of at most [`MAX_FILE`] bytes.
 fn opened(open: &Path, path: &Path) -> Result<(File, Metadata), Error> {
     let meta = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
     if !meta.is_file() {

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Most independent regions kept per file.
 const MOST_REGIONS: usize = 2048;
 
 /// What a file means for a process that maps it.
@@ -48,9 +47,7 @@ pub struct ModuleCache {
 }
 
 impl ModuleCache {
-    /// The facts about the file at `open`, called `path`; `None` if it doesn't matter.
-    /// # Errors
-    /// As for [`crate::module`]; nothing is cached then.
+    /// The facts about the file at `open`, called `path`; `None` if it doesn't matter. Errors aren't cached.
     pub(crate) fn module(&mut self, open: &Path, path: &Path) -> Result<Option<Module>, Error> {
         let identity = identity(open, path)?;
         if let Some(known) = self.files.get(&identity) {

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 const MAX_MAPPINGS: usize = 1 << 18;
 /// Most bytes of a line: PATH_MAX, four-fold escaped, and the columns before it.
 const MAX_LINE: u64 = 20_000;
-/// Most bytes of a command line.
 const MAX_ARGUMENTS: u64 = 1 << 20;
 /// Most files with code in one process; Python with scikit-learn has 250.
 const MAX_MODULES: usize = 4096;
@@ -73,7 +72,6 @@ pub struct Loaded {
     pub bias: u64,
 }
 
-/// A mapping of executable code from a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Mapping {
     range: String,
@@ -92,7 +90,6 @@ enum Mapped {
     Homeless(String),
 }
 
-/// Code that the kernel maps into every process.
 const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
@@ -150,7 +147,6 @@ impl ProcessFacts {
     }
 }
 
-/// The program's identity; `None` if its executable or arguments can't be read.
 fn origin(folder: &Path, modules: Vec<Loaded>) -> Option<Origin> {
     let executable = fingerprint(&folder.join("exe")).ok()?;
     Some(Origin { executable, arguments: arguments(folder).ok()?, modules })

@@ -7,7 +7,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Version of the tables below, SQLite's `user_version`.
 pub(crate) const VERSION: i64 = 1;
 
 /// How long to wait for another process that writes; keeping a profile takes about 5 ms.
@@ -102,7 +101,6 @@ fn prepare(connection: &Connection, path: &Path) -> rusqlite::Result<i64> {
         0 => {}
         other => return Ok(other),
     }
-    // Another process may be making the tables.
     let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if version(&transaction)? == 0 && tables == 0 {
@@ -121,7 +119,6 @@ fn make(path: &Path) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(drop)
 }
 
-/// Device and inode; `None` if there is no such file.
 fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     match std::fs::metadata(path) {
         Ok(about) if about.is_file() => Ok(Some((about.dev(), about.ino()))),

@@ -11,9 +11,7 @@ const DAYS_S: u64 = 100 * 86_400;
 /// Most regions of a program, and points of a region.
 const REGIONS: u32 = 256;
 const POINTS: u32 = 16;
-/// Most spinning places.
 const SPINNERS: u32 = 256;
-/// Longest text that is kept, in bytes.
 const TEXT: usize = 256;
 
 /// One user's memory. The file is opened at the first use, and made when there is something to keep.
@@ -295,7 +293,6 @@ fn profile(connection: &Connection, id: i64) -> rusqlite::Result<Option<Profile>
     Ok(Some(profile))
 }
 
-/// Valid DoPs and addresses in a file.
 const DOPS: std::ops::RangeInclusive<u32> = 1..=65_535;
 const ADDRESSES: u64 = 1 << 47;
 

@@ -340,7 +340,6 @@ fn many_write_at_a_time_and_nothing_is_lost() {
     assert_eq!(memory.set_aside(), None);
 }
 
-/// Checks that what was kept is there, and that more can be kept.
 fn survives(place: &Place) {
     let mut memory = place.memory();
     assert!(memory.recall(&key(1_000_000)).unwrap().is_some());

@@ -41,7 +41,6 @@ struct Daemon {
     programs: usize,
 }
 
-/// How programs could take turns if this process were the daemon.
 #[derive(Debug, Serialize)]
 struct Turns {
     by: Option<Way>,
@@ -255,7 +254,6 @@ fn render_program(program: &Program) -> String {
     text
 }
 
-/// What may be done to each region, and why not more.
 fn render_regions(facts: &ProgramFacts) -> String {
     let mut table = output::plain_table(&["  REGION", "SIZE FREE", "SIZE FIXED", "WHY"]);
     for region in &facts.regions {

@@ -1,5 +1,4 @@
-//! Standard output, where a closed pipe (`scaf ps
-//! head -1`) is no error; and tables on it.
+//! Standard output, where a closed pipe (`scaf ps` into `head`) is no error; and tables on it.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use std::io::{ErrorKind, IsTerminal, Write};

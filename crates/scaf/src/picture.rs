@@ -5,10 +5,8 @@ use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-/// The main colour.
 pub const BLUE: RGBColor = RGBColor(0, 114, 178);
 pub const ORANGE: RGBColor = RGBColor(213, 94, 0);
-/// Colours for things that are alike, in this order.
 pub const PALETTE: [RGBColor; 8] = [
     BLUE,
     RGBColor(230, 159, 0),
@@ -21,19 +19,16 @@ pub const PALETTE: [RGBColor; 8] = [
 ];
 /// For others' measurements and unmanaged programs.
 pub const GREYS: [RGBColor; 3] = [RGBColor(110, 110, 110), RGBColor(160, 160, 160), RGBColor(205, 205, 205)];
-/// Lines in the background.
 pub const GRID: RGBAColor = RGBAColor(0, 0, 0, 0.12);
 
 /// Width of a picture, in pixels.
 pub const WIDTH: u32 = 960;
-/// Pixels around each panel.
 pub const MARGIN: u32 = 14;
 pub const TEXT: Letters = (FONT, 14);
 pub const HEADING: Letters = (FONT, 17);
 pub const TITLE: Letters = (FONT, 19);
 const FONT: &str = "sans-serif";
 
-/// A font and its size in pixels.
 pub type Letters = (&'static str, i32);
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub type Drawn = Result<(), Box<dyn std::error::Error>>;

@@ -67,7 +67,6 @@ fn header(snapshot: &Snapshot) -> String {
     )
 }
 
-/// One line: which programs run when.
 fn round(turns: &Turns, programs: &[Program]) -> String {
     let name = |id: &scaf_policy::ProgramId| {
         let program = programs.iter().find(|program| program.id == id.0);
@@ -99,7 +98,6 @@ fn row(program: &Program) -> Vec<String> {
     ]
 }
 
-/// The names of LLVM's runtime.
 const LLVMS: [&str; 2] = ["OpenMP (LLVM)", "OpenMP (Intel)"];
 
 fn reasons(program: &Program) -> String {

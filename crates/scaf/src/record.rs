@@ -84,7 +84,6 @@ struct Trace<W: Write> {
 }
 
 impl<W: Write> Trace<W> {
-    /// Begins after the latest decision.
     fn begin(socket: &Path, out: W) -> Result<Trace<W>> {
         let now = daemon::decisions(socket, &Request::Decisions(u64::MAX))?;
         Ok(Trace { out, daemon: now.daemon, latest: now.latest, written: 0, hidden: false, unread: false })
@@ -123,8 +122,7 @@ impl<W: Write> Trace<W> {
     }
 }
 
-/// A reader that has seen enough (`scaf record
-/// head -1`) is no error.
+/// A reader that has seen enough (`scaf record` into `head -1`) is no error.
 fn nobody_reads(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
 }

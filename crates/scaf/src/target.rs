@@ -99,7 +99,6 @@ pub fn obstacle(program: &Path) -> Option<String> {
             return if head.starts_with(elf::ELFMAG.as_slice()) {
                 gains_rights(&program).or_else(|| foreign_binary(&program))
             } else {
-                // Without magic bytes, the shell runs it, which is an ordinary program.
                 None
             };
         };

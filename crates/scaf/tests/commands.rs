@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// `scaf` with a session folder of its own, in which no daemon runs.
 struct Scaf {
     folder: tempfile::TempDir,
 }

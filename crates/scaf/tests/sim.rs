@@ -1,3 +1,5 @@
+//! `scaf sim` and `scaf bench decide`, as a user types them.
+
 use std::process::{Command, Output};
 
 fn scaf(arguments: &[&str]) -> Output {

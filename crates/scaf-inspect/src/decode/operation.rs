@@ -1,9 +1,7 @@
 //! What an instruction does, as far as the analysis follows it.
 
-/// The number of a general register.
 pub(crate) type Register = usize;
 
-/// Where execution goes on after an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flow {
     Next,
@@ -21,14 +19,11 @@ pub(crate) enum Flow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     Code(u64),
-    /// The address that the memory cell at this address holds.
     Slot(u64),
     Register(Register),
-    /// Anything else, such as a table's entry.
     Unknown,
 }
 
-/// The condition that a conditional instruction tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Condition {
     Equal,
@@ -42,7 +37,6 @@ pub(crate) enum Condition {
 pub(crate) enum Operand {
     /// A general register, and how many of its bytes.
     General(Register, usize),
-    /// A vector, segment or control register.
     Special,
     /// The instruction's one memory operand.
     Memory,
@@ -64,12 +58,10 @@ pub(crate) struct MemoryOperand {
     pub bytes: usize,
 }
 
-/// What an instruction computes; operand 0 is the destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     Nothing,
     Copy,
-    /// A copy, extended by its sign or by zeros.
     CopyExtended,
     Address,
     Add,
@@ -78,10 +70,8 @@ pub(crate) enum Action {
     Set(Option<i64>),
     And,
     Or,
-    /// OR of a register with itself, which only sets the flags.
     OrSelf,
     Xor,
-    /// Addition or subtraction with the carry.
     Carry,
     Multiply([usize; 2]),
     /// low * operand 0 into the pair.
@@ -91,10 +81,8 @@ pub(crate) enum Action {
     /// A shift, rotation or negation of operand 0, by operand 1 if there is one.
     Scale,
     Compare,
-    /// Sets the flags by the bits that both operands have.
     Test,
     Widen(Register),
-    /// Fills the upper register with the sign of the lower one.
     Sign(Pair),
     Push,
     Pop,
@@ -103,12 +91,10 @@ pub(crate) enum Action {
     Fill(Fill),
     /// A conditional move of operand 1.
     Choose,
-    /// A condition as 0 or 1.
     Flag,
     Other(Effects),
 }
 
-/// The two registers of a double-width number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pair {
     pub low: Register,
@@ -124,7 +110,6 @@ pub(crate) struct Fill {
     pub repeats: bool,
 }
 
-/// The effects of any other instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Effects {
     /// General registers whose value is used other than in an address.

@@ -3,7 +3,6 @@
 use super::group::Trait::{Tells, TiesNobody};
 use super::group::{Group, Role};
 
-/// Prefix of the functions that start regions.
 pub(crate) const STARTS_REGIONS: &str = "GOMP_parallel";
 
 #[rustfmt::skip]

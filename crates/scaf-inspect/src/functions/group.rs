@@ -1,6 +1,4 @@
-/// Functions with the same traits.
 pub(super) struct Group {
-    /// What the functions do, as far as it matters here.
     #[allow(dead_code, reason = "tells readers why the traits are right")]
     pub why: &'static str,
     pub is: &'static [Trait],
@@ -25,7 +23,6 @@ pub(super) enum Trait {
     /// Neither waits for what another thread of the team has yet to do nor keeps visible state per thread.
     /// Mutual exclusion is no such wait: the holder always comes out.
     TiesNobody,
-    /// As `TiesNobody`, under Fortran's name, which ends in an underscore.
     TiesNobodyInFortran,
     NeverReturns,
     /// Sets or copies memory; the length, its third argument, may be a loop's share.

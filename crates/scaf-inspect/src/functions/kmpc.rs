@@ -3,13 +3,10 @@
 use super::group::Group;
 use super::group::Trait::TiesNobody;
 
-/// Prefix of the functions that start regions.
 pub(crate) const FORKS: &str = "__kmpc_fork_";
-/// Prefix of the functions that run code for one certain thread.
 pub(crate) const MASKED: &str = "__kmpc_masked";
 /// Prefix of the functions that start a loop with a static schedule, or sections.
 pub(crate) const STATIC_LOOPS: &str = "__kmpc_for_static_init";
-/// Prefix of the functions that give each thread its own variables.
 pub(crate) const THREADPRIVATE: &str = "__kmpc_threadprivate";
 
 #[rustfmt::skip]

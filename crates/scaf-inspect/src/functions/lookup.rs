@@ -16,7 +16,6 @@ fn bare(name: &str) -> &str {
     name.split_once('/').map_or(name, |(name, _)| name)
 }
 
-/// A function's group, and its number of integer or pointer arguments.
 fn find(name: &str) -> Option<(&'static Group, usize)> {
     [OMP, GOMP, KMPC, LIBRARIES].into_iter().flatten().find_map(|group| {
         let at = group.names.binary_search_by(|known| bare(known).cmp(name)).ok()?;

@@ -40,7 +40,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         for (position, register) in ARGUMENTS.into_iter().enumerate().take(arguments(name)) {
             if !self.state.is_defined(register) {
                 if register == SECOND_RESULT {
-                    // May be the second half of the last call's result.
                     continue;
                 }
                 break;
@@ -62,7 +61,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// Further arguments lie on the stack.
     fn stack_holds_argument(&self) -> bool {
         let top = self.state.registers[STACK_POINTER].exact;
         matches!(top, Exact::Stack { base, offset } if self.state.lies_at(base, offset))

@@ -6,7 +6,6 @@
 //! size, thread number * chunk is stepped by team size * chunk, and becomes an index when it is compared with
 //! the loop's bound.
 
-/// A set of classes; never empty for a value that exists.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct Classes(u16);
 
@@ -17,11 +16,8 @@ impl Classes {
     pub const THREAD: Self = Self(4);
     /// Computed from the thread number: scaled, offset, an element's address.
     pub const THREAD_PART: Self = Self(8);
-    /// Computed from the team size.
     pub const TEAM_PART: Self = Self(16);
-    /// Iterations divided by the team size.
     pub const QUOTIENT: Self = Self(32);
-    /// The remainder of that division.
     pub const REMAINDER: Self = Self(64);
     /// Thread number * quotient, and what follows from it: a loop index.
     pub const START: Self = Self(128);
@@ -43,7 +39,7 @@ impl Classes {
         self.0 == Self::CLEAN.0
     }
 
-    /// Computed from the thread number, but no chunked loop's index.
+    /// The thread number or computed from it, but no chunked loop's index.
     pub const fn is_thread(self) -> bool {
         self.has(THREADS) && !self.has(Self::STEPPED)
     }
@@ -52,10 +48,9 @@ impl Classes {
         self.has(TEAMS)
     }
 
-    /// Whether the value must neither leave the function nor choose an element in memory.
-    ///
-    /// A chunked loop's index is the thread's multiple in the first round and a stepped one in all others.
-    /// Either alone is no index: people lay out tables as `table[bin * team size + thread number]`.
+    /// Whether the value must neither leave the function nor choose an element in memory. A chunked loop's
+    /// index is the thread's multiple in the first round and a stepped one in all others. Either alone is no
+    /// index: people lay out tables as `table[bin * team size + thread number]`.
     pub const fn is_confined(self) -> bool {
         self.has(THREADS) != self.has(Self::STEPPED) || self.has(TEAMS.or(PARTS))
     }
@@ -87,7 +82,6 @@ impl Classes {
             .fold(self.or(other).mark(), |sum, (a, b)| sum.or(combine(a, b)))
     }
 
-    /// The class of a multiple, a fraction or some of the bits.
     pub fn scaled(self) -> Self {
         self.each().fold(self.mark(), |sum, class| {
             sum.or(match class {
@@ -98,7 +92,6 @@ impl Classes {
         })
     }
 
-    /// The class of a sum, a difference, or any other result that both operands affect.
     pub fn plus(self, other: Self) -> Self {
         self.pairs(other, |a, b| {
             let both = a.or(b);

@@ -16,11 +16,10 @@ pub(crate) enum Callee<'c> {
     Unknown,
 }
 
-/// Calls and other mentions of the functions that tell about the team.
 pub(crate) struct Mentions {
     /// Addresses of the calls, by the start of their function.
     pub calls: BTreeMap<u64, Vec<u64>>,
-    /// The first mention that is no call: its address and name.
+    /// The first mention that is no call: its address and what it does.
     pub other: Option<(u64, String)>,
 }
 
@@ -54,7 +53,6 @@ impl<'e> Code<'e> {
         self.starts.binary_search(&address).is_ok()
     }
 
-    /// The start of the function around `address`, and the start of the next function.
     pub fn function_around(&self, address: u64) -> Option<(u64, u64)> {
         let next = self.starts.partition_point(|start| *start <= address);
         let start = *self.starts.get(next.checked_sub(1)?)?;
@@ -80,7 +78,6 @@ impl<'e> Code<'e> {
         known.unwrap_or_else(|| format!("the function at 0x{function:x}"))
     }
 
-    /// Whether the GOT slot at `address` holds a function that tells about the team.
     pub fn is_telling_slot(&self, address: u64) -> bool {
         self.slots.get(&address).is_some_and(|name| role(name) != Role::Other)
     }
@@ -103,9 +100,7 @@ impl<'e> Code<'e> {
         }
     }
 
-    /// Finds every mention of a function whose role is not `Other`.
-    /// # Errors
-    /// A mention cannot be attributed to a function; the message says what stands in the way.
+    /// Finds every mention of a function whose role is not `Other`; the error says why they are not known.
     pub fn mentions(&self) -> Result<Mentions, String> {
         let telling = |name: &str| role(name) != Role::Other;
         let all = self.slots.iter().chain(&self.stubs);
@@ -204,7 +199,6 @@ impl<'e> Code<'e> {
         self.elf.code_at(address)
     }
 
-    /// The targets of the switch's jump table at `table`, as far as they lie within `range`.
     pub fn jump_table(&self, table: u64, absolute: bool, range: (u64, u64)) -> Vec<u64> {
         let Some(bytes) = self.elf.bytes_at(table) else { return Vec::new() };
         let inside = |target: &u64| (range.0..range.1).contains(target);

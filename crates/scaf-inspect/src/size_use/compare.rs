@@ -4,7 +4,6 @@ use super::walk::{Callees, ESCAPES, Walk};
 use crate::decode::{Condition, Flow, Operand, Operation};
 
 impl<C: Callees> Walk<'_, '_, C> {
-    /// Judges a conditional instruction by the flags that it reads.
     pub fn condition(&mut self, i: &Operation) {
         if !i.reads_flags {
             return;

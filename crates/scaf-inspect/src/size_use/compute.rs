@@ -5,7 +5,6 @@ use crate::decode::abi::{FRAME_POINTER, STACK_POINTER};
 use crate::decode::{Action, Effects, Fill, Operand, Operation, Pair, Register};
 
 impl<C: Callees> Walk<'_, '_, C> {
-    /// Executes an instruction that neither jumps nor calls.
     pub fn compute(&mut self, i: &Operation) {
         self.condition(i);
         let flags = if i.writes_flags { self.flags_after(i) } else { self.state.flags };
@@ -55,7 +54,6 @@ impl<C: Callees> Walk<'_, '_, C> {
                 let value = self.read(i, 0).join(self.read(i, 1));
                 self.write(i, value);
             }
-            // The result is 0 or 1, whatever was compared.
             Action::Flag => match i.destination() {
                 Some(register) => self.state.set(register, Value::CLEAN),
                 None => self.write(i, Value::CLEAN),
@@ -112,7 +110,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.write(i, value);
     }
 
-    /// Adds, and remembers where a thread's multiple is stepped by the team's.
     fn stepped(&mut self, i: &Operation, a: Value, b: Value) -> (Classes, Step) {
         let (sum, is_step) = a.classes.stepped(b.classes);
         if !is_step {
@@ -282,7 +279,6 @@ impl<C: Callees> Walk<'_, '_, C> {
     }
 }
 
-/// Whether the result goes into the frame pointer or the stack pointer.
 fn moves_frame(i: &Operation) -> bool {
     matches!(i.destination(), Some(STACK_POINTER | FRAME_POINTER))
 }

@@ -12,7 +12,6 @@ pub(super) const SPLITS: &str = "has code that the first thread of a team does n
 
 /// Most such branches in one function; each is followed over the whole function.
 const MAX_FIRSTS: usize = 64;
-/// Most jumps in a row on the way to a return.
 const MAX_HOPS: usize = 4;
 
 impl Frame {
@@ -30,7 +29,6 @@ impl Frame {
         let mut before: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut seen = BTreeSet::from([branch.first]);
         let mut work = vec![branch.first];
-        // Where the first thread's paths may end.
         let mut ends = vec![branch.other];
         while let Some(block) = work.pop() {
             if block == branch.other {

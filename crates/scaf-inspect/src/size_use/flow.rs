@@ -17,7 +17,6 @@ use std::rc::Rc;
 const MAX_STEPS: u64 = 8_000_000;
 /// Most instructions in a block before it is cut; unrolled loop bodies have hundreds.
 const MAX_BLOCK: usize = 2048;
-/// Deepest nesting of calls that are followed.
 const MAX_DEPTH: usize = 6;
 /// Most data addresses mentioned by a function; any may be a jump table.
 const MAX_TABLES: usize = 1000;
@@ -29,7 +28,6 @@ pub(super) struct Analysis<'c, 'e> {
     /// Functions that ask about the team themselves.
     pub askers: BTreeSet<u64>,
     pub tellers: BTreeSet<u64>,
-    /// Addresses of the instructions that were judged.
     pub judged: HashSet<u64>,
     summaries: HashMap<(u64, Handed), Summary>,
     steps: u64,
@@ -49,7 +47,6 @@ impl<'c, 'e> Analysis<'c, 'e> {
         }
     }
 
-    /// Follows `function` with `handed` in its scratch registers.
     pub fn summary(&mut self, function: u64, handed: &Handed) -> Summary {
         if let Some(known) = self.summaries.get(&(function, *handed)) {
             return known.clone();

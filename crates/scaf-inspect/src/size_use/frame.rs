@@ -3,7 +3,6 @@ use crate::decode::Operation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Something that speaks against changing the team size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub address: u64,
@@ -25,7 +24,6 @@ impl Finding {
 /// The scratch registers when a function returns; `None` if it never does.
 pub(super) type Summary = Result<Option<Handed>, Finding>;
 
-/// A branch that asks for the first thread.
 pub(super) struct First {
     pub at: u64,
     pub block: u64,
@@ -33,15 +31,12 @@ pub(super) struct First {
     pub other: u64,
 }
 
-/// What is learnt about one function.
 #[derive(Default)]
 pub(super) struct Frame {
     pub entry: u64,
     pub states: BTreeMap<u64, State>,
     pub blocks: BTreeMap<u64, Rc<[Operation]>>,
-    /// Where blocks begin.
     pub cuts: BTreeSet<u64>,
-    /// Possible jump tables.
     pub tables: BTreeSet<u64>,
     /// Instructions that move the stack pointer by an unknown distance, with their new bases.
     pub bases: BTreeMap<u64, u8>,

@@ -67,7 +67,6 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     let mut work: BTreeSet<u64> = analysis.askers.clone();
     while let Some(function) = work.pop_first() {
         let returned = analysis.summary(function, &NOTHING).map_err(told)?;
-        // The first scratch register is the result's.
         let Some(answer) = returned.map(|handed| handed[0]) else { continue };
         if !answer.is_told() || is_outlined(code, function) || analysis.tellers.contains(&function) {
             continue;
@@ -106,7 +105,6 @@ fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
     Ok(())
 }
 
-/// Whether `name` stands in `data` as a string of its own, between zero bytes.
 fn contains(data: &[u8], name: &[u8]) -> bool {
     memmem::find_iter(data, name).any(|begin| {
         let starts = begin == 0 || data[begin - 1] == 0;

@@ -17,7 +17,6 @@ const KNOWN: u32 = 0xfff;
 /// Longest description of a place, in bytes: a path, a function and numbers.
 const MAX_SOURCE: u32 = 1 << 16;
 
-/// The reason against changing the team size in a module that calls LLVM's runtime.
 pub(super) fn objection(elf: &Elf<'_>) -> Option<SizeUse> {
     let imports = |prefix: &str| elf.imports.keys().find(|name| name.starts_with(prefix));
     if let Some(name) = imports(MASKED) {
@@ -41,7 +40,6 @@ pub(super) fn objection(elf: &Elf<'_>) -> Option<SizeUse> {
     None
 }
 
-/// The OR of the bits of all possible descriptions.
 fn places(data: &[u8]) -> u32 {
     // Descriptions and sections are aligned to eight bytes.
     let words = data.as_chunks::<8>().0.windows(2);

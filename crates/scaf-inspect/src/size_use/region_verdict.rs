@@ -33,7 +33,6 @@ struct Seen {
     calls: BTreeSet<u64>,
 }
 
-/// The module's regions, by ascending address.
 pub(crate) fn regions(code: &Code<'_>) -> Vec<RegionVerdict> {
     if !code.elf.machine_supported {
         return Vec::new();
@@ -52,7 +51,6 @@ struct Search<'c, 'e> {
 }
 
 impl Search<'_, '_> {
-    /// The first tie in a function or its callees.
     fn tie(&mut self, function: u64) -> Option<String> {
         let mut met = BTreeSet::from([function]);
         let mut next = vec![function];

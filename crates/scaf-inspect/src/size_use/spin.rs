@@ -15,7 +15,6 @@ const MAX_INSTRUCTIONS: usize = 4_000_000;
 /// Most instructions in a spinning loop; gcc makes two to five.
 const MAX_LOOP: usize = 24;
 
-/// Where a region of the module spins: the function and the offset in it.
 pub(crate) fn spins(code: &Code<'_>) -> Option<String> {
     if !code.elf.machine_supported {
         return None;

@@ -21,7 +21,6 @@ pub(super) enum Exact {
     SomeStack,
     /// The function behind a GOT slot, loaded in order to be called.
     Slot(u64),
-    /// Possibly such a function.
     SomeSlot,
 }
 
@@ -50,18 +49,14 @@ impl Step {
     }
 }
 
-/// What a condition would test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Flags {
-    /// Nothing that matters.
     Free,
     /// The thread number against a possible loop bound: less and greater are fine, equal is not.
     Bound,
-    /// The thread number against zero.
     First,
     /// The thread number against the remainder of a division by the team size.
     Share,
-    /// The thread number or team size itself.
     Number,
 }
 
@@ -91,7 +86,6 @@ impl Value {
         matches!(self.exact, Exact::Stack { .. } | Exact::SomeStack)
     }
 
-    /// Whether this may be a function that tells about the team.
     pub fn is_function(self) -> bool {
         matches!(self.exact, Exact::Slot(_) | Exact::SomeSlot)
     }
@@ -181,7 +175,6 @@ impl State {
         self.define(register);
     }
 
-    /// Counts a register as written.
     pub fn define(&mut self, register: Register) {
         self.defined |= 1 << register;
     }

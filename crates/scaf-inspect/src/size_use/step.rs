@@ -66,7 +66,6 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         self.frame.firsts.push(First { at: i.address, block: self.block, first, other });
     }
 
-    /// Records what the function leaves in the scratch registers.
     fn give_back(&mut self, i: &Operation) {
         if self.state.registers[RESULT].is_function() {
             self.find(i, ESCAPES);
@@ -117,7 +116,6 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         let mut targets: Vec<u64> = Vec::new();
         for table in &self.frame.tables {
             targets.extend(self.code.jump_table(*table, false, range));
-            // Reading the table costs time as well.
             self.callees.count(1 + targets.len() as u64 / 4);
         }
         targets.sort_unstable();
@@ -125,7 +123,6 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         targets
     }
 
-    /// The target of a call or jump, also through a register that holds a telling function.
     fn callee(&self, i: &Operation) -> Callee<'e> {
         match i.target {
             Target::Register(register) => match self.state.registers[register].exact {

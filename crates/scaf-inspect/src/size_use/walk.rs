@@ -30,7 +30,6 @@ pub(super) struct Walk<'w, 'e, C> {
 }
 
 impl<C: Callees> Walk<'_, '_, C> {
-    /// Notes a dependence on the team.
     pub fn find(&mut self, i: &Operation, what: &'static str) {
         if self.judging {
             self.frame.find(Finding::depends(i.address, what));
@@ -43,7 +42,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// The value of a register; [`Value::CLEAN`] without one.
     pub fn value(&self, register: Option<Register>) -> Value {
         register.map_or(Value::CLEAN, |register| self.state.registers[register])
     }

@@ -22,7 +22,6 @@ use std::time::Duration;
 /// Prefixes of variables that govern OpenMP or scaf; every run starts without them.
 const GOVERNING: [&str; 4] = ["OMP_", "GOMP_", "KMP_", "SCAF_"];
 
-/// Most bytes of a program's output that are read.
 const OUTPUT_BYTES: u64 = 64 << 20;
 
 #[derive(Clone, Debug)]
@@ -38,7 +37,6 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// A program in a clean environment, on all our PUs.
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Recipe {
         Recipe { program, arguments, environment: vec![], pus: None, seat: None }
     }
@@ -47,7 +45,6 @@ impl Recipe {
         Recipe { environment, pus, ..self.clone() }
     }
 
-    /// The command, without binding and process group.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::null());
@@ -81,7 +78,6 @@ pub struct Child {
     reaped: bool,
 }
 
-/// A run that has ended.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Seconds from start to end, less the time that it was stopped.
@@ -94,7 +90,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// How the run failed, with its last words; `None` if it exited with 0.
     pub fn failure(&self) -> Option<String> {
         if self.status.success() {
             return None;
@@ -110,9 +105,6 @@ impl Outcome {
 }
 
 impl Child {
-    /// Starts a program.
-    /// # Errors
-    /// The program can't be started.
     pub fn start(recipe: &Recipe) -> Result<Child> {
         let (stdout, stderr) = (output()?, output()?);
         let mut command = recipe.command();
@@ -159,7 +151,6 @@ impl Child {
         Ok(Child { child, pidfd, started_ns, stopped_since, stopped_ns, stdout, stderr, reaped: false })
     }
 
-    /// A file that becomes readable when the program ends.
     pub fn end(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
@@ -175,8 +166,6 @@ impl Child {
     }
 
     /// The outcome; `None` while the program runs. The rest of its process group is killed.
-    /// # Errors
-    /// The output can't be read.
     pub fn ended(&mut self) -> Result<Option<Outcome>> {
         let (seconds, ended_ns) = (self.age(), clock::now_ns());
         let Some(status) = self.child.try_wait()? else { return Ok(None) };
@@ -192,8 +181,6 @@ impl Child {
     }
 
     /// Waits for the program's end; `None` if it was killed because it took longer than `cap_s`.
-    /// # Errors
-    /// The user interrupts, or as for [`Child::ended`].
     pub fn wait(mut self, cap_s: f64, interrupt: &Interrupt) -> Result<Option<Outcome>> {
         loop {
             if let Some(outcome) = self.ended()? {
@@ -220,9 +207,7 @@ impl Child {
         }
     }
 
-    /// Waits for the program's successful end.
-    /// # Errors
-    /// It fails, takes longer than `cap_s`, or the user interrupts.
+    /// Waits for the program's successful end within `cap_s`.
     pub fn success(self, program: &Path, cap_s: f64, interrupt: &Interrupt) -> Result<Outcome> {
         let program = program.display();
         let Some(outcome) = self.wait(cap_s, interrupt)? else {
@@ -257,9 +242,7 @@ impl Drop for Child {
     }
 }
 
-/// Runs a program to its successful end.
-/// # Errors
-/// As for [`Child::start`] and [`Child::success`].
+/// Runs a program to its successful end within `cap_s`.
 pub fn run(recipe: &Recipe, cap_s: f64, interrupt: &Interrupt) -> Result<Outcome> {
     Child::start(recipe)?.success(&recipe.program, cap_s, interrupt)
 }

@@ -23,10 +23,8 @@ pub struct Part {
     pub restart: bool,
 }
 
-/// One run of one program.
 #[derive(Clone, Debug)]
 pub enum Run {
-    /// It ended, successfully or not.
     Ended(Outcome),
     /// It was killed after this many seconds, its cap.
     Capped(f64),
@@ -36,7 +34,6 @@ pub enum Run {
 pub struct Corun {
     /// Start, in nanoseconds of CLOCK_MONOTONIC.
     pub start_ns: u64,
-    /// Runs of each program.
     pub runs: Vec<Vec<Run>>,
     /// Seconds to the last program's first end.
     pub makespan_s: f64,
@@ -51,9 +48,7 @@ enum State {
 /// One turn of a co-run. Caches are filled anew in each turn, which takes less than a millisecond.
 pub const TURN: Duration = Duration::from_millis(100);
 
-/// Runs the programs at once.
-/// # Errors
-/// A program can't be started, or the user interrupts. All programs are killed then.
+/// Runs the programs at once. If one can't be started, all are killed.
 pub fn corun(parts: &[Part], interrupt: &Interrupt) -> Result<Corun> {
     let mut running = Running::new(parts);
     loop {
@@ -64,8 +59,6 @@ pub fn corun(parts: &[Part], interrupt: &Interrupt) -> Result<Corun> {
 }
 
 /// Runs several co-runs by turns of length `turn`, beginning with number `first`.
-/// # Errors
-/// As for [`corun`].
 pub fn by_turns(
     coruns: &[Vec<Part>],
     first: usize,
@@ -157,7 +150,6 @@ fn advance(part: &Part, state: &mut State, runs: &mut Vec<Run>, elapsed: f64) ->
     Ok(())
 }
 
-/// Seconds to the next event that the clock brings about.
 fn next_event(part: &Part, state: &State, elapsed: f64) -> Option<f64> {
     match state {
         State::Early => Some(part.start_s - elapsed),
@@ -222,7 +214,6 @@ mod tests {
         for corun in &found {
             let Run::Ended(outcome) = &corun.runs[0][0] else { panic!("capped") };
             assert!(outcome.seconds <= corun.makespan_s);
-            // The other co-run had at least one turn in between.
             let passed = clock::seconds(corun.start_ns, outcome.ended_ns);
             assert!(passed > outcome.seconds + 0.9 * TURN.as_secs_f64(), "{passed} {}", outcome.seconds);
             both += corun.makespan_s;

@@ -14,7 +14,6 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Programs and contexts.
 const CASES: [(u32, u32); 10] = [
     (2, 16),
     (10, 16),

@@ -19,7 +19,6 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Longest run, in seconds.
 const CAP_S: f64 = 3_600.0;
 /// Uses up caches and memory bandwidth: reads and writes about 0.3 GB again and again.
 const EATER: (&str, &str) = ("triad", "--class=A");
@@ -122,7 +121,6 @@ fn sizes(pus: &[u32], asked: &[u32]) -> Result<Vec<usize>> {
 fn filling(recipe: &Recipe, eater: Option<&Recipe>, pus: &[u32], p: usize) -> Vec<Part> {
     let part = |recipe: &Recipe, pus: &[u32]| {
         let threads = ("OMP_NUM_THREADS", Some(pus.len().to_string().into()));
-        // Restarts keep the other programs' neighbours.
         Part {
             recipe: recipe.with(vec![threads], Some(pus.to_vec())),
             start_s: 0.0,
@@ -139,7 +137,6 @@ fn filling(recipe: &Recipe, eater: Option<&Recipe>, pus: &[u32], p: usize) -> Ve
     }
 }
 
-/// The median time of all runs of the first `programs` parts.
 fn seconds(parts: &[Part], programs: usize, interrupt: &Interrupt) -> Result<f64> {
     let mut times = Vec::new();
     for run in corun(parts, interrupt)?.runs.into_iter().take(programs).flatten() {
@@ -168,7 +165,6 @@ fn points(medians: &[(u32, f64, f64)]) -> Vec<Point> {
     medians.iter().map(point).collect()
 }
 
-/// The lines for the daemon's configuration.
 fn profile(report: &Report) -> String {
     let more = report.points.iter().filter(|point| point.p > 1);
     let points: Vec<String> =

@@ -21,7 +21,6 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Longest run, in seconds.
 const CAP_S: f64 = 120.0;
 
 /// What is estimated: a name, a kernel and its arguments. The cases scale well, or badly in different ways.
@@ -69,7 +68,6 @@ struct ByProgram {
     fused_worst: Option<f64>,
 }
 
-/// The estimates at one DoP; `None` where a source has none.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Said {
     useful_over_wall: Option<f64>,
@@ -169,7 +167,6 @@ impl Alone {
     }
 }
 
-/// The daemon's answer about a program after `seconds`.
 fn managed(
     private: &Private,
     name: &str,
@@ -210,7 +207,6 @@ impl Said {
     }
 }
 
-/// The medians of a program's rounds.
 fn row(name: &str, p: u32, rounds: &[(f64, Said)]) -> Option<ByProgram> {
     let true_speedup = median(&rounds.iter().map(|(truth, _)| *truth).collect::<Vec<_>>())?;
     let all =
@@ -238,7 +234,6 @@ fn error_pct(estimate: f64, truth: f64) -> f64 {
 }
 
 fn report(flags: &cli::Estimate, programs: Vec<ByProgram>) -> Report {
-    // At one context, every estimate is right.
     let of = |error: &dyn Fn(&ByProgram) -> Option<f64>| -> Vec<f64> {
         programs.iter().filter(|row| row.p > 1).filter_map(error).map(f64::abs).collect()
     };

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 pub struct Folders {
     pub bench: PathBuf,
     pub kernels: PathBuf,
-    /// Python with the libraries that real programs need.
     pub python: PathBuf,
 }
 
@@ -34,9 +33,7 @@ impl Folders {
         }
     }
 
-    /// The file of a kernel.
-    /// # Errors
-    /// It isn't built; the message says how to build it.
+    /// The file of a kernel; if it isn't built, the error says how to build it.
     pub fn kernel(&self, name: &str) -> Result<PathBuf> {
         let path = self.kernels.join(name);
         if !path.is_file() {
@@ -49,9 +46,7 @@ impl Folders {
         Ok(path)
     }
 
-    /// A mix's command as executable and arguments.
-    /// # Errors
-    /// The executable isn't there; the message says what to do.
+    /// A mix's command as executable and arguments; if there is no such file, the error says what to do.
     pub fn command(&self, words: &[String]) -> Result<(PathBuf, Vec<OsString>)> {
         let mut words = words.iter().map(|word| self.expand(word));
         let program = words.next().context("an empty command")?;

@@ -17,8 +17,6 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// Takes over SIGINT, SIGTERM and SIGHUP.
-    /// # Errors
-    /// The system has no file descriptors left.
     pub fn install() -> Result<Interrupt> {
         let (reader, writer) = UnixStream::pair().context("pipe for signals")?;
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -28,9 +26,7 @@ impl Interrupt {
         Ok(Interrupt { reader })
     }
 
-    /// Waits until one of `files` is ready, or for `limit`.
-    /// # Errors
-    /// The user interrupts.
+    /// Waits until one of `files` is ready, or for `limit`. It is an error if the user interrupts.
     pub fn wait(&self, files: &[BorrowedFd<'_>], limit: Duration) -> Result<()> {
         let mut polled: Vec<PollFd<'_>> =
             files.iter().map(|file| PollFd::from_borrowed_fd(*file, PollFlags::IN)).collect();
@@ -43,9 +39,7 @@ impl Interrupt {
         self.check()
     }
 
-    /// Returns at once.
-    /// # Errors
-    /// The user has interrupted.
+    /// It is an error if the user has interrupted.
     pub fn check(&self) -> Result<()> {
         let mut seen = [PollFd::from_borrowed_fd(self.reader.as_fd(), PollFlags::IN)];
         match poll(&mut seen, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {

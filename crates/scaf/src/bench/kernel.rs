@@ -4,10 +4,8 @@ use serde::Deserialize;
 /// The line of JSON that a kernel prints about its run.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Line {
-    /// Seconds of the timed part.
     #[serde(default)]
     pub seconds: f64,
-    /// Whether the result is right.
     pub verified: bool,
     /// The result, with digits that don't depend on the team size where the program allows.
     #[serde(default)]
@@ -15,8 +13,6 @@ pub struct Line {
 }
 
 /// Parses the last line of the output that isn't empty.
-/// # Errors
-/// The line isn't such JSON.
 pub fn line(stdout: &str) -> Result<Line> {
     let last = stdout.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     serde_json::from_str(last).with_context(|| format!("no result in the last line of the output: '{last}'"))

@@ -20,7 +20,6 @@ pub const PROBE: &str = "empty";
 /// The same kernel built by clang, for LLVM's runtime; measured if it is there.
 const LLVMS_PROBE: &str = "clang/empty";
 
-/// Longest run of the probe, in seconds; it takes about three.
 const CAP_S: f64 = 120.0;
 
 /// Most pairs of runs until both have the right teams.
@@ -70,7 +69,6 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
         probes.push(("libomp", Recipe::new(probe, vec![]), vec![blocktime]));
     }
     let interrupt = Interrupt::install()?;
-    // A daemon that can't be started is reported before anything is measured.
     drop(Private::start("scaf", &interrupt)?);
     let all = host::machine().pus;
     let sizes = if all > 1 { vec![1, all] } else { vec![1] };

@@ -15,7 +15,6 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Programs and contexts.
 const CASES: [(u32, u32); 6] = [(2, 16), (16, 64), (64, 256), (256, 1024), (1000, 1024), (256, 4096)];
 
 #[derive(Serialize)]
@@ -29,9 +28,6 @@ struct Case {
     stay_worst_us: f64,
 }
 
-/// Measures and prints.
-/// # Errors
-/// The report can't be written.
 pub fn run(flags: &Decide) -> Result<ExitCode> {
     let mut cases = Vec::new();
     for (programs, pus) in CASES {

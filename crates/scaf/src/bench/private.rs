@@ -30,31 +30,22 @@ impl Private {
         Private::configured(policy, "", interrupt)
     }
 
-    /// Starts a daemon for programs that take turns with others. It doesn't count these as load, which would
-    /// take contexts away.
-    /// # Errors
-    /// As for [`Private::start`].
+    /// Starts a daemon that doesn't count unmanaged load: programs that take turns with its own are such load.
     pub fn beside_others(policy: &str, interrupt: &Interrupt) -> Result<Private> {
         Private::configured(policy, "count_load = false\n", interrupt)
     }
 
     /// Starts a daemon that explores unknown DoPs.
-    /// # Errors
-    /// As for [`Private::start`].
     pub fn exploring(interrupt: &Interrupt) -> Result<Private> {
         Private::configured("equi", "explore = true\n", interrupt)
     }
 
     /// Starts a daemon that measures unknown speedups of regions in copies of their processes.
-    /// # Errors
-    /// As for [`Private::start`].
     pub fn experimenting(interrupt: &Interrupt) -> Result<Private> {
         Private::configured("equi", "experiments = \"always\"\nrate_hz = 10\n", interrupt)
     }
 
     /// Starts a daemon for a machine in slow motion. Hardware counters are off: they count for a core.
-    /// # Errors
-    /// As for [`Private::start`].
     pub fn in_slow_motion(
         policy: &str,
         motion: &Motion,
@@ -67,15 +58,11 @@ impl Private {
     }
 
     /// Starts a daemon that remembers programs in the folder `memory`.
-    /// # Errors
-    /// As for [`Private::start`].
     pub fn remembering(policy: &str, memory: &Path, interrupt: &Interrupt) -> Result<Private> {
         Private::told(policy, "", Some(memory), vec![], None, interrupt)
     }
 
-    /// Starts a daemon with this configuration.
-    /// # Errors
-    /// As for [`Private::start`].
+    /// Starts a daemon with this configuration; errors are as for [`Private::start`].
     pub fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
         Private::told(policy, configuration, None, vec![], None, interrupt)
     }

@@ -15,7 +15,6 @@ impl Progress {
         Progress { bar }
     }
 
-    /// Shows what is run now.
     pub fn at(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
         self.bar.tick();

@@ -4,20 +4,16 @@ use scafd::observe::Observer;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-/// Where a program starts in slow motion.
 #[derive(Clone)]
 pub struct Seat {
     pub hands: Arc<Mutex<Slow>>,
     /// The program's contexts, the first of which it starts on; if empty, it starts beside them.
     pub contexts: Vec<u32>,
-    /// Whether the daemon moves its threads.
     pub managed: bool,
 }
 
 impl Seat {
     /// The file by which a new process joins its group: it writes a 0.
-    /// # Errors
-    /// The groups have been removed.
     pub fn door(&self) -> Result<File> {
         let door = lock(&self.hands).contexts().door(self.contexts.first().copied());
         File::options().write(true).open(&door).with_context(|| format!("can't open {}", door.display()))
@@ -28,7 +24,6 @@ impl Seat {
         if !self.managed
             && let Ok(stat) = Observer::new(Path::new("/")).process(pid).stat()
         {
-            // A process that has ended needs no place.
             let _ = lock(&self.hands).place(pid, stat.starttime, &self.contexts);
         }
     }

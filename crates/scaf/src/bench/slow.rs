@@ -42,11 +42,9 @@ pub struct Motion {
     groups: Groups,
 }
 
-/// The fields about slow motion in a result.
 #[derive(Clone, Debug, Serialize)]
 pub struct About {
     contexts: u32,
-    /// Speed of a context relative to a core.
     pace_ratio: f64,
     period_ms: f64,
     cannot_show: [&'static str; 4],
@@ -69,9 +67,7 @@ impl About {
 }
 
 impl Motion {
-    /// Makes a machine of `contexts`.
-    /// # Errors
-    /// Control groups don't allow it here; the message says what is missing.
+    /// Makes a machine of `contexts`; the error says what control groups don't allow.
     pub fn start(contexts: u32) -> Result<Motion> {
         let root = Path::new("/");
         let (parent, version_2) = cgroup::cpu_group(root).context(
@@ -107,7 +103,6 @@ impl Motion {
         lock(&self.hands).contexts().pace()
     }
 
-    /// The groups' folder.
     pub fn folder(&self) -> &Path {
         &self.groups.0
     }

@@ -15,7 +15,6 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Longest time of a kernel, in seconds.
 const CAP_S: f64 = 600.0;
 
 /// Length of a turn. With turns of 0.1 s a managed run of `cg` lost 1.5 to 2.3%, with turns of 1 s nothing
@@ -51,7 +50,6 @@ pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
     let recipes =
         names.iter().map(|name| recipe(&folders, name, &flags.class)).collect::<Result<Vec<_>>>()?;
     let interrupt = Interrupt::install()?;
-    // A daemon that can't be started is reported before anything is measured.
     drop(Private::start("scaf", &interrupt)?);
     let progress = Progress::new(names.len() * flags.repetitions as usize);
     let mut programs = Vec::new();
@@ -83,7 +81,6 @@ fn all(folders: &Folders) -> Result<Vec<String>> {
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        // Probes are not to be timed.
         .filter(|name| ![super::overhead::PROBE, super::gang::PROBE].contains(&name.as_str()))
         .filter(|name| sources.join(format!("{name}.c")).is_file())
         .collect();

@@ -18,9 +18,7 @@ pub struct Counters {
     pub paranoid: Option<i32>,
     /// Smallest share of the time that an event is counted if all are; below 1, they share counters.
     pub counted_ratio: Option<f64>,
-    /// A sentence with all of this.
     pub said: String,
-    /// The command that mends it, if there is one.
     pub mend: Option<String>,
 }
 

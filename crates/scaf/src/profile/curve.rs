@@ -6,7 +6,6 @@ use scaf_policy::past::Past;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The knee's share of the best speedup.
 const KNEE: f64 = 0.95;
 
 /// All DoPs up to this one are listed; beyond, one for each 5%.
@@ -14,7 +13,6 @@ const ALL: u32 = 64;
 
 #[derive(Serialize, Clone, Debug)]
 pub struct Curve {
-    /// From 1 to the largest DoP that was measured.
     pub points: Vec<Point>,
     /// The smallest DoP with 95% of the best speedup.
     pub knee: u32,
@@ -24,7 +22,6 @@ pub struct Curve {
 #[derive(Serialize, Clone, Copy, Debug)]
 pub struct Point {
     pub dop: u32,
-    /// Speedup over one context.
     pub speedup: f64,
     /// Standard error of `speedup`, relative to it.
     pub error_ratio: f64,
@@ -34,7 +31,6 @@ pub struct Point {
 
 #[derive(Serialize, Clone, Debug)]
 pub struct RegionCurve {
-    /// Module and address.
     pub name: String,
     /// Runs per second of the program's running.
     pub runs_per_s: f64,
@@ -50,7 +46,6 @@ pub fn of(profile: &Profile) -> Option<Curve> {
     through(recalled.past(|at, _| at as u64))
 }
 
-/// A program's regions, by descending share.
 pub fn of_regions(profile: &Profile) -> Vec<RegionCurve> {
     let mut regions: Vec<RegionCurve> = profile.regions.iter().map(|known| region(profile, known)).collect();
     regions.sort_by(|a, b| b.share.total_cmp(&a.share));

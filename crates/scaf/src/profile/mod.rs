@@ -98,7 +98,6 @@ impl Source {
     }
 }
 
-/// The JSON of `show --json`.
 #[derive(Serialize)]
 struct Shown<'p> {
     #[serde(flatten)]

@@ -175,7 +175,6 @@ fn schedules(area: &Area<'_>, figure: &Figure, contexts: u32, schedules: &[Sched
     Ok(())
 }
 
-/// A step line: each value lasts until the next.
 fn stairs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
     for (at, value) in points {

@@ -14,7 +14,6 @@ use scaf_sim::paper::Figure;
 use serde::Serialize;
 use std::path::Path;
 
-/// The results of one policy.
 #[derive(Debug, Serialize)]
 struct Summary {
     stp: f64,
@@ -31,8 +30,6 @@ impl Summary {
 }
 
 /// Checks the policies' names.
-/// # Errors
-/// An unknown policy.
 fn known(policies: &[String]) -> Result<&[String]> {
     for name in policies {
         if !POLICIES.iter().any(|entry| entry.name == name) {

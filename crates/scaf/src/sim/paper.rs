@@ -36,7 +36,7 @@ pub fn run(flags: &SimPaper) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Most rows that are all shown; of longer tables, see below.
+/// Most rows of a table that is shown whole unless asked for all.
 const MOST_ROWS: usize = 60;
 
 fn table(paper: &Paper, all: bool) -> String {

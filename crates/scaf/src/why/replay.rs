@@ -108,7 +108,6 @@ mod tests {
     use super::*;
     use scaf_policy::{Decision, Gang, Machine, Program, Settings, by_name};
 
-    /// What `policy` decides about two programs that it sees getting better and worse.
     fn decided(policy: &str, count: u64) -> Vec<Entry> {
         let mut made = by_name(policy, &Settings::default()).unwrap();
         let mut dop = [4, 4];

@@ -62,7 +62,6 @@ fn name(entry: &Entry, program: &Program) -> String {
     format!("{} ({})", printable(name), program.id.0)
 }
 
-/// What was known about one program, and what it got.
 fn about(entry: &Entry, program: &Program, share: Option<&Share>) -> String {
     let mut text = format!("\n{}", name(entry, program));
     if let Some(share) = share {

@@ -5,7 +5,6 @@ use crate::decode::operation::Register;
 pub(crate) const NAME: &str = "x86-64";
 pub(crate) const NOT_UNDERSTOOD: &str = "its machine code is not x86-64, the only kind that is understood";
 pub(crate) const REGISTERS: usize = 16;
-/// The longest instruction, in bytes.
 pub(crate) const MAX_INSTRUCTION: u64 = 15;
 
 pub(crate) const RAX: Register = 0;
@@ -15,7 +14,6 @@ pub(crate) const RSI: Register = 6;
 pub(crate) const RDI: Register = 7;
 
 pub(crate) const RESULT: Register = RAX;
-/// The second half of a result of two words.
 pub(crate) const SECOND_RESULT: Register = RDX;
 pub(crate) const STACK_POINTER: Register = 4;
 pub(crate) const FRAME_POINTER: Register = 5;

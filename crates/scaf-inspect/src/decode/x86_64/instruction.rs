@@ -10,7 +10,6 @@ const CANARY: u64 = 0x28;
 /// Instructions that change a thread's control state, such as its rounding mode.
 const CONTROL: [Mnemonic; 4] = [Mnemonic::Ldmxcsr, Mnemonic::Vldmxcsr, Mnemonic::Fldcw, Mnemonic::Fldenv];
 
-/// An instruction; its properties are computed when asked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Instruction(pub(super) iced_x86::Instruction);
 
@@ -22,7 +21,6 @@ pub(crate) struct Look {
     pub writes: Vec<usize>,
 }
 
-/// Decodes `code`, which lies at `address`.
 pub(crate) fn decode(code: &[u8], address: u64) -> impl Iterator<Item = Instruction> {
     Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().map(Instruction)
 }
@@ -63,12 +61,10 @@ impl Instruction {
         }
     }
 
-    /// The memory operand's address, if it is relative to the instruction pointer.
     pub fn fixed_address(&self) -> Option<u64> {
         self.0.is_ip_rel_memory_operand().then(|| self.0.ip_rel_memory_address())
     }
 
-    /// Whether this is a MOV into a register.
     pub fn loads_register(&self) -> bool {
         self.0.mnemonic() == Mnemonic::Mov && self.0.op0_kind() == OpKind::Register
     }
@@ -123,7 +119,6 @@ impl Instruction {
     }
 }
 
-/// The number of a general register of any width.
 pub(super) fn general(name: Name) -> Option<Register> {
     name.is_gpr().then(|| name.full_register().number())
 }

@@ -9,7 +9,6 @@ pub(crate) fn is_thread_local(relocation: elf::RelocationType) -> bool {
     )
 }
 
-/// Whether a relocation fills a GOT slot.
 pub(crate) fn fills_slot(relocation: elf::RelocationType) -> bool {
     matches!(relocation, elf::R_X86_64_JUMP_SLOT | elf::R_X86_64_GLOB_DAT)
 }

@@ -166,7 +166,6 @@ impl Instruction {
         }
     }
 
-    /// Whether both operands are general registers, memory or constants.
     fn is_general(&self) -> bool {
         let plain = |at: u32| self.0.op_kind(at) != OpKind::Register || self.0.op_register(at).is_gpr();
         plain(0) && plain(1)

@@ -19,7 +19,6 @@ const SECONDS: f64 = 4.0;
 #[derive(Serialize)]
 pub struct Cost {
     pub partitions: usize,
-    /// Time between two switches, in milliseconds.
     pub slice_ms: f64,
     /// CPU time over wall time, in percent.
     pub core_pct: f64,
@@ -27,9 +26,6 @@ pub struct Cost {
     pub switch_us: f64,
 }
 
-/// Measures the cost.
-/// # Errors
-/// The probes don't start, or the user interrupts.
 pub fn cost(
     probe: &Path,
     interrupt: &Interrupt,

@@ -38,13 +38,13 @@ struct Report {
     way: Way,
     slice_ms: u32,
     window_s: f64,
-    /// Two spinning programs on all contexts: the sum of their rates over those alone. 1 is one after the
-    /// other.
+    /// Two spinning programs on all contexts: the sum of their rates over those alone.
     gang_stp: f64,
     unmanaged_stp: f64,
     gain_ratio: f64,
-    /// A malleable program beside them: its rate over a third of its rate alone.
+    /// These two with a malleable program beside them: the sum of the three rates over those alone.
     third_stp: f64,
+    /// The malleable program's rate over a third of its rate alone.
     third_fair_ratio: f64,
     /// From the last sign of life of the program that is stopped to the first of the other one.
     switch_us: Spread,
@@ -176,7 +176,6 @@ impl Bench {
         self.finish(self.start(kinds, None)?.0)
     }
 
-    /// The steps of a probe that runs alone.
     fn alone(&self, kind: &str) -> Result<f64> {
         let steps = self.plain(&[kind])?.first().map_or(0.0, |line| line.steps);
         if steps <= 0.0 {

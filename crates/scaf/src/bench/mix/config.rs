@@ -6,10 +6,8 @@ use anyhow::{Result, bail};
 use std::fmt;
 use std::path::Path;
 
-/// A way of running several programs at once.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Config {
-    /// Without scaf.
     Unmanaged,
     /// With OMP_WAIT_POLICY=passive: waiting threads sleep.
     Passive,
@@ -17,14 +15,11 @@ pub enum Config {
     Dynamic,
     /// Bound to equal, contiguous parts of the machine, with as many threads.
     Pinned,
-    /// Under a private daemon with this policy.
     Managed(String),
 }
 
 impl Config {
-    /// Parses a configuration's name.
-    /// # Errors
-    /// Neither one of ours nor a policy; the message lists all.
+    /// Parses a configuration's name; the error lists all names.
     pub fn parse(text: &str) -> Result<Config> {
         Ok(match text {
             "unmanaged" => Config::Unmanaged,
@@ -51,8 +46,6 @@ impl Config {
 
     /// The private daemon of a managed configuration. `by_turns`: other co-runs take turns with its co-run.
     /// It remembers programs in `memory`, if given.
-    /// # Errors
-    /// The daemon can't be started.
     pub fn daemon(
         &self,
         by_turns: bool,

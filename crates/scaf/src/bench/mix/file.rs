@@ -14,7 +14,6 @@ pub struct MixFile {
     /// What the mix is to show, in a sentence.
     #[serde(default)]
     pub description: String,
-    /// Words to choose mixes by.
     #[serde(default)]
     pub tags: Vec<String>,
     #[serde(default, rename = "program")]
@@ -24,7 +23,6 @@ pub struct MixFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSpec {
-    /// Unique in the mix.
     pub name: String,
     /// Executable and arguments, in which {kernels}, {python} and {bench} are replaced.
     pub command: Vec<String>,
@@ -66,9 +64,7 @@ impl MixFile {
         self.programs.iter().any(|program| program.start_s > 0.0)
     }
 
-    /// Reads a mix.
-    /// # Errors
-    /// An unreadable file, an unknown key (with its line), or a value out of range.
+    /// Reads a mix; the error has the line of an unknown key.
     pub fn read(path: &Path) -> Result<MixFile> {
         let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
         MixFile::parse(&text).with_context(|| path.display().to_string())

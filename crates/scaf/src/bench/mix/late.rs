@@ -76,7 +76,6 @@ mod tests {
         vec![
             sample(0, vec![]),
             sample(20, vec![point(1, "a", 2, 5, Some(6))]),
-            // b attached at 30; a's smaller DoP is granted at 30, and in effect since 33.
             sample(40, vec![point(1, "a", 1, 30, None), point(2, "b", 1, 30, Some(31))]),
             sample(60, vec![point(1, "a", 1, 30, Some(33)), point(2, "b", 1, 30, Some(31))]),
             sample(80, vec![point(1, "a", 2, 75, None)]),

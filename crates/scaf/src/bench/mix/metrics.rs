@@ -10,22 +10,18 @@ use super::super::corun::Run;
 use super::super::stats::{self, Spread, median};
 use scaf_policy::metrics::{antt, stp};
 
-/// A program's times alone on the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alone {
     pub serial_s: f64,
     pub solo_s: f64,
 }
 
-/// A program in one co-run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Median seconds of its runs, capped ones included; `None` if it failed.
     pub corun_s: Option<f64>,
     pub completions: u32,
-    /// Whether a run was killed at its cap.
     pub capped: bool,
-    /// Whether all results were right.
     pub verified: bool,
     pub failure: Option<String>,
 }
@@ -56,7 +52,6 @@ pub fn tally(runs: &[Run], right: impl Fn(&Outcome) -> bool) -> Tally {
     tally
 }
 
-/// A program under a configuration, over all repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramResult {
     /// Median seconds; a lower bound if capped, `None` if it failed in every repetition.
@@ -69,16 +64,12 @@ pub struct ProgramResult {
     pub failure: Option<String>,
 }
 
-/// A configuration, over all repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfigResult {
-    /// System throughput.
     pub stp: Spread,
-    /// System throughput of each repetition.
     pub stps: Vec<f64>,
     /// Average normalised turnaround time; `None` if a program failed in every repetition.
     pub antt: Option<f64>,
-    /// Seconds to the last program's first end.
     pub makespan_s: f64,
     pub programs: Vec<ProgramResult>,
 }

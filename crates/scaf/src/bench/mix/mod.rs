@@ -167,7 +167,6 @@ impl<'a> Bench<'a> {
             None => host::allowed_by_neighbourhood(),
         };
         ensure!(!pus.is_empty(), "can't tell which PUs there are");
-        // A daemon that can't be started is reported before anything is measured.
         if let Some(config) = configs.iter().find(|config| matches!(config, Config::Managed(_))) {
             config.daemon(false, motion.as_ref(), None, &interrupt)?;
         }
@@ -202,7 +201,6 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Measures everything once, all by turns.
     fn repeat_by_turns(&mut self, repetition: usize) -> Result<()> {
         let configs: Vec<Config> = self.measured.iter().map(|measured| measured.config.clone()).collect();
         let daemons = configs
@@ -244,13 +242,11 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The recipe with one thread on one PU.
     fn serially(&self, index: usize) -> Recipe {
         let one = vec![("OMP_NUM_THREADS", Some("1".into()))];
         self.slowed(self.recipes[index].with(one, Some(self.pus[..1].to_vec())), index, false)
     }
 
-    /// The recipe with the whole machine.
     fn solo(&self, index: usize) -> Recipe {
         self.slowed(self.recipes[index].clone(), index, false)
     }

@@ -12,7 +12,6 @@ const BARS_HEIGHT: u32 = 340;
 const TRACE_HEIGHT: u32 = 260;
 const LEGEND_WIDTH: u32 = 150;
 
-/// What the daemon did in one co-run.
 pub struct Trace {
     pub config: String,
     pub start_ns: u64,
@@ -27,7 +26,6 @@ pub fn draw(mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32)
 fn paint(root: &Area<'_>, mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32) -> Drawn {
     let (top, rest) = root.split_vertically(BARS_HEIGHT);
     bars(&top, mix, configs)?;
-    // One time axis for all panels, so that they can be compared.
     let end = traces.iter().map(length).fold(0.1, f64::max);
     for (area, trace) in rest.split_evenly((traces.len().max(1), 1)).iter().zip(traces) {
         lines(area, mix, trace, end, pus)?;
@@ -106,7 +104,6 @@ fn lines(area: &Area<'_>, mix: &MixFile, trace: &Trace, end: f64, pus: u32) -> D
         .draw()?;
     for (index, program) in mix.programs.iter().enumerate() {
         let colour = PALETTE[index % PALETTE.len()];
-        // Equal DoPs are drawn a little apart, so that both can be seen.
         let apart = (index as f64 - (mix.programs.len() as f64 - 1.0) / 2.0) * most * 0.015;
         for steps in steps(trace, &program.name, apart) {
             chart.draw_series(LineSeries::new(steps, colour.stroke_width(2)))?;

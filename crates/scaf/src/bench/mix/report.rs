@@ -28,9 +28,7 @@ pub struct Report {
 #[derive(Debug, Serialize)]
 pub struct ConfigReport {
     pub name: String,
-    /// Whether a daemon managed the programs.
     pub managed: bool,
-    /// Median system throughput.
     pub stp: f64,
     pub stp_min: f64,
     pub stp_max: f64,
@@ -100,7 +98,6 @@ impl Report {
         }
     }
 
-    /// Whether all results were right.
     pub fn right(&self) -> bool {
         self.configs.iter().flat_map(|config| &config.programs).all(|program| program.verified)
     }

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// All programs at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// Nanoseconds of CLOCK_MONOTONIC.
@@ -25,12 +24,9 @@ pub struct Point {
     /// The daemon's number for the program; a restarted program gets another one.
     pub id: u64,
     pub name: String,
-    /// Contexts granted.
     pub dop: Option<u32>,
     pub attached_ns: u64,
-    /// When this DoP was granted.
     pub granted_ns: u64,
-    /// When this DoP was in effect.
     pub effective_ns: Option<u64>,
 }
 
@@ -62,7 +58,6 @@ impl Sampler {
         Sampler { stop, thread: Some(thread) }
     }
 
-    /// Stops the thread and returns its samples.
     pub fn finish(mut self) -> Vec<Sample> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
