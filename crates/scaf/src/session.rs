@@ -1,7 +1,7 @@
 //! The daemon for `scaf run`: a running one, else a new one for this user's session.
 //!
-//! The new daemon outlives the program: it leads its own session, has none of our files, and init adopts it
-//! at once, so that the program that we become has no unknown child.
+//! The new daemon outlives the program: it has a session of its own and none of our files. Init adopts it at
+//! once, so that the program that we become has no unknown child.
 
 use crate::daemon::{self, Absent};
 use scafd::paths::{self, Scope};

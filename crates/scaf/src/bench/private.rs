@@ -30,7 +30,7 @@ impl Private {
         Private::configured(policy, "", interrupt)
     }
 
-    /// Starts a daemon that doesn't count unmanaged load: programs that take turns with its own are such load.
+    /// Starts a daemon that doesn't count unmanaged load, such as programs that take turns with its own.
     pub fn beside_others(policy: &str, interrupt: &Interrupt) -> Result<Private> {
         Private::configured(policy, "count_load = false\n", interrupt)
     }
