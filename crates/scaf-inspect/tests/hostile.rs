@@ -1,4 +1,4 @@
-//! Damaged and hostile files get an answer or an error, and neither a panic nor an endless search.
+//! Damaged and hostile files get an answer or an error, never a panic or an endless search.
 
 use proptest::prelude::*;
 use proptest::{collection::vec, sample::Index};

@@ -1,9 +1,8 @@
-//! What the command says and exits with when something is wrong, and what it leaves behind: nothing.
+//! What the command says and exits with when something is wrong, and that it leaves nothing behind.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// `scaf` with a session folder of its own, in which no daemon runs.
 struct Scaf {
     folder: tempfile::TempDir,
 }
@@ -20,7 +19,7 @@ impl Scaf {
             .env("XDG_RUNTIME_DIR", self.folder.path())
             .env("XDG_DATA_HOME", self.folder.path().join("data"))
             .env_remove("SCAF_LIB")
-            // A machine that has a system-wide daemon isn't asked.
+            // Hides a system-wide daemon.
             .env("SCAF_SOCKET", self.folder.path().join("scafd.sock"));
         command
     }
@@ -265,7 +264,7 @@ fn the_doctor_looks_at_machine_and_program() {
     assert_eq!(scaf.run(&["doctor", "no-such-program-anywhere"]).status.code(), Some(127));
 }
 
-/// Has `scaf` remember programs of these names, with one region each.
+/// Makes `scaf` remember programs of these names, with one region each.
 fn remember(scaf: &Scaf, names: &[&str]) -> std::path::PathBuf {
     let file = scaf.folder.path().join("data/scaf/memory.sqlite");
     let mut memory = scaf_memory::Profiles::at(&file);
