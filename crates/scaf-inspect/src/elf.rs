@@ -19,7 +19,6 @@ const MAX_DATA: u64 = 256 << 20;
 const MAX_BUILD_ID: usize = 32;
 /// Most symbols or relocations of one module; libLLVM has 40,000.
 const MAX_ENTRIES: usize = 4_000_000;
-
 pub(crate) type File<'a, R> = ElfFile64<'a, LittleEndian, R>;
 
 pub(crate) struct Piece<'a> {

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 
 /// The largest file that is inspected, in bytes.
 pub(crate) const MAX_FILE: u64 = 1 << 30;
-
 /// Files up to this size, in bytes, are read at once: many small reads of a C library's tables are slow.
 const READ_AT_ONCE: u64 = 64 << 20;
 

@@ -8,13 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(crate) const VERSION: i64 = 1;
-
 /// How long to wait for another process that writes; keeping a profile takes about 5 ms.
 const PATIENCE: Duration = Duration::from_secs(2);
-
 /// Most pages of 4 KiB in a file (16 MiB); a program with 20 regions at 3 DoPs takes 5 KB.
 pub(crate) const MOST_PAGES: u32 = 4096;
-
 /// File systems without the shared memory that WAL needs: NFS, CIFS, SMB2, 9p, FUSE.
 const REMOTE: [i64; 5] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546];
 

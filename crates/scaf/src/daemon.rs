@@ -17,7 +17,6 @@ use std::time::Duration;
 
 /// Variable with a daemon's socket; `scaf run` sets it for the client library.
 pub const SOCKET_VARIABLE: &str = "SCAF_SOCKET";
-
 /// Longest wait for one packet. The daemon answers within 1 ms unless it is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
 

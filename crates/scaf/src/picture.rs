@@ -20,7 +20,6 @@ pub const PALETTE: [RGBColor; 8] = [
 /// For others' measurements and unmanaged programs.
 pub const GREYS: [RGBColor; 3] = [RGBColor(110, 110, 110), RGBColor(160, 160, 160), RGBColor(205, 205, 205)];
 pub const GRID: RGBAColor = RGBAColor(0, 0, 0, 0.12);
-
 /// Width of a picture, in pixels.
 pub const WIDTH: u32 = 960;
 pub const MARGIN: u32 = 14;
@@ -28,7 +27,6 @@ pub const TEXT: Letters = (FONT, 14);
 pub const HEADING: Letters = (FONT, 17);
 pub const TITLE: Letters = (FONT, 19);
 const FONT: &str = "sans-serif";
-
 pub type Letters = (&'static str, i32);
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub type Drawn = Result<(), Box<dyn std::error::Error>>;

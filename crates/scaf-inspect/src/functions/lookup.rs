@@ -8,7 +8,6 @@ use super::omp::OMP;
 
 /// Prefixes of names that a file needs in order to start a region or to ask about a team.
 pub(crate) const PREFIXES: [&str; 4] = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
-
 /// Assumed where the number of arguments is unknown: one per argument register.
 const UNKNOWN: usize = 6;
 

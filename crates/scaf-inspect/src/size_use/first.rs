@@ -9,7 +9,6 @@ use crate::decode::{Flow, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const SPLITS: &str = "has code that the first thread of a team does not come to";
-
 /// Most such branches in one function; each is followed over the whole function.
 const MAX_FIRSTS: usize = 64;
 const MAX_HOPS: usize = 4;

@@ -21,7 +21,6 @@ use std::time::Duration;
 
 /// Prefixes of variables that govern OpenMP or scaf; every run starts without them.
 const GOVERNING: [&str; 4] = ["OMP_", "GOMP_", "KMP_", "SCAF_"];
-
 const OUTPUT_BYTES: u64 = 64 << 20;
 
 #[derive(Clone, Debug)]

@@ -19,12 +19,9 @@ use std::time::Instant;
 pub const PROBE: &str = "empty";
 /// The same kernel built by clang, for LLVM's runtime; measured if it is there.
 const LLVMS_PROBE: &str = "clang/empty";
-
 const CAP_S: f64 = 120.0;
-
 /// Most pairs of runs until both have the right teams.
 const ATTEMPTS: u32 = 8;
-
 /// Starts of `/bin/true` of each kind. A start takes 0.5 ms and scatters by a tenth of that, so the median of
 /// 400 is good to a few microseconds.
 const STARTS: usize = 1_000;

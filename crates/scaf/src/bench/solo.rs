@@ -16,7 +16,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 const CAP_S: f64 = 600.0;
-
 /// Length of a turn. With turns of 0.1 s a managed run of `cg` lost 1.5 to 2.3%, with turns of 1 s nothing
 /// (two plain runs differed by 0.5 and 0.1%): the stops cost this, not the management.
 const TURN: Duration = Duration::from_secs(1);

@@ -7,7 +7,6 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 const KNEE: f64 = 0.95;
-
 /// All DoPs up to this one are listed; beyond, one for each 5%.
 const ALL: u32 = 64;
 

@@ -11,7 +11,6 @@ pub(crate) const RCX: Register = 1;
 pub(crate) const RDX: Register = 2;
 pub(crate) const RSI: Register = 6;
 pub(crate) const RDI: Register = 7;
-
 pub(crate) const RESULT: Register = RAX;
 pub(crate) const SECOND_RESULT: Register = RDX;
 pub(crate) const STACK_POINTER: Register = 4;

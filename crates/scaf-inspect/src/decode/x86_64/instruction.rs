@@ -6,7 +6,6 @@ use iced_x86::{
 
 /// Offset of gcc's stack canary from the thread pointer; all threads have the same canary.
 const CANARY: u64 = 0x28;
-
 /// Instructions that change a thread's control state, such as its rounding mode.
 const CONTROL: [Mnemonic; 4] = [Mnemonic::Ldmxcsr, Mnemonic::Vldmxcsr, Mnemonic::Fldcw, Mnemonic::Fldenv];
 

@@ -23,10 +23,8 @@ use std::time::Duration;
 
 /// The kernel that counts its steps.
 pub const PROBE: &str = "gang";
-
 /// Seconds from the programs' start to the window, in which they are attached, inspected, and given turns.
 const RUN_UP_S: f64 = 1.0;
-
 /// Seconds that a run may exceed its window by: unmanaged, a spinning program may reach its last barrier
 /// late.
 const CAP_S: f64 = 60.0;
