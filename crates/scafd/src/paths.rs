@@ -20,6 +20,7 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// "system" or "session".
     pub fn name(self) -> &'static str {
         match self {
             Scope::System => "system",

@@ -89,6 +89,7 @@ pub enum Told {
     },
 }
 
+/// The daemon's side of the thread.
 pub struct Remember {
     machine: String,
     to: SyncSender<Ask>,

@@ -114,6 +114,7 @@ impl Trials {
         Some(order)
     }
 
+    /// What people see of it.
     pub fn snapshot(&self) -> control::Experiments {
         control::Experiments {
             made: self.made,

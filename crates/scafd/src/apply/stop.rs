@@ -56,10 +56,12 @@ impl Way {
         Way::ALL.iter().zip(1..).find(|(way, _)| **way == self).map_or(0, |(_, code)| code)
     }
 
+    /// The way of that [`Way::code`].
     pub fn of_code(code: u32) -> Option<Way> {
         Way::ALL.get((code as usize).checked_sub(1)?).copied()
     }
 
+    /// Its name for people.
     pub fn name(self) -> &'static str {
         match self {
             Way::FreezeV2 => "cgroup.freeze (version 2)",
@@ -155,6 +157,7 @@ fn home(root: &Path, pid: u32, controller: &str) -> io::Result<PathBuf> {
     Ok(if ours { group.parent().map(Path::to_owned).unwrap_or(group) } else { group })
 }
 
+/// A program that is stopped now and then.
 pub struct Held {
     way: Way,
     pid: u32,

@@ -22,7 +22,9 @@ use scaf_policy::{Policy, ProgramId, PuSet, Topology};
 
 /// Token of the signals' pipe. Helpers' pipes have the tokens from [`FIRST_HELPER`] on.
 pub const SIGNALS: u64 = 1;
+/// See [`SIGNALS`].
 pub const MEMORY: u64 = 2;
+/// See [`SIGNALS`].
 pub const FIRST_HELPER: u64 = 3;
 
 /// What a daemon is made of.

@@ -32,6 +32,7 @@ impl Limits {
     }
 }
 
+/// Reads files and clocks.
 #[derive(Clone, Debug)]
 pub struct Observer {
     root: PathBuf,
@@ -111,6 +112,7 @@ impl Observer {
         counters::Counting::new(&self.root, chosen)
     }
 
+    /// A process; nothing is read yet.
     pub fn process(&self, pid: u32) -> process::Process {
         process::Process::new(&self.root, pid)
     }

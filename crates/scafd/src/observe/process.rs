@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// One process, which may end at any time; nothing is read before it is asked for.
 #[derive(Clone, Debug)]
 pub struct Process {
     folder: PathBuf,

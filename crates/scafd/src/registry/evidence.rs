@@ -37,7 +37,9 @@ pub struct Evidence {
     pub tie: Tie,
     /// What hardware counters say of it; [`Counters::speedup`] is what they make of it.
     counters: Counters,
+    /// Its serial experiments.
     pub trials: Trials,
+    /// Where it is sent to for a moment.
     pub steps: Steps,
     /// Latest reading of its report page.
     pub seen: Option<Seen>,

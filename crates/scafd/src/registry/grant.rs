@@ -16,6 +16,7 @@ pub struct Grant {
     /// This and earlier ones, the latest last: threads created during a change may have any. See
     /// [`Grant::remember`].
     pub masks: Vec<PuSet>,
+    /// When its affinity was changed last.
     pub moved_ns: Option<u64>,
     /// The program's number of threads then.
     pub threads: u32,

@@ -16,12 +16,19 @@ use scaf_proto::grant::Word;
 /// One program.
 #[derive(Clone, Debug)]
 pub struct Program {
+    /// Who it is.
     pub identity: Identity,
+    /// What it asked for.
     pub wishes: Wishes,
+    /// Where it may run.
     pub reach: Reach,
+    /// What its code allows.
     pub code: Code,
+    /// What it has.
     pub grant: Grant,
+    /// What is known of its speedup.
     pub evidence: Evidence,
+    /// What it is doing.
     pub phase: Phase,
 }
 

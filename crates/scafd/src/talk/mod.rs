@@ -72,6 +72,7 @@ struct Client {
     outbox: VecDeque<Vec<u8>>,
 }
 
+/// All connections.
 pub struct Talk {
     epoll: OwnedFd,
     listener: Listener,

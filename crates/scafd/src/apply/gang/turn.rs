@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 /// A program that takes turns.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Member {
+    /// Process id.
     pub pid: u32,
     /// When it started; a later process with the same id is not touched.
     pub starttime: u64,
@@ -15,6 +16,7 @@ pub struct Member {
 pub struct Turn {
     /// At least 1.
     pub slices: u32,
+    /// Who runs.
     pub members: Vec<Member>,
 }
 

@@ -64,6 +64,7 @@ pub enum Access {
 
 type Codes = [Option<Code>; EVENTS];
 
+/// Counters of all programs.
 #[derive(Debug)]
 pub struct Counting {
     root: PathBuf,
@@ -82,6 +83,7 @@ struct Program {
     tries: u32,
 }
 
+/// What the caller may want to tell.
 #[derive(Debug, PartialEq)]
 pub enum Note {
     /// An event that the configuration names can't be counted; why.
