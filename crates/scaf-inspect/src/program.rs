@@ -19,7 +19,7 @@ const SCRIPT_LINE: u64 = 256;
 pub enum ProgramKind {
     /// A compiled program or library.
     Elf {
-        /// The facts about the file, without its libraries; see [`crate::process`] for those.
+        /// The facts about the file, without its libraries; see [`crate::process()`] for those.
         facts: ModuleFacts,
     },
     /// A script: its interpreter and that one's libraries decide.
