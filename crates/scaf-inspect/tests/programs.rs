@@ -15,7 +15,6 @@ fn built(folder: &Path, source: &str, flags: &[&str]) -> PathBuf {
     out
 }
 
-/// Runs a program until it prints a line, and judges it while it runs; returns its process id as well.
 fn judged_running(program: &Path) -> (ProcessFacts, u32) {
     let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();

@@ -1,6 +1,5 @@
-//! Each sample in tests/samples is compiled at every level and judged. `depends_*` must be refused whatever
-//! the compiler made of it, because resizing would break the program. `harmless_*` must pass at the usual
-//! levels.
+//! Each sample in tests/samples is compiled at every level and judged. `depends_*` must always be refused;
+//! `harmless_*` must pass at the usual levels.
 
 use scaf_inspect::{ModuleFacts, SizeUse, module};
 use std::path::{Path, PathBuf};
@@ -48,7 +47,6 @@ fn is_let_through(facts: &ModuleFacts) -> bool {
     facts.size_use.is_harmless() && !facts.thread_local
 }
 
-/// Samples of a kind that are judged wrongly, with their levels.
 fn wrong<'l>(
     kind: &str,
     levels: impl Iterator<Item = &'l [&'l str]> + Clone,
@@ -82,7 +80,6 @@ fn loops_that_only_look_at_memory_are_found_and_no_others() {
         wrong("spins_", optimising, |_, _, facts| facts.spins.is_none().then(|| "not found".to_owned()));
     let found = ["harmless_", "depends_"].map(|kind| {
         wrong(kind, LEVELS.into_iter(), |sample, _, facts| {
-            // Samples that wait for a flag may spin.
             let waits = std::fs::read_to_string(sample).unwrap().contains("while (!");
             facts.spins.clone().filter(|_| !waits)
         })
