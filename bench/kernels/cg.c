@@ -1,8 +1,6 @@
-/*
- * CG (RNR-94-007, section 2.4): the inverse power method on a random sparse symmetric matrix, with
- * conjugate gradients as the solver. Irregular reads, and three short loop nests a step: a program whose
- * regions last tens of microseconds in class S and about a millisecond in class A.
- */
+/* CG (RNR-94-007, section 2.4): the inverse power method on a random sparse symmetric matrix, with conjugate
+ * gradients as the solver. Irregular reads, and three short loop nests a step: a program whose regions last
+ * tens of microseconds in class S and about a millisecond in class A. */
 #include "common.h"
 
 #include <math.h>

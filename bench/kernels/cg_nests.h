@@ -1,7 +1,5 @@
-/*
- * The parallel loop nests of cg.c, read once for each form; see nest.h.
- * Scalars that a team shares are file-scope; they're set only in ONCE blocks, between two barriers.
- */
+/* The parallel loop nests of cg.c, read once for each form; see nest.h. Scalars that a team shares are
+ * file-scope; they're set only in ONCE blocks, between two barriers. */
 #include "nest.h"
 
 /* 25 steps of conjugate gradients for A z = x; leaves z, and ||x - A z|| squared in `residual`. */

@@ -62,10 +62,8 @@ void *must_alloc(size_t count, size_t size);
 /* |got - want| <= epsilon |want|, the way NPB compares. False for NaN. */
 bool close_to(double got, double want, double epsilon);
 
-/*
- * NPB's generator: x <- a x mod 2^46 (RNR-94-007, section 2.3). Unsigned 64-bit multiplication wraps at
- * 2^64, a multiple of 2^46, so the low 46 bits are exact and equal to NPB's split double arithmetic.
- */
+/* NPB's generator: x <- a x mod 2^46 (RNR-94-007, section 2.3). Unsigned 64-bit multiplication wraps at 2^64,
+ * a multiple of 2^46, so the low 46 bits are exact and equal to NPB's split double arithmetic. */
 #define LCG_A UINT64_C(1220703125) /* 5^13 */
 #define LCG_SEED UINT64_C(314159265)
 #define LCG_MASK ((UINT64_C(1) << 46) - 1)

@@ -1,7 +1,5 @@
-/*
- * EP, "embarrassingly parallel" (RNR-94-007, section 2.3): Gaussian pairs by the polar method, counted in
- * square annuli. Scales perfectly; the yardstick for what a DoP can give.
- */
+/* EP, "embarrassingly parallel" (RNR-94-007, section 2.3): Gaussian pairs by the polar method, counted in
+ * square annuli. Scales perfectly; the yardstick for what a DoP can give. */
 #include "common.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
-/*
- * Fibonacci numbers by recursion, in the manner of BOTS's fib: tasks down to a depth, plain calls below.
- * Nothing but calls and tasks: with a deep --cutoff it measures the runtime's task queue.
- */
+/* Fibonacci numbers by recursion, in the manner of BOTS's fib: tasks down to a depth, plain calls below.
+ * Nothing but calls and tasks: with a deep --cutoff it measures the runtime's task queue. */
 #include "common.h"
 
 static const int ARGUMENT[] = {[CLASS_S] = 28, [CLASS_W] = 42, [CLASS_A] = 45};

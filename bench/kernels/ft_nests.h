@@ -1,7 +1,5 @@
-/*
- * The parallel loop nests of ft.c, read once for each form; see nest.h. Transforms along x and y share out
- * the planes of z; those along z share out the rows of y, and so touch every plane: FT's transposition.
- */
+/* The parallel loop nests of ft.c, read once for each form; see nest.h. Transforms along x and y share out
+ * the planes of z; those along z share out the rows of y, and so touch every plane: FT's transposition. */
 #include "nest.h"
 
 /* A random field in `spectrum`. Each plane jumps to its own place in the random sequence. */

@@ -1,8 +1,6 @@
-/*
- * IS (RNR-94-007, section 2.7): ranks integer keys by counting. Integer work with scattered writes, cut
- * into four regions a ranking. Where NPB keeps a histogram for each thread, this keeps one for each of a
- * fixed number of blocks of keys: the same memory traffic, without asking who is in the team.
- */
+/* IS (RNR-94-007, section 2.7): ranks integer keys by counting. Integer work with scattered writes, cut into
+ * four regions a ranking. Where NPB keeps a histogram for each thread, this keeps one for each of a fixed
+ * number of blocks of keys: the same memory traffic, without asking who is in the team. */
 #include "common.h"
 
 #include <stdlib.h>

@@ -181,11 +181,9 @@ static void solve_rigid(int iterations)
 
 #else
 
-/*
- * Static loops of equal length give a block to the same thread in every plane, and a thread its blocks in
- * order, so the block before is either the same thread's or being worked on, and so is the block after in
- * the plane before: no deadlock, at any team size.
- */
+/* Static loops of equal length give a block to the same thread in every plane, and a thread its blocks in
+ * order, so the block before is either the same thread's or being worked on, and so is the block after in the
+ * plane before: no deadlock, at any team size. */
 static void lower_sweep(struct flag *flags, long before)
 {
 #pragma omp parallel

@@ -1,7 +1,5 @@
-/*
- * The parallel loop nests of mg.c, read once for each form; see nest.h. Each nest runs over the planes of
- * the slowest dimension. Inside the planes, mg.c's inline functions do the work.
- */
+/* The parallel loop nests of mg.c, read once for each form; see nest.h. Each nest runs over the planes of the
+ * slowest dimension. Inside the planes, mg.c's inline functions do the work. */
 #include "nest.h"
 
 /* The periodic neighbours of the first and last plane; a plane's own edges are already wrapped. */

@@ -1,7 +1,5 @@
-/*
- * Merge sort by tasks, in the manner of BOTS's sort: both the halves and the merging are split into tasks.
- * Parallelism grows and shrinks along the recursion; a team of any size runs the same tasks.
- */
+/* Merge sort by tasks, in the manner of BOTS's sort: both the halves and the merging are split into tasks.
+ * Parallelism grows and shrinks along the recursion; a team of any size runs the same tasks. */
 #include "common.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
-/*
- * LU factorisation of a sparse matrix of dense blocks by tasks, in the manner of BOTS's sparselu. Tasks of
+/* LU factorisation of a sparse matrix of dense blocks by tasks, in the manner of BOTS's sparselu. Tasks of
  * three kinds and a taskwait after each kind; how many there are differs from step to step, so the load does.
- * A block is changed by one task at a time and in the same order always: results are bit-identical.
- */
+ * A block is changed by one task at a time and in the same order always: results are bit-identical. */
 #include "common.h"
 
 #include <math.h>

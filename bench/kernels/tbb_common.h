@@ -1,7 +1,5 @@
-/*
- * What the oneTBB kernels share: work with the same result to the last bit, and counting who does it. Sums
- * are of integers and wrap around, so that the order doesn't matter.
- */
+/* What the oneTBB kernels share: work with the same result to the last bit, and counting who does it. Sums
+ * are of integers and wrap around, so that the order doesn't matter. */
 #ifndef KERNELS_TBB_COMMON_H
 #define KERNELS_TBB_COMMON_H
 

@@ -43,7 +43,6 @@ fn a_program_that_binds_itself_is_left_alone() {
     let pus: Vec<String> = house.snapshot().pus.iter().map(|pu| pu.to_string()).collect();
     let program = house.program("loops").start();
     program.until("it is attached", |program| program.dop.is_some());
-    // Somebody moves it by hand, to where it was not put.
     let moved = house.at("/usr/bin/taskset".as_ref()).unmanaged();
     let pid = program.pid().to_string();
     moved.args(["-a", "-c", "-p", &pus[1], &pid]).run();

@@ -6,7 +6,6 @@ use crate::support::{House, Running, example, library_folder, released, root, wa
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Waits until the example says last that so many of its threads are to work.
 fn until_it_runs_on(pool: &Running, threads: u32) {
     let line = format!("threads={threads}");
     wait_for(&line, || (pool.printed().lines().last() == Some(&line)).then_some(()));
@@ -91,7 +90,6 @@ fn a_program_may_bring_the_library_itself() {
     let loads = loads.env("SCAF_SOCKET", house.socket()).env("SCAF_MAX", "1").start();
     loads.until("it is managed", |program| program.dop == Some(1) && program.regions > 3);
     assert_eq!(loads.finish().well().number("last"), 1);
-    // Or be linked with it, which is then there once, also under `scaf run`.
     let linked = library_folder().join("api_linked");
     let library = released("libscaf.so");
     let folder = library.parent().unwrap_or(Path::new("."));
@@ -191,7 +189,6 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_abi_is_what_it_was() {
         command.args(["-Wall", "-Wextra", "-pedantic", "-Werror"]).arg(&uses);
         match command.output() {
             Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
-            // Nobody needs LLVM's compilers.
             Err(e) => assert!(compiler.starts_with("clang"), "{compiler}: {e}"),
         }
     }
@@ -201,7 +198,6 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_abi_is_what_it_was() {
         symbols.lines().filter_map(|line| line.split_once(" T ")).map(|(_, name)| name).collect();
     ours.retain(|name| name.starts_with("scaf"));
     ours.sort_unstable();
-    // A version would follow a name after an @: there is none, they are found by their names alone.
     let names = "api_version begin dop end managed register unregister wait";
     assert_eq!(ours, names.split(' ').map(|name| format!("scaf_{name}")).collect::<Vec<_>>());
 }

@@ -23,7 +23,6 @@ fn openblas(program: &Program) -> Option<&Runtime> {
     program.runtimes.iter().find(|runtime| runtime.name == "OpenBLAS")
 }
 
-/// Waits until its OpenBLAS has so many threads.
 fn until_threads(program: &Running, threads: u32) -> Program {
     program.until(&format!("{threads} threads of OpenBLAS"), |seen| {
         openblas(seen).is_some_and(|openblas| openblas.threads == threads)
@@ -34,7 +33,6 @@ fn sleep(seconds: f64) {
     std::thread::sleep(Duration::from_secs_f64(seconds));
 }
 
-/// Alone, beside another program, and alone again.
 fn has_its_threads_follow(kind: &str) {
     let house = House::giving_all("equi");
     let program = numpy(&house, &[kind], &[]);
@@ -92,7 +90,6 @@ fn a_users_own_number_of_threads_is_kept() {
     let program = program.env("OPENBLAS_NUM_THREADS", "1").start();
     until_ready(&program);
     sleep(1.0);
-    // It does nothing that could be shared, so it is left alone.
     assert!(program.seen().is_none(), "{:?}", program.seen());
     let done = program.finish().well();
     assert_eq!(

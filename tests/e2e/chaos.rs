@@ -1,8 +1,6 @@
 //! Chaos: grants of any size on any PUs, a thousand decisions a second. Every program computes what it
-//! computes alone, and ends.
-//!
-//! Each test runs a fixed number of rounds, each with another seed. `SCAF_SOAK_S` (`make soak`) has each test
-//! go on for that many seconds.
+//! computes alone, and ends. Each round has another seed; with `SCAF_SOAK_S` (`make soak`) a test goes on for
+//! so many seconds.
 
 use crate::real::{has_a_blas, python};
 use crate::support::{By, Done, House, clang_kernel, compiled_by, kernel, root};

@@ -13,7 +13,6 @@ fn until_it_has(program: &Running, count: usize) {
 #[test]
 fn idle_threads_are_there_while_a_team_is_folded_and_gone_afterwards() {
     let house = House::open("equi");
-    // A team of two, which can't be resized.
     let program = house.program("waits").threads(2).start();
     program.until("alone", |program| program.dop == Some(2) && program.regions > 10);
     until_it_has(&program, 2);
@@ -43,7 +42,6 @@ fn whoever_limits_threads_or_chose_how_to_wait_gets_none_of_ours() {
 #[test]
 fn where_the_system_has_no_more_threads_the_program_goes_on_without() {
     let house = House::open("equi");
-    // Memory for two threads' stacks, not for three more.
     let limited = ["sh", "-c", "ulimit -s 262144; ulimit -v 1000000; exec \"$@\"", "sh"];
     let program = house.at(&kernel("cg")).args(["--class=W", "--form=region", "--repeat=3"]);
     let done = program.threads(2).option("--max", 1).under(&limited).run().well();

@@ -63,8 +63,7 @@ fn counters_of_a_real_programs_threads_make_a_speedup() {
         program.counters.is_some_and(|counters| counters.speedup.is_some())
     });
     let counters = seen.counters.expect("just seen");
-    // A thread does as much a cycle at any DoP here, so the speedup is what useful time says: at most 1.33,
-    // but for what else runs.
+    // A thread does as much a cycle at any DoP here, so the speedup is at most 1.33, but for what else runs.
     assert_eq!(counters.speedup_dop, Some(2));
     assert!(counters.speedup.is_some_and(|speedup| speedup > 0.1 && speedup < 4.0), "{counters:?}");
     assert!(counters.rates.ipc.is_some_and(|ipc| (0.9..1.1).contains(&ipc)), "{counters:?}");

@@ -62,7 +62,6 @@ fn every_construct_is_right_while_grants_come_and_go() {
     }
 }
 
-/// Runs a program with grants of one and of two PUs and looks that all its rounds were right.
 fn are_right(name: &str, variable: &str, value: &str) -> [Done; 2] {
     [1, 2].map(|max| {
         let house = House::open("equi");

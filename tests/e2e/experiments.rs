@@ -7,7 +7,6 @@ use scafd::control::Program;
 /// Tries every region of several threads, one after the other.
 const EVERY: (&str, &str) = ("SCAF_EXPERIMENT_EVERY", "1");
 
-/// A house whose daemon looks often, so that short programs' experiments are counted.
 fn house() -> House {
     House::configured("equi", "rate_hz = 100\ncount_load = false\n")
 }
@@ -57,7 +56,6 @@ fn a_program_notices_nothing() {
     }
 }
 
-/// Its region never ends with one thread.
 fn waiting(house: &House) -> Running<'_> {
     house.program("experiments").args(["alone"]).threads(2).env(EVERY.0, EVERY.1).start()
 }
@@ -158,7 +156,6 @@ fn experiments_change_no_real_programs_result() {
     }
 }
 
-/// Regions of 100 ms that compute, one thread's work in each.
 fn computing<'h>(house: &'h House) -> Running<'h> {
     let words = ["--class=W", "--serial-us=1000", "--parallel-us=100000", "--repeat=100000"];
     house.at(&kernel("phases")).args(words).threads(2).start()

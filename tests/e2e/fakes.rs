@@ -18,7 +18,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// What a fake answers to whoever connects: bytes, and files with them.
 type Answer = (Vec<u8>, fn() -> Vec<OwnedFd>);
 
-/// Ends the server, also when a test fails.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -41,7 +40,6 @@ fn beside(answer: &Answer) -> Done {
     })
 }
 
-/// A server's socket.
 fn listening(path: &Path) -> OwnedFd {
     let listener = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).expect("socket");
     bind(&listener, &SocketAddrUnix::new(path).expect("path")).expect("bind");
@@ -66,7 +64,6 @@ fn serve(listener: &OwnedFd, (bytes, files): &Answer, asked: &AtomicU32, enough:
         if !files.is_empty() {
             control.push(SendAncillaryMessage::ScmRights(&files));
         }
-        // The guest may have hung up.
         let _ = sendmsg(&guest, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL);
         guests.push(guest);
     }

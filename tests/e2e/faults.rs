@@ -19,7 +19,6 @@ fn a_killed_daemon_harms_nobody_and_affinities_are_given_back() {
         let other = other.finish().well();
         assert_eq!(other.number("wrong"), 0);
     }
-    // The socket that is left behind by a killed daemon hinders neither programs nor the next daemon.
     assert!(socket.exists());
     house.program("loops").preloaded().run().well();
     house.end_daemon(libc::SIGKILL);
@@ -34,7 +33,6 @@ fn a_program_without_a_daemon_has_its_own_teams_again() {
     program.until_resized_to(1);
     crate::support::kill(house.daemon());
     wait_for("both PUs again", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 2));
-    // It looks for the daemon about once a second.
     std::thread::sleep(std::time::Duration::from_secs(3));
     assert_eq!(program.finish().well().number("last"), 2);
 }

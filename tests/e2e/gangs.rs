@@ -25,13 +25,11 @@ fn spinners(house: &House) -> (Running<'_>, Running<'_>) {
     both
 }
 
-/// The group that stops a program.
 fn group(pid: u32, way: Way) -> Option<PathBuf> {
     let group = scafd::observe::cgroup::group_of(Path::new("/"), pid, way.controller()?)?;
     group.to_string_lossy().contains("scaf-gang-").then_some(group)
 }
 
-/// Whether a program gets on: its CPU clock does.
 fn gets_on(pid: u32) -> bool {
     let cpu_ns = || scafd::observe::clock::cpu_ns(pid).unwrap_or(0);
     let before = cpu_ns();
@@ -43,7 +41,6 @@ fn turns(snapshot: &Snapshot, count: usize) -> Option<()> {
     (snapshot.turns.as_ref()?.round.len() == count).then_some(())
 }
 
-/// Waits until one of two programs is stopped, and gives it.
 fn stopped_one(a: u32, b: u32) -> u32 {
     wait_for("one of them is stopped", || [a, b].into_iter().find(|pid| !gets_on(*pid)))
 }
@@ -163,7 +160,6 @@ fn children_of_a_program_that_takes_turns_are_put_back() {
     let house = House::giving_all("equi");
     let (a, b) = spinners(&house);
     let folder = wait_for("a group", || group(a.pid(), way));
-    // As if it had been born there.
     let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("sleep");
     std::fs::write(folder.join("cgroup.procs"), child.id().to_string()).expect("moving it");
     wait_for("it is put back", || group(child.id(), way).is_none().then_some(()));
@@ -179,7 +175,6 @@ fn a_stop_by_its_user_outlives_its_turns_and_the_other_has_all_the_time() {
     let (a, b) = spinners(&house);
     wait_for("its turn", || gets_on(a.pid()).then_some(()));
     a.signal(libc::SIGSTOP);
-    // Its turns are found empty, and passed on.
     wait_for("the other one is stopped no more", || (0..20).all(|_| gets_on(b.pid())).then_some(()));
     assert!((0..5).all(|_| !gets_on(a.pid())));
     a.signal(libc::SIGCONT);

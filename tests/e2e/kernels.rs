@@ -3,8 +3,7 @@
 use crate::support::{Done, House, kernel};
 use scafd::control::Mechanism;
 
-/// Has each form verify under both policies, alone and two at once. With `repeat` a run lasts about 0.2 s, so
-/// that grants change within it. Where the value doesn't depend on the team, it must not depend on us either.
+/// Has each form verify under both policies, alone and two at once; with `repeat` grants change within a run.
 fn computes_the_same(name: &str, forms: &[&str], repeat: u32, deterministic: bool) {
     for policy in ["equi", "scaf"] {
         let house = House::open(policy);
@@ -36,7 +35,6 @@ tests! {
     mg_computes_the_same: computes_the_same("mg", &["loops", "region"], 100, false);
     ft_computes_the_same: computes_the_same("ft", &["loops", "region"], 5, false);
     is_computes_the_same: computes_the_same("is", &["loops"], 40, true);
-    /// Its threads spin on flags: folded, they wait for whole time slices. So it repeats once.
     lu_computes_the_same: computes_the_same("lu", &["loops", "serial"], 1, true);
     lu_rigid_computes_the_same: computes_the_same("lu_rigid", &["rigid"], 1, true);
     sort_computes_the_same: computes_the_same("sort", &["tasks"], 15, true);
@@ -72,7 +70,6 @@ fn the_kernels_are_resized_or_start_wide() {
 fn a_team_that_would_wait_for_itself_is_let_go() {
     let house = House::open("equi");
     let rigid = house.at(&kernel("lu_rigid")).args(["--class=W", "--repeat=2"]).option("--max", 1).start();
-    // Until its first decision it is unmanaged for another reason.
     let seen = rigid.until("it is left alone", |program| program.mechanism_reason.contains("spin"));
     assert_eq!(seen.mechanism, Mechanism::Unmanaged, "{seen:?}");
     assert!(seen.mechanism_reason.contains("solve_rigid"), "{seen:?}");

@@ -2,7 +2,6 @@
 
 use crate::support::{House, Running, wait_for};
 
-/// When each region began and ended so far, in ns of CLOCK_MONOTONIC.
 fn regions(program: &Running) -> Vec<(u64, u64)> {
     let times = |line: &str| {
         let (begin, end) = line.strip_prefix("region=")?.split_once(' ')?;
@@ -16,7 +15,6 @@ fn slow_house() -> House {
     House::pretending("core:4 pu:1", "curve", "rate_hz = 1\n")
 }
 
-/// When that decision was made, in ns of CLOCK_MONOTONIC, and how many contexts the program that lends got.
 fn decision(house: &House, number: u64) -> Option<(u64, u64)> {
     let told = house.says(&["why", "lender", "--json", "--at", &number.to_string()]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");

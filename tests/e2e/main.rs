@@ -1,11 +1,8 @@
-//! End to end: the real daemon, real programs, real faults. What each test is about is its name.
-//!
-//! Every test has a [`support::House`] of its own: a folder, a daemon on a socket in it, and programs that
-//! `scaf run` starts. One house is open at a time, for the daemon would take other tests' programs for
-//! unmanaged load. No test asserts a time; what takes time is waited for.
-//!
-//! The programs are the kernels (build/kernels), real ones (bench/real), and small ones (tests/programs) that
-//! are compiled when a test needs them.
+//! End to end: the real daemon, real programs, real faults. Every test has a [`support::House`] of its own: a
+//! folder, a daemon on a socket in it, and programs that `scaf run` starts. One house is open at a time, for
+//! the daemon would take other tests' programs for unmanaged load. No test asserts a time; what takes time is
+//! waited for. The programs are the kernels (build/kernels), real ones (bench/real), and small ones
+//! (tests/programs).
 
 #[macro_use]
 mod support;

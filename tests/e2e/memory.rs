@@ -8,7 +8,6 @@ fn start<'h>(house: &'h House, repeat: &str) -> Running<'h> {
     house.at(&kernel("phases")).args(half_serial).threads(2).start()
 }
 
-/// A run that lasts until its speedup is known.
 fn learn(house: &House) {
     let program = start(house, "--repeat=1000");
     until_both_are_observed(&program);
@@ -30,10 +29,8 @@ fn a_second_run_starts_with_the_curve_of_the_first_though_the_daemon_is_another(
     let kept = kept["curve"]["points"][1]["speedup"].as_f64().expect("a speedup on two contexts");
     let second = start(&house, "--repeat=1000");
     let seen = second.until("what the first run taught", |program| program.earlier_runs == 1);
-    // What is serial in it is measured anew, so that it isn't quite the same.
     let now = observed(&seen, 2).and_then(|point| point.observed).expect("a curve");
     assert!((0.6..1.6).contains(&(now / kept)), "{now} now, {kept} kept");
-    // With other arguments its regions are the same.
     let third = start(&house, "--repeat=1001");
     let seen = third.until("what the first run taught", |program| program.earlier_runs > 0);
     assert!(observed(&seen, 2).is_some(), "{seen:#?}");

@@ -2,7 +2,6 @@
 
 use crate::support::{House, Running, cpus_of, root_user, wait_for};
 
-/// A program on one PU.
 fn narrowed<'h>(house: &'h House, how: &str) -> Running<'h> {
     let program = house.program("processes").args([how]).option("--max", 1);
     // In a forked child, libgomp waits for ever for the threads of its parent's teams: there must be none.
@@ -12,14 +11,12 @@ fn narrowed<'h>(house: &'h House, how: &str) -> Running<'h> {
     program
 }
 
-/// The same, and it has been told to act.
 fn acting<'h>(house: &'h House, how: &str) -> Running<'h> {
     let program = narrowed(house, how);
     program.signal(libc::SIGUSR1);
     program
 }
 
-/// The number that it printed after `key=`.
 fn told(program: &Running, key: &str) -> u32 {
     wait_for(&format!("it prints {key}"), || {
         let printed = program.printed();

@@ -1,5 +1,4 @@
-//! Programs that fix the size of their teams, or count on it, always find it, whatever the grant: they are
-//! folded or virtualised.
+//! Programs that fix the size of their teams, or count on it, always find it, whatever the grant.
 
 use crate::support::House;
 use scafd::control::Mechanism;

@@ -1,5 +1,4 @@
-//! Real programs (bench/real), which fix their team sizes. Folded onto one PU beside another program, they
-//! compute what they compute alone and unmanaged, bit for bit.
+//! Real programs (bench/real), which fix their team sizes, compute the same bits folded beside another one.
 
 use crate::support::{Done, House, compiled, kernel, root};
 use scafd::control::Mechanism;
@@ -83,7 +82,6 @@ tests! {
         passes_what_it_passes_alone("lightgbm");
 }
 
-/// Threads of a process that run or want to.
 fn running(pid: u32) -> usize {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let runs = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'));

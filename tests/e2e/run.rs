@@ -96,7 +96,6 @@ fn exit_codes_and_signals_pass_through() {
     }
 }
 
-/// The environment that a program sees, given some variables.
 fn environment(house: &House, before: &[(&str, &str)]) -> Vec<String> {
     let mut start = house.at(Path::new("env"));
     for (name, value) in before {

@@ -1,5 +1,4 @@
-//! Slow motion: contexts that are control groups. Groups carry out the grants, results are right, and no
-//! group is left.
+//! Slow motion: contexts that are control groups.
 
 use crate::support::{House, kernel, root_user, wait_for};
 use std::path::{Path, PathBuf};
@@ -29,7 +28,6 @@ fn bench(house: &House) -> Option<Command> {
     Some(command)
 }
 
-/// Folders of groups that this benchmark made.
 fn groups(maker: u32) -> Vec<PathBuf> {
     let Some((parent, _)) = scafd::observe::cgroup::cpu_group(Path::new("/")) else { return Vec::new() };
     let ours = format!("scaf-slow-{maker}-");
@@ -37,7 +35,6 @@ fn groups(maker: u32) -> Vec<PathBuf> {
     entries.filter(|path| path.to_string_lossy().contains(&ours)).collect()
 }
 
-/// Threads of a group.
 fn threads(group: &Path) -> usize {
     let files =
         ["tasks", "cgroup.threads"].map(|file| std::fs::read_to_string(group.join(file)).unwrap_or_default());

@@ -1,5 +1,4 @@
-//! Programs of oneTBB: with PyPI's library, which asks how many workers it may have, and with Debian's, which
-//! is too old for that and is folded.
+//! Programs of oneTBB: PyPI's asks how many workers it may have, Debian's is too old for that and is folded.
 
 use crate::support::{House, Running, Start, compiled, cpus_of, library_folder, root, wait_for};
 use std::path::PathBuf;
@@ -16,7 +15,6 @@ use Tbb::{Asks, IsFolded};
 const WAYS: [&str; 11] =
     ["loop", "loops", "arenas", "group", "pipeline", "graph", "enqueue", "threads", "throw", "fork", "cap"];
 
-/// The program that uses oneTBB this way.
 fn program<'h>(house: &'h House, tbb: Tbb, way: &str) -> Start<'h> {
     let start = house.program("tbb").args([way]);
     match tbb {
@@ -25,7 +23,6 @@ fn program<'h>(house: &'h House, tbb: Tbb, way: &str) -> Start<'h> {
     }
 }
 
-/// The folder of PyPI's oneTBB.
 fn pypi() -> PathBuf {
     let folder = root().join(".venv/lib");
     assert!(folder.join("libtbb.so.12").exists(), "there is no oneTBB in .venv: run scripts/setup.sh");
@@ -58,7 +55,6 @@ fn a_running_loop_follows_the_grant_down_and_up() {
     guest.until_resized_to(1);
     guest.finish().well();
     until_at_work(&program, 2);
-    // What it is told of its arena's size stays the same.
     assert_eq!(program.finish().well().number("concurrency"), 2);
 }
 
@@ -181,7 +177,6 @@ fn another_manager_is_asked_if_it_is_switched_on_and_ours_if_that_is_wanted() {
     assert_eq!(run(&[]).err, "");
     assert_eq!(run(&[("TCM_ENABLE", "0")]).err, "");
     assert_eq!(run(&[("TCM_ENABLE", "1"), ("SCAF_TCM", "scaf")]).err, "");
-    // Who is linked with it has chosen, too.
     let linked = house.program("tcm").env("LD_PRELOAD", compiled("libtcm")).args(["states"]);
     let done = linked.unmanaged().run();
     assert_eq!((done.number("connected"), &*done.err), (0, ASKED));

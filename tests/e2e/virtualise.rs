@@ -1,5 +1,4 @@
-//! Regions of fixed size whose threads are independent run on as many threads as are granted, and can't tell.
-//! A region that turns out to need all its threads at once gets them.
+//! Regions of fixed size whose threads are independent run on as many threads as are granted.
 
 use crate::support::{By, Done, House, Running, compiled_by};
 use scafd::control::Mechanism;
@@ -13,7 +12,6 @@ fn until_virtualised(program: &Running) {
     });
 }
 
-/// Runs a kind of region, on one PU, until it is virtualised and for 10,000 rounds after that.
 fn virtualised(by: By, how: &str) -> Done {
     let house = House::open("equi");
     let program = house.at(&compiled_by(by, "virtual")).args([how]).option("--max", 1).start();
@@ -66,7 +64,6 @@ fn questions_about_the_team() {
 
 #[test]
 fn two_real_threads_for_four() {
-    // Without steps to learn its speedup on one.
     let house = House::giving_all("equi");
     let program = house.program("virtual").args(["static"]).start();
     program.until("two threads", |program| program.team == 2);

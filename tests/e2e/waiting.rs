@@ -2,11 +2,9 @@
 
 use crate::support::House;
 
-/// The useful share of a region's time on two contexts, once it is known and `least` or more: the base of the
-/// comparison has to be measured while nothing else is at work on the machine.
+/// The useful share of a region's time on two contexts, once it is known and `least` or more.
 fn efficiency(house: &House, what: &str, least: f64) -> f64 {
     let program = house.program("turns").args([what]).threads(2).start();
-    // After some time constants of the smoothing.
     let seen = program.until("measured for a while", |program| {
         program.efficiency.is_some_and(|useful| useful >= least) && program.regions > 5_000
     });
@@ -17,7 +15,6 @@ fn efficiency(house: &House, what: &str, least: f64) -> f64 {
 
 #[test]
 fn threads_that_take_turns_at_one_piece_of_work_are_half_useful() {
-    // Whatever else runs on the machine, both contexts are theirs.
     let house = House::giving_all("equi");
     let even = efficiency(&house, "even", 0.8);
     let turns = "chain late_chain taskwaits taskloop critical named locked group ordered copied";

@@ -24,7 +24,6 @@ fn a_decision_is_shown_with_what_it_was_made_from_and_made_again() {
     assert!(why.starts_with("decision ") && why.contains(" by policy scaf"), "{why}");
     assert!(why.contains("\nsecond (") && why.contains("\nthe others: first ("), "{why}");
     assert!(why.contains("\nmade again: the same, by a policy that was given "), "{why}");
-    // The first decision was about the first program alone.
     let began = house.says(&["why", "--at", "1"]);
     assert!(
         began.contains("first (") && began.contains(": 2 contexts") && !began.contains("second ("),
@@ -64,7 +63,6 @@ fn every_decision_is_recorded_once_until_the_user_has_enough() {
     let house = House::configured("equi", "rate_hz = 50\n");
     let file = house.folder().join("trace.jsonl");
     let record = house.recording(&file);
-    // It is being written: behind the last end of a line may stand a part of the next.
     let latest = || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
@@ -82,7 +80,6 @@ fn every_decision_is_recorded_once_until_the_user_has_enough() {
     record.end();
     let trace = lines(&std::fs::read_to_string(&file).expect("the trace"));
     let numbers: Vec<u64> = trace.iter().map(|entry| entry.decision.number).collect();
-    // It began before the first program came.
     assert!(numbers.iter().copied().eq(1..=decisions), "{numbers:?}, and there were {decisions}");
     assert!(trace.iter().all(|entry| entry.names.values().all(|name| name == "loops")));
     let shared = trace.iter().filter(|entry| entry.decision.programs.len() == 2);
@@ -90,7 +87,6 @@ fn every_decision_is_recorded_once_until_the_user_has_enough() {
     for share in shared.flat_map(|entry| &entry.decision.allocation.shares) {
         assert_eq!(share.dop, Dop::Contexts(1));
     }
-    // Whoever knows nothing of all the rest reads plain decisions.
     let text = std::fs::read_to_string(&file).expect("the trace");
     assert!(text.lines().all(|line| serde_json::from_str::<Decision>(line).is_ok()));
     let seconds = house.says(&["record", "--seconds", "0.2"]);

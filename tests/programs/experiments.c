@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * What a program could notice of serial experiments. `parent DIR`: rounds of regions, of which an experiment
- * runs some to the end, while others do what it must not do. `alone`: a region that one thread never ends.
- */
+/* What a program could notice of serial experiments. `parent DIR`: rounds of regions, of which an experiment
+ * runs some to the end, while others do what it must not do. `alone`: a region that one thread never ends. */
 #define _GNU_SOURCE
 #include "test.h"
 #include <errno.h>

@@ -1,9 +1,7 @@
 /* build: gcc -O2 -fopenmp -pthread */
-/*
- * Regions from several threads of the program's own. `masters at-once N`: N masters at a time. Says how
- * many threads at most were in regions together in the last complete window of rounds.
- * `masters one-by-one`: each master is a new thread, which ends after a few regions.
- */
+/* Regions from several threads of the program's own. `masters at-once N`: N masters at a time. Says how many
+ * threads at most were in regions together in the last complete window of rounds. `masters one-by-one`: each
+ * master is a new thread, which ends after a few regions. */
 #include "test.h"
 #include <pthread.h>
 

@@ -1,8 +1,6 @@
 /* build: clang -O2 -fopenmp=libomp */
-/*
- * What is particular to regions of LLVM's compilers: functions with many arguments, nested regions whose `if`
- * clause is false, teams, and how long threads spin.
- */
+/* What is particular to regions of LLVM's compilers: functions with many arguments, nested regions whose `if`
+ * clause is false, teams, and how long threads spin. */
 #include "test.h"
 #include <omp.h>
 

@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * Every round is two regions: one of independent threads, and one in which each thread counts in a variable
- * of its own, which has to last from one round to the next.
- */
+/* Every round is two regions: one of independent threads, and one in which each thread counts in a variable
+ * of its own, which has to last from one round to the next. */
 #include "test.h"
 
 #include <omp.h>

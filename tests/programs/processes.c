@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp -pthread */
-/*
- * Runs regions. At SIGUSR1 it does once what its argument says, something that processes do and that a
- * library within them has to survive, and then runs regions again.
- */
+/* Runs regions. At SIGUSR1 it does once what its argument says, something that processes do and that a
+ * library within them has to survive, and then runs regions again. */
 #define _GNU_SOURCE
 #include "test.h"
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * Programs that count on their team's size, in the way that the argument names. Each checks it in every
- * round. FULL is what the test sets OMP_NUM_THREADS to.
- */
+/* Programs that count on their team's size, in the way that the argument names. Each checks it in every
+ * round. FULL is what the test sets OMP_NUM_THREADS to. */
 #include "test.h"
 #include <omp.h>
 

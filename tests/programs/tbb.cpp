@@ -1,8 +1,6 @@
 /* build: g++ -O2 -std=c++17 -Wall -Wextra -Werror -ltbb -lpthread */
-/*
- * oneTBB in the way that the first argument names. Prints how many threads are at work whenever that changes
- * (now=), and in the end sums of integers, which are the same however the work was divided.
- */
+/* oneTBB in the way that the first argument names. Prints how many threads are at work whenever that changes
+ * (now=), and in the end sums of integers, which are the same however the work was divided. */
 #include "test.h"
 #include <atomic>
 #include <sys/wait.h>

@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fPIC -Wl,-z,dynamic-undefined-weak -lpthread */
-/*
- * A runtime that asks a Thread Composability Manager for permits in ways in which oneTBB doesn't. The first
- * argument says which: states, callback, threads.
- */
+/* A runtime that asks a Thread Composability Manager for permits in ways in which oneTBB doesn't. The first
+ * argument says which: states, callback, threads. */
 #include "test.h"
 #include <pthread.h>
 #include <stdatomic.h>

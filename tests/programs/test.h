@@ -1,7 +1,5 @@
-/*
- * What the test programs share. A program runs rounds while `going()`, then prints lines of key=value. It
- * counts its teams by adding ones, for scaf doesn't resize programs that ask for the size of a team.
- */
+/* What the test programs share. A program runs rounds while `going()`, then prints lines of key=value. It
+ * counts its teams by adding ones, for scaf doesn't resize programs that ask for the size of a team. */
 #ifndef TEST_H
 #define TEST_H
 

@@ -1,9 +1,7 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * Regions whose threads work as the first word says. With `even*` each works by itself; with the others only
+/* Regions whose threads work as the first word says. With `even*` each works by itself; with the others only
  * one at a time can work, and the rest wait for tasks, criticals, turns. Prints what was done and what had to
- * be done, each as a sum.
- */
+ * be done, each as a sum. */
 #include "test.h"
 
 #include <omp.h>

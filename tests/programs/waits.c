@@ -1,10 +1,8 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * One region around everything, whose threads meet at barriers and ends of loops, and check after each
+/* One region around everything, whose threads meet at barriers and ends of loops, and check after each
  * meeting that all others have done what comes before. Of 64 regions one creates a task on the way, one
  * enters a region in the old way, and one is entered from within another. Prints the meetings at which
- * somebody was early, and the loops that dealt out a chunk twice or never.
- */
+ * somebody was early, and the loops that dealt out a chunk twice or never. */
 #include "test.h"
 
 #include <omp.h>

@@ -1,4 +1,4 @@
-//! Prints the facts about each file or process named on the command line, and how long the answer took.
+//! Prints the facts about each file or process on the command line, and how long each answer took.
 
 use std::path::Path;
 use std::time::Instant;

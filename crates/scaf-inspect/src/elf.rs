@@ -1,7 +1,7 @@
-//! What an ELF file says about itself: what it needs, what it imports, and where its code is.
+//! Reads an ELF file's tables: what it needs, what it imports, and where its code is.
 //!
-//! Reads only the parts that are asked for, each below a cap, so that a hostile file costs neither memory nor
-//! time. All addresses are the file's own virtual addresses, before any load bias.
+//! Reads only what is needed, each part up to a limit, so that a hostile file costs neither memory nor time.
+//! All addresses are the file's own virtual addresses, before any load bias.
 
 use crate::decode::object::{MACHINE, fills_slot, is_thread_local};
 use crate::error::Error;
@@ -12,35 +12,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
-/// Executable bytes of one module that are looked at; scikit-learn, xgboost and lightgbm have 0.1 to 12 MB.
+/// Most bytes of code in one module; scikit-learn, xgboost and lightgbm have 0.1 to 12 MB.
 pub(crate) const MAX_TEXT: u64 = 256 << 20;
-/// Bytes of any other section; only .rodata and the exception tables are read.
 const MAX_DATA: u64 = 256 << 20;
-/// Bytes of a build-id; linkers write 8, 16 or 20.
+/// Most bytes of a build-id; linkers write 8, 16 or 20.
 const MAX_BUILD_ID: usize = 32;
-/// Symbols or relocations of one module; libLLVM has 40,000.
+/// Most symbols or relocations of one module; libLLVM has 40,000.
 const MAX_ENTRIES: usize = 4_000_000;
-
-/// The kind of ELF file that is read.
 pub(crate) type File<'a, R> = ElfFile64<'a, LittleEndian, R>;
 
-/// A stretch of the file at its virtual address.
 pub(crate) struct Piece<'a> {
     pub name: String,
     pub address: u64,
     pub data: &'a [u8],
 }
 
-/// How a module refers to a symbol of another one (or its own, where it may be interposed).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SlotKind {
     /// A GOT slot: reached by a call through the PLT, or by an instruction that names the slot.
     Got,
-    /// The address itself stands in data.
     Data,
 }
 
-/// A place that the dynamic linker fills with a symbol's address.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
     pub address: u64,
@@ -48,7 +41,6 @@ pub(crate) struct Slot {
     pub kind: SlotKind,
 }
 
-/// The parts of an ELF file that this crate asks about.
 #[derive(Default)]
 pub(crate) struct Elf<'a> {
     pub machine_supported: bool,
@@ -56,27 +48,22 @@ pub(crate) struct Elf<'a> {
     pub has_dynamic: bool,
     pub dynamic_is_listed: bool,
     pub has_tls: bool,
-    /// What is to be added to a place in the file for its virtual address, where there is code; `None` if the
-    /// code lies in several pieces.
+    /// Virtual address minus file offset of the code; `None` if segments differ or there is no code.
     pub code_offset: Option<u64>,
-    /// The linker's fingerprint, in hexadecimal digits; see [`Elf::fingerprint`] for files without one.
+    /// In hexadecimal digits; see [`Elf::fingerprint`] for files without one.
     pub build_id: Option<String>,
     pub needed: Vec<String>,
     pub soname: Option<String>,
     /// Undefined dynamic symbols, and whether the program made their address its own (a canonical PLT entry).
     pub imports: BTreeMap<String, bool>,
-    /// Functions that other modules can call: name to address.
     pub exports: BTreeMap<String, u64>,
-    /// Named functions by address, where the file kept its symbol table.
     pub functions: BTreeMap<u64, String>,
     pub slots: Vec<Slot>,
-    /// Executable sections.
     pub text: Vec<Piece<'a>>,
-    /// Loaded read-only or writable data with contents.
     pub data: Vec<Piece<'a>>,
 }
 
-/// The build-id of an ELF file, if it has one of a usual length.
+/// The build-id, if it has a usual length.
 pub(crate) fn build_id<'a, R: ReadRef<'a>>(elf_file: &File<'a, R>) -> Option<String> {
     let id = elf_file.build_id().ok()?.filter(|id| (1..=MAX_BUILD_ID).contains(&id.len()))?;
     Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -88,11 +75,9 @@ fn text_of(bytes: &[u8]) -> String {
 
 impl<'a> Elf<'a> {
     /// Reads the tables of the file called `path`.
-    ///
     /// # Errors
-    /// When it is no ELF file, is damaged, or one of its parts is beyond the caps. A file for another kind of
-    /// machine is no error as long as its header is readable: `machine_supported` is false then. For a
-    /// machine that is not 64-bit and little-endian, the rest is empty.
+    /// The file is no intact ELF file, or one of its parts exceeds the limits. A file for another machine is
+    /// no error: `machine_supported` is false, and the rest is empty if it is not 64-bit little-endian.
     pub fn parse<R: ReadRef<'a>>(file: R, path: &Path) -> Result<Self, Error> {
         let bad = |e: object::Error| Error::not_elf(path, e);
         let ident =
@@ -166,7 +151,6 @@ impl<'a> Elf<'a> {
             if raw.st_shndx(endian) == elf::SHN_UNDEF {
                 self.imports.insert(text_of(name), raw.st_value(endian) != 0);
             } else if raw.st_type() == elf::STT_GNU_IFUNC {
-                // What stands there chooses the function; which one it will be is not known.
                 self.functions.insert(raw.st_value(endian), text_of(name));
             } else if raw.st_type() == elf::STT_FUNC {
                 self.exports.insert(text_of(name), raw.st_value(endian));
@@ -190,7 +174,7 @@ impl<'a> Elf<'a> {
             }
             let object::RelocationFlags::Elf { r_type, .. } = relocation.flags() else { continue };
             if is_thread_local(r_type) {
-                // Another module's thread-local variable is as much a threadprivate one as our own.
+                // Another module's thread-local variable counts as `threadprivate`, as our own do.
                 self.has_tls = true;
             }
             let object::RelocationTarget::Symbol(index) = relocation.target() else { continue };
@@ -224,8 +208,8 @@ impl<'a> Elf<'a> {
         Ok(())
     }
 
-    /// Tells this file's code from others': its build-id, else a hash of the code. Should the standard
-    /// library's hash change one day, what was kept under the old one isn't found any more.
+    /// The build-id, else a hash of the code. The standard library's hash may change with its version; what
+    /// was kept under the old value is lost then.
     pub fn fingerprint(&self) -> String {
         self.build_id.clone().unwrap_or_else(|| {
             let mut hasher = DefaultHasher::new();
@@ -234,15 +218,14 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// Starts of all functions with unwind information, sorted; empty where the file has no sorted table.
-    ///
-    /// Stripped programs keep this table, which has every function that gcc emitted (LSB, ".eh_frame_hdr").
+    /// Sorted starts of all functions with unwind information; empty if there is no sorted table. Stripped
+    /// programs keep this table, which has every function that gcc emitted (LSB, ".eh_frame_hdr").
     pub fn function_starts(&self) -> Vec<u64> {
         let Some(header) = self.data.iter().find(|piece| piece.name == ".eh_frame_hdr") else {
             return Vec::new();
         };
         let bytes = header.data;
-        // Version 1, entries as signed 32-bit offsets from the header: the only form that linkers write.
+        // Version 1 with signed 32-bit offsets from the header: the only form that linkers write.
         if bytes.len() < 12 || bytes[0] != 1 || bytes[2] != 0x03 || bytes[3] != 0x3b {
             return Vec::new();
         }
@@ -260,12 +243,10 @@ impl<'a> Elf<'a> {
         starts
     }
 
-    /// The loaded bytes from `address` to the end of their section.
     pub fn bytes_at(&self, address: u64) -> Option<&'a [u8]> {
         self.text.iter().chain(&self.data).find_map(|piece| piece.from(address))
     }
 
-    /// The code from `address` to the end of its section.
     pub fn code_at(&self, address: u64) -> Option<&'a [u8]> {
         self.text.iter().find_map(|piece| piece.from(address))
     }

@@ -1,12 +1,12 @@
 //! May the team sizes of a program's OpenMP regions be changed, and if not, why not?
 //!
-//! The answer comes from files alone: the program, the shared libraries that it has mapped, and their machine
-//! code. Nothing is run, and nothing in the files is trusted: every size is capped, every count budgeted, and
-//! whatever is not understood is answered with "it depends", that is: don't.
+//! The answer comes from the program's machine code and that of its shared libraries; nothing is run. Nothing
+//! in the files is trusted: every size is capped and every count budgeted. Code that is not understood counts
+//! as unsafe.
 //!
-//! Words: a *module* is one ELF file, a program or a shared library. Its *size use* says what the module does
-//! with the team size ([`SizeUse`]). gcc's own `schedule(static)` loops ask for the team size too, so that
-//! importing `omp_get_num_threads` says nothing; the machine code at the calls does.
+//! A *module* is one ELF file, a program or a shared library. Its *size use* ([`SizeUse`]) says what the
+//! module does with the team size. gcc's own `schedule(static)` loops ask for the team size too, so importing
+//! `omp_get_num_threads` says nothing: the code after the calls decides.
 //!
 //! ```no_run
 //! let facts = scaf_inspect::module(std::path::Path::new("./a.out"))?;

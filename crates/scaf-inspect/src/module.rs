@@ -1,5 +1,3 @@
-//! The facts about one ELF file.
-
 use crate::decode::abi;
 use crate::elf::{Elf, File as ElfFile, build_id};
 use crate::error::Error;
@@ -16,65 +14,59 @@ use std::io::{Read, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Files beyond this size are not opened further, in bytes.
+/// The largest file that is inspected, in bytes.
 pub(crate) const MAX_FILE: u64 = 1 << 30;
-
-/// Files up to this size are read at once instead of piece by piece, in bytes: thousands of small reads of a
-/// C library's tables took longer than everything else.
+/// Files up to this size, in bytes, are read at once: many small reads of a C library's tables are slow.
 const READ_AT_ONCE: u64 = 64 << 20;
 
-/// What one ELF file says about itself.
+/// The facts about one ELF file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleFacts {
-    /// The file, as it was named.
+    /// The file's path as given.
     pub path: PathBuf,
-    /// Its DT_SONAME, where it has one.
+    /// The DT_SONAME.
     pub soname: Option<String>,
-    /// Needs no dynamic linker, so that no library can be preloaded into it.
+    /// Needs no dynamic linker, so that no library can be preloaded.
     pub statically_linked: bool,
-    /// Runs as its owner or group, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which
-    /// have the same effect, are not looked at.
+    /// Setuid or setgid, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which have the
+    /// same effect, are not checked.
     pub setuid: bool,
-    /// Its machine code can be analysed.
+    /// The machine code can be analysed.
     pub machine_supported: bool,
-    /// Starts regions through libgomp's interface; LLVM's runtime has it, too.
+    /// Starts regions through libgomp's interface, which LLVM's runtime has, too.
     pub imports_gomp: bool,
     /// Starts regions through LLVM's and Intel's interface.
     pub imports_kmp: bool,
-    /// The libraries that it needs and that make teams: OpenMP runtimes, TBB, OpenBLAS.
+    /// Needed libraries that make teams: OpenMP runtimes, TBB, OpenBLAS.
     pub runtimes_needed: Vec<String>,
-    /// Has thread-local variables, or uses another module's: `threadprivate` data are of this kind.
+    /// Has or uses thread-local variables, among them `threadprivate` data.
     pub thread_local: bool,
-    /// What it does with the size of its teams.
+    /// What the module does with its teams' size.
     pub size_use: SizeUse,
-    /// Where its regions wait by spinning on memory: a function, and the offset in it.
+    /// Where the regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
-    /// Its parallel regions: functions that are handed to another one, as outlined ones are to the runtime.
-    /// Some may be handed over for another purpose.
+    /// Functions that are handed to another one, as outlined functions are to the runtime. Some may be no
+    /// regions.
     pub regions: Vec<RegionVerdict>,
-    /// Tells its code from others': its build-id, else a hash.
+    /// The build-id, else a hash of the code.
     pub fingerprint: String,
-    /// What is to be added to a place in the file for the virtual address of its code.
     pub(crate) code_offset: Option<u64>,
 }
 
 impl ModuleFacts {
-    /// Whether it starts regions.
     pub(crate) fn starts_regions(&self) -> bool {
         self.imports_gomp || self.imports_kmp
     }
 
-    /// Whether this module has any say in whether a process's teams may be resized.
+    /// Whether the module matters for resizing a process's teams.
     pub(crate) fn is_relevant(&self) -> bool {
         self.starts_regions() || self.size_use != SizeUse::None
     }
 
-    /// Whether this is an OpenMP runtime itself, which knows team sizes by trade.
     pub(crate) fn is_runtime(&self) -> bool {
         is_openmp_runtime(self.soname.as_deref().unwrap_or_default()) || is_runtimes_file(&self.path)
     }
 
-    /// What it has against changed team sizes.
     pub(crate) fn objection(&self) -> Option<String> {
         if !self.machine_supported {
             return Some(abi::NOT_UNDERSTOOD.into());
@@ -87,7 +79,6 @@ impl ModuleFacts {
     }
 }
 
-/// Whether a file is an OpenMP runtime by its name.
 pub(crate) fn is_runtimes_file(path: &Path) -> bool {
     path.file_name().is_some_and(|name| is_openmp_runtime(&name.to_string_lossy()))
 }
@@ -104,19 +95,14 @@ fn makes_teams(name: &str) -> bool {
 }
 
 /// The facts about the ELF file at `path`.
-///
 /// # Errors
-/// When the file cannot be read, is larger than 1 GiB, or is no intact ELF file.
+/// The file cannot be read, is larger than 1 GiB, or is no intact ELF file.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
     let (file, meta) = opened(path, path)?;
     read(file, &meta, path)
 }
 
-/// The build-id of the ELF file at `open`; for one without any, a hash of its beginning and its length.
-/// Nothing else of it is read.
-///
-/// # Errors
-/// As for [`module`].
+/// The build-id of the ELF file at `open`, else a hash of its beginning and its length.
 pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
     let file = File::open(open).map_err(|e| Error::read(open, e))?;
     let length = file.metadata().map_err(|e| Error::read(open, e))?.len();
@@ -131,8 +117,7 @@ pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
     Ok(format!("file-{:016x}", hasher.finish()))
 }
 
-/// The facts about the file at `open`, told under the name `path`; `None` for a file that names nothing of
-/// OpenMP, so that it has no say in the size of teams.
+/// The facts about the file at `open`, whose path is `path`; `None` if the file names nothing of OpenMP.
 pub(crate) fn relevant_module_as(open: &Path, path: &Path) -> Result<Option<ModuleFacts>, Error> {
     let (file, meta) = opened(open, path)?;
     if names_nothing(&ReadCache::new(&file)) {
@@ -142,14 +127,14 @@ pub(crate) fn relevant_module_as(open: &Path, path: &Path) -> Result<Option<Modu
 }
 
 /// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name
-/// what it calls, among its dynamic symbols or where it looks it up. Nearly all of a Python process's 200
-/// libraries are of this kind. So what else is in them, most of their 150 MB, isn't read.
+/// the functions among its dynamic symbols or in its data. This holds for nearly all of a Python process's
+/// 200 libraries, so most of their 150 MB isn't read.
 fn names_nothing<'a, R: ReadRef<'a>>(file: R) -> bool {
     let endian = LittleEndian;
     let loaded = || {
         let header = FileHeader64::<LittleEndian>::parse(file).ok()?;
         let sections = header.section_headers(endian, file).ok()?;
-        // Else it isn't known what it imports.
+        // Without this section the imports are unknown.
         sections.iter().find(|section| section.sh_type(endian) == elf::SHT_DYNAMIC)?;
         let symbols = sections.iter().find(|section| section.sh_type(endian) == elf::SHT_DYNSYM);
         let names = symbols.map(|section| section.sh_link(endian) as usize);
@@ -165,11 +150,10 @@ fn names_nothing<'a, R: ReadRef<'a>>(file: R) -> bool {
     loaded().is_some_and(|pieces| pieces.iter().all(|data| openmp.iter().all(|it| it.find(data).is_none())))
 }
 
-/// A regular file, and what is known about it.
 fn opened(open: &Path, path: &Path) -> Result<(File, Metadata), Error> {
     let meta = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
     if !meta.is_file() {
-        // Opening a FIFO would wait for a writer that need never come.
+        // Opening a FIFO could wait forever for a writer.
         return Err(Error::not_elf(path, "not a regular file"));
     }
     if meta.len() > MAX_FILE {
@@ -178,7 +162,6 @@ fn opened(open: &Path, path: &Path) -> Result<(File, Metadata), Error> {
     Ok((File::open(open).map_err(|e| Error::read(path, e))?, meta))
 }
 
-/// The facts about an open file.
 fn read(mut file: File, meta: &Metadata, path: &Path) -> Result<ModuleFacts, Error> {
     let facts = if meta.len() <= READ_AT_ONCE {
         let mut bytes = Vec::with_capacity(meta.len() as usize);
@@ -191,10 +174,9 @@ fn read(mut file: File, meta: &Metadata, path: &Path) -> Result<ModuleFacts, Err
     Ok(ModuleFacts { setuid: meta.mode() & 0o6000 != 0, ..facts })
 }
 
-/// The facts about an ELF file that is in memory already; its path is empty and `setuid` false.
-///
+/// The facts about an ELF file in memory; the path is empty and `setuid` false.
 /// # Errors
-/// When the bytes are no intact ELF file.
+/// The bytes are no intact ELF file.
 pub fn module_from_bytes(bytes: &[u8]) -> Result<ModuleFacts, Error> {
     facts(bytes, Path::new(""))
 }

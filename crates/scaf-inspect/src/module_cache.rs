@@ -1,5 +1,4 @@
-//! What is remembered of files between inspections: a Python process maps 250 of them, and may have loaded
-//! some more each time that it is inspected.
+//! Keeps facts about files between inspections: a Python process maps 250 files, and loads more as it runs.
 
 use crate::error::Error;
 use crate::module::{ModuleFacts, relevant_module_as};
@@ -8,23 +7,22 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Independent regions that are remembered of a file.
 const MOST_REGIONS: usize = 2048;
 
-/// What a file means for a process that has mapped it.
+/// What a file means for a process that maps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Module {
-    /// What it has against changed team sizes.
+    /// The reason against changed team sizes.
     pub objection: Option<String>,
-    /// Where its regions wait by spinning on cache: a function, and the offset in it.
+    /// Where the regions wait by spinning: a function, and the offset in it.
     pub spins: Option<String>,
-    /// Threads of its regions have variables of their own, which last from one region to the next.
+    /// Its regions' threads have their own variables, which last from one region to the next.
     pub thread_local: bool,
-    /// The addresses in the file of outlined functions whose threads are independent.
+    /// File addresses of outlined functions with independent threads.
     pub independent: Vec<u64>,
-    /// Tells its code from others': its build-id, else a hash.
+    /// The build-id, else a hash of the code.
     pub fingerprint: String,
-    /// What is to be added to a place in the file for the virtual address of its code.
+    /// Virtual address minus file offset of the code.
     pub code_offset: Option<u64>,
 }
 
@@ -42,17 +40,14 @@ impl Module {
     }
 }
 
-/// Files by their identity: those that have a say in a process's teams, and those that have none.
+/// Known files by identity; `None` for files that don't matter for a process's teams.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleCache {
     files: BTreeMap<String, Option<Module>>,
 }
 
 impl ModuleCache {
-    /// What the file at `open` means, which is called `path`; `None` if it has no say.
-    ///
-    /// # Errors
-    /// As for [`crate::module`]; nothing is remembered then.
+    /// The facts about the file at `open`, called `path`; `None` if it doesn't matter. Errors aren't cached.
     pub(crate) fn module(&mut self, open: &Path, path: &Path) -> Result<Option<Module>, Error> {
         let identity = identity(open, path)?;
         if let Some(known) = self.files.get(&identity) {
@@ -65,31 +60,31 @@ impl ModuleCache {
         Ok(module)
     }
 
-    /// Adds what another one knows.
+    /// Adds the entries of another cache.
     pub fn extend(&mut self, other: ModuleCache) {
         self.files.extend(other.files);
     }
 
-    /// Cuts what was told by somebody who isn't trusted to what there is room for.
+    /// Limits the lists of an untrusted sender's entries.
     pub fn cut(&mut self) {
         for module in self.files.values_mut().flatten() {
             module.independent.truncate(MOST_REGIONS);
         }
     }
 
-    /// How many files it knows.
+    /// The number of files.
     #[must_use]
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Whether it knows none.
+    /// Whether the cache is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// What it knows and `other` doesn't.
+    /// The entries that `other` doesn't have.
     #[must_use]
     pub fn beyond(mut self, other: &ModuleCache) -> ModuleCache {
         self.files.retain(|identity, _| !other.files.contains_key(identity));
@@ -97,7 +92,7 @@ impl ModuleCache {
     }
 }
 
-/// Changes when the file does. What it is called is part of it, for reasons name the file.
+/// Changes when the file does. The path is part of it, because reasons name the file.
 fn identity(open: &Path, path: &Path) -> Result<String, Error> {
     let about = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
     let (device, inode, length) = (about.dev(), about.ino(), about.len());

@@ -1,4 +1,4 @@
-//! The verdict about a running process: all the modules that it has mapped, taken together.
+//! The verdict about a running process, from all the modules that it has mapped.
 
 use crate::error::Error;
 use crate::module::{fingerprint, is_runtimes_file};
@@ -9,23 +9,22 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Lines of a maps file that are read; the kernel's own default limit is 65,530 mappings.
+/// Most lines read of a maps file; the kernel's default limit is 65,530 mappings.
 const MAX_MAPPINGS: usize = 1 << 18;
-/// Bytes of one line: PATH_MAX, four-fold escaped, and the columns before it.
+/// Most bytes of a line: PATH_MAX, four-fold escaped, and the columns before it.
 const MAX_LINE: u64 = 20_000;
-/// Bytes of a command line.
 const MAX_ARGUMENTS: u64 = 1 << 20;
-/// Different files with code in one process; Python with scikit-learn loaded has 250.
+/// Most files with code in one process; Python with scikit-learn has 250.
 const MAX_MODULES: usize = 4096;
 
 /// Whether team sizes may be changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "resizable", rename_all = "snake_case")]
 pub enum Resizable {
-    /// Nothing in the code stands against it.
+    /// Nothing found in the code speaks against it.
     #[default]
     Yes,
-    /// Better not.
+    /// Team sizes should be kept.
     No {
         /// The module and what it does, as a sentence without its full stop.
         why: String,
@@ -35,27 +34,26 @@ pub enum Resizable {
 /// What is known about a running process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
-    /// The files of the modules that use OpenMP, without the runtimes themselves.
+    /// The modules that use OpenMP, without the runtimes.
     pub modules: Vec<PathBuf>,
-    /// The verdict.
+    /// Whether team sizes may be changed.
     pub resizable: Resizable,
-    /// Where its regions wait by spinning on memory: a function, and the offset in it.
+    /// Where the regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
-    /// Threads of its regions have variables of their own, which last from one region to the next.
+    /// The regions' threads have their own variables, which last from one region to the next.
     pub thread_local: bool,
-    /// Where in its memory the outlined functions of regions with independent threads begin
-    /// ([`crate::RegionVerdict::tie`]).
+    /// Addresses in memory of outlined functions with independent threads ([`crate::RegionVerdict::tie`]).
     pub independent: Vec<u64>,
-    /// Which program this is, as far as that can be told.
+    /// The program's identity, if it could be determined.
     pub origin: Option<Origin>,
 }
 
-/// What tells a program from others, today and tomorrow.
+/// Identifies a program across runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The executable's build-id, else a hash of it.
+    /// The executable's build-id, else a hash.
     pub executable: String,
-    /// A hash of the command line's arguments.
+    /// A hash of the arguments.
     pub arguments: u64,
     /// The modules that use OpenMP.
     pub modules: Vec<Loaded>,
@@ -64,21 +62,19 @@ pub struct Origin {
 /// Where a module's code is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// Its build-id, else a hash of its code.
+    /// The build-id, else a hash of the code.
     pub fingerprint: String,
-    /// Where its code begins in memory.
+    /// Where the code begins in memory.
     pub start: u64,
-    /// Where it ends.
+    /// Where the code ends in memory.
     pub end: u64,
-    /// What is to be added to an address in the file for that in memory.
+    /// Address in memory minus address in the file.
     pub bias: u64,
 }
 
-/// One file with executable code, as `maps` shows it.
 #[derive(Debug, PartialEq, Eq)]
 struct Mapping {
     range: String,
-    /// Where the piece begins: in memory, and in the file.
     start: u64,
     end: u64,
     offset: u64,
@@ -87,23 +83,20 @@ struct Mapping {
     deleted: bool,
 }
 
-/// Executable memory.
 #[derive(Debug, PartialEq, Eq)]
 enum Mapped {
     File(Mapping),
-    /// Not from a file that could be read: just-in-time compilers make such code. Where it lies.
+    /// Code from no readable file, such as a just-in-time compiler's, and where it lies.
     Homeless(String),
 }
 
-/// Code that the kernel itself lends to every process.
 const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
 ///
-/// Call it again when the process has loaded further libraries, with the same `cache`.
-///
+/// Call it again, with the same `cache`, when the process has loaded further libraries.
 /// # Errors
-/// When the process is gone or may not be looked at. A module that cannot be read counts against resizing.
+/// The process is gone or may not be examined. A module that cannot be read counts against resizing.
 pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
     let folder = proc_root.join(pid.to_string());
     let mut facts = ProcessFacts::default();
@@ -146,7 +139,7 @@ pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<Pr
 }
 
 impl ProcessFacts {
-    /// The first reason is the one that is told; one is enough.
+    /// Only the first reason is kept.
     fn refuse(&mut self, why: String) {
         if self.resizable == Resizable::Yes {
             self.resizable = Resizable::No { why };
@@ -154,21 +147,19 @@ impl ProcessFacts {
     }
 }
 
-/// Without an executable that can be read, a program can't be told from others.
 fn origin(folder: &Path, modules: Vec<Loaded>) -> Option<Origin> {
     let executable = fingerprint(&folder.join("exe")).ok()?;
     Some(Origin { executable, arguments: arguments(folder).ok()?, modules })
 }
 
-/// [`Origin::arguments`] of the process whose folder in `/proc` this is.
-///
+/// [`Origin::arguments`] of the process with this folder in `/proc`.
 /// # Errors
 /// There is no such process.
 pub fn arguments(folder: &Path) -> std::io::Result<u64> {
     let mut words = Vec::new();
     let file = std::fs::File::open(folder.join("cmdline"))?;
     std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_ARGUMENTS), &mut words)?;
-    // What it is called says nothing: by whatever path it is started, it is the same program.
+    // The first word is left out: the program is the same by whatever path it is started.
     let arguments = words.iter().position(|byte| *byte == 0).map_or(&[][..], |end| &words[end..]);
     let mut hasher = DefaultHasher::new();
     arguments.hash(&mut hasher);
@@ -180,7 +171,7 @@ fn inspect(folder: &Path, mapping: &Mapping, cache: &mut ModuleCache) -> Result<
     if mapping.deleted {
         return cache.module(&link, &mapping.path);
     }
-    // Through the process's own root: a container's /usr/lib is not ours.
+    // A container's /usr/lib is not ours: look in the process's own root.
     let rooted = match mapping.path.strip_prefix("/") {
         Ok(relative) => folder.join("root").join(relative),
         Err(_) => mapping.path.clone(),
@@ -191,7 +182,7 @@ fn inspect(folder: &Path, mapping: &Mapping, cache: &mut ModuleCache) -> Result<
         .or_else(|_| cache.module(&mapping.path, &mapping.path))
 }
 
-/// The files with code, and where there is code without a file.
+/// The files with code, and a place with code that has no file.
 fn mappings(pid: u32, maps: &Path) -> Result<(Vec<Mapping>, Option<String>), Error> {
     let failed = |source| Error::Process { pid, path: maps.to_owned(), source };
     let mut reader = BufReader::new(std::fs::File::open(maps).map_err(failed)?);
@@ -217,7 +208,7 @@ fn mappings(pid: u32, maps: &Path) -> Result<(Vec<Mapping>, Option<String>), Err
     Err(Error::Process { pid, path: maps.to_owned(), source })
 }
 
-/// Takes one line of a maps file apart; `None` for what is not executable.
+/// Parses one line of a maps file; `None` if it is not executable.
 fn mapping(line: &[u8]) -> Option<Mapped> {
     use std::os::unix::ffi::OsStrExt;
     let mut rest = line.trim_ascii_end();

@@ -1,4 +1,4 @@
-//! What can be done for a program that is not running yet: the answer of `scaf doctor PROGRAM`.
+//! The facts about a program that is not running, for `scaf doctor PROGRAM`.
 
 use crate::decode::abi;
 use crate::error::Error;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes of a script's first line that the kernel looks at (BINPRM_BUF_SIZE).
+/// Bytes of a script's first line that the kernel reads (BINPRM_BUF_SIZE).
 const SCRIPT_LINE: u64 = 256;
 
 /// What kind of file a program is.
@@ -19,36 +19,34 @@ const SCRIPT_LINE: u64 = 256;
 pub enum ProgramKind {
     /// A compiled program or library.
     Elf {
-        /// What the file itself says. Libraries that it loads are not included: see [`crate::process`].
+        /// The facts about the file, without its libraries; see [`crate::process()`] for those.
         facts: ModuleFacts,
     },
-    /// A script: what happens is up to its interpreter and to the libraries that this one loads.
+    /// A script: its interpreter and that one's libraries decide.
     Script {
-        /// The interpreter's command line, as the script names it.
+        /// The interpreter's command line in the script.
         interpreter: String,
     },
 }
 
-/// What is known about a program.
+/// The facts about a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramFacts {
     /// The kind of file, with its facts.
     pub program: ProgramKind,
-    /// Whether `scaf run` reaches the program at all: it can be preloaded.
+    /// Whether `scaf run` can preload its library into the program.
     pub manageable: bool,
     /// Whether the team sizes of its own regions may be changed.
     pub resizable: Resizable,
     /// The verdict in sentences, most important first.
     pub verdict: Vec<String>,
-    /// Its own parallel regions. In a file without symbols, functions that are handed over for another
-    /// purpose may be among them.
+    /// The program's parallel regions. In a file without symbols, some may be no regions.
     pub regions: Vec<RegionVerdict>,
 }
 
 /// Inspects the program at `path`.
-///
 /// # Errors
-/// When it cannot be read, or is neither an ELF file nor a script.
+/// The file cannot be read, or is neither an ELF file nor a script.
 pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
     if let Some(interpreter) = interpreter(path)? {
         return Ok(script(path, interpreter));
@@ -143,7 +141,7 @@ fn interpreter(path: &Path) -> Result<Option<String>, Error> {
     Ok(Some(String::from_utf8_lossy(line).trim().to_owned()))
 }
 
-/// Its regions: those that compilers have named as such, or all that may be some in a file without symbols.
+/// The regions that compilers named as such, or all candidates in a file without symbols.
 fn regions(facts: &ModuleFacts) -> Vec<RegionVerdict> {
     let named = facts.regions.iter().filter(|region| is_outlined_by_name(&region.function));
     let named: Vec<RegionVerdict> = named.cloned().collect();

@@ -1,4 +1,4 @@
-//! Damaged and hostile files get an answer or an error, and neither a panic nor an endless search.
+//! Damaged and hostile files get an answer or an error, never a panic or an endless search.
 
 use proptest::prelude::*;
 use proptest::{collection::vec, sample::Index};
@@ -47,7 +47,6 @@ proptest! {
         let mut bytes = intact().to_vec();
         let sections = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
         for (word, in_sections, value) in writes {
-            // The file's own header and program headers, or the section headers at its end.
             let at = if in_sections { sections + word * 24 } else { 16 + word * 8 };
             if let Some(place) = bytes.get_mut(at..at + 8) {
                 place.copy_from_slice(&value.to_le_bytes());

@@ -1,4 +1,4 @@
-//! What `scaf doctor PROGRAM` is told about whole programs, and what a running one is judged by.
+//! Facts about whole programs, and verdicts about running ones.
 
 use scaf_inspect::{Error, ModuleCache, ProcessFacts, ProgramKind, Resizable, module, process, program};
 use std::io::{BufRead, BufReader};
@@ -15,7 +15,6 @@ fn built(folder: &Path, source: &str, flags: &[&str]) -> PathBuf {
     out
 }
 
-/// Runs a program until it has said something, and judges it meanwhile; returns its process id as well.
 fn judged_running(program: &Path) -> (ProcessFacts, u32) {
     let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();

@@ -1,8 +1,5 @@
-//! Real code by the real compiler: each sample in tests/samples is compiled at every level and judged.
-//!
-//! A sample's name says what is expected. `depends_*` must be refused whatever the compiler made of it,
-//! because there resizing would break the program; `harmless_*` must be let through where people who want
-//! speed compile.
+//! Each sample in tests/samples is compiled at every level and judged. `depends_*` must always be refused;
+//! `harmless_*` must pass at the usual levels.
 
 use scaf_inspect::{ModuleFacts, SizeUse, module};
 use std::path::{Path, PathBuf};
@@ -50,7 +47,6 @@ fn is_let_through(facts: &ModuleFacts) -> bool {
     facts.size_use.is_harmless() && !facts.thread_local
 }
 
-/// What is wrong with samples of a kind, by the judgement of each at each of the levels.
 fn wrong<'l>(
     kind: &str,
     levels: impl Iterator<Item = &'l [&'l str]> + Clone,
@@ -84,7 +80,6 @@ fn loops_that_only_look_at_memory_are_found_and_no_others() {
         wrong("spins_", optimising, |_, _, facts| facts.spins.is_none().then(|| "not found".to_owned()));
     let found = ["harmless_", "depends_"].map(|kind| {
         wrong(kind, LEVELS.into_iter(), |sample, _, facts| {
-            // Some of these do wait for a flag.
             let waits = std::fs::read_to_string(sample).unwrap().contains("while (!");
             facts.spins.clone().filter(|_| !waits)
         })

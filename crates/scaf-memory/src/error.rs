@@ -1,11 +1,9 @@
-//! What can go wrong with a memory's file.
-
 use std::path::PathBuf;
 
 /// Why something was not read or kept.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file or its folder cannot be made or looked at.
+    /// The file or its folder cannot be made or examined.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
@@ -13,7 +11,7 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// What stands in it makes no sense.
+    /// The contents make no sense.
     #[error("{}: is damaged ({source}); remove it to begin anew", path.display())]
     Damaged {
         /// The file.
@@ -21,7 +19,7 @@ pub enum Error {
         /// What SQLite said.
         source: rusqlite::Error,
     },
-    /// It isn't this version's.
+    /// The file is of another version.
     #[error("{}: is of version {found}, and this scaf knows version {known}; use the scaf that wrote it, or \
         remove it to begin anew", path.display())]
     Version {
@@ -29,7 +27,7 @@ pub enum Error {
         path: PathBuf,
         /// The file's version.
         found: i64,
-        /// Ours.
+        /// The version that this crate knows.
         known: i64,
     },
     /// The disk is full.
@@ -38,7 +36,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// Another process holds on to it.
+    /// Another process has locked the file.
     #[error("{}: is locked by another process; try again when that is done", path.display())]
     Busy {
         /// The file.

@@ -1,5 +1,3 @@
-//! The file: opened, made, checked, set aside.
-
 use crate::Error;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use rustix::fs::statfs;
@@ -9,17 +7,12 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Version of the tables below, kept as SQLite's `user_version`.
 pub(crate) const VERSION: i64 = 1;
-
-/// How long to wait for another process that writes; one keeps a profile in some 5 ms.
+/// How long to wait for another process that writes; keeping a profile takes about 5 ms.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Pages of 4 KiB that a file may have, 16 MiB: a program with 20 regions at 3 DoPs takes 5 KB.
+/// Most pages of 4 KiB in a file (16 MiB); a program with 20 regions at 3 DoPs takes 5 KB.
 pub(crate) const MOST_PAGES: u32 = 4096;
-
-/// File systems on which processes of several machines can't share the memory that WAL needs: NFS, CIFS,
-/// SMB2, 9p, FUSE.
+/// File systems without the shared memory that WAL needs: NFS, CIFS, SMB2, 9p, FUSE.
 const REMOTE: [i64; 5] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546];
 
 const TABLES: &str = "
@@ -61,14 +54,13 @@ const TABLES: &str = "
     CREATE TABLE spinners (place TEXT PRIMARY KEY, seen INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 ";
 
-/// An open file.
 pub(crate) struct File {
     pub(crate) connection: Connection,
     identity: (u64, u64),
 }
 
 impl File {
-    /// Opens the file at `path`; where there is none, one is made if `create` says so.
+    /// Opens the file at `path`, and makes it first if there is none and `create` is set.
     pub(crate) fn open(path: &Path, create: bool) -> Result<Option<File>, Error> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
         if create {
@@ -90,7 +82,7 @@ impl File {
     }
 }
 
-/// Makes the tables where there are none; the file's version.
+/// Makes the tables if there are none, and returns the file's version.
 fn prepare(connection: &Connection, path: &Path) -> rusqlite::Result<i64> {
     connection.busy_timeout(PATIENCE)?;
     let remote = statfs(path).is_ok_and(|fs| REMOTE.contains(&fs.f_type));
@@ -106,7 +98,6 @@ fn prepare(connection: &Connection, path: &Path) -> rusqlite::Result<i64> {
         0 => {}
         other => return Ok(other),
     }
-    // Another process may be making them at this moment.
     let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if version(&transaction)? == 0 && tables == 0 {
@@ -117,7 +108,7 @@ fn prepare(connection: &Connection, path: &Path) -> rusqlite::Result<i64> {
     version(connection)
 }
 
-/// Makes an empty file for its user only, and its folder.
+/// Makes an empty file, and its folder, for its user only.
 fn make(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -125,7 +116,6 @@ fn make(path: &Path) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(drop)
 }
 
-/// Device and inode; `None` if there is no such file.
 fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     match std::fs::metadata(path) {
         Ok(about) if about.is_file() => Ok(Some((about.dev(), about.ino()))),
@@ -135,8 +125,8 @@ fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     }
 }
 
-/// Takes a file out of the way that can't be used; `found` is what it was when that turned out, for another
-/// process may have put a good one in its place since. Where it is now; its predecessor there is gone.
+/// Renames an unusable file and returns its new path, replacing an earlier one there. `found` is the identity
+/// that the file had when it turned out unusable: another process may have put a good one in its place since.
 pub(crate) fn set_aside(path: &Path, found: Option<(u64, u64)>) -> io::Result<Option<PathBuf>> {
     if found.is_none() || identity(path)? != found {
         return Ok(None);
@@ -144,13 +134,11 @@ pub(crate) fn set_aside(path: &Path, found: Option<(u64, u64)>) -> io::Result<Op
     let aside = with(path, ".broken");
     std::fs::rename(path, &aside)?;
     for side in ["-wal", "-shm", "-journal"] {
-        // Most often there is none.
         let _ = std::fs::rename(with(path, side), with(&aside, side));
     }
     Ok(Some(aside))
 }
 
-/// Removes what was set aside.
 pub(crate) fn remove_aside(path: &Path) {
     let aside = with(path, ".broken");
     for side in ["", "-wal", "-shm", "-journal"] {
@@ -158,7 +146,7 @@ pub(crate) fn remove_aside(path: &Path) {
     }
 }
 
-/// What the file at `path` is now; see [`set_aside`].
+/// The identity of the file at `path`, for [`set_aside`].
 pub(crate) fn found(path: &Path) -> Option<(u64, u64)> {
     identity(path).ok().flatten()
 }
@@ -169,7 +157,6 @@ fn with(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// SQLite's error as ours.
 pub(crate) fn error(path: &Path, source: rusqlite::Error) -> Error {
     let path = path.to_owned();
     let code = match &source {
@@ -177,8 +164,8 @@ pub(crate) fn error(path: &Path, source: rusqlite::Error) -> Error {
         other => other.sqlite_error_code(),
     };
     match code {
-        // What we ask fits our own tables (unknown: one isn't there, or a column), and what we write violates
-        // nothing of them.
+        // Our statements fit our tables and violate no constraint: such an error means foreign or damaged
+        // tables. `Unknown` is a missing table or column.
         Some(
             ErrorCode::DatabaseCorrupt
             | ErrorCode::NotADatabase

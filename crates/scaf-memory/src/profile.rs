@@ -5,10 +5,10 @@ use scaf_policy::past::{Past, PastRegion};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Which program.
+/// Identifies a program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Key {
-    /// The kind of machine: times of one say nothing about another, and a home may be shared by several.
+    /// The kind of machine: a home may be shared by several, and times differ between them.
     pub machine: String,
     /// The executable's build-id, else a hash of it.
     pub executable: String,
@@ -16,14 +16,14 @@ pub struct Key {
     pub arguments: u64,
 }
 
-/// Which region.
+/// Identifies a region.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct RegionKey {
     /// The build-id of the file that its outlined function is in, else a hash of its code.
     pub module: String,
     /// The function's address in that file, below 2^47.
     pub address: u64,
-    /// Whether these are its marks (its barriers, from one to the next) instead of its runs.
+    /// Whether this stands for its marks (from one barrier to the next) instead of its runs.
     pub marks: bool,
 }
 
@@ -32,29 +32,29 @@ pub struct RegionKey {
 pub struct Profile {
     /// Which program.
     pub key: Key,
-    /// What people call it.
+    /// The program's name for people.
     pub name: String,
-    /// Runs that contributed.
+    /// Number of runs that contributed.
     pub runs: u32,
-    /// When the latest of them was kept, in seconds since 1970.
+    /// When the latest run was kept, in seconds since 1970.
     pub seen_s: u64,
-    /// Serial seconds in a second of running, 0 to 1.
+    /// Serial seconds per second of running, 0 to 1.
     pub serial: f64,
-    /// Seconds in regions of which no run ended, in a second of running, by the DoP that they were spent at.
+    /// Seconds per second of running in regions of which no run ended, by their DoP.
     pub other: BTreeMap<u32, f64>,
     /// Its regions.
     pub regions: Vec<ProfiledRegion>,
 }
 
-/// What is remembered of one of its regions.
+/// What is remembered of one region.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ProfiledRegion {
-    /// Which one.
+    /// The region.
     #[serde(flatten)]
     pub key: RegionKey,
-    /// Runs in a second of the program's running.
+    /// Runs per second of the program's running.
     pub runs_per_s: f64,
-    /// How long a run takes at each DoP that occurred, in order.
+    /// How long a run takes at each DoP that occurred, sorted by DoP.
     pub points: Vec<Point>,
 }
 
@@ -63,38 +63,38 @@ pub struct ProfiledRegion {
 pub struct Point {
     /// The DoP.
     pub dop: u32,
-    /// Seconds a run.
+    /// Seconds per run.
     pub seconds: f64,
-    /// Standard error of that over its value.
+    /// Standard error of `seconds`, relative to it.
     pub error_ratio: f64,
 }
 
-/// What is remembered that may be of use to a program that starts.
+/// What is remembered for a program that starts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recalled {
-    /// Of it, or of the same executable with other arguments.
+    /// The program's own profile, or that of the same executable with other arguments.
     pub profile: Profile,
     /// Whether the arguments are the same.
     pub same: bool,
 }
 
-/// A line of a list.
+/// A program in a list.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Summary {
     /// Its number in this file.
     pub id: i64,
-    /// What people call it.
+    /// The program's name for people.
     pub name: String,
-    /// Runs that contributed.
+    /// Number of runs that contributed.
     pub runs: u32,
-    /// When the latest of them was kept, in seconds since 1970.
+    /// When the latest run was kept, in seconds since 1970.
     pub seen_s: u64,
-    /// Regions that are known.
+    /// Number of known regions.
     pub regions: u32,
 }
 
 impl Recalled {
-    /// In the form in which a policy's estimate takes it in; `number` gives a region's number in this run.
+    /// The profile as a policy's estimate takes it in; `number` gives a region's number in this run.
     pub fn past(&self, number: impl Fn(usize, &RegionKey) -> u64) -> Past {
         let estimate = |point: &Point| Estimate { value: point.seconds, error: point.error_ratio };
         let region = |region: &ProfiledRegion| PastRegion {
@@ -111,7 +111,7 @@ impl Recalled {
 }
 
 impl ProfiledRegion {
-    /// A region as an estimate gives it away.
+    /// Converts a region from an estimate's form.
     pub fn of(key: RegionKey, past: &PastRegion) -> ProfiledRegion {
         let point = |(dop, estimate): (&u32, &Estimate)| Point {
             dop: *dop,

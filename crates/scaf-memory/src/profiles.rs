@@ -1,25 +1,20 @@
-//! What is asked of a memory.
-
 use crate::file::{self, File, MOST_PAGES};
 use crate::{Error, Key, Point, Profile, ProfiledRegion, Recalled, RegionKey, Summary};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Programs that are remembered; those that were seen last.
+/// Most programs that are kept; those seen last.
 const PROGRAMS: u32 = 1000;
-/// For so many seconds after their last run, 100 days.
+/// How long a program is kept after its last run: 100 days.
 const DAYS_S: u64 = 100 * 86_400;
-/// Regions of a program, and points of a region.
+/// Most regions of a program, and points of a region.
 const REGIONS: u32 = 256;
 const POINTS: u32 = 16;
-/// Places where programs spin.
 const SPINNERS: u32 = 256;
-/// Longest text that is kept, in bytes.
 const TEXT: usize = 256;
 
-/// One user's memory. Nothing is opened before it is used, and no file made before there is something to
-/// keep.
+/// One user's memory. The file is opened at the first use, and made when there is something to keep.
 pub struct Profiles {
     path: PathBuf,
     renews: bool,
@@ -28,26 +23,24 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    /// The memory in the file at `path`, which is left as it is where it can't be understood.
+    /// The memory in the file at `path`. A file that can't be understood is left as it is.
     pub fn at(path: &Path) -> Profiles {
         Profiles { path: path.to_owned(), renews: false, file: None, aside: None }
     }
 
-    /// The same; a file that is damaged or of another version is renamed (`.broken`), and an empty one takes
-    /// its place.
+    /// As [`Profiles::at`], but a damaged file, or one of another version, is renamed (`.broken`) and
+    /// replaced.
     pub fn renewing(path: &Path) -> Profiles {
         Profiles { renews: true, ..Profiles::at(path) }
     }
 
-    /// Where a file is now that had to be set aside since this was asked last.
+    /// Where a file is that was set aside since the last call.
     pub fn set_aside(&mut self) -> Option<PathBuf> {
         self.aside.take()
     }
 
-    /// What may be of use to a program that starts: its own profile, else that of the run of the same
-    /// executable that was seen last, of which only the regions in the executable itself say something (an
-    /// interpreter may run anything else).
-    ///
+    /// The program's own profile, else the one seen last of the same executable. Of the latter, only regions
+    /// in the executable itself are returned: an interpreter may run anything else.
     /// # Errors
     /// The file can't be read.
     pub fn recall(&mut self, key: &Key) -> Result<Option<Recalled>, Error> {
@@ -75,8 +68,7 @@ impl Profiles {
         Ok(found.flatten().filter(|found| !found.profile.regions.is_empty()))
     }
 
-    /// Keeps a program's profile as of `profile.seen_s`; `fresh` if this run has kept nothing before.
-    ///
+    /// Keeps a program's profile as of `profile.seen_s`; `fresh` if this run has kept nothing yet.
     /// # Errors
     /// The file can't be written.
     pub fn keep(&mut self, profile: &Profile, fresh: bool) -> Result<(), Error> {
@@ -97,8 +89,7 @@ impl Profiles {
         .map(drop)
     }
 
-    /// All programs, the one that was seen last first.
-    ///
+    /// All programs, the one seen last first.
     /// # Errors
     /// The file can't be read.
     pub fn programs(&mut self) -> Result<Vec<Summary>, Error> {
@@ -120,16 +111,14 @@ impl Profiles {
         Ok(list.unwrap_or_default())
     }
 
-    /// The program of that number.
-    ///
+    /// The program with that number.
     /// # Errors
     /// The file can't be read.
     pub fn program(&mut self, id: i64) -> Result<Option<Profile>, Error> {
         Ok(self.with(false, |connection| profile(connection, id))?.flatten())
     }
 
-    /// Forgets a program; whether there was one of that number.
-    ///
+    /// Forgets a program, and says whether there was one with that number.
     /// # Errors
     /// The file can't be written.
     pub fn forget(&mut self, id: i64) -> Result<bool, Error> {
@@ -138,8 +127,7 @@ impl Profiles {
         Ok(count.is_some_and(|count| count > 0))
     }
 
-    /// Forgets everything, files that were set aside included; how many programs there were.
-    ///
+    /// Forgets everything, including files set aside, and returns how many programs there were.
     /// # Errors
     /// The file can't be written.
     pub fn forget_all(&mut self) -> Result<usize, Error> {
@@ -147,15 +135,14 @@ impl Profiles {
         let all = self.with(false, |connection| {
             let programs = connection.execute("DELETE FROM programs", [])?;
             connection.execute("DELETE FROM spinners", [])?;
-            // So that nothing of it stands in the file any more.
+            // Erases the deleted rows from the file as well.
             connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?;
             Ok(programs)
         })?;
         Ok(all.unwrap_or(0))
     }
 
-    /// Places in the user's programs at which one waited for itself while it was folded, the latest last.
-    ///
+    /// Places where the user's programs waited for themselves while folded, the latest last.
     /// # Errors
     /// The file can't be read.
     pub fn spinners(&mut self) -> Result<Vec<String>, Error> {
@@ -169,8 +156,7 @@ impl Profiles {
         Ok(list)
     }
 
-    /// Remembers such a place.
-    ///
+    /// Remembers a place as in [`Profiles::spinners`].
     /// # Errors
     /// The file can't be written.
     pub fn keep_spinner(&mut self, place: &str, now_s: u64) -> Result<(), Error> {
@@ -195,7 +181,7 @@ impl Profiles {
         pages.is_ok_and(|pages| pages.is_some_and(|pages| pages >= MOST_PAGES - MOST_PAGES / 16))
     }
 
-    /// Does `work` on the file; `None` if there is none and none is to be made.
+    /// Does `work` on the file; `None` if there is no file and `create` is not set.
     fn with<T>(
         &mut self,
         create: bool,
@@ -234,7 +220,7 @@ impl Profiles {
     }
 }
 
-/// Rows that are what they should be; what can't be read at all is an error.
+/// Skips rows with values of a wrong type; an SQLite error is returned.
 fn good<T>(rows: impl Iterator<Item = rusqlite::Result<T>>) -> rusqlite::Result<Vec<T>> {
     let mut list = Vec::new();
     for row in rows {
@@ -253,7 +239,7 @@ fn short(text: impl Into<String>) -> String {
     text
 }
 
-/// Numbers out of their ranges are left out, with what they belong to.
+/// Leaves out regions and points with numbers out of range.
 fn profile(connection: &Connection, id: i64) -> rusqlite::Result<Option<Profile>> {
     let head = "SELECT machine, executable, arguments, name, runs, seen, serial FROM programs WHERE id = ?1";
     let mut statement = connection.prepare_cached(head)?;
@@ -307,7 +293,6 @@ fn profile(connection: &Connection, id: i64) -> rusqlite::Result<Option<Profile>
     Ok(Some(profile))
 }
 
-/// What makes sense as a DoP, and as an address in a file.
 const DOPS: std::ops::RangeInclusive<u32> = 1..=65_535;
 const ADDRESSES: u64 = 1 << 47;
 
@@ -321,7 +306,7 @@ fn makes_sense(point: &Point) -> bool {
         && (0.0..=1e6).contains(&point.error_ratio)
 }
 
-/// What this run doesn't know stays as it was: two runs of a program may be on at a time.
+/// Rows that this run doesn't know stay: two runs of a program may be on at a time.
 fn write(transaction: &Transaction, profile: &Profile, fresh: bool) -> rusqlite::Result<()> {
     let (key, now) = (&profile.key, profile.seen_s.cast_signed());
     let id: i64 = transaction.query_row(

@@ -1,4 +1,4 @@
-//! Memories in real files, with all that happens to files.
+//! Memories in real files, and what can happen to files.
 
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -48,13 +48,11 @@ impl Place {
         Profiles::renewing(&self.path())
     }
 
-    /// Does as it likes with the file.
     fn tamper(&self, sql: &str) {
         Connection::open(self.path()).unwrap().execute_batch(sql).unwrap();
     }
 }
 
-/// Reads everything that can be read.
 fn read_all(memory: &mut Profiles) -> Result<usize, Error> {
     let list = memory.programs()?;
     for line in &list {
@@ -196,7 +194,7 @@ fn older_and_newer_versions_are_set_aside_or_named() {
         assert!(memory.set_aside().is_some());
         memory.keep(&profile(1, 1), true).unwrap();
     }
-    // Tables of somebody else's, and ours with a column less.
+    // Somebody else's tables, and ours with a column less.
     for sql in ["PRAGMA user_version = 0", "ALTER TABLE points DROP COLUMN error"] {
         let place = Place::new();
         place.memory().keep(&profile(1, 1), true).unwrap();
@@ -248,7 +246,6 @@ fn the_oldest_programs_make_room() {
     }
     let list = memory.programs().unwrap();
     assert_eq!((list.len(), list[999].seen_s), (1_000, 1_010));
-    // A hundred days later.
     memory.keep(&small(5_000, 1_500 + 100 * 86_400), true).unwrap();
     assert_eq!(memory.programs().unwrap().last().unwrap().seen_s, 1_500);
 }
@@ -284,7 +281,7 @@ fn a_file_at_its_limit_forgets_what_it_saw_first_and_goes_on() {
     assert!(list.len() >= last as usize / 3 && list[0].seen_s == last, "{list:?}");
 }
 
-/// What the processes of the tests below do; the environment says which of them.
+/// What the child processes of the tests below run; an environment variable says which part.
 #[test]
 fn another_process() {
     let Ok(path) = std::env::var("SCAF_MEMORY_TEST") else { return };
@@ -343,7 +340,6 @@ fn many_write_at_a_time_and_nothing_is_lost() {
     assert_eq!(memory.set_aside(), None);
 }
 
-/// What was kept before is there, and what is kept later too.
 fn survives(place: &Place) {
     let mut memory = place.memory();
     assert!(memory.recall(&key(1_000_000)).unwrap().is_some());
@@ -360,7 +356,7 @@ fn survives(place: &Place) {
 fn where_files_may_grow_no_further_what_was_kept_stays() {
     let place = Place::new();
     place.memory().keep(&profile(1_000_000, 1), true).unwrap();
-    // 400 KB; the signal would end the process otherwise.
+    // At most 400 KB; SIGXFSZ is ignored, for it would end the process.
     let limited = "trap '' XFSZ; ulimit -f 400; exec \"$@\"";
     let process = other_process(&place.path(), 0);
     let mut shell = Command::new("bash");
@@ -383,7 +379,6 @@ fn on_a_full_disk_what_was_kept_stays() {
         place.memory().keep(&profile(1_000_000, 1), true).unwrap();
         let full = other_process(&place.path(), 0).env("SCAF_MEMORY_FULL", "1").status().unwrap();
         assert!(full.success());
-        // There is room again.
         assert!(mount(&["-o", "remount,size=4m"]).unwrap().status.success());
         survives(&place);
     });

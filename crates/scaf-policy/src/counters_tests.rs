@@ -2,7 +2,6 @@ use super::*;
 use proptest::prelude::*;
 
 const TRACE: &str = include_str!("../../../fixtures/counters/triad_model.csv");
-
 const BUSY: Interval = Interval { dt_s: 1.0, p: 4.0, parallel_s: 1.0, useful_s: 3.6 };
 
 fn counted(cpu_s: f64, events: &[(Event, f64)]) -> Counts {

@@ -20,7 +20,6 @@ pub(crate) struct Visit {
 impl Trail {
     /// The longest cycle looked for, in decisions.
     pub const LONGEST: usize = 8;
-
     /// Relative change of an efficiency that ends the hold on a place.
     pub const TOLERANCE: f64 = 0.10;
 

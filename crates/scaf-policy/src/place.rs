@@ -53,7 +53,7 @@ pub fn scatter(topology: &Topology, wants: &[Want], seed: u64) -> Vec<PuSet> {
 /// A partition for each of `wants`, in order: min(dop, |allowed|) PUs of its `allowed` set, at least one.
 ///
 /// Partitions are disjoint where the `allowed` sets permit that; else PUs are shared as evenly as may be. The
-/// [`cost`] is never above that of an empty start, nor of what the programs have if that is as many PUs as
+/// [`cost()`] is never above that of an empty start, nor of what the programs have if that is as many PUs as
 /// wanted: where all have what this function gave, nothing moves. An empty topology gives empty partitions.
 pub fn place(topology: &Topology, wants: &[Want], style: Style) -> Vec<PuSet> {
     Site::new(topology, style).place(wants, &PuSet::new())

@@ -4,7 +4,6 @@ use scaf_policy::place::{Cost, Style, Want, cost, place};
 use scaf_policy::{ProgramId, Pu, PuSet, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -30,7 +29,6 @@ fn machine(dice: &mut Dice, most: u32) -> Topology {
     let (lopsided, hybrid, holes) = (dice.one_in(4), dice.one_in(4), dice.one_in(8));
     let smt = [1, 1, 2, 2, 4][dice.below(5) as usize];
     let (numas, cores) = (dice.among(1, 3), dice.among(1, 24));
-    // Large machines have some tens of packages at most.
     let caches = dice.among(1, 4) + most / (16 * numas * cores);
     let mut pus = Vec::new();
     let (mut core, mut cache) = (0, 0);
@@ -98,7 +96,6 @@ fn of(what: fn(Cost) -> usize, topology: &Topology, wants: &[Want], sets: &[PuSe
 
 const STYLES: [Style; 3] = [Style::Compact, Style::Spread, Style::Along];
 
-/// Calls `check` with 200 machines, a quarter of them large, and programs for each.
 fn on_200_machines(mut check: impl FnMut(&mut Dice, &Topology, &[Want])) {
     let mut dice = Dice(0x5ca1ab1e);
     for round in 0..200 {
@@ -170,7 +167,6 @@ fn siblings_go_to_one_program_wherever_whole_cores_suffice() {
 fn it_costs_no_more_than_from_scratch_nor_than_staying() {
     on_200_machines(|dice, topology, wants| {
         for style in STYLES {
-            // As many PUs as before, of other programs; some have come, some have other counts.
             let mut before = place(topology, wants, style);
             before.rotate_left(usize::from(dice.one_in(2)));
             let mut wants = having(wants, &before);
@@ -202,7 +198,6 @@ fn no_program_that_fits_into_a_cache_has_parts_of_two_where_a_packing_is_known()
             Pu { os: i, core, l3, numa, package: numa / 2, class: 0 }
         };
         let topology = Topology { pus: (0..caches * cores * smt).map(pu).collect() };
-        // Programs that fit fill every cache, or most of it; then they are shuffled.
         let mut sizes = Vec::new();
         let free = if round % 2 == 0 { 0 } else { 3 };
         for _ in 0..caches {
@@ -230,7 +225,6 @@ fn no_program_that_fits_into_a_cache_has_parts_of_two_where_a_packing_is_known()
         let sets = place(&topology, &wants, Style::Compact);
         assert_eq!(cost(&topology, &wants, &sets, Style::Compact).split, 0);
         let divided = sets.iter().filter(|set| count(&topology, set, |pu| pu.l3) > 1).count();
-        // With cores to spare, rather a core in another cache than two PUs on one.
         if smt == 1 || free == 0 {
             assert_eq!(divided, 0, "round {round}: {caches} x {cores} x {smt}: {sizes:?}");
         }

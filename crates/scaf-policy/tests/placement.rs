@@ -5,8 +5,7 @@ use scaf_policy::place::{Style, Want, place_turns};
 use scaf_policy::{ProgramId, Pu, PuSet, Topology, Turn};
 use std::collections::BTreeMap;
 
-/// So many packages, and nodes, caches, cores and PUs in each; system indexes count all first PUs of cores,
-/// then all second ones, as Linux does on x86.
+/// So many packages, and nodes, caches, cores and PUs in each; PUs are numbered as Linux does on x86.
 fn machine(packages: u32, numas: u32, l3s: u32, cores: u32, smt: u32) -> Topology {
     let all_cores = packages * numas * l3s * cores;
     let pu = |i: u32| {
@@ -163,7 +162,6 @@ fn turns(all: &[Vec<usize>]) -> Vec<Turn> {
 fn programs_of_different_turns_may_have_the_same_pus_and_those_of_one_turn_may_not() {
     let machine = machine(4, 1, 1, 6, 1);
     let wants = wants(&machine, &[6, 6, 12, 18]);
-    // The first always runs, the second in both turns.
     let sets = place_turns(&machine, &wants, &turns(&[vec![1, 2], vec![3, 1]]), Style::Compact);
     assert_eq!(sets.iter().map(PuSet::len).collect::<Vec<_>>(), [6, 6, 12, 18]);
     let shared = |a: usize, b: usize| sets[a].intersection(&sets[b]).len();
@@ -202,7 +200,6 @@ prop_compose! {
         -> Topology { machine(packages, numas, l3s, cores, smt) }
 }
 
-/// PUs by number, some beyond the machines.
 fn any_set() -> impl Strategy<Value = PuSet> {
     prop_oneof![Just(PuSet::new()), prop::collection::vec(0u32..110, 1..40).prop_map(PuSet::from_iter)]
 }
@@ -246,7 +243,6 @@ proptest! {
         raw in prop::collection::vec((1u32..12, 0u8..8), 1..9),
         previous in prop::collection::vec(any_set(), 9),
     ) {
-        // Each program with its turns as bits.
         let dops: Vec<u32> = raw.iter().map(|(dop, _)| *dop).collect();
         let together = |runs: &dyn Fn(u8) -> bool| -> u32 {
             raw.iter().filter(|(_, turns)| runs(*turns)).map(|(dop, _)| *dop).sum()
@@ -323,7 +319,6 @@ fn the_three_styles_lie_as_their_page_shows() {
 
 #[test]
 fn heavier_programs_get_the_stronger_cores_and_equal_ones_as_many_each() {
-    // Two strong cores of two PUs, four weak ones of one.
     let pu = |os: u32| Pu {
         os,
         core: if os < 4 { os / 2 } else { os - 2 },
@@ -337,7 +332,6 @@ fn heavier_programs_get_the_stronger_cores_and_equal_ones_as_many_each() {
     assert_eq!(place(&hybrid, &two), [set("0,4"), set("2,5")], "one strong core each");
     two[1].weight = 2.0;
     assert_eq!(place(&hybrid, &two), [set("4-5"), set("0,2")]);
-    // Who has them keeps them until somebody heavier comes.
     let mut having = having(wants(&hybrid, &[2, 2]), &[set("4-5"), set("0,2")]);
     assert_eq!(place(&hybrid, &having), [set("4-5"), set("0,2")]);
     having[0].weight = 3.0;

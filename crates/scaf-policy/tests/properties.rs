@@ -48,7 +48,6 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Programs with unique ids, not in order.
     fn any_programs()(list in prop::collection::vec(any_program(), 0..12),
         seed in any::<u64>()) -> Vec<Program> {
         let id = |i: usize| ProgramId((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed);
@@ -96,7 +95,6 @@ fn check(
     let sum: u64 = dops.iter().map(|&d| u64::from(d)).sum();
     let expected = capacity.min(caps).max(programs.len() as u64);
     if ["curve", "offline"].contains(&name) {
-        // These leave contexts idle where they don't help.
         prop_assert!(sum <= expected, "{}: {:?}", name, dops);
     } else {
         prop_assert_eq!(sum, expected, "{}: {:?}", name, dops);
@@ -285,7 +283,6 @@ proptest! {
     }
 }
 
-/// The last of some decisions with well-known curves, when nothing is tried out any more.
 fn settled(name: &str, settings: &Settings, capacity: u32, programs: &mut [Program]) -> Vec<u32> {
     let mut policy = by_name(name, settings).unwrap();
     let mut last = Vec::new();
@@ -364,7 +361,6 @@ proptest! {
         for name in ["curve", "scaf", "logm", "spdp", "equi"] {
             let dops = taught(name, capacity, &mut programs.clone(), &powers, 60);
             let full = dops.iter().sum::<u32>() == capacity.min(caps);
-            // It leaves contexts idle where they help nobody.
             let none_is_helped =
                 programs.iter().zip(&powers).zip(&dops).all(|((p, power),
                     dop)| *power == 0.0 || *dop == p.cap());

@@ -11,7 +11,6 @@ fn machine(pus: u32) -> Topology {
     Topology { pus: (0..pus).map(pu).collect() }
 }
 
-/// The result, and the median of some runs with the fastest, in milliseconds.
 fn timed<T>(mut run: impl FnMut() -> T) -> (T, String) {
     let mut took = |_| {
         let begun = Instant::now();
@@ -34,7 +33,6 @@ fn turns_of_many_programs() {
             let program = |id: u64| Program {
                 rigid,
                 user: if id.is_multiple_of(50) { id as u32 % users } else { 0 },
-                // No two of the machine's size, but half of them fit beside others.
                 max: if id.is_multiple_of(2) { 1 + (id as u32 * 7) % pus } else { pus },
                 ..Program::new(ProgramId(id), pus)
             };
@@ -84,7 +82,6 @@ fn programs_that_may_not_run_everywhere() {
             };
             let want = |id: u64| Want {
                 id: ProgramId(id),
-                // All of the machine, in parts of different sizes.
                 dop: if id.is_multiple_of(4) { share + 3 } else { share - 1 },
                 allowed: allowed(id),
                 previous: PuSet::new(),

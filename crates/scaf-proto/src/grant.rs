@@ -14,7 +14,6 @@ pub struct Word(u64);
 impl Word {
     /// The program is to run exactly as without scaf.
     pub const UNMANAGED: Word = Word(0);
-
     const MANAGED: u64 = 1 << 16;
     const RESIZE: u64 = 1 << 17;
     const FOLDED: u64 = 1 << 18;

@@ -7,14 +7,12 @@ use crate::{MAGIC, MASK_WORDS, VERSION};
 
 /// Bytes of a program's name in a packet; the rest is zero.
 pub const NAME_BYTES: usize = 64;
-
 /// [`Hello::kind`]: attach me.
 pub const ATTACH: u32 = 1;
 /// [`Hello::kind`]: I met a further module; inspect me again.
 pub const MORE_MODULES: u32 = 2;
 /// [`Hello::kind`]: I entered a region while contexts of mine were lent ([`crate::grant::Word::lent`]).
 pub const ENTERED: u32 = 3;
-
 /// [`Hello::flags`]: the program's threads are bound by its own wish (`OMP_PROC_BIND` and the like).
 pub const FLAG_BOUND: u32 = 1;
 /// [`Hello::flags`]: the user says that it needs all its contexts at once (`scaf run --rigid`).

@@ -9,15 +9,12 @@ use crate::sync::{AtomicU64, Ordering};
 
 /// Rows of a page. Pairs of a region and a DoP beyond that are left out.
 pub const ROWS: usize = 255;
-
 /// Bits of a sum that are ticks; the others are runs. Six minutes at 3 GHz, and 16 million regions.
 const TICK_BITS: u32 = 40;
 const TICKS: u64 = (1 << TICK_BITS) - 1;
-
 const ADDRESS_BITS: u32 = 48;
 const MOST: u32 = (1 << (63 - ADDRESS_BITS)) - 1;
 const COUNTS: u64 = 1 << 63;
-
 /// Lower bits of a row's iterations that number its runs, to tell whether both belong together.
 const RUN_BITS: u32 = 20;
 const RUNS: u64 = (1 << RUN_BITS) - 1;

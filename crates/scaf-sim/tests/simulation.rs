@@ -129,7 +129,6 @@ fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
 
 #[test]
 fn contexts_of_a_serial_program_are_told_to_be_free_and_where_they_were_lent_its_return_is_decided_at_once() {
-    // A serial stretch before the first region doesn't count.
     let phase = |times, serial_s, runs| PhaseSpec {
         times,
         serial_s,

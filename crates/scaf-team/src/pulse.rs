@@ -26,7 +26,6 @@ pub struct Look {
 pub const PERIOD_MS: u32 = 50;
 /// The same after a long sleep.
 pub const LONGEST_MS: u32 = 800;
-
 /// The same when something has to be seen twice.
 const SOON_MS: u32 = 30;
 /// Busy looks in a row that count as parallel: a BLAS's threads spin for 20 to 30 ms at load and after calls.

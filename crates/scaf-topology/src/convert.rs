@@ -1,26 +1,23 @@
-//! From hwloc's tree of objects to a row of PUs that each say what they share.
+//! Turns hwloc's tree of objects into a row of PUs that each say what they share.
 //!
-//! hwloc leaves a level out where a machine (or a virtual one) does not tell it. A PU without a core is a
-//! core of its own, since nothing says that it shares one; without a cache it shares what its NUMA node
-//! shares; without a package all PUs are in one.
+//! hwloc leaves a level out where the machine does not report it. A PU without a core is a core of its own;
+//! without a cache it shares what its NUMA node shares; without a package, all PUs are in one.
 //!
-//! Classes of cores are hwloc's kinds of CPUs, where it can rank them: by what the system says of their
-//! capacity (Arm), by the kind that the processor says they are or by their frequencies. Where it can't, all
-//! are of one class.
+//! Classes of cores are hwloc's kinds of CPUs, where it can rank them (by capacity, type or frequency).
+//! Otherwise all cores are of class 0.
 
 use hwlocality::Topology as Hwloc;
 use hwlocality::object::TopologyObject;
 use hwlocality::object::types::ObjectType;
 use scaf_policy::{Pu, Topology};
 
-/// The PUs in logical order.
 pub(crate) fn convert(hwloc: &Hwloc) -> Topology {
     let mut pus: Vec<(usize, Pu)> = hwloc
         .objects_with_type(ObjectType::PU)
         .filter_map(|pu| Some((pu.logical_index(), describe(hwloc, pu)?)))
         .collect();
     for (class, kind) in hwloc.cpu_kinds().into_iter().flatten().enumerate() {
-        // They come in the order of their efficiency values, which are unknown for all or for none.
+        // hwloc lists the kinds by ascending efficiency, which is unknown for all kinds or for none.
         if kind.efficiency.is_some() {
             let of_it = |pu: &&mut (usize, Pu)| kind.cpuset.is_set(cpu_index(pu.1.os));
             pus.iter_mut().filter(of_it).for_each(|(_, pu)| pu.class = number(class));
@@ -34,7 +31,7 @@ fn describe(hwloc: &Hwloc, pu: &TopologyObject) -> Option<Pu> {
     let os = u32::try_from(pu.os_index()?).ok()?;
     let level =
         |wanted| pu.ancestors().find(|o| o.object_type() == wanted).map(|o| number(o.logical_index()));
-    // A NUMA node is no ancestor of its PUs in hwloc 2; where several are local (HBM beside DRAM), the first
+    // In hwloc 2, a NUMA node is no ancestor of its PUs. Of several local ones (HBM beside DRAM), the first
     // counts.
     let numa = hwloc
         .objects_with_type(ObjectType::NUMANode)

@@ -1,10 +1,10 @@
 //! The machine's topology as hwloc sees it, as `scaf-policy`'s plain type.
 //!
-//! Daemon, simulator and command line share this one adapter, so that a machine of 24 cores or 1,024 contexts
-//! can be tried anywhere: from a synthetic description or from an XML file that `lstopo` saved.
+//! Daemon, simulator and command line share this adapter: each also takes a synthetic description or an XML
+//! file.
 //!
-//! Words: a *PU* is a hardware context, known by the operating system's index (what affinity masks count in);
-//! a *logical* index numbers objects such that neighbours share more.
+//! A *PU* is a hardware context, known by the operating system's index, as in affinity masks. A *logical*
+//! index numbers objects such that neighbours share more.
 
 mod convert;
 
@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 /// Where a topology comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// The machine that this runs on, PUs that this process may not use included; those that are offline are
-    /// not.
+    /// This machine's online PUs, including those that this process may not use.
     ThisMachine,
     /// hwloc's synthetic description, such as `pack:2 l3:1 core:4 pu:2`.
     Synthetic(String),
@@ -26,7 +25,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What a user typed: the path of a file where it ends in `.xml`, else a synthetic description.
+    /// Takes `text` for the path of a file if it ends in `.xml`, else for a synthetic description.
     pub fn parse(text: &str) -> Source {
         let path = Path::new(text);
         if path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("xml")) {
@@ -78,8 +77,7 @@ pub fn load(source: &Source) -> Result<Topology, Error> {
     let builder = Hwloc::builder();
     let hwloc = match source {
         Source::ThisMachine => {
-            // PUs outside of our cpuset belong to the picture; whoever asks restricts it to what may be used
-            // now.
+            // PUs outside our cpuset are included: the caller restricts the topology to what may be used now.
             let build = builder.with_flags(BuildFlags::INCLUDE_DISALLOWED).map_err(|e| e.to_string());
             build
                 .and_then(|b| b.build().map_err(|e| e.to_string()))

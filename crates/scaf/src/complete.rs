@@ -1,4 +1,4 @@
-//! Shell completions and man pages, both from the clap definitions.
+//! Shell completions and man pages, from the clap definitions.
 
 use crate::cli::Cli;
 use anyhow::{Context, Result};
@@ -7,7 +7,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Carries out `scaf completions`.
-///
 /// # Errors
 /// Standard output can't be written.
 pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode> {
@@ -18,7 +17,6 @@ pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode> {
 }
 
 /// Carries out `scaf man`: one page for each command that help shows, and for the daemon.
-///
 /// # Errors
 /// The folder can't be made or written.
 pub fn man(folder: &Path) -> Result<ExitCode> {

@@ -1,8 +1,8 @@
-//! Finding a daemon and asking it.
+//! Finds a daemon and asks it.
 //!
-//! A daemon is its socket: `SCAF_SOCKET` if that is set, else the system-wide one, else the user's session's.
-//! A socket is trusted only if root or the user owns it and listens on it: whoever answers decides how fast
-//! the user's programs run, and a stranger may have put a socket where we look.
+//! A daemon's socket is `SCAF_SOCKET` if that is set, else the system-wide one, else that of the user's
+//! session. A socket is trusted only if root or the user owns it and listens on it: the daemon decides how
+//! fast the user's programs run, and a stranger may have put a socket there.
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::io::Errno;
@@ -15,20 +15,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Environment variable that names a daemon's socket: for us and, set by us, for the client library.
+/// Variable with a daemon's socket; `scaf run` sets it for the client library.
 pub const SOCKET_VARIABLE: &str = "SCAF_SOCKET";
-
-/// Longest that the daemon may take over one packet. It answers within 1 ms; this is for a stopped one.
+/// Longest wait for one packet. The daemon answers within 1 ms unless it is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why there is no daemon at a socket.
 #[derive(Debug, PartialEq)]
 pub enum Absent {
-    /// Nothing is there, or nobody listens any more.
+    /// There is no socket, or nobody listens.
     Silent,
-    /// Somebody else's: the user id.
+    /// The socket or its listener belongs to this other user.
     Foreign(u32),
-    /// It can't be reached for this reason.
+    /// The socket can't be reached, for this reason.
     Unreachable(String),
 }
 
@@ -40,15 +39,14 @@ pub fn sockets() -> Vec<PathBuf> {
     }
 }
 
-/// The one socket that the user wants, if any.
+/// The socket named by the user, if any.
 pub fn named_socket() -> Option<PathBuf> {
     std::env::var_os(SOCKET_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// The first socket where a daemon answers that is root's or the user's own.
-///
+/// The first socket with a daemon of root's or of the user's own.
 /// # Errors
-/// What was found instead at each place.
+/// Why there is none at each place.
 pub fn find() -> Result<PathBuf, Vec<(PathBuf, Absent)>> {
     let mut absent = Vec::new();
     for socket in sockets() {
@@ -61,9 +59,8 @@ pub fn find() -> Result<PathBuf, Vec<(PathBuf, Absent)>> {
 }
 
 /// Connects to a daemon's socket, unless it is a stranger's.
-///
 /// # Errors
-/// Why there is no daemon that we trust.
+/// Why there is no trusted daemon.
 pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
     let owner = match std::fs::symlink_metadata(socket) {
         Ok(metadata) => metadata.uid(),
@@ -95,7 +92,7 @@ fn open(address: &SocketAddrUnix) -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// The sentence for the user about each place without a daemon.
+/// A sentence about each place without a daemon.
 pub fn explain(absent: &[(PathBuf, Absent)]) -> String {
     let part = |(socket, why): &(PathBuf, Absent)| match why {
         Absent::Silent => format!("nobody answers at {}", socket.display()),
@@ -107,10 +104,9 @@ pub fn explain(absent: &[(PathBuf, Absent)]) -> String {
     absent.iter().map(part).collect::<Vec<_>>().join("; ")
 }
 
-/// Finds a daemon or says what to do.
-///
+/// Finds a daemon.
 /// # Errors
-/// That there is none and how to start one.
+/// There is none; the message says how to start one.
 pub fn require() -> Result<PathBuf> {
     find().map_err(|absent| {
         anyhow!(
@@ -121,9 +117,8 @@ pub fn require() -> Result<PathBuf> {
 }
 
 /// Asks the daemon at `socket`.
-///
 /// # Errors
-/// No daemon there that we trust, an answer that can't be understood, or the daemon's own refusal.
+/// No trusted daemon, an answer that can't be understood, or the daemon's own refusal.
 pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
     let about = || format!("daemon at {}", socket.display());
     let connection = connect(socket).map_err(|why| anyhow!(explain(&[(socket.to_owned(), why)])))?;
@@ -148,7 +143,6 @@ pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
 }
 
 /// The state of everything that the daemon at `socket` manages.
-///
 /// # Errors
 /// As [`ask`].
 pub fn snapshot(socket: &Path) -> Result<Snapshot> {
@@ -158,8 +152,7 @@ pub fn snapshot(socket: &Path) -> Result<Snapshot> {
     }
 }
 
-/// Decisions from the journal of the daemon at `socket`.
-///
+/// Decisions from the daemon's journal.
 /// # Errors
 /// As [`ask`].
 pub fn decisions(socket: &Path, request: &Request) -> Result<Decisions> {
@@ -169,7 +162,7 @@ pub fn decisions(socket: &Path, request: &Request) -> Result<Decisions> {
     }
 }
 
-/// A file that comes with the running executable: `name` beside it or in `../lib/scaf`.
+/// An installed file called `name`, beside the running executable or in `../lib/scaf`.
 pub fn beside_us(name: &str) -> Option<PathBuf> {
     let exe = std::env::current_exe().ok()?;
     let here = exe.parent()?;
@@ -188,7 +181,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("s");
         assert_eq!(connect(&socket).unwrap_err(), Absent::Silent);
-        // A socket file whose listener is gone counts the same.
+        // A socket file without a listener counts the same.
         drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
         assert!(matches!(connect(&socket), Err(Absent::Silent | Absent::Unreachable(_))));
     }

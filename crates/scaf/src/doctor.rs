@@ -14,7 +14,6 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Everything found.
 #[derive(Debug, Serialize)]
 struct Findings {
     version: &'static str,
@@ -42,22 +41,20 @@ struct Daemon {
     programs: usize,
 }
 
-/// By what programs could take turns, if we were the daemon.
 #[derive(Debug, Serialize)]
 struct Turns {
     by: Option<Way>,
-    /// Why not by something better, or not at all.
+    /// Why not in a better way, or not at all.
     why: String,
 }
 
-/// How many of each the machine has.
 #[derive(Debug, Serialize)]
 struct Shape {
     packages: usize,
     numa_nodes: usize,
     last_level_caches: usize,
     cores: usize,
-    /// Cores of each class of a hybrid machine, the strongest first; one number where all are alike.
+    /// Cores of each class of a hybrid machine, the strongest first; one number if all are alike.
     core_classes: Vec<usize>,
     pus: usize,
 }
@@ -65,14 +62,13 @@ struct Shape {
 #[derive(Debug, Serialize)]
 struct Program {
     path: PathBuf,
-    /// Why the client library can't get in, if it can't.
+    /// Why the client library can't get into the program, if it can't.
     obstacle: Option<String>,
     facts: ProgramFacts,
     advice: String,
 }
 
-/// Carries out `scaf doctor`. The exit status is 1 where nothing can be managed.
-///
+/// Carries out `scaf doctor`. The exit status is 1 if nothing can be managed.
 /// # Errors
 /// A program that isn't there or can't be read.
 pub fn run(flags: &cli::Doctor) -> Result<ExitCode> {
@@ -258,7 +254,6 @@ fn render_program(program: &Program) -> String {
     text
 }
 
-/// What may be done to each region, and why not more.
 fn render_regions(facts: &ProgramFacts) -> String {
     let mut table = output::plain_table(&["  REGION", "SIZE FREE", "SIZE FIXED", "WHY"]);
     for region in &facts.regions {

@@ -1,11 +1,11 @@
-//! What this machine is: the facts that a measurement needs to be compared with another day's, and that `scaf
-//! doctor` shows. Files are read under a root folder that tests replace.
+//! Facts about this machine for measurements and `scaf doctor`. Files are read under a root folder that tests
+//! replace.
 
 use scaf_policy::PuSet;
 use serde::Serialize;
 use std::path::Path;
 
-/// The machine of a measurement; part of every JSON object that `scaf bench` prints.
+/// The machine in each JSON object of `scaf bench`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
     /// PUs that this process may use.
@@ -34,7 +34,7 @@ pub fn allowed() -> PuSet {
     .unwrap_or_default()
 }
 
-/// The same PUs in an order in which neighbours share more, so that a contiguous part is a good partition.
+/// The same PUs, ordered so that neighbours share more: a contiguous part is a good partition.
 pub fn allowed_by_neighbourhood() -> Vec<u32> {
     let allowed = allowed();
     match scaf_topology::load(&scaf_topology::Source::ThisMachine) {
@@ -57,14 +57,14 @@ fn cpu_model(root: &Path) -> String {
         .unwrap_or("unknown".into())
 }
 
-/// What control groups there are and what they leave us.
+/// The control groups and their limits for this process.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cgroups {
     /// "v1", "v2", "v1 and v2" or "none".
     pub version: String,
-    /// Controllers that matter to us, of those that are there: cpu, cpuset, freezer.
+    /// Available ones of cpu, cpuset and freezer.
     pub controllers: Vec<String>,
-    /// CPU quota in contexts, where one is set for us or for a group around us.
+    /// The smallest CPU quota, in contexts, of our group and those around it.
     pub quota: Option<f64>,
 }
 
@@ -90,7 +90,7 @@ pub fn cgroups(root: &Path) -> Cgroups {
     if let Some(top) = &v2 {
         let there = std::fs::read_to_string(top.join("cgroup.controllers")).unwrap_or_default();
         let there: Vec<&str> = there.split_whitespace().collect();
-        // v2 has the freezer built in.
+        // v2 doesn't list the freezer, which it always has.
         controllers.extend(wanted.iter().filter(|name| there.contains(name)).map(|name| (*name).to_owned()));
         let own = membership.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/");
         quota = smallest(top, own, |folder| {
@@ -132,8 +132,8 @@ pub fn cgroups(root: &Path) -> Cgroups {
     Cgroups { version: version.into(), controllers, quota }
 }
 
-/// The smallest limit in the group `own` and those around it. In a container, /proc names a group that is not
-/// below the mount; the mount itself is then the group.
+/// The smallest limit of the group `own` and those around it. In a container, /proc names a group outside the
+/// mount; only the mount itself then counts.
 fn smallest(top: &Path, own: &str, limit: impl Fn(&Path) -> Option<f64>) -> Option<f64> {
     let own = top.join(own.trim_start_matches('/'));
     own.ancestors().take_while(|folder| folder.starts_with(top)).filter_map(limit).reduce(f64::min)

@@ -1,30 +1,26 @@
 //! `scaf run --interleave`: a program's memory from all NUMA nodes in turn.
 //!
-//! Linux takes a page from the node of whoever touches it first. A program that fills its arrays on one
-//! thread has all of its memory on one node then, and the threads of other nodes share that node's bandwidth;
-//! one whose threads fill their own parts has it where it is needed, and interleaving would make it slower.
-//! Nobody but its user knows which, so it is an option. The policy outlives exec and is inherited by all that
-//! the program starts.
+//! Linux takes a page from the node of the thread that touches it first. If one thread fills the arrays, all
+//! memory is on one node, and the other nodes' threads share its bandwidth. If each thread fills its own
+//! part, interleaving makes the program slower. Only the user knows which, so it is an option. The policy
+//! outlives exec and is inherited.
 
 use anyhow::{Result, bail};
 use std::io::{Error, ErrorKind};
 
 /// Words of a mask of nodes: all 1,024 that Linux can be built for, and one more since it counts from 1.
 const WORDS: usize = 1024 / 64 + 1;
-/// Bits in these that the kernel is told of.
+/// Bits of the mask, as told to the kernel.
 const NODES: usize = 1025;
-/// Ask for the nodes that this process's cpuset allows (linux/mempolicy.h).
+/// Asks for the nodes that this process's cpuset allows (linux/mempolicy.h).
 const MPOL_F_MEMS_ALLOWED: libc::c_long = 1 << 2;
 
-/// Interleaves the memory that this process and those after it allocate from now on over all nodes that it
-/// may use.
-///
+/// Interleaves memory allocated from now on, by this process and its children, over all allowed nodes.
 /// # Errors
-/// The kernel knows no such thing, or the container forbids it.
+/// The kernel has no memory policies, or the container forbids them.
 pub fn memory() -> Result<()> {
     let mut nodes = [0u64; WORDS];
-    // SAFETY: the kernel writes at most NODES bits, rounded up to whole words, into `nodes`; no other pointer
-    // is given.
+    // SAFETY: the kernel writes at most NODES bits, rounded up to whole words, into `nodes`.
     let asked = unsafe {
         let none = std::ptr::null_mut::<libc::c_int>();
         libc::syscall(libc::SYS_get_mempolicy, none, nodes.as_mut_ptr(), NODES, 0usize, MPOL_F_MEMS_ALLOWED)
@@ -47,7 +43,6 @@ pub fn memory() -> Result<()> {
     Ok(())
 }
 
-/// What a refusal means and what can be done.
 fn refused(error: &Error) -> String {
     let what = match error.kind() {
         ErrorKind::Unsupported => "this kernel has no memory policies (CONFIG_NUMA)".to_owned(),

@@ -1,7 +1,6 @@
 //! `scaf run`: becomes the program, with the client library in it and a daemon to attach to.
 //!
-//! Whatever stands in the way of managing it, the program runs: one line on standard error says that it runs
-//! unmanaged and why, and it then runs exactly as without us.
+//! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
 use crate::{cli, daemon, interleave, session, target};
 use anyhow::{Result, bail};
@@ -11,19 +10,18 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How long threads spin in the waits that the library takes over, where it sees at each round whether the
-/// program is folded, and then they sleep at once: libgomp's own default, in its own unit of loop rounds (15
-/// ns each).
+/// Spins in the waits that the library takes over, in loop rounds of 15 ns: libgomp's default. Threads of a
+/// folded program sleep at once.
 const SPIN: &str = "300000";
 
-/// The same for libgomp's own waits where the library can't have them follow the fold (`libscaf`'s `crowd`):
-/// few rounds from the start. A loop with a barrier each 50 us, two threads folded onto one PU, 206 ms at
-/// best: 8,000 ms with libgomp's default, 501 with 10,000, 238 with 1,000. Alone on the machine, programs run
-/// 0 to 7% longer with it.
+/// Spins in libgomp's own waits where the library can't adapt them to the fold (`libscaf`'s `crowd`). A loop
+/// with a barrier each 50 us, two threads folded onto one PU, takes 206 ms at best; with libgomp's default
+/// 8,000 ms, with 10,000 rounds 501, with 1,000 rounds 238. Alone on the machine, programs run 0 to 7%
+/// longer.
 const SPIN_FIXED: &str = "1000";
 
-/// Where one of these is set, libgomp is not to be given further threads: it binds them, limits them, or
-/// makes them larger than usual.
+/// Where one of these is set, the library gives libgomp no further threads: libgomp would bind them, limit
+/// them, or give them larger stacks.
 const UNSTEERABLE: [&str; 6] = [
     "OMP_PROC_BIND",
     "OMP_PLACES",
@@ -33,13 +31,13 @@ const UNSTEERABLE: [&str; 6] = [
     "GOMP_STACKSIZE",
 ];
 
-/// Longest name of a program, in bytes, as the handshake carries it.
+/// Longest program name in the handshake, in bytes.
 const NAME_BYTES: usize = 63;
 
-/// What the user wants for a program.
+/// The user's wishes for a program.
 #[derive(Clone, Debug)]
 pub struct Wish {
-    /// What to call it; `None` for the executable's name.
+    /// The program's name; `None` for the executable's.
     pub name: Option<String>,
     /// Fewest contexts, at least 1.
     pub min: u32,
@@ -47,17 +45,16 @@ pub struct Wish {
     pub max: Option<u32>,
     /// Weight in thousandths, 1 to 1,000,000.
     pub weight_milli: u32,
-    /// Whether it needs all its contexts at once.
+    /// Whether the program needs all its contexts at once.
     pub rigid: bool,
-    /// Whether its results are to keep their bits.
+    /// Whether the program's results are to keep their bits.
     pub exact: bool,
 }
 
 impl Wish {
-    /// What the flags mean.
-    ///
+    /// The wishes in the flags.
     /// # Errors
-    /// They contradict each other, or the name can't be carried.
+    /// The flags contradict each other, or the name doesn't fit the handshake.
     pub fn from_flags(flags: &cli::Run) -> Result<Wish> {
         if let Some(max) = flags.max
             && max < flags.min
@@ -82,7 +79,6 @@ impl Wish {
 }
 
 /// Carries out `scaf run`; returns only if the program can't be started.
-///
 /// # Errors
 /// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory
 /// that the kernel won't interleave.
@@ -100,13 +96,13 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
         Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
     }
     if flags.interleave {
-        // At last, so that a daemon that was started for the program keeps its own.
+        // After the daemon's start, so that its own memory isn't interleaved.
         interleave::memory()?;
     }
     let error = command.exec();
     Err(error).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            // The file is there, so it is its interpreter or loader that isn't.
+            // The file was found, so its interpreter or loader is missing.
             anyhow::Error::new(target::Unstartable::NotFound(name.clone()))
                 .context(format!("{}: its interpreter or loader is missing", program.display()))
         }
@@ -125,7 +121,6 @@ fn manage(program: &Path) -> Result<(PathBuf, PathBuf), String> {
 }
 
 /// The client library: `SCAF_LIB`, else `libscaf.so` beside the executable or in `../lib/scaf`.
-///
 /// # Errors
 /// Where it was looked for, or why it can't be preloaded.
 pub fn library() -> Result<PathBuf, String> {
@@ -138,24 +133,24 @@ pub fn library() -> Result<PathBuf, String> {
             "there is no libscaf.so beside scaf or in ../lib/scaf; install it there or set SCAF_LIB",
         )?,
     };
-    // The loader splits LD_PRELOAD at these, and knows no way to quote them.
+    // The loader splits LD_PRELOAD at these, and has no way to quote them.
     if library.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte)) {
         return Err(format!("LD_PRELOAD can't carry the blank or colon in {}", library.display()));
     }
     Ok(library)
 }
 
-/// A change to an environment: set to a value, or (`None`) taken out.
+/// A variable's new value; `None` removes it.
 pub type Change = (&'static str, Option<OsString>);
 
-/// What the environment of a managed program has to be, against the one that `before` looks up.
+/// The changes for a managed program to the environment that `before` looks up.
 pub fn environment(
     wish: &Wish,
     socket: &Path,
     library: &Path,
     before: &dyn Fn(&str) -> Option<OsString>,
 ) -> Vec<Change> {
-    // Those not given are taken out: a program managed by us may use `scaf run` itself.
+    // Wishes not given are removed: a program that we manage may use `scaf run` itself.
     let mut changes = vec![
         ("LD_PRELOAD", Some(preload(library, before("LD_PRELOAD").as_deref()))),
         (daemon::SOCKET_VARIABLE, Some(socket.into())),
@@ -166,8 +161,8 @@ pub fn environment(
         ("SCAF_RIGID", wish.rigid.then(|| "1".into())),
         ("SCAF_EXACT", wish.exact.then(|| "1".into())),
     ];
-    // A spin count that another `scaf run` around us has set is no user's choice. Where users have chosen how
-    // to wait, all waits are left to the runtime.
+    // A spin count set by an outer `scaf run` is no user's choice. If the user chose how to wait, the runtime
+    // keeps all waits.
     let ours = |count: &OsString| before("SCAF_SPIN").is_some() && count == SPIN_FIXED;
     let count = before("GOMP_SPINCOUNT").filter(|count| !ours(count));
     let chosen = before("OMP_WAIT_POLICY").is_some() || count.is_some();
@@ -277,7 +272,7 @@ mod tests {
         assert_eq!(among(&[("OMP_WAIT_POLICY", "active")]), (None, none.clone()));
         assert_eq!(among(&[("GOMP_SPINCOUNT", "5")]), (None, none.clone()));
         assert_eq!(among(&[("OMP_PROC_BIND", "true")]), (Some(SPIN_FIXED.into()), spin.clone()));
-        // What a scaf run around this one has set is no choice.
+        // What an outer scaf run has set is no choice.
         let around = [("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", SPIN_FIXED)];
         assert_eq!(among(Box::leak(Box::new(around))), (Some(none.clone()), spin));
         assert_eq!(among(&[("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", "5")]), (None, none));

@@ -1,8 +1,5 @@
-//! The `scaf` command line, as a library for its tests and for packaging.
-//!
-//! [`cli`] is what can be typed. Each command is one module that resolves the flags into what is meant and
-//! carries it out; the modules below them ([`daemon`], [`session`], [`target`]) each know one thing about the
-//! system.
+//! The `scaf` command line, as a library for its tests and for packaging. [`cli`] defines it; each command is
+//! one module. [`daemon`], [`session`], [`target`] and others know one thing about the system each.
 
 pub mod bench;
 pub mod cli;

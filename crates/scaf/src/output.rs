@@ -1,12 +1,11 @@
-//! Standard output, where a reader that has seen enough (`scaf ps | head -1`) is no error; and tables on it.
+//! Standard output, where a closed pipe (`scaf ps` into `head`) is no error; and tables on it.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use std::io::{ErrorKind, IsTerminal, Write};
 
-/// Prints to standard output.
-///
+/// Prints to standard output; a closed pipe is no error.
 /// # Errors
-/// A full disk and the like; a closed pipe is none.
+/// A full disk and the like.
 pub fn print(text: &str) -> std::io::Result<()> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -14,17 +13,17 @@ pub fn print(text: &str) -> std::io::Result<()> {
     }
 }
 
-/// Whether a person watches standard error, so that a progress bar is of use.
+/// Whether standard error is a terminal, so that a progress bar is of use.
 pub fn watched() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Without control characters: names come from other users' programs, and a terminal obeys what it is sent.
+/// Replaces control characters: names come from other users' programs, and could control a terminal.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// A table of blanks only, for terminals and pipes alike.
+/// A table without lines, for terminals and pipes alike.
 pub fn plain_table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_header(header.iter().map(Cell::new));

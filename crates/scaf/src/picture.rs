@@ -1,16 +1,12 @@
-//! How this command's pictures look: colours, letters, width, grid.
-//!
-//! Colours are Okabe and Ito's, which people of every colour vision tell apart.
+//! How this command's pictures look. The colours are Okabe and Ito's, which people of every colour vision can
+//! tell apart.
 
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-/// The first colour, for what a picture is about.
 pub const BLUE: RGBColor = RGBColor(0, 114, 178);
-/// A mark that is to be seen.
 pub const ORANGE: RGBColor = RGBColor(213, 94, 0);
-/// One after the other, for things that are alike.
 pub const PALETTE: [RGBColor; 8] = [
     BLUE,
     RGBColor(230, 159, 0),
@@ -21,34 +17,21 @@ pub const PALETTE: [RGBColor; 8] = [
     RGBColor(240, 228, 66),
     RGBColor(60, 60, 60),
 ];
-/// What others measured, or what we don't manage, one shade lighter each.
+/// For others' measurements and unmanaged programs.
 pub const GREYS: [RGBColor; 3] = [RGBColor(110, 110, 110), RGBColor(160, 160, 160), RGBColor(205, 205, 205)];
-/// Lines behind what is shown.
 pub const GRID: RGBAColor = RGBAColor(0, 0, 0, 0.12);
-
-/// Pixels of a picture that fills a page's width.
+/// Width of a picture, in pixels.
 pub const WIDTH: u32 = 960;
-/// Pixels around each panel.
 pub const MARGIN: u32 = 14;
-/// Letters of everything but headings, of headings, and of one that is above all others.
 pub const TEXT: Letters = (FONT, 14);
-/// See [`TEXT`].
 pub const HEADING: Letters = (FONT, 17);
-/// See [`TEXT`].
 pub const TITLE: Letters = (FONT, 19);
 const FONT: &str = "sans-serif";
-
-/// A font and its size in pixels.
 pub type Letters = (&'static str, i32);
-/// What is drawn on.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// Whether it went well.
 pub type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-/// A picture of that size on white, as SVG; `name` says in errors which it was to be.
-///
-/// # Errors
-/// The drawing library's.
+/// A picture of that size on white, as SVG; errors mention `name`.
 pub fn svg(name: &str, size: (u32, u32), paint: impl FnOnce(&Area<'_>) -> Drawn) -> Result<String> {
     let mut picture = String::new();
     {

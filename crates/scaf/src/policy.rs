@@ -6,7 +6,6 @@ use scafd::control::{Reply, Request};
 use std::process::ExitCode;
 
 /// Carries out `scaf policy`.
-///
 /// # Errors
 /// No daemon, an unknown policy, or a caller who may not choose.
 pub fn run(flags: &cli::Policy) -> Result<ExitCode> {

@@ -8,7 +8,6 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 /// Carries out `scaf ps`.
-///
 /// # Errors
 /// No daemon, or one that can't be understood.
 pub fn run(flags: &cli::Ps) -> Result<ExitCode> {
@@ -30,7 +29,7 @@ pub fn run(flags: &cli::Ps) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The table with its header line; `verbose` adds the reasons.
+/// The header line and the table; `verbose` adds the reasons.
 pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
     let mut text = header(snapshot);
     if snapshot.programs.is_empty() {
@@ -68,7 +67,6 @@ fn header(snapshot: &Snapshot) -> String {
     )
 }
 
-/// One line: who runs when.
 fn round(turns: &Turns, programs: &[Program]) -> String {
     let name = |id: &scaf_policy::ProgramId| {
         let program = programs.iter().find(|program| program.id == id.0);
@@ -100,7 +98,6 @@ fn row(program: &Program) -> Vec<String> {
     ]
 }
 
-/// What the two names of LLVM's runtime are called.
 const LLVMS: [&str; 2] = ["OpenMP (LLVM)", "OpenMP (Intel)"];
 
 fn reasons(program: &Program) -> String {
@@ -138,7 +135,7 @@ fn reasons(program: &Program) -> String {
     text
 }
 
-/// Which, how many threads, what is promised, from where: the file last, for it may be long.
+/// The runtime, its threads, its promises and its file, which may be long and comes last.
 fn runtime_line(runtime: &Runtime) -> String {
     let number = |threads: u32| if threads == 0 { "?".to_owned() } else { threads.to_string() };
     let (now, most) = (number(runtime.threads), number(runtime.most));

@@ -1,8 +1,7 @@
 //! `scaf record`: every decision of the daemon from now on, a line of JSON each.
 //!
-//! The daemon keeps its latest decisions for longer than the time between two questions, and they are
-//! numbered. So none is missed and none is written twice; if some could not be had after all, that is an
-//! error, for a trace with a hole says what never was.
+//! Decisions are numbered, and the daemon keeps the latest for longer than the time between two requests. So
+//! none is missed or written twice. A gap is an error, for such a trace would be wrong.
 
 use crate::bench::interrupt::{Interrupt, is_interrupt};
 use crate::{cli, daemon};
@@ -14,14 +13,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Time between two questions. The daemon keeps its latest 250 decisions whatever they are: a second has
-/// four, or 100 at most, and one more for each program that comes, goes or returns from a serial phase.
+/// Time between two requests. The daemon keeps its latest 250 decisions: per second, it makes four to 100,
+/// and one for each program that comes, goes or returns from a serial phase.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// Carries out `scaf record`.
-///
 /// # Errors
-/// No daemon, a file that can't be written, decisions that can't be had any more, or the daemon's end.
+/// No daemon, a file that can't be written, decisions that are kept no more, or the daemon's end.
 pub fn run(flags: &cli::Record) -> Result<ExitCode> {
     let socket = daemon::require()?;
     let interrupt = Interrupt::install()?;
@@ -44,7 +42,7 @@ pub fn run(flags: &cli::Record) -> Result<ExitCode> {
     result.map(|()| ExitCode::SUCCESS)
 }
 
-/// Writes down decisions until the time is over or the user has seen enough.
+/// Records decisions until the time is over, the user interrupts or the reader has gone.
 fn follow(
     trace: &mut Trace<impl Write>,
     socket: &Path,
@@ -74,20 +72,18 @@ fn follow(
     }
 }
 
-/// What was written so far.
 struct Trace<W: Write> {
     out: W,
     daemon: u32,
-    /// Number of the latest decision that was written, or wasn't to be.
+    /// Number of the latest decision that was written, or made before the trace began.
     latest: u64,
     written: u64,
     hidden: bool,
-    /// Whoever read our output has gone.
+    /// The reader of our output has gone.
     unread: bool,
 }
 
 impl<W: Write> Trace<W> {
-    /// Begins after what was decided so far.
     fn begin(socket: &Path, out: W) -> Result<Trace<W>> {
         let now = daemon::decisions(socket, &Request::Decisions(u64::MAX))?;
         Ok(Trace { out, daemon: now.daemon, latest: now.latest, written: 0, hidden: false, unread: false })
@@ -126,7 +122,7 @@ impl<W: Write> Trace<W> {
     }
 }
 
-/// A reader that has seen enough (`scaf record | head -1`) is no error.
+/// A reader that has seen enough (`scaf record` into `head -1`) is no error.
 fn nobody_reads(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
 }

@@ -1,7 +1,7 @@
-//! A daemon for `scaf run`: the one that runs, else a fresh one for this user's session.
+//! The daemon for `scaf run`: a running one, else a new one for this user's session.
 //!
-//! The fresh one outlives the program that it was started for: it is its own session leader, holds none of
-//! our files, and is adopted by init at once (we become the program, which must not find an unknown child).
+//! The new daemon outlives the program: it has a session of its own and none of our files. Init adopts it at
+//! once, so that the program that we become has no unknown child.
 
 use crate::daemon::{self, Absent};
 use scafd::paths::{self, Scope};
@@ -12,11 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longest wait for a fresh daemon to listen. It takes 20 ms; this is for a machine that is drowning.
+/// Longest wait until a new daemon listens, which usually takes 20 ms.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The socket of a daemon that listens now, starting one if need be.
-///
+/// The socket of a daemon that listens, started if need be.
 /// # Errors
 /// Why there is none, for the user; the program is to run unmanaged then.
 pub fn ensure() -> Result<PathBuf, String> {
@@ -24,7 +23,7 @@ pub fn ensure() -> Result<PathBuf, String> {
         Ok(socket) => return Ok(socket),
         Err(absent) => absent,
     };
-    // A stranger's socket must not be worked around in silence, and a socket named by the user not replaced.
+    // A stranger's socket must not be ignored in silence, nor one named by the user replaced.
     let strangers = absent.iter().any(|(_, why)| !matches!(why, Absent::Silent));
     if strangers || daemon::named_socket().is_some() {
         return Err(daemon::explain(&absent));
@@ -36,7 +35,7 @@ pub fn ensure() -> Result<PathBuf, String> {
     wait_for(&socket)
 }
 
-/// File beside the socket that the session's daemon complains into.
+/// The session's daemon's log, beside the socket.
 const LOG: &str = "scafd.log";
 
 fn start(program: &Path, socket: &Path) -> std::io::Result<()> {
@@ -51,21 +50,19 @@ fn start(program: &Path, socket: &Path) -> std::io::Result<()> {
         .map_or_else(|_| Stdio::null(), Stdio::from);
     let mut command = Command::new(program);
     command.arg("--session").current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    // What is meant for the program must not govern the daemon.
+    // The program's variables must not govern the daemon.
     for name in
         ["LD_PRELOAD", "SCAF_SOCKET", "SCAF_NAME", "SCAF_MIN", "SCAF_MAX", "SCAF_WEIGHT_MILLI", "SCAF_RIGID"]
     {
         command.env_remove(name);
     }
     // SAFETY: between fork and exec, only async-signal-safe system calls are made and nothing is allocated.
-    // The process that spawn() knows exits here; its child goes on to become the daemon, which no one has to
-    // wait for.
+    // The process that spawn() knows exits here; its child becomes the daemon and needs no wait.
     unsafe {
         command.pre_exec(|| {
             rustix::process::setsid()?;
-            // The pipe by which std reports a failing exec closes itself then, and so does everything else.
-            // It fails before Linux 5.11: a program that leaks its files to children then gets what it asked
-            // for.
+            // Closes all files at exec, among them the pipe by which std reports a failing exec. Before Linux
+            // 5.11 this fails, and the daemon inherits files that were leaked to us.
             libc::close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC as libc::c_int);
             match libc::fork() {
                 -1 => Err(std::io::Error::last_os_error()),

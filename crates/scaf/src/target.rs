@@ -1,9 +1,8 @@
-//! The program that a user wants to run: where it is, and whether the client library can get into it.
+//! The program to run: where it is, and whether the client library can get into it.
 //!
-//! The dynamic loader takes a preloaded library into a program only if there is a dynamic loader (no static
-//! linking), if it is ours (the same machine code and C library), and if the program gains no rights by
-//! starting (setuid and the like). Where one of these fails, the program runs *unmanaged*, exactly as without
-//! us.
+//! The dynamic loader preloads a library only into a program that is dynamically linked, has our machine code
+//! and C library, and gains no rights at its start (setuid and the like). All others run *unmanaged*, exactly
+//! as without scaf.
 
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
@@ -14,17 +13,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A program that can't be started; the exit status is the shells'.
+/// A program that can't be started.
 #[derive(Debug, PartialEq)]
 pub enum Unstartable {
     /// Nothing of this name in the PATH, or no such file.
     NotFound(OsString),
-    /// A file, but not one that can be executed.
+    /// A file that can't be executed.
     NotExecutable(PathBuf),
 }
 
 impl Unstartable {
-    /// What shells exit with in this case.
+    /// The exit status that shells use for this.
     pub fn exit_status(&self) -> u8 {
         match self {
             Unstartable::NotFound(_) => 127,
@@ -50,7 +49,6 @@ impl fmt::Display for Unstartable {
 impl std::error::Error for Unstartable {}
 
 /// The file that `name` means, found as execvp does.
-///
 /// # Errors
 /// Not there, or not executable.
 pub fn resolve(name: &OsStr) -> Result<PathBuf, Unstartable> {
@@ -86,27 +84,25 @@ fn executable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Why the client library can't get into the program, in words that follow "it runs unmanaged: "; `None` if
-/// it can. A script is judged by its interpreter.
+/// Why the client library can't get into the program, to follow "it runs unmanaged: "; `None` if it can. A
+/// script is judged by its interpreter.
 pub fn obstacle(program: &Path) -> Option<String> {
     let mut program = program.to_owned();
     // Linux follows interpreters of interpreters four deep.
     for _ in 0..5 {
         let head = match head(&program) {
             Ok(head) => head,
-            // Executable but unreadable: the loader will read it all the same, so there is nothing to object
-            // to.
+            // The loader can read it without our right to: nothing is known against it.
             Err(_) => return None,
         };
         let Some(interpreter) = interpreter_of_script(&head) else {
             return if head.starts_with(elf::ELFMAG.as_slice()) {
                 gains_rights(&program).or_else(|| foreign_binary(&program))
             } else {
-                // No magic: the shell runs it, and the shell is an ordinary program.
                 None
             };
         };
-        // The shebang line of `env` names the program that counts.
+        // For `env`, the program that it starts counts.
         program = match interpreter.as_slice() {
             [env, name, ..] if env.ends_with("/env") && !name.starts_with('-') => {
                 resolve(OsStr::new(name)).ok()?

@@ -1,9 +1,8 @@
-//! What the command says and exits with when something is wrong, and what it leaves behind: nothing.
+//! What the command says and exits with when something is wrong, and that it leaves nothing behind.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// `scaf` with a session folder of its own, in which no daemon runs.
 struct Scaf {
     folder: tempfile::TempDir,
 }
@@ -20,7 +19,6 @@ impl Scaf {
             .env("XDG_RUNTIME_DIR", self.folder.path())
             .env("XDG_DATA_HOME", self.folder.path().join("data"))
             .env_remove("SCAF_LIB")
-            // A machine that has a system-wide daemon isn't asked.
             .env("SCAF_SOCKET", self.folder.path().join("scafd.sock"));
         command
     }
@@ -172,7 +170,6 @@ fn a_mix_without_daemons_is_measured_in_json_and_drawn() {
         assert!(!program[key].is_null(), "{key}");
     }
     assert_eq!((&program["verified"], &program["capped"]), (&true.into(), &false.into()));
-    // Sleeping programs don't hinder each other.
     let stp = json["configs"][0]["stp"].as_f64().expect("a number");
     assert!((1.0..3.0).contains(&stp), "{stp}");
     assert!(
@@ -220,7 +217,6 @@ fn an_interrupt_leaves_no_process_behind() {
     wait_for(|| running(words.as_bytes()) == 0);
 }
 
-/// Live processes with this command line.
 fn running(words: &[u8]) -> usize {
     let alive = |folder: &Path| {
         let state = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
@@ -265,7 +261,6 @@ fn the_doctor_looks_at_machine_and_program() {
     assert_eq!(scaf.run(&["doctor", "no-such-program-anywhere"]).status.code(), Some(127));
 }
 
-/// Has `scaf` remember programs of these names, with one region each.
 fn remember(scaf: &Scaf, names: &[&str]) -> std::path::PathBuf {
     let file = scaf.folder.path().join("data/scaf/memory.sqlite");
     let mut memory = scaf_memory::Profiles::at(&file);
@@ -305,7 +300,6 @@ fn without_a_daemon_profiles_are_those_of_the_users_file() {
     let list = stdout(&scaf.run(&["profile", "list"]));
     let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!((rows.len(), rows[1][1], rows[2][1]), (4, "e?p", "cg"), "{list}");
-    // The knee is at 4, and the best speedup 2.04.
     assert_eq!(rows[1][rows[1].len() - 2..], ["4", "2.04"], "{list}");
     let shown = stdout(&scaf.run(&["profile", "show", "cg"]));
     assert!(

@@ -1,4 +1,4 @@
-//! `scaf sim` and `scaf bench decide`, as they are typed.
+//! `scaf sim` and `scaf bench decide`, as a user types them.
 
 use std::process::{Command, Output};
 

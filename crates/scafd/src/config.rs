@@ -1,6 +1,4 @@
-//! The configuration file: TOML, every key optional, unknown keys refused. Errors name file and line.
-//!
-//! `docs/configuration.md` describes the keys for users.
+//! The configuration file: TOML, every key optional, unknown keys refused. Keys: `docs/configuration.md`.
 
 use crate::apply::gang::stop::Wish;
 use crate::observe::counters::{Chosen, Name, NotAName};
@@ -172,7 +170,6 @@ impl Events {
 
 impl Config {
     /// Reads a file.
-    ///
     /// # Errors
     /// It cannot be read, is no TOML, or a key or value is wrong; the error names the line.
     pub fn load(path: &Path) -> Result<Config, Error> {
@@ -182,7 +179,6 @@ impl Config {
     }
 
     /// Reads a file's text; `path` is for error messages only.
-    ///
     /// # Errors
     /// As for [`Config::load`], but for reading.
     pub fn parse(path: &Path, text: &str) -> Result<Config, Error> {
@@ -291,7 +287,6 @@ fn profile(name: &str, points: BTreeMap<String, Spanned<f64>>) -> Result<Vec<Mea
 }
 
 /// Whether there is a policy of that name.
-///
 /// # Errors
 /// A sentence that lists those that there are.
 pub fn check_policy(name: &str) -> Result<(), String> {
@@ -430,7 +425,6 @@ mod tests {
         assert!(error.starts_with("/etc/scaf/scafd.toml:2: ") && error.contains("llc_accesses"), "{error}");
         let error = parse("\ncounters = 'on'").unwrap_err();
         assert!(error.starts_with("/etc/scaf/scafd.toml:2: counters is 'on'"), "{error}");
-        // Each key is taken in where it belongs.
         for event in Event::ALL {
             let config = parse(&format!("events.{} = 'task-clock'", event.key())).unwrap();
             assert!(

@@ -1,8 +1,5 @@
-//! What the command line asks of the daemon, and the one picture of everything that it gives back.
-//!
-//! A request is one packet of JSON on the daemon's socket; the answer is JSON too, in packets of at most
-//! [`CHUNK_BYTES`] up to the end of file. [`Snapshot`] is the only place where a number on a screen gets its
-//! name: `scaf ps` and `--json` show fields of it.
+//! What the command line asks of the daemon. A request is one packet of JSON on the daemon's socket; the
+//! answer is JSON in packets of at most [`CHUNK_BYTES`], up to the end of file.
 
 pub use scaf_team::choice::Mechanism;
 
@@ -17,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Most bytes of an answer in one packet; small enough for any socket buffer.
 pub const CHUNK_BYTES: usize = 32 * 1024;
 
-/// What can be asked.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
@@ -27,19 +24,19 @@ pub enum Request {
     SetPolicy(String),
     /// The decision of that number, or the latest one: [`Reply::Decisions`].
     Decision(Option<u64>),
-    /// The kept decisions after that number, or the first of them if many: [`Reply::Decisions`].
+    /// The kept decisions after that number, or the first of those if they are many: [`Reply::Decisions`].
     Decisions(u64),
-    /// The programs that are remembered of the user who asks: [`Reply::Profiles`].
+    /// The remembered programs of the user who asks: [`Reply::Profiles`].
     Profiles,
-    /// What is remembered of the one of that number: [`Reply::Profile`].
+    /// What is remembered of the program of that number: [`Reply::Profile`].
     Profile(i64),
-    /// Forget the one of that number: [`Reply::Forgotten`].
+    /// Forget the program of that number: [`Reply::Forgotten`].
     Forget(i64),
-    /// Forget them all: [`Reply::Forgotten`].
+    /// Forget all programs of the user who asks: [`Reply::Forgotten`].
     ForgetAll,
 }
 
-/// What is answered.
+/// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
@@ -49,11 +46,11 @@ pub enum Reply {
     Policy(String),
     /// To [`Request::Decision`] and [`Request::Decisions`].
     Decisions(Box<Decisions>),
-    /// To [`Request::Profiles`], the one that was seen last first.
+    /// To [`Request::Profiles`], the program seen last first.
     Profiles(Vec<Summary>),
-    /// To [`Request::Profile`]; `None` if there is none of that number.
+    /// To [`Request::Profile`]; `None` if there is no program of that number.
     Profile(Option<Box<Profile>>),
-    /// To [`Request::Forget`] and [`Request::ForgetAll`]: how many there were.
+    /// To [`Request::Forget`] and [`Request::ForgetAll`]: how many programs were forgotten.
     Forgotten(usize),
     /// What went wrong and what to do about it.
     Error(String),
@@ -62,13 +59,13 @@ pub enum Reply {
 /// Decisions from the daemon's journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decisions {
-    /// Process id of the daemon: another one begins from 1.
+    /// Process id of the daemon; each daemon numbers its decisions from 1.
     pub daemon: u32,
-    /// Number of the oldest decision that is kept; 0 if there was none yet.
+    /// Number of the oldest decision kept; 0 if there was none yet.
     pub oldest: u64,
-    /// Number of the latest one.
+    /// Number of the latest decision.
     pub latest: u64,
-    /// What was asked for, in order. Only root and the daemon's own user are told of other users' programs.
+    /// The decisions asked for, in order. Only root and the daemon's own user see other users' programs.
     pub entries: Vec<Entry>,
 }
 
@@ -107,7 +104,7 @@ pub struct Snapshot {
 /// Programs that share in time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turns {
-    /// How those are stopped whose turn it isn't.
+    /// How programs out of turn are stopped.
     pub by: Way,
     /// Time between two switches, in milliseconds.
     pub slice_ms: u64,
@@ -138,16 +135,15 @@ pub struct CurvePoint {
     pub dop: u32,
     /// Speedup S(dop) over one context, from all sources.
     pub speedup: f64,
-    /// Its standard error over its value: small if it ran at this DoP and at 1, large if one is a guess.
+    /// Standard error of `speedup` over its value: small if measured at this DoP and at 1, large if a guess.
     pub error_ratio: f64,
-    /// What was observed, if it ran at this DoP and at 1.
+    /// The measured speedup, if the program ran at this DoP and at 1.
     pub observed: Option<f64>,
     /// What the speedup rests on: sources that have a tenth of it or more.
     pub sources: Vec<Source>,
 }
 
-/// What hardware counters say of a program's latest interval, all its threads together, in user space. What
-/// isn't counted on this machine is `None`.
+/// Hardware counters of a program's latest interval: all threads, in user space; `None`: not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
     /// What was counted.
@@ -157,16 +153,16 @@ pub struct Counters {
     pub speedup: Option<f64>,
     /// The DoP of this speedup.
     pub speedup_dop: Option<u32>,
-    /// Its standard error over its value.
+    /// Standard error of `speedup` over its value.
     pub error_ratio: Option<f64>,
 }
 
 /// Serial experiments of a program, as it tells.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Experiments {
-    /// How many there were, those included that were ended or not begun.
+    /// How many there were, those ended early or not begun included.
     pub made: u64,
-    /// Those among them that gave a time.
+    /// How many of them gave a time.
     pub measured: u64,
     /// What became of the latest one, in a sentence; empty if there was none.
     pub latest: String,
@@ -175,13 +171,13 @@ pub struct Experiments {
 /// A runtime that a program was found to have, as it tells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runtime {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The file it was loaded from, without control characters; if its name is long, the end of it.
     pub file: String,
     /// Threads that it may use now; 0 if unknown.
     pub threads: u32,
-    /// Threads that it would use without us; 0 if unknown.
+    /// Threads that it would use without scaf; 0 if unknown.
     pub most: u32,
     /// What is promised of it, in a sentence.
     pub promise: String,
@@ -209,8 +205,7 @@ pub struct Program {
     pub dop: Option<u32>,
     /// When this DoP was granted, in nanoseconds of CLOCK_MONOTONIC.
     pub granted_ns: u64,
-    /// When this DoP was in effect: its affinity set and, where it is resized, a team of that size or smaller
-    /// running. `None` while that is outstanding.
+    /// When its affinity was set and, if resized, a team of at most this size ran; `None` before that.
     pub effective_ns: Option<u64>,
     /// PUs granted (its own affinity while unmanaged).
     pub pus: PuSet,
@@ -218,7 +213,7 @@ pub struct Program {
     pub team: u32,
     /// Whether a parallel region is running.
     pub in_region: bool,
-    /// Team size that it would have without us.
+    /// Team size that the program would have without scaf.
     pub natural: u32,
     /// Fewest contexts wanted.
     pub min: u32,
@@ -232,16 +227,16 @@ pub struct Program {
     pub speedup: Option<f64>,
     /// Its speedup at each DoP that it ran at, at 1 and at its natural one. Empty before any measurement.
     pub curve: Vec<CurvePoint>,
-    /// Earlier runs that its curve is from, besides this one.
+    /// How many earlier runs the curve comes from, besides this one.
     pub earlier_runs: u32,
     /// What hardware counters say; `None` without any, before the second tick, and for other users.
     pub counters: Option<Counters>,
     /// Its serial experiments.
     pub experiments: Experiments,
-    /// Whether its results are to keep their bits (`scaf run --exact`).
+    /// Whether results must keep their bits (`scaf run --exact`).
     #[serde(default)]
     pub exact: bool,
-    /// Runtimes that it was found to have.
+    /// Runtimes found in the program.
     #[serde(default)]
     pub runtimes: Vec<Runtime>,
     /// Parallel regions left since it attached.

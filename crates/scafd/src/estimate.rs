@@ -3,12 +3,10 @@
 //! Every value on the page is the program's to write, so every value is hostile: counters have to grow, no
 //! region can have begun before the program attached or run for longer than the time that has passed, and
 //! nobody does more useful work than its CPU clock says. A slot that breaks these rules counts for nothing in
-//! that interval; a program can so only lower its own estimate, or claim full efficiency, as if unmeasured.
-//!
-//! Words: a *slot* holds one master's counters; a region *in flight* is one that runs at the moment of
-//! reading. Its part so far is counted, so that a region of ten seconds isn't ten seconds of silence. That
-//! part is optimistic (threads that are done wait in silence until the region ends); when the region's own
-//! account arrives and is lower, the difference is taken off what comes next, never below zero.
+//! that interval. So a program can only lower its own estimate, or claim full efficiency, as if unmeasured. A
+//! *slot* holds one master's counters. A region *in flight* runs at the moment of reading, and its part so
+//! far is counted. That part is optimistic; when the region's own account is lower, the difference is taken
+//! off what comes next.
 
 use crate::observe::clock::Tsc;
 use scaf_policy::efficiency::Interval;
@@ -54,7 +52,6 @@ pub struct Bounds {
     pub cpu_s: Option<f64>,
 }
 
-/// One slot's account at the last reading.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     copy: SlotCopy,
@@ -85,7 +82,6 @@ impl Meter {
     pub fn read(&mut self, now: u64, page: &Page, bounds: Bounds, tsc: &Tsc) -> Seen {
         let (mut wall, mut useful, mut hostile) = (0u64, 0u64, 0);
         for (account, copy) in self.accounts.iter_mut().zip(&page.1) {
-            // A slot in the middle of a write is read next time, for both intervals.
             let Some(copy) = copy else { continue };
             match account.advance(copy, now, self.attached) {
                 Some((w, u)) => {
@@ -104,25 +100,21 @@ impl Meter {
             useful_s = useful_s.min(cpu_s.max(0.0));
         }
         if p <= 1.0 {
-            // On one context there is nobody to wait for but oneself: S(1) = 1.
             useful_s = parallel_s;
         }
         Seen { interval: Interval { dt_s, p, parallel_s, useful_s }, hostile, ..self.look(now, page) }
     }
 
-    /// Forgets the interval that is running: the next one begins now. For changes of the DoP between two
-    /// ticks, since an interval of two DoPs says nothing about either.
+    /// Forgets the running interval, for changes of the DoP between two ticks: it would be of two DoPs.
     pub fn restart(&mut self, now: u64, page: &Page, tsc: &Tsc) {
         self.read(now, page, Bounds { p: 1.0, cpu_s: None }, tsc);
     }
 
     /// The facts on a page, without an interval: for looking more often than measuring.
     pub fn look(&self, now: u64, page: &Page) -> Seen {
-        // A slot that is being written is as it was.
         let copies = || page.1.iter().zip(&self.accounts).map(|(new, old)| new.unwrap_or(old.copy));
         let running =
             copies().map(|c| c.team.min(MOST_THREADS)).fold(0, u32::saturating_add).min(MOST_THREADS);
-        // `entered` is 0 between regions.
         let latest = copies().max_by_key(|c| (c.entered.min(now), c.team_since.min(now))).unwrap_or_default();
         let last_team = latest.last_team.min(MOST_THREADS);
         let natural = page.0.natural;
@@ -164,7 +156,6 @@ impl Account {
         }
         let credit = |credited: &mut u64, total: u64, most: u64| {
             let new = total.saturating_sub(*credited);
-            // Credited stays where it is while the total is below it: that is the correction, carried on.
             *credited = (*credited).max(total);
             new.min(most)
         };

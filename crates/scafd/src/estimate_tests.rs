@@ -64,10 +64,8 @@ fn what_was_credited_too_much_is_taken_off_later() {
     let mut meter = Meter::new(0);
     let running = SlotCopy { team: 2, entered: 0, last_team: 2, ..Default::default() };
     assert!(close(meter.read(S, &page(running), on(2.0), &TSC()).interval.useful_s, 2.0));
-    // The region ended at once, and one of its threads had only waited.
     let left = SlotCopy { regions: 1, wall: S, useful: S, last_team: 2, ..Default::default() };
     assert_eq!(meter.read(2 * S, &page(left), on(2.0), &TSC()).interval.useful_s, 0.0);
-    // Of the next region's 2 s, 1 s pays for it.
     let next = SlotCopy { regions: 2, wall: 2 * S, useful: 3 * S, last_team: 2, ..left };
     assert!(close(meter.read(3 * S, &page(next), on(2.0), &TSC()).interval.useful_s, 1.0));
 }
@@ -119,7 +117,6 @@ fn counters_that_run_backwards_or_too_fast_count_for_nothing() {
             (1, 0.0, 0.0),
             "{bad:?}"
         );
-        // And it can go on honestly from there.
         let seen = meter.read(3 * S, &page(bad), on(2.0), &TSC());
         assert!(seen.interval.parallel_s <= 1.0);
     }

@@ -1,10 +1,10 @@
 //! Finds out whether a program's teams may be resized, in a helper process of its own.
 //!
-//! The helper is this same executable, called with `--inspect PID`. It runs as the program's user, without
-//! privileges and within limits of memory and time, because it reads files that the user wrote. It is handed
-//! what was found out about this user's files before, and prints one [`Answer`] as JSON. Its user can also
-//! stop or fool it, or keep it from ending; that harms only this user's programs, since each user has one
-//! helper at a time and nothing here waits for any.
+//! The helper is this executable, called with `--inspect PID`. It runs as the program's user, without
+//! privileges and within limits of memory and time, because it reads files that the user wrote. It is given
+//! what was found out about this user's files before, and prints one [`Answer`] as JSON. Its user can stop or
+//! fool it. That harms only this user's programs: each user has one helper at a time, and nothing here waits
+//! for any.
 
 mod dying;
 mod queue;
@@ -28,29 +28,21 @@ use std::time::{Duration, Instant};
 
 /// Helpers at a time, each for another user; others wait.
 const MOST_AT_A_TIME: usize = 4;
-
 /// Wall time a helper has.
 const PATIENCE: Duration = Duration::from_secs(20);
-
 /// CPU time a helper has, in seconds.
 const CPU_S: u64 = 10;
-
 /// Memory a helper has, in bytes.
 const MEMORY: u64 = 2 << 30;
-
-/// Longest answer that is read, in bytes: 300 for each of the files of a process, and 10 for each of their
-/// regions. Python with scikit-learn, LightGBM and XGBoost has 110,000.
+/// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
+/// scikit-learn, LightGBM and XGBoost has 110,000.
 const MOST_ANSWER: usize = 1 << 19;
-
 /// Users whose files are remembered.
 const MOST_USERS: usize = 16;
-
 /// Bytes of answers that are remembered for each.
 const MOST_KNOWN: usize = 1 << 20;
-
 /// Regions that are told of in an answer; a grant page has no room for more.
 const MOST_REGIONS: usize = 2048;
-
 /// Letters of a reason or a place in an answer.
 const MOST_LETTERS: usize = 512;
 
@@ -127,7 +119,6 @@ fn verdict(pid: u32, memory: &mut ModuleCache) -> Verdict {
 #[derive(Default)]
 struct UserFiles {
     memory: ModuleCache,
-    /// Bytes of the answers that it is from.
     bytes: usize,
 }
 
@@ -144,7 +135,6 @@ pub struct Inspector {
     helpers: Vec<Helper>,
     waiting: Queue,
     dying: Dying,
-    /// What was found out about files, by user: a user can fool the own helper, so nobody else trusts it.
     known: BTreeMap<u32, UserFiles>,
     next: u64,
 }
@@ -212,12 +202,10 @@ impl Inspector {
         self.helpers = working;
         let done: Vec<Helper> = done;
         for helper in done {
-            // It is at its end or over its time; either way it can be killed without loss.
             self.dying.kill(helper.job.uid, helper.child, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
                     verdict.independent.truncate(MOST_REGIONS);
-                    // What a helper says is its user's word.
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
                     verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
                     self.learn(helper.job.uid, learned, helper.answer.len());
@@ -258,7 +246,6 @@ impl Inspector {
         verdicts
     }
 
-    /// Remembers what was found out about a user's files; when there is no room left, from the beginning.
     fn learn(&mut self, uid: u32, mut learned: ModuleCache, bytes: usize) {
         if learned.is_empty() {
             return;
@@ -285,7 +272,6 @@ impl Drop for Inspector {
     }
 }
 
-/// What is known, to be read by a helper. A pipe would have to wait for it to be read.
 fn told(known: Option<&ModuleCache>) -> io::Result<Stdio> {
     let Some(known) = known.filter(|known| !known.is_empty()) else { return Ok(Stdio::null()) };
     let mut file = File::from(rustix::fs::memfd_create(c"scaf-known", rustix::fs::MemfdFlags::CLOEXEC)?);
@@ -295,7 +281,7 @@ fn told(known: Option<&ModuleCache>) -> io::Result<Stdio> {
 }
 
 fn start(job: &Job, known: Option<&ModuleCache>) -> io::Result<Child> {
-    // By this link and not by its path: after an upgrade the path leads to another version, or nowhere.
+    // By this link: after an upgrade the path leads to another version, or nowhere.
     let mut command = Command::new("/proc/self/exe");
     command.arg("--inspect").arg(job.pid.to_string());
     command.env_clear().current_dir("/");

@@ -1,7 +1,7 @@
 //! The decisions of the last minutes, and the changes of the last hours: for `scaf why` and `scaf record`.
 //!
-//! A decision is kept with all that the policy was given, so that it can be made again. The latest [`WHOLE`]
-//! are all kept; of earlier ones only those that changed something, [`MOST`] and [`MOST_BYTES`] in all.
+//! A decision is kept with all that the policy was given. The latest [`WHOLE`] are all kept; of earlier ones
+//! only those that changed something, [`MOST`] and [`MOST_BYTES`] in all.
 
 use scaf_policy::fusion::{Measured, Source};
 use scaf_policy::{Allocation, Decision, Dop, Objective, Program, Settings, Share, Turn};
@@ -15,8 +15,8 @@ const MOST: usize = 1_000;
 const WHOLE: usize = 250;
 /// Memory that all may take, roughly: of a hundred programs with five points each, some 250 decisions.
 const MOST_BYTES: usize = 16 << 20;
-/// Decisions are told so many bytes at a time, roughly: to write these down takes a millisecond or two, in
-/// which nobody is served.
+/// Bytes of decisions told at a time, roughly: writing these takes a millisecond or two, in which nobody is
+/// served.
 const TOLD_BYTES: usize = 256 << 10;
 
 /// A decision as it is kept and told; one line of `scaf record`. All but `decision` may be missing in a line.
@@ -28,8 +28,7 @@ pub struct Entry {
     /// What users call the programs, by their numbers; those that are left alone are among them.
     #[serde(default)]
     pub names: BTreeMap<u64, String>,
-    /// Number of the first decision of the policy that decided this: what it remembers begins there. 0 if
-    /// that isn't known.
+    /// Number of the first decision of the policy that decided this, where its memory begins; 0 if unknown.
     #[serde(default)]
     pub since: u64,
     /// What the policy was to aim at, if it can be told.
@@ -90,13 +89,13 @@ impl Entry {
         self.decision.allocation.shares.iter().map(given).collect()
     }
 
-    /// Memory that it takes, roughly.
     fn bytes(&self) -> usize {
         let points = |program: &Program| program.curve.len() + program.profile.len();
-        let programs = self.decision.programs.iter().map(|program| {
-            // A source or two each, in a list of their own.
-            size_of::<Program>() + points(program) * (size_of::<Measured>() + 40)
-        });
+        let programs = self
+            .decision
+            .programs
+            .iter()
+            .map(|program| size_of::<Program>() + points(program) * (size_of::<Measured>() + 40));
         let shares = self.decision.allocation.shares.iter().map(|it| size_of::<Share>() + it.reason.len());
         let names = self.names.values().map(|name| 120 + name.len());
         size_of::<Entry>() + programs.chain(shares).chain(names).sum::<usize>()
@@ -136,7 +135,6 @@ impl Entry {
     }
 }
 
-/// What is said of these programs.
 fn those<T: Clone>(all: &BTreeMap<u64, T>, theirs: impl Fn(u64) -> bool) -> BTreeMap<u64, T> {
     all.iter().filter(|(id, _)| theirs(**id)).map(|(id, said)| (*id, said.clone())).collect()
 }
@@ -145,13 +143,11 @@ fn those<T: Clone>(all: &BTreeMap<u64, T>, theirs: impl Fn(u64) -> bool) -> BTre
 struct Kept {
     entry: Entry,
     owners: BTreeMap<u64, u32>,
-    /// Whether somebody came, went or got another DoP or turn, or the policy is another.
     changed: bool,
     bytes: usize,
 }
 
 impl Kept {
-    /// As it is told to the user `uid`; to whoever may see everything, if there is none.
     fn told(&self, uid: Option<u32>) -> Entry {
         uid.map_or_else(|| self.entry.clone(), |uid| self.entry.seen_by(uid, &self.owners))
     }

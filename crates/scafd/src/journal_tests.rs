@@ -40,7 +40,6 @@ fn a_line_is_read_as_it_was_written_and_as_a_plain_decision() {
         assert_eq!(serde_json::from_str::<Entry>(&line).unwrap(), entry);
         let plain: Decision = serde_json::from_str(&line).unwrap();
         assert_eq!(plain, entry.decision);
-        // A decision without anything else is an entry, too.
         let bare = serde_json::to_string(&plain).unwrap();
         assert_eq!(serde_json::from_str::<Entry>(&bare).unwrap(), Entry::of(plain));
     }
@@ -57,7 +56,6 @@ fn the_latest_are_all_kept_and_of_the_older_ones_those_that_changed_something() 
     let numbers: Vec<u64> = journal.kept.iter().map(Kept::number).collect();
     let whole = numbers.len() - WHOLE;
     assert!(numbers[whole..].iter().copied().eq(4_751..=5_000));
-    // To 5 and back again, a hundred decisions apart.
     assert_eq!(numbers[..4], [1, 50, 51, 150]);
 }
 
@@ -121,7 +119,6 @@ fn of_other_users_programs_nothing_is_told() {
     assert!(!line.contains("cg") && !line.contains("\"id\":1,") && !line.contains("useful"), "{line}");
     let none = journal.after(0, Some(0)).remove(0);
     assert_eq!((none.hidden, none.decision.allocation.shares.len()), (2, 0));
-    // With whom they take turns neither.
     let mut turns = entry(2, 4);
     turns.decision.allocation.turns = [&[1, 2][..], &[2]]
         .map(|ids| Turn { slices: 1, members: ids.iter().copied().map(ProgramId).collect() })

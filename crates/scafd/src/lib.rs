@@ -1,9 +1,8 @@
 //! The scaf daemon: observes programs, decides their shares of the machine and applies them.
 //!
-//! Three modules touch the system: [`observe`] reads it, [`apply`] changes it, [`talk`] talks to clients. The
-//! others are state and arithmetic, but for [`inspect`], which starts helper processes, [`remember`], whose
-//! thread reads and writes files of what programs taught, and [`daemon`], the loop that calls them all.
-//! [`control`] and [`paths`] are shared with the command line.
+//! [`observe`] reads the system, [`apply`] changes it, [`talk`] talks to clients. The others are state and
+//! arithmetic, but for [`inspect`], which starts helper processes, [`remember`], whose thread keeps files,
+//! and [`daemon`], the loop that calls them all. [`control`] and [`paths`] are shared with the command line.
 
 pub mod apply;
 pub mod cli;

@@ -1,7 +1,6 @@
 //! Lines on standard error, with a level.
 //!
-//! Under systemd the level is the number that journald understands, elsewhere it is a word. A line that a
-//! client can cause as often as it likes goes through a [`Limiter`].
+//! Under systemd the level is journald's number. A line that clients can cause goes through a [`Limiter`].
 
 use std::fmt::Display;
 use std::io::Write;
@@ -31,7 +30,6 @@ pub fn line(level: Level, text: impl Display) {
         (Level::Warning, false) => "scafd: warning: ",
         (Level::Info, false) => "scafd: ",
     };
-    // Whoever closed our standard error doesn't want to know.
     let _ = writeln!(std::io::stderr().lock(), "{prefix}{text}");
 }
 

@@ -25,7 +25,6 @@ fn main() -> ExitCode {
     let args = Args::parse();
     if let Some(pid) = args.inspect {
         let mut known = Vec::new();
-        // Without it, everything is read again.
         let _ = std::io::stdin().read_to_end(&mut known);
         let answer = scafd::inspect::helper(pid, &known);
         println!("{}", serde_json::to_string(&answer).unwrap_or_default());
@@ -43,7 +42,6 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<()> {
     let scope = if args.system { Scope::System } else { Scope::Session };
     let mut config = configuration(args)?;
-    // Turns are counted by programs, not by users: with several, an administrator has to want that.
     config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Asked });
     let policy = match args.seed {
         Some(seed) if config.policy == "chaos" => scaf_policy::chaos(seed),
@@ -60,7 +58,6 @@ fn run(args: &Args) -> Result<()> {
             Apply::new(guardian).with_gangs(gangs)
         }
     };
-    // Signals wait in the pipe from here on; the default action must not meet a changed system.
     let (signals, write) = UnixStream::pair()?;
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
@@ -135,7 +132,6 @@ fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
     }
 }
 
-/// What programs teach is kept if it is true of this machine; without a place for it, nothing is.
 fn remember(
     args: &Args,
     scope: Scope,

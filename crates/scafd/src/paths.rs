@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// The system-wide daemon's socket.
 pub const SYSTEM_SOCKET: &str = "/run/scaf/scafd.sock";
-
 /// Configuration that is read where none is named.
 pub const CONFIG: &str = "/etc/scaf/scafd.toml";
-
 /// Where the system-wide daemon keeps what programs teach, a file for each user.
 pub const SYSTEM_MEMORY: &str = "/var/lib/scaf/memory";
 
@@ -22,7 +20,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// "system" or "session", as in [`crate::control::Snapshot::scope`].
+    /// "system" or "session".
     pub fn name(self) -> &'static str {
         match self {
             Scope::System => "system",
@@ -97,7 +95,6 @@ pub fn memory_file(scope: Scope, folder: &Path, uid: u32) -> PathBuf {
 }
 
 /// Makes the folder of a socket where it is missing and checks that nobody but its owner can write to it.
-///
 /// # Errors
 /// The folder is a symbolic link, belongs to another user, or others can write to it.
 pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
@@ -115,7 +112,6 @@ pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
 }
 
 /// Checks a folder that is there; see [`prepare`].
-///
 /// # Errors
 /// As for [`prepare`].
 pub fn check(folder: &Path, uid: u32) -> Result<(), Error> {

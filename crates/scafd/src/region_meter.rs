@@ -1,8 +1,8 @@
 //! From the rows of a program's report page to what its regions did between two ticks.
 //!
-//! The rows are the program's to write, like the rest of its page ([`crate::estimate`]): what can't have
-//! happened counts for nothing. Its regions come one after the other, so all that ended since the last tick
-//! took no longer than the time since then and one region that was running at it.
+//! The rows are the program's to write ([`crate::estimate`]): what can't have happened counts for nothing.
+//! Regions come one after the other, so all that ended since the last tick took no longer than the time since
+//! then and one region that was running at it.
 
 use crate::observe::clock::Tsc;
 use scaf_policy::observed::Runs;
@@ -11,9 +11,7 @@ use std::collections::BTreeMap;
 
 /// What short regions may claim beyond the time that has passed, in seconds: they are reported 61 at a time.
 const SLACK_S: f64 = 0.002;
-/// And what clocks may be off by.
 const DRIFT: f64 = 1.05;
-
 /// Readings further apart than this, in seconds, may have wrapped around in between.
 const MOST_S: f64 = 60.0;
 
@@ -31,9 +29,9 @@ impl RegionMeter {
         RegionMeter { attached: now, last: now, rows: BTreeMap::new() }
     }
 
-    /// Takes in a reading made at tick `now`; the program has had its DoP for `steady_s` seconds, and can
-    /// have none above `most`. Gives the regions of which runs ended since the last reading; a run that began
-    /// before the DoP changed says nothing about either.
+    /// Takes in a reading made at tick `now`; the program has had its DoP, at most `most`, for `steady_s`
+    /// seconds. Gives the regions of which runs ended since the last reading, without runs that began before
+    /// the DoP changed.
     pub fn read(
         &mut self,
         now: u64,
@@ -45,12 +43,10 @@ impl RegionMeter {
         let age_s = tsc.seconds(now.saturating_sub(self.attached));
         self.last = now;
         let mut ended = Vec::new();
-        // Rows that aren't there any more, on a page that breaks the rules, are forgotten.
         let before = std::mem::take(&mut self.rows);
         for row in rows {
             let earlier = before.get(&row.key).copied();
             if row.is_torn() {
-                // It says so next time.
                 self.rows.extend(earlier.map(|earlier| (row.key, earlier)));
                 continue;
             }
@@ -122,7 +118,6 @@ mod tests {
         let (mut meter, rows, tsc) = meter();
         rows.add(0, Key::new(4096, 2), 1_000, 3 * S, 0);
         assert_eq!(meter.read(S, (1.0, 64), rows.read(), &tsc), []);
-        // A region of ten seconds is possible ten seconds after the program attached, not before.
         rows.add(0, Key::new(4096, 2), 1, 10 * S, 0);
         assert_eq!(meter.read(5 * S, (5.0, 64), rows.read(), &tsc), []);
         rows.add(0, Key::new(4096, 2), 1, 10 * S, 0);

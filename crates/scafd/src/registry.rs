@@ -1,10 +1,7 @@
-//! The programs that are attached, and what is granted to each. Pure state: nothing here reads or changes the
-//! system, so every rule about who gets what and since when can be tested without any.
-//!
-//! Words: a program's *own* affinity is what it would have without us; its *usable* PUs are those of them
-//! that the daemon may give away. A program is *left alone* when touching it could do harm; it is unmanaged
-//! whatever the policy. A grant is *in effect* once the affinity is set and, where teams are resized, one of
-//! that size runs.
+//! The programs that are attached, and what is granted to each. Pure state. A program's *own* affinity is
+//! what it has without us; its *usable* PUs are those of them that the daemon may give away. A program is
+//! *left alone*, unmanaged whatever the policy, when touching it could do harm. A grant is *in effect* once
+//! the affinity is set and, where teams are resized, one of that size runs.
 
 mod code;
 mod evidence;
@@ -79,8 +76,8 @@ impl Registry {
         self.programs.is_empty()
     }
 
-    /// Own and set affinity of the nearest of `ancestors` whose affinity we have at some time narrowed to
-    /// exactly `mask`: a child of it was born with that mask, and the mask is ours, not its own.
+    /// Own and set affinity of the nearest of `ancestors` whose affinity was narrowed to exactly `mask`: a
+    /// child born with that mask has it from us.
     pub fn inherited(&self, ancestors: &[u32], mask: &PuSet) -> Option<(PuSet, PuSet)> {
         ancestors.iter().filter_map(|pid| self.by_pid(*pid)).find_map(|parent| {
             let set = parent.grant.masks.iter().find(|set| *set == mask)?;

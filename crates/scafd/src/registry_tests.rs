@@ -57,13 +57,11 @@ fn what_a_team_of_before_does_is_not_measured_as_the_larger_dop_that_was_granted
     p.measured(seen(1, 0), false);
     assert_eq!(p.evidence.efficiency().map(|(dop, _)| dop), Some(1));
     grant(&mut p, 4, 20);
-    // The region goes on with one thread, then ends in the midst of an interval.
     p.measured(seen(1, 0), false);
     p.measured(Seen { regions: 10, ..seen(4, 0) }, false);
     assert_eq!(p.evidence.efficiency().map(|(dop, _)| dop), Some(1));
     p.measured(Seen { regions: 11, ..seen(4, 0) }, false);
     assert_eq!(p.evidence.efficiency().map(|(dop, _)| dop), Some(4));
-    // A program whose regions are smaller for good is measured as what it has.
     grant(&mut p, 2, 30);
     grant(&mut p, 3, 40);
     p.measured(Seen { regions: 12, ..seen(2, 0) }, false);
@@ -81,9 +79,7 @@ fn what_a_program_does_before_its_first_region_is_forgotten_when_that_begins() {
         p.ran(&[]);
     }
     assert_eq!(p.request().efficiency, Some(0.5));
-    // Looks between two ticks change nothing about that.
     p.evidence.seen = Some(seen(4, 0));
-    // The interval in which it began isn't like those that follow.
     p.measured(seen(4, 0), false);
     p.ran(&[]);
     p.know();
@@ -128,12 +124,10 @@ fn a_policy_is_told_what_earlier_runs_promise_until_something_is_measured() {
     assert!((asked.efficiency.unwrap() - 0.5).abs() < 1e-9, "{asked:?}");
     grant(&mut p, 1, 10);
     assert_eq!(p.request().dop, 4);
-    // The first snapshot has the curve, as if it had been observed.
     let points: Vec<_> = p.snapshot().curve.iter().map(|it| (it.dop, it.observed)).collect();
     assert_eq!(points, [(1, Some(1.0)), (4, Some(2.0))]);
     grant(&mut p, 2, 20);
     p.measured(seen(2, 0), false);
-    // Useful time says 0.5 now, and is an upper bound for what earlier runs say.
     let asked = p.request();
     assert_eq!((asked.dop, p.evidence.efficiency().map(|(_, e)| e)), (2, Some(0.5)));
     assert!((0.5..0.56).contains(&asked.efficiency.unwrap()), "{asked:?}");
@@ -330,21 +324,16 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
     let mut p = folded();
     assert!(!at(&mut p, 50, 100));
     assert!(at(&mut p, 60, 120));
-    // It is known to do so, and does it again; or doesn't.
     assert!(folded().is_stuck(20 * MS, 10 * MS, true) && !folded().is_stuck(0, 10 * MS, true));
-    // It sleeps while it waits.
     assert!(!at(&mut folded(), 60, 60));
-    // It gets on, slowly: watched from there on.
     let mut p = folded();
     p.evidence.seen = Some(Seen { progress: 1, ..seen(4, 0) });
     assert!(!at(&mut p, 60, 120) && !at(&mut p, 110, 220) && at(&mut p, 120, 240));
-    // It was given its PUs back meanwhile, and computed: watched anew.
     let mut p = folded();
     p.grant.set = None;
     assert!(!at(&mut p, 1_000, 4_000));
     p.grant.set = Some(set("0-1"));
     assert!(!at(&mut p, 2_000, 8_000) && at(&mut p, 2_060, 8_120));
-    // Nothing in its code spins; its team fits; it's between regions; its next team will fit.
     let mut cases = [folded(), folded(), folded(), folded()];
     cases[0].code.spins = None;
     cases[1].evidence.seen = Some(seen(2, 0));
@@ -367,7 +356,6 @@ fn a_policy_is_told_the_dops_that_were_had_and_a_profile_that_does_not_change() 
     assert_eq!((dops(&asked.curve), dops(&asked.profile)), (vec![1, 4], vec![1, 4]));
     assert_eq!(asked.profile[0].speedup, Estimate { value: 1.0, error: 0.0 });
     assert!((asked.profile[1].speedup.value - 2.0).abs() < 1e-9, "{asked:?}");
-    // Twice as slow on four contexts as it was; and useful time says something about two.
     let runs =
         |dop, one_s: f64| [Runs { region: 4096, dop, runs: 1.0 / one_s, count: 1.0 / one_s, wall_s: 1.0 }];
     grant(&mut p, 4, 10);

@@ -1,8 +1,8 @@
 //! What programs taught, kept from one run to the next.
 //!
 //! A disk may take its time, and a home on another machine for ever. So the files ([`scaf_memory`]) belong to
-//! a thread of their own: the daemon asks, goes on, and is woken when there is an answer. Questions for which
-//! there is no room are dropped, and what goes wrong is logged: nothing but memory is lost.
+//! a thread of their own. The daemon asks, goes on, and is woken by the answer. Questions without room are
+//! dropped, and what goes wrong is logged.
 
 mod tie;
 
@@ -22,7 +22,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Questions that may wait; the largest has some 100 KB.
 const WAITING: usize = 256;
-
 /// How long the daemon's end may be held up.
 const AT_THE_END: Duration = Duration::from_secs(1);
 
@@ -102,7 +101,6 @@ pub struct Remember {
 
 impl Remember {
     /// Starts the thread; its files are in `folder`, and what they say is of a `machine`.
-    ///
     /// # Errors
     /// The system has no room for a thread or a file descriptor.
     pub fn start(scope: Scope, folder: PathBuf, machine: String) -> std::io::Result<Remember> {
@@ -113,7 +111,6 @@ impl Remember {
         let wake = Arc::clone(&ready);
         std::thread::Builder::new().name("memory".into()).spawn(move || {
             Keeper { scope, folder, open: None, tell, wake, complained: false }.work(&asked);
-            // Nobody may be waiting.
             let _ = end.send(());
         })?;
         Ok(Remember { machine, to, from, ready, ended, full: false })
@@ -137,7 +134,6 @@ impl Remember {
     /// What was answered since the last call.
     pub fn told(&mut self) -> Vec<Told> {
         let mut count = [0u8; 8];
-        // Nothing to read is no answer.
         let _ = rustix::io::read(&*self.ready, &mut count);
         self.from.try_iter().collect()
     }
@@ -157,7 +153,6 @@ impl AsFd for Remember {
     }
 }
 
-/// The thread.
 struct Keeper {
     scope: Scope,
     folder: PathBuf,
@@ -193,7 +188,6 @@ impl Keeper {
             if self.tell.send(told).is_err() {
                 return;
             }
-            // A counter at its end wakes the daemon, too.
             let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
         }
     }

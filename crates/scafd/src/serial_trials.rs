@@ -1,5 +1,5 @@
 //! The serial experiments of one program: which region is tried next, and what became of it. What the program
-//! tells is its own word: an answer counts only for the region asked for, and a time only if it is possible.
+//! tells counts only for the region asked for, and a time only if it is possible.
 
 use crate::control;
 use scaf_policy::candidate::{self, Candidate};
@@ -27,7 +27,6 @@ const REST_NS: u64 = 2_000_000_000;
 /// Regions that are remembered as tried; with more of them, no further one is.
 const MOST: usize = 256;
 
-/// When a region was tried last, and whether that gave a time.
 #[derive(Clone, Copy, Debug)]
 struct Tried {
     at_ns: u64,
@@ -43,7 +42,6 @@ pub struct Trials {
     measured: u64,
     latest: Option<Account>,
     tried: BTreeMap<u64, Tried>,
-    /// Regions whose team could not be made smaller, and when that was.
     again: BTreeMap<u64, u64>,
 }
 
@@ -72,7 +70,6 @@ impl Trials {
             observed.tried_alone(order.region(), seconds);
         }
         if account.outcome == Outcome::NoRoom {
-            // It has fewer contexts for now, perhaps.
             self.again.insert(order.region(), now_ns);
             self.tried.remove(&order.region());
         } else if let Some(tried) = self.tried.get_mut(&order.region()) {
@@ -81,9 +78,9 @@ impl Trials {
         true
     }
 
-    /// The next order for a program with `dop` contexts, if one is worth it. A region is tried once; if
-    /// `again_ns` isn't 0, one that was measured is tried again in another phase, and after so long anyway.
-    /// `memory` gives the process's bytes of memory, and those of its own; it is asked only if that matters.
+    /// The next order for a program with `dop` contexts, if one is worth it. A region is tried once, and
+    /// again in another phase or after `again_ns` (0: never). `memory` gives the process's bytes of memory
+    /// and those of its own.
     pub fn next(
         &mut self,
         observed: &Observed,
@@ -233,7 +230,6 @@ mod tests {
             measured(0, 0),
             measured(S / 5, S / 6),
             measured(u64::MAX, 0),
-            // Longer than it is since the order.
             measured(S + S / 2, 0),
             Account { outcome: Outcome::Fault, ..measured(S / 5, 0) },
         ];
@@ -247,7 +243,6 @@ mod tests {
             assert_eq!(observed.speedup(2, 1.0), before, "{account:?}");
             assert_eq!(trials.next(&observed, 2, 0, 100 * S, || SMALL), None);
         }
-        // A team that can't be made smaller now may be later.
         let (mut trials, mut observed) = program();
         trials.next(&observed, 2, 0, S, || SMALL).unwrap();
         let page = empty_page();
@@ -255,7 +250,6 @@ mod tests {
         assert!(trials.take(&page, &mut observed, S));
         assert_eq!(trials.next(&observed, 2, 0, 2 * S, || SMALL), None);
         assert!(trials.next(&observed, 2, 0, 4 * S, || SMALL).is_some());
-        // An answer about another region is none.
         let (mut trials, mut observed) = program();
         trials.next(&observed, 2, 0, S, || SMALL).unwrap();
         let page = empty_page();

@@ -1,5 +1,4 @@
-//! Counters of real programs. Machines of clouds have no hardware counters, so the kernel's own events stand
-//! in for them: they are opened, inherited and read in the same way.
+//! Counters of real programs, by the kernel's own events: machines of clouds have no hardware counters.
 
 mod support;
 
@@ -41,7 +40,6 @@ fn sum(counters: &[Counter]) -> Reading {
     counters.iter().map(|counter| counter.read().unwrap()).fold(Reading::default(), Reading::plus)
 }
 
-/// Events that are everywhere in place of instructions and cycles.
 fn stand_ins() -> Chosen {
     let mut chosen = Chosen::default();
     chosen[Event::Instructions as usize] = Some(name("task-clock"));
@@ -67,11 +65,9 @@ fn threads_that_start_later_are_counted_and_those_that_have_ended_stay_counted()
     client.tell("burn 3 40");
     client.tell("burn 2 40");
     let (after, cpu_after) = (sum(&clock), cpu_ns(client.pid()).unwrap());
-    // All five have ended. Their time is in, as far as the two clocks agree, and no other.
     let (counted, used) = (after.count - before.count, cpu_after - cpu_before);
     assert!(counted >= 180_000_000, "{counted} ns");
     assert!(counted as f64 <= used as f64 * 1.1 + 5e6, "{counted} of {used} ns");
-    // What Counting relies on: the time that counters were set up for is the program's CPU time.
     let enabled = after.enabled_ns - before.enabled_ns;
     assert!(enabled as f64 >= used as f64 * 0.9, "{enabled} of {used} ns");
 }
@@ -155,7 +151,6 @@ fn a_program_is_counted_from_its_second_reading_on() {
     let counted = counts.unwrap().of(Event::Instructions).unwrap();
     assert!(counted.count >= 7e7 && counted.cpu_s >= 0.07 && counted.share == 1.0, "{counted:?}");
     assert_eq!(notes, []);
-    // Closed and opened again, it begins anew.
     counting.close(ProgramId(1));
     assert_eq!(read(&mut counting, &process, client.pid()).0, None);
 }
@@ -169,7 +164,6 @@ fn threads_that_were_missed_are_found_out_by_the_programs_clock() {
     let mut client = Client::attach(&daemon, 2);
     let pid = client.pid();
     let whole = Process::new(Path::new("/"), pid);
-    // A folder that tells of the main thread only, which waits for the one that the test harness works in.
     let folder = tempfile::tempdir().unwrap();
     let task = folder.path().join("proc").join(pid.to_string()).join("task");
     std::fs::create_dir_all(task.join(pid.to_string())).unwrap();
@@ -177,7 +171,6 @@ fn threads_that_were_missed_are_found_out_by_the_programs_clock() {
     read(&mut counting, &Process::new(folder.path(), pid), pid);
     client.tell("burn 0 60");
     assert_eq!(read(&mut counting, &whole, pid).0, None);
-    // Opened again, with all threads.
     assert_eq!(read(&mut counting, &whole, pid).0, None);
     client.tell("burn 0 60");
     let counts = read(&mut counting, &whole, pid).0.unwrap();
@@ -203,7 +196,6 @@ fn an_event_that_was_named_and_is_not_there_is_told_once() {
 fn forbid(command: &mut Command) {
     let statement = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     let filter = [
-        // The system call's number, which stands first.
         statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_perf_event_open as u32),
         statement(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
@@ -265,11 +257,9 @@ fn the_daemon_makes_a_speedup_of_what_it_counts_on_one_context_and_on_two() {
     };
     let seen = until("counters", || counters(&mut client));
     assert_eq!(daemon.snapshot().counters, CountersAre::There);
-    // A nanosecond of the one clock is one of the other.
     assert!(seen.rates.ipc.is_some_and(|ipc| (0.9..1.1).contains(&ipc)), "{seen:?}");
     assert!(seen.rates.instructions_per_s.is_some_and(|rate| rate > 0.0), "{seen:?}");
     assert!((seen.rates.counted_ratio - 1.0).abs() < 1e-9 && seen.rates.llc_hit_ratio.is_none(), "{seen:?}");
-    // P(S) is unknown until it had one context.
     assert_eq!((seen.speedup, seen.speedup_dop), (None, None));
     let mut other = Client::attach(&daemon, 2);
     client.wait_for_dop(Some(1));
@@ -278,7 +268,6 @@ fn the_daemon_makes_a_speedup_of_what_it_counts_on_one_context_and_on_two() {
     }
     other.kill();
     let seen = until("a speedup", || counters(&mut client).filter(|counters| counters.speedup.is_some()));
-    // It works in one thread but for the time that it waits for the next word or others have its PU.
     assert_eq!(seen.speedup_dop, Some(2));
     assert!(seen.speedup.is_some_and(|speedup| speedup > 0.05 && speedup < 20.0), "{seen:?}");
     assert!(seen.error_ratio.is_some_and(|error| error > 0.1), "{seen:?}");

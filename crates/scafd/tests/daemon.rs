@@ -59,13 +59,10 @@ fn a_program_that_returns_from_a_serial_phase_is_decided_about_at_once_and_told_
     let daemon = Daemon::lending(4);
     let [mut serial, mut other] = serial_beside_another(&daemon);
     serial.wait_for_dop(Some(1));
-    // The other one had no region so far.
     assert_eq!(other.tell("lent"), "false");
-    // Its page says nothing of a region, so that no tick could find out.
     serial.tell("entered 1");
     until("its return", || (serial.tell("lent") == "false").then_some(()));
     serial.wait_for_dop(Some(2));
-    // The next phase is known after a while; this time the page tells.
     until("another serial phase", || (serial.tell("lent") == "true").then_some(()));
     serial.tell("enter 2");
     until("its return by its page", || (serial.tell("lent") == "false").then_some(()));
@@ -80,7 +77,6 @@ fn a_program_that_says_it_returns_ten_thousand_times_causes_a_few_decisions() {
         serial.tell("entered 100");
     }
     let decisions = daemon.snapshot().decisions - before;
-    // Four ticks a second, and as many returns at most.
     let most = 10.0 * began.elapsed().as_secs_f64() + 3.0;
     assert!(decisions as f64 <= most, "{decisions} in {:?}", began.elapsed());
 }
@@ -97,7 +93,6 @@ fn affinities_are_narrowed_and_given_back() {
     until("one PU each", || (a.affinity().len() == 1 && b.affinity().len() == 1).then_some(()));
     assert_ne!(a.affinity(), b.affinity());
     assert_eq!(b.tell("folded"), "true");
-    // Its other thread as well.
     let threads = scafd::observe::Observer::new("/".as_ref()).process(a.pid()).threads().unwrap();
     assert!(threads.len() >= 2);
     for thread in threads {
@@ -117,7 +112,6 @@ fn a_cpuset_that_changes_while_the_daemon_runs_is_followed() {
     };
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("scafd.toml");
-    // Else this machine's load would say how much there is to give away.
     std::fs::write(&config, "policy = 'equi'\ncount_load = false\n").unwrap();
     let daemon = Daemon::start(&["--config", config.to_str().unwrap()]);
     cpuset.take_in(daemon.pid());
@@ -145,7 +139,6 @@ fn a_guardian_that_dies_has_a_successor_that_knows_what_it_knew() {
     until("one PU each", || (a.affinity().len() == 1 && b.affinity().len() == 1).then_some(()));
     let first = daemon.children();
     first.iter().for_each(|pid| kill(*pid, libc::SIGKILL));
-    // The next change asks for it: somebody goes, and comes again.
     drop(b);
     until("all PUs", || (a.affinity() == own).then_some(()));
     let b = Client::attach(&daemon, 2);
@@ -180,7 +173,6 @@ fn a_killed_daemon_leaves_no_narrow_program_and_no_guardian() {
     until("the child's own affinity", || (scafd::observe::affinity(child).unwrap() == own).then_some(()));
     until("the guardian's end", || guardian.iter().all(|pid| !alive(*pid)).then_some(()));
     kill(child, libc::SIGKILL);
-    // And the next one takes the place over.
     let next = Daemon::command(&daemon.socket, &["--policy", "equi"]).spawn().unwrap();
     daemon.child = next;
     until("a new daemon", || connect(&daemon.socket));
@@ -221,7 +213,6 @@ fn a_second_daemon_is_refused_with_the_firsts_pid() {
     assert_eq!(status.code(), Some(1));
     let text = stderr(&mut second);
     assert!(text.contains(&format!("already running (pid {})", daemon.pid())), "{text}");
-    // And the first one still answers.
     assert_eq!(daemon.snapshot().pid, daemon.pid());
 }
 
@@ -289,7 +280,6 @@ fn a_client_can_change_neither_its_grant_nor_the_pages_size() {
 fn the_verdict_about_a_program_comes_with_its_grant() {
     let daemon = Daemon::pretending(2);
     let mut a = Client::attach(&daemon, 2);
-    // The test binary has no OpenMP in it, so nothing stands against resizing.
     until("a verdict", || {
         let program = daemon.program(a.pid()).unwrap();
         (!program.mechanism_reason.contains("being inspected")).then_some(())
@@ -406,7 +396,6 @@ fn users_ask_for_their_profiles_and_who_keeps_none_says_so() {
     assert_eq!(daemon.ask(&Request::Profile(7)), Reply::Profile(None));
     assert_eq!(daemon.ask(&Request::Forget(7)), Reply::Forgotten(0));
     assert_eq!(daemon.ask(&Request::ForgetAll), Reply::Forgotten(0));
-    // Nothing that it decides for another machine is worth keeping.
     let pretending = Daemon::pretending(4);
     assert!(matches!(pretending.ask(&Request::Profiles), Reply::Error(why) if why.contains("--dry-run")));
 }

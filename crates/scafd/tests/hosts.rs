@@ -1,5 +1,5 @@
-//! Machines as folders of files below `tests/hosts`: what the daemon may give away there. A further machine
-//! is a further folder, with what is to come out in its file `expected`.
+//! Machines as folders of files below `tests/hosts`: what the daemon may give away there (their file
+//! `expected`).
 
 use proptest::prelude::*;
 use scaf_policy::PuSet;

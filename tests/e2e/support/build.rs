@@ -1,8 +1,6 @@
-//! Where binaries are, and compiling the small programs.
-//!
-//! The first line of a source in tests/programs says how it is built: `/* build: gcc -O2 -fopenmp */`, with
-//! folders relative to the repository. `lib*` becomes a shared library. A source is compiled again when it or
-//! a header has changed.
+//! Where binaries are, and compiling the small programs. The first line of a source in tests/programs says
+//! how it is built: `/* build: gcc -O2 -fopenmp */`, with folders relative to the repository. `lib*` becomes
+//! a shared library. A source is compiled again when it or a header has changed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +8,6 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The repository's root.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/"))
 }
@@ -29,14 +26,12 @@ pub fn clang_kernel(name: &str) -> PathBuf {
     kernel(&format!("clang/{name}"))
 }
 
-/// One of the kernels.
 pub fn kernel(name: &str) -> PathBuf {
     let path = root().join("build/kernels").join(name);
     assert!(path.is_file(), "{} is missing: run `make kernels` first", path.display());
     path
 }
 
-/// Where compiled libraries are.
 pub fn library_folder() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
 }
@@ -50,7 +45,6 @@ fn changed(path: &Path) -> Option<SystemTime> {
 pub enum By {
     /// Whoever its source names, mostly gcc, and libgomp.
     Itself,
-    /// clang, and LLVM's runtime.
     Clang,
     /// gcc, and LLVM's runtime.
     GccForLlvms,
@@ -66,7 +60,6 @@ pub fn compiled_by(by: By, name: &str) -> PathBuf {
     compiled_in("tests/programs", by, name)
 }
 
-/// A program of examples/.
 pub fn example(name: &str) -> PathBuf {
     compiled_in("examples", By::Itself, name)
 }

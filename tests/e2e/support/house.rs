@@ -11,14 +11,10 @@ use std::time::{Duration, Instant};
 
 /// In the environment of everything that is started in a house; the value is its folder.
 const MARK: &str = "SCAF_TEST_HOUSE";
-
-/// Held by the open house.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A folder, a daemon, programs.
 pub struct House {
     daemon: RefCell<Option<Child>>,
-    /// What the daemon is told about deciding.
     policy: Vec<String>,
     folder: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
@@ -43,7 +39,6 @@ impl House {
         House::configured(policy, "count_load = false\n")
     }
 
-    /// A house whose daemon has this configuration.
     pub fn configured(policy: &str, text: &str) -> House {
         let house = House::without_daemon(policy);
         house.configure(text);
@@ -91,7 +86,6 @@ impl House {
         self.folder().join("scafd.toml")
     }
 
-    /// What the daemon is to be told when it is started next.
     pub fn configure(&self, text: &str) {
         std::fs::write(self.configuration(), text).expect("the daemon's configuration");
     }
@@ -101,14 +95,12 @@ impl House {
         command.args(words).env("SCAF_SOCKET", self.socket()).output().expect("scaf starts")
     }
 
-    /// What `scaf` complains of, given these words.
     pub fn refuses(&self, words: &[&str]) -> String {
         let output = self.scaf(words);
         assert!(!output.status.success(), "{words:?}: {output:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
-    /// What `scaf` prints, given these words.
     pub fn says(&self, words: &[&str]) -> String {
         let output = self.scaf(words);
         assert!(output.status.success(), "{words:?}: {output:?}");
@@ -131,22 +123,18 @@ impl House {
         command
     }
 
-    /// The house's folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The daemon's socket.
     pub fn socket(&self) -> PathBuf {
         self.folder().join("scafd.sock")
     }
 
-    /// The daemon's process id.
     pub fn daemon(&self) -> u32 {
         self.daemon.borrow().as_ref().map(Child::id).expect("this house has no daemon")
     }
 
-    /// Starts the daemon and waits until it answers.
     pub fn start_daemon(&self) {
         let log = std::fs::File::options().create(true).append(true).open(self.folder().join("scafd.log"));
         let mut command = self.command(&released("scafd"));
@@ -179,7 +167,6 @@ impl House {
         serde_json::from_slice(&output.stdout).ok()
     }
 
-    /// What the daemon says of itself and its programs.
     pub fn snapshot(&self) -> Snapshot {
         self.ask().expect("the daemon doesn't answer `scaf ps --json`")
     }
@@ -204,7 +191,6 @@ impl House {
         panic!("waited in vain: {what}; the daemon's last word: {last:#?}\n{}", self.log())
     }
 
-    /// What the daemon wrote.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder().join("scafd.log")).unwrap_or_default()
     }
@@ -214,7 +200,6 @@ impl House {
         self.at(&compiled(name))
     }
 
-    /// Any program, to be started through `scaf run`.
     pub fn at(&self, program: &Path) -> Start<'_> {
         Start::new(self, program)
     }
@@ -239,7 +224,6 @@ impl House {
         unsafe {
             command.pre_exec(|| {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                // Whatever our own parent left open.
                 libc::close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC as libc::c_int);
                 Ok(())
             });
@@ -247,7 +231,6 @@ impl House {
         command
     }
 
-    /// Processes that were started in this house.
     fn inhabitants(&self) -> Vec<u32> {
         let mark = format!("{MARK}={}", self.folder().display());
         let lives_here = |pid: &u32| {
@@ -292,11 +275,9 @@ impl Drop for House {
     }
 }
 
-/// A `scaf record` under way.
 pub struct Recording(Child);
 
 impl Recording {
-    /// Ends it as a user does.
     pub fn end(self) {
         send(self.0.id(), libc::SIGINT);
         let said = self.0.wait_with_output().expect("its end");
@@ -304,10 +285,9 @@ impl Recording {
     }
 }
 
-/// Sends a signal to one process.
 pub fn send(pid: u32, signal: i32) {
     let pid = i32::try_from(pid).expect("a process id");
-    // SAFETY: a plain system call; a process that is gone already is no harm.
+    // SAFETY: a plain system call.
     unsafe { libc::kill(pid, signal) };
 }
 

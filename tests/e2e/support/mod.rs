@@ -20,10 +20,7 @@ use std::time::{Duration, Instant};
 /// Longest wait for anything: generous, for machines that are busy with something else.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Waits until `look` finds something.
-///
-/// # Panics
-/// After [`PATIENCE`], saying what was waited for.
+/// Waits until `look` finds something; panics after [`PATIENCE`].
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -40,7 +37,6 @@ pub fn root_user() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Ends a process at once.
 pub fn kill(pid: u32) {
     house::send(pid, libc::SIGKILL);
 }
@@ -52,7 +48,6 @@ pub fn cpus_of(pid: u32) -> Option<Vec<u32>> {
     Some(cpu_list(list.trim()))
 }
 
-/// Reads lists like `0-3,7`.
 pub fn cpu_list(list: &str) -> Vec<u32> {
     let number = |text: &str| text.parse::<u32>().unwrap_or_else(|e| panic!("{list}: {e}"));
     list.split(',')

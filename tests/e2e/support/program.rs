@@ -1,7 +1,5 @@
-//! A program in a house: its start, what the daemon says of it while it runs, and what it printed.
-//!
-//! Our small programs run rounds until their standard input ends, then print lines of `key=value`. A test
-//! waits for what it wants to see, ends the program, and looks at what it computed.
+//! A program in a house. Our small programs run rounds until their standard input ends, then print lines of
+//! `key=value`. A test waits for what it wants to see, ends the program, and looks at what it computed.
 
 use super::house::send;
 use super::{House, PATIENCE, released};
@@ -22,7 +20,6 @@ enum Way {
     Unmanaged,
 }
 
-/// A program that is about to be started.
 pub struct Start<'h> {
     house: &'h House,
     way: Way,
@@ -52,19 +49,16 @@ impl<'h> Start<'h> {
         self
     }
 
-    /// An option of `scaf run` without a value.
     pub fn flag(mut self, name: &str) -> Self {
         self.options.push(name.into());
         self
     }
 
-    /// Arguments of the program.
     pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
         self
     }
 
-    /// A variable of its environment.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.into(), value.as_ref().to_owned()));
         self
@@ -81,7 +75,6 @@ impl<'h> Start<'h> {
         self
     }
 
-    /// Without us.
     pub fn unmanaged(mut self) -> Self {
         self.way = Way::Unmanaged;
         self
@@ -134,7 +127,6 @@ impl<'h> Start<'h> {
     }
 }
 
-/// A program that runs.
 pub struct Running<'h> {
     house: &'h House,
     child: Child,
@@ -150,12 +142,10 @@ impl Running<'_> {
         self.child.id()
     }
 
-    /// What the daemon says of it now.
     pub fn seen(&self) -> Option<Program> {
         self.house.snapshot().programs.into_iter().find(|program| program.pid == self.pid())
     }
 
-    /// Waits until the daemon says something of it.
     pub fn until(&self, what: &str, look: impl Fn(&Program) -> bool) -> Program {
         let what = format!("{what}; it wrote: {}{}", read(&self.out), read(&self.err));
         self.house.until(&what, |snapshot| {
@@ -163,21 +153,18 @@ impl Running<'_> {
         })
     }
 
-    /// Waits until its teams have `team` threads by resizing.
     pub fn until_resized_to(&self, team: u32) -> Program {
         self.until(&format!("a team of {team} by resizing"), |program| {
             program.mechanism == Mechanism::Resize && program.team == team && program.dop == Some(team)
         })
     }
 
-    /// Waits until the daemon knows what may be done to it.
     pub fn until_inspected(&self) -> Program {
         self.until("its code has been inspected", |program| {
             program.dop.is_some() && program.mechanism_reason != "its code is being inspected"
         })
     }
 
-    /// Waits until it is folded onto one PU.
     pub fn until_folded(&self) -> Program {
         self.until("one PU by folding", |program| {
             let folded = matches!(program.mechanism, Mechanism::Fold | Mechanism::Park);
@@ -185,17 +172,14 @@ impl Running<'_> {
         })
     }
 
-    /// What it has printed so far.
     pub fn printed(&self) -> String {
         read(&self.out)
     }
 
-    /// Whether it has ended.
     pub fn has_ended(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
 
-    /// Sends it a signal.
     pub fn signal(&self, signal: i32) {
         send(self.pid(), signal);
     }
@@ -239,7 +223,6 @@ fn read(path: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
 }
 
-/// A program that has ended.
 #[derive(Debug)]
 pub struct Done {
     status: ExitStatus,
@@ -275,7 +258,6 @@ impl Done {
         &line[key.len() + 1..]
     }
 
-    /// That, as a number.
     #[track_caller]
     pub fn number(&self, key: &str) -> i64 {
         self.text(key).parse().unwrap_or_else(|e| panic!("{key}: {e}: {self:#?}"))

@@ -19,9 +19,7 @@ const VERSION: u32 = 1;
 const MOST_THREADS: u32 = 65_535;
 /// Longest sleep without a look at the daemon, in milliseconds.
 const LOOK_MS: u64 = 1_000;
-
 const MOST_POOLS: usize = 32;
-
 /// Threads of each pool; 0 where there is none.
 static POOLS: [AtomicU32; MOST_POOLS] = [const { AtomicU32::new(0) }; MOST_POOLS];
 /// The pools' names, padded with zeros. A number that is used again keeps the name that people know it by.

@@ -10,7 +10,6 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use scaf_proto::runtimes::{Kind, MOST_RUNTIMES, Promise};
 
 static KINDS: [Discover; 4] = [openmp, tbb::discover, blas::discover, api::discover];
-
 /// Runtimes that the daemon was told of, by their places on the report page.
 static TOLD: [AtomicUsize; MOST_RUNTIMES] = [const { AtomicUsize::new(0) }; MOST_RUNTIMES];
 

@@ -8,7 +8,6 @@ use scaf_proto::hello::{Hello, Welcome};
 
 /// File descriptors of ours start here, out of the way of programs that count on theirs being small.
 const FIRST_FD: c_int = 400;
-
 static SOCKET: AtomicI32 = AtomicI32::new(-1);
 /// The socket's inode: a program may close our descriptor and open another file under its number.
 static SOCKET_INODE: AtomicU64 = AtomicU64::new(0);

@@ -21,12 +21,10 @@ use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
 
 /// Longest wait for the daemon's answer, once per attachment: a running daemon answers in 0.1 ms.
 pub const PATIENCE_MS: c_int = 2;
-
 /// Ticks between two looks at the socket: 0.5 to 1 s at 2 to 4 GHz.
 const LOOK_TICKS: u64 = 1 << 31;
 /// Ticks between two looks for an answer that is late: about 10 ms.
 const LATE_TICKS: u64 = 1 << 25;
-
 /// Tick of the next look; `u64::MAX` while a thread looks.
 static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
 static STATE: AtomicU32 = AtomicU32::new(DETACHED);

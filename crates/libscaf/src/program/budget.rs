@@ -13,7 +13,6 @@ pub enum Who {
 }
 
 const COUNT: usize = 2;
-
 /// Threads that each runtime has at work; 0 if it doesn't run.
 static RUNNING: [AtomicU32; COUNT] = [const { AtomicU32::new(0) }; COUNT];
 

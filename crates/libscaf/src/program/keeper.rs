@@ -21,14 +21,12 @@ use scaf_team::telling::{Due, Telling};
 /// Called with the new DoP, at least 1, on a thread of ours. It may take locks and make threads; it must not
 /// call `exit` or `fork`, nor wait for a thread that does.
 pub type Listener = fn(u32);
-
 const LISTENERS: usize = 8;
 /// Longest sleep, in milliseconds.
 const LOOK_MS: u32 = 1_000;
 /// Longest wait of a fork for listeners, and of the program's end.
 const FORK_MS: u32 = 1_000;
 const END_MS: u32 = 100;
-
 static TABLE: [AtomicPtr<()>; LISTENERS] = [const { AtomicPtr::new(null_mut()) }; LISTENERS];
 static UP: AtomicU32 = AtomicU32::new(0);
 /// Held while listeners are called and while the process forks; [`CLOSED`] for good when it ends.

@@ -8,7 +8,6 @@ use scaf_proto::report::fact;
 
 /// Facts found so far; the report page is a new one after each attachment.
 static FACTS: AtomicU32 = AtomicU32::new(0);
-
 const PROMISES: u32 = fact::SET_NUM_THREADS | fact::SET_DYNAMIC_OFF;
 
 #[inline(always)]

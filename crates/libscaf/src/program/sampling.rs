@@ -39,14 +39,12 @@ const LENGTH: u64 = 3 << 48;
 const NOT_LONG: u64 = 1 << 48;
 const LONG: u64 = 2 << 48;
 const WAS_LONG: u64 = 3 << 48;
-
 /// Two bits: how many measured runs had all their threads, up to [`ENOUGH`]; or [`NEVER`].
 const WHOLE: u64 = 3 << 50;
 const ONE_WHOLE: u64 = 1 << 50;
 const ENOUGH: u64 = 2 << 50;
 /// The region's threads turned out to need each other.
 const NEVER: u64 = 3 << 50;
-
 /// Eight bits: the region's latest row on the report page.
 const ROW: u64 = 0xff << ROW_SHIFT;
 const ROW_SHIFT: u32 = 52;

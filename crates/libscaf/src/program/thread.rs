@@ -13,7 +13,6 @@ pub struct Master {
 }
 
 const _: () = assert!(size_of::<Master>() <= REGION_AT - PROGRAM_AT);
-
 /// Value of [`Master::slot`] for a master that runs unmeasured.
 pub const NO_SLOT: u32 = u32::MAX;
 

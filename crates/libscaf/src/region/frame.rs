@@ -50,7 +50,6 @@ pub struct Frame {
 
 /// One thread, in [`Frame::inside`].
 pub const ONE_THREAD: u64 = 1 << 52;
-
 /// Barriers are marked in regions that have run for so long (10 to 20 ms at 2 to 4 GHz).
 const MARK_TICKS: u64 = 1 << 25;
 

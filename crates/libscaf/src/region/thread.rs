@@ -61,10 +61,8 @@ pub struct Thread {
 }
 
 const _: () = assert!(size_of::<Thread>() <= TBB_AT - REGION_AT);
-
 /// Value of [`Thread::index`] before the runtime was asked.
 pub const NO_INDEX: u32 = u32::MAX;
-
 /// Nested `_start` regions whose runtime is remembered; deeper ones are ended in the outermost one's.
 pub const STARTS: usize = 3;
 

@@ -26,7 +26,6 @@ pub struct Code {
 
 /// Addresses remembered; a power of two. At most three quarters are used.
 const ADDRESSES: usize = 4096;
-
 static KEYS: [AtomicUsize; ADDRESSES] = [const { AtomicUsize::new(0) }; ADDRESSES];
 /// 0 unknown, else `1 | runtime << 8 | module << 16`.
 static VALUES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];

@@ -10,7 +10,6 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Modules that are told apart; the daemon counts them in a byte.
 pub const MODULES: usize = 255;
-
 /// The load address of each module met; 0 where its number is void.
 static BASES: [AtomicUsize; MODULES] = [const { AtomicUsize::new(0) }; MODULES];
 /// Bytes that each of them spans in memory.

@@ -1,7 +1,5 @@
-//! Machine code as the analysis sees it: what an instruction does, without the architecture's names for it.
-//!
-//! Each architecture is a folder here that offers the same items. Nothing outside that folder knows its
-//! registers, encodings or idioms.
+//! Machine code in the analysis's own terms. Each architecture is a folder here that offers the same items;
+//! nothing outside that folder knows its registers, encodings or idioms.
 
 mod operation;
 #[cfg(target_arch = "x86_64")]

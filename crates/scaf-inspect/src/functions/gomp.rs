@@ -3,7 +3,6 @@
 use super::group::Trait::{Tells, TiesNobody};
 use super::group::{Group, Role};
 
-/// How the names begin by which a module starts regions.
 pub(crate) const STARTS_REGIONS: &str = "GOMP_parallel";
 
 #[rustfmt::skip]

@@ -1,6 +1,5 @@
-//! Functions of the C, C++ and Fortran libraries that a region may call, and some that it may not.
-//!
-//! To let regions call another one, add its name to a group with [`TiesNobody`], or add a group for it.
+//! Functions of the C, C++ and Fortran libraries that a region may call, and some that it may not. To allow
+//! another one, add its name to a group with [`TiesNobody`], or add a group.
 
 use super::group::Group;
 use super::group::Trait::{FillsMemory, NeverReturns, OfAnyWidth, TiesNobody};

@@ -3,13 +3,10 @@
 use super::group::Group;
 use super::group::Trait::TiesNobody;
 
-/// How the names begin by which a module starts regions.
 pub(crate) const FORKS: &str = "__kmpc_fork_";
-/// How the names begin of what runs code for one certain thread.
 pub(crate) const MASKED: &str = "__kmpc_masked";
-/// How the names begin of what starts a loop with a static schedule, or sections.
+/// Prefix of the functions that start a loop with a static schedule, or sections.
 pub(crate) const STATIC_LOOPS: &str = "__kmpc_for_static_init";
-/// How the names begin of what gives each thread variables of its own.
 pub(crate) const THREADPRIVATE: &str = "__kmpc_threadprivate";
 
 #[rustfmt::skip]

@@ -6,17 +6,15 @@ use super::harmless::LIBRARIES;
 use super::kmpc::KMPC;
 use super::omp::OMP;
 
-/// How names begin that a file needs in order to start a region or to ask about a team.
+/// Prefixes of names that a file needs in order to start a region or to ask about a team.
 pub(crate) const PREFIXES: [&str; 4] = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
-
-/// As many arguments as there are registers for them.
+/// Assumed where the number of arguments is unknown: one per argument register.
 const UNKNOWN: usize = 6;
 
 fn bare(name: &str) -> &str {
     name.split_once('/').map_or(name, |(name, _)| name)
 }
 
-/// The group of a function, and how many arguments the function takes.
 fn find(name: &str) -> Option<(&'static Group, usize)> {
     [OMP, GOMP, KMPC, LIBRARIES].into_iter().flatten().find_map(|group| {
         let at = group.names.binary_search_by(|known| bare(known).cmp(name)).ok()?;
@@ -29,7 +27,7 @@ fn is(name: &str, known: Trait) -> bool {
     find(name).is_some_and(|(group, _)| group.is.contains(&known))
 }
 
-/// The roles of the functions that a module imports. Fortran adds an underscore to their names.
+/// The role of an imported function. Fortran's names have an underscore at the end.
 pub(crate) fn role(name: &str) -> Role {
     let name = name.strip_suffix("_8_").or_else(|| name.strip_suffix('_')).unwrap_or(name);
     if !["omp_", "GOMP_"].iter().any(|prefix| name.starts_with(prefix)) {
@@ -40,25 +38,22 @@ pub(crate) fn role(name: &str) -> Role {
     known.iter().find_map(told).unwrap_or(Role::Other)
 }
 
-/// How many integer or pointer arguments a function takes; [`UNKNOWN`] where nobody has counted.
+/// How many integer or pointer arguments a function takes; [`UNKNOWN`] if not listed.
 pub(crate) fn arguments(name: &str) -> usize {
     find(name).map_or(UNKNOWN, |(_, arguments)| arguments)
 }
 
-/// Whether this sets or copies a stretch of memory: its length, the third argument, may be a loop's share.
 pub(crate) fn fills_memory(name: &str) -> bool {
     is(name, Trait::FillsMemory)
 }
 
-/// Whether this does not come back.
 pub(crate) fn never_returns(name: &str) -> bool {
     is(name, Trait::NeverReturns)
 }
 
-/// Whether a call of this leaves threads independent of each other: see [`Trait::TiesNobody`].
+/// Whether calls leave threads independent of each other; see [`Trait::TiesNobody`].
 pub(crate) fn ties_nobody(name: &str) -> bool {
     let fortran = name.strip_suffix('_').unwrap_or(name);
-    // Vector forms: _ZGVbN2v_sin.
     let vector = name.strip_prefix("_ZGV").and_then(|rest| rest.split_once('_')).map(|(_, name)| name);
     let wide = |name: &str| is(name, Trait::OfAnyWidth);
     is(name, Trait::TiesNobody)

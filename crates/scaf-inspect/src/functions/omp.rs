@@ -3,7 +3,6 @@
 use super::group::Trait::{Tells, TiesNobody, TiesNobodyInFortran};
 use super::group::{Group, Role};
 
-/// Names that a program may look up while it runs, with `dlsym`.
 pub(crate) const LOOKED_UP: [&str; 2] = ["omp_get_num_threads", "omp_get_thread_num"];
 
 #[rustfmt::skip]

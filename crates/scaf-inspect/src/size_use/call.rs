@@ -12,7 +12,7 @@ const PASSED: &str =
     "passes the team size or thread number, or what it computed from them, to another function";
 
 impl<C: Callees> Walk<'_, '_, C> {
-    /// Follows a call; false if it does not come back.
+    /// Follows a call; false if it does not return.
     pub fn call(&mut self, i: &Operation, callee: &Callee<'_>) -> bool {
         if let Callee::Local(function) = callee {
             return self.call_within(i, *function);
@@ -40,7 +40,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         for (position, register) in ARGUMENTS.into_iter().enumerate().take(arguments(name)) {
             if !self.state.is_defined(register) {
                 if register == SECOND_RESULT {
-                    // May be the second half of what the last call returned.
                     continue;
                 }
                 break;
@@ -62,7 +61,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// Arguments for which there is no register lie on the stack.
     fn stack_holds_argument(&self) -> bool {
         let top = self.state.registers[STACK_POINTER].exact;
         matches!(top, Exact::Stack { base, offset } if self.state.lies_at(base, offset))
@@ -72,8 +70,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         SCRATCH.into_iter().for_each(|register| self.state.forget(register));
     }
 
-    /// gcc knows which registers its own functions leave alone (-fipa-ra), so that what is in scratch
-    /// registers may still be used afterwards: it is followed into the callee and out again.
+    /// gcc knows which registers its own functions leave alone (-fipa-ra), so a scratch register may still be
+    /// used after a call: its value is followed into the callee and out again.
     fn call_within(&mut self, i: &Operation, function: u64) -> bool {
         let handed = self.state.handed();
         if SCRATCH.iter().any(|register| self.state.registers[*register].is_function()) {

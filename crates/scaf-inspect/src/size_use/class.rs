@@ -1,37 +1,30 @@
-//! What a value has to do with the team: the classes that the analysis tells apart, and their arithmetic.
+//! Classes of values by what they have to do with the team, and their arithmetic.
 //!
-//! A value is described by the *set* of classes that it may belong to, because several paths lead to most
-//! places in a program. `schedule(static)` over n iterations is compiled to: quotient and remainder of n by
-//! the team size; one more for the first remainder threads; start = thread number times quotient plus
-//! remainder. Such a start is an ordinary loop index from there on, and free to be used in any way. With a
-//! chunk size, thread number times chunk is stepped by team size times chunk, and becomes an index when it is
-//! compared with the loop's bound.
+//! A value has a *set* of classes, because several paths lead to most places. `schedule(static)` over n
+//! iterations compiles to: quotient and remainder of n by the team size; one more for the first remainder
+//! threads; start = thread number * quotient + remainder. This start is an ordinary loop index. With a chunk
+//! size, thread number * chunk is stepped by team size * chunk, and becomes an index when it is compared with
+//! the loop's bound.
 
-/// A set of classes; never empty for a value that exists.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct Classes(u16);
 
 impl Classes {
-    /// Has nothing to do with the team.
+    /// Unrelated to the team.
     pub const CLEAN: Self = Self(1);
-    /// The team size as such.
     pub const TEAM: Self = Self(2);
-    /// The thread number as such.
     pub const THREAD: Self = Self(4);
     /// Computed from the thread number: scaled, offset, an element's address.
     pub const THREAD_PART: Self = Self(8);
-    /// Computed from the team size.
     pub const TEAM_PART: Self = Self(16);
-    /// Iterations divided by the team size.
     pub const QUOTIENT: Self = Self(32);
-    /// The remainder of that division.
     pub const REMAINDER: Self = Self(64);
-    /// Thread number times quotient, and what follows from it: a loop index.
+    /// Thread number * quotient, and what follows from it: a loop index.
     pub const START: Self = Self(128);
-    /// A thread number's multiple, stepped by the team size's: a loop index of a chunked loop.
+    /// A thread number's multiple, stepped by the team size's: a chunked loop's index.
     pub const STEPPED: Self = Self(256);
-    /// A mark beside the classes, which leaves their arithmetic alone: the thread number has been added to or
-    /// cut short, so that nought is another thread than the first.
+    /// A mark beside the classes, not in their arithmetic: the thread number was added to or cut short, so
+    /// zero may mean another thread than the first.
     pub const SHIFTED: Self = Self(512);
 
     pub const fn or(self, other: Self) -> Self {
@@ -46,7 +39,7 @@ impl Classes {
         self.0 == Self::CLEAN.0
     }
 
-    /// The thread number, or something like it, and not the running index of a chunked loop.
+    /// The thread number or computed from it, but no chunked loop's index.
     pub const fn is_thread(self) -> bool {
         self.has(THREADS) && !self.has(Self::STEPPED)
     }
@@ -55,15 +48,14 @@ impl Classes {
         self.has(TEAMS)
     }
 
-    /// Such a value must not get out of the function, nor choose an element in memory.
-    ///
-    /// A chunked loop's index is the thread's multiple on the first round and a stepped one on all others.
-    /// Either alone is no index: people lay out tables as `table[bin * team size + thread number]`.
+    /// Whether the value must neither leave the function nor choose an element in memory. A chunked loop's
+    /// index is the thread's multiple in the first round and a stepped one in all others. Either alone is no
+    /// index: people lay out tables as `table[bin * team size + thread number]`.
     pub const fn is_confined(self) -> bool {
         self.has(THREADS) != self.has(Self::STEPPED) || self.has(TEAMS.or(PARTS))
     }
 
-    /// As a function's result, this tells its caller. A quotient that is left over on one path only does not.
+    /// Whether a result tells the caller about the team. A quotient left over on only one path does not.
     pub const fn is_told(self) -> bool {
         let index = self.has(Self::START.or(Self::STEPPED));
         (self.has(THREADS.or(TEAMS)) && !index) || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
@@ -73,7 +65,6 @@ impl Classes {
         Self(self.0 & Self::SHIFTED.0)
     }
 
-    /// The same after an addition or a cut.
     pub const fn shifted(self) -> Self {
         if self.has(Self::THREAD) { self.or(Self::SHIFTED) } else { self }
     }
@@ -91,7 +82,6 @@ impl Classes {
             .fold(self.or(other).mark(), |sum, (a, b)| sum.or(combine(a, b)))
     }
 
-    /// The class of a multiple, a fraction or some of the bits.
     pub fn scaled(self) -> Self {
         self.each().fold(self.mark(), |sum, class| {
             sum.or(match class {
@@ -102,7 +92,6 @@ impl Classes {
         })
     }
 
-    /// Addition and subtraction, and any other operation in which both operands leave their mark.
     pub fn plus(self, other: Self) -> Self {
         self.pairs(other, |a, b| {
             let both = a.or(b);
@@ -117,8 +106,7 @@ impl Classes {
         })
     }
 
-    /// Addition where a thread's multiple may take a step of the team's: the second part says whether that
-    /// can be the case.
+    /// Addition, and whether a thread's multiple may be stepped by the team's.
     pub fn stepped(self, other: Self) -> (Self, bool) {
         let thread_and_team = |a: Self, b: Self| a.has(THREADS.or(Self::STEPPED)) && b.has(TEAMS);
         if !thread_and_team(self, other) && !thread_and_team(other, self) {
@@ -130,7 +118,7 @@ impl Classes {
         (sum, true)
     }
 
-    /// Subtraction: a stepped multiple less the multiple is the step; two indexes are a length apart.
+    /// Subtraction: a stepped multiple minus the multiple is the step; two indexes differ by a length.
     pub fn minus(self, other: Self) -> Self {
         let is_index = |value: Self| value.has(THREADS) && value.has(Self::STEPPED) && !value.is_confined();
         if is_index(self) && is_index(other) {
@@ -157,11 +145,10 @@ impl Classes {
         })
     }
 
-    /// Quotient and remainder.
     pub fn divided_by(self, divisor: Self) -> (Self, Self) {
         let quotient = self.pairs(divisor, |a, b| match (a, b) {
             (Self::CLEAN, b) if b.has(TEAMS) => Self::QUOTIENT,
-            // The thread's share by hand: thread number times iterations, by the team size.
+            // A share computed by hand: thread number * iterations / team size.
             (Self::THREAD_PART, b) if b.has(TEAMS) => Self::START,
             (a, Self::CLEAN) => a.scaled(),
             (a, b) => a.scaled().plus(b.scaled()),

@@ -1,4 +1,4 @@
-//! Where the code is, what its calls lead to, and where it asks about the team.
+//! The module's functions, what its calls lead to, and where it asks about the team.
 
 use crate::decode::{Flow, Target, decode, patterns};
 use crate::elf::{Elf, SlotKind};
@@ -6,10 +6,9 @@ use crate::functions::{FORKS, Role, is_outlined_by_name, role};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Entries of one jump table; gcc makes them for dense switches, which programmers write by hand.
+/// Most entries of one jump table; gcc makes tables for dense switches.
 const MAX_TABLE: usize = 4096;
 
-/// What a call or jump leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Callee<'c> {
     Import(&'c str),
@@ -17,15 +16,13 @@ pub(crate) enum Callee<'c> {
     Unknown,
 }
 
-/// Calls and other mentions of the functions that tell about the team.
 pub(crate) struct Mentions {
     /// Addresses of the calls, by the start of their function.
     pub calls: BTreeMap<u64, Vec<u64>>,
-    /// The first mention that is no call, and its address.
+    /// The first mention that is no call: its address and what it does.
     pub other: Option<(u64, String)>,
 }
 
-/// A module's code with its tables of functions and imports.
 pub(crate) struct Code<'e> {
     pub elf: &'e Elf<'e>,
     starts: Vec<u64>,
@@ -56,14 +53,13 @@ impl<'e> Code<'e> {
         self.starts.binary_search(&address).is_ok()
     }
 
-    /// The start of the function at `address`, and the start of the next one.
     pub fn function_around(&self, address: u64) -> Option<(u64, u64)> {
         let next = self.starts.partition_point(|start| *start <= address);
         let start = *self.starts.get(next.checked_sub(1)?)?;
         Some((start, self.starts.get(next).copied().unwrap_or(u64::MAX)))
     }
 
-    /// Whether `address` lies in the same piece of code as the function that begins at `start`.
+    /// Whether `address` lies in the same section as the function that begins at `start`.
     pub fn is_code_of(&self, start: u64, address: u64) -> bool {
         self.elf.code_at(start).is_some_and(|code| address.wrapping_sub(start) < code.len() as u64)
     }
@@ -77,18 +73,16 @@ impl<'e> Code<'e> {
         }
     }
 
-    /// The function's name, or its address in a file without symbols.
     pub fn name(&self, function: u64) -> String {
         let known = self.elf.functions.get(&function).cloned();
         known.unwrap_or_else(|| format!("the function at 0x{function:x}"))
     }
 
-    /// Whether the GOT slot at `address` holds a function that tells about the team.
     pub fn is_telling_slot(&self, address: u64) -> bool {
         self.slots.get(&address).is_some_and(|name| role(name) != Role::Other)
     }
 
-    /// Calls through the PLT often come back to the module itself.
+    /// Calls through the PLT often lead back to the module itself.
     fn named(&self, name: &'e str) -> Callee<'e> {
         match self.elf.exports.get(name) {
             Some(address) if role(name) == Role::Other => Callee::Local(*address),
@@ -96,7 +90,6 @@ impl<'e> Code<'e> {
         }
     }
 
-    /// What a call or jump leads to, as far as its target tells.
     pub fn callee(&self, target: Target) -> Callee<'e> {
         match target {
             Target::Code(address) => {
@@ -107,10 +100,7 @@ impl<'e> Code<'e> {
         }
     }
 
-    /// Finds every mention of a function whose role is not `Other`.
-    ///
-    /// # Errors
-    /// With what stands in the way, where a mention cannot be attributed to a function.
+    /// Finds every mention of a function whose role is not `Other`; the error says why they are not known.
     pub fn mentions(&self) -> Result<Mentions, String> {
         let telling = |name: &str| role(name) != Role::Other;
         let all = self.slots.iter().chain(&self.stubs);
@@ -130,7 +120,7 @@ impl<'e> Code<'e> {
         Ok(found)
     }
 
-    /// Where code outside the linker's stubs may name one of `targets`.
+    /// Where code outside the linker's stubs may mention one of `targets`.
     fn spots(&self, targets: &BTreeSet<u64>) -> Vec<u64> {
         let pieces = self.elf.text.iter().filter(|piece| !piece.name.starts_with(".plt"));
         pieces.flat_map(|piece| patterns::mentions(piece.data, piece.address, targets)).collect()
@@ -159,7 +149,7 @@ impl<'e> Code<'e> {
             let memory = instruction.fixed_address().filter(|address| targets.contains(address));
             let branch = matches!(instruction.target(), Target::Code(target) if targets.contains(&target));
             let calls = matches!(instruction.flow(), Flow::Call | Flow::Jump | Flow::Branch);
-            // Loaded into a register to be called from there: the flow analysis follows it.
+            // Loaded into a register to be called from there: the flow analysis follows the register.
             let loads = instruction.loads_register() && memory.is_some_and(|slot| self.is_telling_slot(slot));
             if (memory.is_some() || branch) && (calls || loads) {
                 found.calls.entry(start).or_default().push(instruction.address());
@@ -170,7 +160,6 @@ impl<'e> Code<'e> {
         Ok(())
     }
 
-    /// Functions that call `target` directly.
     pub fn callers(&self, target: u64) -> Vec<u64> {
         let spots = self.spots(&BTreeSet::from([target]));
         let before = |spot: &u64| self.elf.code_at(spot.checked_sub(1)?);
@@ -181,14 +170,14 @@ impl<'e> Code<'e> {
         callers
     }
 
-    /// Whether `function` is handed to another one as its first argument, as gcc hands outlined functions to
-    /// GOMP_parallel, or as its third, as clang hands them to __kmpc_fork_call.
+    /// Whether `function` is handed to another one as its first argument, as gcc does with GOMP_parallel, or
+    /// as its third, as clang does with __kmpc_fork_call.
     pub fn is_handed_on(&self, function: u64) -> bool {
-        // One search for all of them: there may be thousands, in megabytes of code.
+        // One search finds all of them: there may be thousands, in megabytes of code.
         self.handed_on.get_or_init(|| self.find_handed_on()).contains(&function)
     }
 
-    /// The functions that regions run, as far as they are known: handed on, or named so by the compiler.
+    /// The functions that regions run: handed on, or named so by the compiler.
     pub fn regions(&self) -> BTreeSet<u64> {
         let handed_on = self.handed_on.get_or_init(|| self.find_handed_on()).iter().copied();
         let named = self.elf.functions.iter().filter(|(_, name)| is_outlined_by_name(name));
@@ -210,7 +199,6 @@ impl<'e> Code<'e> {
         self.elf.code_at(address)
     }
 
-    /// Where the entries of a switch's jump table at `table` lead to, as far as they stay within `range`.
     pub fn jump_table(&self, table: u64, absolute: bool, range: (u64, u64)) -> Vec<u64> {
         let Some(bytes) = self.elf.bytes_at(table) else { return Vec::new() };
         let inside = |target: &u64| (range.0..range.1).contains(target);

@@ -1,12 +1,9 @@
-//! Comparisons, and what is decided by them.
-
 use super::class::Classes;
 use super::state::{Exact, Flags, Step, Value};
 use super::walk::{Callees, ESCAPES, Walk};
 use crate::decode::{Condition, Flow, Operand, Operation};
 
 impl<C: Callees> Walk<'_, '_, C> {
-    /// Judges what a conditional instruction decides by.
     pub fn condition(&mut self, i: &Operation) {
         if !i.reads_flags {
             return;
@@ -25,7 +22,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// What arithmetic leaves in the flags. gcc -Os compares with one by subtracting it.
+    /// The flags after arithmetic. gcc -Os compares with one by subtracting it.
     pub fn flags_after(&self, i: &Operation) -> Flags {
         let tells = i.operands.iter().any(|operand| {
             let classes = match (operand, i.memory) {
@@ -46,9 +43,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// A thread may ask whether it is the first, or compare itself with the loop's remainder.
-    ///
-    /// Not whether it is the last one, nor for the team's size: of a team of one, the first is the last.
+    /// A thread may ask whether it is the first, or compare itself with the loop's remainder. It may not ask
+    /// for the team's size or whether it is the last: in a team of one, the first is the last.
     pub fn compare(&mut self, i: &Operation) {
         let (a, b) = (self.read(i, 0), self.read(i, 1));
         self.state.flags = Flags::Free;
@@ -81,7 +77,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             }
             return;
         }
-        // A thread number less one may be nought as well.
+        // A thread number minus one may be zero, too.
         let itself = !thread.classes.has(Classes::THREAD_PART.or(Classes::SHIFTED));
         if itself && other.exact == Exact::Constant(0) {
             self.state.flags = Flags::First;

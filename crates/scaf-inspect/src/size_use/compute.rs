@@ -1,5 +1,3 @@
-//! Instructions that compute and move.
-
 use super::class::Classes;
 use super::state::{Exact, Place, Step, Value};
 use super::walk::{Callees, ESCAPES, STORED, VECTOR, Walk};
@@ -7,7 +5,6 @@ use crate::decode::abi::{FRAME_POINTER, STACK_POINTER};
 use crate::decode::{Action, Effects, Fill, Operand, Operation, Pair, Register};
 
 impl<C: Callees> Walk<'_, '_, C> {
-    /// Carries out one instruction that neither jumps nor calls.
     pub fn compute(&mut self, i: &Operation) {
         self.condition(i);
         let flags = if i.writes_flags { self.flags_after(i) } else { self.state.flags };
@@ -57,7 +54,6 @@ impl<C: Callees> Walk<'_, '_, C> {
                 let value = self.read(i, 0).join(self.read(i, 1));
                 self.write(i, value);
             }
-            // Nought or one, whatever was compared.
             Action::Flag => match i.destination() {
                 Some(register) => self.state.set(register, Value::CLEAN),
                 None => self.write(i, Value::CLEAN),
@@ -73,7 +69,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         let to_memory = i.operands[0] == Operand::Memory;
         let plain = !extends && matches!(i.operands[0], Operand::General(_, 8));
         let constant = matches!(value.exact, Exact::Constant(_)) && !extends;
-        // The frame pointer names the frame, any other register may carry its address away.
+        // The frame pointer names the frame; any other register may carry its address away.
         let away = to_memory || (plain && !moves_frame(i));
         if away && value.is_stack() {
             self.take_address(value);
@@ -82,7 +78,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.write(i, if keeps { value } else { Value { exact: Exact::Any, ..value } });
     }
 
-    /// Takes the address of the memory operand, which compilers compute other sums with as well.
+    /// LEA: takes an address, or computes a sum.
     fn take(&mut self, i: &Operation) {
         let Some(memory) = i.memory else { return };
         let (place, mut classes) = self.address(i);
@@ -114,7 +110,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.write(i, value);
     }
 
-    /// Adds, and remembers where a thread's multiple takes a step of the team's.
     fn stepped(&mut self, i: &Operation, a: Value, b: Value) -> (Classes, Step) {
         let (sum, is_step) = a.classes.stepped(b.classes);
         if !is_step {
@@ -150,7 +145,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.write(i, Value { classes, ..sum });
     }
 
-    /// What is known exactly of `a` when `b` has been added or subtracted.
+    /// The exact value of `a` moved by `b`, if it is known.
     fn moved(&mut self, i: &Operation, a: Value, b: Value, moves: fn(i64, i64) -> i64) -> Exact {
         match (a.exact, b.exact) {
             (Exact::Stack { base, offset }, Exact::Constant(by)) => {
@@ -162,7 +157,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// The stack pointer moves by an unknown distance: what follows has a base of its own.
+    /// The stack pointer moves by an unknown distance: places from here on have a new base.
     fn new_base(&mut self, i: &Operation) -> Exact {
         let next = u8::try_from(self.frame.bases.len() + 1).ok();
         match self.frame.bases.get(&i.address).copied().or(next) {
@@ -194,7 +189,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.write(i, Value { classes, exact, step: a.step.join(b.step) });
     }
 
-    /// Where the stack pointer points.
     fn top(&self) -> Place {
         match self.state.registers[STACK_POINTER].exact {
             Exact::Stack { base, offset } => Place::Own { base, offset },
@@ -213,7 +207,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.move_stack(-8);
         self.store(i, self.top(), 8, Value::of(value.classes));
         if value.is_function() {
-            // A callee-saved register of ours never holds one on entry, so this is no mere saving.
+            // A caller's value in a callee-saved register is never such a function, so this is no mere
+            // saving.
             self.find(i, ESCAPES);
         }
     }
@@ -231,7 +226,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.state.set(FRAME_POINTER, Value::of(classes));
     }
 
-    /// A memset or memcpy in place, whose length may be a loop's share.
+    /// A memset or memcpy by one instruction; the length may be a loop's share.
     fn fill(&mut self, i: &Operation, Fill { to, from, length, value, repeats }: Fill) {
         let classes = |register: Register| self.state.registers[register].classes;
         let copies = value.is_none();
@@ -239,7 +234,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         if places || classes(length).is_thread() || classes(length).is_team() {
             self.find(i, "chooses memory to fill by its thread number or the team size");
         }
-        // A copy out of the own frame may carry away anything that lies there.
+        // A copy out of the own frame may carry away anything in the frame.
         let held = self.state.load(Place::SomewhereOwn, 8);
         let carries = copies && self.state.registers[from].is_stack() && held.is_confined();
         if carries || self.value(value).classes.is_confined() {
@@ -250,7 +245,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// Everything else: what goes in comes out, and must not come out where it is not followed.
+    /// Any other instruction: the results get the classes of all inputs, and may not go where they aren't
+    /// followed.
     fn other(&mut self, i: &Operation, effects: &Effects) {
         let mut classes = Classes::CLEAN;
         for register in &effects.reads {
@@ -283,7 +279,6 @@ impl<C: Callees> Walk<'_, '_, C> {
     }
 }
 
-/// Whether the result goes into the frame pointer or the stack pointer.
 fn moves_frame(i: &Operation) -> bool {
     matches!(i.destination(), Some(STACK_POINTER | FRAME_POINTER))
 }

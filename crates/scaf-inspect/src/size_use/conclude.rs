@@ -1,4 +1,4 @@
-//! What can be said about a function only when all its instructions have been seen.
+//! Findings that need all of a function's instructions.
 
 use super::first::SPLITS;
 use super::frame::{Finding, Frame};
@@ -8,7 +8,6 @@ const UNLIKE_GCC: &str = "computes with thread number and team size what no loop
 const BOUNDED: &str = "compares its thread number with something else than zero";
 
 impl Frame {
-    /// Judges what was remembered on the way.
     pub fn conclude(&mut self) {
         for (address, base, offset) in std::mem::take(&mut self.kept) {
             let reachable = |(r, from): &(u8, i64)| *r != base || *from <= offset;
@@ -16,7 +15,7 @@ impl Frame {
                 self.find(Finding::depends(address, KEEPS));
             }
         }
-        // Pointers that run along with the index are stepped as it is, and not compared themselves.
+        // Pointers that run along with the index are stepped as it is, but not compared themselves.
         let bounded = |block: &u64| {
             let next = self.edges.get(block).into_iter().flatten();
             self.bounds.contains(block) || next.into_iter().any(|block| self.bounds.contains(block))

@@ -1,29 +1,26 @@
-//! Branches on whether a thread is the first of its team: which of them a team of any size survives.
+//! Branches on whether a thread is the first of its team: which of them are safe for any team size.
 //!
-//! The first thread exists in every team, so that code for it alone (`omp master`) is always run. Code for
-//! all others is not: where the first thread goes another way, as one that communicates while the others
-//! work, a team of one never does the work. The branch is harmless if it merely skips code: whatever the
-//! first thread does, it comes to where the others went at once.
+//! Every team has a first thread, so code for it alone (`omp master`) always runs. Code for all others does
+//! not: if the first thread only communicates while the others work, a team of one never does the work. A
+//! branch is harmless if it merely skips code: all of the first thread's paths then reach the others' target.
 
 use super::frame::{First, Frame};
 use crate::decode::{Flow, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const SPLITS: &str = "has code that the first thread of a team does not come to";
-
-/// Such branches in one function; each is followed over the whole function.
+/// Most such branches in one function; each is followed over the whole function.
 const MAX_FIRSTS: usize = 64;
-/// Jumps in a row on the way to a return.
 const MAX_HOPS: usize = 4;
 
 impl Frame {
-    /// The branches that do more than to skip code; to be asked when all edges are known.
+    /// The branches that do more than skip code; call this when all edges are known.
     pub fn splits(&self) -> Vec<u64> {
         let strange = |(count, branch): &(usize, &First)| *count >= MAX_FIRSTS || !self.merely_skips(branch);
         self.firsts.iter().enumerate().filter(strange).map(|(_, branch)| branch.at).collect()
     }
 
-    /// Whether all paths of the first thread lead to where the others are, or end the program.
+    /// Whether all paths of the first thread lead to the others' target, or end the program.
     fn merely_skips(&self, branch: &First) -> bool {
         if self.merely_returns(branch.other) {
             return true;
@@ -31,7 +28,6 @@ impl Frame {
         let mut before: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut seen = BTreeSet::from([branch.first]);
         let mut work = vec![branch.first];
-        // Where a path of the first thread ends well.
         let mut ends = vec![branch.other];
         while let Some(block) = work.pop() {
             if block == branch.other {
@@ -51,7 +47,7 @@ impl Frame {
                 }
             }
         }
-        // A loop without an exit keeps the first thread for ever.
+        // A loop without an exit holds the first thread forever.
         let mut arriving: BTreeSet<u64> = ends.iter().copied().collect();
         while let Some(block) = ends.pop() {
             for earlier in before.get(&block).into_iter().flatten() {
@@ -63,7 +59,7 @@ impl Frame {
         seen.is_subset(&arriving)
     }
 
-    /// Whether `block` does nothing but return: gcc gives such a path a return of its own.
+    /// Whether `block` only returns: gcc gives such a path a return of its own.
     fn merely_returns(&self, block: u64) -> bool {
         let mut block = block;
         for _ in 0..MAX_HOPS {

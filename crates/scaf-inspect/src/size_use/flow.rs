@@ -1,7 +1,7 @@
-//! Follows a function along all its paths until nothing new is learnt, then judges every instruction once.
+//! Follows a function along all its paths to a fixed point, then judges every instruction once.
 //!
-//! Blocks are decoded when a path first reaches them. What a block knows on entry only grows, so that this
-//! ends; a budget bounds it all the same.
+//! Blocks are decoded when a path first reaches them. What is known at a block's entry only grows, so this
+//! ends; a budget bounds the time.
 
 use super::class::Classes;
 use super::code::Code;
@@ -13,25 +13,21 @@ use crate::decode::{Flow, Operation, decode};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-/// Instructions stepped over in one module, some 100 ns each: at most a second.
+/// Most instructions stepped over in one module, about 100 ns each: at most a second.
 const MAX_STEPS: u64 = 8_000_000;
-/// Instructions in one block before it is cut; vectorised and unrolled loop bodies reach hundreds.
+/// Most instructions in a block before it is cut; unrolled loop bodies have hundreds.
 const MAX_BLOCK: usize = 2048;
-/// Calls within calls that are followed.
 const MAX_DEPTH: usize = 6;
-/// Data mentioned by one function, any of which may be a switch's table.
+/// Most data addresses mentioned by a function; any may be a jump table.
 const MAX_TABLES: usize = 1000;
-/// Blocks of one function; the largest that gcc made of scikit-learn has 3,000.
+/// Most blocks of a function; the largest in scikit-learn has 3,000.
 const MAX_BLOCKS: usize = 20_000;
 
-/// The analysis of one module, over its functions.
 pub(super) struct Analysis<'c, 'e> {
     code: &'c Code<'e>,
     /// Functions that ask about the team themselves.
     pub askers: BTreeSet<u64>,
-    /// Functions that return the answer.
     pub tellers: BTreeSet<u64>,
-    /// Addresses of instructions that were judged.
     pub judged: HashSet<u64>,
     summaries: HashMap<(u64, Handed), Summary>,
     steps: u64,
@@ -51,7 +47,6 @@ impl<'c, 'e> Analysis<'c, 'e> {
         }
     }
 
-    /// Follows `function` with `handed` in its scratch registers.
     pub fn summary(&mut self, function: u64, handed: &Handed) -> Summary {
         if let Some(known) = self.summaries.get(&(function, *handed)) {
             return known.clone();
@@ -68,7 +63,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
         summary
     }
 
-    /// Forgets what was concluded, because a further function turned out to return the answer.
+    /// Adds a function that returns the answer; all summaries must be made anew.
     pub fn add_teller(&mut self, function: u64) -> bool {
         self.summaries.clear();
         self.tellers.insert(function)
@@ -90,7 +85,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
         }
     }
 
-    /// Walks until nothing new is learnt. `hints` tell which values will turn out to be stepped.
+    /// Walks to a fixed point. `hints` tell which values will turn out to be stepped.
     fn settle(
         &mut self,
         frame: &mut Frame,
@@ -105,7 +100,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
             let tables = frame.tables.len();
             let (after, next) = self.walk(frame, block, state, false)?;
             if frame.tables.len() != tables {
-                // A jump through a table may have been met before the table itself.
+                // A jump through a table may precede the mention of the table.
                 work.extend(frame.states.keys());
             }
             for target in next {
@@ -117,7 +112,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
                     Some(known) => known.absorb(&after),
                     None => {
                         frame.cuts.insert(target);
-                        // Blocks that ran through this place end here from now on, and bring what they know.
+                        // Known blocks that ran through this place are walked again, to end here.
                         let near = target.saturating_sub(MAX_BLOCK as u64 * MAX_INSTRUCTION)..target;
                         let through = |(_, block): &(&u64, &Rc<[Operation]>)| {
                             block.last().is_some_and(|last| last.address >= target)
@@ -137,8 +132,8 @@ impl<'c, 'e> Analysis<'c, 'e> {
         Ok(())
     }
 
-    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it passed for
-    /// the thread's own, and so did all that was computed from it. The rest stays if it holds without hints.
+    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it counted as
+    /// the thread's own, as did all that was computed from it. The result is kept if it holds without hints.
     fn sharpen(&mut self, frame: &mut Frame, handed: &Handed) -> Result<(), Finding> {
         let settled = frame.states.clone();
         let is_stepped = |value: &Value| value.classes.has(Classes::STEPPED);
@@ -162,7 +157,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
         Ok(())
     }
 
-    /// Steps through one block; returns what holds after it, and the blocks that may follow.
+    /// Walks through one block; returns the state after it, and the blocks that may follow.
     fn walk(
         &mut self,
         frame: &mut Frame,
@@ -243,7 +238,7 @@ impl Callees for Analysis<'_, '_> {
     }
 }
 
-/// Whether a path that ends here ends with a call that never returns, or with a trap.
+/// Whether a path's last instruction is a call that never returns, or a trap.
 fn ends_the_thread(last: &Operation) -> bool {
     matches!(last.flow, Flow::Call | Flow::Stop | Flow::Interrupt)
 }

@@ -1,16 +1,13 @@
-//! What is learnt about one function, and what is found in it.
-
 use super::state::{Handed, State};
 use crate::decode::Operation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Something that stands against changing the team size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub address: u64,
     pub what: &'static str,
-    /// Not seen to depend on the size, but not understood either.
+    /// Not understood; no dependence on the size was seen.
     pub unknown: bool,
 }
 
@@ -24,40 +21,33 @@ impl Finding {
     }
 }
 
-/// What is left in the scratch registers when a function returns; `None` if it never does.
+/// The scratch registers when a function returns; `None` if it never does.
 pub(super) type Summary = Result<Option<Handed>, Finding>;
 
-/// A branch that asks for the first thread.
 pub(super) struct First {
     pub at: u64,
     pub block: u64,
-    /// Where the first thread goes.
     pub first: u64,
-    /// Where the others go.
     pub other: u64,
 }
 
-/// What is learnt about one function.
 #[derive(Default)]
 pub(super) struct Frame {
     pub entry: u64,
     pub states: BTreeMap<u64, State>,
     pub blocks: BTreeMap<u64, Rc<[Operation]>>,
-    /// Where blocks are known to begin.
     pub cuts: BTreeSet<u64>,
-    /// Possible jump tables of switches.
     pub tables: BTreeSet<u64>,
-    /// Instructions that move the stack pointer by an unknown distance, and the bases that they make.
+    /// Instructions that move the stack pointer by an unknown distance, with their new bases.
     pub bases: BTreeMap<u64, u8>,
     pub returned: Option<Handed>,
-    // From here on: learnt in the final pass.
+    // The fields from here on are filled in the final pass.
     pub edges: BTreeMap<u64, Vec<u64>>,
     /// Blocks that may leave the function other than by a call that never returns.
     pub leaving: BTreeSet<u64>,
-    /// Branches that ask whether this is the first thread.
     pub firsts: Vec<First>,
     pub finding: Option<Finding>,
-    /// Places of the own frame whose address is taken: anything from there up may be reached from elsewhere.
+    /// Places of the own frame whose address is taken: other code may reach anything from there up.
     pub taken: Vec<(u8, i64)>,
     /// Confined values stored in the own frame: instruction, base, offset.
     pub kept: Vec<(u64, u8, i64)>,
@@ -65,9 +55,8 @@ pub(super) struct Frame {
     pub bounded: Vec<u64>,
     /// Instructions that step a thread's multiple by the team's, and the block where a loop carries the sum.
     pub steps: Vec<(u64, Option<u64>)>,
-    /// Those of them whose sum is compared with a bound.
+    /// Those of `steps` whose sum is compared with a bound.
     pub bounded_steps: BTreeSet<u64>,
-    /// Blocks that compare such a sum with a bound.
     pub bounds: BTreeSet<u64>,
 }
 

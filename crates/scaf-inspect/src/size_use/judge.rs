@@ -1,4 +1,4 @@
-//! The verdict about one module: finds its questions about the team, and has them followed.
+//! The verdict about one module: finds its questions about the team, and has the answers followed.
 
 use super::code::Code;
 use super::flow::Analysis;
@@ -12,15 +12,14 @@ use crate::functions::{LOOKED_UP, Role, is_outlined_by_name, role};
 use memchr::memmem;
 use std::collections::BTreeSet;
 
-/// Rounds in which further functions turn out to return the team size or thread number.
+/// Most functions that turn out to return the team size or thread number.
 const MAX_TELLERS: usize = 32;
 
-/// Judges one module.
 pub(crate) fn judge(code: &Code<'_>) -> SizeUse {
     verdict(code).unwrap_or_else(|early| early)
 }
 
-/// A verdict either way; the error is the one that ended the search early.
+/// The error is a verdict that ended the search early.
 fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     let elf = code.elf;
     if elf.has_dynamic && !elf.dynamic_is_listed {
@@ -68,7 +67,6 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     let mut work: BTreeSet<u64> = analysis.askers.clone();
     while let Some(function) = work.pop_first() {
         let returned = analysis.summary(function, &NOTHING).map_err(told)?;
-        // The first scratch register is that of the result.
         let Some(answer) = returned.map(|handed| handed[0]) else { continue };
         if !answer.is_told() || is_outlined(code, function) || analysis.tellers.contains(&function) {
             continue;
@@ -87,7 +85,7 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     Ok(SizeUse::OwnLoops { sites: sites.len() })
 }
 
-/// Outlined functions return nothing, whatever is left in the register for it.
+/// Outlined functions return nothing, whatever is left in the result's register.
 fn is_outlined(code: &Code<'_>, function: u64) -> bool {
     match code.elf.functions.get(&function) {
         Some(name) => is_outlined_by_name(name),
@@ -95,7 +93,7 @@ fn is_outlined(code: &Code<'_>, function: u64) -> bool {
     }
 }
 
-/// Programs that ask for a function by its name have that name in their data.
+/// A program that looks a function up has its name in its data.
 fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
     let tables = [".dynstr", ".dynsym", ".gnu.hash", ".eh_frame", ".eh_frame_hdr"];
     for piece in elf.data.iter().filter(|piece| !tables.contains(&piece.name.as_str())) {
@@ -107,7 +105,6 @@ fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
     Ok(())
 }
 
-/// Whether `name` stands in `data` as a string of its own, between two zero bytes.
 fn contains(data: &[u8], name: &[u8]) -> bool {
     memmem::find_iter(data, name).any(|begin| {
         let starts = begin == 0 || data[begin - 1] == 0;

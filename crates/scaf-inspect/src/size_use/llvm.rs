@@ -1,14 +1,14 @@
-//! What LLVM's compilers leave to their runtime, as far as it matters for the size of teams.
+//! Uses of LLVM's runtime that depend on the team size.
 //!
-//! Their loops don't ask for the team's size: the runtime tells each thread its share, and so it does for
-//! their sections. Sections may wait for each other, and a smaller team never gets to the one that is waited
-//! for. Each call describes its place in the source (`ident_t`), and a bit there tells sections from loops.
+//! LLVM's compilers leave loops and sections to the runtime, which tells each thread its share. Sections may
+//! wait for each other, and a smaller team would never reach the one that is waited for. Each call describes
+//! its place in the source (`ident_t`), and a bit there tells sections from loops.
 
 use super::verdict::SizeUse;
 use crate::elf::Elf;
 use crate::functions::{MASKED, STATIC_LOOPS, THREADPRIVATE};
 
-/// Bits of a description's second word; the first word is always nought.
+/// Bits of a description's second word; the first word is always zero.
 const LLVMS: u32 = 0x2;
 const LOOP: u32 = 0x200;
 const SECTIONS: u32 = 0x400;
@@ -17,7 +17,6 @@ const KNOWN: u32 = 0xfff;
 /// Longest description of a place, in bytes: a path, a function and numbers.
 const MAX_SOURCE: u32 = 1 << 16;
 
-/// What stands against changing the team size in a module that calls LLVM's runtime.
 pub(super) fn objection(elf: &Elf<'_>) -> Option<SizeUse> {
     let imports = |prefix: &str| elf.imports.keys().find(|name| name.starts_with(prefix));
     if let Some(name) = imports(MASKED) {
@@ -41,9 +40,8 @@ pub(super) fn objection(elf: &Elf<'_>) -> Option<SizeUse> {
     None
 }
 
-/// All bits of all that may be such descriptions.
 fn places(data: &[u8]) -> u32 {
-    // They are aligned to eight bytes, in pieces that are, too.
+    // Descriptions and sections are aligned to eight bytes.
     let words = data.as_chunks::<8>().0.windows(2);
     let descriptions = words.filter_map(|pair| {
         let word = |at: usize, from: usize| {
@@ -77,7 +75,7 @@ mod tests {
     fn other_data_says_nothing() {
         assert_eq!(places(&[0; 64]), 0);
         assert_eq!(places(&[7; 5]), 0);
-        // What follows may be taken for a description, but for none of a loop or of sections.
+        // The rest may pass for a description, but not for one of a loop or of sections.
         assert_eq!(places(&description(LOOP)) & (LOOP | SECTIONS), 0);
         assert_eq!(places(&description(LLVMS | SECTIONS | 1 << 20)) & (LOOP | SECTIONS), 0);
     }

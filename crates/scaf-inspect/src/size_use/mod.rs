@@ -1,11 +1,11 @@
 //! What a module does with the size of its teams, read from its machine code.
 //!
-//! Every call of omp_get_num_threads and omp_get_thread_num is found, and what it returns is followed along
-//! all paths: through registers, the function's own stack frame, and calls within the module. gcc's own loops
-//! divide the iterations by the size and multiply with the number; what results is a loop index and free to
-//! go. All else that gets out - stored, passed on, returned, used to choose an element - depends on the size.
+//! Every result of omp_get_num_threads and omp_get_thread_num is followed along all paths: through registers,
+//! the function's own stack frame, and calls within the module. gcc's own loops divide the iterations by the
+//! size and multiply by the number; the result is a loop index and may be used freely. Any other value that
+//! gets out - stored, passed on, returned, used to choose an element - depends on the size.
 //!
-//! Not seen: code reached only by exceptions, and variables that only code of the first thread sets.
+//! Not seen: code reached only by exceptions, and variables that only the first thread's code sets.
 
 mod call;
 mod class;

@@ -1,10 +1,10 @@
-//! Which regions have threads that are *independent*: each could run after the one before has ended, all on
-//! one thread, and nobody could tell.
+//! Which regions have *independent* threads: each could run after the one before has ended, all on one
+//! thread, without a visible difference.
 //!
-//! That takes code that can be seen to its end: the outlined function, and whatever it calls, calls only
-//! functions of the module and library functions that are known not to wait for another thread. It must not
-//! use thread-local variables (two threads would find one copy), wait by spinning on memory, or call through
-//! a pointer, for that may lead anywhere. Chunks of dynamic loops may be asked for: they go to whoever asks.
+//! All code must be known: the outlined function and its callees call only functions of the module, and
+//! library functions that don't wait for another thread. The code must not use thread-local variables (two
+//! threads would find one copy), wait by spinning on memory, or call through a pointer. It may ask for chunks
+//! of dynamic loops: any thread may get them.
 
 use super::code::{Callee, Code};
 use super::spin::waits_from;
@@ -13,28 +13,26 @@ use crate::functions::ties_nobody;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Instructions looked at in one module, some 100 ns each.
+/// Most instructions examined in one module, about 100 ns each.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
 
 /// A parallel region, and whether its threads are independent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionVerdict {
-    /// Where its outlined function begins: the file's own virtual address.
+    /// The outlined function's virtual address in the file.
     pub address: u64,
     /// The function's name, or its address in a file without symbols.
     pub function: String,
-    /// What ties its threads together, as a sentence without its full stop; `None` if they are independent.
+    /// What ties the threads together, as a sentence without its full stop; `None` if they are independent.
     pub tie: Option<String>,
 }
 
-/// What one function does by itself.
 #[derive(Default)]
 struct Seen {
     tie: Option<String>,
     calls: BTreeSet<u64>,
 }
 
-/// The module's regions, in the order of their addresses.
 pub(crate) fn regions(code: &Code<'_>) -> Vec<RegionVerdict> {
     if !code.elf.machine_supported {
         return Vec::new();
@@ -53,7 +51,6 @@ struct Search<'c, 'e> {
 }
 
 impl Search<'_, '_> {
-    /// The first tie in a function or in what it calls.
     fn tie(&mut self, function: u64) -> Option<String> {
         let mut met = BTreeSet::from([function]);
         let mut next = vec![function];
@@ -72,7 +69,7 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Reads a function; the error is what ties threads together in it.
+    /// Examines a function; the error is what ties threads together.
     fn read(&mut self, function: u64, calls: &mut BTreeSet<u64>) -> Result<(), String> {
         let code = self.code;
         let found = code.function_around(function).filter(|(start, _)| *start == function);

@@ -1,23 +1,20 @@
-//! Does the code of a module's regions wait by spinning on memory, as programs do that hand work from thread
-//! to thread by flags of their own?
+//! Does the code of a module's regions wait by spinning on memory, as in programs that pass work by flags?
 //!
-//! Such a loop looks at memory and changes nothing: no store, no call, and no register that it would carry
-//! from one round to the next. Each round is like the one before until another thread writes what it looks
-//! at. Loops that compute are never like that, or they wouldn't end.
+//! A spinning loop reads memory and changes nothing: it has no store, no call, and no register carried from
+//! one round to the next. Loops that compute are never like that, or they wouldn't end.
 //!
-//! Looked at are the functions that are handed to the runtime, and those that they call directly. A loop in a
+//! Examined are the functions that are handed to the runtime, and those that they call directly. A loop in a
 //! function behind a pointer is not seen.
 
 use super::code::{Callee, Code};
 use crate::decode::{Flow, Instruction, Target, decode};
 use std::collections::BTreeSet;
 
-/// Instructions looked at in one module, some 50 ns each.
+/// Most instructions examined in one module, about 50 ns each.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
-/// Instructions in such a loop; gcc makes two to five.
+/// Most instructions in a spinning loop; gcc makes two to five.
 const MAX_LOOP: usize = 24;
 
-/// Where a region of the module spins: the function and the offset in it.
 pub(crate) fn spins(code: &Code<'_>) -> Option<String> {
     if !code.elf.machine_supported {
         return None;
@@ -32,7 +29,7 @@ pub(crate) fn spins(code: &Code<'_>) -> Option<String> {
     at.map(|address| code.describe(address))
 }
 
-/// The first such loop of a function. Functions that it calls are added to `callees`.
+/// The first spinning loop of a function. Functions that it calls are added to `callees`.
 fn look(
     code: &Code<'_>,
     function: u64,
@@ -65,7 +62,7 @@ fn look(
     None
 }
 
-/// Whether the last of these instructions leads back to `target`, and all from there on only look at memory.
+/// Whether the last of these instructions leads back to `target`, and the loop from there only reads memory.
 pub(super) fn waits_from(seen: &[Instruction], target: u64) -> bool {
     let near = &seen[seen.len().saturating_sub(MAX_LOOP)..];
     near.iter().position(|instruction| instruction.address() == target).is_some_and(|at| waits(&near[at..]))
@@ -74,7 +71,7 @@ pub(super) fn waits_from(seen: &[Instruction], target: u64) -> bool {
 fn waits(body: &[Instruction]) -> bool {
     let mut looks = false;
     let mut written = BTreeSet::new();
-    // Read before anything in the loop has written it: what the round before left there.
+    // Registers read before the loop writes them hold the previous round's values.
     let mut carried = BTreeSet::new();
     for instruction in body {
         let Some(look) = instruction.look() else { return false };

@@ -1,28 +1,26 @@
-//! What is known before an instruction: registers, and the part of the stack that belongs to the function.
+//! What is known before an instruction: about registers, flags and the function's own stack frame.
 
 use super::class::Classes;
 use crate::decode::Register;
 use crate::decode::abi::{REGISTERS, SCRATCH, STACK_POINTER};
 use std::collections::BTreeMap;
 
-/// Places on the stack that are followed in one function; more and the function counts as not understood.
+/// Most stack places that are followed in one function; with more, it counts as not understood.
 const MAX_SLOTS: usize = 256;
 
-/// A value as far as it is known exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Exact {
     Any,
     Constant(i64),
-    /// A place in the own frame. Bases are at unknown distances: aligning the stack pointer makes a new one.
+    /// A place in the own frame. Distances between bases are unknown: aligning the stack pointer makes a new
+    /// base.
     Stack {
         base: u8,
         offset: i64,
     },
-    /// Somewhere in the own frame.
     SomeStack,
     /// The function behind a GOT slot, loaded in order to be called.
     Slot(u64),
-    /// Possibly such a function, possibly something else.
     SomeSlot,
 }
 
@@ -51,23 +49,19 @@ impl Step {
     }
 }
 
-/// What a condition would decide by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Flags {
-    /// Nothing that matters.
     Free,
-    /// The thread number against what may be a loop's bound: less and greater are fine, equal is not.
+    /// The thread number against a possible loop bound: less and greater are fine, equal is not.
     Bound,
-    /// The thread number against nought.
     First,
-    /// The thread number against what a division by the team size leaves over.
+    /// The thread number against the remainder of a division by the team size.
     Share,
-    /// The thread number or team size in itself.
     Number,
 }
 
 impl Flags {
-    /// What is left when either comparison may have been the last.
+    /// The flags if either comparison may have been the last.
     pub fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Free, flags) | (flags, Self::Free) => flags,
@@ -92,12 +86,11 @@ impl Value {
         matches!(self.exact, Exact::Stack { .. } | Exact::SomeStack)
     }
 
-    /// A function that tells about the team, by its address.
     pub fn is_function(self) -> bool {
         matches!(self.exact, Exact::Slot(_) | Exact::SomeSlot)
     }
 
-    /// What is left when either value may have come along.
+    /// The value if either may have come along.
     pub fn join(self, other: Self) -> Self {
         let exact = if self.exact == other.exact {
             self.exact
@@ -112,7 +105,6 @@ impl Value {
     }
 }
 
-/// Where a memory operand points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     Own { base: u8, offset: i64 },
@@ -123,17 +115,15 @@ pub(super) enum Place {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct State {
     pub registers: [Value; REGISTERS],
-    /// Registers written on all paths since the last call: only these can be arguments of the next one.
+    /// Registers written on all paths since the last call: only these can be its arguments.
     defined: u32,
-    /// What the flags tell.
     pub flags: Flags,
-    /// Four bytes each, by base and offset / 4; what is not listed is clean.
+    /// Four bytes each, by base and offset / 4; absent ones are clean.
     slots: BTreeMap<(u8, i64), Classes>,
 }
 
-/// Classes of the scratch registers, in their order: what one function hands to another.
+/// Classes of the scratch registers, in the order of `SCRATCH`: what one function hands to another.
 pub(super) type Handed = [Classes; SCRATCH.len()];
-/// Nothing about the team in any register.
 pub(super) const NOTHING: Handed = [Classes::CLEAN; SCRATCH.len()];
 
 impl State {
@@ -150,7 +140,7 @@ impl State {
         SCRATCH.map(|register| self.registers[register].classes)
     }
 
-    /// Takes in what holds on another path; true if that changed anything.
+    /// Merges another path's state; true if that changed anything.
     pub fn absorb(&mut self, other: &Self) -> bool {
         let before = self.clone();
         for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {
@@ -167,7 +157,7 @@ impl State {
         *self != before
     }
 
-    /// Takes for stepped what will turn out to be.
+    /// Treats values as stepped that will turn out to be so.
     pub fn expect(&mut self, hint: &Self) {
         for (mine, theirs) in self.registers.iter_mut().zip(&hint.registers) {
             if mine.classes.is_thread() && theirs.classes.has(Classes::STEPPED) {
@@ -185,12 +175,11 @@ impl State {
         self.define(register);
     }
 
-    /// Takes a register for written, whatever is in it.
     pub fn define(&mut self, register: Register) {
         self.defined |= 1 << register;
     }
 
-    /// Leaves a register without a value that could be an argument.
+    /// Clears a register, which then can't be an argument.
     pub fn forget(&mut self, register: Register) {
         self.registers[register] = Value::CLEAN;
         self.defined &= !(1 << register);
@@ -200,7 +189,7 @@ impl State {
         self.defined & 1 << register != 0
     }
 
-    /// What a copy of this state costs, in instructions stepped over.
+    /// The cost of a copy of this state, in instructions stepped over.
     pub fn weight(&self) -> u64 {
         self.slots.len() as u64 / 4
     }
@@ -214,7 +203,8 @@ impl State {
                 let chunks = chunks(offset, size);
                 let here = self.slots.range((base, *chunks.start())..=(base, *chunks.end()));
                 let here = here.map(|(_, classes)| *classes).reduce(Classes::or).unwrap_or(Classes::CLEAN);
-                // Two names of one place in a realigned frame cannot be matched, so either counts.
+                // In a realigned frame one place may have two names that cannot be matched, so all other
+                // bases count.
                 let others = all().filter(|(other, _)| *other != base);
                 others.fold(here, |sum, (_, classes)| sum.or(classes))
             }
@@ -234,7 +224,7 @@ impl State {
         }
     }
 
-    /// Confined values that lie on the stack from `offset` up: a seventh argument would.
+    /// Whether a confined value lies on the stack at `offset`, as a seventh argument would.
     pub fn lies_at(&self, base: u8, offset: i64) -> bool {
         self.slots.get(&(base, offset.div_euclid(4))).is_some_and(|classes| classes.is_confined())
     }

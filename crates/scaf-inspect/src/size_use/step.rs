@@ -1,5 +1,3 @@
-//! Where an instruction leads to.
-
 use super::code::Callee;
 use super::first::SPLITS;
 use super::frame::First;
@@ -43,7 +41,7 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         match self.code.callee(i.target) {
             Callee::Local(target) => next.push(target),
             callee => {
-                // A conditional jump to another module's function is a call in tail position.
+                // A conditional jump to another module's function is a tail call.
                 self.frame.leaving.insert(self.block);
                 let before = self.state.clone();
                 if self.call(i, &callee) {
@@ -55,10 +53,12 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         next
     }
 
-    /// Remembers a branch that asks for the first thread; equality alone tells, whatever the operands' order.
+    /// Remembers a branch that asks for the first thread. Only equality tells, in either order of the
+    /// operands.
     fn first(&mut self, i: &Operation) {
         let (first, other) = match (self.code.callee(i.target), i.condition) {
-            // A number is never negative: not above nought is nought. Compilers put the constant last.
+            // A thread number is never negative, so "not above zero" is zero. Compilers put the constant
+            // last.
             (Callee::Local(target), Some(Condition::Equal | Condition::NotAbove)) => (target, i.next),
             (Callee::Local(target), Some(Condition::NotEqual | Condition::Above)) => (i.next, target),
             _ => return self.find(i, SPLITS),
@@ -66,7 +66,6 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         self.frame.firsts.push(First { at: i.address, block: self.block, first, other });
     }
 
-    /// Gives back what the function leaves in the scratch registers.
     fn give_back(&mut self, i: &Operation) {
         if self.state.registers[RESULT].is_function() {
             self.find(i, ESCAPES);
@@ -88,7 +87,7 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
                 let targets = self.switch(i);
                 if targets.is_empty() {
                     if tail {
-                        // Through a pointer, with the frame gone: a call in tail position.
+                        // A tail call through a pointer: the frame is gone.
                         self.call(i, &Callee::Unknown);
                         self.give_back(i);
                     } else {
@@ -117,7 +116,6 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         let mut targets: Vec<u64> = Vec::new();
         for table in &self.frame.tables {
             targets.extend(self.code.jump_table(*table, false, range));
-            // Reading the table costs time as well.
             self.callees.count(1 + targets.len() as u64 / 4);
         }
         targets.sort_unstable();
@@ -125,7 +123,6 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         targets
     }
 
-    /// What a call or jump leads to, also through a register that holds a telling function.
     fn callee(&self, i: &Operation) -> Callee<'e> {
         match i.target {
             Target::Register(register) => match self.state.registers[register].exact {

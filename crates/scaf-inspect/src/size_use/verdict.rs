@@ -1,24 +1,22 @@
-//! What a module does with the size of its teams.
-
 use serde::{Deserialize, Serialize};
 
 /// What a module does with the size of its teams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SizeUse {
-    /// It never asks for it.
+    /// The module never asks for the size.
     None,
-    /// It asks in the loops that gcc itself distributes, or in ways that are as harmless.
+    /// It asks in gcc's own loops, or in ways that are as harmless.
     OwnLoops {
         /// Calls that ask for the team size or the thread number.
         sites: usize,
     },
-    /// What it computes, or where it stores it, depends on the team size.
+    /// Something that it computes or stores depends on the size.
     Depends {
         /// The function, the offset in it, and what it does there.
         why: String,
     },
-    /// It asks, and it could not be made out what for. To be treated as [`SizeUse::Depends`].
+    /// It asks for a purpose that was not understood. To be treated as [`SizeUse::Depends`].
     Unknown {
         /// What stood in the way.
         why: String,

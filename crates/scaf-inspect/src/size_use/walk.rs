@@ -1,4 +1,4 @@
-//! On the way through a block: how operands are read and written.
+//! How operands are read and written on the way through a block.
 
 use super::class::Classes;
 use super::code::Code;
@@ -16,7 +16,7 @@ pub(super) trait Callees {
     /// Follows a call of `function`; `None` if nothing about the team goes in or comes out.
     fn follow_call(&mut self, function: u64, handed: &Handed) -> Option<Summary>;
 
-    /// Counts work that has to stay within the module's budget, in instructions stepped over.
+    /// Counts work against the module's budget, in instructions stepped over.
     fn count(&mut self, steps: u64);
 }
 
@@ -30,26 +30,23 @@ pub(super) struct Walk<'w, 'e, C> {
 }
 
 impl<C: Callees> Walk<'_, '_, C> {
-    /// Notes what depends on the team.
     pub fn find(&mut self, i: &Operation, what: &'static str) {
         if self.judging {
             self.frame.find(Finding::depends(i.address, what));
         }
     }
 
-    /// Notes what is not understood.
     pub fn give_up(&mut self, i: &Operation, what: &'static str) {
         if self.judging {
             self.frame.find(Finding::unknown(i.address, what));
         }
     }
 
-    /// What is known of a register; of none, that it has nothing to do with the team.
     pub fn value(&self, register: Option<Register>) -> Value {
         register.map_or(Value::CLEAN, |register| self.state.registers[register])
     }
 
-    /// Where the memory operand points; using an address that only this thread has is judged here.
+    /// Where the memory operand points; judges the use of an address that only this thread has.
     pub fn place(&mut self, i: &Operation) -> Place {
         let (place, classes) = self.address(i);
         if classes.is_confined() {
@@ -58,7 +55,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         place
     }
 
-    /// Where the memory operand points, and what the address has to do with the team.
+    /// Where the memory operand points, and the classes of its address.
     pub fn address(&self, i: &Operation) -> (Place, Classes) {
         let Some(memory) = i.memory else { return (Place::Elsewhere, Classes::CLEAN) };
         let (base, index) = (self.value(memory.base), self.value(memory.index));
@@ -98,7 +95,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// Writes the result, operand 0.
     pub fn write(&mut self, i: &Operation, value: Value) {
         match i.operands[0] {
             Operand::General(register, bytes) if bytes >= 4 => self.state.set(register, value),

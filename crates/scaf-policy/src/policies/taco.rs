@@ -28,11 +28,9 @@ const GRACE_S: f64 = 2.0;
 /// Largest factor between the finest level in use and that of odd programs, to keep rounds short on large
 /// machines: at most 3% of a round is idle by that. TACO's machine has 24 to 1.
 const STEEPEST: u32 = 32;
-
 /// Least bound on a round's slices, or twice those that equal weights need: all levels down to a 32nd take as
 /// many. Weights of 1 and 1.01 would take 201.
 const LONGEST: u64 = 64;
-
 /// Most lengths tried, times turns; each takes some nanoseconds.
 const MOST_TRIED: u64 = 1 << 17;
 

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 /// Slices in a round, if enough for everyone: at 50 ms a second, the longest that anyone should be stopped.
 pub(super) const MOST_SLICES: u32 = 20;
-
 /// Else so many times the slices in which everyone can have one; what is due is right to that part.
 const MOST_ROUNDS: u64 = 8;
 

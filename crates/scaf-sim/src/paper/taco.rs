@@ -46,7 +46,6 @@ fn spin_at_first(scenario: &mut Scenario) {
 
 /// Means over a set's workloads: makespan in percent of batch processing, slowdown, reconfigurations.
 type Means = [f64; 3];
-
 const MEASURES: [&str; 3] = ["makespan, % of batch", "mean slowdown", "reconfigurations"];
 
 pub(super) fn sets(seed: u64) -> Result<Paper, Error> {

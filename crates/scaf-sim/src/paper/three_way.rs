@@ -6,7 +6,6 @@ use super::tables;
 use crate::{Options, Scenario};
 
 const SCENARIO: &str = include_str!("../../../../fixtures/scenarios/scaf-three-way.toml");
-
 const THEIRS: [(&str, &str); 3] = [("unmanaged", "unmodified"), ("equi", "equipartition"), ("scaf", "scaf")];
 
 pub(super) fn run(seed: u64) -> Result<Paper, Error> {

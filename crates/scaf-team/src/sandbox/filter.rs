@@ -22,12 +22,10 @@ const AND: u16 = 0x54;
 const JUMP_EQUAL: u16 = 0x15;
 const JUMP_SET: u16 = 0x45;
 const RETURN: u16 = 0x06;
-
 /// Kills the copy: it isn't of this architecture.
 const KILL: u32 = 0x8000_0000;
 const TRAP: u32 = 0x0003_0000;
 const ALLOW: u32 = 0x7fff_0000;
-
 /// Offsets in `struct seccomp_data`: the call's number, the architecture, the lower half of an argument.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
@@ -36,7 +34,6 @@ const fn argument(number: u32) -> u32 {
 }
 
 const X86_64: u32 = 0xc000_003e;
-
 const MMAP: u32 = 9;
 const MPROTECT: u32 = 10;
 const MADVISE: u32 = 28;
@@ -76,14 +73,11 @@ const PLAIN: [u32; 26] = [
 const ADVICE: [u32; 8] = [0, 1, 2, 3, 4, 8, 14, 15];
 /// FUTEX_WAKE and FUTEX_WAKE_BITSET, private. Waiting would be in vain: nobody else is there.
 const WAKES: [u32; 2] = [1 | 128, 10 | 128];
-
 /// Flags of mmap that are checked, and their values: private anonymous memory, not of huge pages.
 const MAP_LOOK: u32 = 0x0f | 0x20 | 0x4_0000;
 const MAP_WANTED: u32 = 0x02 | 0x20;
 const PROT_WRITE: u32 = 2;
-
 const LENGTH: usize = 4 + PLAIN.len() + 4 + 2 + 5 + (1 + ADVICE.len() + 2) + 4 + (1 + WAKES.len() + 2);
-
 /// The filter.
 pub static PROGRAM: [Instruction; LENGTH] = program();
 

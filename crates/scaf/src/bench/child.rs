@@ -1,7 +1,8 @@
-//! One run of a program: its own process group, its output in files without names, its end told by a pidfd.
+//! One run of a program, in its own process group. Its output goes to unnamed files, and a pidfd tells its
+//! end.
 //!
-//! Dropping a [`Child`] kills the whole group, so no way out of a benchmark leaves a process behind; a
-//! benchmark that is itself killed takes its children with it (PR_SET_PDEATHSIG).
+//! Dropping a [`Child`] kills the whole group, so a benchmark leaves no process behind. If the benchmark is
+//! killed, its children die with it (PR_SET_PDEATHSIG).
 
 use super::clock;
 use super::interrupt::Interrupt;
@@ -18,39 +19,31 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// Variables that govern OpenMP or scaf. Every run starts without them, whatever the user's environment has.
+/// Prefixes of variables that govern OpenMP or scaf; every run starts without them.
 const GOVERNING: [&str; 4] = ["OMP_", "GOMP_", "KMP_", "SCAF_"];
-
-/// Most of a program's output that is read; a result is a line.
 const OUTPUT_BYTES: u64 = 64 << 20;
 
-/// How to start a program.
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// The executable.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
     /// Changes to the clean environment.
     pub environment: Vec<Change>,
-    /// PUs to bind it to; `None` for all of ours.
+    /// PUs to bind the program to; `None` for all of ours.
     pub pus: Option<Vec<u32>>,
-    /// Where it starts in slow motion, if that is on.
+    /// Where the program starts in slow motion, if that is on.
     pub seat: Option<Seat>,
 }
 
 impl Recipe {
-    /// A program in a clean environment, on all our PUs.
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Recipe {
         Recipe { program, arguments, environment: vec![], pus: None, seat: None }
     }
 
-    /// The recipe with other environment changes and PUs.
     pub fn with(&self, environment: Vec<Change>, pus: Option<Vec<u32>>) -> Recipe {
         Recipe { environment, pus, ..self.clone() }
     }
 
-    /// The command, without binding and process group.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::null());
@@ -60,7 +53,7 @@ impl Recipe {
     }
 }
 
-/// Takes everything out of a command's environment that governs OpenMP or scaf.
+/// Removes all variables that govern OpenMP or scaf from a command's environment.
 pub fn clean(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name == "LD_PRELOAD"
@@ -71,13 +64,12 @@ pub fn clean(command: &mut Command) {
     }
 }
 
-/// A running program.
 pub struct Child {
     child: std::process::Child,
     pidfd: OwnedFd,
-    /// When it was started, in nanoseconds of CLOCK_MONOTONIC.
+    /// Start, in nanoseconds of CLOCK_MONOTONIC.
     pub started_ns: u64,
-    /// When it was stopped, while it is; and how long it was before, in nanoseconds.
+    /// Start of the present stop, in nanoseconds of CLOCK_MONOTONIC, and length of the stops before it.
     stopped_since: Option<u64>,
     stopped_ns: u64,
     stdout: File,
@@ -85,23 +77,18 @@ pub struct Child {
     reaped: bool,
 }
 
-/// A run that came to its end.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// From start to end, in seconds, less the time that it was stopped.
+    /// Seconds from start to end, less the time that it was stopped.
     pub seconds: f64,
-    /// When it ended, in nanoseconds of CLOCK_MONOTONIC.
+    /// Nanoseconds of CLOCK_MONOTONIC.
     pub ended_ns: u64,
-    /// How it ended.
     pub status: ExitStatus,
-    /// Its standard output.
     pub stdout: String,
-    /// Its standard error.
     pub stderr: String,
 }
 
 impl Outcome {
-    /// How it failed, in a sentence with its last words; `None` if it exited with 0.
     pub fn failure(&self) -> Option<String> {
         if self.status.success() {
             return None;
@@ -117,10 +104,6 @@ impl Outcome {
 }
 
 impl Child {
-    /// Starts a program.
-    ///
-    /// # Errors
-    /// It isn't there, or the system has no room for it.
     pub fn start(recipe: &Recipe) -> Result<Child> {
         let (stdout, stderr) = (output()?, output()?);
         let mut command = recipe.command();
@@ -167,26 +150,21 @@ impl Child {
         Ok(Child { child, pidfd, started_ns, stopped_since, stopped_ns, stdout, stderr, reaped: false })
     }
 
-    /// Becomes readable at its end.
     pub fn end(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
 
-    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Seconds since its start, less the time that it was stopped.
+    /// Seconds since the start, less the time that it was stopped.
     pub fn age(&self) -> f64 {
         let now_ns = self.stopped_since.unwrap_or_else(clock::now_ns);
         clock::seconds(self.started_ns + self.stopped_ns, now_ns)
     }
 
-    /// How it ended; `None` while it runs. What it left in its process group is killed.
-    ///
-    /// # Errors
-    /// Its output can't be read.
+    /// The outcome; `None` while the program runs. The rest of its process group is killed.
     pub fn ended(&mut self) -> Result<Option<Outcome>> {
         let (seconds, ended_ns) = (self.age(), clock::now_ns());
         let Some(status) = self.child.try_wait()? else { return Ok(None) };
@@ -201,10 +179,7 @@ impl Child {
         }))
     }
 
-    /// Waits for its end; `None` if it was killed because it took longer than `cap_s`.
-    ///
-    /// # Errors
-    /// The user interrupts, or as for [`Child::ended`].
+    /// Waits for the program's end; `None` if it was killed because it took longer than `cap_s`.
     pub fn wait(mut self, cap_s: f64, interrupt: &Interrupt) -> Result<Option<Outcome>> {
         loop {
             if let Some(outcome) = self.ended()? {
@@ -218,7 +193,7 @@ impl Child {
         }
     }
 
-    /// Lets it run, or stops it: all that is in its process group.
+    /// Stops the process group, or lets it continue.
     pub fn go_on(&mut self, on: bool) {
         self.signal(if on { Signal::CONT } else { Signal::STOP });
         match (on, self.stopped_since) {
@@ -231,10 +206,7 @@ impl Child {
         }
     }
 
-    /// Waits for its successful end.
-    ///
-    /// # Errors
-    /// It fails, takes longer than `cap_s`, or the user interrupts.
+    /// Waits for the program's successful end within `cap_s`.
     pub fn success(self, program: &Path, cap_s: f64, interrupt: &Interrupt) -> Result<Outcome> {
         let program = program.display();
         let Some(outcome) = self.wait(cap_s, interrupt)? else {
@@ -269,16 +241,12 @@ impl Drop for Child {
     }
 }
 
-/// Runs a program to its successful end.
-///
-/// # Errors
-/// It fails, takes longer than `cap_s`, or the user interrupts.
+/// Runs a program to its successful end within `cap_s`.
 pub fn run(recipe: &Recipe, cap_s: f64, interrupt: &Interrupt) -> Result<Outcome> {
     Child::start(recipe)?.success(&recipe.program, cap_s, interrupt)
 }
 
-/// A file for a program's output. It has no name, so nothing is left behind, and no pipe that a program could
-/// wait at.
+/// A file for a program's output: without a name, nothing is left behind; unlike a pipe, it never blocks.
 fn output() -> Result<File> {
     tempfile::tempfile().context("temporary file for a program's output")
 }
@@ -326,7 +294,6 @@ mod tests {
                 !state.contains(") Z") && words == format!("sleep\0{mark}\0").into_bytes()
             })
         };
-        // A killed process takes a moment to die.
         let deadline = std::time::Instant::now() + Duration::from_secs(10);
         while alive() {
             assert!(std::time::Instant::now() < deadline, "what it started lives on");

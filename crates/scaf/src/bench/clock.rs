@@ -1,14 +1,10 @@
-//! The two clocks: the monotonic one that daemon and kernels use too, and the calendar.
-
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds of CLOCK_MONOTONIC.
 pub fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Seconds from `start_ns` to `end_ns`.
 pub fn seconds(start_ns: u64, end_ns: u64) -> f64 {
     end_ns.saturating_sub(start_ns) as f64 * 1e-9
 }
@@ -20,8 +16,7 @@ pub fn date() -> String {
 
 fn iso8601(unix: i64) -> String {
     let (days, second) = (unix.div_euclid(86_400), unix.rem_euclid(86_400));
-    // Counted from the 1st of March of the year 0, a year's irregular day is its last, and 400 years are
-    // 146,097 days.
+    // Years counted from March 1st of the year 0 have their leap day last, and 400 of them have 146,097 days.
     let from_march = days + 719_468;
     let era = from_march.div_euclid(146_097);
     let day = from_march.rem_euclid(146_097);

@@ -1,11 +1,10 @@
-//! Several programs at once, until each has been through at least once.
+//! Runs several programs at once, until each has ended at least once.
 //!
-//! Programs start at their times. One that ends starts again (unless it is to run once), so that the others
-//! keep their neighbour; when the last of them has come to its first end, whatever still runs is killed and
-//! doesn't count.
+//! A program that ends starts again (unless it is to run once), so that the others keep their neighbour.
+//! After the last program's first end, all others are killed; these unfinished runs don't count.
 //!
-//! Co-runs that are to be compared can take turns, all but one stopped (SIGSTOP): a machine whose speed
-//! drifts from second to second is then as fast for one as for the others. Times are without the stops.
+//! Co-runs that are to be compared can take turns, all but one stopped (SIGSTOP), so that a drift of the
+//! machine's speed affects all of them alike. Times are without the stops.
 
 use super::child::{Child, Outcome, Recipe};
 use super::clock;
@@ -14,53 +13,42 @@ use anyhow::Result;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// A program in a co-run.
 pub struct Part {
-    /// How to start it.
     pub recipe: Recipe,
-    /// When, in seconds after the first.
+    /// Start, in seconds after the co-run's.
     pub start_s: f64,
     /// Longest run, in seconds.
     pub cap_s: f64,
-    /// Whether it starts again.
+    /// Whether the program starts again after a successful end.
     pub restart: bool,
 }
 
-/// One run of one program.
 #[derive(Clone, Debug)]
 pub enum Run {
-    /// It came to its end, in whatever way.
     Ended(Outcome),
     /// It was killed after this many seconds, its cap.
     Capped(f64),
 }
 
-/// What happened.
 #[derive(Debug)]
 pub struct Corun {
-    /// When it began, in nanoseconds of CLOCK_MONOTONIC.
+    /// Start, in nanoseconds of CLOCK_MONOTONIC.
     pub start_ns: u64,
-    /// Runs of each program.
     pub runs: Vec<Vec<Run>>,
     /// Seconds to the last program's first end.
     pub makespan_s: f64,
 }
 
 enum State {
-    /// It has to wait for its time.
     Early,
     Running(Child),
-    /// It doesn't start again.
     Over,
 }
 
-/// One turn of a co-run. Caches are filled anew in each, which takes less than a millisecond.
+/// One turn of a co-run. Caches are filled anew in each turn, which takes less than a millisecond.
 pub const TURN: Duration = Duration::from_millis(100);
 
-/// Runs the programs at once.
-///
-/// # Errors
-/// One can't be started, or the user interrupts. Whatever runs is killed.
+/// Runs the programs at once. If one can't be started, all are killed.
 pub fn corun(parts: &[Part], interrupt: &Interrupt) -> Result<Corun> {
     let mut running = Running::new(parts);
     loop {
@@ -70,10 +58,7 @@ pub fn corun(parts: &[Part], interrupt: &Interrupt) -> Result<Corun> {
     }
 }
 
-/// Carries out several co-runs by turns of this length, number `first` first.
-///
-/// # Errors
-/// As for [`corun`].
+/// Runs several co-runs by turns of length `turn`, beginning with number `first`.
 pub fn by_turns(
     coruns: &[Vec<Part>],
     first: usize,
@@ -95,7 +80,6 @@ pub fn by_turns(
     Ok(done.into_iter().flatten().collect())
 }
 
-/// A co-run under way.
 struct Running<'a> {
     parts: &'a [Part],
     states: Vec<State>,
@@ -111,7 +95,7 @@ impl<'a> Running<'a> {
         Running { parts, states: parts.iter().map(|_| State::Early).collect(), corun, elapsed: 0.0 }
     }
 
-    /// Goes on for so long; what happened if it came to its end.
+    /// Continues for `limit`; returns the result if the co-run has ended.
     fn advance(&mut self, limit: Duration, interrupt: &Interrupt) -> Result<Option<Corun>> {
         let (start_ns, before) = (clock::now_ns(), self.elapsed);
         let until = before + limit.as_secs_f64();
@@ -146,13 +130,13 @@ impl<'a> Running<'a> {
     }
 }
 
-/// One program's step: from its start time to running, from its end to its next start.
+/// One program's step: from waiting to running, and from its end to its next start.
 fn advance(part: &Part, state: &mut State, runs: &mut Vec<Run>, elapsed: f64) -> Result<()> {
     match state {
         State::Early if elapsed >= part.start_s => *state = State::Running(Child::start(&part.recipe)?),
         State::Running(child) => {
             if let Some(outcome) = child.ended()? {
-                // One that fails would fail again at once, and keep the machine busy with that.
+                // A program that fails would fail again at once, and keep the machine busy.
                 let again = part.restart && outcome.status.success();
                 runs.push(Run::Ended(outcome));
                 *state = if again { State::Running(Child::start(&part.recipe)?) } else { State::Over };
@@ -166,7 +150,6 @@ fn advance(part: &Part, state: &mut State, runs: &mut Vec<Run>, elapsed: f64) ->
     Ok(())
 }
 
-/// Seconds to the next thing that the clock brings about.
 fn next_event(part: &Part, state: &State, elapsed: f64) -> Option<f64> {
     match state {
         State::Early => Some(part.start_s - elapsed),
@@ -231,7 +214,6 @@ mod tests {
         for corun in &found {
             let Run::Ended(outcome) = &corun.runs[0][0] else { panic!("capped") };
             assert!(outcome.seconds <= corun.makespan_s);
-            // At least one turn of the other one lies in between.
             let passed = clock::seconds(corun.start_ns, outcome.ended_ns);
             assert!(passed > outcome.seconds + 0.9 * TURN.as_secs_f64(), "{passed} {}", outcome.seconds);
             both += corun.makespan_s;

@@ -1,8 +1,7 @@
 //! `scaf bench decide`: how long a policy takes to decide, for few programs and for many.
 //!
-//! Programs are as a daemon would tell of them: a noisy efficiency at the DoP that they have, and a few noisy
-//! points of a curve. Each policy has decided a few times before it is timed, with what it decided in effect,
-//! as it would have in a daemon.
+//! Programs look as they do to a daemon: a noisy efficiency at their present DoP, and a few noisy points of a
+//! curve. Each policy decides a few times before it is timed, and its decisions are in effect.
 
 use super::noise::{Noise, Report};
 use super::stats::median;
@@ -15,7 +14,6 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Programs and contexts; the first number of the last case is of programs.
 const CASES: [(u32, u32); 10] = [
     (2, 16),
     (10, 16),
@@ -41,10 +39,9 @@ struct Case {
     worst_us: f64,
 }
 
-/// Measures.
-///
+/// Carries out `scaf bench decide`.
 /// # Errors
-/// A policy that there isn't.
+/// An unknown policy.
 pub fn run(flags: &Decide) -> Result<ExitCode> {
     if flags.place {
         return super::place::run(flags);

@@ -1,11 +1,9 @@
-//! `scaf bench effective`: how much faster a program is on more contexts while the rest of the machine is
-//! busy (TACO, section 3.2).
+//! `scaf bench effective`: a program's speedup while the rest of the machine is busy (TACO, section 3.2).
 //!
-//! The usual speedup compares with one thread on a machine that has nothing else to do, which no shared
-//! machine is: caches and memory bandwidth that the others take are missing most where the program has few
-//! contexts. So the other contexts are filled, with copies of the program on partitions of the same size
-//! (table 1 of the paper), or with resource eaters: one thread of the kernel `triad` each. Partitions are
-//! units of the topology, or fractions of them, as the policy `taco` has them.
+//! On a shared machine, others take caches and memory bandwidth, which a program on few contexts misses most.
+//! So the other contexts are filled: with copies of the program on partitions of the same size (table 1 of
+//! the paper), or with resource eaters, one thread of the kernel `triad` each. Partitions are units of the
+//! topology or fractions of them, as in the policy `taco`.
 
 use super::child::Recipe;
 use super::corun::{Part, Run, corun};
@@ -21,9 +19,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Longest run, in seconds.
 const CAP_S: f64 = 3_600.0;
-/// What eats cache and memory bandwidth: some 0.3 GB that are read and written again and again.
+/// Uses up caches and memory bandwidth: reads and writes about 0.3 GB again and again.
 const EATER: (&str, &str) = ("triad", "--class=A");
 
 #[derive(Serialize)]
@@ -35,7 +32,6 @@ struct Report {
     points: Vec<Point>,
 }
 
-/// One size of partition.
 #[derive(Serialize, Debug, PartialEq)]
 struct Point {
     p: u32,
@@ -46,9 +42,8 @@ struct Point {
 }
 
 /// Carries out `scaf bench effective`.
-///
 /// # Errors
-/// The program isn't there, fails or takes too long, the machine has one context, or an interrupt.
+/// The program isn't there, fails or takes too long; the machine has one context; or an interrupt.
 pub fn run(flags: &cli::Effective) -> Result<ExitCode> {
     let (program, arguments) = flags.command.split_first().context("no program")?;
     let recipe = Recipe::new(target::resolve(program)?, arguments.to_vec());
@@ -96,8 +91,7 @@ pub fn run(flags: &cli::Effective) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The partition sizes to measure, smallest first: those of the topology, or those asked for. 1 is always
-/// among them.
+/// The partition sizes to measure, ascending: 1 and those asked for, else 1 and those of the topology.
 fn sizes(pus: &[u32], asked: &[u32]) -> Result<Vec<usize>> {
     let count = pus.len() as u32;
     if count < 2 {
@@ -123,11 +117,10 @@ fn sizes(pus: &[u32], asked: &[u32]) -> Result<Vec<usize>> {
     Ok(sizes)
 }
 
-/// Copies on partitions of `p` of these PUs each; or one, and an eater on each other PU.
+/// Copies on partitions of `p` PUs each, or one program and an eater on each other PU.
 fn filling(recipe: &Recipe, eater: Option<&Recipe>, pus: &[u32], p: usize) -> Vec<Part> {
     let part = |recipe: &Recipe, pus: &[u32]| {
         let threads = ("OMP_NUM_THREADS", Some(pus.len().to_string().into()));
-        // Whoever ends first goes on, so that the others keep their neighbours.
         Part {
             recipe: recipe.with(vec![threads], Some(pus.to_vec())),
             start_s: 0.0,
@@ -144,7 +137,6 @@ fn filling(recipe: &Recipe, eater: Option<&Recipe>, pus: &[u32], p: usize) -> Ve
     }
 }
 
-/// The median time of the runs of the first so many parts.
 fn seconds(parts: &[Part], programs: usize, interrupt: &Interrupt) -> Result<f64> {
     let mut times = Vec::new();
     for run in corun(parts, interrupt)?.runs.into_iter().take(programs).flatten() {
@@ -159,7 +151,7 @@ fn seconds(parts: &[Part], programs: usize, interrupt: &Interrupt) -> Result<f64
     median(&times).context("no run came to its end")
 }
 
-/// Speedups of (contexts, seconds alone, seconds while the others are busy), the first of which is one
+/// Speedups, from (contexts, seconds alone, seconds while the others are busy); the first row is one
 /// context's.
 fn points(medians: &[(u32, f64, f64)]) -> Vec<Point> {
     let Some((_, one_alone_s, one_filled_s)) = medians.first() else { return Vec::new() };
@@ -173,7 +165,6 @@ fn points(medians: &[(u32, f64, f64)]) -> Vec<Point> {
     medians.iter().map(point).collect()
 }
 
-/// What the daemon's configuration takes.
 fn profile(report: &Report) -> String {
     let more = report.points.iter().filter(|point| point.p > 1);
     let points: Vec<String> =
@@ -189,7 +180,7 @@ fn profile(report: &Report) -> String {
     )
 }
 
-/// Writes a file that isn't there yet: it could be a configuration with more in it.
+/// Writes only a new file: an existing one could be a configuration with more in it.
 fn save(file: &Path, text: &str) -> Result<()> {
     let opened = std::fs::OpenOptions::new().write(true).create_new(true).open(file);
     let mut opened = opened.with_context(|| format!("can't make {}", file.display()))?;

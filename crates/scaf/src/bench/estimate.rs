@@ -1,9 +1,9 @@
-//! `scaf bench estimate`: how right what the daemon says about a program's speedup is, after a given time.
+//! `scaf bench estimate`: how right the daemon's speedup estimates are after a given time.
 //!
-//! The truth is the program alone with as many threads on as many PUs, against one thread on one: runs by
-//! turns. The estimates are of a managed run, alone, under a daemon that explores; those by experiments are
-//! of another run, under one that makes these and doesn't explore. All three are repeated by turns, and each
-//! number is its median.
+//! The truth is the program alone at each DoP, with as many PUs, against one thread on one PU; these runs
+//! take turns. The estimates come from a managed run, alone, under a daemon that explores. Those by
+//! experiments come from another run, under a daemon that makes experiments but doesn't explore. All are
+//! repeated by turns, and each number is the median.
 
 use super::child::{Child, Recipe};
 use super::corun::{self, Part, Run};
@@ -21,10 +21,9 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Longest run, in seconds.
 const CAP_S: f64 = 120.0;
 
-/// What is estimated: a name, a kernel, and what it is to do. Each is a way to scale badly, or well.
+/// What is estimated: a name, a kernel and its arguments. The cases scale well, or badly in different ways.
 const CASES: [(&str, &str, &[&str]); 12] = [
     ("compute", "phases", &["--serial-us=0", "--parallel-us=1000"]),
     ("serial", "phases", &["--serial-us=500", "--parallel-us=1000"]),
@@ -52,12 +51,11 @@ struct Report {
     programs: Vec<ByProgram>,
     mean_abs_error_pct: Option<f64>,
     worst_abs_error_pct: Option<f64>,
-    /// Of the estimate of any one run.
+    /// The largest error of any one run's estimate.
     worst_run_abs_error_pct: Option<f64>,
     useful_over_wall_mean_abs_error_pct: Option<f64>,
 }
 
-/// One program at one DoP.
 #[derive(Debug, Serialize)]
 struct ByProgram {
     name: String,
@@ -70,7 +68,6 @@ struct ByProgram {
     fused_worst: Option<f64>,
 }
 
-/// What is said about a program at one DoP. `None`: that source says nothing.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Said {
     useful_over_wall: Option<f64>,
@@ -81,7 +78,6 @@ struct Said {
 }
 
 /// Carries out `scaf bench estimate`.
-///
 /// # Errors
 /// Kernels that aren't built or fail, no daemon, or an interrupt.
 pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
@@ -105,7 +101,7 @@ pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
         let class = std::iter::once("--class=W").chain(arguments.iter().copied()).map(Into::into);
         let recipe = Recipe::new(folders.kernel(kernel)?, class.collect());
         let alone = Alone::new(&recipe, &dops, &pus, flags, &interrupt)?;
-        // Four times as long as it is to run, so that it still does when it is asked for.
+        // The program has to run still when the daemon is asked.
         let longer = solo::lengthened(&recipe, 4.0 * flags.seconds, &interrupt)?;
         let said = |private: Private| managed(&private, name, &longer, flags.seconds, &interrupt);
         let mut rounds: Vec<Vec<(f64, Said)>> = vec![vec![]; dops.len()];
@@ -128,14 +124,13 @@ pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The DoPs to look at: all of a small machine, else powers of two and all PUs.
+/// The DoPs to measure: all of a small machine, else powers of two and all PUs.
 fn dops(pus: u32) -> Vec<u32> {
     let mut dops: Vec<u32> = (1..=pus).filter(|p| pus <= 4 || p.is_power_of_two() || *p == pus).collect();
     dops.dedup();
     dops
 }
 
-/// A program alone at each DoP.
 struct Alone {
     parts: Vec<Vec<Part>>,
 }
@@ -152,14 +147,14 @@ impl Alone {
         let part = |p: &u32| {
             let threads = vec![("OMP_NUM_THREADS", Some(p.to_string().into()))];
             let recipe = recipe.with(threads, Some(pus[..*p as usize].to_vec()));
-            // With one thread it takes longer by up to as many times as there are PUs.
+            // With one thread, a run may take as many times longer as there are PUs.
             let cap_s = CAP_S.max(2.0 * flags.seconds * pus.len() as f64);
             vec![Part { recipe, start_s: 0.0, cap_s, restart: false }]
         };
         Ok(Alone { parts: dops.iter().map(part).collect() })
     }
 
-    /// The speedups at its DoPs, against the first of them.
+    /// The speedups at all DoPs, against the first of them.
     fn round(&self, repetition: usize, interrupt: &Interrupt) -> Result<Vec<f64>> {
         let mut seconds = Vec::new();
         for corun in corun::by_turns(&self.parts, repetition, corun::TURN, interrupt)? {
@@ -172,7 +167,6 @@ impl Alone {
     }
 }
 
-/// What the daemon says about a program after `seconds`.
 fn managed(
     private: &Private,
     name: &str,
@@ -193,13 +187,13 @@ fn managed(
 }
 
 impl Said {
-    /// `explored` was sent to other DoPs, `tried` ran alone in a copy.
+    /// `explored` ran under the exploring daemon, `tried` under the one with experiments.
     fn of(p: u32, explored: &control::Program, tried: &control::Program) -> Said {
         fn at(program: &control::Program, p: u32) -> Option<&control::CurvePoint> {
             program.curve.iter().find(|point| point.dop == p)
         }
         Said {
-            // It is measured at the DoP that the program has for most of the time, which is its natural one.
+            // Useful-over-wall is measured at the DoP that the program mostly has, its natural one.
             useful_over_wall: explored.speedup.filter(|_| p == explored.natural),
             curve: at(explored, p).and_then(|point| point.observed),
             experiment: at(tried, p)
@@ -213,7 +207,6 @@ impl Said {
     }
 }
 
-/// The medians of a program's rounds: the true speedup, and what a run said.
 fn row(name: &str, p: u32, rounds: &[(f64, Said)]) -> Option<ByProgram> {
     let true_speedup = median(&rounds.iter().map(|(truth, _)| *truth).collect::<Vec<_>>())?;
     let all =
@@ -241,7 +234,6 @@ fn error_pct(estimate: f64, truth: f64) -> f64 {
 }
 
 fn report(flags: &cli::Estimate, programs: Vec<ByProgram>) -> Report {
-    // At one context every estimate is right.
     let of = |error: &dyn Fn(&ByProgram) -> Option<f64>| -> Vec<f64> {
         programs.iter().filter(|row| row.p > 1).filter_map(error).map(f64::abs).collect()
     };

@@ -5,20 +5,16 @@ use anyhow::{Context, Result, bail};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The folders of benchmarks.
 #[derive(Clone, Debug)]
 pub struct Folders {
-    /// The repository's bench folder.
     pub bench: PathBuf,
-    /// The built kernels.
     pub kernels: PathBuf,
-    /// Python with the libraries that real programs need.
     pub python: PathBuf,
 }
 
 impl Folders {
-    /// Finds them: the bench folder is the nearest one around `near` (a mix), the working folder or the
-    /// running executable; the others are beside it unless given.
+    /// Finds the folders: the bench folder is the nearest one around `near` (a mix), the working folder or
+    /// the running executable. The others are beside it unless given.
     pub fn find(near: Option<&Path>, kernels: Option<&Path>, python: Option<&Path>) -> Folders {
         let starts = [
             near.and_then(|path| path.canonicalize().ok()),
@@ -37,10 +33,7 @@ impl Folders {
         }
     }
 
-    /// The file of a kernel.
-    ///
-    /// # Errors
-    /// It isn't built, and how to build it.
+    /// The file of a kernel; if it isn't built, the error says how to build it.
     pub fn kernel(&self, name: &str) -> Result<PathBuf> {
         let path = self.kernels.join(name);
         if !path.is_file() {
@@ -53,10 +46,7 @@ impl Folders {
         Ok(path)
     }
 
-    /// A mix's command as executable and arguments.
-    ///
-    /// # Errors
-    /// The executable isn't there, and what to do about it.
+    /// A mix's command as executable and arguments; if there is no such file, the error says what to do.
     pub fn command(&self, words: &[String]) -> Result<(PathBuf, Vec<OsString>)> {
         let mut words = words.iter().map(|word| self.expand(word));
         let program = words.next().context("an empty command")?;

@@ -1,7 +1,7 @@
-//! Ctrl-C and the like, as something that a waiting benchmark is woken by.
+//! Signals of the user, which wake a waiting benchmark.
 //!
-//! The handler does nothing but write a byte into a pipe. Whoever waits sees it, returns an error, and
-//! everything on the way out (children, private daemon, temporary folder) is cleaned up by being dropped.
+//! The handler only writes a byte into a pipe. The waiting code then returns an error, and drops clean up
+//! children, private daemon and temporary folder.
 
 use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,16 +11,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Signals of a user who wants this to end.
 pub struct Interrupt {
     reader: UnixStream,
 }
 
 impl Interrupt {
     /// Takes over SIGINT, SIGTERM and SIGHUP.
-    ///
-    /// # Errors
-    /// The system has no file descriptors left.
     pub fn install() -> Result<Interrupt> {
         let (reader, writer) = UnixStream::pair().context("pipe for signals")?;
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -30,10 +26,7 @@ impl Interrupt {
         Ok(Interrupt { reader })
     }
 
-    /// Waits until one of `files` has something to say, or for `limit`.
-    ///
-    /// # Errors
-    /// The user wants this to end.
+    /// Waits until one of `files` is ready, or for `limit`. It is an error if the user interrupts.
     pub fn wait(&self, files: &[BorrowedFd<'_>], limit: Duration) -> Result<()> {
         let mut polled: Vec<PollFd<'_>> =
             files.iter().map(|file| PollFd::from_borrowed_fd(*file, PollFlags::IN)).collect();
@@ -46,10 +39,7 @@ impl Interrupt {
         self.check()
     }
 
-    /// Whether the user wants this to end.
-    ///
-    /// # Errors
-    /// He does.
+    /// It is an error if the user has interrupted.
     pub fn check(&self) -> Result<()> {
         let mut seen = [PollFd::from_borrowed_fd(self.reader.as_fd(), PollFlags::IN)];
         match poll(&mut seen, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
@@ -59,7 +49,7 @@ impl Interrupt {
     }
 }
 
-/// Whether this is the error of a user who wanted to end.
+/// Whether this is the error of a user's interrupt.
 pub fn is_interrupt(error: &(dyn std::error::Error + 'static)) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::Interrupted)
 }

@@ -1,25 +1,18 @@
-//! The line of JSON that a kernel prints.
-
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-/// What a kernel says about its run.
+/// The line of JSON that a kernel prints about its run.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Line {
-    /// Seconds of its timed part.
     #[serde(default)]
     pub seconds: f64,
-    /// Whether its result is right.
     pub verified: bool,
-    /// Its result, in digits that are the same for every team size where the program allows.
+    /// The result, with digits that don't depend on the team size where the program allows.
     #[serde(default)]
     pub value: String,
 }
 
-/// The last line of a program's output that isn't empty.
-///
-/// # Errors
-/// It isn't such JSON.
+/// Parses the last line of the output that isn't empty.
 pub fn line(stdout: &str) -> Result<Line> {
     let last = stdout.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     serde_json::from_str(last).with_context(|| format!("no result in the last line of the output: '{last}'"))

@@ -1,10 +1,10 @@
 //! `scaf bench`: what scaf costs ([`overhead`], [`solo`], [`decide`], [`gang`]), what it knows
-//! ([`estimate`]), what company does to a program ([`effective`]) and what it is worth ([`mix`]).
+//! ([`estimate`]), what company does to a program ([`effective`]), and what scaf is worth ([`mix`]).
 //!
-//! Words: a *repetition* is one round in which everything is measured once; the kinds of runs are
-//! interleaved, so that a machine that slows down meanwhile slows all of them. A *plain* run has nothing of
-//! scaf in it. A *managed* run has the environment that `scaf run` makes and a *private daemon*, which serves
-//! only this benchmark. Results are medians. docs/bench.md defines every number.
+//! A *repetition* measures everything once; the kinds of runs are interleaved, so that a slower machine
+//! affects all of them. A *plain* run has nothing of scaf in it. A *managed* run has the environment of `scaf
+//! run` and a *private daemon*, which serves only this benchmark. Results are medians. docs/bench.md defines
+//! every number.
 
 mod child;
 mod clock;
@@ -34,7 +34,7 @@ use serde::Serialize;
 
 pub use interrupt::is_interrupt;
 
-/// What every JSON object has, so that results of different days and machines can be compared.
+/// The fields of every JSON object that make results of different days and machines comparable.
 #[derive(Clone, Debug, Serialize)]
 pub struct Header {
     machine: Machine,
@@ -54,8 +54,7 @@ impl Header {
     }
 }
 
-/// Prints the table for people and, if asked for, the JSON for programs: then standard output is the JSON's
-/// alone.
+/// Prints the table and, if asked for, the JSON; the table then goes to standard error.
 pub(crate) fn publish(json: bool, table: &str, result: &impl Serialize) -> Result<()> {
     if json {
         eprint!("{table}");

@@ -1,4 +1,4 @@
-//! What the measurements of decisions share: their report, and numbers that are different each time.
+//! What the timings of decisions share: their report, and pseudo-random numbers.
 
 use super::Header;
 use scaf_policy::Program;
@@ -6,20 +6,20 @@ use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
 use serde::Serialize;
 
-/// What is printed of cases of one kind.
+/// The report about cases of one kind.
 #[derive(Serialize)]
 pub struct Report<C> {
     #[serde(flatten)]
-    /// What every report says.
+    /// The fields of every report.
     pub header: Header,
-    /// What was measured.
+    /// The results.
     pub cases: Vec<C>,
 }
 
 /// Points of a curve that are remembered.
 pub const POINTS: usize = 6;
 
-/// Numbers that are different each time and the same in each run: an xorshift generator.
+/// An xorshift generator: the same numbers in each run of the benchmark.
 pub struct Noise(pub u64);
 
 impl Noise {
@@ -31,8 +31,7 @@ impl Noise {
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    /// The program had `dop`, and its speedup there was seen: Amdahl's law with a serial share of its own, 5%
-    /// off.
+    /// Lets the program be seen at `dop`, with a speedup by Amdahl's law that is up to 5% off.
     pub fn observe(&mut self, program: &mut Program, dop: u32) {
         let serial = 0.002 * (1 + program.id.0 % 97) as f64;
         let p = f64::from(dop);

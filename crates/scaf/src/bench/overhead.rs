@@ -17,17 +17,13 @@ use std::time::Instant;
 
 /// The kernel that measures an empty region.
 pub const PROBE: &str = "empty";
-/// The same by clang, for LLVM's runtime; measured where it is built.
+/// The same kernel built by clang, for LLVM's runtime; measured if it is there.
 const LLVMS_PROBE: &str = "clang/empty";
-
-/// Longest time of one run of it, in seconds; it takes about three.
 const CAP_S: f64 = 120.0;
-
-/// Pairs of runs for one with the right teams.
+/// Most pairs of runs until both have the right teams.
 const ATTEMPTS: u32 = 8;
-
-/// Starts of `/bin/true` of each kind. A start takes half a millisecond and scatters by a tenth of that, so
-/// that the median of 400 is good to a few microseconds.
+/// Starts of `/bin/true` of each kind. A start takes 0.5 ms and scatters by a tenth of that, so the median of
+/// 400 is good to a few microseconds.
 const STARTS: usize = 1_000;
 
 #[derive(Serialize)]
@@ -42,7 +38,7 @@ struct Report {
 
 #[derive(Serialize)]
 struct ByThreads {
-    /// Whose empty region it is.
+    /// The runtime that was measured.
     runtime: &'static str,
     threads: u32,
     plain_ns: f64,
@@ -50,7 +46,6 @@ struct ByThreads {
     added_ns: f64,
 }
 
-/// What a probe prints.
 #[derive(Deserialize)]
 struct Probe {
     /// The smallest team met.
@@ -60,19 +55,17 @@ struct Probe {
 }
 
 /// Carries out `scaf bench overhead`.
-///
 /// # Errors
 /// The probe isn't built or fails, no daemon, or an interrupt.
 pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
     let mut probes = vec![("libgomp", Recipe::new(folders.kernel(PROBE)?, vec![]), vec![])];
     if let Ok(probe) = folders.kernel(LLVMS_PROBE) {
-        // Else its threads spin for 0.2 s after their turn, through the other one's.
+        // By default, its threads spin for 0.2 s after their turn, during the other probe's.
         let blocktime: Change = ("KMP_BLOCKTIME", Some("1".into()));
         probes.push(("libomp", Recipe::new(probe, vec![]), vec![blocktime]));
     }
     let interrupt = Interrupt::install()?;
-    // If it doesn't come up, that is to be known before anything is measured.
     drop(Private::start("scaf", &interrupt)?);
     let all = host::machine().pus;
     let sizes = if all > 1 { vec![1, all] } else { vec![1] };
@@ -101,7 +94,6 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Which of the kinds of runs is managed.
 const MANAGED: usize = 1;
 
 fn regions(
@@ -113,7 +105,7 @@ fn regions(
     progress: &Progress,
 ) -> Result<ByThreads> {
     let size: Change = ("OMP_NUM_THREADS", Some(threads.to_string().into()));
-    // One thread could run anywhere; on the same PU, both meet the same neighbours.
+    // One thread could run anywhere; on the same PU, both probes have the same neighbours.
     let pus = if threads == 1 { host::allowed().iter().next().map(|pu| vec![pu]) } else { None };
     let probe = probe.with([environment, &[size]].concat(), pus);
     let mut found: [Vec<f64>; 3] = Default::default();
@@ -130,8 +122,8 @@ fn regions(
     Ok(ByThreads { runtime: "", threads, plain_ns, managed_ns, added_ns })
 }
 
-/// A plain and a managed probe that take turns, both with the team that they are to have. A machine that is
-/// busy for a moment makes managed teams smaller.
+/// A plain and a managed probe that take turns, tried again until both had the right team: managed teams are
+/// smaller while the machine is busy.
 fn pair(threads: u32, probe: &Recipe, first: usize, interrupt: &Interrupt) -> Result<ByThreads> {
     let mut seen = 0;
     for _ in 0..ATTEMPTS {
@@ -160,7 +152,7 @@ fn pair(threads: u32, probe: &Recipe, first: usize, interrupt: &Interrupt) -> Re
 }
 
 impl Probe {
-    /// What `managed` adds: the median over neighbouring turns.
+    /// The added time: the median over neighbouring turns.
     fn against(&self, managed: &Probe, threads: u32) -> Result<ByThreads> {
         let ours: HashMap<u64, f64> = managed.turns.iter().copied().collect();
         let neighbour = |slot: u64| ours.get(&(slot + 1)).or_else(|| ours.get(&(slot - 1)));
@@ -175,10 +167,10 @@ impl Probe {
     }
 }
 
-/// Microseconds from posix_spawn to the end of `/bin/true`, medians: plain, managed, and what a managed one
-/// takes longer than its neighbour.
+/// Median microseconds from posix_spawn to the end of `/bin/true`: plain, managed, and the difference of
+/// neighbours.
 fn starts(managed: &[Change], interrupt: &Interrupt) -> Result<(f64, f64, f64)> {
-    // Without a closure to run between fork and exec, std starts by posix_spawn, as shells and daemons do.
+    // Without a closure to run between fork and exec, std uses posix_spawn, as shells and daemons do.
     let mut commands = [Vec::new(), managed.to_vec()].map(|changes| {
         let mut command = Command::new("/bin/true");
         child::clean(&mut command);

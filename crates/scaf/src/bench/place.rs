@@ -1,9 +1,7 @@
-//! `scaf bench decide --place`: how long it takes to choose contexts once it is known how many, for few
-//! programs and for many.
+//! `scaf bench decide --place`: how long it takes to choose contexts once their number is known.
 //!
-//! From round to round some of the programs (one in eight) give a context to another one, as they do from
-//! decision to decision. Timed are the placement that follows such a change, and the one after it, where
-//! everybody can stay.
+//! Each round, one in eight programs gives a context to another one, as from decision to decision. The
+//! placement after this change is timed, and the next one, where everybody can stay.
 
 use super::noise::{Noise, Report};
 use super::stats::median;
@@ -17,7 +15,6 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Programs and contexts.
 const CASES: [(u32, u32); 6] = [(2, 16), (16, 64), (64, 256), (256, 1024), (1000, 1024), (256, 4096)];
 
 #[derive(Serialize)]
@@ -31,10 +28,6 @@ struct Case {
     stay_worst_us: f64,
 }
 
-/// Measures.
-///
-/// # Errors
-/// The report can't be written.
 pub fn run(flags: &Decide) -> Result<ExitCode> {
     let mut cases = Vec::new();
     for (programs, pus) in CASES {

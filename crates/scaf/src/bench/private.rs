@@ -1,5 +1,5 @@
-//! A daemon of a benchmark's own: its own socket in its own folder, a chosen policy, no configuration file,
-//! and gone with its folder when dropped.
+//! A benchmark's private daemon: with its own socket, folder, configuration and policy. Both end when it is
+//! dropped.
 
 use super::child::{Child, Recipe};
 use super::interrupt::Interrupt;
@@ -12,57 +12,40 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Longest wait for it to listen. It takes 20 ms, and has been seen to take 5 s on a machine that was busy
-/// linking.
+/// Longest wait until the daemon listens. It takes 20 ms; on a machine that was busy linking, it took 5 s.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A running private daemon.
 pub struct Private {
-    // In this order: the daemon has to be gone before its folder goes.
+    // In this order: the daemon has to end before its folder is removed.
     daemon: Child,
     folder: tempfile::TempDir,
     library: PathBuf,
 }
 
 impl Private {
-    /// Starts one that decides by `policy`.
-    ///
+    /// Starts a daemon with this policy.
     /// # Errors
-    /// scafd or the client library isn't beside us, or the daemon doesn't come up.
+    /// scafd or the client library isn't beside us, or the daemon can't be started.
     pub fn start(policy: &str, interrupt: &Interrupt) -> Result<Private> {
         Private::configured(policy, "", interrupt)
     }
 
-    /// Starts one for programs that take turns with others. Those are load that nobody manages: a daemon that
-    /// counted it would take contexts away.
-    ///
-    /// # Errors
-    /// As for [`Private::start`].
+    /// Starts a daemon that doesn't count unmanaged load, such as programs that take turns with its own.
     pub fn beside_others(policy: &str, interrupt: &Interrupt) -> Result<Private> {
         Private::configured(policy, "count_load = false\n", interrupt)
     }
 
-    /// Starts one that sends programs to DoPs that nothing is known of.
-    ///
-    /// # Errors
-    /// As for [`Private::start`].
+    /// Starts a daemon that explores unknown DoPs.
     pub fn exploring(interrupt: &Interrupt) -> Result<Private> {
         Private::configured("equi", "explore = true\n", interrupt)
     }
 
-    /// Starts one that runs regions alone in copies of their processes, where their speedup isn't known.
-    ///
-    /// # Errors
-    /// As for [`Private::start`].
+    /// Starts a daemon that measures unknown speedups of regions in copies of their processes.
     pub fn experimenting(interrupt: &Interrupt) -> Result<Private> {
         Private::configured("equi", "experiments = \"always\"\nrate_hz = 10\n", interrupt)
     }
 
-    /// Starts one for a machine in slow motion, where load that nobody manages takes no context away, and a
-    /// context's counters are a core's.
-    ///
-    /// # Errors
-    /// As for [`Private::start`].
+    /// Starts a daemon for a machine in slow motion. Hardware counters are off: they count for a core.
     pub fn in_slow_motion(
         policy: &str,
         motion: &Motion,
@@ -74,18 +57,12 @@ impl Private {
         Private::told(policy, "counters = \"off\"\n", memory, words.into(), Some(motion), interrupt)
     }
 
-    /// Starts one that remembers in this folder what programs teach.
-    ///
-    /// # Errors
-    /// As for [`Private::start`].
+    /// Starts a daemon that remembers programs in the folder `memory`.
     pub fn remembering(policy: &str, memory: &Path, interrupt: &Interrupt) -> Result<Private> {
         Private::told(policy, "", Some(memory), vec![], None, interrupt)
     }
 
-    /// Starts one of this configuration.
-    ///
-    /// # Errors
-    /// As for [`Private::start`].
+    /// Starts a daemon with this configuration; errors are as for [`Private::start`].
     pub fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
         Private::told(policy, configuration, None, vec![], None, interrupt)
     }
@@ -103,8 +80,7 @@ impl Private {
             .context("there is no scafd beside scaf or in ../lib/scaf; build it")?;
         let folder = tempfile::Builder::new().prefix("scaf-bench-").tempdir().context("temporary folder")?;
         let (socket, file) = (folder.path().join("scafd.sock"), folder.path().join("scafd.toml"));
-        // What it learns is not the user's, and what the user's programs taught is not to decide a
-        // comparison.
+        // The user's memory must neither learn from a benchmark nor decide one.
         let memory = match memory {
             Some(folder) => format!("memory_dir = {:?}", folder.to_str().context("temporary folder")?),
             None => "memory = false".to_owned(),
@@ -137,20 +113,19 @@ impl Private {
         Ok(())
     }
 
-    /// Kills it, as nothing but a fault or an administrator does.
+    /// Kills the daemon, as a fault or an administrator would.
     pub fn kill(&mut self) {
         if let Some(pid) = Pid::from_raw(self.daemon.pid() as i32) {
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
     }
 
-    /// Its socket.
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("scafd.sock")
     }
 
-    /// The environment of a program that it manages under `name`: what `scaf run --min MIN` makes of a clean
-    /// one.
+    /// The environment of a program called `name` under this daemon: that of `scaf run --min MIN`, from a
+    /// clean one.
     pub fn environment(&self, name: &str, min: u32) -> Vec<Change> {
         let wish = Wish {
             name: Some(name.to_owned()),
@@ -165,8 +140,7 @@ impl Private {
 }
 
 impl Drop for Private {
-    /// Asks it to leave, so that what it does on the way out is part of every benchmark; dropping the child
-    /// then kills one that doesn't.
+    /// Asks the daemon to exit, so that every benchmark covers this. Dropping the child kills it after 1 s.
     fn drop(&mut self) {
         if let Some(pid) = Pid::from_raw(self.daemon.pid() as i32) {
             let _ = rustix::process::kill_process(pid, Signal::TERM);

@@ -1,15 +1,12 @@
-//! How far a benchmark is, for a person who watches; nothing for a pipe.
-
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar on standard error that goes away at the end.
+/// A bar on standard error that goes away at the end; none unless a person watches.
 pub struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
-    /// Of this many runs.
     pub fn new(runs: usize) -> Progress {
         let bar = if output::watched() { ProgressBar::new(runs as u64) } else { ProgressBar::hidden() };
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed}, {eta} left  {msg}") {
@@ -18,18 +15,16 @@ impl Progress {
         Progress { bar }
     }
 
-    /// Says what is run now.
     pub fn at(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
         self.bar.tick();
     }
 
-    /// One run is done.
     pub fn step(&self) {
         self.bar.inc(1);
     }
 
-    /// Says something that stays, above the bar.
+    /// Prints a line above the bar, which stays.
     pub fn say(&self, what: &str) {
         self.bar.suspend(|| eprintln!("scaf: {what}"));
     }

@@ -1,37 +1,29 @@
-//! Where a program starts in slow motion.
-
 use anyhow::{Context, Result};
 use scafd::apply::slow::Slow;
 use scafd::observe::Observer;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-/// Where a program starts in slow motion.
 #[derive(Clone)]
 pub struct Seat {
     pub hands: Arc<Mutex<Slow>>,
-    /// Its contexts, of which it starts on the first; none is beside them.
+    /// The program's contexts, the first of which it starts on; if empty, it starts beside them.
     pub contexts: Vec<u32>,
-    /// Whether somebody else moves its threads.
     pub managed: bool,
 }
 
 impl Seat {
-    /// The file by which a new process takes its seat: it writes a 0.
-    ///
-    /// # Errors
-    /// The groups have gone.
+    /// The file by which a new process joins its group: it writes a 0.
     pub fn door(&self) -> Result<File> {
         let door = lock(&self.hands).contexts().door(self.contexts.first().copied());
         File::options().write(true).open(&door).with_context(|| format!("can't open {}", door.display()))
     }
 
-    /// Has the threads of a process that has started follow.
+    /// Has the threads of a started process follow, unless the daemon moves them.
     pub fn follow(&self, pid: u32) {
         if !self.managed
             && let Ok(stat) = Observer::new(Path::new("/")).process(pid).stat()
         {
-            // One that has ended already needs no place.
             let _ = lock(&self.hands).place(pid, stat.starttime, &self.contexts);
         }
     }
@@ -43,7 +35,6 @@ impl std::fmt::Debug for Seat {
     }
 }
 
-/// Slow motion itself.
 pub fn lock(hands: &Mutex<Slow>) -> MutexGuard<'_, Slow> {
     hands.lock().unwrap_or_else(PoisonError::into_inner)
 }

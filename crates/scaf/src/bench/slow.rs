@@ -1,10 +1,10 @@
 //! Slow motion: a machine of N contexts on fewer real cores. Each context is a control group with a CPU
-//! quota, so that all are equally slow, and a thread runs on a context by being in its group
+//! quota, so that all are equally slow; a thread runs on a context by being in its group
 //! ([`scafd::apply::slow`]).
 //!
-//! Threads of programs that the private daemon manages are moved by the daemon, as it decides; those of all
-//! others by a thread of ours. The groups are called by who made them, and go with [`Motion`]; what a killed
-//! benchmark left is taken away by the next one.
+//! The private daemon moves the threads of programs that it manages; a thread of ours moves all others. The
+//! folder's name has the process that made it. The groups go with [`Motion`]; those of a killed benchmark are
+//! removed by the next one.
 
 use super::child::Recipe;
 use super::seat::{Seat, lock};
@@ -20,10 +20,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// How the groups' folder is called, before process id and start time of who made it.
+/// The folder's name is this, then the process id and start time of the process that made it.
 const PREFIX: &str = "scaf-slow-";
 
-/// What it can't show: contexts are slow, and what they share isn't.
+/// What slow motion can't show: only contexts are slow, what they share isn't.
 pub const CANNOT_SHOW: [&str; 4] = [
     "memory contention: bandwidth and caches are the real cores', and fast against slow contexts",
     "placement: contexts have no topology",
@@ -38,22 +38,19 @@ pub struct Motion {
     hands: Arc<Mutex<Slow>>,
     stop: Arc<AtomicBool>,
     follower: Option<JoinHandle<()>>,
-    // After the rest: nobody is in the groups by then.
+    // Dropped after the rest: the groups are empty by then.
     groups: Groups,
 }
 
-/// What a result says about it.
 #[derive(Clone, Debug, Serialize)]
 pub struct About {
     contexts: u32,
-    /// Speed of a context, against a core.
     pace_ratio: f64,
     period_ms: f64,
     cannot_show: [&'static str; 4],
 }
 
 impl About {
-    /// For people.
     pub fn words(&self) -> String {
         let mut text = format!(
             "slow motion: {} contexts, each {:.0}% of a core's time by periods of {:.0} ms; what it can't \
@@ -70,10 +67,7 @@ impl About {
 }
 
 impl Motion {
-    /// Makes `contexts` of them.
-    ///
-    /// # Errors
-    /// Control groups don't allow it here; what is missing.
+    /// Makes a machine of `contexts`; the error says what control groups don't allow.
     pub fn start(contexts: u32) -> Result<Motion> {
         let root = Path::new("/");
         let (parent, version_2) = cgroup::cpu_group(root).context(
@@ -100,28 +94,25 @@ impl Motion {
         Ok(Motion { hands, stop, follower: Some(follower), groups })
     }
 
-    /// How many contexts there are.
     pub fn contexts(&self) -> u32 {
         lock(&self.hands).contexts().count()
     }
 
-    /// How fast one is, against a core.
+    /// Speed of a context relative to a core.
     pub fn pace(&self) -> f64 {
         lock(&self.hands).contexts().pace()
     }
 
-    /// The groups' folder.
     pub fn folder(&self) -> &Path {
         &self.groups.0
     }
 
-    /// A private daemon's place: beside the contexts, so that it is heard when the machine is busy.
+    /// The recipe of a private daemon beside the contexts, so that it runs when they are busy.
     pub fn beside(&self, recipe: Recipe) -> Recipe {
         let seat = Seat { hands: Arc::clone(&self.hands), contexts: vec![], managed: true };
         Recipe { seat: Some(seat), ..recipe }
     }
 
-    /// What a result says about it.
     pub fn about(&self) -> About {
         About {
             contexts: self.contexts(),
@@ -131,8 +122,8 @@ impl Motion {
         }
     }
 
-    /// The same program in slow motion. What were its PUs are its contexts; without any, it has all, the
-    /// `first` first. A `managed` one is moved by the daemon as soon as it has attached.
+    /// The recipe in slow motion, on the contexts numbered by its PUs; without PUs on all, beginning with
+    /// `first`. The daemon moves a `managed` program once it has attached.
     pub fn of(&self, recipe: Recipe, first: u32, managed: bool) -> Recipe {
         let count = self.contexts();
         let all = || (0..count).map(|context| (context + first) % count).collect();
@@ -145,11 +136,11 @@ impl Motion {
     }
 }
 
-/// Has waiting threads sleep: a spinning one would use up what its context has.
+/// Makes waiting threads sleep: a spinning one would use up its context's quota.
 fn passive(managed: bool) -> Vec<Change> {
     let zero = |name| (name, Some("0".into()));
     if managed {
-        // The same, with the waits that the library takes over still its own.
+        // Here the library keeps the waits that it takes over.
         vec![zero("GOMP_SPINCOUNT"), zero("SCAF_SPIN"), zero("KMP_BLOCKTIME")]
     } else {
         vec![("OMP_WAIT_POLICY", Some("passive".into()))]
@@ -165,7 +156,7 @@ impl Drop for Motion {
     }
 }
 
-/// A folder of groups, which goes when this is dropped.
+/// A folder of groups, removed when this is dropped.
 struct Groups(PathBuf);
 
 impl Drop for Groups {
@@ -176,7 +167,7 @@ impl Drop for Groups {
     }
 }
 
-/// Takes away the groups in `parent` of benchmarks that were killed.
+/// Removes the groups in `parent` of benchmarks that were killed.
 fn remove_leftovers(parent: &Path, observer: &Observer) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -194,7 +185,7 @@ fn report_left(path: &Path, removed: io::Result<()>) {
     }
 }
 
-/// Process id and start time of who made a folder of this name; `None` if it isn't of slow motion.
+/// Process id and start time in the name of a folder of groups; `None` for another name.
 fn maker(name: &str) -> Option<(u32, u64)> {
     let (pid, starttime) = name.strip_prefix(PREFIX)?.split_once('-')?;
     Some((pid.parse().ok()?, starttime.parse().ok()?))

@@ -15,12 +15,9 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Longest time of a kernel, in seconds.
 const CAP_S: f64 = 600.0;
-
-/// How long a turn is. With turns of 0.1 s a managed run of `cg` lost 1.5 to 2.3%, with turns of 1 s nothing
-/// (two plain runs beside it differed by 0.5 and 0.1%): that was what being stopped ten times a second does
-/// to it, not what it costs to be managed.
+/// Length of a turn. With turns of 0.1 s a managed run of `cg` lost 1.5 to 2.3%, with turns of 1 s nothing
+/// (two plain runs differed by 0.5 and 0.1%): the stops cost this, not the management.
 const TURN: Duration = Duration::from_secs(1);
 
 #[derive(Serialize)]
@@ -44,7 +41,6 @@ struct Program {
 }
 
 /// Carries out `scaf bench solo`. The exit status is 1 if a result was wrong.
-///
 /// # Errors
 /// Kernels that aren't built or fail, no daemon, or an interrupt.
 pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
@@ -53,7 +49,6 @@ pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
     let recipes =
         names.iter().map(|name| recipe(&folders, name, &flags.class)).collect::<Result<Vec<_>>>()?;
     let interrupt = Interrupt::install()?;
-    // If it doesn't come up, that is to be known before anything is measured.
     drop(Private::start("scaf", &interrupt)?);
     let progress = Progress::new(names.len() * flags.repetitions as usize);
     let mut programs = Vec::new();
@@ -76,7 +71,7 @@ pub fn run(flags: &cli::Solo) -> Result<ExitCode> {
     Ok(if right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Every kernel there is: an executable with a source of its name.
+/// Every kernel: an executable with a source of its name.
 fn all(folders: &Folders) -> Result<Vec<String>> {
     let sources = folders.bench.join("kernels");
     let entries = std::fs::read_dir(&folders.kernels).with_context(|| {
@@ -85,7 +80,6 @@ fn all(folders: &Folders) -> Result<Vec<String>> {
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        // Probes are no programs to be timed.
         .filter(|name| ![super::overhead::PROBE, super::gang::PROBE].contains(&name.as_str()))
         .filter(|name| sources.join(format!("{name}.c")).is_file())
         .collect();
@@ -101,8 +95,8 @@ fn recipe(folders: &Folders, name: &str, class: &str) -> Result<Recipe> {
     Ok(Recipe::new(program, vec![format!("--class={class}").into()]))
 }
 
-/// The recipe with as many repeats as make a run last for `seconds`: a start (attaching, the inspection of
-/// the code) costs the same 10 to 20 ms of one core whatever follows, and is not what this is about.
+/// The recipe with enough repeats for a run of `seconds`. Attachment and inspection cost 10 to 20 ms of a
+/// core per run and are not measured here.
 pub fn lengthened(recipe: &Recipe, seconds: f64, interrupt: &Interrupt) -> Result<Recipe> {
     let once = kernel::line(&child::run(recipe, CAP_S, interrupt)?.stdout)?.seconds;
     let repeats = (seconds / once.max(1e-4)).ceil().clamp(1.0, 100_000.0) as u32;

@@ -1,8 +1,6 @@
-//! Medians, and the range that goes with them.
-
 use serde::Serialize;
 
-/// The median; the mean of the middle two for an even number. `None` for nothing.
+/// The median of the finite values; the mean of the middle two for an even number. `None` for nothing.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -14,18 +12,13 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// A median with the smallest and largest value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// Smallest.
     pub min: f64,
-    /// Median.
     pub median: f64,
-    /// Largest.
     pub max: f64,
 }
 
-/// Median and range; `None` for nothing.
 pub fn spread(values: &[f64]) -> Option<Spread> {
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     Some(Spread { min: finite().reduce(f64::min)?, median: median(values)?, max: finite().reduce(f64::max)? })

@@ -1,7 +1,5 @@
-//! What can be typed: the clap definitions, from which help, completions and man pages come as well.
-//!
-//! Defaults and ranges that clap can check are stated here; what a combination of flags means is resolved in
-//! the module that carries the command out.
+//! The clap definitions, from which help, completions and man pages come as well. Defaults and ranges that
+//! clap can check are stated here; the commands' modules resolve combinations of flags.
 
 mod bench;
 mod sim;

@@ -1,37 +1,33 @@
-//! What `scaf doctor` says of hardware counters: whether there are any, what stands in the way, and the
-//! command that mends it. None are needed.
+//! Whether there are hardware counters, what prevents their use, and the command that mends it. None are
+//! needed.
 
 use scafd::control::CountersAre;
 use scafd::observe::counters::{Access, Examined};
 use serde::Serialize;
 
-/// Above this, only CAP_PERFMON may count anything (an addition of Debian's and others'); up to it, everybody
-/// may count their own programs in user space.
+/// Above this, only CAP_PERFMON may count (an addition of Debian's and others'); up to it, all users may
+/// count their own programs in user space.
 const MOST_PARANOID: i32 = 2;
 
-/// The findings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Counters {
-    /// "there", "absent" or "forbidden", to this process.
+    /// "there", "absent" or "forbidden", for this process.
     pub access: &'static str,
-    /// Events that can be counted, by their keys in the daemon's configuration.
+    /// Countable events, by their keys in the daemon's configuration.
     pub events: Vec<&'static str>,
-    /// `kernel.perf_event_paranoid`.
     pub paranoid: Option<i32>,
     /// Smallest share of the time that an event is counted if all are; below 1, they share counters.
     pub counted_ratio: Option<f64>,
-    /// All of it in a sentence.
     pub said: String,
-    /// The command that mends it, where one does.
     pub mend: Option<String>,
 }
 
-/// Puts what was found into words; `daemon` is what the running daemon says of its own.
+/// Words for the findings; `daemon` is what the running daemon says about its own counters.
 pub fn explain(found: &Examined, daemon: Option<CountersAre>) -> Counters {
     let (access, said, mend) = match found.access {
         Access::Absent => ("absent", absent(), None),
         Access::Forbidden => forbidden(found.paranoid),
-        // The daemon's own rights are what counts, where it has others than we.
+        // The daemon's rights count, where they differ from ours.
         Access::There if daemon == Some(CountersAre::Forbidden) => {
             let said = "there, not needed; but the daemon may not read them".into();
             ("there", said, Some("systemctl edit scafd, adding CAP_PERFMON to CapabilityBoundingSet=".into()))
@@ -56,7 +52,7 @@ fn forbidden(paranoid: Option<i32>) -> (&'static str, String, Option<String>) {
             format!("kernel.perf_event_paranoid is {paranoid}"),
             format!("sudo sysctl kernel.perf_event_paranoid={MOST_PARANOID}"),
         ),
-        // The kernel would let us: something before it doesn't.
+        // The kernel's setting allows it, so something else forbids it.
         _ => ("a container or sandbox forbids perf_event_open".into(), "docker run --cap-add PERFMON".into()),
     };
     ("forbidden", format!("forbidden, not needed ({why})"), Some(mend))

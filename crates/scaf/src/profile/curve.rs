@@ -1,4 +1,4 @@
-//! The speedups that a profile stands for: what was measured, and what is made of it in between.
+//! A profile's speedups: measured, and interpolated.
 
 use scaf_memory::{Profile, ProfiledRegion, Recalled};
 use scaf_policy::observed::Observed;
@@ -6,47 +6,36 @@ use scaf_policy::past::Past;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Share of the best speedup that the knee has.
 const KNEE: f64 = 0.95;
-
-/// DoPs up to which all are told; beyond, one for each 5%.
+/// All DoPs up to this one are listed; beyond, one for each 5%.
 const ALL: u32 = 64;
 
-/// A speedup curve.
 #[derive(Serialize, Clone, Debug)]
 pub struct Curve {
-    /// From 1 to the largest DoP that was measured.
     pub points: Vec<Point>,
     /// The smallest DoP with 95% of the best speedup.
     pub knee: u32,
-    /// The best speedup.
     pub best: f64,
 }
 
-/// One of its points.
 #[derive(Serialize, Clone, Copy, Debug)]
 pub struct Point {
-    /// The DoP.
     pub dop: u32,
-    /// Speedup over one context.
     pub speedup: f64,
-    /// Standard error of that over its value.
+    /// Standard error of `speedup`, relative to it.
     pub error_ratio: f64,
-    /// Whether some region ran there and on one context; else it lies on the line that is drawn through
-    /// those.
+    /// Whether some region ran at this DoP and at 1; else the point is interpolated.
     pub measured: bool,
 }
 
-/// One of a program's regions.
 #[derive(Serialize, Clone, Debug)]
 pub struct RegionCurve {
-    /// Module and address.
     pub name: String,
-    /// Runs in a second of the program's running.
+    /// Runs per second of the program's running.
     pub runs_per_s: f64,
-    /// Share of the program's time at the largest DoP that it was seen at, 0 to 1.
+    /// Share of the program's time at the region's largest DoP, 0 to 1.
     pub share: f64,
-    /// Its speedup, where it was seen at 1 and elsewhere.
+    /// `None` if the region wasn't seen at 1 and elsewhere.
     pub curve: Option<Curve>,
 }
 
@@ -56,7 +45,6 @@ pub fn of(profile: &Profile) -> Option<Curve> {
     through(recalled.past(|at, _| at as u64))
 }
 
-/// Its regions, those that take most of its time first.
 pub fn of_regions(profile: &Profile) -> Vec<RegionCurve> {
     let mut regions: Vec<RegionCurve> = profile.regions.iter().map(|known| region(profile, known)).collect();
     regions.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -68,7 +56,7 @@ fn region(profile: &Profile, known: &ProfiledRegion) -> RegionCurve {
     alone.regions = vec![known.clone()];
     alone.other.clear();
     alone.serial = 0.0;
-    // How often it runs makes no difference to what it is by itself.
+    // The rate doesn't affect the region's own speedup.
     alone.regions[0].runs_per_s = 1.0;
     let module: String = known.key.module.chars().filter(|c| !c.is_control()).take(8).collect();
     let marks = if known.key.marks { " barriers" } else { "" };

@@ -1,7 +1,7 @@
-//! `scaf profile`: what programs' earlier runs taught, and forgetting it.
+//! `scaf profile`: shows and forgets what programs' earlier runs taught.
 //!
-//! A daemon that answers knows where the files are, and a system-wide one's are root's: so it is asked for
-//! its user's own. Where none answers, it is the file of the user's session.
+//! A running daemon is asked, for it knows where the files are (a system-wide daemon's are root's). Without a
+//! daemon, the file of the user's session is read.
 
 mod curve;
 mod plot;
@@ -18,11 +18,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Regions that a table shows; JSON has them all.
+/// Most regions in a table; JSON has all.
 const REGIONS: usize = 20;
 
 /// Carries out `scaf profile`.
-///
 /// # Errors
 /// Nothing of that name is remembered, or the memory can't be read.
 pub fn run(flags: &cli::Profile) -> Result<ExitCode> {
@@ -43,7 +42,6 @@ pub fn run(flags: &cli::Profile) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Who knows.
 enum Source {
     Daemon(PathBuf),
     File(Box<Profiles>),
@@ -86,7 +84,7 @@ impl Source {
         }
     }
 
-    /// The programs of that number or name, the one that was seen last first; there is at least one.
+    /// The programs with that number or name, the one seen last first. It is an error if there is none.
     fn named(&mut self, program: &str) -> Result<Vec<Summary>> {
         let list = self.list()?;
         if let Some(one) = list.iter().find(|one| one.id.to_string() == program) {
@@ -100,7 +98,6 @@ impl Source {
     }
 }
 
-/// A program as `show --json` has it.
 #[derive(Serialize)]
 struct Shown<'p> {
     #[serde(flatten)]
@@ -238,7 +235,6 @@ fn forget(source: &mut Source, program: &str) -> Result<String> {
     Ok(format!("{count} forgotten\n"))
 }
 
-/// How long ago something was, for people.
 fn ago(now_s: u64, then_s: u64) -> String {
     match now_s.saturating_sub(then_s) {
         s @ 0..120 => format!("{s} s ago"),

@@ -1,17 +1,12 @@
-//! The picture of a program's speedup: what was measured with its errors, the line through it, and the knee.
+//! The picture of a program's speedup: measured points with errors, the line through them, and the knee.
 
 use super::curve::Curve;
 use crate::picture::{self, Area, BLUE, Drawn, GRID, MARGIN, ORANGE, TEXT, TITLE};
 use anyhow::Result;
 use plotters::prelude::*;
 
-/// Pixels.
 const SIZE: (u32, u32) = (720, 480);
 
-/// The picture as SVG.
-///
-/// # Errors
-/// The drawing library's.
 pub fn draw(name: &str, curve: &Curve) -> Result<String> {
     picture::svg(&format!("the speedup of {name}"), SIZE, |root| paint(root, name, curve))
 }

@@ -1,4 +1,4 @@
-//! The papers' figures: groups of bars, what changes over time, and schedules. What the papers have is grey.
+//! The papers' figures: bars, lines over time, and schedules. The papers' own values are grey.
 
 use crate::picture::{self, Area, Drawn, GREYS, GRID, HEADING, MARGIN, PALETTE, TEXT, WIDTH};
 use anyhow::Result;
@@ -6,21 +6,15 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use scaf_sim::paper::{Figure, Kind, Schedule};
 
-/// Pixels.
 const HEIGHT: u32 = 400;
 const LEGEND_WIDTH: u32 = 170;
 const LABELS_HEIGHT: u32 = 66;
 const LINE_HEIGHT: i32 = 16;
 const CHARACTER: f64 = 7.5;
 const SMALL: picture::Letters = (TEXT.0, 13);
-
 type Bars = (String, Vec<Option<f64>>);
 type Line = (String, Vec<(f64, f64)>);
 
-/// The picture as SVG.
-///
-/// # Errors
-/// The drawing library's.
 pub fn draw(figure: &Figure) -> Result<String> {
     picture::svg(&figure.file, (WIDTH, HEIGHT), |root| paint(root, figure))
 }
@@ -50,7 +44,6 @@ fn paint(root: &Area<'_>, figure: &Figure) -> Drawn {
     Ok(())
 }
 
-/// A colour for each name.
 fn colours(names: &[&str]) -> Vec<RGBColor> {
     let (mut ours, mut theirs) = (PALETTE.iter().cycle(), GREYS.iter().cycle());
     let next = |name: &&str| if name.contains("paper") { theirs.next() } else { ours.next() };
@@ -99,7 +92,7 @@ fn bars(area: &Area<'_>, figure: &Figure, groups: &[String], series: &[Bars]) ->
     Ok(())
 }
 
-/// Lines of at most so many characters, if words permit.
+/// Lines of at most `room` characters, as far as words permit.
 fn wrapped(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| *word != "+") {
@@ -181,7 +174,6 @@ fn schedules(area: &Area<'_>, figure: &Figure, contexts: u32, schedules: &[Sched
     Ok(())
 }
 
-/// From changes to a line: each value lasts until the next.
 fn stairs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
     for (at, value) in points {

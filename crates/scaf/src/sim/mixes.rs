@@ -27,7 +27,7 @@ struct PolicyReport {
     /// In the second after 5 s, without a floor.
     mean_pct_of_oracle: f64,
     worst_pct_of_oracle: f64,
-    /// The same of the best under the floor.
+    /// Against the best possible under the floor.
     mean_pct_of_floored_oracle: f64,
     worst_pct_of_floored_oracle: f64,
     /// Over all 60 s, exploration included.
@@ -37,10 +37,9 @@ struct PolicyReport {
     late_changes_per_mix: f64,
 }
 
-/// Measures.
-///
+/// Carries out `scaf sim mixes`.
 /// # Errors
-/// A file that is no table of speedups, a policy that there isn't.
+/// A file that is no table of speedups, or an unknown policy.
 pub fn run(flags: &SimMixes) -> Result<ExitCode> {
     let setting = Setting {
         contexts: flags.pus,
@@ -64,7 +63,7 @@ pub fn run(flags: &SimMixes) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The curves of a file, or of a family of formulas where one of that name was asked for.
+/// The curves of the named family of formulas, else of the file.
 fn curves_of(flags: &SimMixes) -> Result<Vec<Curve>> {
     if let Some(name) = &flags.family {
         let families = curves::families(flags.pus);

@@ -1,7 +1,5 @@
 //! `scaf sim`: scenarios ([`scenario`]), the papers' experiments ([`paper`]), recorded traces ([`replay`])
-//! and policies in a closed loop ([`mixes`]), on a virtual clock.
-//!
-//! What is simulated and what isn't stands in docs/simulator.md.
+//! and policies in a closed loop ([`mixes`]), on a virtual clock. docs/simulator.md says what is simulated.
 
 mod figures;
 pub mod mixes;
@@ -16,7 +14,6 @@ use scaf_sim::paper::Figure;
 use serde::Serialize;
 use std::path::Path;
 
-/// What came of one policy.
 #[derive(Debug, Serialize)]
 struct Summary {
     stp: f64,
@@ -32,10 +29,7 @@ impl Summary {
     }
 }
 
-/// Names of policies that there are.
-///
-/// # Errors
-/// One that there isn't.
+/// Checks the policies' names.
 fn known(policies: &[String]) -> Result<&[String]> {
     for name in policies {
         if !POLICIES.iter().any(|entry| entry.name == name) {

@@ -18,8 +18,7 @@ struct Report {
     paper: Paper,
 }
 
-/// Re-runs it.
-///
+/// Carries out `scaf sim paper`.
 /// # Errors
 /// A damaged table in this build.
 pub fn run(flags: &SimPaper) -> Result<ExitCode> {
@@ -37,13 +36,13 @@ pub fn run(flags: &SimPaper) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Rows that the table has even if the paper has no number for them.
+/// Most rows of a table that is shown whole unless asked for all.
 const MOST_ROWS: usize = 60;
 
 fn table(paper: &Paper, all: bool) -> String {
     let mut table = output::plain_table(&["CONFIGURATION", "PROCESS", "WHAT", "OURS", "PAPER"]);
     let all = all || paper.rows.len() <= MOST_ROWS;
-    // Individual workloads only where there is something to compare them with; sets of them always.
+    // Individual workloads only with a number of the paper; sets of workloads always.
     let shown = paper.rows.iter().filter(|row| all || row.paper.is_some() || !row.process.contains('+'));
     for row in shown {
         table.add_row([

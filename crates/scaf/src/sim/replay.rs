@@ -21,7 +21,6 @@ struct Report {
     policies: Vec<Summary>,
 }
 
-/// What did happen.
 #[derive(Serialize)]
 struct Happened {
     policy: String,
@@ -30,10 +29,9 @@ struct Happened {
     programs: Vec<Recorded>,
 }
 
-/// Replays.
-///
+/// Carries out `scaf sim replay`.
 /// # Errors
-/// A file that is no trace, a policy that there isn't.
+/// A file that is no trace, or an unknown policy.
 pub fn run(flags: &SimReplay) -> Result<ExitCode> {
     let path = flags.file.display();
     let text = std::fs::read_to_string(&flags.file).with_context(|| format!("{path}"))?;

@@ -20,10 +20,9 @@ struct Report {
     policies: Vec<Summary>,
 }
 
-/// Simulates.
-///
+/// Carries out `scaf sim run`.
 /// # Errors
-/// A file that is no scenario, a policy that there isn't.
+/// A file that is no scenario, or an unknown policy.
 pub fn run(flags: &SimRun) -> Result<ExitCode> {
     let path = flags.file.display();
     let text = std::fs::read_to_string(&flags.file).with_context(|| format!("{path}"))?;
@@ -84,7 +83,6 @@ fn table(scenario: &Scenario, outcomes: &[Outcome]) -> String {
     format!("{}: {}\n{}\n{assumed}", scenario.name, scenario.description, output::trimmed(&table))
 }
 
-/// An outcome's decisions, a line each.
 fn trace(scenario: &Scenario, outcome: &Outcome) -> Result<String> {
     let mut text = String::new();
     for decision in &outcome.recorded {

@@ -12,7 +12,6 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What `--json` prints.
 #[derive(Serialize)]
 struct Told<'a> {
     decision: &'a Entry,
@@ -20,7 +19,6 @@ struct Told<'a> {
 }
 
 /// Carries out `scaf why`.
-///
 /// # Errors
 /// No daemon, no such program or decision, or one that is kept no more.
 pub fn run(flags: &cli::Why) -> Result<ExitCode> {
@@ -38,7 +36,6 @@ pub fn run(flags: &cli::Why) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The decision that is asked for.
 fn find(socket: &Path, flags: &cli::Why) -> Result<Entry> {
     let asked = daemon::decisions(socket, &Request::Decision(flags.at))?;
     let (oldest, latest) = (asked.oldest, asked.latest);
@@ -67,7 +64,7 @@ fn find(socket: &Path, flags: &cli::Why) -> Result<Entry> {
     }
 }
 
-/// What is kept of the decisions after number `after` and up to `last`.
+/// The kept decisions after number `after` and up to `last`.
 fn between(socket: &Path, mut after: u64, last: u64) -> Result<Vec<Entry>> {
     let mut all = Vec::new();
     while after < last {

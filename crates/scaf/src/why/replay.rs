@@ -1,4 +1,4 @@
-//! Makes a decision again: a fresh policy is given what was decided before it, and then the same.
+//! Makes a decision again: a new policy makes the kept decisions before it, and then this one.
 
 use scaf_policy::{Allocation, Dop, ProgramId, with_turns};
 use scafd::journal::Entry;
@@ -12,31 +12,30 @@ use std::fmt::Write;
 pub enum Replay {
     /// Each program gets the same again.
     Same {
-        /// Earlier decisions of the same policy that it was given.
+        /// Number of earlier decisions that were made again.
         given: u64,
-        /// Earlier ones that aren't kept.
+        /// Number of earlier decisions that aren't kept.
         missing: u64,
     },
-    /// Some get something else.
+    /// Some programs get something else.
     Differs {
-        /// As above.
+        /// As in `Same`.
         given: u64,
-        /// As above.
+        /// As in `Same`.
         missing: u64,
-        /// What each of these got, and what it gets.
+        /// What these programs got, and what they get now.
         shares: Vec<(ProgramId, Dop, Option<Dop>)>,
-        /// Whether others take turns, or otherwise.
+        /// Whether the turns differ.
         turns: bool,
     },
-    /// It can't be tried.
+    /// The decision can't be made again.
     Impossible {
         /// Why.
         why: String,
     },
 }
 
-/// Makes `entry`'s decision again; `kept` has what is kept of those before it, in their order, with it or
-/// without.
+/// Makes `entry`'s decision again. `kept` has the kept decisions before it, in order; others are ignored.
 pub fn of(entry: &Entry, kept: &[Entry]) -> Replay {
     let decision = &entry.decision;
     if entry.hidden > 0 {
@@ -70,7 +69,7 @@ pub fn of(entry: &Entry, kept: &[Entry]) -> Replay {
 }
 
 impl Replay {
-    /// In words, a line or two.
+    /// The result in words, in a line or two.
     pub fn text(&self) -> String {
         let mut text = String::from("\nmade again: ");
         let (given, missing) = match self {
@@ -109,7 +108,6 @@ mod tests {
     use super::*;
     use scaf_policy::{Decision, Gang, Machine, Program, Settings, by_name};
 
-    /// What `policy` decides about two programs that it sees getting better and worse.
     fn decided(policy: &str, count: u64) -> Vec<Entry> {
         let mut made = by_name(policy, &Settings::default()).unwrap();
         let mut dop = [4, 4];

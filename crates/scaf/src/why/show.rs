@@ -1,4 +1,4 @@
-//! A decision in words: what the policy was given about each program, and what it answered.
+//! A decision in words: what the policy knew about each program, and what it answered.
 
 use crate::output::printable;
 use scaf_policy::fusion::{Measured, Source};
@@ -6,7 +6,7 @@ use scaf_policy::{Dop, Objective, Program, Share};
 use scafd::journal::Entry;
 use std::fmt::Write;
 
-/// Numbers of the programs of that name, or the one of that number.
+/// Numbers of the programs with that name or number.
 pub fn ids(entry: &Entry, program: &str) -> Vec<u64> {
     let number = program.parse().ok();
     let programs = entry.decision.programs.iter().map(|program| program.id.0);
@@ -14,7 +14,7 @@ pub fn ids(entry: &Entry, program: &str) -> Vec<u64> {
     programs.filter(is).collect()
 }
 
-/// Contexts, in words.
+/// A number of contexts, in words.
 pub fn dop(dop: Dop) -> String {
     match dop {
         Dop::Unmanaged => "as without scaf".into(),
@@ -23,7 +23,7 @@ pub fn dop(dop: Dop) -> String {
     }
 }
 
-/// The decision; of its programs only the one that is named, if one is, and just the answer about the others.
+/// The decision in words; with `program`, only this program's facts, and just the answer about the others.
 pub fn text(entry: &Entry, program: Option<&str>) -> String {
     let decision = &entry.decision;
     let all = decision.programs.len();
@@ -62,7 +62,6 @@ fn name(entry: &Entry, program: &Program) -> String {
     format!("{} ({})", printable(name), program.id.0)
 }
 
-/// What was known of one program, and what it got.
 fn about(entry: &Entry, program: &Program, share: Option<&Share>) -> String {
     let mut text = format!("\n{}", name(entry, program));
     if let Some(share) = share {
@@ -106,7 +105,7 @@ fn limits(program: &Program) -> String {
     format!("{} to {} ({most}), weight {}", program.floor(), program.cap(), program.weight)
 }
 
-/// `4: 3.21 ±5% (curve), 8: ...`
+/// Such as `4: 3.21 ±5% (curve), 8: ...`.
 fn curve(points: &[Measured], sources: &[Vec<Source>]) -> String {
     let point = |(at, point): (usize, &Measured)| {
         let mut text = format!("{}: {:.2}", point.dop, point.speedup.value);

@@ -8,7 +8,6 @@ use std::path::Path;
 pub fn empty(group: &Path, to: &Path, files: &[&str]) {
     for file in files {
         for id in fs::read_to_string(group.join(file)).unwrap_or_default().lines() {
-            // One that has ended meanwhile needs no group.
             let _ = fs::write(to.join(file), id);
         }
     }

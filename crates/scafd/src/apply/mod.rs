@@ -1,9 +1,7 @@
 //! Changes the system: the affinity of programs' threads, and whether they run at all ([`gang`]). No other
-//! module of the daemon does. It has a dry run, and hands for a machine that passes for another ([`slow`]).
-//!
-//! A program that is given fewer PUs than it has of its own has all its threads' affinity *narrowed*. Threads
-//! that have bound themselves, so whose mask is neither the program's own nor the one we set, keep it. What
-//! was narrowed is noted for the [`guardian`] first, which gives it back if we are killed.
+//! module of the daemon does. A program that is given fewer PUs than its own has its threads' affinity
+//! *narrowed*. Threads that have bound themselves, whose mask is neither the program's own nor one that we
+//! set, keep it. What is narrowed is noted for the [`guardian`] first.
 
 pub mod gang;
 mod groups;
@@ -41,17 +39,13 @@ pub struct Target<'a> {
 /// The hands of the daemon.
 pub struct Apply {
     observer: Observer,
-    // In this order: the guardian ends when nobody holds its pipe any more.
     gangs: Option<Gangs>,
     hands: Hands,
 }
 
 enum Hands {
-    /// They set affinities.
     Real(Guardian),
-    /// They move threads to groups that pass for contexts.
     Slow(Slow),
-    /// They do nothing.
     Dry,
 }
 
@@ -109,7 +103,6 @@ impl Apply {
     }
 
     /// Sets the affinity of all threads to `mask`. Gives what the kernel took (within the cpuset).
-    ///
     /// # Errors
     /// The process is gone, or the kernel refuses.
     pub fn narrow(&mut self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
@@ -138,7 +131,6 @@ impl Apply {
     }
 
     /// Gives all threads the program's own affinity back.
-    ///
     /// # Errors
     /// As for [`Apply::narrow`]; the guardian keeps its note then.
     pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {
@@ -165,7 +157,6 @@ impl Apply {
             && affinity(pid).is_ok_and(|mask| mask != *own && masks.contains(&mask))
             && let Ok(stat) = self.observer.process(pid).stat()
         {
-            // A child that has just ended needs nothing.
             let known: Vec<&PuSet> = masks.iter().collect();
             let _ = sweep(&self.observer, pid, stat.starttime, &known, own);
         }

@@ -2,7 +2,6 @@
 
 /// Programs that can be attached at a time, and so narrowed or stopped.
 pub const MOST_PROGRAMS: usize = 1024;
-
 /// Affinities of ours that are remembered for each program. Every change moves the threads that have any of
-/// them, so a thread would have to be missed as often to be lost.
+/// them.
 pub const MASKS: usize = 8;

@@ -1,8 +1,6 @@
-//! The ways to stop a program for a while, and one program that is stopped by one of them.
-//!
-//! Groups are made within the program's own group, so that whatever limits hold for it go on to hold, and are
-//! called `scaf-gang-DAEMON-PROGRAM` by process ids. Only the program itself is moved there, with all its
-//! threads; children born there meanwhile are put back within a second ([`Held::evict`]).
+//! The ways to stop a program for a while, and one program stopped by one of them. A program's group is made
+//! within the group that it is in, so that its limits go on to hold, and is called `scaf-gang-DAEMON-PROGRAM`
+//! by process ids. Only the program is moved there; children born there are put back ([`Held::evict`]).
 
 use crate::apply::groups;
 use crate::observe::{Observer, cgroup};
@@ -13,13 +11,12 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// How the names of our groups begin.
+/// How the names of the daemon's groups begin.
 pub const NAME: &str = "scaf-gang-";
-
-/// Groups that are looked through when the daemon starts, at some 10 us each.
+/// Groups that are looked through when the daemon starts, some 10 us each.
 const MOST_GROUPS: u32 = 20_000;
 
-/// What the configuration says about it.
+/// Which way of stopping the configuration asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wish {
@@ -28,7 +25,7 @@ pub enum Wish {
     Auto,
     /// A freezer.
     Freezer,
-    /// Programs out of turn run where nobody else wants to.
+    /// `cpu.idle` or `cpu.shares`: programs out of turn run where nobody else wants to.
     Idle,
     /// Signals; for programs of the daemon's own user only.
     Signal,
@@ -38,12 +35,12 @@ pub enum Wish {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// Version 2 of control groups: `cgroup.freeze`. What is frozen can be killed at once, and debugged.
+    /// Version 2 of control groups: `cgroup.freeze`. A frozen program can be killed and debugged.
     FreezeV2,
     /// Version 1: the freezer. Signals, SIGKILL included, wait for the next turn.
     FreezeV1,
-    /// Version 1's `cpu.idle`: it isn't stopped, but runs only where nobody else wants to. Version 2 has it
-    /// too, but hands its controller on to threaded groups only, whose processes can't be listed.
+    /// Version 1's `cpu.idle`: the program runs only where nobody else wants to. Not in version 2, whose cpu
+    /// controller is for threaded groups only, of which processes can't be listed.
     IdleV1,
     /// Version 1 before Linux 5.15: the least `cpu.shares`.
     SharesV1,
@@ -59,12 +56,12 @@ impl Way {
         Way::ALL.iter().zip(1..).find(|(way, _)| **way == self).map_or(0, |(_, code)| code)
     }
 
-    /// The way of that number.
+    /// The way of that [`Way::code`].
     pub fn of_code(code: u32) -> Option<Way> {
         Way::ALL.get((code as usize).checked_sub(1)?).copied()
     }
 
-    /// What people call it.
+    /// Its name for people.
     pub fn name(self) -> &'static str {
         match self {
             Way::FreezeV2 => "cgroup.freeze (version 2)",
@@ -75,7 +72,7 @@ impl Way {
         }
     }
 
-    /// The hierarchy: a controller of version 1, or version 2 (empty). `None` without groups.
+    /// The controller of a version 1 hierarchy, or "" for version 2. `None` without groups.
     pub fn controller(self) -> Option<&'static str> {
         match self {
             Way::FreezeV2 => Some(""),
@@ -85,7 +82,7 @@ impl Way {
         }
     }
 
-    /// The file of a group, and what to write into it for stop and for go.
+    /// The file of a group, and what is written into it to stop and to go.
     fn switch(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Way::FreezeV2 => ("cgroup.freeze", "1", "0"),
@@ -96,7 +93,7 @@ impl Way {
         }
     }
 
-    /// Those that a wish means, the best one first.
+    /// The ways that a wish means, the best first.
     fn meant(wish: Wish) -> &'static [Way] {
         match wish {
             Wish::Auto | Wish::Freezer => &[Way::FreezeV2, Way::FreezeV1],
@@ -105,10 +102,9 @@ impl Way {
         }
     }
 
-    /// The first that this machine allows, by trying it on an empty group within our own.
-    ///
+    /// The first of them that this machine allows, tried on an empty group within the daemon's own.
     /// # Errors
-    /// There is none; a sentence for each that says why.
+    /// No way works; a sentence for each that says why.
     pub fn choose(root: &Path, wish: Wish) -> Result<Way, String> {
         let mut why = Vec::new();
         for way in Way::meant(wish) {
@@ -130,7 +126,7 @@ impl Way {
         made
     }
 
-    /// Makes a group, and gives the file that stops it.
+    /// Makes a group, and opens the file that stops it.
     fn make(self, group: &Path) -> io::Result<File> {
         let at = |path: &Path, error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
@@ -144,7 +140,7 @@ impl Way {
     }
 }
 
-/// The group that a program is in without us.
+/// The group that a program is in without scaf.
 fn home(root: &Path, pid: u32, controller: &str) -> io::Result<PathBuf> {
     let group = cgroup::group_of(root, pid, controller).ok_or_else(|| {
         io::Error::new(
@@ -152,7 +148,7 @@ fn home(root: &Path, pid: u32, controller: &str) -> io::Result<PathBuf> {
             "no such hierarchy of control groups, or the group is out of sight",
         )
     })?;
-    // A child of a program that takes turns, or a program of a daemon that was killed.
+    // The group may be the daemon's: of a program taking turns, its child, or one left by a killed daemon.
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let ours = group.file_name().is_some_and(|name| {
         let rest = name.to_string_lossy().strip_prefix(NAME).map(str::to_owned);
@@ -161,22 +157,21 @@ fn home(root: &Path, pid: u32, controller: &str) -> io::Result<PathBuf> {
     Ok(if ours { group.parent().map(Path::to_owned).unwrap_or(group) } else { group })
 }
 
-/// A program that can be stopped.
+/// A program that is stopped now and then.
 pub struct Held {
     way: Way,
     pid: u32,
     starttime: u64,
-    /// The switch, its group and the group around that; `None` for signals.
+    /// The file that stops it, its group and the group around that; `None` for signals.
     group: Option<(File, PathBuf, PathBuf)>,
-    /// Whether it is stopped, as far as we know.
+    /// Whether scaf has stopped it.
     pub stopped: bool,
 }
 
 impl Held {
     /// Takes hold of a program.
-    ///
     /// # Errors
-    /// It has ended, or the system doesn't let us; then it is as before.
+    /// It has ended, or the system refuses; then the program is as before.
     pub fn take(root: &Path, way: Way, pid: u32, starttime: u64) -> io::Result<Held> {
         let group = match way.controller() {
             None => {
@@ -215,25 +210,23 @@ impl Held {
         Ok(held)
     }
 
-    /// Whether it hasn't ended.
     fn is_there(&self, root: &Path) -> bool {
         Observer::new(root).process(self.pid).stat().is_ok_and(|stat| stat.starttime == self.starttime)
     }
 
-    /// When it started.
+    /// Its start time in clock ticks.
     pub fn starttime(&self) -> u64 {
         self.starttime
     }
 
-    /// Its group.
+    /// Its control group; `None` for signals.
     pub fn group(&self) -> Option<&Path> {
         self.group.as_ref().map(|(_, group, _)| group.as_path())
     }
 
-    /// Stops it, or lets it go on.
-    ///
+    /// Stops the program, or lets it go on.
     /// # Errors
-    /// What the kernel says: it has ended, mostly.
+    /// The kernel's: mostly that it has ended.
     pub fn set(&mut self, stopped: bool) -> io::Result<()> {
         let (_, stop, go) = self.way.switch();
         match &self.group {
@@ -246,7 +239,7 @@ impl Held {
         Ok(())
     }
 
-    /// Puts children back that were born in its group.
+    /// Moves children out that were born in its group.
     pub fn evict(&self) {
         let Some((_, group, home)) = &self.group else { return };
         let file = "cgroup.procs";
@@ -257,7 +250,7 @@ impl Held {
         }
     }
 
-    /// Lets it go for good. Gives its group if that can't be taken away yet: who was killed leaves later.
+    /// Lets it go for good. Gives its group if that can't be removed yet: a killed process leaves it later.
     pub fn release(mut self) -> Option<PathBuf> {
         let _ = self.set(false);
         let (_, group, _) = self.group.take()?;
@@ -265,8 +258,8 @@ impl Held {
     }
 }
 
-/// Sends SIGSTOP or SIGCONT, and says whether the process is stopped by us now. Somebody who was stopped by
-/// others stays so.
+/// Sends SIGSTOP or SIGCONT, and says whether scaf has the process stopped now. A process stopped by others
+/// is left so.
 fn signal(pid: u32, starttime: u64, stop: bool, stopped: bool) -> io::Result<bool> {
     if stop == stopped {
         return Ok(stopped);
@@ -287,18 +280,18 @@ fn signal(pid: u32, starttime: u64, stop: bool, stopped: bool) -> io::Result<boo
     Ok(stop)
 }
 
-/// Lets all that is in a group run, by whatever way it was stopped; for who finds it or inherits it.
+/// Lets all that is in a group run; for who finds or inherits the group.
 pub fn let_go(way: Way, group: &Path) {
     let (file, _, go) = way.switch();
     let _ = fs::write(group.join(file), go);
 }
 
-/// The same without a group.
+/// Lets a process run that was stopped by a signal.
 pub fn let_process_go(pid: u32, starttime: u64) {
     let _ = signal(pid, starttime, false, true);
 }
 
-/// Moves everyone out of a group and takes it away. False if it isn't empty yet.
+/// Moves all processes out of a group and removes it. False if it isn't empty yet.
 pub fn take_away(group: &Path) -> bool {
     if let Some(home) = group.parent() {
         groups::empty(group, home, &["cgroup.procs"]);
@@ -309,9 +302,8 @@ pub fn take_away(group: &Path) -> bool {
     }
 }
 
-/// Takes away groups of daemons that have ended without their guardians having done it. To be called while
-/// there are none of our own: those that seem so are of an earlier daemon with our process id. False where
-/// there are more than [`MOST_GROUPS`], of which those nearest to the top were looked through.
+/// Removes groups left by daemons that have ended. To be called before this daemon makes any: groups with its
+/// process id are an earlier daemon's. False if some of more than [`MOST_GROUPS`] were not looked at.
 pub fn sweep(root: &Path, way: Way) -> bool {
     let own = std::process::id().to_string();
     let Some(mount) = way.controller().and_then(|controller| cgroup::mount(root, controller)) else {

@@ -3,8 +3,7 @@ use crate::observe::clock::cpu_ns;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// A root folder in which a process is in a group of one hierarchy, and its own group for turns is there
-/// already, as the kernel would have made it.
+/// A root folder with a process in a group of one hierarchy, and the group for its turns in place.
 fn root(
     mount: &str,
     options: &str,
@@ -41,12 +40,10 @@ fn both_versions_files_are_written_for_stop_and_go() {
         assert_eq!((read("cgroup.procs"), read(file)), ("77".into(), go.into()), "{way:?}");
         held.set(true).unwrap();
         assert!(held.stopped && read(file) == stop, "{way:?}");
-        // A child is put back, the program isn't.
         fs::write(group.join("cgroup.procs"), "77\n78\n").unwrap();
         let home = group.parent().unwrap().join("cgroup.procs");
         held.evict();
         assert_eq!(fs::read_to_string(&home).unwrap(), "78");
-        // The folder isn't a group, so that it can't be taken away with its files.
         assert_eq!(held.release().as_deref(), Some(group.as_path()));
         assert_eq!(read(file), go);
     }
@@ -63,7 +60,6 @@ fn a_later_process_of_the_same_number_is_left_alone() {
 fn whoever_a_daemon_left_behind_is_let_go_and_those_of_living_ones_are_not_touched() {
     let (root, own) = root("cgroup2", "rw", "", 77, &[]);
     let living = root.path().join("sys/cg/a/b");
-    // Process 77 is there.
     let groups = ["sys/cg/a/scaf-gang-99-1", "sys/cg/a/b/c/d/scaf-gang-99-2", "sys/cg/a/b/scaf-gang-77-3"];
     let groups = groups.map(|group| root.path().join(group));
     groups.iter().for_each(|group| fs::create_dir_all(group).unwrap());
@@ -130,7 +126,6 @@ fn a_real_program_stops_goes_on_and_is_where_it_was() {
         let starttime = Observer::new(Path::new("/")).process(program.pid()).stat().unwrap().starttime;
         let mut held = Held::take(Path::new("/"), way, program.pid(), starttime).unwrap();
         held.set(true).unwrap();
-        // Threads stop where they next leave the kernel, which takes a moment.
         while program.ran_ns() != 0 {}
         assert_eq!(program.ran_ns(), 0, "{way:?}");
         held.set(false).unwrap();

@@ -34,7 +34,6 @@ pub enum Trouble {
 }
 
 /// Whether some thread of a process has bound itself: its mask is none of `known`.
-///
 /// # Errors
 /// There is no such process.
 pub fn bound_thread(observer: &Observer, pid: u32, known: &[&PuSet]) -> io::Result<Option<(u32, PuSet)>> {
@@ -48,11 +47,9 @@ pub fn bound_thread(observer: &Observer, pid: u32, known: &[&PuSet]) -> io::Resu
     Ok(None)
 }
 
-/// Sets every thread of a process whose mask is one of `known` to `mask`. A thread that is created meanwhile
-/// has its creator's old or new mask, so the list is read until it has nothing new, at most 3 times.
-///
-/// Gives the mask as the kernel took it for the first thread that was set (within its cpuset), if any was.
-/// Not the main thread's: that one may have bound itself.
+/// Sets every thread of a process whose mask is one of `known` to `mask`. A thread created meanwhile has its
+/// creator's old or new mask, so the list is read until it has nothing new, at most 3 times. Gives the mask
+/// that the kernel took for the first thread that was set, if any; the main thread may have bound itself.
 pub(crate) fn sweep(
     observer: &Observer,
     pid: u32,
@@ -120,7 +117,6 @@ mod tests {
         let pus: Vec<u32> = all.iter().collect();
         let [first, .., last] = pus[..] else { return };
         let only = |pu: u32| -> PuSet { pu.to_string().parse().unwrap() };
-        // One thread missed by an earlier change of ours, and one that has bound itself elsewhere.
         let spawn = |mask: PuSet| {
             let (tell, told) = channel();
             let (end, ended) = channel::<()>();
@@ -138,7 +134,6 @@ mod tests {
         let pid = std::process::id();
         let starttime = observer.process(pid).stat().unwrap().starttime;
         let older: PuSet = "1001".parse().unwrap();
-        // PU 1000 isn't there, so the kernel takes less.
         let wanted: PuSet = format!("{first},1000").parse().unwrap();
         let taken = sweep(&observer, pid, starttime, &[&older, &only(last)], &wanted).unwrap();
         assert_eq!(taken, Some(only(first)));

@@ -16,7 +16,6 @@ impl Daemon {
             Request::Snapshot => {
                 let mut snapshot = self.snapshot();
                 if !self.may_steer(peer) {
-                    // What counters say of a program in use is not for other users to see.
                     let others = snapshot.programs.iter_mut().filter(|program| program.uid != peer.uid);
                     others.for_each(|program| program.counters = None);
                 }
@@ -104,7 +103,6 @@ impl Daemon {
         }
     }
 
-    /// Contexts that can be given away now, at least 1.
     pub(super) fn capacity(&self) -> u32 {
         let config = &self.parts.config;
         let busy = if config.count_load { self.load.taken() } else { 0 };

@@ -13,8 +13,7 @@ use crate::talk::Peer;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello};
 
-/// How far up a newcomer's ancestors are looked at for a program that it may have inherited an affinity from,
-/// and how far down a program's descendants are freed of it.
+/// How far up a newcomer's ancestors, and down a leaver's descendants, inherited affinities are looked for.
 pub(super) const GENERATIONS: usize = 8;
 
 impl Daemon {
@@ -90,7 +89,6 @@ impl Daemon {
         Ok(())
     }
 
-    /// The first program after an idle time: nothing from before it counts.
     fn wake(&mut self) {
         self.tsc.refine();
         self.refresh_limits();
@@ -103,11 +101,9 @@ impl Daemon {
         }
     }
 
-    /// A program's own affinity, and the one of ours that it was born with, if any.
     fn own_affinity(&self, pid: u32, stat: &Stat, hello: &Hello) -> anyhow::Result<(PuSet, Option<PuSet>)> {
         let told = PuSet::from_words(&hello.own);
         let own = if told.is_empty() { affinity(pid)? } else { told };
-        // After an exec it may have looked before we gave it its own back.
         if let Some(formerly) = self.former.own(pid, stat.starttime, &own)
             && affinity(pid).is_ok_and(|now| now != own)
         {
@@ -184,7 +180,6 @@ impl Daemon {
                 verdict.independent.len()
             );
         }
-        // Before the word that makes them count.
         if let Some(pages) = self.parts.talk.pages(job.id.0) {
             pages.set_independent(&verdict.independent);
         }
@@ -194,8 +189,8 @@ impl Daemon {
         }
     }
 
-    /// Lets programs go that have become another user's since they attached: what they may ask for and are
-    /// due was that user's. They come anew by themselves. Once a second, a microsecond each.
+    /// Lets programs go whose user has changed since they attached: what they may ask for was that user's.
+    /// They attach anew by themselves. Once a second, a microsecond each.
     pub(super) fn let_go_of_others(&mut self) {
         let other = |program: &&Program| {
             self.observer.process(program.identity.pid).uid().is_ok_and(|uid| uid != program.identity.uid)
@@ -229,7 +224,6 @@ impl Daemon {
         self.load.detach(id, clock::now_ns(), program.contexts());
         if self.registry.is_empty() {
             self.load.reset();
-            // Nobody is left to decide for.
             self.take_turns(&scaf_policy::Allocation::default());
         }
         true
@@ -240,14 +234,13 @@ impl Daemon {
         for id in std::mem::take(&mut self.newcomers) {
             if !self.parts.talk.welcome(id.0) {
                 self.depart(id);
-                // Its share is given to the others at the next tick.
             }
         }
     }
 }
 
-/// Whether the process that has the peer's id now is the one that connected. Up to 10 s lie between the two,
-/// in which that one may have ended and its id been given to another process, even another user's.
+/// Whether the process that has the peer's id is the one that connected, up to 10 s ago: its id may have been
+/// given to another process, even another user's.
 fn check_identity(peer: &Peer, starttime: u64, uid: u32) -> anyhow::Result<()> {
     anyhow::ensure!(
         starttime <= peer.accepted,
@@ -262,7 +255,6 @@ fn check_identity(peer: &Peer, starttime: u64, uid: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Age of a process in seconds, given when it started in clock ticks since the machine did.
 fn age_s(starttime: u64) -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let now_s = now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9;
@@ -277,7 +269,6 @@ mod tests {
     fn a_later_process_and_another_users_are_not_the_one_that_connected() {
         let peer = Peer { pid: 7, uid: 1000, gid: 1000, accepted: 500 };
         assert!(check_identity(&peer, 499, 1000).is_ok());
-        // Started and connected within one tick of 10 ms.
         assert!(check_identity(&peer, 500, 1000).is_ok());
         assert!(check_identity(&peer, 501, 1000).unwrap_err().to_string().contains("has ended"));
         for uid in [0, 1001] {

@@ -1,7 +1,7 @@
 //! Allocate, place, apply and publish.
 //!
-//! Those who lose contexts come first: their smaller grant is published and their affinity narrowed before
-//! anybody's grows, so that at no moment two programs are sent to the same context on purpose.
+//! Those who lose contexts come first, so that at no moment two programs are sent to the same context on
+//! purpose.
 
 use super::state::Daemon;
 use crate::apply::{Target, Trouble, mask_words};
@@ -14,7 +14,6 @@ use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
 
 impl Daemon {
-    /// How many contexts each program gets, and what is to be kept of that; without those left alone.
     pub(super) fn allocate(&mut self) -> (Allocation, Option<Entry>) {
         let requests: Vec<_> =
             self.registry.iter().filter(|p| p.reach.alone.is_none()).map(|p| p.request()).collect();
@@ -22,7 +21,6 @@ impl Daemon {
             return (Allocation::default(), None);
         }
         self.decisions += 1;
-        // By the programs' clock, which in slow motion is a slower one.
         let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.apply.pace();
         let units = self.ground.units.clone();
         let machine = Machine { capacity: self.capacity(), now_s, units, gang: self.gang() };
@@ -47,7 +45,6 @@ impl Daemon {
         (allocation, Some(entry))
     }
 
-    /// Keeps a decision with what became of it.
     pub(super) fn note(&mut self, entry: Option<Entry>) {
         let Some(mut entry) = entry else { return };
         (entry.since, entry.objective, entry.floor) =
@@ -66,7 +63,6 @@ impl Daemon {
         self.journal.add(entry, owners);
     }
 
-    /// Which PUs.
     pub(super) fn place(&mut self, allocation: &Allocation) -> BTreeMap<ProgramId, PuSet> {
         let wants: Vec<Want> = allocation
             .shares
@@ -93,8 +89,8 @@ impl Daemon {
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
 
-    /// Takes note of everybody's new grant, and gives whose changed, those who lose contexts first. Who is
-    /// only told something else about the same contexts is told at once.
+    /// Takes note of everybody's new grant and tells those whose grant changed, those who lose contexts
+    /// first.
     pub(super) fn regrant(
         &mut self,
         allocation: &Allocation,
@@ -177,7 +173,6 @@ impl Daemon {
         }
     }
 
-    /// Sets a program's affinity as its grant has it.
     pub(super) fn set_affinity(&mut self, id: ProgramId) {
         let Some(program) = self.registry.get_mut(id) else { return };
         program.phase.late_ns = None;
@@ -190,7 +185,6 @@ impl Daemon {
             Ok(set) => {
                 program.grant.affinity_set(set, clock::now_ns());
             }
-            // The end of its connection will tell, or its clock at the next tick.
             Err(Trouble::Gone(_)) => {}
             Err(trouble) => {
                 warning!("program {} is left alone: {trouble}", id.0);
@@ -202,9 +196,7 @@ impl Daemon {
     /// Gives a program its own affinity back and takes it out of all decisions.
     pub(super) fn leave_alone(&mut self, id: ProgramId, why: String) {
         let Some(program) = self.registry.get_mut(id) else { return };
-        // Some of its threads may have a new mask by now, some the one before.
         program.grant.set = None;
-        // What can't be given back is said when it departs, and the guardian keeps its note.
         let _ = self.parts.apply.restore(&target_of(program));
         program.reach.alone = Some(why.clone());
         program.grant.lent = false;
@@ -238,7 +230,6 @@ impl Daemon {
     }
 }
 
-/// A program's threads, for [`crate::apply`].
 pub(super) fn target_of(program: &crate::registry::Program) -> Target<'_> {
     Target {
         pid: program.identity.pid,

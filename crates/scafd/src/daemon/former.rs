@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 /// Programs that are remembered after they have left.
 const MOST: usize = 64;
 
-/// A program that has left.
 struct Former {
     pid: u32,
     starttime: u64,
@@ -15,7 +14,6 @@ struct Former {
     masks: Vec<PuSet>,
 }
 
-/// The latest of them.
 #[derive(Default)]
 pub(super) struct Formers(VecDeque<Former>);
 

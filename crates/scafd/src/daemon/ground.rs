@@ -11,15 +11,14 @@ pub(super) struct Ground {
 }
 
 impl Ground {
-    /// Kept from one decision to the next: of 1,024 PUs, it takes 0.1 ms to find out.
     pub fn of(machine: &Topology, pus: &PuSet) -> Ground {
         let topology = machine.restrict(pus);
         Ground { units: topology.units(), topology }
     }
 }
 
-/// The topology as `read` gives it if that which is known lacks some of `pus`. PUs that it lacks as well are
-/// `strange`, and no reason to read it once more.
+/// The topology as `read` gives it if the known one lacks some of `pus`. PUs that it lacks as well are
+/// `strange`, and no reason to read it again.
 pub(super) fn grown<E>(
     known: &Topology,
     pus: &PuSet,

@@ -1,10 +1,9 @@
 //! Programs that lose contexts while a library of theirs, a BLAS, is in a call on several threads.
 //!
 //! Such a call can't be made smaller, and its threads wait for each other by spinning: folded onto one
-//! context, a Cholesky factorisation of 70 ms takes 2 s. The library is told of the new grant at once, and
-//! its next call follows it. So the program keeps its affinity until its threads are no more than its
-//! contexts, which is when the call has ended and the threads that spin for the next one (20 to 30 ms) have
-//! gone to sleep; or for [`LONGEST`].
+//! context, a Cholesky factorisation of 70 ms takes 2 s. The library is told of the new grant at once, for
+//! its next call. The program keeps its affinity until its threads are no more than its contexts, 20 to 30 ms
+//! after the call's end, or for [`LONGEST`].
 
 use super::state::Daemon;
 use crate::observe::clock;
@@ -12,12 +11,9 @@ use scaf_policy::ProgramId;
 use scaf_proto::runtimes::{Kind, Promise};
 use std::time::Duration;
 
-/// Longest wait. So long others have to put up with threads beside theirs; a longer call goes on folded.
 const LONGEST: Duration = Duration::from_secs(1);
-
 /// Time between two looks.
 pub(super) const LOOK: Duration = Duration::from_millis(15);
-
 /// Threads of a program that are asked whether they run, 6 us each.
 const MOST_THREADS: usize = 12;
 
@@ -26,7 +22,6 @@ impl Daemon {
     pub(super) fn waits_for_calls(&mut self, id: ProgramId) -> bool {
         let late = self.is_in_calls(id);
         let Some(program) = self.registry.get_mut(id) else { return false };
-        // A wait isn't begun anew by every decision.
         let until = program.phase.late_ns.unwrap_or_else(|| clock::now_ns() + LONGEST.as_nanos() as u64);
         program.phase.late_ns = (late && clock::now_ns() < until).then_some(until);
         program.phase.late_ns.is_some()
@@ -43,7 +38,6 @@ impl Daemon {
         }
     }
 
-    /// Whether somebody waits.
     pub(super) fn is_late(&self) -> bool {
         self.registry.iter().any(|program| program.phase.late_ns.is_some())
     }
@@ -60,9 +54,7 @@ impl Daemon {
             follows |= blas && runtime.promise == Promise::Follows;
             at_work |= blas && runtime.at_work > dop;
         }
-        // It takes the library up to 0.1 s to notice calls. Threads outside of all regions are its own.
         let in_region = || pages.read().is_some_and(|page| page.1.iter().flatten().any(|slot| slot.team > 0));
-        // While it waits it isn't asked again: it may have found out before us that the call has ended.
         let known = program.phase.late_ns.is_some()
             || at_work && (follows || program.phase.came_at_work)
             || follows && !in_region();

@@ -1,8 +1,7 @@
 //! Contexts lent while their program is in a serial phase; they go back at once when it enters a region.
 //!
-//! A tick finds out who is in such a phase ([`crate::registry::Phase::listen`]), the policy may give such a
-//! program one context, and the program's grant says so. A program whose grant says so sends one packet when
-//! it enters a region. A decision takes as long as for a program that arrives, about 1 ms.
+//! A tick finds out who is in such a phase ([`crate::registry::Phase::listen`]), and the policy may leave
+//! such a program one context. A program whose grant says so sends a packet when it enters a region.
 
 use super::state::Daemon;
 use crate::observe::clock;
@@ -10,12 +9,11 @@ use crate::observe::process::Process;
 use crate::registry::Program;
 use scaf_policy::ProgramId;
 
-/// Threads of a program that are asked whether they run, once a second at 6 us each: so many of the first and
-/// of the last, for the first may all be its team's, asleep, while others work.
+/// Threads of a program that are asked whether they run, 6 us each: so many of the first and of the last. The
+/// first may all be a sleeping team's.
 const MOST_THREADS: usize = 12;
 
 impl Daemon {
-    /// A program says that it has entered a region. It counts only if the program has something to get back.
     pub(super) fn entered(&mut self, id: ProgramId) {
         if let Some(program) = self.registry.get_mut(id).filter(|program| program.grant.lent) {
             program.phase.is_parallel(clock::now_ns());
@@ -23,7 +21,6 @@ impl Daemon {
         }
     }
 
-    /// Finds programs that entered a region after the tick that found them serial and before their grant.
     pub(super) fn find_returned(&mut self) {
         for program in self.registry.iter_mut().filter(|program| program.grant.lent) {
             if let Some(page) = self.parts.talk.pages(program.identity.id.0).and_then(|pages| pages.read()) {
@@ -44,8 +41,8 @@ impl Daemon {
     }
 }
 
-/// Takes a program for serial no more if several of its threads want to run: by other means than OpenMP's,
-/// for which it enters no region. On a machine that is busy, or with one context, no clock shows that.
+/// Takes a program for serial no more if several of its threads want to run, by other means than OpenMP's. On
+/// a busy machine, or with one context, no clock shows that.
 pub(super) fn doubt(program: &mut Program, process: &Process) {
     if program.phase.serial && process.runnable(MOST_THREADS) > 1 {
         program.phase.is_parallel(clock::now_ns());

@@ -8,12 +8,10 @@ use crate::observe::{Limits, Observer};
 use scaf_policy::PuSet;
 
 impl Daemon {
-    /// Reads limits again, and the topology where there is a new PU; programs may then run on other PUs.
     pub(super) fn refresh_limits(&mut self) {
         self.limits = if self.parts.pretended {
             Limits { pus: self.parts.topology.all(), quota: None }
         } else {
-            // Our own affinity is unreadable only on machines beyond MAX_PUS: there, all that we know.
             let own = crate::observe::affinity(0).unwrap_or_else(|_| self.parts.topology.all());
             let mut limits = self.observer.limits(&own);
             self.follow_machine(&limits.pus);
@@ -29,7 +27,6 @@ impl Daemon {
         for program in self.registry.iter_mut() {
             let (grant, pid) = (&program.grant, program.identity.pid);
             program.reach.follow(&pus, pretended, |own| {
-                // It may have bound its threads meanwhile, or before it attached.
                 let known: Vec<&PuSet> = std::iter::once(own).chain(&grant.masks).collect();
                 (!unbound).then(|| why_bound(&self.observer, pid, own, &known)).flatten()
             });

@@ -1,8 +1,7 @@
 //! The daemon: one thread, one loop, whose whole pass is on this page.
 //!
-//! Whoever comes or goes is acted on at once; efficiencies and load are taken in at every tick (4 a second by
-//! default), and there are no ticks while no program is attached. A pass of the loop is
-//! observe > estimate > allocate > place > apply > publish.
+//! Arrivals and departures are acted on at once, efficiencies and load at every tick (4 a second by default;
+//! none while no program is attached). A pass is observe > estimate > allocate > place > apply > publish.
 
 mod answer;
 mod arrive;
@@ -28,7 +27,6 @@ use std::time::Instant;
 
 impl Daemon {
     /// Runs until a signal or idleness ends it, and leaves everything as it was.
-    ///
     /// # Errors
     /// The kernel refuses to wait for events; everything is restored then, too.
     pub fn run(mut self) -> anyhow::Result<()> {
@@ -77,7 +75,6 @@ impl Daemon {
         self.settle();
         self.find_returned();
         if self.free_spinning() | self.free_unstoppable() {
-            // The others have another share now.
             self.timers.tick_now();
         }
         self.stop |= self.idle_deadline().is_some_and(|at| Instant::now() >= at);

@@ -4,10 +4,8 @@ use std::collections::VecDeque;
 
 /// Most that is remembered of one user, and of all.
 const OF_ONE: usize = 64;
-/// See [`OF_ONE`].
 const OF_ALL: usize = 1024;
 
-/// Users, and what was learned of each, the latest last.
 pub(super) struct PerUser<T>(VecDeque<(u32, T)>);
 
 impl<T> Default for PerUser<T> {
@@ -17,7 +15,6 @@ impl<T> Default for PerUser<T> {
 }
 
 impl<T: PartialEq> PerUser<T> {
-    /// What is known of this user's programs.
     pub fn of(&self, uid: u32) -> impl Iterator<Item = &T> {
         self.0.iter().filter(move |known| known.0 == uid).map(|known| &known.1)
     }
@@ -34,14 +31,12 @@ impl<T: PartialEq> PerUser<T> {
         self.0.drain(..surplus);
     }
 
-    /// Adds what was learned in earlier lives of the daemon, as far as there is room: this life counts more.
     pub fn add_older(&mut self, uid: u32, new: T) {
         if self.of(uid).count() < OF_ONE && self.0.len() < OF_ALL && self.of(uid).all(|known| *known != new) {
             self.0.push_front((uid, new));
         }
     }
 
-    /// Forgets what of this user's isn't to be kept.
     pub fn retain(&mut self, uid: u32, keep: impl Fn(&T) -> bool) {
         self.0.retain(|known| known.0 != uid || keep(&known.1));
     }

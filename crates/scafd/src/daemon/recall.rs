@@ -22,7 +22,6 @@ impl Daemon {
             return;
         }
         if guessed && program.evidence.tie.past().is_none() {
-            // It is another program than it was taken for.
             program.forget_past();
         }
         if let Ok(file) = self.observer.process(program.identity.pid).executable() {
@@ -35,8 +34,8 @@ impl Daemon {
         }
     }
 
-    /// The same for a newcomer whose executable was inspected before: an inspection takes 30 ms, and this
-    /// answer is there before its first region.
+    /// The same for a newcomer whose executable was inspected before: the answer is there before its first
+    /// region.
     pub(super) fn recall_at_once(&mut self, id: ProgramId) {
         let (Some(program), Some(remember)) = (self.registry.get_mut(id), &mut self.parts.remember) else {
             return;
@@ -51,7 +50,6 @@ impl Daemon {
         }
     }
 
-    /// Asks what there was no room to ask before.
     pub(super) fn recall_later(&mut self) {
         if let Some(remember) = &mut self.parts.remember {
             self.registry.iter_mut().for_each(|program| ask(remember, program));
@@ -79,7 +77,6 @@ impl Daemon {
         changed
     }
 
-    /// Keeps what a program taught.
     pub(super) fn keep(&mut self, program: &mut Program) {
         keep(self.parts.remember.as_mut(), program);
     }
@@ -88,7 +85,6 @@ impl Daemon {
         self.registry.iter_mut().for_each(|program| keep(self.parts.remember.as_mut(), program));
     }
 
-    /// The same once a minute.
     pub(super) fn keep_from_time_to_time(&mut self) {
         if self.timers.keep_is_due() {
             self.keep_all();
@@ -116,7 +112,6 @@ impl Daemon {
     }
 }
 
-/// Asks what is known of a program, if that wasn't asked yet.
 fn ask(remember: &mut Remember, program: &mut Program) {
     if let Some(key) = program.evidence.tie.question().cloned()
         && remember.ask(Ask::Recall { id: program.identity.id, uid: program.identity.uid, key })

@@ -66,18 +66,15 @@ pub struct Daemon {
     /// Number of the first decision by the policy that is in force.
     pub(super) policy_since: u64,
     pub(super) journal: Journal,
-    /// Programs that wait for their welcome until the decision about them is made.
     pub(super) newcomers: Vec<ProgramId>,
     /// Programs that have left lately and were narrowed at some time.
     pub(super) former: Formers,
-    /// Loops in which a program waited for itself while it was folded: the next one is found out sooner.
     pub(super) spinners: PerUser<String>,
-    /// Files that programs were started from, and the fingerprints of the code in these as an inspection by
-    /// that user found them: no other user is to rely on that.
+    /// Executables, and their code's fingerprints as an inspection by that user found them: no other user
+    /// relies on it.
     pub(super) executables: PerUser<(FileId, String)>,
     pub(super) timers: Timers,
     pub(super) stop: bool,
-    /// Who takes turns now.
     pub(super) turns: Option<Turns>,
 }
 

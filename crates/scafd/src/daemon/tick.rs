@@ -1,8 +1,7 @@
 //! What is done at every tick: observe, estimate, and follow grants until they are in effect.
 //!
-//! With 100 programs at 4 ticks a second this may cost 2% of a core, so that per program and tick there is
-//! one page to copy and one clock to read (2 us); what needs /proc is done once a second, or only where a
-//! team is larger than its DoP.
+//! With 100 programs at 4 ticks a second this may cost 2% of a core: per program and tick one page is copied
+//! and one clock read (2 us). What needs /proc is done once a second, or where a team is larger than its DoP.
 
 use super::arrive::GENERATIONS;
 use super::decide::target_of;
@@ -26,16 +25,10 @@ use scaf_proto::rows::RowCopy;
 
 /// Threads of a program that are asked for children, once a second at 6 us each.
 const FORKERS: usize = 16;
-
 /// Processes of one generation that are looked at: a program with more children isn't worth a tick's time.
 const MOST_CHILDREN: usize = 64;
-
-/// For how long after a change threads may still appear that were created before it.
 const YOUNG_NS: u64 = 1_000_000_000;
-
-/// For how long a program that has got nowhere is looked at every 10 ms; then at every tick.
 const SUSPECT_NS: u64 = 150_000_000;
-
 /// Contexts that others may be busy on, beyond those taken from programs, before programs are disturbed.
 const CROWDED: f64 = 0.6;
 
@@ -54,14 +47,12 @@ impl Daemon {
             match self.observer.sample(&self.limits.pus, programs.into_iter(), self.inspector.children()) {
                 Ok((sample, gone)) => {
                     for id in gone {
-                        // Its connection lives on in a child, say.
                         self.parts.talk.close(id.0);
                         self.depart(id);
                     }
                     if !self.parts.pretended {
                         let mut managed = sample.clone();
                         for program in self.registry.iter().filter(|p| p.reach.alone.is_some()) {
-                            // Nobody sizes it, so what it uses is not there to be given away.
                             managed.cpu_ns.remove(&program.identity.id);
                         }
                         self.load.update(managed);
@@ -86,8 +77,8 @@ impl Daemon {
         sample
     }
 
-    /// Reads the report pages. First all are copied, a microsecond each, and then they are made sense of:
-    /// what is decided by is of one moment.
+    /// Reads the report pages. All are copied first, a microsecond each, so that what decides is of one
+    /// moment.
     pub(super) fn estimate(&mut self, sample: Sample) {
         let experiments = match self.parts.config.experiments {
             When::Off => false,
@@ -103,7 +94,6 @@ impl Daemon {
         let (now, crowded) = (Moment::now(), self.is_crowded());
         for (program, copied) in self.registry.iter_mut().zip(pages) {
             let cpu_ns = sample.cpu_ns.get(&program.identity.id).copied();
-            // A step is for one interval, whatever comes of it.
             let stepped = program.evidence.steps.now.take().is_some();
             let Some(copied) = copied else { continue };
             let (was_serial, process) = (program.phase.serial, self.observer.process(program.identity.pid));
@@ -160,8 +150,7 @@ impl Daemon {
         }
     }
 
-    /// Whether programs have contexts that others are busy on, as until load that has just come is noticed:
-    /// how long anything took then says nothing, and is not to be remembered for later runs.
+    /// Whether programs have contexts that others are busy on: how long anything took then isn't remembered.
     fn is_crowded(&self) -> bool {
         let granted: f64 = self.registry.iter().filter_map(|program| program.grant.dop).map(f64::from).sum();
         let load = self.load.contexts_now();
@@ -192,7 +181,6 @@ impl Daemon {
         let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
         let gangs = self.parts.config.gang == Some(Gang::Auto) && self.can_take_turns();
         let mut found = Vec::new();
-        // Those that aren't folded, too: whatever was noted of them is forgotten then.
         for program in self.registry.iter_mut().filter(|p| p.code.spins.is_some()) {
             if program.grant.set.is_some()
                 && let Some(page) =
@@ -224,14 +212,12 @@ impl Daemon {
         !found.is_empty()
     }
 
-    /// Whether a program may turn out to be such a one within the next moments.
     pub(super) fn suspects_spinning(&self) -> bool {
         let now_ns = clock::now_ns();
         let young = |since_ns: u64| now_ns.saturating_sub(since_ns) < SUSPECT_NS;
         self.registry.iter().any(|program| program.phase.stuck.is_some_and(|stuck| young(stuck.since_ns)))
     }
 
-    /// Threads that were created just before a change, or by a thread that we leave alone.
     fn follow_threads(&mut self) {
         let now_ns = clock::now_ns();
         for program in self.registry.iter_mut() {
@@ -263,12 +249,10 @@ impl Daemon {
     fn free_children(&mut self) {
         let now_ns = clock::now_ns();
         for program in self.registry.iter() {
-            // A child may have been born just before its parent was given everything back.
             let lately = program.grant.moved_ns.is_some_and(|at| now_ns.saturating_sub(at) < 2 * YOUNG_NS);
             if program.grant.masks.is_empty() || (program.grant.set.is_none() && !lately) {
                 continue;
             }
-            // A shell may have forked on before it was freed itself, so grandchildren are looked at too.
             let mut family = vec![program.identity.pid];
             for _ in 0..GENERATIONS {
                 family = family
@@ -285,15 +269,12 @@ impl Daemon {
     }
 }
 
-/// A program's page and its rows, as they were at one moment.
 type Copied = (Page, Vec<RowCopy>);
 
-/// `None` if there is nothing to read.
 fn copied(pages: &Pages) -> Option<Copied> {
     Some((pages.read()?, pages.rows().read().collect()))
 }
 
-/// After everything was copied, by the clock of the pages and by that of grants.
 struct Moment {
     ticks: u64,
     ns: u64,
@@ -305,8 +286,8 @@ impl Moment {
     }
 }
 
-/// Takes in what a program's page says, and gives what its regions did; `None` where that says nothing of its
-/// speedup: by its clocks and counters, a program that takes turns stands still while others have theirs.
+/// Takes in what a program's page says, and gives what its regions did; `None` for a program that takes
+/// turns, whose clocks and counters stand still while others run.
 fn take_in(
     program: &mut Program,
     (page, rows): Copied,

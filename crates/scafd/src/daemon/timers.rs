@@ -4,18 +4,12 @@ use std::time::{Duration, Instant};
 
 /// How often limits are read again and children looked for.
 const SLOW: Duration = Duration::from_secs(1);
-
-/// How often what programs teach while they run is kept.
 const KEEP: Duration = Duration::from_secs(60);
-
 /// For how long after a change its taking effect is looked for every [`LOOK`].
 const WATCH: Duration = Duration::from_millis(500);
-/// See [`WATCH`].
 pub(super) const LOOK: Duration = Duration::from_millis(10);
-
-/// Between two decisions because of programs that return from a serial phase lies at least this time. A
-/// program can return once for each tick in which it seems serial, so that one alone can't cause more than
-/// five a second; this is for hundreds of them.
+/// Least time between two decisions because of programs that return from serial phases, which may be
+/// hundreds.
 const REST: Duration = Duration::from_millis(5);
 
 /// What is due when.
@@ -25,9 +19,7 @@ pub(super) struct Timers {
     next_keep: Instant,
     watch_until: Instant,
     idle_since: Instant,
-    /// Some program has left its serial phase, and is to get its contexts back.
     returning: bool,
-    /// Not before then.
     next_return: Instant,
 }
 
@@ -54,8 +46,8 @@ impl Timers {
         self.next_tick = Instant::now();
     }
 
-    /// A tick has begun; the next one follows at `rate_hz`. One that was stopped or starved makes up for one
-    /// tick, not for all that were missed.
+    /// A tick has begun; the next follows at `rate_hz`. A late one makes up for one tick, not for all that
+    /// were missed.
     pub fn ticked(&mut self, rate_hz: f64) {
         let period = Duration::from_secs_f64(1.0 / rate_hz);
         self.next_tick += period;
@@ -65,7 +57,6 @@ impl Timers {
         }
     }
 
-    /// The first program has come after an idle time.
     pub fn wake(&mut self, rate_hz: f64) {
         self.next_tick = Instant::now() + Duration::from_secs_f64(1.0 / rate_hz);
         self.next_slow = Instant::now() + SLOW;
@@ -79,7 +70,6 @@ impl Timers {
         due
     }
 
-    /// The same for keeping what programs teach.
     pub fn keep_is_due(&mut self) -> bool {
         let now = Instant::now();
         let due = now >= self.next_keep + KEEP;
@@ -87,7 +77,6 @@ impl Timers {
         due
     }
 
-    /// Grants have changed.
     pub fn watch(&mut self) {
         self.watch_until = Instant::now() + WATCH;
     }
@@ -96,7 +85,6 @@ impl Timers {
         Instant::now() < self.watch_until
     }
 
-    /// Somebody is to get contexts back.
     pub fn returns(&mut self) {
         self.returning = true;
     }

@@ -19,8 +19,7 @@ impl Daemon {
         if self.can_take_turns() { self.parts.config.gang.unwrap_or_default() } else { Gang::Off }
     }
 
-    /// Leaves programs alone that can't be stopped for others' turns: they would run all the time, and the
-    /// others would be stopped for them. True if there was one.
+    /// Leaves programs alone that can't be stopped for others' turns. True if there was one.
     pub(super) fn free_unstoppable(&mut self) -> bool {
         let failed = self.parts.apply.gangs().map(Gangs::failed).unwrap_or_default();
         for (member, why) in &failed {

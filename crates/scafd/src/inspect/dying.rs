@@ -1,16 +1,14 @@
 //! Helpers that were killed but have not ended yet.
 //!
-//! A kill is not an end: a process that reads from a file system whose server doesn't answer (its user's own,
-//! by FUSE) may stay as long as that server likes. So nobody waits for it, but looks from time to time.
+//! A killed process that reads from a file system whose server doesn't answer (FUSE) may stay. So nobody
+//! waits for it.
 
 use std::process::Child;
 use std::time::{Duration, Instant};
 
 /// First pause between two looks; it doubles up to [`LONGEST`]. An ordinary helper ends within 1 ms.
 const FIRST: Duration = Duration::from_millis(1);
-/// See [`FIRST`].
 const LONGEST: Duration = Duration::from_secs(10);
-
 /// How long the daemon's end may be held up.
 const AT_THE_END: Duration = Duration::from_millis(200);
 
@@ -21,7 +19,6 @@ struct One {
     pause: Duration,
 }
 
-/// Those that are not reaped yet.
 #[derive(Default)]
 pub(super) struct Dying {
     all: Vec<One>,
@@ -30,7 +27,6 @@ pub(super) struct Dying {
 impl Dying {
     /// Kills a helper of user `uid`, and reaps it when it has ended.
     pub(super) fn kill(&mut self, uid: u32, mut child: Child, now: Instant) {
-        // Whoever can't be killed has ended.
         let _ = child.kill();
         if !ended(&mut child) {
             self.all.push(One { uid, child, next: now + FIRST, pause: FIRST });
@@ -54,7 +50,6 @@ impl Dying {
         self.all.iter().map(|one| one.next).min()
     }
 
-    /// Those that are not reaped yet.
     pub(super) fn children(&self) -> impl Iterator<Item = u32> {
         self.all.iter().map(|one| one.child.id())
     }
@@ -66,7 +61,6 @@ impl Dying {
 }
 
 impl Drop for Dying {
-    /// Gives them a moment, then leaves them to whoever inherits the daemon's children.
     fn drop(&mut self) {
         let until = Instant::now() + AT_THE_END;
         loop {
@@ -79,7 +73,6 @@ impl Drop for Dying {
     }
 }
 
-/// An error says that there is nothing to wait for.
 fn ended(child: &mut Child) -> bool {
     !matches!(child.try_wait(), Ok(None))
 }
@@ -108,7 +101,6 @@ mod tests {
     #[test]
     fn one_that_does_not_end_is_looked_at_less_and_less_often_and_let_go_at_the_end() {
         let mut dying = Dying::default();
-        // Not killed, it stands for one that can't be.
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = rustix::process::Pid::from_child(&child);
         let mut now = Instant::now();

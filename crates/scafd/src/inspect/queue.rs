@@ -1,7 +1,6 @@
 //! Who is inspected next. Pure.
 //!
-//! Every user has a line of jobs of its own, and the lines take turns, so that a user with a thousand
-//! programs, or with programs that hold their helpers up, delays nobody else's.
+//! Every user has a line of jobs, and the lines take turns, so that no user delays others' programs.
 
 use scaf_policy::ProgramId;
 use std::collections::VecDeque;
@@ -21,7 +20,6 @@ pub struct Job {
     pub modules: u8,
 }
 
-/// The jobs that wait.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     /// Users with jobs, none of them empty; whose turn it is stands in front.

@@ -14,7 +14,6 @@ pub struct Cgroup {
     pub cpuset: Option<PuSet>,
 }
 
-/// A mounted hierarchy and our place in it.
 struct Hierarchy {
     mount: PathBuf,
     group: PathBuf,
@@ -48,9 +47,8 @@ pub fn read(root: &Path) -> Cgroup {
     found
 }
 
-/// A group of the cpu controller below which we may make others, and whether it is version 2's: our own in
-/// version 1; in version 2, where only the top one may have both processes and groups, that one as far as we
-/// see. `None` if there is none.
+/// A group of the cpu controller below which groups can be made, and whether it is version 2's: in version 1
+/// the daemon's own, in version 2 the topmost one that is seen.
 pub fn cpu_group(root: &Path) -> Option<(PathBuf, bool)> {
     let groups = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mounts = read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
@@ -65,7 +63,7 @@ pub fn cpu_group(root: &Path) -> Option<(PathBuf, bool)> {
 }
 
 /// The group of a process in the hierarchy of a version-1 controller, or in version 2's where `controller` is
-/// empty. `None` if there is no such hierarchy, or the group lies outside of what we see of it.
+/// empty.
 pub fn group_of(root: &Path, pid: u32, controller: &str) -> Option<PathBuf> {
     let groups = read_to_string(root.join("proc").join(pid.to_string()).join("cgroup")).ok()?;
     let mounts = read_to_string(root.join("proc/self/mountinfo")).ok()?;
@@ -124,8 +122,7 @@ fn hierarchy(groups: &str, mounts: &str, controller: &str) -> Option<Hierarchy> 
     })
 }
 
-/// The folders from our group up to the mount point. A group that isn't there (it lies outside of a
-/// container's view) leaves the mount point.
+/// The folders from our group up to the mount point.
 fn levels(root: &Path, hierarchy: &Hierarchy) -> Vec<PathBuf> {
     let mount = root.join(hierarchy.mount.strip_prefix("/").unwrap_or(&hierarchy.mount));
     hierarchy.group.ancestors().map(|group| mount.join(group)).filter(|folder| folder.is_dir()).collect()
@@ -136,7 +133,6 @@ fn unescape(text: &str) -> String {
     text.replace("\\040", " ")
 }
 
-/// "max 100000" or "150000 100000".
 fn cpu_max(text: &str) -> Option<f64> {
     let mut fields = text.split_whitespace();
     let quota = fields.next()?.parse().ok()?;

@@ -6,9 +6,8 @@ pub fn now_ns() -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// CPU time that all threads of a process have used, in nanoseconds; `None` if there is no such process.
-///
-/// One system call of 0.3 us, and exact; /proc/PID/stat costs 20 us and counts in hundredths of a second.
+/// CPU time that all threads of a process have used, in nanoseconds; `None` if there is no such process. One
+/// exact system call of 0.3 us; /proc/PID/stat costs 20 us and counts in hundredths of a second.
 pub fn cpu_ns(pid: u32) -> Option<u64> {
     let pid = i32::try_from(pid).ok().filter(|pid| *pid > 0)?;
     // The kernel's encoding of "CPU clock of the process PID, in scheduler time" (CPUCLOCK_SCHED is 2).
@@ -35,8 +34,7 @@ pub fn own_ns(children: impl Iterator<Item = u32>) -> u64 {
         + children.filter_map(cpu_ns).sum::<u64>()
 }
 
-/// Clock ticks since the machine started, as `/proc/PID/stat` counts them for the start of a process: whole
-/// ones, and with the time that the machine slept.
+/// Clock ticks since the machine started, sleep included: what `/proc/PID/stat` has as a process's start.
 pub fn boot_ticks() -> u64 {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let hz = rustix::param::clock_ticks_per_second();
@@ -85,8 +83,8 @@ impl Tsc {
         ticks as f64 / self.per_ns * 1e-9
     }
 
-    /// When the counter was at `then`, on CLOCK_MONOTONIC in nanoseconds, given that it is at `now` at
-    /// `now_ns`. A time in the future is taken for now.
+    /// CLOCK_MONOTONIC in ns when the counter was at `then`, given that it is at `now` at `now_ns`; at most
+    /// `now_ns`.
     pub fn when(&self, then: u64, now: u64, now_ns: u64) -> u64 {
         now_ns.saturating_sub((now.saturating_sub(then) as f64 / self.per_ns) as u64)
     }

@@ -1,8 +1,7 @@
 //! How many contexts unmanaged processes use: the PUs' busy time less the CPU time of managed programs.
 //!
-//! Pure. A [`Sample`] is what the machine said at one moment; [`Load::update`] takes the newest one, and all
-//! the rest is arithmetic. Kept only while programs are attached: [`Load::reset`] forgets everything, so that
-//! the first sample after an idle hour isn't compared with one from before it.
+//! Pure. A [`Sample`] is what the machine said at one moment. [`Load::reset`] forgets everything, so that the
+//! first sample after an idle hour isn't compared with one before it.
 
 use scaf_policy::efficiency::LowPass;
 use scaf_policy::{ProgramId, PuSet};
@@ -19,13 +18,13 @@ pub struct Sample {
     pub busy_s: f64,
     /// CPU time of each managed program, in nanoseconds, from any start.
     pub cpu_ns: BTreeMap<ProgramId, u64>,
-    /// CPU time of the daemon and its children, in nanoseconds, from any start. An inspection of a large
-    /// program keeps a PU busy for 0.2 s: that is no reason to take the PU away from the program.
+    /// CPU time of the daemon and its children, in ns, from any start: inspecting a program is no unmanaged
+    /// load.
     pub own_ns: u64,
 }
 
-/// Contexts busy with unmanaged work between two samples, at least 0; `None` where they are not apart in
-/// time, or not of the same PUs: one that has come brings all the time that it was ever busy.
+/// Contexts busy with unmanaged work between two samples; `None` where they are not apart in time or not of
+/// the same PUs, since a new PU brings all the time that it was ever busy.
 pub fn unmanaged(now: &Sample, last: &Sample) -> Option<f64> {
     if now.pus != last.pus {
         return None;
@@ -48,7 +47,6 @@ pub struct Load {
     last: Option<Sample>,
     /// CPU time of programs that left since `last`, in seconds.
     left_s: f64,
-    /// Load of programs that have become managed, as far as the filter still holds it.
     forgotten: f64,
     taken: u32,
 }
@@ -70,7 +68,6 @@ impl Load {
             let dt = now.t_ns.saturating_sub(last.t_ns) as f64 * 1e-9;
             if let Some(raw) = unmanaged(&now, last) {
                 self.filter.update(dt, (raw - self.left_s / dt).max(0.0));
-                // What is to be forgotten fades as the filter does.
                 self.forgotten *= 1.0 - dt / (self.rc_s + dt);
                 self.taken = contexts(self.contexts_now(), self.taken);
             }
@@ -79,8 +76,8 @@ impl Load {
         self.last = Some(now);
     }
 
-    /// A program became managed that has used `cpu_ns` so far and is `age_s` seconds old. From its start it
-    /// was part of the unmanaged load; that part is taken back.
+    /// A program became managed that has used `cpu_ns` in `age_s` seconds: its part of the unmanaged load is
+    /// taken back.
     pub fn attach(&mut self, id: ProgramId, now_ns: u64, cpu_ns: u64, age_s: f64) {
         let Some(last) = &mut self.last else { return };
         let age_s = age_s.max(1e-3);
@@ -89,7 +86,6 @@ impl Load {
         // Within the running interval it counts as managed from the beginning.
         let before_s = rate * since_s.min(age_s);
         last.cpu_ns.insert(id, cpu_ns.saturating_sub((before_s * 1e9) as u64));
-        // Of a load that began `age` ago the filter holds 1 - exp(-age / RC).
         let earlier_s = (age_s - since_s).max(0.0);
         if self.filter.value().is_some() && self.rc_s > 0.0 {
             self.forgotten += rate * (1.0 - (-earlier_s / self.rc_s).exp());
@@ -97,8 +93,8 @@ impl Load {
         self.taken = contexts(self.contexts_now(), self.taken);
     }
 
-    /// A program left at `now_ns` that had at most `dop` contexts. Its clock is gone, so it is taken to have
-    /// used them all since the last sample: too little unmanaged load for one interval rather than a phantom.
+    /// A program left at `now_ns` that had at most `dop` contexts; it is taken to have used them all since
+    /// the last sample: too little unmanaged load for one interval rather than a phantom.
     pub fn detach(&mut self, id: ProgramId, now_ns: u64, dop: u32) {
         if let Some(last) = &mut self.last
             && last.cpu_ns.remove(&id).is_some()
@@ -146,12 +142,9 @@ mod tests {
     fn managed_time_is_not_unmanaged() {
         let last = sample(10, 100.0, &[(A, 5 * S)]);
         assert_eq!(unmanaged(&sample(12, 103.0, &[(A, 7 * S)]), &last), Some(0.5));
-        // A program without an earlier clock has used nothing that we know of.
         assert_eq!(unmanaged(&sample(12, 102.0, &[(A, 5 * S), (ProgramId(2), 9 * S)]), &last), Some(1.0));
-        // Clocks of different kinds disagree a little; less than nothing is nothing.
         assert_eq!(unmanaged(&sample(12, 101.0, &[(A, 8 * S)]), &last), Some(0.0));
         assert_eq!(unmanaged(&last, &last), None);
-        // A second PU is there again, busy for 1,000 s since the machine was started.
         let [one, two] = ["0", "0-1"].map(|pus| pus.parse::<PuSet>().unwrap());
         let last = Sample { pus: one, ..last };
         let now = Sample { pus: two, ..sample(11, 1_101.0, &[(A, 6 * S)]) };
@@ -190,7 +183,6 @@ mod tests {
             load.update(sample(t, t as f64, &[]));
         }
         assert_eq!(load.taken(), 1);
-        // It was all the newcomer's serial phase: 19.5 s of CPU time in 19.5 s.
         load.attach(A, 19 * S + S / 2, 19 * S + S / 2, 19.5);
         assert!(load.contexts_now() < 0.01, "{}", load.contexts_now());
         assert_eq!(load.taken(), 0);

@@ -1,7 +1,6 @@
 //! Reads the system: the only module of the daemon that does.
 //!
-//! Files are read below a root folder, which is `/` in the daemon and a folder of files in the tests. What is
-//! made of the numbers is pure and stands in [`load`]; times come from [`clock`].
+//! Files are read below a root folder: `/` in the daemon, a folder of files in the tests.
 
 pub mod cgroup;
 pub mod clock;
@@ -33,7 +32,7 @@ impl Limits {
     }
 }
 
-/// The eyes of the daemon.
+/// Reads files and clocks.
 #[derive(Clone, Debug)]
 pub struct Observer {
     root: PathBuf,
@@ -61,7 +60,6 @@ impl Observer {
     /// What may be given away, given the daemon's own affinity.
     pub fn limits(&self, affinity: &PuSet) -> Limits {
         let mut pus = affinity.clone();
-        // Where there is no such file (or nothing in it that we know), it says nothing.
         if let Ok(online) = self.set("sys/devices/system/cpu/online") {
             pus = pus.intersection(&online);
         }
@@ -76,7 +74,6 @@ impl Observer {
     }
 
     /// Time that `pus` were busy since the machine started, in seconds.
-    ///
     /// # Errors
     /// `/proc/stat` cannot be read.
     pub fn busy_s(&self, pus: &PuSet) -> io::Result<f64> {
@@ -85,7 +82,6 @@ impl Observer {
     }
 
     /// One sample for the load model; also says which programs' processes are gone.
-    ///
     /// # Errors
     /// As for [`Observer::busy_s`].
     pub fn sample(
@@ -116,7 +112,7 @@ impl Observer {
         counters::Counting::new(&self.root, chosen)
     }
 
-    /// The processes.
+    /// A process; nothing is read yet.
     pub fn process(&self, pid: u32) -> process::Process {
         process::Process::new(&self.root, pid)
     }
@@ -135,7 +131,6 @@ pub fn processor(root: &Path) -> String {
 }
 
 /// Affinity of a thread or (by its main thread) of a process; 0 for the calling thread.
-///
 /// # Errors
 /// There is no such thread, or it has PUs beyond [`scaf_proto::MAX_PUS`].
 pub fn affinity(tid: u32) -> io::Result<PuSet> {

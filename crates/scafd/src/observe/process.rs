@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// One process; nothing is read before it is asked for, and a process may end at any time.
+/// One process, which may end at any time; nothing is read before it is asked for.
 #[derive(Clone, Debug)]
 pub struct Process {
     folder: PathBuf,
@@ -38,7 +38,6 @@ impl Process {
     }
 
     /// Reads `/proc/PID/stat`.
-    ///
     /// # Errors
     /// There is no such process, or the file is not what it was when this was written.
     pub fn stat(&self) -> io::Result<Stat> {
@@ -51,12 +50,10 @@ impl Process {
     /// Whether it is stopped by a signal or by a debugger.
     pub fn is_stopped(&self) -> bool {
         let text = read_to_string(self.folder.join("stat")).unwrap_or_default();
-        // Its name, which may contain anything, ends with the last parenthesis.
         text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
     }
 
     /// Bytes of memory that it has, and those of them that are its own alone: neither files' nor shared.
-    ///
     /// # Errors
     /// As for [`Process::stat`].
     pub fn memory(&self) -> io::Result<(u64, u64)> {
@@ -67,7 +64,6 @@ impl Process {
     }
 
     /// Its executable, as a file: the same until somebody changes or replaces it.
-    ///
     /// # Errors
     /// There is no such process, or it isn't ours to look at.
     pub fn executable(&self) -> io::Result<FileId> {
@@ -76,7 +72,6 @@ impl Process {
     }
 
     /// A hash of the arguments that it was started with.
-    ///
     /// # Errors
     /// There is no such process.
     pub fn arguments(&self) -> io::Result<u64> {
@@ -84,16 +79,13 @@ impl Process {
     }
 
     /// Its effective user.
-    ///
     /// # Errors
     /// There is no such process.
     pub fn uid(&self) -> io::Result<u32> {
-        // The folder itself belongs to the effective user even where the files in it are root's (man 5 proc).
         Ok(std::fs::metadata(&self.folder)?.uid())
     }
 
     /// Ids of its threads.
-    ///
     /// # Errors
     /// There is no such process.
     pub fn threads(&self) -> io::Result<Vec<u32>> {
@@ -103,7 +95,6 @@ impl Process {
 
     /// Processes that its threads forked, looking at its first `most` threads.
     pub fn children(&self, most: usize) -> Vec<u32> {
-        // The kernel lists a child with the thread that forked it.
         let mut children = Vec::new();
         for thread in self.threads().unwrap_or_default().into_iter().take(most) {
             let file = self.folder.join("task").join(thread.to_string()).join("children");
@@ -131,7 +122,6 @@ impl Process {
     pub fn name(&self) -> String {
         let exe = read_link(self.folder.join("exe")).ok();
         let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
-        // Of an executable that was replaced while it runs, the link says so.
         exe.map(|name| name.trim_end_matches(" (deleted)").to_owned())
             .or_else(|| Some(read_to_string(self.folder.join("comm")).ok()?.trim().to_owned()))
             .filter(|name| !name.is_empty())
@@ -150,7 +140,6 @@ fn memory(text: &str) -> Option<(u64, u64)> {
 /// The name in parentheses may contain blanks and parentheses itself; fields count from behind the last one.
 fn parse(text: &str) -> Option<Stat> {
     let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_whitespace().collect();
-    // man 5 proc counts from 1 and the field behind the parenthesis is the third.
     let field = |n: usize| fields.get(n - 3);
     Some(Stat {
         parent: field(4)?.parse().ok()?,
@@ -183,7 +172,6 @@ mod tests {
         let me = Process::new(Path::new("/"), std::process::id());
         assert!(me.stat().unwrap().threads >= 1);
         assert!(me.memory().is_ok_and(|(resident, private)| resident > private && private > 0));
-        // This thread.
         assert!(me.runnable(usize::MAX) >= 1 && me.runnable(0) == 0);
         assert!(me.threads().unwrap().contains(&std::process::id()));
         assert!(!me.name().is_empty());

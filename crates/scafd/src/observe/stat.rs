@@ -2,10 +2,8 @@
 
 use scaf_policy::PuSet;
 
-/// Clock ticks that `pus` were busy since the machine started, given the text of `/proc/stat`.
-///
-/// Busy is user, nice, system, irq and softirq. Steal is time that the hypervisor took: nothing that runs
-/// here used it. Guest time is in user already.
+/// Clock ticks that `pus` were busy since the machine started, given the text of `/proc/stat`: user, nice,
+/// system, irq and softirq. Steal is the hypervisor's time, and guest time is in user already.
 pub fn busy_ticks(text: &str, pus: &PuSet) -> u64 {
     text.lines()
         .filter_map(|line| line.strip_prefix("cpu")?.split_once(' '))

@@ -38,8 +38,8 @@ impl Code {
         Code { teams: Teams::Pending, thread_local: true, spins: None, rigid, exact, inspected: 0, modules }
     }
 
-    /// Takes note of the number of modules met. True if there are more than were inspected. 255 are all that
-    /// the grant has room for, so that a client can't keep the helpers busy.
+    /// Takes note of the number of modules met. True if there are more than were inspected, up to 255, which
+    /// is all that the grant has room for.
     pub fn meets(&mut self, modules: u32) -> bool {
         let more = self.modules < modules.min(u8::MAX.into());
         self.modules = if more { modules } else { self.modules };

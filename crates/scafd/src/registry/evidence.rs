@@ -22,7 +22,6 @@ const STEADY: f64 = 0.9;
 /// What is known of a program's speedup.
 #[derive(Clone, Debug)]
 pub struct Evidence {
-    /// Memory of its report page.
     meter: Meter,
     /// Memory of its page's rows, and what they said.
     pub regions: RegionMeter,
@@ -44,13 +43,11 @@ pub struct Evidence {
     pub steps: Steps,
     /// Latest reading of its report page.
     pub seen: Option<Seen>,
-    /// What its useful time comes to.
     useful: Useful,
     /// Whether the latest interval was spent by a team from before the grant.
     astray: bool,
     /// Whether it has had a region or other work, as of the interval that was measured last.
     stage: Stage,
-    /// Its CPU clock at the latest tick, in nanoseconds.
     cpu_ns: u64,
 }
 
@@ -109,7 +106,7 @@ impl Evidence {
     }
 
     /// Takes in a reading and its interval's efficiency on `contexts`, if it is to be `judged` by that and no
-    /// team from before the grant spent it (`astray`). The interval after that doesn't count either.
+    /// team from before the grant spent it (`astray`), nor the interval before.
     pub(super) fn measured(&mut self, seen: &Seen, contexts: u32, judged: bool, astray: bool) {
         self.stage = self.stage.next(seen.last_team > 0);
         let begins = self.stage == Stage::Begins;
@@ -178,7 +175,6 @@ impl Evidence {
         self.observed.forget_past();
     }
 
-    /// What is known of its speedup, for people.
     pub(super) fn curve_for_people(&self, natural: u32) -> Vec<control::CurvePoint> {
         let ran_at = self.observed.dops();
         if self.efficiency().is_none() && ran_at.is_empty() {
@@ -200,7 +196,6 @@ impl Evidence {
         all.into_iter().take(MOST_POINTS).filter_map(point).collect()
     }
 
-    /// What its counters say, for people.
     pub(super) fn counters(&self) -> Option<control::Counters> {
         let rates = self.counters.latest()?;
         let speedup = self.counters.speedup();

@@ -13,8 +13,8 @@ pub struct Grant {
     pub pus: PuSet,
     /// Affinity that we have set, where it isn't the program's own.
     pub set: Option<PuSet>,
-    /// This and the ones that we had set before, the latest last: a thread that was created while the others
-    /// were being moved may have any of them. See [`Grant::remember`].
+    /// This and earlier ones, the latest last: threads created during a change may have any. See
+    /// [`Grant::remember`].
     pub masks: Vec<PuSet>,
     /// When its affinity was changed last.
     pub moved_ns: Option<u64>,
@@ -28,11 +28,8 @@ pub struct Grant {
     pub affinity_ns: Option<u64>,
     /// When it was in effect.
     pub effective_ns: Option<u64>,
-    /// Whether contexts were added by the latest change.
     grew: bool,
-    /// Promised regions left when it was granted.
     promised: u64,
-    /// All regions left when it was granted.
     regions: u64,
     /// Whether the program is told to say when it enters a region; see [`super::Program::is_lent`].
     pub lent: bool,
@@ -40,7 +37,6 @@ pub struct Grant {
     pub reason: String,
 }
 
-/// A region that runs on for so long after a change isn't waited for.
 pub(super) const LONG_REGION_NS: u64 = 100_000_000;
 
 impl Grant {
@@ -62,8 +58,7 @@ impl Grant {
         self.epoch = self.epoch.wrapping_add(1).max(1);
     }
 
-    /// Takes note of a decision, given the latest reading of the program's page. True if DoP or PUs changed,
-    /// so that it has to be applied.
+    /// Takes note of a decision, given the latest reading of the page. True if DoP or PUs changed.
     pub fn change(&mut self, dop: Option<u32>, pus: PuSet, seen: Option<&Seen>, now_ns: u64) -> bool {
         let resized = self.dop != dop || self.epoch == 0;
         if !resized && self.pus == pus {
@@ -82,8 +77,8 @@ impl Grant {
         true
     }
 
-    /// What the program's page says at the moment of a grant: regions that it left since the latest tick were
-    /// entered before that.
+    /// What the page says at the moment of a grant: regions that it left since the last tick were entered
+    /// before.
     pub fn made_at(&mut self, seen: &Seen) {
         (self.promised, self.regions) = (seen.promised, seen.regions);
     }
@@ -101,21 +96,19 @@ impl Grant {
         }
         self.set = set;
         self.moved_ns = Some(now_ns);
-        // A thread that was being created meanwhile is counted before it is listed, so the next tick looks at
-        // them all once more, whatever their number.
+        // A thread created meanwhile is counted before it is listed, so the next tick looks at all once more.
         self.threads = 0;
         self.affinity_ns.get_or_insert(now_ns);
     }
 
-    /// Finds out whether the grant is in effect at `now_ns`, for a program that has `natural` contexts alone;
-    /// `team` is the latest reading of its page where its teams are resized and it has had one, and
-    /// `team_since_ns` when that team first had its size. A region caught by a smaller grant is folded, which
-    /// is in effect with the affinity; only if it soon ends does the smaller team count that follows it.
+    /// Finds out whether the grant is in effect at `now_ns`, for a program that has `natural` contexts alone.
+    /// `team` is the latest reading where teams are resized, and `team_since_ns` when that team first had its
+    /// size. A region caught by a smaller grant is folded, which is in effect with the affinity, unless it
+    /// soon ends.
     pub fn settle(&mut self, team: Option<Seen>, natural: u32, team_since_ns: u64, now_ns: u64) {
         let (None, Some(affinity_ns)) = (self.effective_ns, self.affinity_ns) else { return };
         let (Some(dop), Some(seen)) = (self.dop, team) else {
-            // It isn't managed, is folded, or has no team that we know of: it has yet to enter a region, or
-            // entered its first before it attached. The affinity is all there is.
+            // It isn't managed, is folded, or has yet to enter a region: the affinity is all there is.
             self.effective_ns = Some(affinity_ns);
             return;
         };
@@ -126,7 +119,6 @@ impl Grant {
             && seen.last_team > dop
             && now_ns.saturating_sub(affinity_ns) > LONG_REGION_NS;
         if promised || caught {
-            // It keeps its team, so the affinity is all there is.
             self.effective_ns = Some(affinity_ns);
         } else if there {
             self.effective_ns = Some(affinity_ns.max(team_since_ns));

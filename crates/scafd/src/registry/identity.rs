@@ -36,8 +36,8 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// What the user may wish. A daemon for all users lets nobody but root put a program before those of
-    /// others; to stand back (a smaller weight, a maximum) is free.
+    /// What the user may wish: a daemon for all users lets nobody but root put a program before those of
+    /// others.
     #[must_use]
     pub fn permitted(self, scope: Scope, uid: u32) -> Wishes {
         match scope {

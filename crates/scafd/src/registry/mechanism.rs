@@ -1,5 +1,4 @@
-//! How a program's DoP is carried out: as its client tells of its latest region, and what the daemon itself
-//! does.
+//! How a program's DoP is carried out: as its client tells of its latest region, and by the daemon itself.
 
 use super::code::Teams;
 use super::program::Program;
@@ -17,7 +16,6 @@ impl Program {
         if let Some(why) = &self.code.rigid {
             return (Mechanism::Gang, why.clone());
         }
-        // A team that is larger than the grant was chosen under another one, or keeps its size: it is folded.
         let larger = self.evidence.seen.filter(|seen| seen.team > dop);
         let told = self.evidence.seen.and_then(|seen| seen.mechanism);
         if let Some(told) = told.filter(|told| larger.is_none() && !told.reason().is_empty()) {

@@ -1,8 +1,7 @@
 //! What a program is doing: mainly whether it is in a serial phase, so that a policy may lend its contexts.
 //!
-//! A program that is outside of parallel regions may still compute on many threads, by other means than
-//! OpenMP. So what its CPU clock says counts as well; and how many of its threads want to run
-//! ([`crate::daemon`]), for on a busy machine no clock tells.
+//! A program outside of parallel regions may still compute on many threads by other means. So its CPU clock
+//! counts as well, and on a busy machine, how many of its threads want to run ([`crate::daemon`]).
 
 use super::stuck::Stuck;
 use crate::estimate::Seen;
@@ -11,11 +10,9 @@ use crate::estimate::Seen;
 const QUIET_NS: u64 = 200_000_000;
 /// Contexts that a serial program is busy on, at most: one, and what its idle threads take until they sleep.
 const BUSY: f64 = 1.25;
-
-/// A phase that is over so soon after it was found was not worth moving everybody: the program isn't serial
-/// again for this time, and after each further such phase for twice as long, up to the second time.
+/// After a phase that was over this soon, the program isn't taken for serial for this time, and after each
+/// further such phase for twice as long, up to the second time.
 const SHORT_NS: u64 = 1_000_000_000;
-/// See [`SHORT_NS`].
 const MOST_REST_NS: u64 = 32_000_000_000;
 
 /// The beginning of a time without parallel regions.
@@ -23,7 +20,6 @@ const MOST_REST_NS: u64 = 32_000_000_000;
 struct Quiet {
     /// In nanoseconds of CLOCK_MONOTONIC.
     since_ns: u64,
-    /// [`Seen::progress`] then.
     progress: u64,
 }
 
@@ -32,7 +28,6 @@ struct Quiet {
 pub struct Phase {
     /// Whether it has been outside of parallel regions for a whole tick, and still is.
     pub serial: bool,
-    /// Since when it has been outside of parallel regions; see [`Phase::listen`].
     quiet: Option<Quiet>,
     began_ns: Option<u64>,
     /// For how long, and until when, it isn't taken for serial.
@@ -50,8 +45,8 @@ pub struct Phase {
 
 impl Phase {
     /// Finds out, at a tick, whether it is in a serial phase; never before its first region, when libraries
-    /// that are being loaded count the PUs that they may have for good. `seen` is the interval before
-    /// `now_ns`, in which it used `cpu_s` of CPU time; `None` if that isn't known, and then it isn't serial.
+    /// count their PUs. `seen` is the interval before `now_ns`, in which it used `cpu_s` of CPU time if
+    /// known; if not, it isn't serial.
     pub fn listen(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
         let busy = cpu_s.is_none_or(|cpu_s| cpu_s > BUSY * seen.interval.dt_s);
         if busy || seen.in_region || seen.last_team == 0 {
@@ -59,7 +54,6 @@ impl Phase {
             return;
         }
         let began = Quiet { since_ns: now_ns, progress: seen.progress };
-        // What was left in this interval is no whole tick.
         let quiet = self.quiet.filter(|quiet| quiet.progress == seen.progress).unwrap_or(began);
         self.quiet = Some(quiet);
         self.serial = now_ns.saturating_sub(quiet.since_ns) >= QUIET_NS && now_ns >= self.rests_until_ns;
@@ -110,7 +104,6 @@ mod tests {
         assert!(p.phase.serial && p.request().serial && !p.is_lent());
         grant(&mut p, 1, 2 * TICK_NS);
         assert!(p.is_lent() && !p.phase.has_returned(&quiet(7)));
-        // In a region, or one has begun and ended meanwhile.
         assert!(
             p.phase.has_returned(&Seen { in_region: true, ..quiet(7) }) && p.phase.has_returned(&quiet(8))
         );
@@ -125,7 +118,6 @@ mod tests {
     fn short_phases_are_let_be_for_longer_and_longer() {
         let mut p = program(1);
         let mut found = Vec::new();
-        // Two ticks without regions, and one with.
         for at in 0..400 {
             let progress = at / 3;
             p.phase.listen(&Seen { in_region: at % 3 == 2, ..quiet(progress) }, Some(1.0), at * TICK_NS);
@@ -133,7 +125,6 @@ mod tests {
         }
         let rests: Vec<u64> = found.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(found.len() <= 9 && rests.is_sorted(), "{found:?}");
-        // A long one makes up for them.
         let mut at = 600;
         while !p.phase.serial || p.phase.began_ns.is_some_and(|began| at * TICK_NS < began + SHORT_NS) {
             p.phase.listen(&quiet(999), Some(1.0), at * TICK_NS);
@@ -181,7 +172,6 @@ mod tests {
             Some(Seen { interval: Interval { parallel_s: 0.0, ..quiet(7).interval }, ..quiet(7) });
         p.ran(&[]);
         assert_eq!(of_one(&p), 0.0);
-        // A policy that lends nothing has it judged by its serial phases, too.
         grant(&mut p, 2, 2 * TICK_NS);
         p.ran(&[]);
         assert_eq!(of_one(&p), 1.0);

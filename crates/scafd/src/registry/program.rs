@@ -85,7 +85,6 @@ impl Program {
             curve: self.evidence.known.iter().map(|known| known.measured).collect(),
             profile: self.evidence.profile.clone(),
             serial: self.phase.serial,
-            // Too large a team is folded within milliseconds: no program keeps others waiting.
             team: 0,
             rigid: self.code.rigid.is_some(),
         }
@@ -102,11 +101,10 @@ impl Program {
         self.regrant(None, self.reach.own.clone(), why, now_ns);
     }
 
-    /// Takes in a reading and its interval's efficiency, measured at the DoP that it has now; one that was
-    /// `stepped` to for a moment isn't what it is to be judged by.
+    /// Takes in a reading and its interval's efficiency at the present DoP; not if it was `stepped` to for a
+    /// moment.
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
-        // A smaller team from before the grant says nothing of the DoP that was granted: a region of some
-        // seconds that was entered on one context would be an efficiency of a sixty-third on 63.
+        // A smaller team from before the grant says nothing of the DoP that was granted.
         self.evidence.seen = Some(seen);
         let astray = self.grant.outlived_by(&seen);
         self.evidence.measured(&seen, self.contexts(), !stepped && !self.lends_all(), astray);
@@ -160,8 +158,7 @@ impl Program {
         self.grant.settle(team, self.natural(), team_since_ns, now_ns);
     }
 
-    /// Whether it spins on flags of its own, and so waits for itself: it is folded in a region, its code has
-    /// such loops, and [`Stuck::watch`] says that it gets nowhere.
+    /// Whether it waits for itself: folded in a region, with loops that spin, and [`Stuck::watch`] says so.
     pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64, known: bool) -> bool {
         let seen = self.evidence.seen.filter(|seen| seen.in_region && Some(seen.team) > self.grant.dop);
         let bound = self.code.teams != Teams::Resizable || seen.is_some_and(|seen| seen.promised > 0);
@@ -177,14 +174,13 @@ impl Program {
         Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known)
     }
 
-    /// Whether all its contexts but those that it keeps anyway are lent: what it does meanwhile is not what
-    /// it is to be judged by, or one that is serial for long would get none back.
+    /// Whether all its contexts but those that it always keeps are lent, so that it isn't judged by what it
+    /// does.
     pub fn lends_all(&self) -> bool {
         self.grant.lent && self.contexts() <= self.wishes.min.max(1)
     }
 
-    /// Whether it is told to say when it enters a region: it is in a serial phase and has fewer contexts than
-    /// it can use. Whatever the policy had in mind with that, it may think otherwise then.
+    /// Whether it is to say when it enters a region: it is serial and has fewer contexts than it can use.
     pub fn is_lent(&self) -> bool {
         self.phase.serial && self.grant.dop.is_some_and(|dop| dop < self.natural())
     }

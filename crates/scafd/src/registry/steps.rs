@@ -8,7 +8,6 @@ const STEPS: usize = 12;
 /// Between two steps to one DoP lies at least this time.
 const STEP_REST_NS: u64 = 300_000_000;
 
-/// The steps of one program.
 #[derive(Clone, Debug, Default)]
 pub struct Steps {
     /// A DoP that it has until the next tick.

@@ -7,9 +7,7 @@ use crate::estimate::Seen;
 pub struct Stuck {
     /// Since when, in nanoseconds of CLOCK_MONOTONIC.
     pub since_ns: u64,
-    /// Its CPU clock then.
     cpu_ns: u64,
-    /// What it had finished then.
     progress: u64,
 }
 
@@ -20,8 +18,7 @@ const KNOWN_STUCK_NS: u64 = 5_000_000;
 
 impl Stuck {
     /// Watches a program that is folded onto `dop` contexts in a region. True if for [`STUCK_NS`], or
-    /// [`KNOWN_STUCK_NS`] if this code did so before, it has finished nothing with all its contexts busy. A
-    /// program that just computes has no loop that spins, and one that waits asleep keeps no context busy.
+    /// [`KNOWN_STUCK_NS`] if this code did so before, it has finished nothing with all its contexts busy.
     pub fn watch(
         before: &mut Option<Stuck>,
         (seen, dop): (&Seen, u32),

@@ -1,7 +1,7 @@
 //! What ties a program that runs to its earlier and later runs: which one it is, and where its regions are.
 //!
-//! A program's rows name regions by where their functions are in its memory ([`scaf_proto::rows`]); a memory
-//! names them by module and place in the file.
+//! A program's rows name regions by addresses ([`scaf_proto::rows`]); a memory, by module and place in the
+//! file.
 
 use scaf_inspect::Origin;
 use scaf_memory::{Key, Profile, ProfiledRegion, Recalled, RegionKey};
@@ -11,10 +11,8 @@ use scaf_proto::rows::Key as Row;
 
 /// Longest name of a file's code that is believed, in bytes: a build-id of 32 bytes has 64 digits.
 const MOST_NAME: usize = 80;
-
 /// Regions that take less of the time aren't kept.
 const LEAST_SHARE: f64 = 1e-5;
-
 /// Set in the numbers of regions whose module isn't loaded (yet). No address is that large.
 const ELSEWHERE: u64 = 1 << 63;
 
@@ -23,9 +21,7 @@ const ELSEWHERE: u64 = 1 << 63;
 pub struct Tie {
     origin: Option<Origin>,
     key: Option<Key>,
-    /// Whether the memory was asked for it.
     asked: bool,
-    /// Whether the memory has answered: before, what it knows would be overwritten with less.
     answered: bool,
     recalled: Option<Box<Recalled>>,
     kept: bool,
@@ -86,7 +82,6 @@ impl Tie {
 
     /// What is to be remembered, if there is anything, and whether that is this run's first.
     pub fn profile(&self, name: &str, observed: &Observed, now_s: u64) -> Option<(Profile, bool)> {
-        // A guess is good enough to judge by, and not to be kept under.
         let key = self.key.clone().filter(|_| self.answered && self.origin.is_some())?;
         let past = observed.past();
         let regions: Vec<ProfiledRegion> = past
@@ -169,11 +164,9 @@ mod tests {
         let mut tie = Tie::default();
         tie.guess(kept.key.clone());
         answer(&mut tie, recalled());
-        // Where its regions are isn't known yet; what the program does as a whole is.
         assert!(tie.past().unwrap().regions.keys().all(|number| number & ELSEWHERE != 0));
         assert!(tie.met(origin(&["a"], 1 << 40), "m") && tie.question().is_none());
         assert_eq!(tie.past().unwrap().regions.len(), 2);
-        // Another program after all: neither the answer nor a late one counts.
         assert!(tie.met(Origin { executable: "other".into(), ..origin(&["a"], 1 << 40) }, "m"));
         assert!(tie.past().is_none() && tie.question().is_some());
         tie.answered(&kept.key, recalled());
@@ -186,7 +179,6 @@ mod tests {
         let mut observed = Observed::default();
         ran(&mut observed, at + 0x20, false);
         ran(&mut observed, at + (1 << 20) + 0x30, true);
-        // Nobody's code.
         ran(&mut observed, 0x30, false);
         tie.profile("p", &observed, 5).unwrap().0
     }
@@ -203,7 +195,6 @@ mod tests {
         answer(&mut next, Some(Box::new(Recalled { profile: kept.clone(), same: true })));
         let numbers: Vec<u64> = next.past().unwrap().regions.into_keys().collect();
         assert_eq!(numbers, [Row::new(at as usize + 0x20, 0).region(), ELSEWHERE | 1]);
-        // What this run didn't meet isn't lost, and a module that it loads later is known then.
         let mut observed = Observed::default();
         observed.remember(next.past().unwrap());
         assert_eq!(next.profile("p", &observed, 6).unwrap().0.regions.len(), 2);

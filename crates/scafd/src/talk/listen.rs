@@ -1,7 +1,7 @@
 //! The socket's place in the file system: one daemon a place, and no stale sockets.
 //!
-//! A lock file stands beside the socket. Who holds its lock is the daemon; a socket without a locked file is
-//! left over from one that was killed and is replaced.
+//! Who holds the lock of the file beside the socket is the daemon; a socket without one is left over, and
+//! replaced.
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open, stat};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
@@ -41,7 +41,6 @@ pub struct Listener {
 
 impl Listener {
     /// Takes the place `path`; the socket gets the permissions `mode`.
-    ///
     /// # Errors
     /// Another daemon has it, or a file cannot be made.
     pub fn new(path: &Path, mode: u32) -> Result<Listener, Error> {
@@ -63,7 +62,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // The lock is still held, so these are ours. The socket goes first: nobody finds it without a lock.
+        // The lock is still held, so these are ours. The socket goes first.
         let _ = rustix::fs::unlink(&self.path);
         let _ = rustix::fs::unlink(&self.lock_path);
     }
@@ -85,8 +84,7 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
             }
             Err(e) => return Err(io(e)),
         }
-        // A daemon that was just leaving may have removed the file between our open and our lock; then what
-        // we hold is a file that nobody else will find.
+        // A daemon that was just leaving may have removed the file between our open and our lock.
         let ours = fstat(&fd).map_err(io)?;
         if stat(lock_path).is_ok_and(|there| (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)) {
             write_pid(fd.as_fd()).map_err(io)?;

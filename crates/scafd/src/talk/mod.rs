@@ -1,9 +1,9 @@
 //! Talks to clients: the only module of the daemon that does.
 //!
 //! One socket serves both kinds of client. A program's first packet is a [`Hello`]; it gets its two pages and
-//! keeps the connection open for as long as it lives, since the end of file is what tells that it is gone.
-//! The command line's first packet is JSON; it gets its answer and the connection is closed. Nothing here
-//! blocks: what a client does not take at once waits in its outbox, or is dropped with a stranger.
+//! keeps the connection for as long as it lives. The command line's first packet is JSON; it gets its answer
+//! and is closed. Nothing here blocks: what a client doesn't take waits in its outbox, or is dropped with a
+//! stranger.
 
 mod listen;
 mod pages;
@@ -29,10 +29,8 @@ use std::time::{Duration, Instant};
 
 /// Longest packet taken from a client, in bytes.
 const MAX_PACKET: usize = 4096;
-
 /// How long a connection may stay silent before it has said what it wants, or not take its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-
 const LISTENER: u64 = u64::MAX;
 /// Set in the tokens of file descriptors that are no clients.
 const WATCHED: u64 = 1 << 63;
@@ -70,12 +68,11 @@ struct Client {
     stage: Stage,
     since: Instant,
     pages: Option<Pages>,
-    /// File descriptors for the client, until it is welcomed.
     fds: Option<[OwnedFd; 2]>,
     outbox: VecDeque<Vec<u8>>,
 }
 
-/// The daemon's mouth and ears.
+/// All connections.
 pub struct Talk {
     epoll: OwnedFd,
     listener: Listener,
@@ -88,7 +85,6 @@ pub struct Talk {
 
 impl Talk {
     /// Listens at `path`; the socket gets the permissions `mode`.
-    ///
     /// # Errors
     /// Another daemon has that place, or a file cannot be made.
     pub fn listen(path: &Path, mode: u32, max_per_uid: u32) -> Result<Talk, ListenError> {
@@ -114,7 +110,6 @@ impl Talk {
     }
 
     /// Reports [`Event::Ready`] with `token` (below 2^62) whenever `fd` can be read. It ends by closing `fd`.
-    ///
     /// # Errors
     /// `fd` cannot be waited for.
     pub fn watch(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
@@ -127,7 +122,6 @@ impl Talk {
     }
 
     /// Waits for something to happen, at most until `until`.
-    ///
     /// # Errors
     /// The kernel refuses to wait.
     pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
@@ -154,7 +148,6 @@ impl Talk {
     }
 
     fn accept(&mut self) {
-        // A bounded number a round, so that a flood of connections doesn't hold up attached programs.
         for _ in 0..16 {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
@@ -162,7 +155,6 @@ impl Talk {
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(e) => {
                     self.complaints.warn(format_args!("cannot accept a connection: {e}"));
-                    // The connection stays in the queue and would wake us again at once.
                     std::thread::sleep(Duration::from_millis(10));
                     return;
                 }
@@ -206,14 +198,12 @@ impl Talk {
             return;
         }
         let mut packet = [0u8; MAX_PACKET];
-        // With TRUNC the length is the packet's, not the buffer's.
         let length = match recv(&client.fd, &mut packet[..], RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
             Ok((_, length)) => length,
             Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => return,
             Err(_) => 0,
         };
         if length == 0 {
-            // What it wrote on its page last is read before it is closed.
             events.push(Event::Gone(id));
             return;
         }
@@ -255,7 +245,6 @@ impl Talk {
     }
 
     /// Makes the pages of a client that wants to attach.
-    ///
     /// # Errors
     /// No memory or no file descriptor left, or the connection has ended.
     pub fn prepare(&mut self, id: u64) -> io::Result<()> {
@@ -266,8 +255,8 @@ impl Talk {
         Ok(())
     }
 
-    /// Sends the welcome with the pages' file descriptors. A client that can't take it is closed; its end of
-    /// file doesn't come any more, so the answer says whether it is still there.
+    /// Sends the welcome with the pages' file descriptors. False if the client couldn't take it and was
+    /// closed.
     pub fn welcome(&mut self, id: u64) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
         let Some(fds) = client.fds.take() else { return false };
@@ -283,7 +272,6 @@ impl Talk {
     pub fn refuse(&mut self, id: u64) {
         if let Some(client) = self.clients.get(&id) {
             let no = Welcome { magic: MAGIC, version: VERSION, program: 0 };
-            // Whoever doesn't take it runs unmanaged anyway.
             let _ = rustix::net::send(&client.fd, no.as_bytes(), SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
         }
         self.close(id);
@@ -310,7 +298,6 @@ impl Talk {
                 Ok(_) => drop(client.outbox.pop_front()),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::WOULDBLOCK) => {
-                    // From here on only room for the rest matters.
                     let flags = epoll::EventFlags::OUT;
                     let _ = epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), flags);
                     return;

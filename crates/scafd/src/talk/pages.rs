@@ -24,13 +24,11 @@ pub struct Pages {
 
 impl Pages {
     /// Makes both pages; the file descriptors, grant first, are for the client.
-    ///
     /// # Errors
     /// No memory or no file descriptor left.
     pub fn create() -> rustix::io::Result<(Pages, [OwnedFd; 2])> {
         let grant_fd = memfd(c"scaf-grant")?;
         let grant = Mapping::new(&grant_fd, ProtFlags::READ | ProtFlags::WRITE)?;
-        // Our own writable mapping exists; from here on nobody makes another.
         let common = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         rustix::fs::fcntl_add_seals(&grant_fd, common | SealFlags::FUTURE_WRITE)?;
         let report_fd = memfd(c"scaf-report")?;
@@ -48,8 +46,7 @@ impl Pages {
         page.publish(word, masks);
         // SAFETY: the page lives as long as self, and the kernel takes the address for a name.
         let bell = unsafe { AtomicU32::from_ptr(page.bell().cast_mut()) };
-        // No flag: the client has the page at another address. It can't fail in any way that matters:
-        // sleepers look by themselves, too.
+        // No flag: the client has the page at another address. If it fails, sleepers look by themselves.
         let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
     }
 
@@ -89,8 +86,8 @@ impl Pages {
     }
 
     fn report_page(&self) -> &ReportPage {
-        // SAFETY: the mapping has a page's size and alignment and lives as long as self. The client writes to
-        // it at any time; the page consists of atomics only, for which any bytes are values.
+        // SAFETY: the mapping has a page's size and alignment and lives as long as self. It consists of
+        // atomics only.
         unsafe { &*self.report.at.as_ptr().cast::<ReportPage>() }
     }
 
@@ -100,7 +97,6 @@ impl Pages {
     }
 }
 
-/// A runtime for people. The file's name is the client's own word: a terminal shall not obey it.
 fn told(port: &RuntimeCopy) -> Runtime {
     let name = match port.kind {
         Kind::Libgomp => "OpenMP (GCC)",
@@ -134,7 +130,6 @@ fn told(port: &RuntimeCopy) -> Runtime {
     }
 }
 
-/// One page of a file in our address space.
 struct Mapping {
     at: NonNull<c_void>,
 }

@@ -15,14 +15,13 @@ pub struct Peer {
     pub uid: u32,
     /// Group id.
     pub gid: u32,
-    /// When its connection was accepted, in clock ticks since the machine started. A process that started
-    /// later is not the one that connected, whatever its id.
+    /// When its connection was accepted, in clock ticks since the machine started; a process started later
+    /// isn't it.
     pub accepted: u64,
 }
 
 impl Peer {
     /// Asks the kernel (`SO_PEERCRED`). To be called right after the accept, whose time it notes.
-    ///
     /// # Errors
     /// It is no socket.
     pub fn of(fd: &OwnedFd) -> io::Result<Peer> {

@@ -39,7 +39,6 @@ pub fn hello(natural: u32) -> Hello {
     }
 }
 
-/// Receives a welcome and the file descriptors that come with it.
 pub fn receive(socket: &OwnedFd) -> (Option<Welcome>, usize, Vec<OwnedFd>) {
     use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
     let mut bytes = [0u8; 64];
@@ -82,7 +81,6 @@ pub fn main() {
         let own: scaf_policy::PuSet = own.parse().unwrap();
         hello.own[..own.words().len()].copy_from_slice(own.words());
     }
-    // A second thread, so that there is more than one affinity to change.
     std::thread::spawn(|| {
         loop {
             std::thread::sleep(std::time::Duration::from_secs(600));
@@ -106,7 +104,6 @@ pub fn main() {
             "dop" => say(verb, grant.word().dop().map_or("none".into(), |d| d.to_string())),
             "resizable" => say(verb, if grant.word().resizable() { grant.word().inspected() } else { 0 }),
             "lent" => say(verb, grant.word().lent()),
-            // Says so many times that it has entered a region.
             "entered" => {
                 let packet = Hello { kind: ENTERED, ..hello };
                 for _ in 0..rest.parse().unwrap() {
@@ -136,7 +133,6 @@ pub fn main() {
                 say(verb, "");
             }
             "overwrite" => {
-                // Whatever a client tries with the pages' files has to fail.
                 let writable = map::<GrantPage>(&fds[0], true).is_ok();
                 let written = rustix::io::pwrite(&fds[0], b"x", 0).is_ok();
                 let shrunk = fds.iter().any(|fd| rustix::fs::ftruncate(fd, 0).is_ok());
@@ -152,7 +148,6 @@ pub fn main() {
                 say(verb, child.id());
                 children.push(child);
             }
-            // So many threads, each of which works for so many ms of CPU time and ends; 0: the main thread.
             "burn" => {
                 let (threads, ms) = rest.split_once(' ').unwrap();
                 let (threads, ms): (u32, u64) = (threads.parse().unwrap(), ms.parse().unwrap());
@@ -163,7 +158,6 @@ pub fn main() {
                 all.into_iter().for_each(|thread| thread.join().unwrap());
                 say(verb, "");
             }
-            // The same in a process of its own, one thread.
             "forkburn" => {
                 let ms = rest.parse().unwrap();
                 // SAFETY: the child only reads a clock and ends.
@@ -178,7 +172,6 @@ pub fn main() {
                 }
                 say(verb, "");
             }
-            // Touches so many pages for the first time.
             "fault" => {
                 let pages: usize = rest.parse().unwrap();
                 touch(pages);
@@ -214,7 +207,6 @@ fn touch(pages: usize) {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let memory = libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0);
         assert!(memory != libc::MAP_FAILED);
-        // One fault a page: a huge one would be one for 512.
         libc::madvise(memory, size, libc::MADV_NOHUGEPAGE);
         (0..pages).for_each(|page| memory.cast::<u8>().add(page * 4096).write_volatile(1));
         libc::munmap(memory, size);

@@ -1,8 +1,5 @@
-//! A daemon on a socket of its own, and programs that are processes of their own (the daemon knows a program
-//! by its process, so one test process can't be two of them).
-//!
-//! A program is this same test binary, told by the environment to run [`client::main`]; the test talks to it
-//! over its standard input and output, a line each way.
+//! A daemon on a socket of its own, and programs that are processes of their own. A program is this same test
+//! binary, told by the environment to run [`client::main`]; the test talks to it over its standard streams.
 
 #![allow(dead_code)] // each test binary uses a part of it
 
@@ -66,7 +63,6 @@ impl Cpuset {
 
 impl Drop for Cpuset {
     fn drop(&mut self) {
-        // Whoever is still in it goes back to where it came from.
         for pid in std::fs::read_to_string(self.folder.join("cgroup.procs")).unwrap_or_default().lines() {
             let _ = std::fs::write("/sys/fs/cgroup/cpuset/cgroup.procs", pid);
         }
@@ -235,7 +231,6 @@ impl Client {
     /// Starts a program with settings for [`client::main`].
     pub fn with(daemon: &Daemon, settings: &[(&str, &str)]) -> Client {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        // The name of the test that is no test; see there.
         command.args(["--exact", "a_client_process", "--nocapture"]);
         command.env("SCAFD_TEST_SOCKET", &daemon.socket);
         command.envs(settings.iter().map(|(key, value)| (format!("SCAFD_TEST_{key}"), value)));
@@ -258,7 +253,6 @@ impl Client {
         self.answer(verb)
     }
 
-    /// The test harness prints lines of its own; ours begin with a sign and the word asked for.
     fn answer(&mut self, verb: &str) -> String {
         loop {
             let mut line = String::new();

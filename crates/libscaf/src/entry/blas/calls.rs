@@ -15,7 +15,6 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
-
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
 unsafe extern "C" {

@@ -64,7 +64,6 @@ pub fn is_named(name: &CStr) -> bool {
 
 const FILES: [&CStr; 3] = [c"blas", c"mkl_", c"blis"];
 const MOST_FILES: usize = 32;
-
 static LOOKING: AtomicU32 = AtomicU32::new(0);
 /// Load addresses of the files that were looked into.
 static SEEN: [AtomicUsize; MOST_FILES] = [const { AtomicUsize::new(0) }; MOST_FILES];

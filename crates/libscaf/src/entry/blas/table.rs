@@ -13,12 +13,10 @@ use scaf_proto::runtimes::{Kind, Promise};
 
 /// Libraries that are looked after; any further ones are folded.
 pub const LIBRARIES: usize = 8;
-
 static TABLE: [Library; LIBRARIES] = [const { Library::none() }; LIBRARIES];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Guards additions, and makes reading a number and setting it one step.
 static LOCK: Lock = Lock::new();
-
 /// 1 after a library was loaded, until somebody has looked at it.
 pub static NEWS: AtomicU32 = AtomicU32::new(0);
 

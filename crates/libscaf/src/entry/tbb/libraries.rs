@@ -41,7 +41,6 @@ pub struct Library {
 const LIBRARIES: usize = 4;
 /// Calls between two looks at how many threads a program would have; a power of 2.
 const CALLS: u32 = 64;
-
 static LOCK: Lock = Lock::new();
 
 static TABLE: [Library; LIBRARIES] = [const {

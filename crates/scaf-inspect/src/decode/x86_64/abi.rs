@@ -2,28 +2,19 @@
 
 use crate::decode::operation::Register;
 
-/// What users call this architecture.
 pub(crate) const NAME: &str = "x86-64";
-/// What stands against a file for another architecture.
 pub(crate) const NOT_UNDERSTOOD: &str = "its machine code is not x86-64, the only kind that is understood";
-/// General registers.
 pub(crate) const REGISTERS: usize = 16;
-/// Bytes of the longest instruction.
 pub(crate) const MAX_INSTRUCTION: u64 = 15;
-
 pub(crate) const RAX: Register = 0;
 pub(crate) const RCX: Register = 1;
 pub(crate) const RDX: Register = 2;
 pub(crate) const RSI: Register = 6;
 pub(crate) const RDI: Register = 7;
-
-/// What a function returns.
 pub(crate) const RESULT: Register = RAX;
-/// The second half of what a function returns.
 pub(crate) const SECOND_RESULT: Register = RDX;
 pub(crate) const STACK_POINTER: Register = 4;
 pub(crate) const FRAME_POINTER: Register = 5;
-/// Argument registers in their order.
 pub(crate) const ARGUMENTS: [Register; 6] = [RDI, RSI, RDX, RCX, 8, 9];
 /// Registers that a function may change; [`RESULT`] is the first.
 pub(crate) const SCRATCH: [Register; 9] = [RAX, RCX, RDX, RSI, RDI, 8, 9, 10, 11];

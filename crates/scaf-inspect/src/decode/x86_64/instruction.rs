@@ -1,22 +1,18 @@
-//! One instruction, decoded.
-
 use crate::decode::operation::{Flow, Register, Target};
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
     Register as Name,
 };
 
-/// Where gcc's stack protector finds its canary, relative to the thread pointer: the same for all threads.
+/// Offset of gcc's stack canary from the thread pointer; all threads have the same canary.
 const CANARY: u64 = 0x28;
-
-/// Instructions that set how a thread rounds, for instance.
+/// Instructions that change a thread's control state, such as its rounding mode.
 const CONTROL: [Mnemonic; 4] = [Mnemonic::Ldmxcsr, Mnemonic::Vldmxcsr, Mnemonic::Fldcw, Mnemonic::Fldenv];
 
-/// An instruction, about which more is worked out when it is asked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Instruction(pub(super) iced_x86::Instruction);
 
-/// What an instruction that changes no memory does; registers by the decoder's own numbers.
+/// Effects of an instruction that changes no memory, with the decoder's register numbers.
 #[derive(Default)]
 pub(crate) struct Look {
     pub reads_memory: bool,
@@ -24,7 +20,6 @@ pub(crate) struct Look {
     pub writes: Vec<usize>,
 }
 
-/// The instructions of `code`, which lies at `address`.
 pub(crate) fn decode(code: &[u8], address: u64) -> impl Iterator<Item = Instruction> {
     Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().map(Instruction)
 }
@@ -34,7 +29,6 @@ impl Instruction {
         self.0.ip()
     }
 
-    /// The address of the next instruction.
     pub fn next(&self) -> u64 {
         self.0.next_ip()
     }
@@ -57,7 +51,6 @@ impl Instruction {
         }
     }
 
-    /// What a call, jump or branch names as its target.
     pub fn target(&self) -> Target {
         match self.0.op0_kind() {
             OpKind::NearBranch64 => Target::Code(self.0.near_branch_target()),
@@ -67,17 +60,15 @@ impl Instruction {
         }
     }
 
-    /// The address of the memory operand, where it is relative to the code.
     pub fn fixed_address(&self) -> Option<u64> {
         self.0.is_ip_rel_memory_operand().then(|| self.0.ip_rel_memory_address())
     }
 
-    /// Loads a register from memory, or copies it.
     pub fn loads_register(&self) -> bool {
         self.0.mnemonic() == Mnemonic::Mov && self.0.op0_kind() == OpKind::Register
     }
 
-    /// Whether this reads or writes what each thread has a copy of, or finds out where it lies.
+    /// Whether this accesses thread-local data, the stack canary excepted, or computes their address.
     pub fn is_thread_local(&self) -> bool {
         let canary = self.0.memory_base() == Name::None
             && self.0.memory_index() == Name::None
@@ -89,7 +80,7 @@ impl Instruction {
         }
     }
 
-    /// Whether this sets how its thread computes, so that what runs next on the thread would find it so.
+    /// Whether this changes the thread's control state, which the thread's next code would inherit.
     pub fn sets_control(&self) -> bool {
         CONTROL.contains(&self.0.mnemonic())
     }
@@ -127,7 +118,6 @@ impl Instruction {
     }
 }
 
-/// The number of a general register, of whatever width.
 pub(super) fn general(name: Name) -> Option<Register> {
     name.is_gpr().then(|| name.full_register().number())
 }

@@ -1,11 +1,7 @@
-//! What ELF files say in terms of this architecture.
-
 use object::elf;
 
-/// The architecture of a file that can be analysed.
 pub(crate) const MACHINE: elf::Machine = elf::EM_X86_64;
 
-/// Whether a relocation is for a thread-local variable.
 pub(crate) fn is_thread_local(relocation: elf::RelocationType) -> bool {
     matches!(
         relocation,
@@ -13,7 +9,6 @@ pub(crate) fn is_thread_local(relocation: elf::RelocationType) -> bool {
     )
 }
 
-/// Whether a relocation fills a slot of the global offset table.
 pub(crate) fn fills_slot(relocation: elf::RelocationType) -> bool {
     matches!(relocation, elf::R_X86_64_JUMP_SLOT | elf::R_X86_64_GLOB_DAT)
 }

@@ -50,7 +50,7 @@ impl Instruction {
                 operands.push(Operand::Constant(1));
                 if i.mnemonic() == M::Inc { Action::Add } else { Action::Subtract }
             }
-            // All bits of the borrow.
+            // Only the borrow decides: all bits are 0 or all are 1.
             M::Sbb if same => Action::Set(None),
             M::Adc | M::Sbb => Action::Carry,
             M::And => Action::And,
@@ -155,7 +155,7 @@ impl Instruction {
         let (i, to) = (&self.0, self.0.op0_register());
         let saved = [Name::RBX, Name::RBP, Name::R12, Name::R13, Name::R14, Name::R15];
         match i.mnemonic() {
-            // With -Os, what only aligned the stack is popped into any register.
+            // With -Os, alignment of the stack is popped into any register.
             M::Nop | M::Endbr64 | M::Leave | M::Vzeroupper | M::Pop => true,
             M::Add | M::Sub | M::Lea => to == Name::RSP,
             M::Mov => {
@@ -166,7 +166,6 @@ impl Instruction {
         }
     }
 
-    /// Both sides are general registers, memory or constants.
     fn is_general(&self) -> bool {
         let plain = |at: u32| self.0.op_kind(at) != OpKind::Register || self.0.op_register(at).is_gpr();
         plain(0) && plain(1)

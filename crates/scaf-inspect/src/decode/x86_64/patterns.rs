@@ -1,13 +1,13 @@
-//! Encodings that are searched for in code without decoding all of it.
+//! Searches for encodings without decoding all code.
 
 use std::collections::BTreeSet;
 
-/// The linker's stubs in `code`, which lies at `address`: the slot that each uses, and where it is entered.
+/// The linker's stubs in `code`, which lies at `address`: the slot of each, and its possible entries.
 pub(crate) fn stubs(code: &[u8], address: u64) -> impl Iterator<Item = (u64, [u64; 3])> {
     let jumps = code.windows(6).enumerate().filter(|(_, bytes)| bytes[..2] == [0xff, 0x25]);
     jumps.map(move |(at, bytes)| {
         let jump = address.wrapping_add(at as u64);
-        // A stub may begin with `bnd`, with endbr64, or with both.
+        // A stub may begin with endbr64, `bnd` or both.
         let before = &code[at.saturating_sub(5)..at];
         let bare = before.strip_suffix(&[0xf2]).unwrap_or(before);
         let bnd = jump.wrapping_sub((before.len() - bare.len()) as u64);
@@ -35,12 +35,12 @@ pub(crate) fn mentions(code: &[u8], address: u64, targets: &BTreeSet<u64>) -> Ve
     found
 }
 
-/// Whether a mention is a direct call's or jump's; `code` begins one byte before the mention.
+/// Whether a mention is in a direct call or jump; `code` begins one byte before the mention.
 pub(crate) fn is_call(code: &[u8]) -> bool {
     matches!(code.first(), Some(0xe8 | 0xe9))
 }
 
-/// Addresses that code puts into the first argument's register, or into the `third`'s as well.
+/// Addresses loaded into the first argument's register, or with `third` also the third argument's.
 pub(crate) fn handed_on(code: &[u8], address: u64, third: bool) -> impl Iterator<Item = u64> {
     const LEA_RDI: [u8; 3] = [0x48, 0x8d, 0x3d];
     const LEA_RDX: [u8; 3] = [0x48, 0x8d, 0x15];

@@ -1,5 +1,5 @@
-//! What the thread that switches costs on a machine of eight partitions, each with two programs that
-//! alternate: sixteen processes that are stopped and let go on, on however few cores there are.
+//! The CPU time of the thread that switches, on a machine of eight partitions with two alternating programs
+//! each: sixteen processes are stopped and continued, on however few cores there are.
 
 use crate::bench::child::{Child, Recipe};
 use crate::bench::clock;
@@ -16,23 +16,16 @@ use std::time::Duration;
 const PARTITIONS: usize = 8;
 const SECONDS: f64 = 4.0;
 
-/// What it costs.
 #[derive(Serialize)]
 pub struct Cost {
-    /// Partitions that alternate.
     pub partitions: usize,
-    /// Time between two switches, in milliseconds.
     pub slice_ms: f64,
-    /// CPU time over time, in percent.
+    /// CPU time over wall time, in percent.
     pub core_pct: f64,
-    /// CPU time for each switch of all partitions, looks included, in microseconds.
+    /// CPU time per switch of all partitions, looks included, in microseconds.
     pub switch_us: f64,
 }
 
-/// Measures it.
-///
-/// # Errors
-/// The probes don't start, or the user interrupts.
 pub fn cost(
     probe: &Path,
     interrupt: &Interrupt,
@@ -52,7 +45,7 @@ pub fn cost(
     let turn = |members: &[Member]| Turn { slices: 1, members: members.to_vec() };
     let mut gangs = Gangs::new(way, Duration::from_millis(slice_ms.into()), guardian.stops());
     gangs.take(members.chunks(PARTITIONS).map(turn).collect());
-    // Slices have found their length by then.
+    // Slices have reached their length by then.
     interrupt.wait(&[], Duration::from_millis(2500))?;
     let (before_ns, began_ns) = (used_ns()?, clock::now_ns());
     interrupt.wait(&[], Duration::from_secs_f64(SECONDS))?;
@@ -69,7 +62,7 @@ pub fn cost(
     })
 }
 
-/// CPU time of our thread of that name.
+/// CPU time of our thread `scafd-gang`.
 fn used_ns() -> Result<u64> {
     for entry in std::fs::read_dir("/proc/self/task").context("/proc/self/task")?.flatten() {
         let read = |file: &str| std::fs::read_to_string(entry.path().join(file)).unwrap_or_default();

@@ -1,8 +1,7 @@
-//! `scaf bench gang`: what turns are worth to programs that spin, and what they cost.
+//! `scaf bench gang`: what turns are worth to programs that spin, and what turns cost.
 //!
-//! All programs are the probe `gang`, which counts its steps within a window of time: so nothing depends on
-//! when a program starts, is inspected or ends. A rate is compared with the one of the same program alone, in
-//! windows that are interleaved.
+//! All programs are the probe `gang`, which counts its steps within a window of time. So starts, inspections
+//! and ends don't count. A rate is compared with the same program's alone, in interleaved windows.
 
 mod controller;
 
@@ -24,12 +23,10 @@ use std::time::Duration;
 
 /// The kernel that counts its steps.
 pub const PROBE: &str = "gang";
-
-/// From the start of programs to the window: time to be attached, inspected, and given turns.
+/// Seconds from the programs' start to the window, in which they are attached, inspected, and given turns.
 const RUN_UP_S: f64 = 1.0;
-
-/// How much longer than its window a run may take. Uncontrolled, a spinning program may take a while to come
-/// to its last barrier.
+/// Seconds that a run may exceed its window by: unmanaged, a spinning program may reach its last barrier
+/// late.
 const CAP_S: f64 = 60.0;
 
 #[derive(Serialize)]
@@ -39,19 +36,19 @@ struct Report {
     way: Way,
     slice_ms: u32,
     window_s: f64,
-    /// Two that spin, each on all contexts: the sum of their rates over those alone; 1 is one after the
-    /// other.
+    /// Two spinning programs on all contexts: the sum of their rates over those alone.
     gang_stp: f64,
     unmanaged_stp: f64,
     gain_ratio: f64,
-    /// A malleable program beside them: its rate over a third of the one alone.
+    /// These two with a malleable program beside them: the sum of the three rates over those alone.
     third_stp: f64,
+    /// The malleable program's rate over a third of its rate alone.
     third_fair_ratio: f64,
-    /// From the last sign of life of the one that is stopped to the first of the other.
+    /// From the last sign of life of the program that is stopped to the first of the other one.
     switch_us: Spread,
-    /// From the kill of the daemon to the first sign of life of the program that was stopped.
+    /// From the daemon's kill to the stopped program's first sign of life.
     thaw_ms: Spread,
-    /// CPU time of the thread that switches, against a core's.
+    /// CPU time of the thread that switches.
     controller: controller::Cost,
 }
 
@@ -63,14 +60,12 @@ struct Spread {
     count: usize,
 }
 
-/// What a probe prints.
 #[derive(Deserialize, Debug)]
 struct Line {
     steps: f64,
     pauses: Vec<(u64, u64)>,
 }
 
-/// What to start, and how long to watch.
 struct Bench {
     probe: PathBuf,
     window_s: f64,
@@ -79,11 +74,10 @@ struct Bench {
 }
 
 /// Carries out `scaf bench gang`.
-///
 /// # Errors
 /// The probe isn't built or fails, programs can't take turns on this machine, no daemon, or an interrupt.
 pub fn run(flags: &cli::Gang) -> Result<ExitCode> {
-    // Before there is a thread: it forks.
+    // This forks, so it has to come before any thread.
     let guardian = Guardian::start().context("cannot start a guardian process")?;
     let way = Way::choose(std::path::Path::new("/"), flags.by).map_err(anyhow::Error::msg)?;
     let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
@@ -148,8 +142,7 @@ pub fn run(flags: &cli::Gang) -> Result<ExitCode> {
 }
 
 impl Bench {
-    /// Starts probes, all with one window; gives them with its begin and end in nanoseconds of
-    /// CLOCK_MONOTONIC.
+    /// Starts probes with a common window; returns its begin and end in nanoseconds of CLOCK_MONOTONIC, too.
     fn start(&self, kinds: &[&str], private: Option<&Private>) -> Result<(Vec<Child>, u64, u64)> {
         let begin_ns = clock::now_ns() + (RUN_UP_S * 1e9) as u64;
         let end_ns = begin_ns + (self.window_s * 1e9) as u64;
@@ -181,7 +174,6 @@ impl Bench {
         self.finish(self.start(kinds, None)?.0)
     }
 
-    /// Steps that a probe makes without any other.
     fn alone(&self, kind: &str) -> Result<f64> {
         let steps = self.plain(&[kind])?.first().map_or(0.0, |line| line.steps);
         if steps <= 0.0 {
@@ -195,8 +187,7 @@ impl Bench {
         self.finish(self.start(kinds, Some(&private))?.0)
     }
 
-    /// Kills the daemon in the middle of the window; gives the milliseconds until those ran that were
-    /// stopped.
+    /// Kills the daemon in the middle of the window; returns the milliseconds until the stopped programs ran.
     fn killed(&self) -> Result<Vec<f64>> {
         let mut private = Private::configured("equi", &self.configuration, &self.interrupt)?;
         let (children, begin_ns, end_ns) = self.start(&["spin", "spin"], Some(&private))?;
@@ -212,14 +203,15 @@ impl Bench {
     }
 }
 
-/// Microseconds from each end of a program's turn to the beginning of the other's. Pauses that are much
-/// shorter than a slice are somebody else's doing.
+/// Microseconds from each end of a program's turn to the start of the other's. A pause much shorter than a
+/// slice is no switch.
 fn gaps(lines: &[Line], slice_ms: u32) -> Vec<f64> {
     let long = |(from, to): &&(u64, u64)| to - from >= u64::from(slice_ms) * 1_000_000 * 8 / 10;
     let mut gaps = Vec::new();
     for (line, other) in lines.iter().zip(lines.iter().skip(1)).flat_map(|(a, b)| [(a, b), (b, a)]) {
         for (stopped, _) in line.pauses.iter().filter(long) {
-            // The other one's pause that ends nearest to it; within a few milliseconds, or it was no switch.
+            // The other program's pause with the nearest end; if that is more than 20 ms away, it was no
+            // switch.
             let nearest = other.pauses.iter().filter(long).map(|(_, to)| *to as f64 - *stopped as f64);
             let nearest = nearest.filter(|gap| gap.abs() < 20e6).min_by(|a, b| a.abs().total_cmp(&b.abs()));
             gaps.extend(nearest.map(|gap| gap * 1e-3));

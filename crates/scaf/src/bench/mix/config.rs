@@ -1,5 +1,3 @@
-//! What is compared: the ways of running several programs at once.
-
 use super::super::interrupt::Interrupt;
 use super::super::private::Private;
 use super::super::slow::Motion;
@@ -8,26 +6,20 @@ use anyhow::{Result, bail};
 use std::fmt;
 use std::path::Path;
 
-/// A way of running several programs at once.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Config {
-    /// As without us.
     Unmanaged,
     /// With OMP_WAIT_POLICY=passive: waiting threads sleep.
     Passive,
     /// With OMP_DYNAMIC=true: the runtime sizes teams by the load average.
     Dynamic,
-    /// Bound by hand to equal, contiguous parts of the machine, with as many threads.
+    /// Bound to equal, contiguous parts of the machine, with as many threads.
     Pinned,
-    /// Under a private daemon with this policy.
     Managed(String),
 }
 
 impl Config {
-    /// What a user typed.
-    ///
-    /// # Errors
-    /// Neither one of ours nor a policy; all that there are.
+    /// Parses a configuration's name; the error lists all names.
     pub fn parse(text: &str) -> Result<Config> {
         Ok(match text {
             "unmanaged" => Config::Unmanaged,
@@ -52,11 +44,8 @@ impl Config {
         })
     }
 
-    /// Its daemon, if it has one; `by_turns` says that other co-runs take turns with its. It remembers what
-    /// programs teach if there is a folder for that.
-    ///
-    /// # Errors
-    /// It doesn't come up.
+    /// The private daemon of a managed configuration. `by_turns`: other co-runs take turns with its co-run.
+    /// It remembers programs in `memory`, if given.
     pub fn daemon(
         &self,
         by_turns: bool,
@@ -74,7 +63,7 @@ impl Config {
         daemon.map(Some)
     }
 
-    /// Environment and binding of program number `index` of `count`, called `name`, on the machine of `pus`.
+    /// Environment and binding of program number `index` of `count`, called `name`, on these PUs.
     pub fn setting(
         &self,
         name: &str,
@@ -109,7 +98,7 @@ impl fmt::Display for Config {
     }
 }
 
-/// Part `index` of `count` equal, contiguous parts; where there are more parts than PUs, parts share PUs.
+/// Part `index` of `count` equal, contiguous parts; with more parts than PUs, parts share PUs.
 fn part(pus: &[u32], index: usize, count: usize) -> Vec<u32> {
     let start = index * pus.len() / count;
     let end = ((index + 1) * pus.len() / count).max(start + 1).min(pus.len());

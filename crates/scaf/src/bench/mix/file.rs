@@ -1,4 +1,4 @@
-//! A mix as written down: a TOML file. Keys that aren't known are refused with their line.
+//! A mix's TOML file. Unknown keys are refused with their line.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -7,42 +7,35 @@ use std::path::Path;
 /// Longest run of a program, in seconds, unless the mix says otherwise.
 const DEFAULT_CAP_S: f64 = 60.0;
 
-/// Several programs that share the machine.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixFile {
-    /// Short name; by habit the file's.
     pub name: String,
-    /// What is to be seen in it, in a sentence.
+    /// What the mix is to show, in a sentence.
     #[serde(default)]
     pub description: String,
-    /// Words to choose mixes by.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// The programs.
     #[serde(default, rename = "program")]
     pub programs: Vec<ProgramSpec>,
 }
 
-/// One program of a mix.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSpec {
-    /// Its name, unique in the mix.
     pub name: String,
     /// Executable and arguments, in which {kernels}, {python} and {bench} are replaced.
     pub command: Vec<String>,
-    /// When it arrives, in seconds after the first; at least 0.
+    /// Arrival, in seconds after the co-run's start; at least 0.
     #[serde(default)]
     pub start_s: f64,
-    /// How its result is checked.
     #[serde(default)]
     pub result: Check,
-    /// Longest run, in seconds; it is killed then.
+    /// Longest run, in seconds; the program is killed then.
     #[serde(default = "default_cap")]
     pub cap_s: f64,
-    /// Whether it starts again after its end, so that the others never run alone. By default those do that
-    /// are there from the start: a late one arrives and departs once, which is what is looked at.
+    /// Whether the program starts again after its end, so that the others never run alone. By default, only
+    /// those do that start at 0: a late program arrives and departs once.
     pub restart: Option<bool>,
 }
 
@@ -50,7 +43,6 @@ fn default_cap() -> f64 {
     DEFAULT_CAP_S
 }
 
-/// How a result is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
@@ -62,22 +54,17 @@ pub enum Check {
 }
 
 impl ProgramSpec {
-    /// Whether it starts again after its end.
     pub fn restarts(&self) -> bool {
         self.restart.unwrap_or(self.start_s == 0.0)
     }
 }
 
 impl MixFile {
-    /// Whether a program starts later than others.
     pub fn has_late(&self) -> bool {
         self.programs.iter().any(|program| program.start_s > 0.0)
     }
 
-    /// Reads a mix.
-    ///
-    /// # Errors
-    /// An unreadable file, a key that isn't known (with its line), or a value out of range.
+    /// Reads a mix; the error has the line of an unknown key.
     pub fn read(path: &Path) -> Result<MixFile> {
         let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
         MixFile::parse(&text).with_context(|| path.display().to_string())

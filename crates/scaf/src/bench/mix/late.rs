@@ -1,22 +1,19 @@
 //! How fast an arrival and a departure take effect on a program that runs already.
 //!
-//! *Shrink*: from the moment that the late program attached to the moment that the first program's smaller
-//! DoP was in effect. *Grow*: from the late program's end to the moment that the first program's larger DoP
-//! was in effect. The moments are the daemon's own ([`Point::effective_ns`]), on the clock that we see ends
-//! on; how often it is asked doesn't blur them.
+//! *Shrink* is the time from the late program's attachment until the first program's smaller DoP is in
+//! effect. *Grow* is the time from the late program's end until the first program's larger DoP is in effect.
+//! Both use the daemon's own times ([`Point::effective_ns`]), so the sampling period doesn't matter.
 
 use super::sampler::{Point, Sample};
 
-/// Milliseconds; `None` where it didn't happen in the time that was watched.
+/// Milliseconds; `None` where it didn't happen while it was watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Late {
-    /// From the arrival to the smaller DoP.
     pub shrink_ms: Option<f64>,
-    /// From the departure to the larger DoP.
     pub grow_ms: Option<f64>,
 }
 
-/// Reads it off the samples: `first` runs already when `late` arrives, and `late` ended at `late_end_ns`.
+/// `first` runs already when `late` arrives, and `late` ended at `late_end_ns`.
 pub fn late(samples: &[Sample], first: &str, late: &str, late_end_ns: Option<u64>) -> Late {
     Late {
         shrink_ms: shrink(samples, first, late),
@@ -41,7 +38,7 @@ fn grow(samples: &[Sample], first: &str, late: &str, end_ns: u64) -> Option<f64>
     Some(milliseconds(end_ns, effective_ns))
 }
 
-/// When the run `id` of a program first had a DoP like this in effect.
+/// When run `id` of a program first had a DoP that is `like` this in effect.
 fn effective(samples: &[Sample], name: &str, id: u64, like: impl Fn(u32) -> bool) -> Option<u64> {
     let point =
         |sample: &Sample| -> Option<Point> { sample.program(name).filter(|point| point.id == id).cloned() };
@@ -49,8 +46,7 @@ fn effective(samples: &[Sample], name: &str, id: u64, like: impl Fn(u32) -> bool
     changed.filter_map(|point| point.effective_ns).next()
 }
 
-/// A program's files close before its end is announced, so the daemon may act a moment before we see it: that
-/// is 0.
+/// The daemon may see the end of a program a moment before we do: that counts as 0.
 fn milliseconds(from_ns: u64, to_ns: u64) -> f64 {
     to_ns.saturating_sub(from_ns) as f64 * 1e-6
 }
@@ -80,7 +76,6 @@ mod tests {
         vec![
             sample(0, vec![]),
             sample(20, vec![point(1, "a", 2, 5, Some(6))]),
-            // b attached at 30; a's smaller DoP is granted but not in effect yet, then is since 33.
             sample(40, vec![point(1, "a", 1, 30, None), point(2, "b", 1, 30, Some(31))]),
             sample(60, vec![point(1, "a", 1, 30, Some(33)), point(2, "b", 1, 30, Some(31))]),
             sample(80, vec![point(1, "a", 2, 75, None)]),

@@ -1,36 +1,28 @@
-//! From runs to numbers; pure.
+//! From runs to numbers.
 //!
 //! `serial_s` is a program's time with one thread on one PU, alone; `solo_s` its plain time alone with the
 //! whole machine; `corun_s` its median time in a co-run. The speedup is serial_s / corun_s, STP the sum of
-//! speedups, ANTT the mean of corun_s / solo_s. A capped run counts with its cap: corun_s is then a lower
-//! bound and the speedup an upper one. A failed run counts as no progress at all: speedup 0, and no ANTT.
+//! speedups, ANTT the mean of corun_s / solo_s. A capped run counts with its cap, so corun_s is a lower bound
+//! and the speedup an upper one. A failed run has speedup 0 and no ANTT.
 
 use super::super::child::Outcome;
 use super::super::corun::Run;
 use super::super::stats::{self, Spread, median};
 use scaf_policy::metrics::{antt, stp};
 
-/// A program alone on the machine, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alone {
-    /// With one thread on one PU.
     pub serial_s: f64,
-    /// Plain, with the whole machine.
     pub solo_s: f64,
 }
 
-/// A program in one co-run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Median seconds of its runs; a capped run counts with its cap. `None` if it failed.
+    /// Median seconds of its runs, capped ones included; `None` if it failed.
     pub corun_s: Option<f64>,
-    /// Runs that came to their end.
     pub completions: u32,
-    /// Whether a run was killed at its cap.
     pub capped: bool,
-    /// Whether all results were right.
     pub verified: bool,
-    /// How it failed, if it did.
     pub failure: Option<String>,
 }
 
@@ -60,40 +52,29 @@ pub fn tally(runs: &[Run], right: impl Fn(&Outcome) -> bool) -> Tally {
     tally
 }
 
-/// A program under a configuration, over all repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramResult {
     /// Median seconds; a lower bound if capped, `None` if it failed in every repetition.
     pub corun_s: Option<f64>,
-    /// Speedup; an upper bound if capped, 0 if it failed.
+    /// An upper bound if capped, 0 if it failed.
     pub speedup: f64,
-    /// Runs that came to their end, in all repetitions.
     pub completions: u32,
-    /// Whether any run was killed at its cap.
     pub capped: bool,
-    /// Whether all results were right.
     pub verified: bool,
-    /// How it failed, if it did.
     pub failure: Option<String>,
 }
 
-/// A configuration, over all repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfigResult {
-    /// System throughput.
     pub stp: Spread,
-    /// System throughput of each repetition.
     pub stps: Vec<f64>,
     /// Average normalised turnaround time; `None` if a program failed in every repetition.
     pub antt: Option<f64>,
-    /// Seconds to the last program's first end.
     pub makespan_s: f64,
-    /// The programs.
     pub programs: Vec<ProgramResult>,
 }
 
-/// Sums up the repetitions (a tally for each program, and the makespan) of a configuration; `None` for no
-/// repetition.
+/// Sums up the repetitions (a tally for each program, and the makespan); `None` if there are none.
 pub fn config_result(alone: &[Alone], repetitions: &[(Vec<Tally>, f64)]) -> Option<ConfigResult> {
     let stps: Vec<f64> = repetitions.iter().map(|(tallies, _)| stp(&speedups(alone, tallies))).collect();
     let antts: Vec<f64> = repetitions.iter().filter_map(|(tallies, _)| turnaround(alone, tallies)).collect();
@@ -111,9 +92,8 @@ pub fn config_result(alone: &[Alone], repetitions: &[(Vec<Tally>, f64)]) -> Opti
     })
 }
 
-/// How many times another configuration's system throughput: the ratio in each repetition, then the median. A
-/// machine whose speed drifts between repetitions moves both, so this tells smaller differences than two
-/// medians do.
+/// The median over repetitions of the ratio of two configurations' STP. A drift of the machine's speed
+/// between repetitions cancels out, so this tells smaller differences than two medians do.
 pub fn stp_ratio(result: &ConfigResult, reference: &ConfigResult) -> Option<f64> {
     let pairs = result.stps.iter().zip(&reference.stps).filter(|(_, reference)| **reference > 0.0);
     median(&pairs.map(|(stp, reference)| stp / reference).collect::<Vec<_>>())

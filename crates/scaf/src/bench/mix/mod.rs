@@ -1,9 +1,8 @@
 //! `scaf bench mix`: several programs at once, under one configuration after another.
 //!
-//! A repetition measures everything once: each program alone with one thread on one PU, each alone with the
-//! whole machine, then the mix under every configuration, in an order that is rotated from repetition to
-//! repetition. With `--turns` all of these take turns instead. With `--remember` each configuration's first
-//! co-run is one that isn't counted.
+//! A repetition measures each program alone with one thread on one PU and alone with the whole machine, then
+//! the mix under every configuration, in rotated order. With `--turns` all of these take turns instead. With
+//! `--remember`, each configuration's first co-run isn't counted.
 
 mod config;
 mod file;
@@ -35,7 +34,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Carries out `scaf bench mix`. The exit status is 1 if a result was wrong.
-///
 /// # Errors
 /// A mix that can't be read, programs that aren't there or fail alone, no daemon, or an interrupt.
 pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
@@ -69,7 +67,7 @@ pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
     Ok(if report.right() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What is compared where nothing is said; in slow motion all programs wait passively anyway.
+/// The default configurations. In slow motion all programs wait passively anyway.
 const USUAL: [&str; 6] = ["unmanaged", "passive", "dynamic", "pinned", "equi", "scaf"];
 const USUAL_SLOW: [&str; 4] = ["unmanaged", "pinned", "equi", "scaf"];
 
@@ -97,20 +95,19 @@ fn recipe(folders: &Folders, program: &file::ProgramSpec) -> Result<Recipe> {
     Ok(Recipe::new(path, arguments))
 }
 
-/// Better now than after minutes of measuring.
+/// Called first, so that a missing folder is reported before anything is measured.
 fn check_plot(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     ensure!(folder.is_dir(), "{} isn't there, so no plot can be written into it", folder.display());
     Ok(())
 }
 
-/// What has been measured of one configuration.
 struct Measured {
     config: Config,
     repetitions: Vec<(Vec<Tally>, f64)>,
     lates: Vec<Late>,
     trace: Option<plot::Trace>,
-    /// What its daemons remember, if they are to.
+    /// What the configuration's daemons remember, with `--remember`.
     memory: Option<tempfile::TempDir>,
 }
 
@@ -122,7 +119,6 @@ impl Measured {
     }
 }
 
-/// A run of a program alone.
 #[derive(Clone, Copy)]
 enum Kind {
     Serial,
@@ -138,25 +134,22 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// A mix being measured.
 struct Bench<'a> {
     mix: &'a MixFile,
     recipes: Vec<Recipe>,
-    /// Contexts in slow motion.
+    /// PUs, or contexts in slow motion.
     pus: Vec<u32>,
-    /// Whether a program starts later than others.
     is_late: bool,
-    /// Whether a picture is wanted.
     is_drawn: bool,
     interrupt: Interrupt,
     progress: Progress,
-    /// Seconds with one thread, and with the whole machine, of each program.
+    /// Seconds of each program's runs with one thread, and with the whole machine.
     serial: Vec<Vec<f64>>,
     solo: Vec<Vec<f64>>,
     /// Outputs of each program alone, which are right by definition.
     outputs: Vec<HashSet<String>>,
     measured: Vec<Measured>,
-    /// Where contexts are slow ones; goes last.
+    /// Dropped last.
     motion: Option<Motion>,
 }
 
@@ -174,7 +167,6 @@ impl<'a> Bench<'a> {
             None => host::allowed_by_neighbourhood(),
         };
         ensure!(!pus.is_empty(), "can't tell which PUs there are");
-        // A daemon that doesn't come up is to be known before anything is measured.
         if let Some(config) = configs.iter().find(|config| matches!(config, Config::Managed(_))) {
             config.daemon(false, motion.as_ref(), None, &interrupt)?;
         }
@@ -198,7 +190,6 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Measures everything once.
     fn repeat(&mut self, repetition: usize) -> Result<()> {
         for index in 0..self.recipes.len() {
             self.alone(index)?;
@@ -210,7 +201,6 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The same, all by turns.
     fn repeat_by_turns(&mut self, repetition: usize) -> Result<()> {
         let configs: Vec<Config> = self.measured.iter().map(|measured| measured.config.clone()).collect();
         let daemons = configs
@@ -225,7 +215,7 @@ impl<'a> Bench<'a> {
             configs.iter().zip(&daemons).map(|(config, daemon)| self.parts(config, daemon.as_ref()));
         let coruns: Vec<Vec<Part>> = alone.chain(together).collect();
         self.progress.at("all by turns");
-        // In slow motion each begins with a fresh quota, whatever there was of the last one.
+        // In slow motion, each turn begins with a fresh quota.
         let turn = corun::TURN.div_f64(self.motion.as_ref().map_or(1.0, Motion::pace));
         let done = corun::by_turns(&coruns, repetition, turn, &self.interrupt)?;
         drop(daemons);
@@ -252,18 +242,16 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// How to start a program with one thread on one PU.
     fn serially(&self, index: usize) -> Recipe {
         let one = vec![("OMP_NUM_THREADS", Some("1".into()))];
         self.slowed(self.recipes[index].with(one, Some(self.pus[..1].to_vec())), index, false)
     }
 
-    /// How to start it with the whole machine.
     fn solo(&self, index: usize) -> Recipe {
         self.slowed(self.recipes[index].clone(), index, false)
     }
 
-    /// The same in slow motion, if that is on. Programs begin at different contexts.
+    /// The recipe in slow motion, if that is on. Programs begin at different contexts.
     fn slowed(&self, recipe: Recipe, index: usize, managed: bool) -> Recipe {
         match &self.motion {
             Some(motion) => motion.of(recipe, (index * self.pus.len() / self.recipes.len()) as u32, managed),
@@ -271,7 +259,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A time of the mix in seconds: in slow motion it is as many seconds of a context.
+    /// A time of the mix in real seconds: in slow motion, the mix counts a context's seconds.
     fn lasting(&self, seconds: f64) -> f64 {
         seconds / self.motion.as_ref().map_or(1.0, Motion::pace)
     }
@@ -333,7 +321,7 @@ impl<'a> Bench<'a> {
         }
         let daemon = self.daemon(number)?;
         let parts = self.parts(&config, daemon.as_ref());
-        // Watching costs what is watched 1%, so it is done only where it is needed.
+        // Watching costs about 1% of the programs' time, so it is done only if needed.
         let watched = self.is_late || (self.is_drawn && self.measured[number].trace.is_none());
         let sampler = daemon.as_ref().filter(|_| watched).map(|daemon| Sampler::start(daemon.socket()));
         let corun = corun::corun(&parts, &self.interrupt)?;
@@ -375,7 +363,7 @@ impl<'a> Bench<'a> {
             .collect()
     }
 
-    /// Reaction times, in a mix with a late program: to the latest one, of the one that was there first.
+    /// Reaction times of the program that was there first, to the latest one.
     fn late(&self, samples: &[Sample], corun: &Corun) -> Option<Late> {
         let by_start = |a: &&file::ProgramSpec, b: &&file::ProgramSpec| a.start_s.total_cmp(&b.start_s);
         let first = self.mix.programs.iter().min_by(by_start)?;

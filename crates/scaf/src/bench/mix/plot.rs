@@ -1,5 +1,4 @@
-//! A mix's picture: a bar of STP for each configuration, and for each managed one the DoP of every program
-//! over time.
+//! A mix's picture: a bar of STP for each configuration, and each managed program's DoP over time.
 
 use super::super::clock;
 use super::file::MixFile;
@@ -9,22 +8,16 @@ use crate::picture::{self, Area, BLUE, Drawn, GREYS, GRID, HEADING, MARGIN, PALE
 use anyhow::Result;
 use plotters::prelude::*;
 
-/// Pixels.
 const BARS_HEIGHT: u32 = 340;
 const TRACE_HEIGHT: u32 = 260;
 const LEGEND_WIDTH: u32 = 150;
 
-/// What the daemon did in one co-run, for the plot.
 pub struct Trace {
     pub config: String,
     pub start_ns: u64,
     pub samples: Vec<Sample>,
 }
 
-/// The picture as SVG.
-///
-/// # Errors
-/// The drawing library's.
 pub fn draw(mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32) -> Result<String> {
     let size = (WIDTH, BARS_HEIGHT + TRACE_HEIGHT * traces.len() as u32);
     picture::svg(&mix.name, size, |root| paint(root, mix, configs, traces, pus))
@@ -33,7 +26,6 @@ pub fn draw(mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32)
 fn paint(root: &Area<'_>, mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32) -> Drawn {
     let (top, rest) = root.split_vertically(BARS_HEIGHT);
     bars(&top, mix, configs)?;
-    // One time axis for all, so that the panels can be compared.
     let end = traces.iter().map(length).fold(0.1, f64::max);
     for (area, trace) in rest.split_evenly((traces.len().max(1), 1)).iter().zip(traces) {
         lines(area, mix, trace, end, pus)?;
@@ -41,7 +33,7 @@ fn paint(root: &Area<'_>, mix: &MixFile, configs: &[ConfigReport], traces: &[Tra
     Ok(())
 }
 
-/// Bars of the medians with whiskers from the smallest to the largest.
+/// Bars of the medians, with whiskers from the smallest to the largest.
 fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Drawn {
     let most = configs.iter().map(|config| config.stp_max).fold(0.5, f64::max) * 1.15;
     let mut chart = ChartBuilder::on(area)
@@ -67,7 +59,7 @@ fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Drawn {
         .label_style(TEXT)
         .axis_desc_style(TEXT)
         .draw()?;
-    // Bars fill their slots to three fifths, but two alone don't become walls.
+    // Bars fill three fifths of their slots, but are at most 110 pixels wide.
     let slot = WIDTH as usize / configs.len().max(1);
     let margin = ((slot - (slot * 3 / 5).min(110)) / 2) as u32;
     for (index, config) in configs.iter().enumerate() {
@@ -89,7 +81,6 @@ fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Drawn {
     Ok(())
 }
 
-/// Step lines of the DoP granted.
 fn lines(area: &Area<'_>, mix: &MixFile, trace: &Trace, end: f64, pus: u32) -> Drawn {
     let most = f64::from(pus) + 0.5;
     let (area, legend) = area.split_horizontally(WIDTH - LEGEND_WIDTH);
@@ -113,7 +104,6 @@ fn lines(area: &Area<'_>, mix: &MixFile, trace: &Trace, end: f64, pus: u32) -> D
         .draw()?;
     for (index, program) in mix.programs.iter().enumerate() {
         let colour = PALETTE[index % PALETTE.len()];
-        // Equal DoPs are drawn a little apart, so that both can be seen.
         let apart = (index as f64 - (mix.programs.len() as f64 - 1.0) / 2.0) * most * 0.015;
         for steps in steps(trace, &program.name, apart) {
             chart.draw_series(LineSeries::new(steps, colour.stroke_width(2)))?;
@@ -125,12 +115,11 @@ fn lines(area: &Area<'_>, mix: &MixFile, trace: &Trace, end: f64, pus: u32) -> D
     Ok(())
 }
 
-/// Seconds that a trace lasts.
 fn length(trace: &Trace) -> f64 {
     trace.samples.last().map_or(0.0, |sample| clock::seconds(trace.start_ns, sample.now_ns))
 }
 
-/// One line for each run of a program: a step where the DoP changed, at the moment it was granted.
+/// One line for each run of a program, with a step where a DoP was granted.
 fn steps(trace: &Trace, name: &str, apart: f64) -> Vec<Vec<(f64, f64)>> {
     let mut lines: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut run = None;

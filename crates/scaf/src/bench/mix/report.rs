@@ -1,5 +1,3 @@
-//! A mix's results, as JSON and as a table.
-
 use super::super::Header;
 use super::super::slow::About;
 use super::super::stats::median;
@@ -27,20 +25,14 @@ pub struct Report {
     late: Option<LateReport>,
 }
 
-/// One configuration.
 #[derive(Debug, Serialize)]
 pub struct ConfigReport {
-    /// Its name.
     pub name: String,
-    /// Whether a daemon was at work.
     pub managed: bool,
-    /// System throughput, median.
     pub stp: f64,
-    /// Smallest over the repetitions.
     pub stp_min: f64,
-    /// Largest over the repetitions.
     pub stp_max: f64,
-    /// Against the machine split by hand, if that was measured.
+    /// Relative to the configuration `pinned`, if that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     stp_vs_pinned_ratio: Option<f64>,
     antt: Option<f64>,
@@ -80,7 +72,6 @@ impl LateReport {
 }
 
 impl Report {
-    /// Of a mix whose configurations had these results and reaction times.
     pub fn new(
         mix: &MixFile,
         flags: &cli::Mix,
@@ -107,17 +98,14 @@ impl Report {
         }
     }
 
-    /// Whether every program computed what it should.
     pub fn right(&self) -> bool {
         self.configs.iter().flat_map(|config| &config.programs).all(|program| program.verified)
     }
 
-    /// The configurations.
     pub fn configs(&self) -> &[ConfigReport] {
         &self.configs
     }
 
-    /// For people.
     pub fn table(&self) -> String {
         let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.2}"));
         let mut table = output::plain_table(&[

@@ -1,9 +1,8 @@
 //! Programs take turns: whoever isn't in the turn that runs is stopped until its own ([`scaf_policy::Turn`]).
 //!
-//! The daemon says who takes turns, a thread of its own carries them out ([`thread`]): a tick of the daemon
-//! may last longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program by
-//! what the machine has for it, and what was stopped stands in a table that the guardian shares
-//! ([`crate::apply::guardian::stops`]).
+//! The daemon says who takes turns; a thread of its own carries them out ([`thread`]), since a tick may last
+//! longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program, and the
+//! guardian shares the table of who is stopped ([`crate::apply::guardian::stops`]).
 
 pub mod rounds;
 mod thread;
@@ -26,11 +25,9 @@ pub struct Gangs {
     way: Way,
     /// Nanoseconds between two switches, as they are now.
     slice_ns: Arc<AtomicU64>,
-    /// Until the first turns are there.
     stops: Option<Stops>,
     thread: Option<(Sender<Order>, JoinHandle<()>)>,
     turns: Vec<Turn>,
-    /// Programs that can't be stopped, and why.
     failed: Option<Receiver<(Member, String)>>,
 }
 

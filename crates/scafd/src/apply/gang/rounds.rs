@@ -1,17 +1,14 @@
 //! Whose turn it is; pure. The thread that stops programs asks at each *look*, a quarter into each slice and
-//! at a turn's end, and tells what those whose turn it is have used of the machine since the last one.
-//!
-//! A turn whose programs all sleep is passed on at once, and from then on it is a *guest*: it gets a look in
-//! each round, in which those who ran before it run on. When it is found awake, its turn is its own again. So
-//! a gang that waits for its user costs the others nothing, and one that wakes up waits for one turn at most.
+//! at a turn's end, and tells what the running programs have used since the last one. A turn whose programs
+//! all sleep is passed on at once. From then on it is a *guest*: it gets a look in each round, while those
+//! who ran before it run on. Found awake, it has a turn of its own again. So a gang that waits for its user
+//! costs the others nothing, and one that wakes up waits for one turn at most.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The first look in a slice is after this part of it. With eight partitions, looks at every quarter cost
-/// 0.05% of a core more.
+/// The first look in a slice is after this part of it.
 const LOOK: u64 = 4;
-
 /// Contexts that the programs of a turn use all together, below which they are taken to sleep.
 const ASLEEP: f64 = 0.05;
 
@@ -31,12 +28,10 @@ pub struct Rounds {
     asleep: Vec<bool>,
     slice_ns: u64,
     at: usize,
-    /// When this turn began, and when it ends.
     began_ns: u64,
     ends_ns: u64,
     looked_ns: u64,
     running: BTreeSet<u32>,
-    /// When each program ran last.
     ran_ns: BTreeMap<u32, u64>,
 }
 
@@ -58,13 +53,11 @@ impl Rounds {
         rounds
     }
 
-    /// Other turns from now on. The one that runs goes on if it is among them, or else the one that has the
-    /// most of its members, to the same end: so whoever comes and goes, a turn is over when it would have
-    /// been. If there is none, those begin who have waited longest.
+    /// Other turns from now on. The running one goes on to the same end if it is among them, or else the one
+    /// that has most of its members. If there is none, those begin who have waited longest.
     pub fn replace(&mut self, turns: Vec<Turn>, now_ns: u64) {
         let old = self.turns.get(self.at).map_or(&[][..], |turn| &turn.members);
         let among = |turn: &Turn| turn.members.iter().filter(|pid| old.contains(pid)).count();
-        // Of those that are the same the one at the same place, or the next.
         let from_here = (0..turns.len()).map(|i| (self.at + i) % turns.len());
         let same = from_here.clone().find(|&i| turns[i].members == old);
         let alike =
@@ -83,7 +76,6 @@ impl Rounds {
             old.is_some_and(|old| self.asleep[old])
         };
         let asleep: Vec<bool> = turns.iter().map(asleep).collect();
-        // Nobody has run in them yet.
         let running = BTreeSet::new();
         let mut next = Rounds { asleep, ran_ns, running, ..Rounds::new(turns, self.slice_ns, now_ns) };
         next.begin(longest, now_ns);
@@ -126,7 +118,6 @@ impl Rounds {
     /// A look at `now_ns`, given the CPU time that [`Rounds::members`] have used since the last one.
     pub fn look(&mut self, now_ns: u64, used_ns: u64) {
         let wall_ns = now_ns.saturating_sub(self.looked_ns);
-        // Too short a time says nothing.
         let long = wall_ns >= self.slice_ns / LOOK / 2;
         let sleeps = (used_ns as f64) < ASLEEP * wall_ns as f64;
         self.looked_ns = now_ns;
@@ -203,7 +194,6 @@ mod tests {
     fn who_sleeps_costs_the_others_nothing() {
         let mut rounds = Rounds::new(turns(&[(1, &[1]), (1, &[2])]), SLICE, 0);
         let ran = run(&mut rounds, 100 * SLICE, |pid, _| pid == 2);
-        // All but the first look.
         assert_eq!(ran[2], 100 * SLICE - SLICE / LOOK);
     }
 

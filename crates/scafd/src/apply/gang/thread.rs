@@ -1,8 +1,7 @@
 //! The thread that switches.
 //!
 //! It sleeps until the next look by an absolute time, so that switches don't drift. On a core that spins it
-//! would get its turn late, by 4 ms where the kernel doesn't know better; so it asks for real-time priority,
-//! and goes without where that isn't permitted. It runs for 50 to 100 us a switch.
+//! would be up to 4 ms late, so it asks for real-time priority. It runs for 50 to 100 us a switch.
 
 use super::rounds::{self, Rounds};
 use super::turn::{Member, Order, Turn, everyone};
@@ -18,17 +17,14 @@ use std::time::Duration;
 
 /// How often children born in a program's group are put back, and groups that weren't empty taken away.
 const TIDY_NS: u64 = 1_000_000_000;
-
 /// Later than that after a look was due, the guardian takes us for stopped and has let everyone go on.
 const LATE_NS: u64 = 1_000_000_000;
-
-/// Of a core's time, what we use at most as long as longer slices can help: up to twice as long as they were
-/// asked for. With eight partitions of two programs a switch takes 0.25 ms, nearly all in 16 writes.
+/// Of a core's time, what switching may take as long as longer slices help: up to twice as long as asked for.
+/// With eight partitions of two programs a switch takes 0.25 ms, nearly all in 16 writes.
 const SHARE: f64 = 0.003;
 
 struct Thread<'a> {
     way: Way,
-    /// As asked for.
     slice_ns: u64,
     /// Wall and CPU time when that was looked at last.
     looked_ns: (u64, u64),
@@ -36,9 +32,7 @@ struct Thread<'a> {
     failed: &'a Sender<(Member, String)>,
     rounds: Option<Rounds>,
     held: BTreeMap<u32, (Held, usize)>,
-    /// Programs that can't be stopped, which was said.
     free: BTreeSet<Member>,
-    /// CPU clocks at the last look.
     clocks: BTreeMap<u32, u64>,
     leftovers: Vec<PathBuf>,
     tidied_ns: u64,
@@ -89,7 +83,6 @@ pub(super) fn run(
     }
     thread.take(&[]);
     thread.stops.be_back(None);
-    // Killed programs take a moment to leave their groups.
     for _ in 0..50 {
         thread.leftovers.retain(|group| !stop::take_away(group));
         if thread.leftovers.is_empty() {
@@ -112,7 +105,6 @@ fn hurry() {
     }
 }
 
-/// CPU time of this thread.
 fn own_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -174,7 +166,6 @@ impl Thread<'_> {
         });
         match held {
             Ok(held) => {
-                // What was left of an earlier time is in use again.
                 self.leftovers.retain(|group| Some(group.as_path()) != held.0.group());
                 self.held.insert(pid, held);
             }
@@ -263,7 +254,6 @@ mod tests {
     fn slices_are_as_asked_for_unless_switching_takes_too_much_and_at_most_twice_as_long() {
         let next = |slice_ms: u64, share| bearable_ns(slice_ms * 1_000_000, 50_000_000, share) / 1_000_000;
         assert_eq!([next(50, 0.0), next(50, 0.001), next(50, SHARE)], [50, 50, 50]);
-        // 0.25 ms a switch.
         assert_eq!([next(50, 0.005), next(83, 0.00301)], [83, 83]);
         assert_eq!([next(50, 0.05), next(100, 0.001)], [100, 50]);
     }

@@ -20,13 +20,11 @@ pub struct Turn {
     pub members: Vec<Member>,
 }
 
-/// What the thread is told.
 pub(super) enum Order {
     Turns(Vec<Turn>),
     End,
 }
 
-/// Everyone who takes turns.
 pub(super) fn everyone(turns: &[Turn]) -> BTreeSet<Member> {
     turns.iter().flat_map(|turn| turn.members.iter().copied()).collect()
 }

@@ -1,11 +1,9 @@
 //! The guardian: a small process that gives programs their affinity back when the daemon is killed, and lets
-//! those go on that it had stopped ([`crate::apply::gang`]): these first, and also where the daemon hangs.
-//!
-//! It sleeps in a `read` on a pipe whose other end the daemon holds ([`pulse`]). When the daemon dies, of
-//! whatever, the read ends, and it does what is to be done ([`watch`]). What the daemon has narrowed stands
-//! in a table that both share: an anonymous mapping, so it needs no file and outlives neither of them. After
-//! a clean exit the table is empty and the guardian just ends. Where it dies itself, another one takes its
-//! place before anything else is changed.
+//! those go on that it had stopped ([`crate::apply::gang`]), also where the daemon hangs. It sleeps in a
+//! `read` on a pipe whose other end the daemon holds ([`pulse`]); when the daemon dies, the read ends
+//! ([`watch`]). What is narrowed stands in an anonymous mapping that both share. After a clean exit it is
+//! empty and the guardian just ends. Where the guardian dies, another one takes its place before anything
+//! else is changed.
 
 mod pulse;
 mod stopped;
@@ -32,7 +30,6 @@ pub struct Guardian {
 
 impl Guardian {
     /// Starts the guardian.
-    ///
     /// # Errors
     /// No memory, no process or no file descriptor left.
     pub fn start() -> io::Result<Guardian> {
@@ -53,7 +50,6 @@ impl Guardian {
         let same = |at: &usize| self.table.entries[*at].starttime.load(Ordering::Relaxed) == starttime;
         let known = self.places.get(&pid).copied().filter(same);
         if known.is_none() {
-            // Of an earlier process with its id.
             self.clear(pid);
         }
         let Some(at) = known.or_else(|| self.free()) else { return };
@@ -75,8 +71,8 @@ impl Guardian {
         self.places.insert(pid, at);
     }
 
-    /// A free entry. There are as many as there can be clients; only notes about programs that have left and
-    /// could not be restored can use them up, and where these have ended, no more.
+    /// A free entry. There are as many as clients; notes about programs that left and couldn't be restored
+    /// can use them up.
     fn free(&mut self) -> Option<usize> {
         let free = |e: &Entry| e.pid.load(Ordering::Relaxed) == 0;
         if !self.table.entries.iter().any(free) {

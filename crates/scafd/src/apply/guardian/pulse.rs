@@ -1,8 +1,8 @@
 //! The guardian's process: started with the daemon, and again where it has died.
 //!
-//! Whoever is about to change something that the guardian would have to give back feels for its pulse first,
-//! by one system call: the pipe to it has no reader any more when it is gone. So between its death and
-//! another one's birth nothing more is changed.
+//! Whoever is about to change something that the guardian would have to give back makes sure first that it is
+//! there, by one system call: without it, the pipe to it has no reader. Until another one is born nothing is
+//! changed.
 
 use super::table::Table;
 use super::watch;
@@ -13,7 +13,6 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The guardian as the daemon's threads see it.
 #[derive(Clone)]
 pub struct Pulse {
     table: &'static Table,
@@ -21,7 +20,6 @@ pub struct Pulse {
 }
 
 struct Alive {
-    /// Its closing is what the guardian waits for.
     pipe: OwnedFd,
     pid: Pid,
 }
@@ -57,7 +55,6 @@ impl Pulse {
     /// Has it look at the table again.
     pub fn wake(&self) {
         if let Some(alive) = self.alive().as_ref() {
-            // Where it has died, who comes next looks by itself.
             let _ = rustix::io::write(&alive.pipe, &[1]);
         }
     }
@@ -78,8 +75,8 @@ impl Pulse {
 impl Alive {
     fn start(table: &'static Table) -> io::Result<Alive> {
         let (wait, pipe) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        // SAFETY: the child has this thread only. It takes no lock of ours and prints nothing; the allocator
-        // is usable there whatever other threads were doing, glibc sees to that.
+        // SAFETY: the child has this thread only. It takes no lock of ours and prints nothing; glibc keeps
+        // the allocator usable.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
@@ -106,12 +103,11 @@ impl Alive {
     }
 }
 
-/// Closes what the guardian inherits, but for standard ones: clients would take the daemon for alive as long
-/// as somebody has their sockets, and the next daemon wouldn't get its lock.
+/// Closes what the guardian inherits, but for standard streams: with clients' sockets open the daemon would
+/// pass for alive, and the next one wouldn't get its lock.
 fn keep_only(fd: RawFd) {
     let close = |from: RawFd, to: u32| {
-        // SAFETY: nobody uses these any more; the owners of what is closed are never dropped, as this process
-        // never leaves `watch`.
+        // SAFETY: nobody uses these any more; this process never leaves `watch`, so no owner is dropped.
         unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) }
     };
     // Before Linux 5.9 there is no such call.

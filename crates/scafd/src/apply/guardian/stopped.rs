@@ -8,7 +8,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// Longest path of a group.
 pub(super) const PATH_BYTES: usize = 512;
 
 /// A program that is stopped now and then. `way` is written last and cleared first; 0 marks a free entry.
@@ -17,7 +16,6 @@ pub(super) struct Entry {
     pub(super) way: AtomicU32,
     pub(super) pid: AtomicU32,
     pub(super) starttime: AtomicU64,
-    /// Whether it is stopped now.
     pub(super) stopped: AtomicU32,
     pub(super) length: AtomicU32,
     pub(super) group: [AtomicU8; PATH_BYTES],

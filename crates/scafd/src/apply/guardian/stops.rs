@@ -27,7 +27,6 @@ impl Stops {
     }
 
     /// Notes a program before it is stopped for the first time; gives its place.
-    ///
     /// # Errors
     /// No room for it, so that nobody would let it go on if we were killed.
     pub fn note(&self, pid: u32, held: &Held, way: Way) -> io::Result<usize> {

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Masks in an entry: those that are remembered, the one that is being set, and what the kernel made of it.
 const SLOTS: usize = MASKS + 2;
-
 pub(super) type SharedMask = [AtomicU64; MASK_WORDS];
 
 /// One narrowed program. `pid` is written last and cleared first; 0 marks a free entry.
@@ -20,7 +19,6 @@ pub(super) struct Entry {
     pub(super) pid: AtomicU32,
     pub(super) starttime: AtomicU64,
     pub(super) own: SharedMask,
-    /// What was set, now and before: threads may have any of them when the daemon dies. Free ones are empty.
     pub(super) ours: [SharedMask; SLOTS],
 }
 

@@ -11,18 +11,14 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How many generations of children are given their affinity back.
 const GENERATIONS: u32 = 8;
-
 /// How often the daemon is looked after while it has stopped somebody.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
-
-/// How often groups are tried to be taken away, 10 ms apart: five seconds.
 const TRIES: u32 = 500;
 
 /// The guardian itself. Never returns.
 pub(super) fn watch(table: &Table, wait: BorrowedFd) -> ! {
-    // Signals meant for the daemon's process group or terminal are not for us: we leave when it has left.
+    // Signals meant for the daemon's process group or terminal are not for the guardian.
     let _ = rustix::process::setsid();
     let _ = rustix::process::chdir("/");
     for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
@@ -36,7 +32,6 @@ pub(super) fn watch(table: &Table, wait: BorrowedFd) -> ! {
     }
     table.stops.let_all_go();
     restore_all(table);
-    // Who was killed leaves its group later. Who is still there is let go again: no write may be lost.
     for _ in 0..TRIES {
         if table.stops.take_all_away() {
             break;
@@ -79,7 +74,6 @@ fn restore_all(table: &Table) {
         let own = load(&entry.own);
         let masks: Vec<PuSet> = entry.ours.iter().map(load).filter(|mask| !mask.is_empty()).collect();
         let ours: Vec<&PuSet> = masks.iter().collect();
-        // Whatever can't be restored has ended or isn't ours to change.
         let _ = sweep(&observer, pid, entry.starttime.load(Ordering::Relaxed), &ours, &own);
         restore_children(&observer, pid, &programs, &ours, &own, GENERATIONS);
     }

@@ -1,7 +1,5 @@
-//! Contexts as control groups: a folder with groups 0, 1, 2 and so on, all with the same quota.
-//!
-//! Both versions of control groups do: in version 1 a thread is moved by writing its number into `tasks`, in
-//! version 2 into `cgroup.threads`, for which the groups have to be threaded ones.
+//! Contexts as control groups: a folder with groups 0, 1, 2 and so on, all with the same quota. A thread is
+//! moved by writing its id into `tasks` (version 1) or `cgroup.threads` (version 2, threaded groups).
 
 use crate::apply::groups;
 use std::fs;
@@ -14,18 +12,16 @@ pub const MOST_PERIOD_US: u64 = 10_000;
 const LEAST_QUOTA_US: u64 = 1_000;
 /// Part of the cores that all contexts together use at most, so that each gets its part in time.
 const HEADROOM: f64 = 0.8;
-/// What all contexts together weigh against other processes of the machine: the most that the kernel takes,
-/// so that those get the rest and don't slow a context down. In `cpu.shares`, and in `cpu.weight`.
+/// The contexts' `cpu.shares` or `cpu.weight`: the kernel's most, so that other processes don't slow them.
 const SHARES: u32 = 262_144;
 const WEIGHT: u32 = 10_000;
-
-/// The files that take threads, in version 1 and in version 2.
+/// The files that take threads, in versions 1 and 2.
 const THREADS: [&str; 2] = ["tasks", "cgroup.threads"];
 
-/// Why contexts can't be made; what to do about it.
+/// Why contexts can't be made.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// More than the cores can pass for.
+    /// The cores can't stand for so many contexts.
     #[error(
         "{asked} contexts are too many for {cores} cores: each would have less than a millisecond of the {} \
          that a period lasts, which is the least that the kernel takes; ask for at most {most}",
@@ -36,7 +32,7 @@ pub enum Error {
         asked: u32,
         /// Cores that there are, less what quotas around us take.
         cores: f64,
-        /// What can be had.
+        /// The most contexts that can be made.
         most: u32,
     },
     /// The kernel did not let us.
@@ -60,12 +56,10 @@ pub struct Contexts {
     folder: PathBuf,
     count: u32,
     pace: f64,
-    /// The file of a group that takes threads.
     threads: &'static str,
 }
 
-/// Each context's quota in microseconds per [`MOST_PERIOD_US`], given how many are to be on `cores`.
-///
+/// Each context's quota in microseconds per [`MOST_PERIOD_US`], with `count` contexts on `cores`.
 /// # Errors
 /// [`Error::TooMany`].
 fn quota_us(count: u32, cores: f64) -> Result<u64, Error> {
@@ -84,15 +78,13 @@ fn refused(path: &Path) -> impl FnOnce(io::Error) -> Error {
 
 impl Contexts {
     /// Makes `count` groups in a new one at `folder`, whose parent is a group of the cpu controller.
-    ///
     /// # Errors
-    /// See [`Error`]. What was made by then has to be taken away by [`Contexts::remove`].
+    /// See [`Error`]. The caller takes away what was made so far by [`Contexts::remove`].
     pub fn make(folder: &Path, version_2: bool, count: u32, cores: f64) -> Result<Contexts, Error> {
         Contexts::groups(folder, version_2, count, quota_us(count, cores)?)?;
         Contexts::open(folder).map_err(refused(folder))
     }
 
-    /// The groups, with `quota` microseconds each.
     fn groups(folder: &Path, version_2: bool, count: u32, quota: u64) -> Result<(), Error> {
         let make = |path: &Path| fs::create_dir(path).map_err(refused(path));
         let write = |path: PathBuf, text: String| fs::write(&path, text).map_err(refused(&path));
@@ -116,18 +108,17 @@ impl Contexts {
                 write(group.join("cpu.cfs_period_us"), MOST_PERIOD_US.to_string())?;
                 write(group.join("cpu.cfs_quota_us"), quota.to_string())?;
             }
-            // A context that waited for another one's period at a barrier makes up for it in the next one; on
-            // average it has no more than its quota. Without it, regions of 10 ms were 4.0 times as fast on 8
-            // contexts as on one, with it 5.5.
+            // A context that waited at a barrier makes up for it in the next period, with the quota as its
+            // mean. Regions of 10 ms were 5.5 times as fast on 8 contexts as on one with it, 4.0 times
+            // without.
             let burst = if version_2 { "cpu.max.burst" } else { "cpu.cfs_burst_us" };
-            // Kernels before 5.14 have none.
+            // Kernels before 5.14 have no such file.
             let _ = fs::write(group.join(burst), quota.to_string());
         }
         Ok(())
     }
 
-    /// Finds those that were made at `folder`.
-    ///
+    /// Finds the contexts that were made at `folder`.
     /// # Errors
     /// There are none, or they have no quota.
     pub fn open(folder: &Path) -> io::Result<Contexts> {
@@ -156,9 +147,7 @@ impl Contexts {
         Ok(Contexts { folder: folder.to_owned(), count, pace: quota / period, threads })
     }
 
-    /// Takes away what [`Contexts::make`] made, as soon as nobody is in it any more; children that programs
-    /// left behind are moved to the group around it.
-    ///
+    /// Takes away what [`Contexts::make`] made; processes left inside are moved to the group around it.
     /// # Errors
     /// The kernel refuses, or it takes more than a second.
     pub fn remove(folder: &Path) -> io::Result<()> {
@@ -184,30 +173,29 @@ impl Contexts {
         last
     }
 
-    /// Where the groups are.
+    /// Folder of the groups.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// How many there are.
+    /// Number of contexts.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// How fast a context is, against a core: above 0, at most 1.
+    /// A context's speed over a core's: above 0, at most 1.
     pub fn pace(&self) -> f64 {
         self.pace
     }
 
-    /// The file that moves a whole process to a context: its number is written into it, or 0 by itself.
-    /// Without a context, it is beside them all: as important, and without a quota.
+    /// The file that moves a process whose id, or 0 for the writer, is written into it: to a context, or for
+    /// `None` beside all contexts, without a quota.
     pub fn door(&self, context: Option<u32>) -> PathBuf {
         let group = context.map_or(self.folder.clone(), |context| self.folder.join(context.to_string()));
         group.join("cgroup.procs")
     }
 
     /// Moves one thread.
-    ///
     /// # Errors
     /// The kernel's: ESRCH if it has ended.
     pub fn put(&self, tid: u32, context: u32) -> io::Result<()> {
@@ -215,13 +203,12 @@ impl Contexts {
     }
 }
 
-/// In version 2, gives back the controller that a group without any other children handed down for ours.
+/// In version 2, takes back the cpu controller that a group without other children handed down.
 fn leave(parent: Option<&Path>) {
     let Some(parent) = parent else { return };
     let control = parent.join("cgroup.subtree_control");
     let mut entries = fs::read_dir(parent).into_iter().flatten().flatten();
     if control.exists() && !entries.any(|entry| entry.path().is_dir()) {
-        // Where that is refused, it stays as harmless as it was.
         let _ = fs::write(control, "-cpu");
     }
 }
@@ -269,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Each file below `folder` and what stands in it, in order of the paths.
+    /// Each file below `folder` and its text, in order of the paths.
     fn files(folder: &Path) -> Vec<(String, String)> {
         let mut all = Vec::new();
         for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -284,7 +271,7 @@ mod tests {
         all
     }
 
-    // No kernel stands behind these files: it refuses nothing and makes no files in folders.
+    // No kernel stands behind these files: nothing is refused, and no files appear in new folders.
 
     #[test]
     fn in_version_2_the_groups_are_threaded_and_the_cpu_controller_is_handed_down_to_them() {

@@ -1,11 +1,8 @@
 //! Hands for slow motion: contexts that are control groups, each with a CPU quota, so that few cores pass for
-//! more contexts, all equally slow. A thread runs on a context by being in its group; affinities stay.
-//!
-//! A new thread is in its creator's group, and nothing tells of it. So [`Slow::follow`] has to be called
-//! every [`RHYTHM`], which is a period of the quotas.
-//!
-//! The groups belong to whoever made them, `scaf bench mix --contexts`, which places unmanaged programs by
-//! the same hands and takes the groups away at the end. Nothing here is to be guarded or given back.
+//! more contexts, all equally slow. A thread runs on a context by being in its group; affinities stay. A new
+//! thread is in its creator's group, so [`Slow::follow`] has to be called every [`RHYTHM`], a period of the
+//! quotas. The groups belong to `scaf bench mix --contexts`, which takes them away at the end: nothing here
+//! is guarded or given back.
 
 mod contexts;
 mod spread;
@@ -28,7 +25,6 @@ pub struct Slow {
     placed: BTreeMap<u32, Placed>,
 }
 
-/// A program, and where its threads are.
 struct Placed {
     starttime: u64,
     on: Vec<u32>,
@@ -47,7 +43,6 @@ impl Slow {
     }
 
     /// Places a process' threads, also those to come, on the contexts `on` in order; on all if it is empty.
-    ///
     /// # Errors
     /// The process has ended, or the kernel refuses.
     pub fn place(&mut self, pid: u32, starttime: u64, on: &[u32]) -> Result<(), Trouble> {
@@ -66,7 +61,6 @@ impl Slow {
     /// Places threads that have come since.
     pub fn follow(&mut self) {
         let (contexts, observer) = (&self.contexts, &self.observer);
-        // What can't be placed has ended, or is tried again in a moment.
         self.placed
             .retain(|pid, placed| !matches!(settle(contexts, observer, *pid, placed), Err(Trouble::Gone(_))));
     }
@@ -80,7 +74,6 @@ fn settle(contexts: &Contexts, observer: &Observer, pid: u32, placed: &mut Place
     if same && placed.at.values().all(|context| placed.on.contains(context)) {
         return Ok(());
     }
-    // Only where there is something to do: it costs 20 us.
     if process.stat().map_err(|_| Trouble::Gone(pid))?.starttime != placed.starttime {
         return Err(Trouble::Gone(pid));
     }

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 /// another. Threads stay where they were `before` as far as that permits, the first ones first.
 pub fn spread(threads: &[u32], before: &BTreeMap<u32, u32>, contexts: &[u32]) -> BTreeMap<u32, u32> {
     let Some(share) = threads.len().checked_div(contexts.len()) else { return BTreeMap::new() };
-    // So many contexts have one thread more than the others.
     let mut larger = threads.len() % contexts.len();
     let mut loads: BTreeMap<u32, usize> = contexts.iter().map(|context| (*context, 0)).collect();
     let mut at = BTreeMap::new();
@@ -25,7 +24,6 @@ pub fn spread(threads: &[u32], before: &BTreeMap<u32, u32>, contexts: &[u32]) ->
         if at.contains_key(tid) {
             continue;
         }
-        // The first of those with the fewest.
         let fewest = contexts.iter().min_by_key(|context| loads.get(context).copied().unwrap_or(0));
         if let Some(context) = fewest {
             *loads.entry(*context).or_default() += 1;

@@ -1,16 +1,11 @@
 //! Hardware counters of the programs, where there are any.
 //!
-//! Each event is opened for each thread that a program has at the first tick; threads that these start later
-//! inherit it, and the kernel adds them up. So a program costs as many file descriptors as it had threads
-//! then, times the events (7 at most), and [`MOST_FILES`] are the limit for all. To open one takes 2 to 6 us,
-//! and 13 ms where nothing on the machine was counted before. At each tick every one of them is read, 0.3 to
-//! 0.4 us each (measured with the kernel's own events; where a thread runs on another PU, hardware has to be
-//! asked there, which costs more).
-//!
-//! A thread that is started by another just before that one's counters are opened is missed. If none is, the
-//! counters' times, summed over threads, are the program's CPU time; else they are opened again.
-//!
-//! Most machines of clouds have no counters. That is found out once, and nothing is said or tried again.
+//! Each event is opened for each thread that a program has at the first tick; threads started later inherit
+//! it. So a program costs as many file descriptors as threads times events (7 at most); [`MOST_FILES`] limits
+//! all. Opening one takes 2 to 6 us, and 13 ms for the machine's first; each is read at each tick, 0.3 to 0.4
+//! us. A thread that is started just before its creator's counters are opened is missed. Then the counters'
+//! times, summed over threads, are less than the program's CPU time, and they are opened again. Most machines
+//! of clouds have no counters: that is found out once, and not tried again.
 
 mod name;
 mod perf;
@@ -29,19 +24,15 @@ use std::time::{Duration, Instant};
 /// Open counters of all programs together, and at most this share of the files that the daemon may open.
 const MOST_FILES: usize = 4096;
 const SHARE_OF_FILES: usize = 4;
-
-/// Counters that see less of a program's CPU time than this share have missed threads, if the
-/// program ran for at least [`COVERED_NS`].
+/// Counters that see less of a program's CPU time than this have missed threads, if it ran for
+/// [`COVERED_NS`].
 const COVERED: f64 = 0.9;
 const COVERED_NS: u64 = 20_000_000;
-
 /// How often a program's counters are opened again before it goes without.
 const MOST_TRIES: u32 = 8;
-
 /// For how long [`examine`] counts, to see whether events share counters.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What is counted for each event where the configuration doesn't say.
 const DEFAULTS: [(Event, &str); 5] = [
     (Event::Instructions, "instructions"),
     (Event::Cycles, "cycles"),
@@ -71,7 +62,6 @@ pub enum Access {
     Forbidden,
 }
 
-/// What an event is on this machine.
 type Codes = [Option<Code>; EVENTS];
 
 /// Counters of all programs.
@@ -86,7 +76,6 @@ pub struct Counting {
     most_files: usize,
 }
 
-/// The counters of one program.
 #[derive(Debug, Default)]
 struct Program {
     counters: Vec<(Event, Counter)>,
@@ -174,7 +163,6 @@ impl Program {
             for (event, code) in &events {
                 match Counter::open(*code, tid) {
                     Ok(counter) => self.counters.push((*event, counter)),
-                    // It has ended meanwhile.
                     Err(error) if error.raw_os_error() == Some(libc::ESRCH) => break,
                     Err(error) => {
                         self.counters.clear();
@@ -205,7 +193,6 @@ impl Program {
         let ran_ns = cpu_ns.zip(earlier_cpu_ns).map_or(0, |(now, earlier)| now.saturating_sub(earlier));
         let seen_ns = enabled(&now).saturating_sub(enabled(&earlier));
         if ran_ns >= COVERED_NS && (seen_ns as f64) < COVERED * ran_ns as f64 {
-            // Opened again at the next tick.
             self.counters.clear();
             self.last = None;
             return None;
@@ -234,7 +221,6 @@ fn find(root: &Path, chosen: &Chosen, note: &mut impl FnMut(Note)) -> (Codes, Ac
         });
         match code {
             Ok(code) => codes[event as usize] = Some(code),
-            // Nobody asked for the usual ones.
             Err(why) if chosen => note(Note::Chosen(why)),
             Err(_) => {}
         }
@@ -259,7 +245,6 @@ fn usual(root: &Path, event: Event) -> Option<Name> {
     name.parse().ok()
 }
 
-/// How many files this process may open.
 fn files() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     limit.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX))
@@ -306,7 +291,6 @@ fn counted_ratio(events: &[(Event, Code)]) -> Option<f64> {
         std::hint::spin_loop();
     }
     let share = |counter: &Counter| {
-        // One that was counted at no time has a share of none.
         Some(counter.read().ok()?.since(Reading::default()).map_or(0.0, |counted| counted.share))
     };
     counters.iter().filter_map(share).reduce(f64::min)

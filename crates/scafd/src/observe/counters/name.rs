@@ -1,8 +1,7 @@
 //! Names of events, as `perf list` shows them, and what they are in numbers.
 //!
-//! Three kinds: names that the kernel translates (`instructions`, `LLC-loads`), raw codes (`r01c2`), and what
-//! a unit says of itself in sysfs: `cpu/event=0xa3,umask=0x5/` by its fields, `msr/tsc/` by an event that it
-//! names.
+//! Names that the kernel translates (`instructions`, `LLC-loads`), raw codes (`r01c2`), and what a unit says
+//! of itself in sysfs: `cpu/event=0xa3,umask=0x5/` by its fields, `msr/tsc/` by an event that it names.
 
 use std::fmt;
 use std::io::Read;
@@ -11,8 +10,6 @@ use std::str::FromStr;
 
 /// Where units describe themselves, below the root.
 const UNITS: &str = "sys/bus/event_source/devices";
-
-/// Bytes of such a file that are read; they hold a line.
 const MOST_BYTES: u64 = 4096;
 
 /// An event in the kernel's numbers: `type` and `config` of `perf_event_attr`.
@@ -144,10 +141,8 @@ const PLAIN: &[(&str, Code)] = &[
     ("emulation-faults", Code::new(Code::SOFTWARE, 8)),
 ];
 
-/// Caches and what is done with them; together they are one event's name.
 const CACHES: [(&str, u64); 7] =
     [("L1-dcache", 0), ("L1-icache", 1), ("LLC", 2), ("dTLB", 3), ("iTLB", 4), ("branch", 5), ("node", 6)];
-/// Operation in the second byte, result in the third.
 const DONE: [(&str, u64); 6] = [
     ("-loads", 0),
     ("-load-misses", 0x1_0000),
@@ -167,7 +162,6 @@ fn plain(text: &str) -> Option<Code> {
     };
     let raw = || {
         let digits = text.strip_prefix('r')?;
-        // from_str_radix takes a sign, too.
         let all_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         Some(Code::new(Code::RAW, u64::from_str_radix(digits, 16).ok().filter(|_| all_hex)?))
     };
@@ -226,7 +220,6 @@ impl fmt::Display for Name {
 
 impl Name {
     /// The event's numbers on the machine below `root`.
-    ///
     /// # Errors
     /// This machine has no such unit, event or field, or the unit doesn't count for single threads.
     pub fn resolve(&self, root: &Path) -> Result<Code, Unresolved> {
@@ -315,7 +308,6 @@ impl Field {
     }
 }
 
-/// The first line of a small file.
 fn line(path: &Path) -> Option<String> {
     let mut text = String::new();
     std::fs::File::open(path).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
@@ -339,7 +331,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A machine whose units are described below `tests/counters`.
     fn machine() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/counters/server")
     }
@@ -374,7 +365,6 @@ mod tests {
     #[test]
     fn fields_are_put_where_the_unit_says() {
         assert_eq!(code("cpu/event=0xa3,umask=0x5,cmask=5/"), Code::new(4, 0x0500_05a3));
-        // A field in two parts, one of a single bit, and one in another word.
         assert_eq!(code("cpu/event=0x1ff/").config[0], 0x1_0000_00ff);
         assert_eq!(code("cpu/event=1,edge/").config[0], 0x4_0001);
         assert_eq!(code("cpu/ldat=3/").config, [0, 3, 0]);
@@ -394,7 +384,6 @@ mod tests {
         assert!(why_not("cpu/mem-stools/").contains("'mem-stools' is neither an event nor a field"));
         assert!(why_not("cpu/umask=0x100/").contains("umask=0x100 is more than this field holds"));
         assert!(why_not("uncore_imc_0/cas_count_read/").contains("for all programs together"));
-        // An event made of itself, one that isn't understood, and a field in a word that is unknown.
         assert!(why_not("cpu/circular/").contains("'circular'"));
         assert!(why_not("cpu/broken/").contains("'broken'"));
         assert!(why_not("cpu/far=1/").contains("'far'"));

@@ -13,7 +13,6 @@ use std::os::fd::{FromRawFd, OwnedFd};
 #[derive(Debug)]
 pub struct Counter(OwnedFd);
 
-/// Whose work is counted.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     /// The program's own.
@@ -25,7 +24,6 @@ enum Mode {
 impl Counter {
     /// Begins to count `code` in thread `tid` (0: this one) and in all threads that it, or one of those, will
     /// start; not in processes that they fork, nor in a program that the process becomes.
-    ///
     /// # Errors
     /// EACCES and EPERM: it isn't permitted. ESRCH: there is no such thread. EMFILE, ENFILE: there are too
     /// many open files. Others: this machine doesn't count such an event, or has a kernel before Linux 5.13.
@@ -34,9 +32,7 @@ impl Counter {
         let order = if code.is_software() { [Mode::All, Mode::User] } else { [Mode::User, Mode::All] };
         let first = Counter::open_in(order[0], code, tid);
         match first.as_ref().map_err(io::Error::raw_os_error) {
-            // Some units can't tell the two apart.
             Err(Some(libc::EINVAL)) if !code.is_software() => {}
-            // Without rights one may still count what the program does by itself.
             Err(Some(libc::EACCES | libc::EPERM)) if code.is_software() => {}
             _ => return first,
         }
@@ -70,14 +66,12 @@ impl Counter {
     }
 
     /// What it has counted so far; threads that have ended are part of it.
-    ///
     /// # Errors
     /// The kernel gives no reading.
     pub fn read(&self) -> io::Result<Reading> {
         let mut bytes = [0u8; 24];
         let n = rustix::io::read(&self.0, &mut bytes)?;
         if n < bytes.len() {
-            // The event is in an error state: it was to have a counter of its own and has none.
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]));

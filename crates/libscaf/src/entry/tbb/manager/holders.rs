@@ -6,7 +6,6 @@ use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 pub type Callback = unsafe extern "C" fn(*mut c_void, *mut c_void, u32) -> c_int;
-
 const CLIENTS: usize = 16;
 /// The runtimes' callbacks; 0 for a free place, 1 for no callback.
 static CALLBACKS: [AtomicUsize; CLIENTS] = [const { AtomicUsize::new(0) }; CLIENTS];

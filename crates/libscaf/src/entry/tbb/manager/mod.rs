@@ -53,7 +53,6 @@ pub struct Request {
 }
 
 const _: () = assert!(size_of::<Request>() == 32 && offset_of!(Request, flags) == 24);
-
 /// Flags of requests and permits: the number stays while the permit is active; not wanted yet.
 const RIGID: u32 = 1 << 1;
 const INACTIVE: u32 = 1 << 3;

@@ -20,7 +20,6 @@ pub use super::holders::{disconnect, is_connected};
 
 /// What a callback is told has changed: the number of workers.
 const NEW_NUMBER: u32 = 1;
-
 const STATE_VOID: u8 = 0;
 const STATE_INACTIVE: u8 = 1;
 const STATE_IDLE: u8 = 3;

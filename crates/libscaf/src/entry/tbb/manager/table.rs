@@ -54,9 +54,7 @@ struct First(UnsafeCell<[u64; SLAB_BYTES / 8]>);
 unsafe impl Sync for First {}
 
 static FIRST: First = First(UnsafeCell::new([0; SLAB_BYTES / 8]));
-
 static LOCK: Lock = Lock::new();
-
 pub type Locked = lock::Locked<'static>;
 
 pub fn lock() -> Locked {

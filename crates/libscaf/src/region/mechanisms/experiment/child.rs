@@ -23,7 +23,6 @@ const FAULTS: [c_int; 6] =
 
 /// The copy is killed after this time, in milliseconds.
 const DEADLINE_MS: i64 = 2_000;
-
 /// Pages by which the price of copying a page is measured.
 const PROBES: usize = 4;
 const PAGE: usize = 4096;
@@ -32,7 +31,6 @@ const PAGE: usize = 4096;
 struct Probe([[AtomicU8; PAGE]; PROBES]);
 
 static PROBE: Probe = Probe([const { [const { AtomicU8::new(0) }; PAGE] }; PROBES]);
-
 /// The sheet, for the handlers.
 static WORD: AtomicPtr<Sheet> = AtomicPtr::new(null_mut());
 

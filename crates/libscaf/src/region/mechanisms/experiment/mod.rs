@@ -32,10 +32,8 @@ use scaf_team::sandbox::maps::Care;
 const LATE_TICKS: u64 = 1 << 33;
 /// Ticks between two looks whether the copy is still there: 0.25 to 0.5 ms.
 const LOOK_TICKS: u64 = 1 << 20;
-
 /// clone3's flag that the copy is to have none of the program's signal handlers.
 const CLEAR_SIGNAL_HANDLERS: u64 = 1 << 32;
-
 /// 1 while there is an experiment: it takes one of the program's contexts.
 static RUNNING: AtomicU32 = AtomicU32::new(0);
 /// The copy's process id, or 0.

@@ -16,7 +16,6 @@ use scaf_team::post::Post;
 const PERIOD_MS: i64 = 50;
 /// Looks in a row without a new region after which the thread ends.
 const IDLE_LOOKS: u32 = 20;
-
 static UP: AtomicU32 = AtomicU32::new(0);
 /// Regions put before the watch so far.
 static PUT: AtomicU32 = AtomicU32::new(0);
