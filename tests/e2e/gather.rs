@@ -4,7 +4,17 @@ use crate::support::{By, Done, House, Running, compiled, compiled_by};
 use scafd::control::Mechanism;
 
 const KINDS: [&str; 11] = [
-    "meeting", "sharing", "pipe", "condition", "holding", "sleeping", "fork", "jump", "signal", "nesting", "depth",
+    "meeting",
+    "sharing",
+    "pipe",
+    "condition",
+    "holding",
+    "sleeping",
+    "fork",
+    "jump",
+    "signal",
+    "nesting",
+    "depth",
 ];
 
 /// The test program doing `kind` for ever, with a grant of one PU and gathering switched on.
