@@ -81,7 +81,7 @@ fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
     let meeting = compiled("gathered");
     let programs = [
         house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]),
-        house.program("tasks").threads(2),
+        house.program("task_reductions").threads(2),
         house.at(&meeting).args(["meeting"]).env("OMP_PROC_BIND", "true"),
         house.at(&meeting).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"),
         house.at(&meeting).args(["meeting"]).env("OMP_MAX_ACTIVE_LEVELS", "2"),

@@ -1,4 +1,4 @@
-/* build: gcc -O2 -fopenmp -pthread */
+/* build: gcc -O2 -fopenmp -pthread -Wno-infinite-recursion */
 /*
  * Regions of fixed size whose threads do what a thread may do: meet, share loops out, wait for each other in
  * the kernel, hold a mutex over a barrier, fork, jump, take signals, run deep. The first argument says which;
