@@ -26,8 +26,10 @@ fn right(done: Done) {
     assert_eq!(done.well().number("wrong"), 0);
 }
 
-fn until_gathered(program: &Running) {
-    program.until("gathered", |program| program.mechanism == Mechanism::Gather && program.dop == Some(1));
+fn until_gathered(program: &Running, kind: &str) {
+    program.until(&format!("{kind} gathered"), |program| {
+        program.mechanism == Mechanism::Gather && program.dop == Some(1)
+    });
 }
 
 #[test]
@@ -35,7 +37,7 @@ fn gathered_members_see_what_threads_of_their_own_see() {
     let house = House::giving_all("equi");
     for kind in ["meeting", "sharing", "fork", "jump", "signal", "nesting", "depth"] {
         let program = doing(&house, kind);
-        until_gathered(&program);
+        until_gathered(&program, kind);
         let seen = program.seen().expect(kind);
         program.until("more rounds", |program| program.regions > seen.regions + 200);
         right(program.finish());
@@ -88,8 +90,7 @@ fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
     ];
     for start in programs {
         let program = start.env("SCAF_GATHER", "1").option("--max", 1).start();
-        let seen = program.until_inspected();
-        let seen = program.until("rounds", |program| program.regions > seen.regions + 100);
+        let seen = program.until("rounds", |program| program.regions > 200);
         assert_ne!(seen.mechanism, Mechanism::Gather);
         program.finish().well();
     }

@@ -58,6 +58,9 @@ impl Mechanism {
             Mechanism::Virtualise => {
                 "regions whose threads are independent keep their team size and run on fewer threads"
             }
+            Mechanism::Gather => {
+                "teams keep their size, and their threads change in user mode where they wait"
+            }
             _ => "",
         }
     }

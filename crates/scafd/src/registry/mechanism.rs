@@ -18,7 +18,9 @@ impl Program {
         }
         let larger = self.evidence.seen.filter(|seen| seen.team > dop);
         let told = self.evidence.seen.and_then(|seen| seen.mechanism);
-        if let Some(told) = told.filter(|told| larger.is_none() && !told.reason().is_empty()) {
+        // A gathered team follows the grant whatever its size.
+        let follows = |told: &Mechanism| larger.is_none() || *told == Mechanism::Gather;
+        if let Some(told) = told.filter(|told| follows(told) && !told.reason().is_empty()) {
             return (told, told.reason().into());
         }
         let parked = told == Some(Mechanism::Park) && larger.is_some();
