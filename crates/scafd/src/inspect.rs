@@ -151,9 +151,10 @@ impl Inspector {
         }
     }
 
-    /// Asks for an inspection; the verdict comes out of [`Inspector::finished`].
-    pub fn ask(&mut self, job: Job) {
-        self.waiting.push(job);
+    /// Asks for an inspection, of a program that may still be loading libraries or not; the verdict comes out
+    /// of [`Inspector::finished`].
+    pub fn ask(&mut self, job: Job, loading: bool) {
+        self.waiting.push(job, loading, Instant::now());
     }
 
     /// Forgets a program that left.
@@ -164,9 +165,10 @@ impl Inspector {
         }
     }
 
-    /// When a helper's time is up, or one that was killed is to be looked at.
+    /// When a helper's time is up, one that was killed is to be looked at, or one is to start.
     pub fn deadline(&self) -> Option<Instant> {
-        self.helpers.iter().map(|helper| helper.until).chain(self.dying.deadline()).min()
+        let next = self.waiting.next_due(Instant::now());
+        self.helpers.iter().map(|helper| helper.until).chain(self.dying.deadline()).chain(next).min()
     }
 
     /// Helpers that have not been waited for.
@@ -218,7 +220,7 @@ impl Inspector {
         while self.helpers.len() < MOST_AT_A_TIME
             && let Some(job) = self
                 .waiting
-                .pop(|uid| self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.uid == uid))
+                .pop(now, |uid| self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.uid == uid))
         {
             match start(&job, self.known.get(&job.uid).map(|known| &known.memory)) {
                 Ok(child) => {

@@ -85,7 +85,8 @@ impl Daemon {
         self.registry.attach(program);
         self.newcomers.push(id);
         self.recall_at_once(id);
-        self.inspect(id, hello.modules);
+        // Who attaches at load hasn't entered a region: there is time.
+        self.inspect(id, hello.modules, has(FLAG_AT_WORK));
         Ok(())
     }
 
@@ -145,23 +146,24 @@ impl Daemon {
         if self.parts.apply.leaves_affinities() { None } else { why_bound(&self.observer, pid, own, &known) }
     }
 
-    fn inspect(&mut self, id: ProgramId, modules: u32) {
+    fn inspect(&mut self, id: ProgramId, modules: u32, loading: bool) {
         if let Some(program) = self.registry.get_mut(id) {
             let modules = u8::try_from(modules).unwrap_or(u8::MAX);
-            self.inspector.ask(Job {
+            let job = Job {
                 id,
                 pid: program.identity.pid,
                 uid: program.identity.uid,
                 gid: program.identity.gid,
                 modules,
-            });
+            };
+            self.inspector.ask(job, loading);
         }
     }
 
     /// Has a program inspected again that met further modules.
     pub(super) fn more_modules(&mut self, id: ProgramId, modules: u32) -> bool {
         if self.registry.get_mut(id).is_some_and(|program| program.code.meets(modules)) {
-            self.inspect(id, modules);
+            self.inspect(id, modules, true);
         }
         false
     }
