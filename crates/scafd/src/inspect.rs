@@ -29,7 +29,11 @@ use std::time::{Duration, Instant};
 /// Helpers at a time, each for another user; others wait.
 const MOST_AT_A_TIME: usize = 4;
 /// Wall time a helper has.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Wall time after which it has a small share of a processor only, where others compute: Python with LightGBM
+/// takes 0.17 s to read, a tenth of such a program's own work in two seconds. Other programs take 0.02 s.
+const HASTE: Duration = Duration::from_millis(100);
+const GENTLE: i32 = 19;
 /// CPU time a helper has, in seconds.
 const CPU_S: u64 = 10;
 /// Memory a helper has, in bytes.
@@ -128,6 +132,24 @@ struct Helper {
     child: Child,
     answer: Vec<u8>,
     until: Instant,
+    /// When it has to become gentle; `None` once it is.
+    hasty_until: Option<Instant>,
+}
+
+impl Helper {
+    fn deadline(&self) -> Instant {
+        self.hasty_until.unwrap_or(self.until).min(self.until)
+    }
+
+    fn calm_down(&mut self, now: Instant) {
+        if self.hasty_until.is_some_and(|until| until <= now) {
+            self.hasty_until = None;
+            if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+                // It isn't waited for, so the number is still its own. If it ended just now, that is well.
+                let _ = rustix::process::setpriority_process(Some(pid), GENTLE);
+            }
+        }
+    }
 }
 
 /// The helpers at work and the jobs that wait.
@@ -168,7 +190,7 @@ impl Inspector {
     /// When a helper's time is up, one that was killed is to be looked at, or one is to start.
     pub fn deadline(&self) -> Option<Instant> {
         let next = self.waiting.next_due(Instant::now());
-        self.helpers.iter().map(|helper| helper.until).chain(self.dying.deadline()).chain(next).min()
+        self.helpers.iter().map(Helper::deadline).chain(self.dying.deadline()).chain(next).min()
     }
 
     /// Helpers that have not been waited for.
@@ -202,6 +224,7 @@ impl Inspector {
         let (done, working) =
             std::mem::take(&mut self.helpers).into_iter().partition(|h: &Helper| h.until <= now);
         self.helpers = working;
+        self.helpers.iter_mut().for_each(|helper| helper.calm_down(now));
         let done: Vec<Helper> = done;
         for helper in done {
             self.dying.kill(helper.job.uid, helper.child, now);
@@ -237,6 +260,7 @@ impl Inspector {
                         child,
                         answer: Vec::new(),
                         until: now + PATIENCE,
+                        hasty_until: Some(now + HASTE),
                     });
                 }
                 Err(e) => verdicts.push((

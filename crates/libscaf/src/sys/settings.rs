@@ -79,7 +79,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     own_shares: false,
     own_stacks: false,
     experiment_every: 0,
-    gather: false,
+    gather: true,
     manager: Manager::Unsaid,
 }));
 
@@ -138,8 +138,8 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
     } else if let Some(value) = entry.strip_prefix(b"SCAF_EXPERIMENT_EVERY=") {
         settings.experiment_every = number(value, u32::MAX).unwrap_or(0);
-    } else if entry == b"SCAF_GATHER=1" {
-        settings.gather = true;
+    } else if entry == b"SCAF_GATHER=0" {
+        settings.gather = false;
     } else if entry == b"SCAF_TCM=scaf" {
         settings.manager = Manager::Ours;
     } else if entry == b"SCAF_TCM=off" {

@@ -85,8 +85,8 @@ impl Daemon {
         self.registry.attach(program);
         self.newcomers.push(id);
         self.recall_at_once(id);
-        // Who attaches at load hasn't entered a region: there is time.
-        self.inspect(id, hello.modules, has(FLAG_AT_WORK));
+        // Who has met no region attached while it loads its libraries.
+        self.inspect(id, hello.modules, hello.modules == 0);
         Ok(())
     }
 
