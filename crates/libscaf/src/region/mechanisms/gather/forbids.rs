@@ -4,8 +4,13 @@
 //! - Of the runtime, whatever isn't answered here for a member ([`ANSWERED`]).
 //! - What depends on the kernel thread: mutexes that the kernel knows the owners of, restartable sequences of
 //!   one's own, and tools that keep something for each thread.
+//! - What is done to a thread by its handle, which would be the sleeping worker's: signals, clocks, and where
+//!   its stack is, which collectors of garbage ask. And what a member would set for its carrier: masks of
+//!   signals and their stacks. Python's interpreter offers these to its users, who hardly take them from a
+//!   region: it isn't asked.
 
 use crate::runtimes::modules;
+use crate::sys::errno::keeping_errno;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, with_exposed_provenance};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -94,15 +99,22 @@ const ANSWERED: [&[u8]; 75] = [
 ];
 
 /// Other functions that forbid it. Sorted.
-const FORBIDDEN: [&[u8]; 8] = [
+const FORBIDDEN: [&[u8]; 15] = [
     b"__asan_init",
     b"__hwasan_init",
     b"__msan_init",
     b"__rseq_abi",
     b"__rseq_offset",
     b"__tsan_init",
+    b"pthread_getattr_np",
+    b"pthread_getcpuclockid",
+    b"pthread_kill",
     b"pthread_mutexattr_setprotocol",
     b"pthread_mutexattr_setrobust",
+    b"pthread_sigmask",
+    b"pthread_sigqueue",
+    b"sigaltstack",
+    b"sigprocmask",
 ];
 
 /// What is known: how many modules there were, plus one, and whether nothing was found.
@@ -168,8 +180,19 @@ fn is_forbidden(name: &[u8]) -> bool {
     }
 }
 
+/// Whether the program itself is Python's interpreter.
+fn is_python() -> bool {
+    let mut path = [0u8; 4096];
+    // SAFETY: fills memory of ours.
+    let length = keeping_errno(|| unsafe {
+        libc::readlink(c"/proc/self/exe".as_ptr(), path.as_mut_ptr().cast(), path.len())
+    });
+    let path = usize::try_from(length).ok().and_then(|length| path.get(..length)).unwrap_or(&[]);
+    path.rsplit(|byte| *byte == b'/').next().is_some_and(|file| file.starts_with(b"python"))
+}
+
 /// The tables of a module; `None` if it has none, or is one whose calls don't count: the runtimes themselves,
-/// the C library and us.
+/// the C library, Python's interpreter and us.
 unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
     // SAFETY: as in `look`.
     unsafe {
@@ -177,7 +200,8 @@ unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
         let file = name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or(b"");
         let own: [&[u8]; 7] =
             [b"libgomp", b"libomp.", b"libiomp5", b"libc.so", b"libscaf", b"ld-linux", b"linux-vdso"];
-        if own.iter().any(|prefix| file.starts_with(prefix)) {
+        let is_python = if file.is_empty() { is_python() } else { file.starts_with(b"libpython") };
+        if is_python || own.iter().any(|prefix| file.starts_with(prefix)) {
             return None;
         }
         let base = about.dlpi_addr as usize;
