@@ -1,7 +1,8 @@
 //! Gathered teams, attacked: what programs do that a kernel thread which runs several members could get wrong.
 
-use crate::support::{Done, House, Running, compiled};
+use crate::support::{By, Done, House, Running, compiled, compiled_by, root};
 use scafd::control::Mechanism;
+use std::path::Path;
 
 /// The test program doing `kind`, gathered on up to `carriers`.
 fn doing<'h>(house: &'h House, kind: &str, carriers: u32) -> Running<'h> {
@@ -51,9 +52,11 @@ fn members_do_all_that_threads_may_do() {
 #[test]
 fn members_may_sleep_start_programs_and_send_themselves_signals() {
     let house = House::giving_all("equi");
-    for kind in ["raising", "spawning", "another-master"] {
+    let dangers = ["raising", "spawning", "another-master"].map(|kind| (compiled("dangers"), kind));
+    for (program, kind) in dangers.into_iter().chain([(compiled("gathered"), "fork")]) {
         for carriers in [1, 2] {
-            let program = doing(&house, kind, carriers);
+            let start = house.at(&program).args([kind]).env("SCAF_GATHER", "1");
+            let program = start.option("--max", carriers).start();
             program.until("rounds", |program| program.regions > 100);
             right(kind, program.finish());
         }
@@ -84,4 +87,53 @@ fn a_program_may_end_in_any_member() {
     assert_eq!((exit.code(), exit.number("wrong")), (Some(7), 0));
     assert_eq!(doing(&house, "abort", 1).finish_by_itself().ended_by(), Some(libc::SIGABRT));
     assert_eq!(doing(&house, "terminate", 1).finish_by_itself().code(), Some(9));
+}
+
+#[test]
+fn people_are_told_why_teams_are_not_gathered() {
+    let house = House::giving_all("equi");
+    let gathered = compiled("gathered");
+    let cases = [
+        (house.program("task_reductions").threads(2), "it calls GOMP_"),
+        (house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]), "its runtime is LLVM's"),
+        (house.at(&gathered).args(["meeting"]).env("OMP_STACKSIZE", "2M"), "OMP_STACKSIZE"),
+        (house.program("handles"), "it calls pthread_"),
+    ];
+    for (start, why) in cases {
+        let program = start.env("SCAF_GATHER", "1").option("--max", 1).start();
+        program.until(why, |program| program.ungathered.contains(why));
+        assert_ne!(program.seen().map(|program| program.mechanism), Some(Mechanism::Gather));
+        assert!(house.says(&["ps", "-v"]).contains(why));
+        program.finish().well();
+    }
+}
+
+/// A member takes the interpreter's lock, and another one of its carrier wants it.
+#[test]
+fn members_call_python() {
+    let house = House::giving_all("equi");
+    let script = root().join("tests/programs/gil.py");
+    let python = root().join(".venv/bin/python");
+    for carriers in [1, 2] {
+        let start = house.at(&python).args([script.clone(), compiled("libgil")]);
+        let program = start.env("SCAF_GATHER", "1").option("--max", carriers).start();
+        program.until("gathered", |program| program.mechanism == Mechanism::Gather);
+        let seen = program.seen().expect("the program");
+        program.until("more rounds", |program| program.regions > seen.regions + 200);
+        right("Python", program.finish());
+    }
+}
+
+/// gdb finds every thread's frames to their end. Passes where there is no gdb.
+#[test]
+fn debuggers_see_where_members_are() {
+    let house = House::giving_all("equi");
+    let program = doing(&house, "values", 1);
+    until_gathered(&program, "values", 1);
+    let words = ["-nx", "-batch", "-p", &program.pid().to_string(), "-ex", "thread apply all backtrace"];
+    let Ok(said) = house.command(Path::new("gdb")).args(words).output() else { return };
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(text.contains("Thread 1") && text.contains("main"), "{text}");
+    assert!(!text.contains("Backtrace stopped"), "{text}");
+    right("values", program.finish());
 }

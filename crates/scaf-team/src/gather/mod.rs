@@ -3,7 +3,9 @@
 //! (registers, stack, thread-local storage) is the client's.
 //!
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
+//! - [`obstacle`]: why a team isn't gathered;
 //! - [`shares`]: loops, sections and singles, each dealt out once.
 
 pub mod crew;
+pub mod obstacle;
 pub mod shares;

@@ -13,7 +13,8 @@ use crate::runtimes::modules;
 use crate::sys::errno::keeping_errno;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, with_exposed_provenance};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use scaf_proto::report::{NAME_BYTES, ReportPage};
 
 /// Prefixes of the runtimes' functions.
 const RUNTIMES: [&[u8]; 6] = [b"GOMP_", b"omp_", b"__kmpc_", b"kmp_", b"GOACC_", b"acc_"];
@@ -121,6 +122,24 @@ const FORBIDDEN: [&[u8]; 15] = [
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 const CLEAN: u32 = 1 << 31;
 
+/// The function that was found, as far as it fits.
+struct Name([AtomicU8; NAME_BYTES]);
+static NAME: Name = Name([const { AtomicU8::new(0) }; NAME_BYTES]);
+
+impl Name {
+    fn keep(&self, name: &[u8]) {
+        let padded = name.iter().copied().chain(core::iter::repeat(0));
+        self.0.iter().zip(padded).for_each(|(cell, byte)| cell.store(byte, Ordering::Relaxed));
+    }
+}
+
+/// Tells the daemon which function forbids it.
+pub fn tell(page: &ReportPage) {
+    let mut name = [0; NAME_BYTES];
+    name.iter_mut().zip(&NAME.0).for_each(|(byte, cell)| *byte = cell.load(Ordering::Relaxed));
+    page.set_forbids(&name);
+}
+
 /// Whether nothing in the process forbids it. Looks again where libraries have come.
 #[inline(always)]
 pub fn nothing() -> bool {
@@ -164,6 +183,7 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut 
                 let name = CStr::from_ptr(dynamic.names.add(symbol.st_name as usize)).to_bytes();
                 if is_forbidden(name) {
                     *clean.cast::<bool>() = false;
+                    NAME.keep(name);
                     return 1;
                 }
             }

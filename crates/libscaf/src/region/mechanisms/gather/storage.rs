@@ -67,11 +67,13 @@ pub unsafe fn is_noted(this: *mut Thread, runtime: &Runtime, size: u32) -> bool 
     }
 }
 
+/// Whether workers were too often awake.
+pub fn is_given_up() -> bool {
+    AWAKE.load(Ordering::Relaxed) >= TRIES
+}
+
 /// Whether it is time to take notes.
 pub fn may_note() -> bool {
-    if AWAKE.load(Ordering::Relaxed) >= TRIES {
-        return false;
-    }
     let last = NOTED_AT.load(Ordering::Relaxed);
     last == 0 || ticks().wrapping_sub(last) > BETWEEN
 }
