@@ -97,6 +97,7 @@ fn people_are_told_why_teams_are_not_gathered() {
         (house.program("task_reductions").threads(2), "it calls GOMP_"),
         (house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]), "its runtime is LLVM's"),
         (house.at(&gathered).args(["meeting"]).env("OMP_STACKSIZE", "2M"), "OMP_STACKSIZE"),
+        (house.at(&gathered).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"), "OMP_WAIT_POLICY"),
         (house.program("handles"), "it calls pthread_"),
     ];
     for (start, why) in cases {
@@ -136,4 +137,13 @@ fn debuggers_see_where_members_are() {
     assert!(text.contains("Thread 1") && text.contains("main"), "{text}");
     assert!(!text.contains("Backtrace stopped"), "{text}");
     right("values", program.finish());
+}
+
+#[test]
+fn people_are_told_which_call_forbids_it_before_a_program_runs() {
+    let house = House::without_daemon("equi");
+    let says = |name: &str| house.says(&["doctor", &compiled(name).to_string_lossy()]);
+    assert!(says("task_reductions").contains("not gathered: it calls GOMP_"));
+    assert!(says("handles").contains("not gathered: it calls pthread_kill"));
+    assert!(!says("gathered").contains("not gathered"));
 }

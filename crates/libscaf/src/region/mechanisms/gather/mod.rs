@@ -115,9 +115,10 @@ fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
     let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
     no(Obstacle::Machine, kernel != CAN)?;
     no(Obstacle::Llvms, runtime.is_llvms() || runtime.thread_num.is_none())?;
-    no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)?;
+    // Where these two are set, `scaf run` sets how threads wait.
     no(Obstacle::Stacks, settings.own_stacks)?;
     no(Obstacle::Bound, settings.bound)?;
+    no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)?;
     no(Obstacle::Calls, !forbids::nothing())?;
     no(Obstacle::Nested, !one_level())
 }
