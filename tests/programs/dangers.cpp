@@ -43,7 +43,7 @@ int me()
     return omp_get_thread_num();
 }
 
-/* Whoever throws, catches it; others throw meanwhile. The exceptions that are caught are each thread's own. */
+/* Whoever throws, catches it; others throw meanwhile. Caught exceptions are each thread's own. */
 [[gnu::noinline]] void thrown(int depth, int what)
 {
     std::string held(static_cast<size_t>(depth + 20), 'x');
@@ -317,8 +317,9 @@ void by_spawning()
         if (me() == 1) {
             pid_t child = -1;
             int status = -1;
-            const char *words[] = {"true", nullptr};
-            check(posix_spawn(&child, "/bin/true", nullptr, nullptr, const_cast<char **>(words), environ) == 0);
+            char name[] = "true";
+            char *words[] = {name, nullptr};
+            check(posix_spawn(&child, "/bin/true", nullptr, nullptr, words, environ) == 0);
             check(waitpid(child, &status, 0) == child && status == 0);
             flockfile(stderr);
         }

@@ -1,4 +1,4 @@
-//! Whether a program's own calls forbid its teams to be gathered, by the table that the client library goes by.
+//! Whether a program's own calls forbid its teams to be gathered, by the client library's own table.
 
 use object::{Object as _, ObjectSymbol as _};
 use scaf_team::gather::calls;
