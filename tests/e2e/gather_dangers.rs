@@ -1,4 +1,4 @@
-//! Gathered teams, attacked: what programs do that a kernel thread could get wrong if it runs several members.
+//! Gathered teams, attacked: what a kernel thread could get wrong that runs several members.
 
 use crate::support::{By, Done, House, Running, compiled, compiled_by, root};
 use scafd::control::Mechanism;
