@@ -147,3 +147,23 @@ fn people_are_told_which_call_forbids_it_before_a_program_runs() {
     assert!(says("handles").contains("not gathered: it calls pthread_kill"));
     assert!(!says("gathered").contains("not gathered"));
 }
+
+/// Threads of a process that block a signal.
+fn blocking(pid: u32, signal: i32) -> usize {
+    let blocks = |status: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap_or_default();
+        u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask >> (signal - 1) & 1 != 0)
+    };
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let status = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+    status.filter(|status| blocks(status)).count()
+}
+
+#[test]
+fn threads_whose_storage_is_lent_take_no_signals() {
+    let house = House::giving_all("equi");
+    let program = doing(&house, "values", 1);
+    until_gathered(&program, "values", 1);
+    assert!(blocking(program.pid(), libc::SIGUSR2) >= 3, "the team's other threads");
+    right("values", program.finish());
+}
