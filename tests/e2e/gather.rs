@@ -35,7 +35,7 @@ fn until_gathered(program: &Running, kind: &str) {
 #[test]
 fn gathered_members_see_what_threads_of_their_own_see() {
     let house = House::giving_all("equi");
-    for kind in ["meeting", "sharing", "fork", "jump", "signal", "nesting", "depth"] {
+    for kind in ["meeting", "sharing", "jump", "signal", "nesting", "depth"] {
         let program = doing(&house, kind);
         until_gathered(&program, kind);
         let seen = program.seen().expect(kind);

@@ -12,6 +12,10 @@ use crate::{MAGIC, VERSION, seq};
 /// Masters that can be measured at a time; further ones run unmeasured.
 pub const SLOTS: usize = 30;
 
+const NAME_WORDS: usize = 8;
+/// Bytes that are told of a function's name.
+pub const NAME_BYTES: usize = 4 * NAME_WORDS;
+
 /// What the program has done so far that limits what may be done to it (bits of [`Totals::facts`]).
 pub mod fact {
     /// A region had an explicit `num_threads` clause.
@@ -195,7 +199,10 @@ pub struct ReportPage {
     natural: AtomicU32,
     facts: AtomicU32,
     modules: AtomicU32,
-    _pad: [u32; 11],
+    /// Why teams aren't gathered, and the name of the function that forbids it.
+    ungathered: AtomicU32,
+    forbids: [AtomicU32; NAME_WORDS],
+    _pad: [u32; 2],
     slots: [Slot; SLOTS],
     rows: Rows,
     experiments: Experiments,
@@ -211,6 +218,10 @@ pub struct Totals {
     pub facts: u32,
     /// Modules with parallel regions that the client has met.
     pub modules: u32,
+    /// Why teams aren't gathered: a number of `scaf_team::gather::obstacle::Obstacle`, or 0.
+    pub ungathered: u32,
+    /// The name of the function that forbids it, if one does; ends with zeros.
+    pub forbids: [u8; NAME_BYTES],
 }
 
 impl ReportPage {
@@ -257,6 +268,20 @@ impl ReportPage {
         self.modules.store(modules, Ordering::Relaxed);
     }
 
+    /// Client: sets why teams aren't gathered; 0 where they are.
+    pub fn set_ungathered(&self, why: u32) {
+        if self.ungathered.load(Ordering::Relaxed) != why {
+            self.ungathered.store(why, Ordering::Relaxed);
+        }
+    }
+
+    /// Client: the name of the function that forbids it.
+    pub fn set_forbids(&self, name: &[u8; NAME_BYTES]) {
+        for (word, bytes) in self.forbids.iter().zip(name.as_chunks().0) {
+            word.store(u32::from_ne_bytes(*bytes), Ordering::Relaxed);
+        }
+    }
+
     /// Daemon: copies head and slots; `None` if the page isn't of this version. A slot whose writer was in a
     /// write in every try is `None`; each other slot is consistent by itself.
     pub fn read(&self) -> Option<(Totals, [Option<SlotCopy>; SLOTS])> {
@@ -267,6 +292,10 @@ impl ReportPage {
             natural: self.natural.load(Ordering::Relaxed),
             facts: self.facts.load(Ordering::Relaxed),
             modules: self.modules.load(Ordering::Relaxed),
+            ungathered: self.ungathered.load(Ordering::Relaxed),
+            forbids: core::array::from_fn(|at| {
+                self.forbids[at / 4].load(Ordering::Relaxed).to_ne_bytes()[at % 4]
+            }),
         };
         Some((totals, core::array::from_fn(|i| self.slots[i].copy())))
     }
@@ -347,6 +376,18 @@ mod tests {
         slot.enter(4, 1, 3_000);
         let copy = page.read().unwrap().1[0].unwrap();
         assert_eq!((copy.last_team, copy.team_since, copy.mechanism), (4, 2_000, 1));
+    }
+
+    #[test]
+    fn what_forbids_gathering_is_told_by_name() {
+        let page = zeroed();
+        page.stamp();
+        let mut name = [0; NAME_BYTES];
+        name[..10].copy_from_slice(b"GOMP_tasks");
+        page.set_ungathered(10);
+        page.set_forbids(&name);
+        let totals = page.read().unwrap().0;
+        assert_eq!((totals.ungathered, totals.forbids), (10, name));
     }
 
     #[test]

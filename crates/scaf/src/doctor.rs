@@ -1,6 +1,7 @@
 //! `scaf doctor`: what this machine has, what of it scaf uses, and what can be done with a program.
 
 mod counters;
+mod gather;
 
 use crate::{cli, daemon, host, launch, output, target};
 use anyhow::{Context, Result};
@@ -65,6 +66,8 @@ struct Program {
     /// Why the client library can't get into the program, if it can't.
     obstacle: Option<String>,
     facts: ProgramFacts,
+    /// A function that it calls and that forbids its teams to be gathered.
+    forbids_gathering: Option<String>,
     advice: String,
 }
 
@@ -182,7 +185,8 @@ fn examine_program(name: &OsStr) -> Result<Program> {
              a long-spinning wait policy (OMP_WAIT_POLICY=active) would make that slow."
         }
     };
-    Ok(Program { path, obstacle, facts, advice: advice.to_owned() })
+    let forbids_gathering = if obstacle.is_none() { gather::forbidden_by(&path) } else { None };
+    Ok(Program { path, obstacle, facts, forbids_gathering, advice: advice.to_owned() })
 }
 
 fn render(found: &Findings) -> String {
@@ -246,6 +250,9 @@ fn render_program(program: &Program) -> String {
     }
     for sentence in &program.facts.verdict {
         let _ = writeln!(text, "  {sentence}");
+    }
+    if let Some(name) = &program.forbids_gathering {
+        let _ = writeln!(text, "  Its teams are not gathered: it calls {name}.");
     }
     let _ = writeln!(text, "  {}", program.advice);
     if !program.facts.regions.is_empty() && program.obstacle.is_none() {

@@ -109,6 +109,7 @@ fn reasons(program: &Program) -> String {
     };
     line("allocation", &program.reason);
     line("mechanism", &program.mechanism_reason);
+    line("ungathered", &program.ungathered);
     let most = if program.max == 0 { "no limit".to_owned() } else { program.max.to_string() };
     let exact = if program.exact { ", exact" } else { "" };
     line("wish", &format!("min {}, max {most}, weight {}{exact}", program.min, program.weight));
@@ -173,6 +174,7 @@ mod tests {
             attached_ns: 0,
             mechanism: scafd::control::Mechanism::Fold,
             mechanism_reason: "it asks for the team size".into(),
+            ungathered: String::new(),
             dop: Some(2),
             granted_ns: 0,
             effective_ns: None,

@@ -201,6 +201,9 @@ pub struct Program {
     pub mechanism: Mechanism,
     /// Why not by resizing, in a sentence; empty where it is resized.
     pub mechanism_reason: String,
+    /// Why its teams aren't gathered, if that is switched on and they aren't; else empty.
+    #[serde(default)]
+    pub ungathered: String,
     /// Contexts granted; `None` while unmanaged.
     pub dop: Option<u32>,
     /// When this DoP was granted, in nanoseconds of CLOCK_MONOTONIC.

@@ -10,8 +10,9 @@
 
 use crate::observe::clock::Tsc;
 use scaf_policy::efficiency::Interval;
-use scaf_proto::report::{SLOTS, SlotCopy, Totals};
+use scaf_proto::report::{NAME_BYTES, SLOTS, SlotCopy, Totals};
 use scaf_team::choice::Mechanism;
+use scaf_team::gather::obstacle::Obstacle;
 
 /// A page as [`scaf_proto::report::ReportPage::read`] copies it.
 pub type Page = (Totals, [Option<SlotCopy>; SLOTS]);
@@ -39,6 +40,10 @@ pub struct Seen {
     pub natural: u32,
     /// How the latest region follows the grant, as the client told; `None` before the first.
     pub mechanism: Option<Mechanism>,
+    /// Why its teams aren't gathered, as the client told.
+    pub ungathered: Option<Obstacle>,
+    /// The name of the function that forbids it.
+    pub forbids: [u8; NAME_BYTES],
     /// Slots that broke the rules in this reading.
     pub hostile: u32,
 }
@@ -129,6 +134,8 @@ impl Meter {
             progress: copies().map(|c| c.regions.wrapping_add(c.waits)).fold(0, u64::wrapping_add),
             natural: if natural <= MOST_THREADS { natural } else { 0 },
             mechanism: Mechanism::from_number(latest.mechanism),
+            ungathered: Obstacle::from_number(page.0.ungathered),
+            forbids: page.0.forbids,
             hostile: 0,
         }
     }

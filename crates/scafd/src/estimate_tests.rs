@@ -166,7 +166,7 @@ proptest! {
         let mut now = S;
         for (slot, dt) in slots {
             now += dt;
-            let totals = Totals { natural, facts: u32::MAX, modules: u32::MAX };
+            let totals = Totals { natural, facts: u32::MAX, modules: u32::MAX, ..Totals::default() };
             let seen = meter.read(now, &(totals, [slot; SLOTS]), Bounds { p, cpu_s: Some(p) }, &TSC());
             let i = seen.interval;
             prop_assert!(i.dt_s >= 0.0 && i.p >= 1.0 && i.p.is_finite());

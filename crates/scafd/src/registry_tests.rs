@@ -41,6 +41,8 @@ pub(super) fn seen(team: u32, promised: u64) -> Seen {
         progress: 0,
         natural: 0,
         mechanism: None,
+        ungathered: None,
+        forbids: [0; 32],
         hostile: 0,
     }
 }

@@ -17,7 +17,7 @@ use crate::program::thread::{Master, master};
 use crate::runtimes::entries::Runtime;
 use crate::sys::arch::ticks;
 use core::ffi::c_void;
-use core::ptr::null;
+use core::ptr::{eq, null};
 use scaf_proto::report::Slot;
 use scaf_team::choice::{Choice, Length, Mechanism};
 
@@ -146,10 +146,11 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     unsafe {
         let crowd = fold::enter(this, code.runtime, choice.team);
         let hostless = crowd.is_hostless();
-        gather::storage::void(this);
+        let lent = gather::storage::void(this);
         let notes = core::mem::take(&mut (*this).notes) != 0;
         if choice.ids == 0
             && !notes
+            && !lent
             && !hostless
             && let Some(share) = Note::of(code).team(master())
         {
@@ -275,8 +276,12 @@ unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
 unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
     // SAFETY: as above.
     unsafe {
-        gather::storage::note((*frame.cast_const().cast::<Frame>()).runtime());
+        let around = &*frame.cast_const().cast::<Frame>();
+        gather::storage::note(around.runtime());
         run_thread(frame);
+        if !eq(around.master, master()) {
+            gather::storage::lend(thread());
+        }
     }
 }
 
@@ -286,7 +291,7 @@ unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
 pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
     // SAFETY: as in `run`.
     unsafe {
-        gather::storage::void(this);
+        let _: bool = gather::storage::void(this);
         let at = ticks();
         state::tend(at, region.code.runtime);
         let slot = slot_of(master());

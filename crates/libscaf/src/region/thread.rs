@@ -58,13 +58,24 @@ pub struct Thread {
     pub notes: u32,
     /// The member of a gathered team that it is; null for none.
     pub member: *const c_void,
+    /// As a worker whose storage is lent: its own mask of signals, and [`LENT`]; else 0.
+    pub lent: u64,
 }
 
 const _: () = assert!(size_of::<Thread>() <= TBB_AT - REGION_AT);
+/// A bit of [`Thread::lent`] that no mask has: SIGKILL is never blocked.
+pub const LENT: u64 = 1 << (libc::SIGKILL - 1);
 /// Value of [`Thread::index`] before the runtime was asked.
 pub const NO_INDEX: u32 = u32::MAX;
 /// Nested `_start` regions whose runtime is remembered; deeper ones are ended in the outermost one's.
 pub const STARTS: usize = 3;
+
+/// A worker whose storage was lent runs a region again.
+#[cold]
+pub unsafe fn take_signals_back(this: *mut Thread) {
+    // SAFETY: this thread's own state.
+    unsafe { thread::set_signals(core::mem::take(&mut (*this).lent) & !LENT) }
+}
 
 #[inline(always)]
 pub fn thread() -> *mut Thread {

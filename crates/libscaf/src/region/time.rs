@@ -3,7 +3,7 @@
 //! work: [`Frame::waits`] and [`Frame::in_task`] take turns at its clock.
 
 use super::frame::{Frame, ONE_THREAD, UNTIMED_TASKS};
-use super::thread::{NO_INDEX, Thread};
+use super::thread::{NO_INDEX, Thread, take_signals_back};
 use crate::program::thread::master;
 use crate::runtimes::entries::Body;
 use crate::sys::arch::ticks;
@@ -19,6 +19,9 @@ impl Frame {
     pub unsafe fn visit(&self, this: *mut Thread, work: impl FnOnce()) {
         // SAFETY: a thread's state is its own.
         unsafe {
+            if (*this).lent != 0 {
+                take_signals_back(this);
+            }
             let before = ((*this).runtime, (*this).frame, (*master()).depth);
             let counts = ((*this).index, (*this).loops, (*this).serial, (*this).deals);
             (*this).runtime = self.runtime;

@@ -2,8 +2,12 @@
 //! *carriers*, run them and change from one to the next where OpenMP waits. What a member is made of
 //! (registers, stack, thread-local storage) is the client's.
 //!
+//! - [`calls`]: functions whose calls forbid it;
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
+//! - [`obstacle`]: why a team isn't gathered;
 //! - [`shares`]: loops, sections and singles, each dealt out once.
 
+pub mod calls;
 pub mod crew;
+pub mod obstacle;
 pub mod shares;

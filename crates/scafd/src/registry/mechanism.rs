@@ -3,8 +3,22 @@
 use super::code::Teams;
 use super::program::Program;
 use scaf_team::choice::Mechanism;
+use scaf_team::gather::obstacle::Obstacle;
 
 impl Program {
+    /// Why its teams aren't gathered, where the client says so; empty where they are, or it wasn't asked for.
+    pub fn ungathered(&self) -> String {
+        let Some(seen) = self.evidence.seen else { return String::new() };
+        match seen.ungathered {
+            Some(why @ Obstacle::Calls) => {
+                let name = seen.forbids.iter().take_while(|byte| byte.is_ascii_graphic());
+                format!("{} {}", why.text(), name.map(|byte| *byte as char).collect::<String>())
+            }
+            Some(why) => why.text().into(),
+            None => String::new(),
+        }
+    }
+
     /// How the DoP is carried out now, and why not by resizing.
     pub fn mechanism(&self) -> (Mechanism, String) {
         if let Some(why) = &self.reach.alone {

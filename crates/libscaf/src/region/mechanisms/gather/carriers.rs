@@ -74,6 +74,7 @@ extern "C" fn run(number: *mut c_void) -> *mut c_void {
     // SAFETY: its own home, before it has any work.
     unsafe { *carrier.home.get() = Context::with_storage(arch::storage()) };
     carrier.task.store(own_task(), Ordering::Relaxed);
+    storage::take_signals();
     loop {
         let bell = BELL.load(Ordering::SeqCst);
         if CREW.board(number) {
@@ -145,6 +146,7 @@ fn wake_watch() {
 }
 
 extern "C" fn watch(_: *mut c_void) -> *mut c_void {
+    storage::take_signals();
     let mut seen = [(0u32, 0u32); MOST];
     let (mut further, mut calm, mut idle) = (0u32, 0, 0);
     let (mut rescues, mut since) = (0, RARE);

@@ -1,113 +1,35 @@
 //! What forbids gathering a program: functions that one of its modules calls, found in the tables by which
-//! the dynamic linker binds them.
-//!
-//! - Of the runtime, whatever isn't answered here for a member ([`ANSWERED`]).
-//! - What depends on the kernel thread: mutexes that the kernel knows the owners of, restartable sequences of
-//!   one's own, and tools that keep something for each thread.
+//! the dynamic linker binds them ([`calls`]).
 
 use crate::runtimes::modules;
+use crate::sys::errno::keeping_errno;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, with_exposed_provenance};
-use core::sync::atomic::{AtomicU32, Ordering};
-
-/// Prefixes of the runtimes' functions.
-const RUNTIMES: [&[u8]; 6] = [b"GOMP_", b"omp_", b"__kmpc_", b"kmp_", b"GOACC_", b"acc_"];
-
-/// The runtime's functions that members may call: those that are answered here, and those that know nothing
-/// of a team. Sorted.
-const ANSWERED: [&[u8]; 75] = [
-    b"GOMP_atomic_end",
-    b"GOMP_atomic_start",
-    b"GOMP_barrier",
-    b"GOMP_critical_end",
-    b"GOMP_critical_name_end",
-    b"GOMP_critical_name_start",
-    b"GOMP_critical_start",
-    b"GOMP_loop_dynamic_next",
-    b"GOMP_loop_dynamic_start",
-    b"GOMP_loop_end",
-    b"GOMP_loop_end_nowait",
-    b"GOMP_loop_guided_next",
-    b"GOMP_loop_guided_start",
-    b"GOMP_loop_nonmonotonic_dynamic_next",
-    b"GOMP_loop_nonmonotonic_dynamic_start",
-    b"GOMP_loop_nonmonotonic_guided_next",
-    b"GOMP_loop_nonmonotonic_guided_start",
-    b"GOMP_loop_ull_dynamic_next",
-    b"GOMP_loop_ull_dynamic_start",
-    b"GOMP_loop_ull_guided_next",
-    b"GOMP_loop_ull_guided_start",
-    b"GOMP_loop_ull_nonmonotonic_dynamic_next",
-    b"GOMP_loop_ull_nonmonotonic_dynamic_start",
-    b"GOMP_loop_ull_nonmonotonic_guided_next",
-    b"GOMP_loop_ull_nonmonotonic_guided_start",
-    b"GOMP_parallel",
-    b"GOMP_parallel_loop_dynamic",
-    b"GOMP_parallel_loop_guided",
-    b"GOMP_parallel_loop_nonmonotonic_dynamic",
-    b"GOMP_parallel_loop_nonmonotonic_guided",
-    b"GOMP_sections_end",
-    b"GOMP_sections_end_nowait",
-    b"GOMP_sections_next",
-    b"GOMP_sections_start",
-    b"GOMP_single_copy_end",
-    b"GOMP_single_copy_start",
-    b"GOMP_single_start",
-    b"omp_destroy_lock",
-    b"omp_destroy_lock_",
-    b"omp_destroy_nest_lock",
-    b"omp_get_active_level",
-    b"omp_get_ancestor_thread_num",
-    b"omp_get_level",
-    b"omp_get_max_threads",
-    b"omp_get_max_threads_",
-    b"omp_get_num_devices",
-    b"omp_get_num_procs",
-    b"omp_get_num_procs_",
-    b"omp_get_num_threads",
-    b"omp_get_num_threads_",
-    b"omp_get_supported_active_levels",
-    b"omp_get_team_size",
-    b"omp_get_thread_limit",
-    b"omp_get_thread_num",
-    b"omp_get_thread_num_",
-    b"omp_get_wtick",
-    b"omp_get_wtick_",
-    b"omp_get_wtime",
-    b"omp_get_wtime_",
-    b"omp_in_parallel",
-    b"omp_in_parallel_",
-    b"omp_init_lock",
-    b"omp_init_lock_",
-    b"omp_init_nest_lock",
-    b"omp_is_initial_device",
-    b"omp_set_lock",
-    b"omp_set_lock_",
-    b"omp_set_nest_lock",
-    b"omp_set_num_threads",
-    b"omp_set_num_threads_",
-    b"omp_test_lock",
-    b"omp_test_lock_",
-    b"omp_unset_lock",
-    b"omp_unset_lock_",
-    b"omp_unset_nest_lock",
-];
-
-/// Other functions that forbid it. Sorted.
-const FORBIDDEN: [&[u8]; 8] = [
-    b"__asan_init",
-    b"__hwasan_init",
-    b"__msan_init",
-    b"__rseq_abi",
-    b"__rseq_offset",
-    b"__tsan_init",
-    b"pthread_mutexattr_setprotocol",
-    b"pthread_mutexattr_setrobust",
-];
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use scaf_proto::report::{NAME_BYTES, ReportPage};
+use scaf_team::gather::calls;
 
 /// What is known: how many modules there were, plus one, and whether nothing was found.
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 const CLEAN: u32 = 1 << 31;
+
+/// The function that was found, as far as it fits.
+struct Name([AtomicU8; NAME_BYTES]);
+static NAME: Name = Name([const { AtomicU8::new(0) }; NAME_BYTES]);
+
+impl Name {
+    fn keep(&self, name: &[u8]) {
+        let padded = name.iter().copied().chain(core::iter::repeat(0));
+        self.0.iter().zip(padded).for_each(|(cell, byte)| cell.store(byte, Ordering::Relaxed));
+    }
+}
+
+/// Tells the daemon which function forbids it.
+pub fn tell(page: &ReportPage) {
+    let mut name = [0; NAME_BYTES];
+    name.iter_mut().zip(&NAME.0).for_each(|(byte, cell)| *byte = cell.load(Ordering::Relaxed));
+    page.set_forbids(&name);
+}
 
 /// Whether nothing in the process forbids it. Looks again where libraries have come.
 #[inline(always)]
@@ -150,8 +72,9 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut 
                     continue;
                 }
                 let name = CStr::from_ptr(dynamic.names.add(symbol.st_name as usize)).to_bytes();
-                if is_forbidden(name) {
+                if calls::forbid(name) {
                     *clean.cast::<bool>() = false;
+                    NAME.keep(name);
                     return 1;
                 }
             }
@@ -160,16 +83,19 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut 
     }
 }
 
-fn is_forbidden(name: &[u8]) -> bool {
-    if RUNTIMES.iter().any(|prefix| name.starts_with(prefix)) {
-        ANSWERED.binary_search(&name).is_err()
-    } else {
-        FORBIDDEN.binary_search(&name).is_ok()
-    }
+/// Whether the program itself is Python's interpreter.
+fn is_python() -> bool {
+    let mut path = [0u8; 4096];
+    // SAFETY: fills memory of ours.
+    let length = keeping_errno(|| unsafe {
+        libc::readlink(c"/proc/self/exe".as_ptr(), path.as_mut_ptr().cast(), path.len())
+    });
+    let path = usize::try_from(length).ok().and_then(|length| path.get(..length)).unwrap_or(&[]);
+    path.rsplit(|byte| *byte == b'/').next().is_some_and(|file| file.starts_with(b"python"))
 }
 
 /// The tables of a module; `None` if it has none, or is one whose calls don't count: the runtimes themselves,
-/// the C library and us.
+/// the C library, Python's interpreter and us.
 unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
     // SAFETY: as in `look`.
     unsafe {
@@ -177,7 +103,8 @@ unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
         let file = name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or(b"");
         let own: [&[u8]; 7] =
             [b"libgomp", b"libomp.", b"libiomp5", b"libc.so", b"libscaf", b"ld-linux", b"linux-vdso"];
-        if own.iter().any(|prefix| file.starts_with(prefix)) {
+        let is_python = if file.is_empty() { is_python() } else { file.starts_with(b"libpython") };
+        if is_python || own.iter().any(|prefix| file.starts_with(prefix)) {
             return None;
         }
         let base = about.dlpi_addr as usize;

@@ -22,6 +22,7 @@ pub mod work;
 pub use begin::inner;
 pub use team::around;
 
+use crate::link::pages;
 use crate::program::masters::one_master;
 use crate::program::sampling::Note;
 use crate::region::entered::Entered;
@@ -31,6 +32,7 @@ use crate::runtimes::entries::Runtime;
 use crate::sys::arch::{can_switch, ticks};
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_team::gather::obstacle::Obstacle;
 use team::{MOST, take_idle};
 
 /// What is still missing before a region's team can be gathered.
@@ -47,27 +49,54 @@ pub enum Readiness {
 /// Whether the region can have a gathered team of `size`.
 #[inline(never)]
 pub unsafe fn readiness(this: *mut Thread, region: &Region, note: &Note, size: u32) -> Readiness {
-    let possible = settings::get().gather
-        && (2..=MOST as u32).contains(&size)
-        && matches!(region.kind, Kind::Plain | Kind::Loop(_))
-        && one_master()
-        && !note.is_never_gathered()
-        && is_possible(region.code.runtime);
-    if !possible {
+    if !settings::get().gather {
         return Readiness::No;
     }
     // SAFETY: this thread's own state.
-    unsafe {
-        if !storage::is_noted(this, region.code.runtime, size) {
-            return if storage::may_note() { Readiness::Unnoted } else { Readiness::No };
+    let found = unsafe { obstacle(this, region, note, size) };
+    let page = pages::report();
+    match found {
+        Ok(readiness) => {
+            page.set_ungathered(0);
+            readiness
         }
-        let ready = storage::are_asleep(region.code.runtime, size) && stacks::are_there(size);
-        if ready { Readiness::Ready } else { Readiness::No }
+        Err(why) => {
+            if why == Obstacle::Calls {
+                forbids::tell(page);
+            }
+            page.set_ungathered(why as u32);
+            Readiness::No
+        }
     }
 }
 
+/// What is still missing for it, if it is possible.
+unsafe fn obstacle(
+    this: *mut Thread,
+    region: &Region,
+    note: &Note,
+    size: u32,
+) -> Result<Readiness, Obstacle> {
+    let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
+    no(Obstacle::Size, !(2..=MOST as u32).contains(&size))?;
+    no(Obstacle::Entry, !matches!(region.kind, Kind::Plain | Kind::Loop(_)))?;
+    no(Obstacle::Masters, !one_master())?;
+    no(Obstacle::Sleeps, note.is_never_gathered())?;
+    is_possible(region.code.runtime)?;
+    // SAFETY: this thread's own state.
+    unsafe {
+        if !storage::is_noted(this, region.code.runtime, size) {
+            no(Obstacle::Workers, storage::is_given_up())?;
+            return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
+        }
+    }
+    let ready = storage::are_asleep(region.code.runtime, size) && stacks::are_there(size);
+    no(Obstacle::Workers, !ready)?;
+    Ok(Readiness::Ready)
+}
+
 /// Whether processor, kernel, runtime and all modules permit it.
-fn is_possible(runtime: &Runtime) -> bool {
+fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
     static KERNEL: AtomicU32 = AtomicU32::new(0);
     const CAN: u32 = 1;
     const CANNOT: u32 = 2;
@@ -83,15 +112,15 @@ fn is_possible(runtime: &Runtime) -> bool {
     // The number of levels that may be active is without a limit in older runtimes.
     // SAFETY: omp_get_nested takes nothing.
     let one_level = || runtime.nested.is_some_and(|nested| unsafe { nested() } == 0);
-    kernel == CAN
-        && !runtime.is_llvms()
-        && runtime.thread_num.is_some()
-        && settings.spin.is_some()
-        && !settings.fixed_spin
-        && !settings.own_stacks
-        && !settings.bound
-        && forbids::nothing()
-        && one_level()
+    let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
+    no(Obstacle::Machine, kernel != CAN)?;
+    no(Obstacle::Llvms, runtime.is_llvms() || runtime.thread_num.is_none())?;
+    // Where these two are set, `scaf run` sets how threads wait.
+    no(Obstacle::Stacks, settings.own_stacks)?;
+    no(Obstacle::Bound, settings.bound)?;
+    no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)?;
+    no(Obstacle::Calls, !forbids::nothing())?;
+    no(Obstacle::Nested, !one_level())
 }
 
 /// Runs a region with a gathered team.

@@ -7,14 +7,18 @@
 //! and the dock would go on beside a member on the same storage: so all workers are asked for by
 //! `/proc/self/task` before the first gathered region, and found asleep, in a futex call of the runtime's
 //! own.
+//!
+//! A signal to the process goes to any thread that doesn't block it, and its handler may use thread-local
+//! storage. So a worker whose storage is lent blocks signals until its next region, and carriers and watch
+//! take them in its place.
 
 use super::team::MOST;
-use crate::region::thread::Thread;
+use crate::region::thread::{LENT, Thread};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
 use crate::sys::arch::{storage, ticks};
 use crate::sys::errno::keeping_errno;
-use crate::sys::thread::{give_way, own_task, pause};
+use crate::sys::thread::{block_signals, give_way, own_task, pause, set_signals};
 use core::ffi::c_int;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -36,6 +40,10 @@ static GENERATION: AtomicU32 = AtomicU32::new(1);
 static ASLEEP: AtomicU32 = AtomicU32::new(0);
 /// Most threads of the program, as the runtime told the master.
 static LIMIT: AtomicU32 = AtomicU32::new(0);
+/// Signals that the workers block by themselves.
+static SIGNALS: AtomicU64 = AtomicU64::new(0);
+/// Value of [`Thread::noted`] where not all workers were noted.
+const NOT_ALL: u32 = u32::MAX;
 /// The tick of the last notes.
 static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -59,11 +67,13 @@ pub unsafe fn is_noted(this: *mut Thread, runtime: &Runtime, size: u32) -> bool 
     }
 }
 
+/// Whether workers were too often awake.
+pub fn is_given_up() -> bool {
+    AWAKE.load(Ordering::Relaxed) >= TRIES
+}
+
 /// Whether it is time to take notes.
 pub fn may_note() -> bool {
-    if AWAKE.load(Ordering::Relaxed) >= TRIES {
-        return false;
-    }
     let last = NOTED_AT.load(Ordering::Relaxed);
     last == 0 || ticks().wrapping_sub(last) > BETWEEN
 }
@@ -83,11 +93,24 @@ pub fn task(member: usize) -> u32 {
     WORKERS.get(member).map_or(0, |worker| worker.task.load(Ordering::Relaxed))
 }
 
-/// This master passes a region on to the runtime: its workers wake.
+/// This master passes a region on to the runtime: its workers wake. Whether they block signals.
 #[inline(always)]
-pub unsafe fn void(this: *mut Thread) {
+pub unsafe fn void(this: *mut Thread) -> bool {
     // SAFETY: this thread's own state.
-    unsafe { (*this).noted = 0 }
+    unsafe { core::mem::take(&mut (*this).noted) != 0 }
+}
+
+/// A worker whose storage was noted has done its part: it may be lent from now on.
+pub unsafe fn lend(this: *mut Thread) {
+    let signals = block_signals();
+    SIGNALS.store(signals, Ordering::Relaxed);
+    // SAFETY: this thread's own state.
+    unsafe { (*this).lent = signals | LENT }
+}
+
+/// A thread of ours takes the signals that a worker would.
+pub fn take_signals() {
+    set_signals(SIGNALS.load(Ordering::Relaxed));
 }
 
 /// Before a region whose threads take notes.
@@ -101,6 +124,8 @@ pub fn begin() {
 /// After it: whether all of a team of `size` have.
 pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
     NOTED_AT.store(ticks().max(1), Ordering::Relaxed);
+    // SAFETY: this thread's own state.
+    unsafe { (*this).noted = NOT_ALL }
     if (0..size as usize).all(|member| of(member) != 0) {
         // SAFETY: omp_get_thread_limit takes nothing.
         let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });

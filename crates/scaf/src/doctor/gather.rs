@@ -1,0 +1,30 @@
+//! Whether a program's own calls forbid its teams to be gathered, by the client library's own table.
+
+use object::{Object as _, ObjectSymbol as _};
+use scaf_team::gather::calls;
+use std::path::Path;
+
+/// A function that the program calls and that forbids it. `None` also if it starts no regions of libgomp's.
+pub fn forbidden_by(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    let file = object::File::parse(bytes.as_slice()).ok()?;
+    let called: Vec<&str> = file
+        .dynamic_symbols()
+        .filter(|symbol| symbol.is_undefined())
+        .filter_map(|symbol| symbol.name().ok())
+        .collect();
+    let starts = called.iter().any(|name| name.starts_with("GOMP_parallel"));
+    let forbids = |name: &&&str| calls::forbid(name.as_bytes());
+    if starts { called.iter().find(forbids).map(|name| (*name).to_owned()) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_starts_no_regions_forbids_nothing() {
+        assert_eq!(forbidden_by(Path::new("/bin/true")), None);
+        assert_eq!(forbidden_by(Path::new("/nowhere")), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! Gathered teams, attacked: what a kernel thread could get wrong that runs several members.
+
+use crate::support::{By, Done, House, Running, compiled, compiled_by, root};
+use scafd::control::Mechanism;
+use std::path::Path;
+
+/// The test program doing `kind`, gathered on up to `carriers`.
+fn doing<'h>(house: &'h House, kind: &str, carriers: u32) -> Running<'h> {
+    house.at(&compiled("dangers")).args([kind]).env("SCAF_GATHER", "1").option("--max", carriers).start()
+}
+
+fn until_gathered(program: &Running, what: &str, carriers: u32) {
+    program.until(&format!("{what} gathered"), |program| {
+        program.mechanism == Mechanism::Gather && program.dop == Some(carriers)
+    });
+}
+
+fn right(what: &str, done: Done) {
+    assert_eq!(done.well().number("wrong"), 0, "{what}");
+}
+
+/// Kinds whose regions are gathered again and again.
+const KINDS: [&str; 10] = [
+    "throwing",
+    "allocating",
+    "storm",
+    "walking",
+    "coroutines",
+    "rounding",
+    "values",
+    "locals",
+    "sizes",
+    "clocks",
+];
+
+#[test]
+fn members_do_all_that_threads_may_do() {
+    let house = House::giving_all("equi");
+    for carriers in [1, 2] {
+        for kind in KINDS {
+            let what = format!("{kind} on {carriers}");
+            let program = doing(&house, kind, carriers);
+            until_gathered(&program, &what, carriers);
+            let seen = program.seen().expect(kind);
+            program.until("more rounds", |program| program.regions > seen.regions + 100);
+            right(&what, program.finish());
+        }
+    }
+}
+
+/// They sleep besides, so that other carriers come, and their regions are folded in the end.
+#[test]
+fn members_may_sleep_start_programs_and_send_themselves_signals() {
+    let house = House::giving_all("equi");
+    let dangers = ["raising", "spawning", "another-master"].map(|kind| (compiled("dangers"), kind));
+    for (program, kind) in dangers.into_iter().chain([(compiled("gathered"), "fork")]) {
+        for carriers in [1, 2] {
+            let start = house.at(&program).args([kind]).env("SCAF_GATHER", "1");
+            let program = start.option("--max", carriers).start();
+            program.until("rounds", |program| program.regions > 100);
+            right(kind, program.finish());
+        }
+    }
+}
+
+#[test]
+fn masters_that_come_and_go_have_teams_of_their_own() {
+    let house = House::giving_all("equi");
+    let program = doing(&house, "masters", 1);
+    program.until("rounds", |program| program.regions > 10_000);
+    right("masters", program.finish());
+}
+
+/// Its connection to the daemon is closed, too.
+#[test]
+fn a_program_may_close_all_descriptors() {
+    let house = House::giving_all("equi");
+    let program = doing(&house, "closing", 1);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    right("closing", program.finish());
+}
+
+#[test]
+fn a_program_may_end_in_any_member() {
+    let house = House::giving_all("equi");
+    let exit = doing(&house, "exit", 1).finish_by_itself();
+    assert_eq!((exit.code(), exit.number("wrong")), (Some(7), 0));
+    assert_eq!(doing(&house, "abort", 1).finish_by_itself().ended_by(), Some(libc::SIGABRT));
+    assert_eq!(doing(&house, "terminate", 1).finish_by_itself().code(), Some(9));
+}
+
+#[test]
+fn people_are_told_why_teams_are_not_gathered() {
+    let house = House::giving_all("equi");
+    let gathered = compiled("gathered");
+    let cases = [
+        (house.program("task_reductions").threads(2), "it calls GOMP_"),
+        (house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]), "its runtime is LLVM's"),
+        (house.at(&gathered).args(["meeting"]).env("OMP_STACKSIZE", "2M"), "OMP_STACKSIZE"),
+        (house.at(&gathered).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"), "OMP_WAIT_POLICY"),
+        (house.program("handles"), "it calls pthread_"),
+    ];
+    for (start, why) in cases {
+        let program = start.env("SCAF_GATHER", "1").option("--max", 1).start();
+        program.until(why, |program| program.ungathered.contains(why));
+        assert_ne!(program.seen().map(|program| program.mechanism), Some(Mechanism::Gather));
+        assert!(house.says(&["ps", "-v"]).contains(why));
+        program.finish().well();
+    }
+}
+
+/// A member takes the interpreter's lock, and another one of its carrier wants it.
+#[test]
+fn members_call_python() {
+    let house = House::giving_all("equi");
+    let script = root().join("tests/programs/gil.py");
+    let python = root().join(".venv/bin/python");
+    for carriers in [1, 2] {
+        let start = house.at(&python).args([script.clone(), compiled("libgil")]);
+        let program = start.env("SCAF_GATHER", "1").option("--max", carriers).start();
+        program.until("gathered", |program| program.mechanism == Mechanism::Gather);
+        let seen = program.seen().expect("the program");
+        program.until("more rounds", |program| program.regions > seen.regions + 200);
+        right("Python", program.finish());
+    }
+}
+
+/// gdb finds every thread's frames to their end. Passes where there is no gdb.
+#[test]
+fn debuggers_see_where_members_are() {
+    let house = House::giving_all("equi");
+    let program = doing(&house, "values", 1);
+    until_gathered(&program, "values", 1);
+    let words = ["-nx", "-batch", "-p", &program.pid().to_string(), "-ex", "thread apply all backtrace"];
+    let Ok(said) = house.command(Path::new("gdb")).args(words).output() else { return };
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(text.contains("Thread 1") && text.contains("main"), "{text}");
+    assert!(!text.contains("Backtrace stopped"), "{text}");
+    right("values", program.finish());
+}
+
+#[test]
+fn people_are_told_which_call_forbids_it_before_a_program_runs() {
+    let house = House::without_daemon("equi");
+    let says = |name: &str| house.says(&["doctor", &compiled(name).to_string_lossy()]);
+    assert!(says("task_reductions").contains("not gathered: it calls GOMP_"));
+    assert!(says("handles").contains("not gathered: it calls pthread_kill"));
+    assert!(!says("gathered").contains("not gathered"));
+}
+
+/// Threads of a process that block a signal.
+fn blocking(pid: u32, signal: i32) -> usize {
+    let blocks = |status: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap_or_default();
+        u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask >> (signal - 1) & 1 != 0)
+    };
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let status = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+    status.filter(|status| blocks(status)).count()
+}
+
+#[test]
+fn threads_whose_storage_is_lent_take_no_signals() {
+    let house = House::giving_all("equi");
+    let program = doing(&house, "values", 1);
+    until_gathered(&program, "values", 1);
+    assert!(blocking(program.pid(), libc::SIGUSR2) >= 3, "the team's other threads");
+    right("values", program.finish());
+}
