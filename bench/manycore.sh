@@ -21,7 +21,7 @@ out=${RESULTS:-bench/results/${name}pu}
 repetitions=${REPETITIONS:-5}
 seconds=${RUN_S:-3}
 mixes=${MIXES:-$(cd bench/mixes && ls -- *.toml | grep -v '^slow-' | sed 's/\.toml$//')}
-configs=${CONFIGS:-unmanaged,pinned,dynamic,equi,scaf,curve}
+configs=${CONFIGS:-unmanaged,passive,pinned,dynamic,equi,scaf,curve}
 mkdir -p "$out"
 
 if [ ! -e "$out/README.md" ]; then

@@ -17,9 +17,9 @@ const KINDS: [&str; 11] = [
     "depth",
 ];
 
-/// The test program doing `kind` for ever, with a grant of one PU and gathering switched on.
+/// The test program doing `kind` for ever, with a grant of one PU.
 fn doing<'h>(house: &'h House, kind: &str) -> Running<'h> {
-    house.at(&compiled("gathered")).args([kind]).env("SCAF_GATHER", "1").option("--max", 1).start()
+    house.at(&compiled("gathered")).args([kind]).option("--max", 1).start()
 }
 
 fn right(done: Done) {
@@ -69,7 +69,7 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
     for seed in 1..3 {
         let house = House::chaos(seed);
         for kind in KINDS {
-            let program = house.at(&compiled("gathered")).args([kind]).env("SCAF_GATHER", "1").start();
+            let program = house.at(&compiled("gathered")).args([kind]).start();
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }
@@ -89,7 +89,7 @@ fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
         house.at(&meeting).args(["meeting"]).env("OMP_MAX_ACTIVE_LEVELS", "2"),
     ];
     for start in programs {
-        let program = start.env("SCAF_GATHER", "1").option("--max", 1).start();
+        let program = start.option("--max", 1).start();
         let seen = program.until("rounds", |program| program.regions > 200);
         assert_ne!(seen.mechanism, Mechanism::Gather);
         program.finish().well();

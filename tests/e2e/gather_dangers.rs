@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The test program doing `kind`, gathered on up to `carriers`.
 fn doing<'h>(house: &'h House, kind: &str, carriers: u32) -> Running<'h> {
-    house.at(&compiled("dangers")).args([kind]).env("SCAF_GATHER", "1").option("--max", carriers).start()
+    house.at(&compiled("dangers")).args([kind]).option("--max", carriers).start()
 }
 
 fn until_gathered(program: &Running, what: &str, carriers: u32) {
@@ -55,7 +55,7 @@ fn members_may_sleep_start_programs_and_send_themselves_signals() {
     let dangers = ["raising", "spawning", "another-master"].map(|kind| (compiled("dangers"), kind));
     for (program, kind) in dangers.into_iter().chain([(compiled("gathered"), "fork")]) {
         for carriers in [1, 2] {
-            let start = house.at(&program).args([kind]).env("SCAF_GATHER", "1");
+            let start = house.at(&program).args([kind]);
             let program = start.option("--max", carriers).start();
             program.until("rounds", |program| program.regions > 100);
             right(kind, program.finish());
@@ -101,7 +101,7 @@ fn people_are_told_why_teams_are_not_gathered() {
         (house.program("handles"), "it calls pthread_"),
     ];
     for (start, why) in cases {
-        let program = start.env("SCAF_GATHER", "1").option("--max", 1).start();
+        let program = start.option("--max", 1).start();
         program.until(why, |program| program.ungathered.contains(why));
         assert_ne!(program.seen().map(|program| program.mechanism), Some(Mechanism::Gather));
         assert!(house.says(&["ps", "-v"]).contains(why));
@@ -117,7 +117,7 @@ fn members_call_python() {
     let python = root().join(".venv/bin/python");
     for carriers in [1, 2] {
         let start = house.at(&python).args([script.clone(), compiled("libgil")]);
-        let program = start.env("SCAF_GATHER", "1").option("--max", carriers).start();
+        let program = start.option("--max", carriers).start();
         program.until("gathered", |program| program.mechanism == Mechanism::Gather);
         let seen = program.seen().expect("the program");
         program.until("more rounds", |program| program.regions > seen.regions + 200);

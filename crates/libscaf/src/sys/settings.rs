@@ -3,7 +3,7 @@
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
 //! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0
 //! to 2^32 - 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (tests) · `SCAF_TCM` `scaf` or `off` ([`Manager`]) ·
-//! `SCAF_GATHER` 1
+//! `SCAF_GATHER` 0
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};

@@ -1,4 +1,7 @@
-//! `scaf bench overhead`: what an empty parallel region and a program's start cost, plain and managed.
+//! `scaf bench overhead`: what an empty parallel region and a program's start cost, plain and managed, and
+//! what a team's members cost that outnumber its contexts.
+
+mod members;
 
 use super::child::{self, Child, Recipe};
 use super::folders::Folders;
@@ -31,6 +34,7 @@ struct Report {
     #[serde(flatten)]
     header: Header,
     threads: Vec<ByThreads>,
+    members: Vec<members::ByMembers>,
     startup_plain_us: f64,
     startup_managed_us: f64,
     startup_added_us: f64,
@@ -77,6 +81,7 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
             rows.push(ByThreads { runtime, ..row });
         }
     }
+    let members = members::run(&folders, flags.repetitions, &interrupt, &progress)?;
     progress.at("starts");
     let private = Private::start("scaf", &interrupt)?;
     let (startup_plain_us, startup_managed_us, startup_added_us) =
@@ -86,6 +91,7 @@ pub fn run(flags: &cli::Overhead) -> Result<ExitCode> {
     let report = Report {
         header: Header::new(flags.repetitions),
         threads: rows,
+        members,
         startup_plain_us,
         startup_managed_us,
         startup_added_us,
@@ -202,8 +208,9 @@ fn table(report: &Report) -> String {
     }
     output::align_right(&mut table, &[1, 2, 3, 4]);
     format!(
-        "{}\na start of /bin/true: {:.1} us plain, {:.1} us managed, {:.1} us added\n",
+        "{}\n{}\na start of /bin/true: {:.1} us plain, {:.1} us managed, {:.1} us added\n",
         output::trimmed(&table),
+        members::table(&report.members),
         report.startup_plain_us,
         report.startup_managed_us,
         report.startup_added_us
