@@ -82,7 +82,7 @@ fn threads_of_dynamic_loops_are_parked_while_their_team_is_folded() {
     for by in [By::Clang, By::GccForLlvms] {
         let house = House::giving_all("equi");
         let waits = compiled_by(by, "waits");
-        let program = house.at(&waits).threads(2).start();
+        let program = house.at(&waits).threads(2).env("SCAF_GATHER", "0").start();
         program.until("alone", |program| program.mechanism == Mechanism::Fold && program.regions > 10);
         let guest = house.at(&waits).threads(2).start();
         let seen = program.until("parked", |program| program.mechanism == Mechanism::Park);
