@@ -1,6 +1,6 @@
 //! Gathered teams: members that a kernel thread runs by turns see and compute what threads of their own do.
 
-use crate::support::{By, Done, House, Running, compiled, compiled_by};
+use crate::support::{By, Done, House, Running, Start, compiled, compiled_by};
 use scafd::control::Mechanism;
 
 const KINDS: [&str; 11] = [
@@ -44,6 +44,25 @@ fn gathered_members_see_what_threads_of_their_own_see() {
     }
 }
 
+const SCHEDULES: [&str; 5] = ["static", "static,3", "dynamic,2", "guided", "auto"];
+
+/// The test program of loops, which leave their schedule open.
+fn sharing<'h>(house: &'h House, schedule: &str) -> Start<'h> {
+    house.program("gathered_shares").env("SCAF_GATHER", "1").env("OMP_SCHEDULE", schedule)
+}
+
+#[test]
+fn gathered_members_share_out_loops_of_every_schedule() {
+    let house = House::giving_all("equi");
+    for schedule in SCHEDULES {
+        let program = sharing(&house, schedule).option("--max", 1).start();
+        until_gathered(&program, schedule);
+        let seen = program.seen().expect(schedule);
+        program.until("more rounds", |program| program.regions > seen.regions + 2_000);
+        right(program.finish());
+    }
+}
+
 #[test]
 fn members_that_wait_for_each_other_in_the_kernel_are_all_run() {
     let house = House::giving_all("equi");
@@ -71,6 +90,11 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
         for kind in KINDS {
             let program = house.at(&compiled("gathered")).args([kind]).env("SCAF_GATHER", "1").start();
             program.until("rounds", |program| program.regions > 100);
+            right(program.finish());
+        }
+        for schedule in SCHEDULES {
+            let program = sharing(&house, schedule).start();
+            program.until("rounds", |program| program.regions > 1_000);
             right(program.finish());
         }
     }

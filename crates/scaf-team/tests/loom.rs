@@ -9,7 +9,7 @@ use scaf_team::Sleep;
 use scaf_team::barrier::{Barrier, Passed};
 use scaf_team::gate::Gate;
 use scaf_team::gather::crew::{Crew, Until};
-use scaf_team::gather::shares::{Came, Loop, Shares};
+use scaf_team::gather::shares::{Came, Hand, Loop, Shares};
 use scaf_team::post::Post;
 
 /// A futex that never gives up: a wake-up that is missed is a deadlock, which loom reports.
@@ -228,7 +228,7 @@ fn a_share_is_opened_once_and_its_place_used_again() {
                     }
                     break;
                 }
-                while let Some((section, _)) = shared.deal(number, 2) {
+                while let Some((section, _)) = shared.deal(number, (0, 2), &mut Hand::default()) {
                     assert!((1..=u64::from(number)).contains(&section));
                     first += 10;
                 }

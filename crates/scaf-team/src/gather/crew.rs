@@ -19,6 +19,8 @@ pub enum Until {
     Passed(u32),
     /// All members but the master are done.
     Joined,
+    /// Something has changed since the member looked ([`Crew::listen`]). It looks again.
+    Changed(u32),
 }
 
 const FREE: u32 = 0;
@@ -28,6 +30,7 @@ const DONE: u32 = 2;
 const TURN: u32 = 0;
 const PASSED: u32 = 1;
 const JOINED: u32 = 2;
+const CHANGED: u32 = 3;
 
 #[derive(Debug)]
 #[repr(align(64))]
@@ -51,6 +54,10 @@ pub struct Crew<const MOST: usize> {
     passed: Line,
     /// Members that are done.
     done: Line,
+    /// Changes that members may wait for, counted while any of them listens.
+    changes: Line,
+    /// Members that listen.
+    listening: AtomicU32,
     /// Changes while a carrier sleeps; what carriers sleep on.
     news: Line,
     /// Carriers that sleep or are about to.
@@ -78,6 +85,8 @@ impl<const MOST: usize> Crew<MOST> {
             arrived: word(),
             passed: word(),
             done: word(),
+            changes: word(),
+            listening: AtomicU32::new(0),
             news: word(),
             asleep: AtomicU32::new(0),
             open: word(),
@@ -100,6 +109,8 @@ impl<const MOST: usize> Crew<MOST> {
             arrived: word(),
             passed: word(),
             done: word(),
+            changes: word(),
+            listening: AtomicU32::new(0),
             news: word(),
             asleep: AtomicU32::new(0),
             open: word(),
@@ -199,6 +210,7 @@ impl<const MOST: usize> Crew<MOST> {
             Until::Turn => true,
             Until::Passed(word) => self.passed.0.load(Ordering::Acquire) != word,
             Until::Joined => self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1),
+            Until::Changed(word) => self.changes.0.load(Ordering::Acquire) != word,
         }
     }
 
@@ -213,6 +225,30 @@ impl<const MOST: usize> Crew<MOST> {
         self.passed.0.store(word.wrapping_add(1), Ordering::SeqCst);
         self.tell(sleep);
         None
+    }
+
+    /// A held member is about to look for something that another one changes. If it isn't there it waits
+    /// until something has changed, and looks again; in the end it [listens](Self::unlisten) no more.
+    pub fn listen(&self) -> Until {
+        self.listening.fetch_add(1, Ordering::SeqCst);
+        in_order();
+        Until::Changed(self.changes.0.load(Ordering::SeqCst))
+    }
+
+    /// It has found it, or will listen anew.
+    pub fn unlisten(&self) {
+        self.listening.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Something was changed that members may wait for.
+    #[inline]
+    pub fn changed(&self, sleep: &impl Sleep) {
+        in_order();
+        // Orders the change, however it was made, before the look.
+        if self.listening.fetch_add(0, Ordering::SeqCst) != 0 {
+            self.changes.0.fetch_add(1, Ordering::SeqCst);
+            self.tell(sleep);
+        }
     }
 
     /// A held member has run to its end. Its carrier may still be on its stack.
@@ -255,6 +291,7 @@ impl<const MOST: usize> Crew<MOST> {
         self.is_met(match member.waits.load(Ordering::Relaxed) {
             PASSED => Until::Passed(word),
             JOINED => Until::Joined,
+            CHANGED => Until::Changed(word),
             _ => Until::Turn,
         })
     }
@@ -267,6 +304,7 @@ impl<const MOST: usize> Crew<MOST> {
                 Until::Turn => (TURN, 0),
                 Until::Passed(word) => (PASSED, word),
                 Until::Joined => (JOINED, 0),
+                Until::Changed(word) => (CHANGED, word),
             };
             member.waits.store(waits, Ordering::Relaxed);
             member.word.store(word, Ordering::Relaxed);
@@ -324,6 +362,7 @@ impl<const MOST: usize> Crew<MOST> {
         }
         self.open.0.store(0, Ordering::Relaxed);
         self.aboard.store(0, Ordering::Relaxed);
+        self.listening.store(0, Ordering::Relaxed);
         self.asleep.store(0, Ordering::Relaxed);
     }
 }

@@ -4,6 +4,7 @@
 
 mod device;
 mod loops;
+mod ordered;
 mod tasks;
 mod team;
 mod waits;
@@ -80,12 +81,16 @@ regions! {
     GOMP_parallel_loop_nonmonotonic_guided =>
         loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
         Kind::Loop(Loop::signed(start, end, step, Rule::Guided(chunk.max(1) as u64)));
-    GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
+    GOMP_parallel_loop_runtime =>
+        loop_runtime(start: Long, end: Long, step: Long, flags: u32),
+        Kind::AskedLoop(Loop::signed(start, end, step, Rule::Static(0)));
     GOMP_parallel_loop_nonmonotonic_runtime =>
-        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
+        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32),
+        Kind::AskedLoop(Loop::signed(start, end, step, Rule::Static(0)));
     GOMP_parallel_loop_maybe_nonmonotonic_runtime =>
-        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
-    GOMP_parallel_sections => sections(count: u32, flags: u32), Kind::Sections;
+        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32),
+        Kind::AskedLoop(Loop::signed(start, end, step, Rule::Static(0)));
+    GOMP_parallel_sections => sections(count: u32, flags: u32), Kind::Sections(count);
 }
 
 macro_rules! starts {
@@ -119,7 +124,7 @@ starts! {
     GOMP_parallel_loop_guided_start =>
         loop_guided_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
     GOMP_parallel_loop_runtime_start => loop_runtime_start(start: Long, end: Long, step: Long), Kind::Plain;
-    GOMP_parallel_sections_start => sections_start(count: u32), Kind::Sections;
+    GOMP_parallel_sections_start => sections_start(count: u32), Kind::Sections(count);
 }
 
 /// A region with task reductions: the runtime reads the first word of the data, which the frame copies.
@@ -269,6 +274,32 @@ arch::pass_on! {
     GOMP_loop_ull_guided_start => loops::find_ull_guided;
     GOMP_loop_ull_nonmonotonic_dynamic_start => loops::find_ull_nonmonotonic_dynamic;
     GOMP_loop_ull_nonmonotonic_guided_start => loops::find_ull_nonmonotonic_guided;
+    GOMP_loop_static_start => ordered::find_static;
+    GOMP_loop_runtime_start => ordered::find_runtime;
+    GOMP_loop_nonmonotonic_runtime_start => ordered::find_nonmonotonic_runtime;
+    GOMP_loop_maybe_nonmonotonic_runtime_start => ordered::find_maybe_nonmonotonic_runtime;
+    GOMP_loop_ordered_static_start => ordered::find_ordered_static;
+    GOMP_loop_ordered_dynamic_start => ordered::find_ordered_dynamic;
+    GOMP_loop_ordered_guided_start => ordered::find_ordered_guided;
+    GOMP_loop_ordered_runtime_start => ordered::find_ordered_runtime;
+    GOMP_loop_static_next => ordered::find_next_static;
+    GOMP_loop_ordered_static_next => ordered::find_next_ordered_static;
+    GOMP_loop_ordered_dynamic_next => ordered::find_next_ordered_dynamic;
+    GOMP_loop_ordered_guided_next => ordered::find_next_ordered_guided;
+    GOMP_loop_ordered_runtime_next => ordered::find_next_ordered_runtime;
+    GOMP_loop_ull_static_start => ordered::find_ull_static;
+    GOMP_loop_ull_runtime_start => ordered::find_ull_runtime;
+    GOMP_loop_ull_nonmonotonic_runtime_start => ordered::find_ull_nonmonotonic_runtime;
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_start => ordered::find_ull_maybe_nonmonotonic_runtime;
+    GOMP_loop_ull_ordered_static_start => ordered::find_ull_ordered_static;
+    GOMP_loop_ull_ordered_dynamic_start => ordered::find_ull_ordered_dynamic;
+    GOMP_loop_ull_ordered_guided_start => ordered::find_ull_ordered_guided;
+    GOMP_loop_ull_ordered_runtime_start => ordered::find_ull_ordered_runtime;
+    GOMP_loop_ull_static_next => ordered::find_next_ull_static;
+    GOMP_loop_ull_ordered_static_next => ordered::find_next_ull_ordered_static;
+    GOMP_loop_ull_ordered_dynamic_next => ordered::find_next_ull_ordered_dynamic;
+    GOMP_loop_ull_ordered_guided_next => ordered::find_next_ull_ordered_guided;
+    GOMP_loop_ull_ordered_runtime_next => ordered::find_next_ull_ordered_runtime;
     GOMP_target_ext => device::find_target;
     GOMP_target_update_ext => device::find_target_update;
     GOMP_target_enter_exit_data => device::find_target_enter_exit_data;

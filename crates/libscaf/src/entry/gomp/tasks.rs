@@ -9,6 +9,7 @@ use crate::runtimes::linker::in_library_of;
 use crate::sys::errno::keeping_errno;
 use crate::sys::symbols;
 use core::ffi::{CStr, c_void};
+use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 macro_rules! calls {
@@ -25,7 +26,7 @@ macro_rules! calls {
                     match (real, frame) {
                         (Some(real), Some(frame)) => $how(this, frame, || real(argument)),
                         (Some(real), None) => real(argument),
-                        (None, _) => core::ptr::null_mut(),
+                        (None, _) => null_mut(),
                     }
                 }
             }
@@ -79,7 +80,7 @@ unsafe fn set<const KIND: usize>(
         match (real, frame) {
             (Some(real), Some(frame)) => lock(this, frame, || real(argument)),
             (Some(real), None) => real(argument),
-            (None, _) => core::ptr::null_mut(),
+            (None, _) => null_mut(),
         }
     }
 }
@@ -99,10 +100,24 @@ calls! {
     taskgroup_end by wait, of_caller: taskgroup_end or c"GOMP_taskgroup_end";
     taskwait_depend by wait, place: taskwait_depend or c"GOMP_taskwait_depend";
     other_single_copy_start by wait, of_caller: single_copy_start or c"GOMP_single_copy_start";
-    ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
+    other_ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
     critical_start by lock, of_caller: critical_start or c"GOMP_critical_start";
     critical_name_start by lock, of_caller: critical_name_start or c"GOMP_critical_name_start";
     atomic_start by lock, of_caller: atomic_start or c"GOMP_atomic_start";
+}
+
+/// The calling thread waits for its turn in an ordered loop.
+pub unsafe extern "C" fn ordered_start(argument: *mut c_void, caller: usize) -> *mut c_void {
+    // SAFETY: this thread's own state; the program's own argument, if it has one.
+    unsafe {
+        match gather::around(thread()) {
+            Some(me) => {
+                gather::loops::await_turn(me);
+                null_mut()
+            }
+            None => other_ordered_start(argument, caller),
+        }
+    }
 }
 
 /// The calling thread waits for what another one of its team hands on, if it isn't the first to come.

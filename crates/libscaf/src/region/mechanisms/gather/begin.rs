@@ -3,7 +3,7 @@
 use super::inner::Inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::{go_home, start, wait};
-use super::{carriers, stacks, storage};
+use super::{carriers, forbids, loops, stacks, storage};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -12,11 +12,21 @@ use crate::sys::arch::{self, Context};
 use crate::sys::thread::{PROGRAM_AT, REGION_AT, part_of};
 use core::ptr::null;
 use scaf_team::gather::crew::Until;
-use scaf_team::gather::shares::Came;
+use scaf_team::gather::shares::{Came, Hand, Loop};
 
 /// The state of the thread whose storage this is, which sleeps.
 unsafe fn state_in(storage: usize) -> (*mut Thread, *mut Master) {
     (part_of::<Thread, REGION_AT>(storage), part_of::<Master, PROGRAM_AT>(storage))
+}
+
+/// The loop or the sections that a region begins with.
+fn first_share(kind: &Kind) -> Option<Loop> {
+    match *kind {
+        Kind::Loop(whole) => Some(whole),
+        Kind::AskedLoop(whole) => Some(Loop { rule: TEAM.rule.get(), ..whole }),
+        Kind::Sections(count) => Some(Loop::sections(count.into())),
+        Kind::Plain | Kind::Reductions | Kind::Opened => None,
+    }
 }
 
 /// Runs a region as its master.
@@ -29,6 +39,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
             member.number.set(number as u32);
             member.share.set(first);
+            member.hand.set(Hand::NOTHING);
             member.inner.set(null());
             member.most.set(natural());
             *member.context.get() = if number == 0 {
@@ -45,10 +56,13 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
                 Context::fresh(end, storage, start)
             };
         }
-        if let Kind::Loop(whole) = &region.kind {
+        if forbids::asks_schedule() {
+            TEAM.rule.set(loops::asked(region.code.runtime));
+        }
+        if let Some(whole) = first_share(&region.kind) {
             let first = first.wrapping_add(1);
             MEMBERS.iter().take(size as usize).for_each(|member| member.share.set(first));
-            let _: Came = SHARES.come(first, whole);
+            let _: Came = SHARES.come(first, &whole);
         }
         let Some(me) = MEMBERS.first() else { return };
         me.carrier.set(Some(carriers::begin(region)));
@@ -77,8 +91,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
 pub unsafe fn inner(me: &'static Member, region: &Region) {
     // SAFETY: the program's own function and data; the caller runs the member.
     unsafe {
-        let whole = if let Kind::Loop(whole) = region.kind { Some(whole) } else { None };
-        let inner = Inner::new(me.inner.get(), whole);
+        let inner = Inner::new(me.inner.get(), first_share(&region.kind));
         let before = me.inner.replace(&raw const inner);
         (region.work.run)(region.work.data);
         me.inner.set(before);

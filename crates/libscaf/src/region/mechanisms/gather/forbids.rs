@@ -15,7 +15,7 @@ const RUNTIMES: [&[u8]; 6] = [b"GOMP_", b"omp_", b"__kmpc_", b"kmp_", b"GOACC_",
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 75] = [
+const ANSWERED: [&[u8]; 113] = [
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
     b"GOMP_barrier",
@@ -29,23 +29,61 @@ const ANSWERED: [&[u8]; 75] = [
     b"GOMP_loop_end_nowait",
     b"GOMP_loop_guided_next",
     b"GOMP_loop_guided_start",
+    b"GOMP_loop_maybe_nonmonotonic_runtime_next",
+    b"GOMP_loop_maybe_nonmonotonic_runtime_start",
     b"GOMP_loop_nonmonotonic_dynamic_next",
     b"GOMP_loop_nonmonotonic_dynamic_start",
     b"GOMP_loop_nonmonotonic_guided_next",
     b"GOMP_loop_nonmonotonic_guided_start",
+    b"GOMP_loop_nonmonotonic_runtime_next",
+    b"GOMP_loop_nonmonotonic_runtime_start",
+    b"GOMP_loop_ordered_dynamic_next",
+    b"GOMP_loop_ordered_dynamic_start",
+    b"GOMP_loop_ordered_guided_next",
+    b"GOMP_loop_ordered_guided_start",
+    b"GOMP_loop_ordered_runtime_next",
+    b"GOMP_loop_ordered_runtime_start",
+    b"GOMP_loop_ordered_static_next",
+    b"GOMP_loop_ordered_static_start",
+    b"GOMP_loop_runtime_next",
+    b"GOMP_loop_runtime_start",
+    b"GOMP_loop_static_next",
+    b"GOMP_loop_static_start",
     b"GOMP_loop_ull_dynamic_next",
     b"GOMP_loop_ull_dynamic_start",
     b"GOMP_loop_ull_guided_next",
     b"GOMP_loop_ull_guided_start",
+    b"GOMP_loop_ull_maybe_nonmonotonic_runtime_next",
+    b"GOMP_loop_ull_maybe_nonmonotonic_runtime_start",
     b"GOMP_loop_ull_nonmonotonic_dynamic_next",
     b"GOMP_loop_ull_nonmonotonic_dynamic_start",
     b"GOMP_loop_ull_nonmonotonic_guided_next",
     b"GOMP_loop_ull_nonmonotonic_guided_start",
+    b"GOMP_loop_ull_nonmonotonic_runtime_next",
+    b"GOMP_loop_ull_nonmonotonic_runtime_start",
+    b"GOMP_loop_ull_ordered_dynamic_next",
+    b"GOMP_loop_ull_ordered_dynamic_start",
+    b"GOMP_loop_ull_ordered_guided_next",
+    b"GOMP_loop_ull_ordered_guided_start",
+    b"GOMP_loop_ull_ordered_runtime_next",
+    b"GOMP_loop_ull_ordered_runtime_start",
+    b"GOMP_loop_ull_ordered_static_next",
+    b"GOMP_loop_ull_ordered_static_start",
+    b"GOMP_loop_ull_runtime_next",
+    b"GOMP_loop_ull_runtime_start",
+    b"GOMP_loop_ull_static_next",
+    b"GOMP_loop_ull_static_start",
+    b"GOMP_ordered_end",
+    b"GOMP_ordered_start",
     b"GOMP_parallel",
     b"GOMP_parallel_loop_dynamic",
     b"GOMP_parallel_loop_guided",
+    b"GOMP_parallel_loop_maybe_nonmonotonic_runtime",
     b"GOMP_parallel_loop_nonmonotonic_dynamic",
     b"GOMP_parallel_loop_nonmonotonic_guided",
+    b"GOMP_parallel_loop_nonmonotonic_runtime",
+    b"GOMP_parallel_loop_runtime",
+    b"GOMP_parallel_sections",
     b"GOMP_sections_end",
     b"GOMP_sections_end_nowait",
     b"GOMP_sections_next",
@@ -105,23 +143,33 @@ const FORBIDDEN: [&[u8]; 8] = [
     b"pthread_mutexattr_setrobust",
 ];
 
-/// What is known: how many modules there were, plus one, and whether nothing was found.
+/// What is known: how many modules there were, plus one, and what was found.
 static LOOKED: AtomicU32 = AtomicU32::new(0);
+/// Nothing that forbids it.
 const CLEAN: u32 = 1 << 31;
+/// Loops whose schedule the runtime is asked for.
+const SCHEDULE: u32 = 1 << 30;
+const FOUND: u32 = CLEAN | SCHEDULE;
+
+/// Whether the program may have loops whose schedule the runtime is asked for.
+#[inline(always)]
+pub fn asks_schedule() -> bool {
+    LOOKED.load(Ordering::Relaxed) & SCHEDULE != 0
+}
 
 /// Whether nothing in the process forbids it. Looks again where libraries have come.
 #[inline(always)]
 pub fn nothing() -> bool {
-    let now = modules::met().wrapping_add(1) & !CLEAN;
+    let now = modules::met().wrapping_add(1) & !FOUND;
     let known = LOOKED.load(Ordering::Relaxed);
-    if known & !CLEAN == now && modules::NEWS.load(Ordering::Relaxed) == 0 {
+    if known & !FOUND == now && modules::NEWS.load(Ordering::Relaxed) == 0 {
         return known & CLEAN != 0;
     }
-    let mut clean = true;
+    let mut found = CLEAN;
     // SAFETY: `look` has the type that is wanted.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut clean).cast()) };
-    LOOKED.store(now | if clean { CLEAN } else { 0 }, Ordering::Relaxed);
-    clean
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+    LOOKED.store(now | found, Ordering::Relaxed);
+    found & CLEAN != 0
 }
 
 /// Entries of the table of a module's dynamic linking that are needed.
@@ -138,7 +186,7 @@ struct Relocation {
     addend: i64,
 }
 
-unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut c_void) -> c_int {
+unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
     // SAFETY: glibc hands in its own structure and our own out-parameter; a module's tables are as the
     // dynamic linker has used them itself.
     unsafe {
@@ -150,12 +198,22 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut 
                     continue;
                 }
                 let name = CStr::from_ptr(dynamic.names.add(symbol.st_name as usize)).to_bytes();
+                let found = found.cast::<u32>();
                 if is_forbidden(name) {
-                    *clean.cast::<bool>() = false;
+                    *found = 0;
                     return 1;
                 }
+                *found |= asks_for(name);
             }
         }
+        0
+    }
+}
+
+fn asks_for(name: &[u8]) -> u32 {
+    if name.starts_with(b"GOMP_") && (name.ends_with(b"runtime_start") || name.ends_with(b"_runtime")) {
+        SCHEDULE
+    } else {
         0
     }
 }

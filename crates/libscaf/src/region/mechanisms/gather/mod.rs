@@ -13,6 +13,7 @@ mod begin;
 mod carriers;
 mod forbids;
 mod inner;
+pub mod loops;
 mod stacks;
 pub mod storage;
 mod team;
@@ -49,7 +50,7 @@ pub enum Readiness {
 pub unsafe fn readiness(this: *mut Thread, region: &Region, note: &Note, size: u32) -> Readiness {
     let possible = settings::get().gather
         && (2..=MOST as u32).contains(&size)
-        && matches!(region.kind, Kind::Plain | Kind::Loop(_))
+        && !matches!(region.kind, Kind::Reductions | Kind::Opened)
         && one_master()
         && !note.is_never_gathered()
         && is_possible(region.code.runtime);

@@ -9,7 +9,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_team::gather::crew::Crew;
-use scaf_team::gather::shares::Shares;
+use scaf_team::gather::shares::{Hand, Rule, Shares};
 
 /// Members of the largest team that is gathered.
 pub const MOST: usize = 64;
@@ -26,6 +26,8 @@ pub struct Member {
     pub carrier: Cell<Option<&'static Carrier>>,
     /// The share that it came to last.
     pub share: Cell<u32>,
+    /// What it has of it.
+    pub hand: Cell<Hand>,
     /// The innermost region within the region that it is in.
     pub inner: Cell<*const Inner>,
     /// What it answers for `omp_get_max_threads`.
@@ -41,12 +43,19 @@ pub struct Team {
     pub data: Cell<*mut c_void>,
     /// The share that all members came to last before the region.
     pub share: Cell<u32>,
+    /// The schedule of loops that leave it open.
+    pub rule: Cell<Rule>,
 }
 
 // SAFETY: written by the master before the crew begins.
 unsafe impl Sync for Team {}
 
-pub static TEAM: Team = Team { body: Cell::new(None), data: Cell::new(null_mut()), share: Cell::new(0) };
+pub static TEAM: Team = Team {
+    body: Cell::new(None),
+    data: Cell::new(null_mut()),
+    share: Cell::new(0),
+    rule: Cell::new(Rule::Static(0)),
+};
 
 impl Member {
     const fn new() -> Member {
@@ -55,6 +64,7 @@ impl Member {
             number: Cell::new(0),
             carrier: Cell::new(None),
             share: Cell::new(0),
+            hand: Cell::new(Hand::NOTHING),
             inner: Cell::new(null()),
             most: Cell::new(0),
         }

@@ -63,6 +63,18 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
     }
 }
 
+/// Waits until `is_met` says so. Whoever changes that says so to the crew.
+pub unsafe fn wait_for(me: &'static Member, is_met: impl Fn() -> bool) {
+    while !is_met() {
+        let until = CREW.listen();
+        if !is_met() {
+            // SAFETY: the caller runs the member.
+            unsafe { wait(me, until) }
+        }
+        CREW.unlisten();
+    }
+}
+
 /// The member can't go on for now, and will look for itself: others are run, or the PU given up.
 #[cold]
 pub unsafe fn give_turn(me: &'static Member) {

@@ -9,7 +9,7 @@ use crate::sys::futex::Futex;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use scaf_team::gather::crew::Until;
-use scaf_team::gather::shares::{Came, Loop, Rule};
+use scaf_team::gather::shares::{Came, Hand, Loop, Rule};
 
 /// Waits for all members.
 #[inline(always)]
@@ -30,6 +30,7 @@ unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
     }
     let number = me.share.get().wrapping_add(1);
     me.share.set(number);
+    me.hand.set(Hand::NOTHING);
     loop {
         match SHARES.come(number, whole) {
             Came::First => return true,
@@ -49,7 +50,12 @@ fn leave(me: &Member) {
 fn deal(me: &Member) -> Option<(u64, u64)> {
     match me.inside() {
         Some(inner) => inner.deal(),
-        None => SHARES.deal(me.share.get(), CREW.size()),
+        None => {
+            let mut hand = me.hand.get();
+            let dealt = SHARES.deal(me.share.get(), (me.number.get(), CREW.size()), &mut hand);
+            me.hand.set(hand);
+            dealt
+        }
     }
 }
 
@@ -152,7 +158,8 @@ starts! {
     start_guided, start_ull_guided: Guided;
 }
 
-unsafe fn begin(whole: Loop, first: *mut c_void, last: *mut c_void) -> bool {
+/// A member begins a loop; whether there is a chunk for it.
+pub unsafe fn begin(whole: Loop, first: *mut c_void, last: *mut c_void) -> bool {
     // SAFETY: the caller is a member, and runs itself.
     unsafe {
         let Some(me) = around(thread()) else { return false };
