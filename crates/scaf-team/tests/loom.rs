@@ -148,7 +148,13 @@ fn meet(shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), carrier: u32, mut me: O
             let mut until = Until::Turn;
             if met == 0 {
                 work[member].with_mut(|work| unsafe { *work = 1 });
-                until = crew.arrive(futex).map_or(Until::Turn, Until::Passed);
+                until = crew.arrive().map_or_else(
+                    || {
+                        crew.pass(futex);
+                        Until::Turn
+                    },
+                    Until::Passed,
+                );
             }
             if crew.is_met(until) {
                 assert_eq!(work[1 - member].with(|work| unsafe { *work }), 1);

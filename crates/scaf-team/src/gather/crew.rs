@@ -54,6 +54,8 @@ pub struct Crew<const MOST: usize> {
     passed: Line,
     /// Members that are done.
     done: Line,
+    /// Tasks that any member at the barrier could run.
+    tasks: Line,
     /// Changes that members may wait for, counted while any of them listens.
     changes: Line,
     /// Members that listen.
@@ -85,6 +87,7 @@ impl<const MOST: usize> Crew<MOST> {
             arrived: word(),
             passed: word(),
             done: word(),
+            tasks: word(),
             changes: word(),
             listening: AtomicU32::new(0),
             news: word(),
@@ -109,6 +112,7 @@ impl<const MOST: usize> Crew<MOST> {
             arrived: word(),
             passed: word(),
             done: word(),
+            tasks: word(),
             changes: word(),
             listening: AtomicU32::new(0),
             news: word(),
@@ -214,17 +218,34 @@ impl<const MOST: usize> Crew<MOST> {
         }
     }
 
-    /// A held member arrives at the barrier. `None` if it was the last: all may go on.
+    /// A held member arrives at the barrier. `None` if it was the last: it has all go [on](Self::pass).
     #[inline(always)]
-    pub fn arrive(&self, sleep: &impl Sleep) -> Option<u32> {
+    pub fn arrive(&self) -> Option<u32> {
         let word = self.passed.0.load(Ordering::Relaxed);
-        if self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) < self.size() {
-            return Some(word);
-        }
+        let last = self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= self.size();
+        (!last).then_some(word)
+    }
+
+    /// All go on behind the barrier.
+    #[inline(always)]
+    pub fn pass(&self, sleep: &impl Sleep) {
         self.arrived.0.store(0, Ordering::Relaxed);
-        self.passed.0.store(word.wrapping_add(1), Ordering::SeqCst);
+        self.passed.0.store(self.passed.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::SeqCst);
         self.tell(sleep);
-        None
+    }
+
+    /// So many tasks are ready now; one who looks at a time. Whoever adds one [tells](Self::tell) it.
+    #[inline]
+    pub fn offer(&self, tasks: u32) {
+        if self.tasks.0.load(Ordering::Relaxed) != tasks {
+            self.tasks.0.store(tasks, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether there is a task that a member could run while it waits for that.
+    #[inline(always)]
+    pub fn offers(&self, until: Until) -> bool {
+        matches!(until, Until::Passed(_)) && self.tasks.0.load(Ordering::Acquire) != 0
     }
 
     /// A held member is about to look for something that another one changes. If it isn't there it waits
@@ -288,12 +309,13 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     fn is_ready(&self, member: &Member) -> bool {
         let word = member.word.load(Ordering::Relaxed);
-        self.is_met(match member.waits.load(Ordering::Relaxed) {
+        let until = match member.waits.load(Ordering::Relaxed) {
             PASSED => Until::Passed(word),
             JOINED => Until::Joined,
             CHANGED => Until::Changed(word),
             _ => Until::Turn,
-        })
+        };
+        self.is_met(until) || self.offers(until)
     }
 
     /// A held member says what it will wait for, before its carrier changes to another one.
@@ -363,6 +385,7 @@ impl<const MOST: usize> Crew<MOST> {
         self.open.0.store(0, Ordering::Relaxed);
         self.aboard.store(0, Ordering::Relaxed);
         self.listening.store(0, Ordering::Relaxed);
+        self.tasks.0.store(0, Ordering::Relaxed);
         self.asleep.store(0, Ordering::Relaxed);
     }
 }
@@ -424,7 +447,13 @@ mod tests {
                     continue;
                 }
                 self.steps[me].store(step + 1, Ordering::Relaxed);
-                *until = self.crew.arrive(&self.parking).map_or(Until::Turn, Until::Passed);
+                *until = self.crew.arrive().map_or_else(
+                    || {
+                        self.crew.pass(&self.parking);
+                        Until::Turn
+                    },
+                    Until::Passed,
+                );
             }
         }
 

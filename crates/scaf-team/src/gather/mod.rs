@@ -3,7 +3,10 @@
 //! (registers, stack, thread-local storage) is the client's.
 //!
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
-//! - [`shares`]: loops, sections and singles, each dealt out once.
+//! - [`shares`]: loops, sections and singles, each dealt out once;
+//! - [`tasks`]: explicit tasks, and what they depend on.
 
 pub mod crew;
+mod depends;
 pub mod shares;
+pub mod tasks;
