@@ -245,7 +245,13 @@ impl<const MOST: usize> Crew<MOST> {
     /// Whether there is a task that a member could run while it waits for that.
     #[inline(always)]
     pub fn offers(&self, until: Until) -> bool {
-        matches!(until, Until::Passed(_)) && self.tasks.0.load(Ordering::Acquire) != 0
+        matches!(until, Until::Passed(_)) && self.has_tasks()
+    }
+
+    /// Whether there is one.
+    #[inline(always)]
+    pub fn has_tasks(&self) -> bool {
+        self.tasks.0.load(Ordering::Acquire) != 0
     }
 
     /// A held member is about to look for something that another one changes. If it isn't there it waits

@@ -14,7 +14,12 @@ pub use tasks::at_load;
 use super::opened;
 use crate::region::enter;
 use crate::region::kind::{Kind, Pass, Region, Work};
+use crate::region::mechanisms::gather;
+use crate::region::mechanisms::gather::needs::Needs;
+use crate::region::mechanisms::gather::taskloop::{Range, taskloop};
+use crate::region::mechanisms::gather::tasks::{self as gathered, New};
 use crate::region::tasks as created;
+use crate::region::thread::thread;
 use crate::runtimes::entries::{Body, Runtime};
 use crate::runtimes::lookup;
 use crate::sys::arch;
@@ -167,6 +172,18 @@ pub unsafe extern "C" fn GOMP_task(
     priority: c_int,
     detach: *mut c_void,
 ) {
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        if let Some(me) = gather::around(thread()) {
+            const FINAL: u32 = 1 << 1;
+            const DEPENDS: u32 = 1 << 3;
+            let needs =
+                if flags & DEPENDS != 0 { Needs::of(depend.cast_const().cast()) } else { Needs::NONE };
+            let is_final = flags & FINAL != 0;
+            let new = tasks::new(body, data, copy, (size, alignment), condition, is_final);
+            return gathered::create(me, &New { needs, ..new });
+        }
+    }
     if let Some((runtime, body)) = created::create(body)
         && let Some(real) = runtime.task
     {
@@ -176,13 +193,25 @@ pub unsafe extern "C" fn GOMP_task(
 }
 
 macro_rules! task_loops {
-    ($($name:ident => $field:ident;)*) => {
+    ($($name:ident => $field:ident, signed: $signed:literal;)*) => {
         $(
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(
                 body: Body, data: *mut c_void, copy: *mut c_void, size: Long, alignment: Long, flags: u32,
                 count: u64, priority: c_int, start: Long, end: Long, step: Long,
             ) {
+                // SAFETY: this thread's own state; the program's own arguments.
+                unsafe {
+                    if let Some(me) = gather::around(thread()) {
+                        const FINAL: u32 = 1 << 1;
+                        const MAY_WAIT: u32 = 1 << 10;
+                        let (may_wait, is_final) = (flags & MAY_WAIT != 0, flags & FINAL != 0);
+                        let new = tasks::new(body, data, copy, (size, alignment), may_wait, is_final);
+                        let [start, end, step] = [start, end, step].map(|bound| bound as u64);
+                        let range = Range { start, end, step, signed: $signed };
+                        return taskloop(me, &new, flags, count, range);
+                    }
+                }
                 let create = |runtime: &Runtime, body: Body| {
                     if let Some(real) = runtime.$field {
                         // SAFETY: the program's own arguments, but for the function, which calls theirs.
@@ -198,8 +227,8 @@ macro_rules! task_loops {
 }
 
 task_loops! {
-    GOMP_taskloop => taskloop;
-    GOMP_taskloop_ull => taskloop_ull;
+    GOMP_taskloop => taskloop, signed: true;
+    GOMP_taskloop_ull => taskloop_ull, signed: false;
 }
 
 arch::with_caller! {
@@ -234,6 +263,7 @@ arch::with_caller! {
     GOMP_cancel => waits::cancel, behind 2;
     GOMP_taskwait => tasks::taskwait, behind 1;
     GOMP_taskwait_depend => tasks::taskwait_depend, behind 1;
+    GOMP_taskgroup_start => tasks::taskgroup_start, behind 1;
     GOMP_taskgroup_end => tasks::taskgroup_end, behind 1;
     GOMP_single_copy_start => tasks::single_copy_start, behind 1;
     GOMP_ordered_start => tasks::ordered_start, behind 1;
@@ -242,6 +272,8 @@ arch::with_caller! {
     GOMP_atomic_start => tasks::atomic_start, behind 1;
     omp_set_lock => tasks::set_lock, behind 1;
     omp_set_lock_ => tasks::set_lock_fortran, behind 1;
+    omp_in_final => team::in_final, behind 0;
+    omp_in_final_ => team::in_final, behind 0;
     omp_get_thread_num => team::get_thread_num, behind 0;
     omp_get_thread_num_ => team::get_thread_num, behind 0;
     omp_get_num_threads => team::get_num_threads, behind 0;
@@ -300,6 +332,7 @@ arch::pass_on! {
     GOMP_loop_ull_ordered_dynamic_next => ordered::find_next_ull_ordered_dynamic;
     GOMP_loop_ull_ordered_guided_next => ordered::find_next_ull_ordered_guided;
     GOMP_loop_ull_ordered_runtime_next => ordered::find_next_ull_ordered_runtime;
+    GOMP_taskyield => tasks::find_taskyield;
     GOMP_target_ext => device::find_target;
     GOMP_target_update_ext => device::find_target_update;
     GOMP_target_enter_exit_data => device::find_target_enter_exit_data;

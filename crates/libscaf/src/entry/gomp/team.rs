@@ -43,6 +43,8 @@ answers! {
     get_num_threads() => num_threads or c"omp_get_num_threads" or 1,
         |_this, frame| frame.parts.count() as c_int, gathered |me| work::size(me);
     in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_this, _frame| 1, gathered |_me| 1;
+    in_final() => in_final or c"omp_in_final" or 0, |_this, _frame| 0,
+        gathered |me| c_int::from(me.task.get().is_final);
     get_level() => level or c"omp_get_level" or 0, |_this, _frame| 1, gathered |me| work::level(me);
     get_active_level() => active_level or c"omp_get_active_level" or 0, |_this, _frame| 1, gathered |_me| 1;
     get_team_size(level) => team_size or c"omp_get_team_size" or -1, |_this, frame| match level {

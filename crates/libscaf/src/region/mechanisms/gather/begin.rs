@@ -1,9 +1,11 @@
 //! A gathered region from its beginning to its end, as its master has it.
 
+use super::current::Current;
 use super::inner::Inner;
+use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
-use super::turns::{go_home, start, wait};
-use super::{carriers, forbids, loops, stacks, storage};
+use super::turns::{go_home, meet, start, wait};
+use super::{carriers, forbids, loops, pool, stacks, storage};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -40,6 +42,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             member.number.set(number as u32);
             member.share.set(first);
             member.hand.set(Hand::NOTHING);
+            member.task.set(Current::MEMBERS);
             member.inner.set(null());
             member.most.set(natural());
             *member.context.get() = if number == 0 {
@@ -55,6 +58,10 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
                 (*master).depth = 1;
                 Context::fresh(end, storage, start)
             };
+        }
+        TEAM.has_tasks.set(forbids::has_tasks());
+        if TEAM.has_tasks.get() {
+            pool::begin();
         }
         if forbids::asks_schedule() {
             TEAM.rule.set(loops::asked(region.code.runtime));
@@ -72,6 +79,9 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         }
         (*this).member = (&raw const *me).cast();
         (region.work.run)(region.work.data);
+        if TEAM.has_tasks.get() {
+            meet(me);
+        }
         (*this).member = null();
         go_home(me);
         wait(me, Until::Joined);
@@ -93,7 +103,12 @@ pub unsafe fn inner(me: &'static Member, region: &Region) {
     unsafe {
         let inner = Inner::new(me.inner.get(), first_share(&region.kind));
         let before = me.inner.replace(&raw const inner);
-        (region.work.run)(region.work.data);
+        let run = || (region.work.run)(region.work.data);
+        if TEAM.has_tasks.get() {
+            in_inner(me, run)
+        } else {
+            run()
+        }
         me.inner.set(before);
     }
 }

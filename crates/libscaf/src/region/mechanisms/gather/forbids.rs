@@ -15,7 +15,7 @@ const RUNTIMES: [&[u8]; 6] = [b"GOMP_", b"omp_", b"__kmpc_", b"kmp_", b"GOACC_",
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 113] = [
+const ANSWERED: [&[u8]; 125] = [
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
     b"GOMP_barrier",
@@ -91,12 +91,22 @@ const ANSWERED: [&[u8]; 113] = [
     b"GOMP_single_copy_end",
     b"GOMP_single_copy_start",
     b"GOMP_single_start",
+    b"GOMP_task",
+    b"GOMP_taskgroup_end",
+    b"GOMP_taskgroup_start",
+    b"GOMP_taskloop",
+    b"GOMP_taskloop_ull",
+    b"GOMP_taskwait",
+    b"GOMP_taskwait_depend",
+    b"GOMP_taskyield",
     b"omp_destroy_lock",
     b"omp_destroy_lock_",
     b"omp_destroy_nest_lock",
     b"omp_get_active_level",
     b"omp_get_ancestor_thread_num",
     b"omp_get_level",
+    b"omp_get_max_task_priority",
+    b"omp_get_max_task_priority_",
     b"omp_get_max_threads",
     b"omp_get_max_threads_",
     b"omp_get_num_devices",
@@ -113,6 +123,8 @@ const ANSWERED: [&[u8]; 113] = [
     b"omp_get_wtick_",
     b"omp_get_wtime",
     b"omp_get_wtime_",
+    b"omp_in_final",
+    b"omp_in_final_",
     b"omp_in_parallel",
     b"omp_in_parallel_",
     b"omp_init_lock",
@@ -149,7 +161,15 @@ static LOOKED: AtomicU32 = AtomicU32::new(0);
 const CLEAN: u32 = 1 << 31;
 /// Loops whose schedule the runtime is asked for.
 const SCHEDULE: u32 = 1 << 30;
-const FOUND: u32 = CLEAN | SCHEDULE;
+/// Tasks.
+const TASKS: u32 = 1 << 29;
+const FOUND: u32 = CLEAN | SCHEDULE | TASKS;
+
+/// Whether the program may create tasks.
+#[inline(always)]
+pub fn has_tasks() -> bool {
+    LOOKED.load(Ordering::Relaxed) & TASKS != 0
+}
 
 /// Whether the program may have loops whose schedule the runtime is asked for.
 #[inline(always)]
@@ -213,6 +233,8 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut 
 fn asks_for(name: &[u8]) -> u32 {
     if name.starts_with(b"GOMP_") && (name.ends_with(b"runtime_start") || name.ends_with(b"_runtime")) {
         SCHEDULE
+    } else if name.starts_with(b"GOMP_task") {
+        TASKS
     } else {
         0
     }

@@ -11,11 +11,16 @@
 
 mod begin;
 mod carriers;
+mod current;
 mod forbids;
 mod inner;
 pub mod loops;
+pub mod needs;
+mod pool;
 mod stacks;
 pub mod storage;
+pub mod taskloop;
+pub mod tasks;
 mod team;
 mod turns;
 pub mod work;
@@ -116,5 +121,6 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
 /// After a fork, in the child.
 pub fn after_fork() {
     storage::after_fork();
+    pool::after_fork();
     carriers::after_fork();
 }

@@ -1,5 +1,6 @@
 //! The one team that is gathered at a time: a program with several masters isn't gathered.
 
+use super::current::Current;
 use super::inner::Inner;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;
@@ -28,6 +29,8 @@ pub struct Member {
     pub share: Cell<u32>,
     /// What it has of it.
     pub hand: Cell<Hand>,
+    /// The task that it runs.
+    pub task: Cell<Current>,
     /// The innermost region within the region that it is in.
     pub inner: Cell<*const Inner>,
     /// What it answers for `omp_get_max_threads`.
@@ -45,6 +48,8 @@ pub struct Team {
     pub share: Cell<u32>,
     /// The schedule of loops that leave it open.
     pub rule: Cell<Rule>,
+    /// Whether the program may create tasks.
+    pub has_tasks: Cell<bool>,
 }
 
 // SAFETY: written by the master before the crew begins.
@@ -55,6 +60,7 @@ pub static TEAM: Team = Team {
     data: Cell::new(null_mut()),
     share: Cell::new(0),
     rule: Cell::new(Rule::Static(0)),
+    has_tasks: Cell::new(false),
 };
 
 impl Member {
@@ -65,6 +71,7 @@ impl Member {
             carrier: Cell::new(None),
             share: Cell::new(0),
             hand: Cell::new(Hand::NOTHING),
+            task: Cell::new(Current::MEMBERS),
             inner: Cell::new(null()),
             most: Cell::new(0),
         }

@@ -2,24 +2,19 @@
 //!
 //! Each function is the answer to an entry point of the runtime for a member.
 
+use super::tasks::end_inner;
 use super::team::{CREW, Member, SHARES, around};
-use super::turns::{give_turn, wait};
+use super::turns::{give_turn, meet};
 use crate::region::thread::thread;
-use crate::sys::futex::Futex;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut};
-use scaf_team::gather::crew::Until;
 use scaf_team::gather::shares::{Came, Hand, Loop, Rule};
 
 /// Waits for all members.
 #[inline(always)]
 pub unsafe fn barrier(me: &'static Member) {
-    if me.inside().is_none()
-        && let Some(word) = CREW.arrive(&Futex)
-    {
-        // SAFETY: the caller runs the member.
-        unsafe { wait(me, Until::Passed(word)) }
-    }
+    // SAFETY: the caller runs the member.
+    unsafe { if me.inside().is_none() { meet(me) } else { end_inner(me) } }
 }
 
 /// Comes to the next share; whether it is the first to come.
