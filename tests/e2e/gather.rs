@@ -1,6 +1,6 @@
 //! Gathered teams: members that a kernel thread runs by turns see and compute what threads of their own do.
 
-use crate::support::{By, Done, House, Running, Start, compiled, compiled_by};
+use crate::support::{By, Done, House, Running, Start, compiled, compiled_by, kernel};
 use scafd::control::Mechanism;
 
 const KINDS: [&str; 11] = [
@@ -16,6 +16,10 @@ const KINDS: [&str; 11] = [
     "nesting",
     "depth",
 ];
+
+/// What tasks of gathered members do; `serving` needs threads of its own.
+const TASKS: [&str; 8] =
+    ["tree", "chain", "producing", "depending", "grouping", "looping", "copying", "serving"];
 
 /// The test program doing `kind` for ever, with a grant of one PU and gathering switched on.
 fn doing<'h>(house: &'h House, kind: &str) -> Running<'h> {
@@ -63,6 +67,43 @@ fn gathered_members_share_out_loops_of_every_schedule() {
     }
 }
 
+/// Tasks on one carrier, and on two, of which one is fed by the other.
+#[test]
+fn gathered_members_run_tasks() {
+    let house = House::giving_all("equi");
+    for carriers in [1, 2] {
+        for kind in TASKS {
+            let start = house.program("gathered_tasks").args([kind]).env("SCAF_GATHER", "1");
+            let program = start.option("--max", carriers).start();
+            if kind == "serving" {
+                program.until("rounds", |program| program.regions > 20);
+            } else {
+                program.until(&format!("{kind} gathered"), |program| {
+                    program.mechanism == Mechanism::Gather && program.dop == Some(carriers)
+                });
+            }
+            let seen = program.seen().expect(kind);
+            program.until("more rounds", |program| program.regions > seen.regions + 100);
+            right(program.finish());
+        }
+    }
+}
+
+/// The kernels that are made of tasks, in teams that keep their size.
+#[test]
+fn gathered_kernels_of_tasks_compute_the_same() {
+    let house = House::giving_all("equi");
+    for name in ["fib", "sort", "sparselu"] {
+        let start = || house.at(&kernel(name)).args(["--class=S", "--form=tasks", "--repeat=40"]).threads(4);
+        let expected = start().unmanaged().run().well().json();
+        for carriers in [1, 2] {
+            let start = start().env("SCAF_GATHER", "1").option("--max", carriers).flag("--exact");
+            let got = start.run().well().json();
+            assert_eq!((&got["verified"], &got["value"]), (&true.into(), &expected["value"]), "{got}");
+        }
+    }
+}
+
 #[test]
 fn members_that_wait_for_each_other_in_the_kernel_are_all_run() {
     let house = House::giving_all("equi");
@@ -89,6 +130,11 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
         let house = House::chaos(seed);
         for kind in KINDS {
             let program = house.at(&compiled("gathered")).args([kind]).env("SCAF_GATHER", "1").start();
+            program.until("rounds", |program| program.regions > 100);
+            right(program.finish());
+        }
+        for kind in TASKS {
+            let program = house.program("gathered_tasks").args([kind]).env("SCAF_GATHER", "1").start();
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }

@@ -11,7 +11,7 @@ use crate::sys::thread::give_way;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use scaf_team::gather::tasks::{For, Number, Tasks, Work};
 
 /// Records of tasks and groups: more than twice as many as tasks are ever deferred ([`MOST_DEFERRED`]).
@@ -88,9 +88,9 @@ pub unsafe fn run(me: &'static Member, (record, work, group): (Number, Work, Num
         if let Some(body) = function::<Body>(work.body) {
             body(with_exposed_provenance_mut(work.data));
         }
-        me.task.set(before);
-        give_up_large(record);
     }
+    me.task.set(before);
+    give_up_large(record);
     with(|table| table.finish(record));
     CREW.changed(&Futex);
 }
@@ -98,8 +98,9 @@ pub unsafe fn run(me: &'static Member, (record, work, group): (Number, Work, Num
 /// Room for the data of most tasks.
 const ROOM: usize = 192;
 const ALIGNMENT: usize = 64;
-/// A block for larger data is kept for the next task of its record, up to so many bytes.
-const KEPT: usize = 1 << 14;
+/// Blocks for larger data are kept for the next tasks of their records, up to so many bytes together.
+const KEPT: usize = 1 << 24;
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// Where the data of a record's task lies.
 #[repr(align(64))]
@@ -127,6 +128,7 @@ pub fn room(record: Number, size: usize, alignment: usize) -> Option<*mut c_void
     if room.bytes.get() < bytes {
         unmap(room);
         let block = map(bytes)?;
+        MAPPED.fetch_add(bytes, Ordering::Relaxed);
         room.large.set(block);
         room.bytes.set(bytes);
     }
@@ -165,15 +167,17 @@ pub fn on_block(bytes: usize, work: impl FnOnce(*mut c_void)) {
 fn unmap(room: &Room) {
     let (block, bytes) = (room.large.replace(null_mut()), room.bytes.replace(0));
     if !block.is_null() {
+        MAPPED.fetch_sub(bytes, Ordering::Relaxed);
         // SAFETY: a mapping of ours, which nobody uses.
         keeping_errno(|| unsafe { libc::munmap(block, bytes) });
     }
 }
 
-/// The record's task is over: a very large block isn't kept.
-unsafe fn give_up_large(record: Number) {
+/// The record's task is over: its block may be one too many to be kept.
+fn give_up_large(record: Number) {
     if let Some(room) = ROOMS.get(record as usize)
-        && room.bytes.get() > KEPT
+        && room.bytes.get() != 0
+        && MAPPED.load(Ordering::Relaxed) > KEPT
     {
         unmap(room);
     }
