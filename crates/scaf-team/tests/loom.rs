@@ -248,3 +248,64 @@ fn a_share_is_opened_once_and_its_place_used_again() {
         assert_eq!(come(&shared) + thread.join().unwrap(), 32);
     });
 }
+
+#[test]
+fn a_member_that_listens_learns_of_every_change() {
+    loom::model(|| {
+        let shared = Arc::new((Crew::<2>::new(), Futex::new(), AtomicU32::new(0)));
+        shared.0.begin(2, 2);
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            other.2.store(1, Ordering::Relaxed);
+            other.0.changed(&other.1);
+        });
+        let (crew, futex, told) = &*shared;
+        while told.load(Ordering::Relaxed) == 0 {
+            let until = crew.listen();
+            while told.load(Ordering::Relaxed) == 0 && !crew.is_met(until) {
+                crew.nap(futex, 0, || crew.is_met(until).then_some(()));
+            }
+            crew.unlisten();
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_member_at_a_barrier_is_told_of_a_task() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let shared = Arc::new((Crew::<2>::new(), Futex::new()));
+        shared.0.begin(2, 2);
+        let other = Arc::clone(&shared);
+        // Creates a task, and comes to the barrier once that is over.
+        let thread = thread::spawn(move || {
+            other.0.offer(1);
+            other.0.tell(&other.1);
+            while other.0.has_tasks() {
+                thread::yield_now();
+            }
+            if other.0.arrive().is_none() {
+                other.0.pass(&other.1);
+            }
+        });
+        let (crew, futex) = &*shared;
+        if let Some(word) = crew.arrive() {
+            let until = Until::Passed(word);
+            let mut ran = 0;
+            while !crew.is_met(until) {
+                if crew.offers(until) {
+                    crew.offer(0);
+                    ran += 1;
+                    continue;
+                }
+                crew.nap(futex, 0, || (crew.is_met(until) || crew.offers(until)).then_some(()));
+            }
+            assert_eq!(ran, 1);
+        } else {
+            crew.pass(futex);
+        }
+        thread.join().unwrap();
+    });
+}
