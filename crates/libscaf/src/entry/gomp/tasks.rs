@@ -124,26 +124,33 @@ macro_rules! gathered {
                 unsafe {
                     match gather::around(thread()) {
                         Some($me) => $answer,
-                        None => $other($argument, caller),
+                        None => return $other($argument, caller),
                     }
                 }
+                null_mut()
             }
         )*
     };
 }
 
-fn nothing<T>(_: T) -> *mut c_void {
-    null_mut()
+gathered! {
+    taskwait or other_taskwait, |me, _argument| gathered::taskwait(me);
+    taskwait_depend or other_taskwait_depend,
+        |me, argument| gathered::await_needs(me, &Needs::of(argument.cast_const().cast()));
+    taskgroup_start or other_taskgroup_start, |me, _argument| gathered::group_start(me);
+    taskgroup_end or other_taskgroup_end, |me, _argument| gathered::group_end(me);
+    ordered_start or other_ordered_start, |me, _argument| gather::loops::await_turn(me);
 }
 
-gathered! {
-    taskwait or other_taskwait, |me, _argument| nothing(gathered::taskwait(me));
-    taskwait_depend or other_taskwait_depend,
-        |me, argument| nothing(gathered::await_needs(me, &Needs::of(argument.cast_const().cast())));
-    taskgroup_start or other_taskgroup_start, |me, _argument| nothing(gathered::group_start(me));
-    taskgroup_end or other_taskgroup_end, |me, _argument| nothing(gathered::group_end(me));
-    ordered_start or other_ordered_start, |me, _argument| nothing(gather::loops::await_turn(me));
-    single_copy_start or other_single_copy_start, |me, _argument| gather::work::single_copy(me);
+/// The calling thread waits for what another one of its team hands on, if it isn't the first to come.
+pub unsafe extern "C" fn single_copy_start(argument: *mut c_void, caller: usize) -> *mut c_void {
+    // SAFETY: this thread's own state; the program's own argument.
+    unsafe {
+        match gather::around(thread()) {
+            Some(me) => gather::work::single_copy(me),
+            None => other_single_copy_start(argument, caller),
+        }
+    }
 }
 
 /// Nothing to the runtime.

@@ -1,5 +1,5 @@
-//! Loops of all schedules but those in [`work`](super::work), and ordered ones: a member goes on in an ordered
-//! part when all iterations before its chunk are over.
+//! Loops of all schedules but those in [`work`](super::work), and ordered ones: a member goes on in an
+//! ordered part when all iterations before its chunk are over.
 
 use super::team::{CREW, Member, SHARES, TEAM, around};
 use super::turns::wait_for;

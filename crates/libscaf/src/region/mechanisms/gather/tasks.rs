@@ -1,6 +1,6 @@
-//! Explicit tasks as members create them and wait for them, by the runtime's own rule: a task is deferred, but
-//! where 64 for each member are, or where the program says so, it is run at once. A program whose first task
-//! waits for its second one would wait for ever if the first were run before the second is created.
+//! Explicit tasks as members create them and wait for them, by the runtime's own rule: a task is deferred,
+//! but where 64 for each member are, or where the program says so, it is run at once. A program whose first
+//! task waits for its second one would wait for ever if the first were run before the second is created.
 
 use super::current::Current;
 use super::needs::Needs;
@@ -136,9 +136,9 @@ unsafe fn on_copy(new: &New, copy: Copy) {
     // SAFETY: as above.
     unsafe {
         match bytes {
-            ..=256 => on::<256>(new, copy),
-            ..=4096 => on::<4096>(new, copy),
-            ..=65_536 => on::<65_536>(new, copy),
+            0..=256 => on::<256>(new, copy),
+            257..=4096 => on::<4096>(new, copy),
+            4097..=65_536 => on::<65_536>(new, copy),
             _ => pool::on_block(bytes, |block| on_place(new, copy, block)),
         }
     }
