@@ -120,9 +120,37 @@ static void by_sections(void)
     check(sum == 54321);
 }
 
+/* What is chosen outside holds inside, and what a thread chooses inside is its own and ends with the region. */
+static void by_choosing(void)
+{
+    omp_sched_t kind, other;
+    int chunk, size;
+    omp_get_schedule(&kind, &chunk);
+    int dynamic = omp_get_dynamic(), nested = omp_get_nested(), levels = omp_get_max_active_levels();
+    long sum = 0;
+#pragma omp parallel num_threads(TEAM) reduction(+ : sum) private(other, size)
+    {
+        omp_get_schedule(&other, &size);
+        check(other == kind && size == chunk && omp_get_dynamic() == dynamic);
+        check(omp_get_nested() == nested && omp_get_max_active_levels() == levels);
+        omp_set_schedule(omp_sched_dynamic, 9);
+        omp_set_dynamic(!dynamic);
+        omp_get_schedule(&other, &size);
+        check(other == omp_sched_dynamic && size == 9 && omp_get_dynamic() == !dynamic);
+#pragma omp barrier
+#pragma omp for schedule(runtime)
+        for (long i = 0; i < N; i++)
+            sum += i;
+        omp_set_dynamic(dynamic);
+    }
+    omp_get_schedule(&other, &size);
+    check(other == kind && size == chunk && omp_get_dynamic() == dynamic && sum == N * (N - 1) / 2);
+}
+
 int main(void)
 {
     do {
+        by_choosing();
         by_ordering();
         by_asking();
         by_sections();

@@ -2,6 +2,7 @@
 //! is linked with. See libgomp's `libgomp_g.h` for the signatures.
 #![allow(non_snake_case)]
 
+mod chosen;
 mod device;
 mod loops;
 mod ordered;
@@ -292,6 +293,23 @@ arch::with_caller! {
     omp_set_num_threads => team::set_num_threads, behind 1;
     omp_set_num_threads_ => team::set_num_threads_fortran, behind 1;
     omp_set_num_threads_8_ => team::set_num_threads_fortran_8, behind 1;
+    omp_get_level_ => team::get_level, behind 0;
+    omp_get_active_level_ => team::get_active_level, behind 0;
+    omp_get_thread_limit_ => team::get_thread_limit, behind 0;
+    omp_get_dynamic => chosen::get_dynamic, behind 0;
+    omp_get_dynamic_ => chosen::get_dynamic, behind 0;
+    omp_get_nested => chosen::get_nested, behind 0;
+    omp_get_nested_ => chosen::get_nested, behind 0;
+    omp_get_max_active_levels => chosen::get_max_active_levels, behind 0;
+    omp_get_max_active_levels_ => chosen::get_max_active_levels, behind 0;
+    omp_get_schedule => chosen::get_schedule, behind 2;
+    omp_get_schedule_ => chosen::get_schedule, behind 2;
+    omp_set_nested => chosen::set_nested, behind 1;
+    omp_set_nested_ => chosen::set_nested_fortran, behind 1;
+    omp_set_max_active_levels => chosen::set_max_active_levels, behind 1;
+    omp_set_max_active_levels_ => chosen::set_max_active_levels_fortran, behind 1;
+    omp_set_schedule => chosen::set_schedule, behind 2;
+    omp_set_schedule_ => chosen::set_schedule_fortran, behind 2;
     omp_set_dynamic => team::set_dynamic, behind 1;
     omp_set_dynamic_ => team::set_dynamic_fortran, behind 1;
     omp_set_dynamic_8_ => team::set_dynamic_fortran_8, behind 1;

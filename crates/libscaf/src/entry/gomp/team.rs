@@ -2,6 +2,7 @@
 
 use crate::link::pages;
 use crate::program::promise::note;
+use crate::region::mechanisms::gather::chosen::Chosen;
 use crate::region::mechanisms::gather::{self, work};
 use crate::region::place::{asked, virtualised_around};
 use crate::region::thread::thread;
@@ -79,6 +80,11 @@ pub unsafe extern "C" fn set_num_threads(threads: c_int, caller: usize) {
 pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
     if dynamic == 0 {
         note(fact::SET_DYNAMIC_OFF);
+    }
+    // SAFETY: this thread's own state.
+    if let Some(me) = unsafe { gather::around(thread()) } {
+        let dynamic = c_int::from(dynamic != 0);
+        return me.chosen.set(Chosen { dynamic, ..me.chosen.get() });
     }
     if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.set_dynamic) {
         // SAFETY: the program's own argument.

@@ -1,11 +1,12 @@
 //! A gathered region from its beginning to its end, as its master has it.
 
+use super::chosen::Chosen;
 use super::current::Current;
 use super::inner::Inner;
 use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::{go_home, meet, start, wait};
-use super::{carriers, forbids, loops, pool, stacks, storage};
+use super::{carriers, forbids, pool, stacks, storage};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -22,10 +23,10 @@ unsafe fn state_in(storage: usize) -> (*mut Thread, *mut Master) {
 }
 
 /// The loop or the sections that a region begins with.
-fn first_share(kind: &Kind) -> Option<Loop> {
+fn first_share(me: &Member, kind: &Kind) -> Option<Loop> {
     match *kind {
         Kind::Loop(whole) => Some(whole),
-        Kind::AskedLoop(whole) => Some(Loop { rule: TEAM.rule.get(), ..whole }),
+        Kind::AskedLoop(whole) => Some(Loop { rule: me.chosen.get().rule(), ..whole }),
         Kind::Sections(count) => Some(Loop::sections(count.into())),
         Kind::Plain | Kind::Reductions | Kind::Opened => None,
     }
@@ -63,10 +64,11 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         if TEAM.has_tasks.get() {
             pool::begin();
         }
-        if forbids::asks_schedule() {
-            TEAM.rule.set(loops::asked(region.code.runtime));
+        if forbids::asks_chosen() {
+            let chosen = Chosen::of(region.code.runtime);
+            MEMBERS.iter().take(size as usize).for_each(|member| member.chosen.set(chosen));
         }
-        if let Some(whole) = first_share(&region.kind) {
+        if let Some(whole) = MEMBERS.first().and_then(|me| first_share(me, &region.kind)) {
             let first = first.wrapping_add(1);
             MEMBERS.iter().take(size as usize).for_each(|member| member.share.set(first));
             let _: Came = SHARES.come(first, &whole);
@@ -101,7 +103,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
 pub unsafe fn inner(me: &'static Member, region: &Region) {
     // SAFETY: the program's own function and data; the caller runs the member.
     unsafe {
-        let inner = Inner::new(me.inner.get(), first_share(&region.kind));
+        let inner = Inner::new(me.inner.get(), first_share(me, &region.kind));
         let before = me.inner.replace(&raw const inner);
         let run = || (region.work.run)(region.work.data);
         if TEAM.has_tasks.get() {

@@ -15,7 +15,7 @@ const RUNTIMES: [&[u8]; 6] = [b"GOMP_", b"omp_", b"__kmpc_", b"kmp_", b"GOACC_",
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 125] = [
+const ANSWERED: [&[u8]; 167] = [
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
     b"GOMP_barrier",
@@ -102,21 +102,49 @@ const ANSWERED: [&[u8]; 125] = [
     b"omp_destroy_lock",
     b"omp_destroy_lock_",
     b"omp_destroy_nest_lock",
+    b"omp_destroy_nest_lock_",
     b"omp_get_active_level",
+    b"omp_get_active_level_",
     b"omp_get_ancestor_thread_num",
+    b"omp_get_cancellation",
+    b"omp_get_cancellation_",
+    b"omp_get_dynamic",
+    b"omp_get_dynamic_",
+    b"omp_get_initial_device",
+    b"omp_get_initial_device_",
     b"omp_get_level",
+    b"omp_get_level_",
+    b"omp_get_max_active_levels",
+    b"omp_get_max_active_levels_",
     b"omp_get_max_task_priority",
     b"omp_get_max_task_priority_",
     b"omp_get_max_threads",
     b"omp_get_max_threads_",
+    b"omp_get_nested",
+    b"omp_get_nested_",
     b"omp_get_num_devices",
+    b"omp_get_num_devices_",
+    b"omp_get_num_places",
+    b"omp_get_num_places_",
     b"omp_get_num_procs",
     b"omp_get_num_procs_",
+    b"omp_get_num_teams",
+    b"omp_get_num_teams_",
     b"omp_get_num_threads",
     b"omp_get_num_threads_",
+    b"omp_get_place_num",
+    b"omp_get_place_num_",
+    b"omp_get_proc_bind",
+    b"omp_get_proc_bind_",
+    b"omp_get_schedule",
+    b"omp_get_schedule_",
     b"omp_get_supported_active_levels",
+    b"omp_get_supported_active_levels_",
+    b"omp_get_team_num",
+    b"omp_get_team_num_",
     b"omp_get_team_size",
     b"omp_get_thread_limit",
+    b"omp_get_thread_limit_",
     b"omp_get_thread_num",
     b"omp_get_thread_num_",
     b"omp_get_wtick",
@@ -130,17 +158,31 @@ const ANSWERED: [&[u8]; 125] = [
     b"omp_init_lock",
     b"omp_init_lock_",
     b"omp_init_nest_lock",
+    b"omp_init_nest_lock_",
     b"omp_is_initial_device",
+    b"omp_is_initial_device_",
+    b"omp_set_dynamic",
+    b"omp_set_dynamic_",
     b"omp_set_lock",
     b"omp_set_lock_",
+    b"omp_set_max_active_levels",
+    b"omp_set_max_active_levels_",
     b"omp_set_nest_lock",
+    b"omp_set_nest_lock_",
+    b"omp_set_nested",
+    b"omp_set_nested_",
     b"omp_set_num_threads",
     b"omp_set_num_threads_",
+    b"omp_set_schedule",
+    b"omp_set_schedule_",
     b"omp_test_lock",
     b"omp_test_lock_",
+    b"omp_test_nest_lock",
+    b"omp_test_nest_lock_",
     b"omp_unset_lock",
     b"omp_unset_lock_",
     b"omp_unset_nest_lock",
+    b"omp_unset_nest_lock_",
 ];
 
 /// Other functions that forbid it. Sorted.
@@ -159,11 +201,11 @@ const FORBIDDEN: [&[u8]; 8] = [
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 /// Nothing that forbids it.
 const CLEAN: u32 = 1 << 31;
-/// Loops whose schedule the runtime is asked for.
-const SCHEDULE: u32 = 1 << 30;
+/// Questions about what the program has chosen, and loops by the schedule that it has.
+const CHOSEN: u32 = 1 << 30;
 /// Tasks.
 const TASKS: u32 = 1 << 29;
-const FOUND: u32 = CLEAN | SCHEDULE | TASKS;
+const FOUND: u32 = CLEAN | CHOSEN | TASKS;
 
 /// Whether the program may create tasks.
 #[inline(always)]
@@ -171,10 +213,10 @@ pub fn has_tasks() -> bool {
     LOOKED.load(Ordering::Relaxed) & TASKS != 0
 }
 
-/// Whether the program may have loops whose schedule the runtime is asked for.
+/// Whether the program may ask what it has chosen, or have loops by that schedule.
 #[inline(always)]
-pub fn asks_schedule() -> bool {
-    LOOKED.load(Ordering::Relaxed) & SCHEDULE != 0
+pub fn asks_chosen() -> bool {
+    LOOKED.load(Ordering::Relaxed) & CHOSEN != 0
 }
 
 /// Whether nothing in the process forbids it. Looks again where libraries have come.
@@ -231,8 +273,11 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut 
 }
 
 fn asks_for(name: &[u8]) -> u32 {
-    if name.starts_with(b"GOMP_") && (name.ends_with(b"runtime_start") || name.ends_with(b"_runtime")) {
-        SCHEDULE
+    const QUESTIONS: [&[u8]; 4] =
+        [b"omp_get_dynamic", b"omp_get_max_active_levels", b"omp_get_nested", b"omp_get_schedule"];
+    let by_schedule = name.ends_with(b"runtime_start") || name.ends_with(b"_runtime");
+    if by_schedule || QUESTIONS.contains(&name.strip_suffix(b"_").unwrap_or(name)) {
+        CHOSEN
     } else if name.starts_with(b"GOMP_task") {
         TASKS
     } else {

@@ -1,34 +1,13 @@
 //! Loops of all schedules but those in [`work`](super::work), and ordered ones: a member goes on in an
 //! ordered part when all iterations before its chunk are over.
 
-use super::team::{CREW, Member, SHARES, TEAM, around};
+use super::team::{CREW, Member, SHARES, around};
 use super::turns::wait_for;
 use super::work::{begin, next as next_chunk};
 use crate::region::thread::thread;
-use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
-use core::ffi::{c_int, c_void};
+use core::ffi::c_void;
 use scaf_team::gather::shares::{Loop, Rule};
-
-/// The schedule that the calling thread has chosen for loops that leave it open.
-pub unsafe fn asked(runtime: &Runtime) -> Rule {
-    const MONOTONIC: c_int = c_int::MIN;
-    const STATIC: c_int = 1;
-    const DYNAMIC: c_int = 2;
-    const GUIDED: c_int = 3;
-    let (mut kind, mut chunk) = (0, 0);
-    if let Some(get_schedule) = runtime.get_schedule {
-        // SAFETY: omp_get_schedule fills in two integers.
-        unsafe { get_schedule(&mut kind, &mut chunk) }
-    }
-    let chunk = u64::try_from(chunk).unwrap_or(0);
-    match kind & !MONOTONIC {
-        STATIC => Rule::Static(chunk),
-        DYNAMIC => Rule::Dynamic(chunk.max(1)),
-        GUIDED => Rule::Guided(chunk.max(1)),
-        _ => Rule::Static(0),
-    }
-}
 
 pub unsafe extern "C" fn start_static(
     start: i64,
@@ -55,6 +34,12 @@ pub unsafe extern "C" fn start_ull_static(
     unsafe { begin(Loop::unsigned(up, start, end, step, Rule::Static(chunk)), first, last) }
 }
 
+/// The calling member's schedule for loops that leave it open.
+unsafe fn rule() -> Rule {
+    // SAFETY: this thread's own state.
+    unsafe { around(thread()).map_or(Rule::Static(0), |me| me.chosen.get().rule()) }
+}
+
 pub unsafe extern "C" fn start_runtime(
     start: i64,
     end: i64,
@@ -63,7 +48,7 @@ pub unsafe extern "C" fn start_runtime(
     last: *mut c_void,
 ) -> bool {
     // SAFETY: as above.
-    unsafe { begin(Loop::signed(start, end, step, TEAM.rule.get()), first, last) }
+    unsafe { begin(Loop::signed(start, end, step, rule()), first, last) }
 }
 
 pub unsafe extern "C" fn start_ull_runtime(
@@ -75,7 +60,7 @@ pub unsafe extern "C" fn start_ull_runtime(
     last: *mut c_void,
 ) -> bool {
     // SAFETY: as above.
-    unsafe { begin(Loop::unsigned(up, start, end, step, TEAM.rule.get()), first, last) }
+    unsafe { begin(Loop::unsigned(up, start, end, step, rule()), first, last) }
 }
 
 pub unsafe extern "C" fn next(first: *mut c_void, last: *mut c_void) -> bool {

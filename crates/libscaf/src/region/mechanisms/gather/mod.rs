@@ -11,6 +11,7 @@
 
 mod begin;
 mod carriers;
+pub mod chosen;
 mod current;
 mod forbids;
 mod inner;
@@ -98,6 +99,7 @@ fn is_possible(runtime: &Runtime) -> bool {
         && !settings.bound
         && forbids::nothing()
         && one_level()
+        && !chosen::wants_nesting()
 }
 
 /// Runs a region with a gathered team.

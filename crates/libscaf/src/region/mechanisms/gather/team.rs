@@ -1,5 +1,6 @@
 //! The one team that is gathered at a time: a program with several masters isn't gathered.
 
+use super::chosen::Chosen;
 use super::current::Current;
 use super::inner::Inner;
 use crate::region::thread::Thread;
@@ -10,7 +11,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_team::gather::crew::Crew;
-use scaf_team::gather::shares::{Hand, Rule, Shares};
+use scaf_team::gather::shares::{Hand, Shares};
 
 /// Members of the largest team that is gathered.
 pub const MOST: usize = 64;
@@ -29,6 +30,8 @@ pub struct Member {
     pub share: Cell<u32>,
     /// What it has of it.
     pub hand: Cell<Hand>,
+    /// What the program has chosen, if it may ask for that.
+    pub chosen: Cell<Chosen>,
     /// The task that it runs.
     pub task: Cell<Current>,
     /// The innermost region within the region that it is in.
@@ -46,8 +49,6 @@ pub struct Team {
     pub data: Cell<*mut c_void>,
     /// The share that all members came to last before the region.
     pub share: Cell<u32>,
-    /// The schedule of loops that leave it open.
-    pub rule: Cell<Rule>,
     /// Whether the program may create tasks.
     pub has_tasks: Cell<bool>,
 }
@@ -59,7 +60,6 @@ pub static TEAM: Team = Team {
     body: Cell::new(None),
     data: Cell::new(null_mut()),
     share: Cell::new(0),
-    rule: Cell::new(Rule::Static(0)),
     has_tasks: Cell::new(false),
 };
 
@@ -71,6 +71,7 @@ impl Member {
             carrier: Cell::new(None),
             share: Cell::new(0),
             hand: Cell::new(Hand::NOTHING),
+            chosen: Cell::new(Chosen::UNKNOWN),
             task: Cell::new(Current::MEMBERS),
             inner: Cell::new(null()),
             most: Cell::new(0),
