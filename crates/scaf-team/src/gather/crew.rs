@@ -267,6 +267,12 @@ impl<const MOST: usize> Crew<MOST> {
         self.listening.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Whether a member listens, for who made the change under a lock that listeners look under.
+    #[inline]
+    pub fn is_listened(&self) -> bool {
+        self.listening.load(Ordering::Relaxed) != 0
+    }
+
     /// Something was changed that members may wait for.
     #[inline]
     pub fn changed(&self, sleep: &impl Sleep) {

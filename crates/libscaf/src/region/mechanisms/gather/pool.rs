@@ -31,10 +31,26 @@ static LOCK: Lock = Lock::new();
 /// Tasks that aren't over.
 static LEFT: AtomicU32 = AtomicU32::new(0);
 
-/// Looks at the tasks, or changes them.
+/// Looks at the tasks, or takes one. Members that listen look in this way, too.
 #[inline]
 pub fn with<R>(look: impl FnOnce(&mut Table) -> R) -> R {
-    let (result, more) = {
+    locked(look).0
+}
+
+/// Adds a task or ends one. Who listened before is told; who does so later sees it.
+#[inline]
+pub fn change<R>(change: impl FnOnce(&mut Table) -> R) -> R {
+    let (result, listens) = locked(change);
+    if listens {
+        CREW.changed(&Futex);
+    }
+    result
+}
+
+/// What was found, and whether a member listened.
+#[inline]
+fn locked<R>(look: impl FnOnce(&mut Table) -> R) -> (R, bool) {
+    let (result, more, listens) = {
         let _locked = LOCK.take();
         // SAFETY: this is under the lock, and `look` comes back to nothing here.
         let table = unsafe { &mut *POOL.0.get() };
@@ -42,12 +58,12 @@ pub fn with<R>(look: impl FnOnce(&mut Table) -> R) -> R {
         let result = look(table);
         CREW.offer(table.ready());
         LEFT.store(table.left(), Ordering::Release);
-        (result, table.ready() > before)
+        (result, table.ready() > before, CREW.is_listened())
     };
     if more {
         CREW.tell(&Futex);
     }
-    result
+    (result, listens)
 }
 
 /// Tasks that aren't over. Once there are none, what they did is seen.
@@ -61,22 +77,22 @@ pub fn begin() {
     with(Table::clear);
 }
 
+/// A task that was taken: its record, what it runs, and its group.
+pub type Taken = (Number, Work, Number);
+
 /// Runs any task that is ready, on the stack of a member that waits at a barrier; whether there was one.
 #[cold]
 #[inline(never)]
 pub unsafe fn run_any(me: &'static Member) -> bool {
-    match with(|table| table.take(For::Team)) {
-        Some(taken) => {
-            // SAFETY: the caller runs the member; it was taken.
-            unsafe { run(me, taken) }
-            true
-        }
-        None => false,
-    }
+    let Some(taken) = with(|table| table.take(For::Team)) else { return false };
+    // SAFETY: the caller runs the member; it was taken.
+    unsafe { run(me, taken) }
+    change(|table| table.finish(taken.0));
+    true
 }
 
-/// Runs a task that was taken.
-pub unsafe fn run(me: &'static Member, (record, work, group): (Number, Work, Number)) {
+/// Runs a task that was taken. It is over once the caller has said so.
+pub unsafe fn run(me: &'static Member, (record, work, group): Taken) {
     let before = me.task.get();
     let at_once = u32::from(work.is_final);
     me.task.set(Current { record, group, home: before.home, is_final: work.is_final, at_once });
@@ -91,8 +107,6 @@ pub unsafe fn run(me: &'static Member, (record, work, group): (Number, Work, Num
     }
     me.task.set(before);
     give_up_large(record);
-    with(|table| table.finish(record));
-    CREW.changed(&Futex);
 }
 
 /// Room for the data of most tasks.
@@ -118,10 +132,15 @@ static ROOMS: [Room; RECORDS] =
     [const { Room { small: UnsafeCell::new([0; ROOM]), large: Cell::new(null_mut()), bytes: Cell::new(0) } };
         RECORDS];
 
+/// Whether a task's data is small.
+pub fn is_small(size: usize, alignment: usize) -> bool {
+    size <= ROOM && alignment <= ALIGNMENT
+}
+
 /// Room for the data of a task; `None` if there is no memory.
 pub fn room(record: Number, size: usize, alignment: usize) -> Option<*mut c_void> {
     let room = ROOMS.get(record as usize)?;
-    if size <= ROOM && alignment <= ALIGNMENT {
+    if is_small(size, alignment) {
         return Some(room.small.get().cast());
     }
     let bytes = size.checked_add(alignment)?;

@@ -4,15 +4,14 @@
 
 use super::current::Current;
 use super::needs::Needs;
-use super::pool::{self, MOST_DEFERRED, Table, run, with};
+use super::pool::{self, MOST_DEFERRED, Table, Taken, change, run, with};
 use super::team::{CREW, Member, around};
-use super::turns::{give_turn, wait};
+use super::turns::{give_turn, leave_surplus, wait};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Body;
-use crate::sys::futex::Futex;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
-use scaf_team::gather::tasks::{For, NONE, Number, Place, Work};
+use scaf_team::gather::tasks::{For, NONE, Place, Work};
 
 /// Copies a task's data, with what the program's language does to copy it.
 pub type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
@@ -74,7 +73,7 @@ pub unsafe fn await_needs(me: &'static Member, needs: &Needs) {
 /// Puts it off; `false` if there are too many already, or no memory.
 unsafe fn defer(me: &'static Member, new: &New) -> bool {
     let mut now = me.task.get();
-    let opened = with(|table| {
+    let open = |table: &mut Table, now: &mut Current| {
         if table.left() > MOST_DEFERRED.wrapping_mul(CREW.size()) {
             return None;
         }
@@ -82,7 +81,20 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
             now.record = table.open()?;
         }
         table.open()
-    });
+    };
+    let place = |now: &Current| Place { parent: now.record, group: now.group, own: now.home != NONE };
+    // Most tasks: what is copied is plain and small, and they depend on nothing.
+    if new.copy.is_none() && new.needs.are_none() && pool::is_small(new.size, new.alignment) {
+        let deferred = change(|table| {
+            let record = open(table, &mut now)?;
+            let data = pool::room(record, new.size, new.alignment)?;
+            // SAFETY: as below.
+            unsafe { table.defer(record, place(&now), fill(new, data), Needs::NONE).then_some(()) }
+        });
+        me.task.set(now);
+        return deferred.is_some();
+    }
+    let opened = with(|table| open(table, &mut now));
     me.task.set(now);
     let Some(record) = opened else { return false };
     let Some(data) = pool::room(record, new.size, new.alignment) else {
@@ -91,21 +103,27 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
     };
     // SAFETY: the program's own data and function, and as much room; the caller runs the member.
     unsafe {
+        let work = fill(new, data);
+        if !change(|table| table.defer(record, place(&now), work, new.needs.clone())) {
+            // No room for its dependences: once no sibling is left it has none.
+            wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0);
+            let _: bool = change(|table| table.defer(record, place(&now), work, Needs::NONE));
+        }
+    }
+    true
+}
+
+/// Copies its data; what is to be run on it.
+unsafe fn fill(new: &New, data: *mut c_void) -> Work {
+    // SAFETY: the caller's word: there is room for the program's own data.
+    unsafe {
         match new.copy {
             Some(copy) => copy(data, new.data),
             None => core::ptr::copy_nonoverlapping(new.data.cast::<u8>(), data.cast(), new.size),
         }
         new.set_part(data);
-        let work = Work { body: new.body as usize, data: data.expose_provenance(), is_final: new.is_final };
-        let place = Place { parent: now.record, group: now.group, own: now.home != NONE };
-        if !with(|table| table.defer(record, place, work, new.needs.clone())) {
-            // No room for its dependences: once no sibling is left it has none.
-            wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0);
-            let _: bool = with(|table| table.defer(record, place, work, Needs::NONE));
-        }
     }
-    CREW.changed(&Futex);
-    true
+    Work { body: new.body as usize, data: data.expose_provenance(), is_final: new.is_final }
 }
 
 /// Runs it now, on the creator's stack.
@@ -163,34 +181,37 @@ unsafe fn on<const BYTES: usize>(new: &New, copy: Copy) {
 
 enum Found {
     Met,
-    Task((Number, Work, Number)),
+    Task(Taken),
     Nothing,
 }
 
 /// Waits until `is_met` says so, and runs tasks of `whom` meanwhile.
 unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bool) {
-    let look =
-        || {
-            with(|table| {
-                if is_met(table) { Found::Met } else { table.take(whom).map_or(Found::Nothing, Found::Task) }
-            })
-        };
+    let look = |table: &mut Table| {
+        if is_met(table) { Found::Met } else { table.take(whom).map_or(Found::Nothing, Found::Task) }
+    };
+    let mut found = with(look);
     loop {
-        let mut found = look();
-        if matches!(found, Found::Nothing) {
-            let until = CREW.listen();
-            found = look();
-            if matches!(found, Found::Nothing) {
-                // SAFETY: the caller runs the member.
-                unsafe { wait(me, until) }
-            }
-            CREW.unlisten();
-        }
         match found {
             Found::Met => return,
             // SAFETY: the caller runs the member; it was taken.
-            Found::Task(taken) => unsafe { run(me, taken) },
-            Found::Nothing => {}
+            Found::Task(taken) => unsafe {
+                leave_surplus(me);
+                run(me, taken);
+                found = change(|table| {
+                    table.finish(taken.0);
+                    look(table)
+                });
+            },
+            Found::Nothing => {
+                let until = CREW.listen();
+                found = with(look);
+                if matches!(found, Found::Nothing) {
+                    // SAFETY: the caller runs the member.
+                    unsafe { wait(me, until) }
+                }
+                CREW.unlisten();
+            }
         }
     }
 }

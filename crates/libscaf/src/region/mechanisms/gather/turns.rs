@@ -1,6 +1,6 @@
 //! How members start, wait, change and end.
 
-use super::pool::{left, run_any};
+use super::pool::{left, run_any, with};
 use super::team::{CREW, Carrier, MEMBERS, Member, TEAM, around, was_idle};
 use crate::region::thread::thread;
 use crate::sys::arch::{self, switch};
@@ -53,8 +53,11 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
     while !CREW.is_met(until) {
         // SAFETY: the caller runs the member.
         unsafe {
-            if CREW.offers(until) && run_any(me) {
-                continue;
+            if CREW.offers(until) {
+                leave_surplus(me);
+                if run_any(me) {
+                    continue;
+                }
             }
             let Some(carrier) = me.carrier.get() else { return };
             let number = me.number.get() as usize;
@@ -67,6 +70,20 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
                 idle(me, carrier, until);
             }
         }
+    }
+}
+
+/// Has the member on another carrier if its own isn't wanted any more.
+#[inline]
+pub unsafe fn leave_surplus(me: &'static Member) {
+    if let Some(carrier) = me.carrier.get()
+        && CREW.is_surplus(carrier.number())
+    {
+        let number = me.number.get() as usize;
+        CREW.waits(number, Until::Turn);
+        carrier.has_changed();
+        // SAFETY: the caller runs the member.
+        unsafe { settle(switch(me.context.get(), carrier.home(), number)) }
     }
 }
 
@@ -93,8 +110,9 @@ unsafe fn finish_tasks(me: &'static Member) {
     while left() != 0 {
         // SAFETY: the caller runs the member.
         unsafe {
+            leave_surplus(me);
             if !run_any(me) {
-                wait_for(me, || left() == 0 || CREW.has_tasks());
+                wait_for(me, || with(|tasks| tasks.left() == 0 || tasks.ready() != 0));
             }
         }
     }
