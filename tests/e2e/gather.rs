@@ -1,6 +1,6 @@
 //! Gathered teams: members that a kernel thread runs by turns see and compute what threads of their own do.
 
-use crate::support::{By, Done, House, Running, compiled, compiled_by};
+use crate::support::{By, Done, House, Running, Start, compiled, compiled_by, kernel};
 use scafd::control::Mechanism;
 
 const KINDS: [&str; 11] = [
@@ -16,6 +16,10 @@ const KINDS: [&str; 11] = [
     "nesting",
     "depth",
 ];
+
+/// What tasks of gathered members do; `serving` needs threads of its own.
+const TASKS: [&str; 8] =
+    ["tree", "chain", "producing", "depending", "grouping", "looping", "copying", "serving"];
 
 /// The test program doing `kind` for ever, with a grant of one PU.
 fn doing<'h>(house: &'h House, kind: &str) -> Running<'h> {
@@ -41,6 +45,62 @@ fn gathered_members_see_what_threads_of_their_own_see() {
         let seen = program.seen().expect(kind);
         program.until("more rounds", |program| program.regions > seen.regions + 200);
         right(program.finish());
+    }
+}
+
+const SCHEDULES: [&str; 5] = ["static", "static,3", "dynamic,2", "guided", "auto"];
+
+/// The test program of loops, which leave their schedule open.
+fn sharing<'h>(house: &'h House, schedule: &str) -> Start<'h> {
+    house.program("gathered_shares").env("OMP_SCHEDULE", schedule)
+}
+
+#[test]
+fn gathered_members_share_out_loops_of_every_schedule() {
+    let house = House::giving_all("equi");
+    for schedule in SCHEDULES {
+        let program = sharing(&house, schedule).option("--max", 1).start();
+        until_gathered(&program, schedule);
+        let seen = program.seen().expect(schedule);
+        program.until("more rounds", |program| program.regions > seen.regions + 2_000);
+        right(program.finish());
+    }
+}
+
+/// Tasks on one carrier, and on two, of which one is fed by the other.
+#[test]
+fn gathered_members_run_tasks() {
+    let house = House::giving_all("equi");
+    for carriers in [1, 2] {
+        for kind in TASKS {
+            let start = house.program("gathered_tasks").args([kind]);
+            let program = start.option("--max", carriers).start();
+            if kind == "serving" {
+                program.until("rounds", |program| program.regions > 20);
+            } else {
+                program.until(&format!("{kind} gathered"), |program| {
+                    program.mechanism == Mechanism::Gather && program.dop == Some(carriers)
+                });
+            }
+            let seen = program.seen().expect(kind);
+            program.until("more rounds", |program| program.regions > seen.regions + 100);
+            right(program.finish());
+        }
+    }
+}
+
+/// The kernels that are made of tasks, in teams that keep their size.
+#[test]
+fn gathered_kernels_of_tasks_compute_the_same() {
+    let house = House::giving_all("equi");
+    for name in ["fib", "sort", "sparselu"] {
+        let start = || house.at(&kernel(name)).args(["--class=S", "--form=tasks", "--repeat=40"]).threads(4);
+        let expected = start().unmanaged().run().well().json();
+        for carriers in [1, 2] {
+            let start = start().option("--max", carriers).flag("--exact");
+            let got = start.run().well().json();
+            assert_eq!((&got["verified"], &got["value"]), (&true.into(), &expected["value"]), "{got}");
+        }
     }
 }
 
@@ -71,6 +131,16 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
         for kind in KINDS {
             let program = house.at(&compiled("gathered")).args([kind]).start();
             program.until("rounds", |program| program.regions > 100);
+            right(program.finish());
+        }
+        for kind in TASKS {
+            let program = house.program("gathered_tasks").args([kind]).start();
+            program.until("rounds", |program| program.regions > 100);
+            right(program.finish());
+        }
+        for schedule in SCHEDULES {
+            let program = sharing(&house, schedule).start();
+            program.until("rounds", |program| program.regions > 1_000);
             right(program.finish());
         }
     }

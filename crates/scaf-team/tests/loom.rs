@@ -9,7 +9,7 @@ use scaf_team::Sleep;
 use scaf_team::barrier::{Barrier, Passed};
 use scaf_team::gate::Gate;
 use scaf_team::gather::crew::{Crew, Until};
-use scaf_team::gather::shares::{Came, Loop, Shares};
+use scaf_team::gather::shares::{Came, Hand, Loop, Shares};
 use scaf_team::post::Post;
 
 /// A futex that never gives up: a wake-up that is missed is a deadlock, which loom reports.
@@ -148,7 +148,13 @@ fn meet(shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), carrier: u32, mut me: O
             let mut until = Until::Turn;
             if met == 0 {
                 work[member].with_mut(|work| unsafe { *work = 1 });
-                until = crew.arrive(futex).map_or(Until::Turn, Until::Passed);
+                until = crew.arrive().map_or_else(
+                    || {
+                        crew.pass(futex);
+                        Until::Turn
+                    },
+                    Until::Passed,
+                );
             }
             if crew.is_met(until) {
                 assert_eq!(work[1 - member].with(|work| unsafe { *work }), 1);
@@ -228,7 +234,7 @@ fn a_share_is_opened_once_and_its_place_used_again() {
                     }
                     break;
                 }
-                while let Some((section, _)) = shared.deal(number, 2) {
+                while let Some((section, _)) = shared.deal(number, (0, 2), &mut Hand::default()) {
                     assert!((1..=u64::from(number)).contains(&section));
                     first += 10;
                 }
@@ -240,5 +246,66 @@ fn a_share_is_opened_once_and_its_place_used_again() {
         let thread = thread::spawn(move || come(&other));
         // Two shares opened, one section and two.
         assert_eq!(come(&shared) + thread.join().unwrap(), 32);
+    });
+}
+
+#[test]
+fn a_member_that_listens_learns_of_every_change() {
+    loom::model(|| {
+        let shared = Arc::new((Crew::<2>::new(), Futex::new(), AtomicU32::new(0)));
+        shared.0.begin(2, 2);
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            other.2.store(1, Ordering::Relaxed);
+            other.0.changed(&other.1);
+        });
+        let (crew, futex, told) = &*shared;
+        while told.load(Ordering::Relaxed) == 0 {
+            let until = crew.listen();
+            while told.load(Ordering::Relaxed) == 0 && !crew.is_met(until) {
+                crew.nap(futex, 0, || crew.is_met(until).then_some(()));
+            }
+            crew.unlisten();
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_member_at_a_barrier_is_told_of_a_task() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let shared = Arc::new((Crew::<2>::new(), Futex::new()));
+        shared.0.begin(2, 2);
+        let other = Arc::clone(&shared);
+        // Creates a task, and comes to the barrier once that is over.
+        let thread = thread::spawn(move || {
+            other.0.offer(1);
+            other.0.tell(&other.1);
+            while other.0.has_tasks() {
+                thread::yield_now();
+            }
+            if other.0.arrive().is_none() {
+                other.0.pass(&other.1);
+            }
+        });
+        let (crew, futex) = &*shared;
+        if let Some(word) = crew.arrive() {
+            let until = Until::Passed(word);
+            let mut ran = 0;
+            while !crew.is_met(until) {
+                if crew.offers(until) {
+                    crew.offer(0);
+                    ran += 1;
+                    continue;
+                }
+                crew.nap(futex, 0, || (crew.is_met(until) || crew.offers(until)).then_some(()));
+            }
+            assert_eq!(ran, 1);
+        } else {
+            crew.pass(futex);
+        }
+        thread.join().unwrap();
     });
 }

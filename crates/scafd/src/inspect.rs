@@ -241,9 +241,9 @@ impl Inspector {
             verdicts.push((helper.job, verdict));
         }
         while self.helpers.len() < MOST_AT_A_TIME
-            && let Some(job) = self
-                .waiting
-                .pop(now, |uid| self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.uid == uid))
+            && let Some(job) = self.waiting.pop(now, |uid| {
+                self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.uid == uid)
+            })
         {
             match start(&job, self.known.get(&job.uid).map(|known| &known.memory)) {
                 Ok(child) => {

@@ -58,7 +58,7 @@ pub unsafe fn start(region: Region, pass: impl Pass<()>) {
             return pass(code.runtime, work.body, work.data, inner_request(this, code, requested));
         }
         // What its threads wait for can't be known, so its kind permits no fewer threads.
-        let kind = if kind == Kind::Sections { kind } else { Kind::Opened };
+        let kind = if kind.is_sections() { kind } else { Kind::Opened };
         let entered = open(this, &Region { kind, ..region });
         let Some(slot) = entered.slot else {
             return pass(code.runtime, work.body, work.data, entered.choice.pass);

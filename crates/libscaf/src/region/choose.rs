@@ -1,6 +1,6 @@
 //! The facts by which a region's mechanism and team size are chosen ([`scaf_team::choice`]).
 
-use super::kind::{Kind, Region};
+use super::kind::Region;
 use super::mechanisms::{experiment, gather, resize, virtualise};
 use super::thread::Thread;
 use crate::link::{pages, state};
@@ -22,7 +22,7 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Le
         natural: natural(),
         budget: word.dop().map(|dop| dop.saturating_sub(in_teams()).saturating_sub(experiment::contexts())),
         kept: promise::is_kept(),
-        resizable: inspected && word.resizable() && kind != Kind::Sections,
+        resizable: inspected && word.resizable() && !kind.is_sections(),
         independent: false,
         gathers: false,
         length,

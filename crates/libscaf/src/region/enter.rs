@@ -93,7 +93,7 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
         let grant = pages::grant().word();
         let mut choice = first.unwrap_or_else(|| choose(this, region, &note, note.length()));
         if experiment::concerns(region.work.body) {
-            let plain = region.kind != Kind::Sections && one_master() && slot.is_some();
+            let plain = !region.kind.is_sections() && one_master() && slot.is_some();
             let candidate = experiment::Candidate {
                 body: region.work.body,
                 runtime: code.runtime,

@@ -10,12 +10,14 @@ pub enum Kind {
     Plain,
     /// One loop, dealt out in chunks, which the runtime begins.
     Loop(Loop),
+    /// The same, by the schedule that the runtime is asked for: the loop's own rule says nothing.
+    AskedLoop(Loop),
     /// Task reductions: the runtime itself reads the first word of the program's data.
     Reductions,
     /// Opened by one call and ended by another.
     Opened,
-    /// Sections, which may wait for each other: a smaller team might never get to the one waited for.
-    Sections,
+    /// So many sections, which may wait for each other: a smaller team might never get to the one waited for.
+    Sections(u32),
 }
 
 /// What each thread of a region does.
@@ -36,6 +38,13 @@ pub struct Region {
     /// Team size that the program asks for; 0 leaves it to the runtime.
     pub requested: u32,
     pub kind: Kind,
+}
+
+impl Kind {
+    #[inline(always)]
+    pub fn is_sections(&self) -> bool {
+        matches!(self, Kind::Sections(_))
+    }
 }
 
 impl Region {

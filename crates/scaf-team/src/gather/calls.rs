@@ -1,6 +1,6 @@
 //! Functions by whose calls a program forbids its teams to be gathered.
 //!
-//! - Of the runtime, whatever isn't answered here for a member ([`ANSWERED`]).
+//! - Of the runtime, whatever isn't answered here for a member ([`ANSWERED`], [`ANSWERED_LLVM`]).
 //! - What depends on the kernel thread: mutexes that the kernel knows the owners of, restartable sequences of
 //!   one's own, and tools that keep something for each thread.
 //! - What is done to a thread by its handle, which would be the sleeping worker's: signals, clocks, and where
@@ -9,11 +9,17 @@
 //!   region: it isn't asked.
 
 /// Prefixes of the runtimes' functions.
-const RUNTIMES: [&[u8]; 6] = [b"GOMP_", b"omp_", b"__kmpc_", b"kmp_", b"GOACC_", b"acc_"];
+const RUNTIMES: [&[u8]; 9] =
+    [GOMP, b"omp_", b"__kmp_", b"kmp_", b"kmpc_", b"ompc_", b"GOACC_", b"acc_", b"__tgt_"];
+/// Of those that only code of gcc's, or of LLVM's compilers, calls.
+const GOMP: &[u8] = b"GOMP_";
+const KMPC: &[u8] = b"__kmpc_";
+/// Whose names are many; all of them are answered.
+const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 75] = [
+const ANSWERED: [&[u8]; 167] = [
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
     b"GOMP_barrier",
@@ -27,23 +33,61 @@ const ANSWERED: [&[u8]; 75] = [
     b"GOMP_loop_end_nowait",
     b"GOMP_loop_guided_next",
     b"GOMP_loop_guided_start",
+    b"GOMP_loop_maybe_nonmonotonic_runtime_next",
+    b"GOMP_loop_maybe_nonmonotonic_runtime_start",
     b"GOMP_loop_nonmonotonic_dynamic_next",
     b"GOMP_loop_nonmonotonic_dynamic_start",
     b"GOMP_loop_nonmonotonic_guided_next",
     b"GOMP_loop_nonmonotonic_guided_start",
+    b"GOMP_loop_nonmonotonic_runtime_next",
+    b"GOMP_loop_nonmonotonic_runtime_start",
+    b"GOMP_loop_ordered_dynamic_next",
+    b"GOMP_loop_ordered_dynamic_start",
+    b"GOMP_loop_ordered_guided_next",
+    b"GOMP_loop_ordered_guided_start",
+    b"GOMP_loop_ordered_runtime_next",
+    b"GOMP_loop_ordered_runtime_start",
+    b"GOMP_loop_ordered_static_next",
+    b"GOMP_loop_ordered_static_start",
+    b"GOMP_loop_runtime_next",
+    b"GOMP_loop_runtime_start",
+    b"GOMP_loop_static_next",
+    b"GOMP_loop_static_start",
     b"GOMP_loop_ull_dynamic_next",
     b"GOMP_loop_ull_dynamic_start",
     b"GOMP_loop_ull_guided_next",
     b"GOMP_loop_ull_guided_start",
+    b"GOMP_loop_ull_maybe_nonmonotonic_runtime_next",
+    b"GOMP_loop_ull_maybe_nonmonotonic_runtime_start",
     b"GOMP_loop_ull_nonmonotonic_dynamic_next",
     b"GOMP_loop_ull_nonmonotonic_dynamic_start",
     b"GOMP_loop_ull_nonmonotonic_guided_next",
     b"GOMP_loop_ull_nonmonotonic_guided_start",
+    b"GOMP_loop_ull_nonmonotonic_runtime_next",
+    b"GOMP_loop_ull_nonmonotonic_runtime_start",
+    b"GOMP_loop_ull_ordered_dynamic_next",
+    b"GOMP_loop_ull_ordered_dynamic_start",
+    b"GOMP_loop_ull_ordered_guided_next",
+    b"GOMP_loop_ull_ordered_guided_start",
+    b"GOMP_loop_ull_ordered_runtime_next",
+    b"GOMP_loop_ull_ordered_runtime_start",
+    b"GOMP_loop_ull_ordered_static_next",
+    b"GOMP_loop_ull_ordered_static_start",
+    b"GOMP_loop_ull_runtime_next",
+    b"GOMP_loop_ull_runtime_start",
+    b"GOMP_loop_ull_static_next",
+    b"GOMP_loop_ull_static_start",
+    b"GOMP_ordered_end",
+    b"GOMP_ordered_start",
     b"GOMP_parallel",
     b"GOMP_parallel_loop_dynamic",
     b"GOMP_parallel_loop_guided",
+    b"GOMP_parallel_loop_maybe_nonmonotonic_runtime",
     b"GOMP_parallel_loop_nonmonotonic_dynamic",
     b"GOMP_parallel_loop_nonmonotonic_guided",
+    b"GOMP_parallel_loop_nonmonotonic_runtime",
+    b"GOMP_parallel_loop_runtime",
+    b"GOMP_parallel_sections",
     b"GOMP_sections_end",
     b"GOMP_sections_end_nowait",
     b"GOMP_sections_next",
@@ -51,44 +95,149 @@ const ANSWERED: [&[u8]; 75] = [
     b"GOMP_single_copy_end",
     b"GOMP_single_copy_start",
     b"GOMP_single_start",
+    b"GOMP_task",
+    b"GOMP_taskgroup_end",
+    b"GOMP_taskgroup_start",
+    b"GOMP_taskloop",
+    b"GOMP_taskloop_ull",
+    b"GOMP_taskwait",
+    b"GOMP_taskwait_depend",
+    b"GOMP_taskyield",
     b"omp_destroy_lock",
     b"omp_destroy_lock_",
     b"omp_destroy_nest_lock",
+    b"omp_destroy_nest_lock_",
     b"omp_get_active_level",
+    b"omp_get_active_level_",
     b"omp_get_ancestor_thread_num",
+    b"omp_get_cancellation",
+    b"omp_get_cancellation_",
+    b"omp_get_dynamic",
+    b"omp_get_dynamic_",
+    b"omp_get_initial_device",
+    b"omp_get_initial_device_",
     b"omp_get_level",
+    b"omp_get_level_",
+    b"omp_get_max_active_levels",
+    b"omp_get_max_active_levels_",
+    b"omp_get_max_task_priority",
+    b"omp_get_max_task_priority_",
     b"omp_get_max_threads",
     b"omp_get_max_threads_",
+    b"omp_get_nested",
+    b"omp_get_nested_",
     b"omp_get_num_devices",
+    b"omp_get_num_devices_",
+    b"omp_get_num_places",
+    b"omp_get_num_places_",
     b"omp_get_num_procs",
     b"omp_get_num_procs_",
+    b"omp_get_num_teams",
+    b"omp_get_num_teams_",
     b"omp_get_num_threads",
     b"omp_get_num_threads_",
+    b"omp_get_place_num",
+    b"omp_get_place_num_",
+    b"omp_get_proc_bind",
+    b"omp_get_proc_bind_",
+    b"omp_get_schedule",
+    b"omp_get_schedule_",
     b"omp_get_supported_active_levels",
+    b"omp_get_supported_active_levels_",
+    b"omp_get_team_num",
+    b"omp_get_team_num_",
     b"omp_get_team_size",
     b"omp_get_thread_limit",
+    b"omp_get_thread_limit_",
     b"omp_get_thread_num",
     b"omp_get_thread_num_",
     b"omp_get_wtick",
     b"omp_get_wtick_",
     b"omp_get_wtime",
     b"omp_get_wtime_",
+    b"omp_in_final",
+    b"omp_in_final_",
     b"omp_in_parallel",
     b"omp_in_parallel_",
     b"omp_init_lock",
     b"omp_init_lock_",
     b"omp_init_nest_lock",
+    b"omp_init_nest_lock_",
     b"omp_is_initial_device",
+    b"omp_is_initial_device_",
+    b"omp_set_dynamic",
+    b"omp_set_dynamic_",
     b"omp_set_lock",
     b"omp_set_lock_",
+    b"omp_set_max_active_levels",
+    b"omp_set_max_active_levels_",
     b"omp_set_nest_lock",
+    b"omp_set_nest_lock_",
+    b"omp_set_nested",
+    b"omp_set_nested_",
     b"omp_set_num_threads",
     b"omp_set_num_threads_",
+    b"omp_set_schedule",
+    b"omp_set_schedule_",
     b"omp_test_lock",
     b"omp_test_lock_",
+    b"omp_test_nest_lock",
+    b"omp_test_nest_lock_",
     b"omp_unset_lock",
     b"omp_unset_lock_",
     b"omp_unset_nest_lock",
+    b"omp_unset_nest_lock_",
+];
+
+/// The same for LLVM's runtime.
+const ANSWERED_LLVM: [&[u8]; 47] = [
+    b"__kmpc_barrier",
+    b"__kmpc_begin",
+    b"__kmpc_copyprivate",
+    b"__kmpc_critical",
+    b"__kmpc_critical_with_hint",
+    b"__kmpc_dispatch_deinit",
+    b"__kmpc_dispatch_fini_4",
+    b"__kmpc_dispatch_fini_4u",
+    b"__kmpc_dispatch_fini_8",
+    b"__kmpc_dispatch_fini_8u",
+    b"__kmpc_dispatch_init_4",
+    b"__kmpc_dispatch_init_4u",
+    b"__kmpc_dispatch_init_8",
+    b"__kmpc_dispatch_init_8u",
+    b"__kmpc_dispatch_next_4",
+    b"__kmpc_dispatch_next_4u",
+    b"__kmpc_dispatch_next_8",
+    b"__kmpc_dispatch_next_8u",
+    b"__kmpc_end",
+    b"__kmpc_end_critical",
+    b"__kmpc_end_masked",
+    b"__kmpc_end_master",
+    b"__kmpc_end_ordered",
+    b"__kmpc_end_reduce",
+    b"__kmpc_end_reduce_nowait",
+    b"__kmpc_end_serialized_parallel",
+    b"__kmpc_end_single",
+    b"__kmpc_flush",
+    b"__kmpc_for_static_fini",
+    b"__kmpc_for_static_init_4",
+    b"__kmpc_for_static_init_4u",
+    b"__kmpc_for_static_init_8",
+    b"__kmpc_for_static_init_8u",
+    b"__kmpc_fork_call",
+    b"__kmpc_fork_call_if",
+    b"__kmpc_global_thread_num",
+    b"__kmpc_masked",
+    b"__kmpc_master",
+    b"__kmpc_ordered",
+    b"__kmpc_push_num_threads",
+    b"__kmpc_reduce",
+    b"__kmpc_reduce_nowait",
+    b"__kmpc_serialized_parallel",
+    b"__kmpc_single",
+    b"__kmpc_threadprivate_cached",
+    b"__kmpc_threadprivate_register",
+    b"__kmpc_threadprivate_register_vec",
 ];
 
 /// Other functions that forbid it. Sorted.
@@ -110,13 +259,52 @@ const FORBIDDEN: [&[u8]; 15] = [
     b"sigprocmask",
 ];
 
+/// What a program's calls say of it: bits.
+pub mod says {
+    /// Its teams can't be gathered.
+    pub const FORBIDDEN: u32 = 1;
+    /// It may ask what it has chosen, or have loops by that schedule.
+    pub const CHOSEN: u32 = 2;
+    /// It may create tasks.
+    pub const TASKS: u32 = 4;
+    /// Code of gcc's.
+    pub const GOMP: u32 = 8;
+    /// Code of LLVM's compilers.
+    pub const KMPC: u32 = 16;
+    /// All of these.
+    pub const ALL: u32 = 31;
+}
+
+/// What calls of this function say.
+pub fn say(name: &[u8]) -> u32 {
+    let forbidden = |is: bool| if is { says::FORBIDDEN } else { 0 };
+    if name.starts_with(KMPC) {
+        let known = ANSWERED_LLVM.binary_search(&name).is_ok() || name.starts_with(KMPC_ATOMIC);
+        says::KMPC | forbidden(!known)
+    } else if RUNTIMES.iter().any(|prefix| name.starts_with(prefix)) {
+        let gomp = if name.starts_with(GOMP) { says::GOMP } else { 0 };
+        gomp | asks(name) | forbidden(ANSWERED.binary_search(&name).is_err())
+    } else {
+        forbidden(FORBIDDEN.binary_search(&name).is_ok())
+    }
+}
+
+fn asks(name: &[u8]) -> u32 {
+    const QUESTIONS: [&[u8]; 4] =
+        [b"omp_get_dynamic", b"omp_get_max_active_levels", b"omp_get_nested", b"omp_get_schedule"];
+    let by_schedule = name.ends_with(b"runtime_start") || name.ends_with(b"_runtime");
+    if by_schedule || QUESTIONS.contains(&name.strip_suffix(b"_").unwrap_or(name)) {
+        says::CHOSEN
+    } else if name.starts_with(b"GOMP_task") {
+        says::TASKS
+    } else {
+        0
+    }
+}
+
 /// Whether calls of this function forbid it.
 pub fn forbid(name: &[u8]) -> bool {
-    if RUNTIMES.iter().any(|prefix| name.starts_with(prefix)) {
-        ANSWERED.binary_search(&name).is_err()
-    } else {
-        FORBIDDEN.binary_search(&name).is_ok()
-    }
+    say(name) & says::FORBIDDEN != 0
 }
 
 #[cfg(all(test, not(loom)))]
@@ -125,14 +313,18 @@ mod tests {
 
     #[test]
     fn tables_are_sorted_and_names_are_found() {
-        assert!(ANSWERED.is_sorted() && FORBIDDEN.is_sorted());
+        assert!(ANSWERED.is_sorted() && ANSWERED_LLVM.is_sorted() && FORBIDDEN.is_sorted());
         for (name, forbids) in [
             ("GOMP_parallel", false),
             ("GOMP_barrier", false),
             ("malloc", false),
             ("pthread_mutex_lock", false),
             ("omp_pause_resource", true),
-            ("omp_set_max_active_levels", true),
+            ("omp_set_max_active_levels", false),
+            ("__kmpc_barrier", false),
+            ("__kmpc_atomic_fixed4_add", false),
+            ("__kmpc_omp_task", true),
+            ("kmp_set_stacksize", true),
             ("pthread_kill", true),
             ("__tsan_init", true),
         ] {

@@ -19,6 +19,8 @@ pub enum Until {
     Passed(u32),
     /// All members but the master are done.
     Joined,
+    /// Something has changed since the member looked ([`Crew::listen`]). It looks again.
+    Changed(u32),
 }
 
 const FREE: u32 = 0;
@@ -28,6 +30,7 @@ const DONE: u32 = 2;
 const TURN: u32 = 0;
 const PASSED: u32 = 1;
 const JOINED: u32 = 2;
+const CHANGED: u32 = 3;
 
 #[derive(Debug)]
 #[repr(align(64))]
@@ -51,6 +54,12 @@ pub struct Crew<const MOST: usize> {
     passed: Line,
     /// Members that are done.
     done: Line,
+    /// Tasks that any member at the barrier could run.
+    tasks: Line,
+    /// Changes that members may wait for, counted while any of them listens.
+    changes: Line,
+    /// Members that listen.
+    listening: AtomicU32,
     /// Changes while a carrier sleeps; what carriers sleep on.
     news: Line,
     /// Carriers that sleep or are about to.
@@ -78,6 +87,9 @@ impl<const MOST: usize> Crew<MOST> {
             arrived: word(),
             passed: word(),
             done: word(),
+            tasks: word(),
+            changes: word(),
+            listening: AtomicU32::new(0),
             news: word(),
             asleep: AtomicU32::new(0),
             open: word(),
@@ -100,6 +112,9 @@ impl<const MOST: usize> Crew<MOST> {
             arrived: word(),
             passed: word(),
             done: word(),
+            tasks: word(),
+            changes: word(),
+            listening: AtomicU32::new(0),
             news: word(),
             asleep: AtomicU32::new(0),
             open: word(),
@@ -199,20 +214,74 @@ impl<const MOST: usize> Crew<MOST> {
             Until::Turn => true,
             Until::Passed(word) => self.passed.0.load(Ordering::Acquire) != word,
             Until::Joined => self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1),
+            Until::Changed(word) => self.changes.0.load(Ordering::Acquire) != word,
         }
     }
 
-    /// A held member arrives at the barrier. `None` if it was the last: all may go on.
+    /// A held member arrives at the barrier. `None` if it was the last: it has all go [on](Self::pass).
     #[inline(always)]
-    pub fn arrive(&self, sleep: &impl Sleep) -> Option<u32> {
+    pub fn arrive(&self) -> Option<u32> {
         let word = self.passed.0.load(Ordering::Relaxed);
-        if self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) < self.size() {
-            return Some(word);
-        }
+        let last = self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= self.size();
+        (!last).then_some(word)
+    }
+
+    /// All go on behind the barrier.
+    #[inline(always)]
+    pub fn pass(&self, sleep: &impl Sleep) {
         self.arrived.0.store(0, Ordering::Relaxed);
-        self.passed.0.store(word.wrapping_add(1), Ordering::SeqCst);
+        self.passed.0.store(self.passed.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::SeqCst);
         self.tell(sleep);
-        None
+    }
+
+    /// So many tasks are ready now; one who looks at a time. Whoever adds one [tells](Self::tell) it.
+    #[inline]
+    pub fn offer(&self, tasks: u32) {
+        if self.tasks.0.load(Ordering::Relaxed) != tasks {
+            self.tasks.0.store(tasks, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether there is a task that a member could run while it waits for that.
+    #[inline(always)]
+    pub fn offers(&self, until: Until) -> bool {
+        matches!(until, Until::Passed(_)) && self.has_tasks()
+    }
+
+    /// Whether there is one.
+    #[inline(always)]
+    pub fn has_tasks(&self) -> bool {
+        self.tasks.0.load(Ordering::Acquire) != 0
+    }
+
+    /// A held member is about to look for something that another one changes. If it isn't there it waits
+    /// until something has changed, and looks again; in the end it [listens](Self::unlisten) no more.
+    pub fn listen(&self) -> Until {
+        self.listening.fetch_add(1, Ordering::SeqCst);
+        in_order();
+        Until::Changed(self.changes.0.load(Ordering::SeqCst))
+    }
+
+    /// It has found it, or will listen anew.
+    pub fn unlisten(&self) {
+        self.listening.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether a member listens, for who made the change under a lock that listeners look under.
+    #[inline]
+    pub fn is_listened(&self) -> bool {
+        self.listening.load(Ordering::Relaxed) != 0
+    }
+
+    /// Something was changed that members may wait for.
+    #[inline]
+    pub fn changed(&self, sleep: &impl Sleep) {
+        in_order();
+        // Orders the change, however it was made, before the look.
+        if self.listening.fetch_add(0, Ordering::SeqCst) != 0 {
+            self.changes.0.fetch_add(1, Ordering::SeqCst);
+            self.tell(sleep);
+        }
     }
 
     /// A held member has run to its end. Its carrier may still be on its stack.
@@ -252,11 +321,13 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     fn is_ready(&self, member: &Member) -> bool {
         let word = member.word.load(Ordering::Relaxed);
-        self.is_met(match member.waits.load(Ordering::Relaxed) {
+        let until = match member.waits.load(Ordering::Relaxed) {
             PASSED => Until::Passed(word),
             JOINED => Until::Joined,
+            CHANGED => Until::Changed(word),
             _ => Until::Turn,
-        })
+        };
+        self.is_met(until) || self.offers(until)
     }
 
     /// A held member says what it will wait for, before its carrier changes to another one.
@@ -267,6 +338,7 @@ impl<const MOST: usize> Crew<MOST> {
                 Until::Turn => (TURN, 0),
                 Until::Passed(word) => (PASSED, word),
                 Until::Joined => (JOINED, 0),
+                Until::Changed(word) => (CHANGED, word),
             };
             member.waits.store(waits, Ordering::Relaxed);
             member.word.store(word, Ordering::Relaxed);
@@ -324,6 +396,8 @@ impl<const MOST: usize> Crew<MOST> {
         }
         self.open.0.store(0, Ordering::Relaxed);
         self.aboard.store(0, Ordering::Relaxed);
+        self.listening.store(0, Ordering::Relaxed);
+        self.tasks.0.store(0, Ordering::Relaxed);
         self.asleep.store(0, Ordering::Relaxed);
     }
 }
@@ -385,7 +459,13 @@ mod tests {
                     continue;
                 }
                 self.steps[me].store(step + 1, Ordering::Relaxed);
-                *until = self.crew.arrive(&self.parking).map_or(Until::Turn, Until::Passed);
+                *until = self.crew.arrive().map_or_else(
+                    || {
+                        self.crew.pass(&self.parking);
+                        Until::Turn
+                    },
+                    Until::Passed,
+                );
             }
         }
 

@@ -11,6 +11,8 @@ pub const RING: usize = 64;
 /// How a loop's iterations are dealt out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
+    /// To each member its own: chunks of so many iterations by turns, or with 0 one even part each.
+    Static(u64),
     /// In chunks of so many iterations.
     Dynamic(u64),
     /// In chunks of the part of each member in what is left, at least so many iterations.
@@ -60,6 +62,19 @@ impl Loop {
     }
 }
 
+/// What a member has of a loop: how many chunks it got, and the iterations of the last one.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Hand {
+    chunks: u64,
+    from: u64,
+    behind: u64,
+}
+
+impl Hand {
+    /// Before the first chunk.
+    pub const NOTHING: Hand = Hand { chunks: 0, from: 0, behind: 0 };
+}
+
 /// A member has come to a share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
@@ -83,7 +98,8 @@ struct Share {
     open: AtomicU32,
     /// Members that have left it; [`UNUSED`] once all have.
     left: AtomicU32,
-    guided: AtomicU32,
+    /// [`DYNAMIC`], [`GUIDED`] or [`STATIC`].
+    rule: AtomicU32,
     chunk: AtomicU64,
     start: AtomicU64,
     end: AtomicU64,
@@ -91,11 +107,17 @@ struct Share {
     count: AtomicU64,
     /// Iterations dealt out.
     next: AtomicU64,
+    /// Iterations of an ordered loop that are over.
+    over: AtomicU64,
     /// What a `single` hands to the others.
     handed: AtomicU64,
 }
 
 const UNUSED: u32 = u32::MAX;
+
+const DYNAMIC: u32 = 0;
+const GUIDED: u32 = 1;
+const STATIC: u32 = 2;
 
 /// The shares of one team. Numbered from 1 over all of its regions, by each member for itself: all come to
 /// the same ones in the same order.
@@ -110,16 +132,53 @@ macro_rules! fresh {
             taken: AtomicU32::new(0),
             open: AtomicU32::new(0),
             left: AtomicU32::new(UNUSED),
-            guided: AtomicU32::new(0),
+            rule: AtomicU32::new(DYNAMIC),
             chunk: AtomicU64::new(0),
             start: AtomicU64::new(0),
             end: AtomicU64::new(0),
             step: AtomicU64::new(0),
             count: AtomicU64::new(0),
             next: AtomicU64::new(0),
+            over: AtomicU64::new(0),
             handed: AtomicU64::new(0),
         }
     };
+}
+
+impl Share {
+    /// The next of `count` iterations that nobody has, and the first one behind them.
+    #[inline]
+    fn cut(&self, count: u64, size: u32) -> Option<(u64, u64)> {
+        let chunk = self.chunk.load(Ordering::Relaxed);
+        let guided = self.rule.load(Ordering::Relaxed) == GUIDED;
+        let mut next = self.next.load(Ordering::Relaxed);
+        loop {
+            let rest = count.saturating_sub(next);
+            if rest == 0 {
+                return None;
+            }
+            let size = if guided { rest.div_ceil(u64::from(size.max(1))).max(chunk) } else { chunk };
+            let behind = next.wrapping_add(size.min(rest));
+            match self.next.compare_exchange(next, behind, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some((next, behind)),
+                Err(now) => next = now,
+            }
+        }
+    }
+}
+
+/// A member's part of `count` iterations after so many chunks.
+fn own_part(count: u64, chunk: u64, (member, size): (u64, u64), chunks: u64) -> Option<(u64, u64)> {
+    let (from, length) = if chunk != 0 {
+        (chunks.checked_mul(size)?.checked_add(member)?.checked_mul(chunk)?, chunk)
+    } else if chunks == 0 {
+        // The first members have one more each, if need be.
+        let (even, more) = (count.checked_div(size)?, count.checked_rem(size)?);
+        (member * even + member.min(more), even + u64::from(member < more))
+    } else {
+        return None;
+    };
+    (from < count && length != 0).then(|| (from, from.saturating_add(length).min(count)))
 }
 
 impl<const PLACES: usize> Shares<PLACES> {
@@ -154,48 +213,59 @@ impl<const PLACES: usize> Shares<PLACES> {
         if share.taken.compare_exchange(taken, number, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return Came::TooEarly;
         }
-        let (guided, chunk) = match whole.rule {
-            Rule::Dynamic(chunk) => (0, chunk),
-            Rule::Guided(chunk) => (1, chunk),
+        let (rule, chunk) = match whole.rule {
+            Rule::Dynamic(chunk) => (DYNAMIC, chunk.max(1)),
+            Rule::Guided(chunk) => (GUIDED, chunk.max(1)),
+            Rule::Static(chunk) => (STATIC, chunk),
         };
         share.left.store(0, Ordering::Relaxed);
-        share.guided.store(guided, Ordering::Relaxed);
-        share.chunk.store(chunk.max(1), Ordering::Relaxed);
+        share.rule.store(rule, Ordering::Relaxed);
+        share.chunk.store(chunk, Ordering::Relaxed);
         share.start.store(whole.start, Ordering::Relaxed);
         share.end.store(whole.end, Ordering::Relaxed);
         share.step.store(whole.step, Ordering::Relaxed);
         share.count.store(whole.count, Ordering::Relaxed);
         share.next.store(0, Ordering::Relaxed);
+        share.over.store(0, Ordering::Relaxed);
         share.open.store(number, Ordering::Release);
         Came::First
     }
 
-    /// The next chunk of an open loop for a member of a team of `size`: its first number, and the first one
-    /// that isn't in it. `None` if all are dealt out.
+    /// The next chunk of an open loop for a member of a team of `size`, which holds `hand`: its first number,
+    /// and the first one that isn't in it. `None` if it gets no more.
     #[inline]
-    pub fn deal(&self, number: u32, size: u32) -> Option<(u64, u64)> {
+    pub fn deal(&self, number: u32, (member, size): (u32, u32), hand: &mut Hand) -> Option<(u64, u64)> {
         let share = self.place(number)?;
         let count = share.count.load(Ordering::Relaxed);
-        let chunk = share.chunk.load(Ordering::Relaxed);
-        let guided = share.guided.load(Ordering::Relaxed) != 0;
-        let mut next = share.next.load(Ordering::Relaxed);
-        loop {
-            let rest = count.saturating_sub(next);
-            if rest == 0 {
-                return None;
-            }
-            let size = if guided { rest.div_ceil(u64::from(size.max(1))).max(chunk) } else { chunk };
-            let behind = next.wrapping_add(size.min(rest));
-            match share.next.compare_exchange(next, behind, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => {
-                    let start = share.start.load(Ordering::Relaxed);
-                    let step = share.step.load(Ordering::Relaxed);
-                    let at = |iteration: u64| start.wrapping_add(iteration.wrapping_mul(step));
-                    let end = if behind == count { share.end.load(Ordering::Relaxed) } else { at(behind) };
-                    return Some((at(next), end));
-                }
-                Err(now) => next = now,
-            }
+        let (from, behind) = if share.rule.load(Ordering::Relaxed) == STATIC {
+            let chunk = share.chunk.load(Ordering::Relaxed);
+            own_part(count, chunk, (member.into(), size.max(1).into()), hand.chunks)?
+        } else {
+            share.cut(count, size)?
+        };
+        *hand = Hand { chunks: hand.chunks.wrapping_add(1), from, behind };
+        let start = share.start.load(Ordering::Relaxed);
+        let step = share.step.load(Ordering::Relaxed);
+        let at = |iteration: u64| start.wrapping_add(iteration.wrapping_mul(step));
+        let end = if behind == count { share.end.load(Ordering::Relaxed) } else { at(behind) };
+        Some((at(from), end))
+    }
+
+    /// Whether all iterations before those that a member holds are over, in an ordered loop.
+    #[inline]
+    pub fn is_next(&self, number: u32, hand: &Hand) -> bool {
+        hand.from == hand.behind
+            || self.place(number).is_none_or(|share| share.over.load(Ordering::Acquire) == hand.from)
+    }
+
+    /// Those that it holds are over as well; they were [next](Self::is_next).
+    #[inline]
+    pub fn are_over(&self, number: u32, hand: &mut Hand) {
+        if let Some(share) = self.place(number)
+            && hand.from != hand.behind
+        {
+            share.over.store(hand.behind, Ordering::Release);
+            hand.from = hand.behind;
         }
     }
 
@@ -236,7 +306,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn rule() -> impl Strategy<Value = Rule> {
-        prop_oneof![(1u64..9).prop_map(Rule::Dynamic), (1u64..9).prop_map(Rule::Guided)]
+        prop_oneof![
+            (1u64..9).prop_map(Rule::Dynamic),
+            (1u64..9).prop_map(Rule::Guided),
+            (0u64..9).prop_map(Rule::Static)
+        ]
     }
 
     /// All numbers of a loop, dealt out to members of a team of `size` by turns.
@@ -247,15 +321,15 @@ mod tests {
             assert_eq!(shares.come(1, whole), came);
         }
         let mut numbers = Vec::new();
-        while let Some((mut from, to)) = shares.deal(1, size) {
+        let mut hands = vec![Hand::default(); size as usize];
+        for member in (0..size).cycle().take(2_000) {
+            let hand = &mut hands[member as usize];
+            let Some((mut from, to)) = shares.deal(1, (member, size), hand) else { continue };
             // As compiled code does: up to the chunk's end, not reaching it.
             let up = (whole.step as i64) > 0;
             while if up { from < to } else { from > to } {
                 numbers.push(from);
                 from = from.wrapping_add(whole.step);
-                if numbers.len() > 10_000 {
-                    return numbers;
-                }
             }
         }
         numbers
@@ -278,7 +352,13 @@ mod tests {
             let unsigned = Loop::unsigned(up, start as u64, end as u64, step as u64, rule);
             prop_assert_eq!(signed, unsigned);
             prop_assert_eq!(signed.count as usize, wanted.len());
-            prop_assert_eq!(dealt(&signed, size), wanted);
+            let mut numbers = dealt(&signed, size);
+            if !matches!(rule, Rule::Static(0)) {
+                prop_assert_eq!(&numbers, &wanted);
+            }
+            numbers.sort_unstable();
+            wanted.sort_unstable();
+            prop_assert_eq!(numbers, wanted);
         }
 
         #[test]
@@ -303,15 +383,37 @@ mod tests {
         assert_eq!(shares.come(1, &whole), Came::Later);
         shares.leave(1, 2);
         assert_eq!(shares.come(3, &whole), Came::First);
-        assert_eq!((shares.deal(3, 2), shares.deal(2, 2)), (Some((1, 2)), Some((1, 2))));
+        let deal = |share| shares.deal(share, (0, 2), &mut Hand::default());
+        assert_eq!((deal(3), deal(2)), (Some((1, 2)), Some((1, 2))));
     }
 
     #[test]
     fn a_guided_loop_has_smaller_and_smaller_chunks() {
         let shares = Shares::<2>::new();
         let _: Came = shares.come(1, &Loop::signed(0, 1_000, 1, Rule::Guided(5)));
-        let chunks: Vec<u64> = std::iter::from_fn(|| shares.deal(1, 4)).map(|(from, to)| to - from).collect();
+        let mut hand = Hand::default();
+        let deal = || shares.deal(1, (0, 4), &mut hand);
+        let chunks: Vec<u64> = std::iter::from_fn(deal).map(|(from, to)| to - from).collect();
         assert!(chunks.is_sorted_by(|a, b| a >= b) && chunks[0] == 250, "{chunks:?}");
         assert!(chunks.iter().rev().skip(1).all(|chunk| *chunk >= 5), "{chunks:?}");
+    }
+
+    #[test]
+    fn an_ordered_loop_goes_on_in_order() {
+        let shares = Shares::<2>::new();
+        let _: Came = shares.come(1, &Loop::signed(0, 10, 1, Rule::Static(4)));
+        let mut hands = [Hand::default(); 2];
+        for (member, hand) in hands.iter_mut().enumerate() {
+            assert!(shares.is_next(1, hand), "who holds nothing has nobody to wait for");
+            assert!(shares.deal(1, (member as u32, 2), hand).is_some());
+        }
+        assert!(shares.is_next(1, &hands[0]) && !shares.is_next(1, &hands[1]));
+        shares.are_over(1, &mut hands[0]);
+        assert!(shares.is_next(1, &hands[1]));
+        assert_eq!(shares.deal(1, (0, 2), &mut hands[0]), Some((8, 10)));
+        assert!(!shares.is_next(1, &hands[0]));
+        shares.are_over(1, &mut hands[1]);
+        assert!(shares.is_next(1, &hands[0]));
+        assert_eq!(shares.deal(1, (1, 2), &mut hands[1]), None);
     }
 }

@@ -2,8 +2,10 @@
 //! is linked with. See libgomp's `libgomp_g.h` for the signatures.
 #![allow(non_snake_case)]
 
+mod chosen;
 mod device;
 mod loops;
+mod ordered;
 mod tasks;
 mod team;
 mod waits;
@@ -13,7 +15,12 @@ pub use tasks::at_load;
 use super::opened;
 use crate::region::enter;
 use crate::region::kind::{Kind, Pass, Region, Work};
+use crate::region::mechanisms::gather;
+use crate::region::mechanisms::gather::needs::Needs;
+use crate::region::mechanisms::gather::taskloop::{Range, taskloop};
+use crate::region::mechanisms::gather::tasks::{self as gathered, New};
 use crate::region::tasks as created;
+use crate::region::thread::thread;
 use crate::runtimes::entries::{Body, Runtime};
 use crate::runtimes::lookup;
 use crate::sys::arch;
@@ -80,12 +87,16 @@ regions! {
     GOMP_parallel_loop_nonmonotonic_guided =>
         loop_nonmonotonic_guided(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
         Kind::Loop(Loop::signed(start, end, step, Rule::Guided(chunk.max(1) as u64)));
-    GOMP_parallel_loop_runtime => loop_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
+    GOMP_parallel_loop_runtime =>
+        loop_runtime(start: Long, end: Long, step: Long, flags: u32),
+        Kind::AskedLoop(Loop::signed(start, end, step, Rule::Static(0)));
     GOMP_parallel_loop_nonmonotonic_runtime =>
-        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
+        loop_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32),
+        Kind::AskedLoop(Loop::signed(start, end, step, Rule::Static(0)));
     GOMP_parallel_loop_maybe_nonmonotonic_runtime =>
-        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32), Kind::Plain;
-    GOMP_parallel_sections => sections(count: u32, flags: u32), Kind::Sections;
+        loop_maybe_nonmonotonic_runtime(start: Long, end: Long, step: Long, flags: u32),
+        Kind::AskedLoop(Loop::signed(start, end, step, Rule::Static(0)));
+    GOMP_parallel_sections => sections(count: u32, flags: u32), Kind::Sections(count);
 }
 
 macro_rules! starts {
@@ -119,7 +130,7 @@ starts! {
     GOMP_parallel_loop_guided_start =>
         loop_guided_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
     GOMP_parallel_loop_runtime_start => loop_runtime_start(start: Long, end: Long, step: Long), Kind::Plain;
-    GOMP_parallel_sections_start => sections_start(count: u32), Kind::Sections;
+    GOMP_parallel_sections_start => sections_start(count: u32), Kind::Sections(count);
 }
 
 /// A region with task reductions: the runtime reads the first word of the data, which the frame copies.
@@ -162,6 +173,18 @@ pub unsafe extern "C" fn GOMP_task(
     priority: c_int,
     detach: *mut c_void,
 ) {
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        if let Some(me) = gather::around(thread()) {
+            const FINAL: u32 = 1 << 1;
+            const DEPENDS: u32 = 1 << 3;
+            let needs =
+                if flags & DEPENDS != 0 { Needs::of(depend.cast_const().cast()) } else { Needs::NONE };
+            let is_final = flags & FINAL != 0;
+            let new = tasks::new(body, data, copy, (size, alignment), condition, is_final);
+            return gathered::create(me, &New { needs, ..new });
+        }
+    }
     if let Some((runtime, body)) = created::create(body)
         && let Some(real) = runtime.task
     {
@@ -171,13 +194,25 @@ pub unsafe extern "C" fn GOMP_task(
 }
 
 macro_rules! task_loops {
-    ($($name:ident => $field:ident;)*) => {
+    ($($name:ident => $field:ident, signed: $signed:literal;)*) => {
         $(
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(
                 body: Body, data: *mut c_void, copy: *mut c_void, size: Long, alignment: Long, flags: u32,
                 count: u64, priority: c_int, start: Long, end: Long, step: Long,
             ) {
+                // SAFETY: this thread's own state; the program's own arguments.
+                unsafe {
+                    if let Some(me) = gather::around(thread()) {
+                        const FINAL: u32 = 1 << 1;
+                        const MAY_WAIT: u32 = 1 << 10;
+                        let (may_wait, is_final) = (flags & MAY_WAIT != 0, flags & FINAL != 0);
+                        let new = tasks::new(body, data, copy, (size, alignment), may_wait, is_final);
+                        let [start, end, step] = [start, end, step].map(|bound| bound as u64);
+                        let range = Range { start, end, step, signed: $signed };
+                        return taskloop(me, &new, flags, count, range);
+                    }
+                }
                 let create = |runtime: &Runtime, body: Body| {
                     if let Some(real) = runtime.$field {
                         // SAFETY: the program's own arguments, but for the function, which calls theirs.
@@ -193,8 +228,8 @@ macro_rules! task_loops {
 }
 
 task_loops! {
-    GOMP_taskloop => taskloop;
-    GOMP_taskloop_ull => taskloop_ull;
+    GOMP_taskloop => taskloop, signed: true;
+    GOMP_taskloop_ull => taskloop_ull, signed: false;
 }
 
 arch::with_caller! {
@@ -229,6 +264,7 @@ arch::with_caller! {
     GOMP_cancel => waits::cancel, behind 2;
     GOMP_taskwait => tasks::taskwait, behind 1;
     GOMP_taskwait_depend => tasks::taskwait_depend, behind 1;
+    GOMP_taskgroup_start => tasks::taskgroup_start, behind 1;
     GOMP_taskgroup_end => tasks::taskgroup_end, behind 1;
     GOMP_single_copy_start => tasks::single_copy_start, behind 1;
     GOMP_ordered_start => tasks::ordered_start, behind 1;
@@ -237,6 +273,8 @@ arch::with_caller! {
     GOMP_atomic_start => tasks::atomic_start, behind 1;
     omp_set_lock => tasks::set_lock, behind 1;
     omp_set_lock_ => tasks::set_lock_fortran, behind 1;
+    omp_in_final => team::in_final, behind 0;
+    omp_in_final_ => team::in_final, behind 0;
     omp_get_thread_num => team::get_thread_num, behind 0;
     omp_get_thread_num_ => team::get_thread_num, behind 0;
     omp_get_num_threads => team::get_num_threads, behind 0;
@@ -255,6 +293,23 @@ arch::with_caller! {
     omp_set_num_threads => team::set_num_threads, behind 1;
     omp_set_num_threads_ => team::set_num_threads_fortran, behind 1;
     omp_set_num_threads_8_ => team::set_num_threads_fortran_8, behind 1;
+    omp_get_level_ => team::get_level, behind 0;
+    omp_get_active_level_ => team::get_active_level, behind 0;
+    omp_get_thread_limit_ => team::get_thread_limit, behind 0;
+    omp_get_dynamic => chosen::get_dynamic, behind 0;
+    omp_get_dynamic_ => chosen::get_dynamic, behind 0;
+    omp_get_nested => chosen::get_nested, behind 0;
+    omp_get_nested_ => chosen::get_nested, behind 0;
+    omp_get_max_active_levels => chosen::get_max_active_levels, behind 0;
+    omp_get_max_active_levels_ => chosen::get_max_active_levels, behind 0;
+    omp_get_schedule => chosen::get_schedule, behind 2;
+    omp_get_schedule_ => chosen::get_schedule, behind 2;
+    omp_set_nested => chosen::set_nested, behind 1;
+    omp_set_nested_ => chosen::set_nested_fortran, behind 1;
+    omp_set_max_active_levels => chosen::set_max_active_levels, behind 1;
+    omp_set_max_active_levels_ => chosen::set_max_active_levels_fortran, behind 1;
+    omp_set_schedule => chosen::set_schedule, behind 2;
+    omp_set_schedule_ => chosen::set_schedule_fortran, behind 2;
     omp_set_dynamic => team::set_dynamic, behind 1;
     omp_set_dynamic_ => team::set_dynamic_fortran, behind 1;
     omp_set_dynamic_8_ => team::set_dynamic_fortran_8, behind 1;
@@ -269,6 +324,33 @@ arch::pass_on! {
     GOMP_loop_ull_guided_start => loops::find_ull_guided;
     GOMP_loop_ull_nonmonotonic_dynamic_start => loops::find_ull_nonmonotonic_dynamic;
     GOMP_loop_ull_nonmonotonic_guided_start => loops::find_ull_nonmonotonic_guided;
+    GOMP_loop_static_start => ordered::find_static;
+    GOMP_loop_runtime_start => ordered::find_runtime;
+    GOMP_loop_nonmonotonic_runtime_start => ordered::find_nonmonotonic_runtime;
+    GOMP_loop_maybe_nonmonotonic_runtime_start => ordered::find_maybe_nonmonotonic_runtime;
+    GOMP_loop_ordered_static_start => ordered::find_ordered_static;
+    GOMP_loop_ordered_dynamic_start => ordered::find_ordered_dynamic;
+    GOMP_loop_ordered_guided_start => ordered::find_ordered_guided;
+    GOMP_loop_ordered_runtime_start => ordered::find_ordered_runtime;
+    GOMP_loop_static_next => ordered::find_next_static;
+    GOMP_loop_ordered_static_next => ordered::find_next_ordered_static;
+    GOMP_loop_ordered_dynamic_next => ordered::find_next_ordered_dynamic;
+    GOMP_loop_ordered_guided_next => ordered::find_next_ordered_guided;
+    GOMP_loop_ordered_runtime_next => ordered::find_next_ordered_runtime;
+    GOMP_loop_ull_static_start => ordered::find_ull_static;
+    GOMP_loop_ull_runtime_start => ordered::find_ull_runtime;
+    GOMP_loop_ull_nonmonotonic_runtime_start => ordered::find_ull_nonmonotonic_runtime;
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_start => ordered::find_ull_maybe_nonmonotonic_runtime;
+    GOMP_loop_ull_ordered_static_start => ordered::find_ull_ordered_static;
+    GOMP_loop_ull_ordered_dynamic_start => ordered::find_ull_ordered_dynamic;
+    GOMP_loop_ull_ordered_guided_start => ordered::find_ull_ordered_guided;
+    GOMP_loop_ull_ordered_runtime_start => ordered::find_ull_ordered_runtime;
+    GOMP_loop_ull_static_next => ordered::find_next_ull_static;
+    GOMP_loop_ull_ordered_static_next => ordered::find_next_ull_ordered_static;
+    GOMP_loop_ull_ordered_dynamic_next => ordered::find_next_ull_ordered_dynamic;
+    GOMP_loop_ull_ordered_guided_next => ordered::find_next_ull_ordered_guided;
+    GOMP_loop_ull_ordered_runtime_next => ordered::find_next_ull_ordered_runtime;
+    GOMP_taskyield => tasks::find_taskyield;
     GOMP_target_ext => device::find_target;
     GOMP_target_update_ext => device::find_target_update;
     GOMP_target_enter_exit_data => device::find_target_enter_exit_data;

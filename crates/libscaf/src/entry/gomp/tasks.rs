@@ -1,14 +1,18 @@
 //! Waits for tasks and for locks.
 
+use crate::region::frame::Frame;
 use crate::region::mechanisms::gather;
+use crate::region::mechanisms::gather::needs::Needs;
+use crate::region::mechanisms::gather::tasks::{self as gathered, Copy, New};
 use crate::region::place::{of_caller, place};
 use crate::region::tasks::{lock, wait};
-use crate::region::thread::thread;
-use crate::runtimes::entries::{Runtime, Wait};
+use crate::region::thread::{Thread, thread};
+use crate::runtimes::entries::{Body, Runtime, Wait};
 use crate::runtimes::linker::in_library_of;
 use crate::sys::errno::keeping_errno;
 use crate::sys::symbols;
 use core::ffi::{CStr, c_void};
+use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 macro_rules! calls {
@@ -25,7 +29,7 @@ macro_rules! calls {
                     match (real, frame) {
                         (Some(real), Some(frame)) => $how(this, frame, || real(argument)),
                         (Some(real), None) => real(argument),
-                        (None, _) => core::ptr::null_mut(),
+                        (None, _) => null_mut(),
                     }
                 }
             }
@@ -79,7 +83,7 @@ unsafe fn set<const KIND: usize>(
         match (real, frame) {
             (Some(real), Some(frame)) => lock(this, frame, || real(argument)),
             (Some(real), None) => real(argument),
-            (None, _) => core::ptr::null_mut(),
+            (None, _) => null_mut(),
         }
     }
 }
@@ -95,14 +99,47 @@ pub unsafe extern "C" fn set_lock_fortran(argument: *mut c_void, caller: usize) 
 }
 
 calls! {
-    taskwait by wait, place: taskwait or c"GOMP_taskwait";
-    taskgroup_end by wait, of_caller: taskgroup_end or c"GOMP_taskgroup_end";
-    taskwait_depend by wait, place: taskwait_depend or c"GOMP_taskwait_depend";
+    other_taskwait by wait, place: taskwait or c"GOMP_taskwait";
+    other_taskgroup_start by at_once, of_caller: taskgroup_start or c"GOMP_taskgroup_start";
+    other_taskgroup_end by wait, of_caller: taskgroup_end or c"GOMP_taskgroup_end";
+    other_taskwait_depend by wait, place: taskwait_depend or c"GOMP_taskwait_depend";
     other_single_copy_start by wait, of_caller: single_copy_start or c"GOMP_single_copy_start";
-    ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
+    other_ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
     critical_start by lock, of_caller: critical_start or c"GOMP_critical_start";
     critical_name_start by lock, of_caller: critical_name_start or c"GOMP_critical_name_start";
     atomic_start by lock, of_caller: atomic_start or c"GOMP_atomic_start";
+}
+
+/// A call that doesn't wait.
+unsafe fn at_once(_: *mut Thread, _: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    real()
+}
+
+/// The same for members of a gathered team.
+macro_rules! gathered {
+    ($($name:ident or $other:ident, |$me:ident, $argument:ident| $answer:expr;)*) => {
+        $(
+            pub unsafe extern "C" fn $name($argument: *mut c_void, caller: usize) -> *mut c_void {
+                // SAFETY: this thread's own state; the program's own argument, if it has one.
+                unsafe {
+                    match gather::around(thread()) {
+                        Some($me) => $answer,
+                        None => return $other($argument, caller),
+                    }
+                }
+                null_mut()
+            }
+        )*
+    };
+}
+
+gathered! {
+    taskwait or other_taskwait, |me, _argument| gathered::taskwait(me);
+    taskwait_depend or other_taskwait_depend,
+        |me, argument| gathered::await_needs(me, &Needs::of(argument.cast_const().cast()));
+    taskgroup_start or other_taskgroup_start, |me, _argument| gathered::group_start(me);
+    taskgroup_end or other_taskgroup_end, |me, _argument| gathered::group_end(me);
+    ordered_start or other_ordered_start, |me, _argument| gather::loops::await_turn(me);
 }
 
 /// The calling thread waits for what another one of its team hands on, if it isn't the first to come.
@@ -114,4 +151,34 @@ pub unsafe extern "C" fn single_copy_start(argument: *mut c_void, caller: usize)
             None => other_single_copy_start(argument, caller),
         }
     }
+}
+
+/// Nothing to the runtime.
+pub unsafe extern "C" fn find_taskyield(caller: usize) -> usize {
+    let this = thread();
+    // SAFETY: this thread's own state.
+    unsafe {
+        if gather::around(this).is_some() {
+            return gathered::taskyield as *const () as usize;
+        }
+        let real = place(this, caller).and_then(|(runtime, _)| runtime.taskyield);
+        real.map_or(yields_nothing as *const () as usize, |real| real as *const () as usize)
+    }
+}
+
+extern "C" fn yields_nothing() {}
+
+/// A task that a member creates, as the compiler hands it over.
+pub fn new(
+    body: Body,
+    data: *mut c_void,
+    copy: *mut c_void,
+    (size, alignment): (i64, i64),
+    may_wait: bool,
+    is_final: bool,
+) -> New {
+    // SAFETY: the compiler's own function, or null.
+    let copy = unsafe { symbols::function::<Copy>(copy.expose_provenance()) };
+    let (size, alignment) = (size.max(0) as usize, alignment.max(1) as usize);
+    New { body, data, copy, size, alignment, may_wait, is_final, needs: Needs::NONE, part: None }
 }

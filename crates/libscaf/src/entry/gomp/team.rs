@@ -2,6 +2,7 @@
 
 use crate::link::pages;
 use crate::program::promise::note;
+use crate::region::mechanisms::gather::chosen::Chosen;
 use crate::region::mechanisms::gather::{self, work};
 use crate::region::place::{asked, virtualised_around};
 use crate::region::thread::thread;
@@ -43,6 +44,8 @@ answers! {
     get_num_threads() => num_threads or c"omp_get_num_threads" or 1,
         |_this, frame| frame.parts.count() as c_int, gathered |me| work::size(me);
     in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_this, _frame| 1, gathered |_me| 1;
+    in_final() => in_final or c"omp_in_final" or 0, |_this, _frame| 0,
+        gathered |me| c_int::from(me.task.get().is_final);
     get_level() => level or c"omp_get_level" or 0, |_this, _frame| 1, gathered |me| work::level(me);
     get_active_level() => active_level or c"omp_get_active_level" or 0, |_this, _frame| 1, gathered |_me| 1;
     get_team_size(level) => team_size or c"omp_get_team_size" or -1, |_this, frame| match level {
@@ -77,6 +80,11 @@ pub unsafe extern "C" fn set_num_threads(threads: c_int, caller: usize) {
 pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
     if dynamic == 0 {
         note(fact::SET_DYNAMIC_OFF);
+    }
+    // SAFETY: this thread's own state.
+    if let Some(me) = unsafe { gather::around(thread()) } {
+        let dynamic = c_int::from(dynamic != 0);
+        return me.chosen.set(Chosen { dynamic, ..me.chosen.get() });
     }
     if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.set_dynamic) {
         // SAFETY: the program's own argument.

@@ -56,10 +56,8 @@ pub fn run(
         for _ in 0..repetitions {
             let private = Private::configured("equi", "count_load = false", interrupt)?;
             let mut recipe = Recipe::new(path.clone(), vec![members.to_string().into()]);
-            let changes: [Change; 2] = [
-                ("SCAF_MAX", Some(contexts.to_string().into())),
-                ("SCAF_GATHER", folds.then(|| "0".into())),
-            ];
+            let changes: [Change; 2] =
+                [("SCAF_MAX", Some(contexts.to_string().into())), ("SCAF_GATHER", folds.then(|| "0".into()))];
             recipe.environment = private.environment(PROBE, 1);
             recipe.environment.extend(changes);
             let outcome = Child::start(&recipe)?.success(&recipe.program, CAP_S, interrupt)?;

@@ -1,9 +1,12 @@
 //! A gathered region from its beginning to its end, as its master has it.
 
+use super::chosen::Chosen;
+use super::current::Current;
 use super::inner::Inner;
+use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
-use super::turns::{go_home, start, wait};
-use super::{carriers, stacks, storage};
+use super::turns::{go_home, meet, start, wait};
+use super::{carriers, forbids, pool, stacks, storage};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -12,11 +15,21 @@ use crate::sys::arch::{self, Context};
 use crate::sys::thread::{PROGRAM_AT, REGION_AT, part_of};
 use core::ptr::null;
 use scaf_team::gather::crew::Until;
-use scaf_team::gather::shares::Came;
+use scaf_team::gather::shares::{Came, Hand, Loop};
 
 /// The state of the thread whose storage this is, which sleeps.
 unsafe fn state_in(storage: usize) -> (*mut Thread, *mut Master) {
     (part_of::<Thread, REGION_AT>(storage), part_of::<Master, PROGRAM_AT>(storage))
+}
+
+/// The loop or the sections that a region begins with.
+fn first_share(me: &Member, kind: &Kind) -> Option<Loop> {
+    match *kind {
+        Kind::Loop(whole) => Some(whole),
+        Kind::AskedLoop(whole) => Some(Loop { rule: me.chosen.get().rule(), ..whole }),
+        Kind::Sections(count) => Some(Loop::sections(count.into())),
+        Kind::Plain | Kind::Reductions | Kind::Opened => None,
+    }
 }
 
 /// Runs a region as its master.
@@ -29,6 +42,8 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
             member.number.set(number as u32);
             member.share.set(first);
+            member.hand.set(Hand::NOTHING);
+            member.task.set(Current::MEMBERS);
             member.inner.set(null());
             member.most.set(natural());
             *member.context.get() = if number == 0 {
@@ -45,10 +60,18 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
                 Context::fresh(end, storage, start)
             };
         }
-        if let Kind::Loop(whole) = &region.kind {
+        TEAM.has_tasks.set(forbids::has_tasks());
+        if TEAM.has_tasks.get() {
+            pool::begin();
+        }
+        if forbids::asks_chosen() {
+            let chosen = Chosen::of(region.code.runtime);
+            MEMBERS.iter().take(size as usize).for_each(|member| member.chosen.set(chosen));
+        }
+        if let Some(whole) = MEMBERS.first().and_then(|me| first_share(me, &region.kind)) {
             let first = first.wrapping_add(1);
             MEMBERS.iter().take(size as usize).for_each(|member| member.share.set(first));
-            let _: Came = SHARES.come(first, whole);
+            let _: Came = SHARES.come(first, &whole);
         }
         let Some(me) = MEMBERS.first() else { return };
         me.carrier.set(Some(carriers::begin(region)));
@@ -58,6 +81,9 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         }
         (*this).member = (&raw const *me).cast();
         (region.work.run)(region.work.data);
+        if TEAM.has_tasks.get() {
+            meet(me);
+        }
         (*this).member = null();
         go_home(me);
         wait(me, Until::Joined);
@@ -77,10 +103,14 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
 pub unsafe fn inner(me: &'static Member, region: &Region) {
     // SAFETY: the program's own function and data; the caller runs the member.
     unsafe {
-        let whole = if let Kind::Loop(whole) = region.kind { Some(whole) } else { None };
-        let inner = Inner::new(me.inner.get(), whole);
+        let inner = Inner::new(me.inner.get(), first_share(me, &region.kind));
         let before = me.inner.replace(&raw const inner);
-        (region.work.run)(region.work.data);
+        let run = || (region.work.run)(region.work.data);
+        if TEAM.has_tasks.get() {
+            in_inner(me, run)
+        } else {
+            run()
+        }
         me.inner.set(before);
     }
 }

@@ -1,17 +1,19 @@
 //! What forbids gathering a program: functions that one of its modules calls, found in the tables by which
 //! the dynamic linker binds them ([`calls`]).
 
+use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
 use crate::sys::errno::keeping_errno;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, with_exposed_provenance};
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use scaf_proto::report::{NAME_BYTES, ReportPage};
-use scaf_team::gather::calls;
+use scaf_team::gather::calls::{self, says};
 
-/// What is known: how many modules there were, plus one, and whether nothing was found.
+/// What is known: how many modules there were, plus one, and what their calls say, from bit [`SAID`] on.
 static LOOKED: AtomicU32 = AtomicU32::new(0);
-const CLEAN: u32 = 1 << 31;
+const SAID: u32 = 24;
+const MODULES: u32 = (1 << SAID) - 1;
 
 /// The function that was found, as far as it fits.
 struct Name([AtomicU8; NAME_BYTES]);
@@ -31,19 +33,38 @@ pub fn tell(page: &ReportPage) {
     page.set_forbids(&name);
 }
 
-/// Whether nothing in the process forbids it. Looks again where libraries have come.
+/// Whether nothing in the process forbids it for regions of that runtime. Looks again where libraries have
+/// come.
 #[inline(always)]
-pub fn nothing() -> bool {
-    let now = modules::met().wrapping_add(1) & !CLEAN;
+pub fn nothing(runtime: &Runtime) -> bool {
+    let now = modules::met().wrapping_add(1) & MODULES;
     let known = LOOKED.load(Ordering::Relaxed);
-    if known & !CLEAN == now && modules::NEWS.load(Ordering::Relaxed) == 0 {
-        return known & CLEAN != 0;
+    if known & MODULES == now && modules::NEWS.load(Ordering::Relaxed) == 0 {
+        return permits(known >> SAID, runtime);
     }
-    let mut clean = true;
+    let mut said = 0u32;
     // SAFETY: `look` has the type that is wanted.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut clean).cast()) };
-    LOOKED.store(now | if clean { CLEAN } else { 0 }, Ordering::Relaxed);
-    clean
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut said).cast()) };
+    LOOKED.store(now | said << SAID, Ordering::Relaxed);
+    permits(said, runtime)
+}
+
+/// A region of gcc's within one of LLVM's, or the other way round, is another runtime's.
+fn permits(said: u32, runtime: &Runtime) -> bool {
+    let both = says::GOMP | says::KMPC;
+    said & says::FORBIDDEN == 0 && said & both != both && (said & says::KMPC == 0 || runtime.is_llvms())
+}
+
+/// Whether the program may create tasks.
+#[inline(always)]
+pub fn has_tasks() -> bool {
+    LOOKED.load(Ordering::Relaxed) >> SAID & says::TASKS != 0
+}
+
+/// Whether the program may ask what it has chosen, or have loops by that schedule.
+#[inline(always)]
+pub fn asks_chosen() -> bool {
+    LOOKED.load(Ordering::Relaxed) >> SAID & says::CHOSEN != 0
 }
 
 /// Entries of the table of a module's dynamic linking that are needed.
@@ -60,7 +81,7 @@ struct Relocation {
     addend: i64,
 }
 
-unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut c_void) -> c_int {
+unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, said: *mut c_void) -> c_int {
     // SAFETY: glibc hands in its own structure and our own out-parameter; a module's tables are as the
     // dynamic linker has used them itself.
     unsafe {
@@ -72,8 +93,9 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut 
                     continue;
                 }
                 let name = CStr::from_ptr(dynamic.names.add(symbol.st_name as usize)).to_bytes();
-                if calls::forbid(name) {
-                    *clean.cast::<bool>() = false;
+                let said = said.cast::<u32>();
+                *said |= calls::say(name);
+                if *said & says::FORBIDDEN != 0 {
                     NAME.keep(name);
                     return 1;
                 }

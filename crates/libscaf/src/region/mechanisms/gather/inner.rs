@@ -1,7 +1,7 @@
 //! Regions within a gathered one: in each, a member is alone.
 
 use core::cell::Cell;
-use scaf_team::gather::shares::{Came, Loop, Shares};
+use scaf_team::gather::shares::{Came, Hand, Loop, Shares};
 
 /// A region within a gathered one, whose team is one thread.
 pub struct Inner {
@@ -10,12 +10,15 @@ pub struct Inner {
     /// Its one open loop.
     share: Shares<1>,
     number: Cell<u32>,
+    /// What the member has of it.
+    hand: Cell<Hand>,
 }
 
 impl Inner {
     /// Of the region `outer`, begun with a loop or without.
     pub fn new(outer: *const Inner, whole: Option<Loop>) -> Inner {
-        let inner = Inner { outer, share: Shares::new(), number: Cell::new(0) };
+        let inner =
+            Inner { outer, share: Shares::new(), number: Cell::new(0), hand: Cell::new(Hand::NOTHING) };
         if let Some(whole) = whole {
             inner.open(&whole);
         }
@@ -29,11 +32,15 @@ impl Inner {
             self.share.leave(self.number.get(), 1);
         }
         self.number.set(self.number.get().wrapping_add(1));
+        self.hand.set(Hand::NOTHING);
         let _: Came = self.share.come(self.number.get(), whole);
     }
 
     /// The next chunk of the open loop.
     pub fn deal(&self) -> Option<(u64, u64)> {
-        self.share.deal(self.number.get(), 1)
+        let mut hand = self.hand.get();
+        let dealt = self.share.deal(self.number.get(), (0, 1), &mut hand);
+        self.hand.set(hand);
+        dealt
     }
 }

@@ -11,10 +11,17 @@
 
 mod begin;
 mod carriers;
+pub mod chosen;
+mod current;
 mod forbids;
 mod inner;
+pub mod loops;
+pub mod needs;
+mod pool;
 mod stacks;
 pub mod storage;
+pub mod taskloop;
+pub mod tasks;
 mod team;
 mod turns;
 pub mod work;
@@ -79,7 +86,7 @@ unsafe fn obstacle(
 ) -> Result<Readiness, Obstacle> {
     let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
     no(Obstacle::Size, !(2..=MOST as u32).contains(&size))?;
-    no(Obstacle::Entry, !matches!(region.kind, Kind::Plain | Kind::Loop(_)))?;
+    no(Obstacle::Entry, matches!(region.kind, Kind::Reductions | Kind::Opened))?;
     no(Obstacle::Masters, !one_master())?;
     no(Obstacle::Sleeps, note.is_never_gathered())?;
     is_possible(region.code.runtime)?;
@@ -119,8 +126,8 @@ fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
     no(Obstacle::Stacks, settings.own_stacks)?;
     no(Obstacle::Bound, settings.bound)?;
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)?;
-    no(Obstacle::Calls, !forbids::nothing())?;
-    no(Obstacle::Nested, !one_level())
+    no(Obstacle::Calls, !forbids::nothing(runtime))?;
+    no(Obstacle::Nested, !one_level() || chosen::wants_nesting())
 }
 
 /// Runs a region with a gathered team.
@@ -144,5 +151,6 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
 /// After a fork, in the child.
 pub fn after_fork() {
     storage::after_fork();
+    pool::after_fork();
     carriers::after_fork();
 }

@@ -1,5 +1,7 @@
 //! The one team that is gathered at a time: a program with several masters isn't gathered.
 
+use super::chosen::Chosen;
+use super::current::Current;
 use super::inner::Inner;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;
@@ -9,7 +11,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_team::gather::crew::Crew;
-use scaf_team::gather::shares::Shares;
+use scaf_team::gather::shares::{Hand, Shares};
 
 /// Members of the largest team that is gathered.
 pub const MOST: usize = 64;
@@ -26,6 +28,12 @@ pub struct Member {
     pub carrier: Cell<Option<&'static Carrier>>,
     /// The share that it came to last.
     pub share: Cell<u32>,
+    /// What it has of it.
+    pub hand: Cell<Hand>,
+    /// What the program has chosen, if it may ask for that.
+    pub chosen: Cell<Chosen>,
+    /// The task that it runs.
+    pub task: Cell<Current>,
     /// The innermost region within the region that it is in.
     pub inner: Cell<*const Inner>,
     /// What it answers for `omp_get_max_threads`.
@@ -41,12 +49,19 @@ pub struct Team {
     pub data: Cell<*mut c_void>,
     /// The share that all members came to last before the region.
     pub share: Cell<u32>,
+    /// Whether the program may create tasks.
+    pub has_tasks: Cell<bool>,
 }
 
 // SAFETY: written by the master before the crew begins.
 unsafe impl Sync for Team {}
 
-pub static TEAM: Team = Team { body: Cell::new(None), data: Cell::new(null_mut()), share: Cell::new(0) };
+pub static TEAM: Team = Team {
+    body: Cell::new(None),
+    data: Cell::new(null_mut()),
+    share: Cell::new(0),
+    has_tasks: Cell::new(false),
+};
 
 impl Member {
     const fn new() -> Member {
@@ -55,6 +70,9 @@ impl Member {
             number: Cell::new(0),
             carrier: Cell::new(None),
             share: Cell::new(0),
+            hand: Cell::new(Hand::NOTHING),
+            chosen: Cell::new(Chosen::UNKNOWN),
+            task: Cell::new(Current::MEMBERS),
             inner: Cell::new(null()),
             most: Cell::new(0),
         }

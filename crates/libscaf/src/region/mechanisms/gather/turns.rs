@@ -1,5 +1,6 @@
 //! How members start, wait, change and end.
 
+use super::pool::{left, run_any, with};
 use super::team::{CREW, Carrier, MEMBERS, Member, TEAM, around, was_idle};
 use crate::region::thread::thread;
 use crate::sys::arch::{self, switch};
@@ -25,6 +26,9 @@ pub unsafe extern "C" fn start(said: usize) -> ! {
             if let Some(body) = TEAM.body.get() {
                 body(TEAM.data.get());
             }
+            if TEAM.has_tasks.get() {
+                meet(me);
+            }
             CREW.is_done(me.number.get() as usize, &Futex);
             leave(me);
         }
@@ -49,6 +53,12 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
     while !CREW.is_met(until) {
         // SAFETY: the caller runs the member.
         unsafe {
+            if CREW.offers(until) {
+                leave_surplus(me);
+                if run_any(me) {
+                    continue;
+                }
+            }
             let Some(carrier) = me.carrier.get() else { return };
             let number = me.number.get() as usize;
             if !CREW.is_surplus(carrier.number())
@@ -60,6 +70,63 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
                 idle(me, carrier, until);
             }
         }
+    }
+}
+
+/// Has the member on another carrier if its own isn't wanted any more.
+#[inline]
+pub unsafe fn leave_surplus(me: &'static Member) {
+    if let Some(carrier) = me.carrier.get()
+        && CREW.is_surplus(carrier.number())
+    {
+        let number = me.number.get() as usize;
+        CREW.waits(number, Until::Turn);
+        carrier.has_changed();
+        // SAFETY: the caller runs the member.
+        unsafe { settle(switch(me.context.get(), carrier.home(), number)) }
+    }
+}
+
+/// Waits for all members, and until all tasks are over.
+#[inline(always)]
+pub unsafe fn meet(me: &'static Member) {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        match CREW.arrive() {
+            Some(word) => wait(me, Until::Passed(word)),
+            None => {
+                if left() != 0 {
+                    finish_tasks(me);
+                }
+                CREW.pass(&Futex);
+            }
+        }
+    }
+}
+
+/// The last member at a barrier: sees that all tasks are done.
+#[cold]
+unsafe fn finish_tasks(me: &'static Member) {
+    while left() != 0 {
+        // SAFETY: the caller runs the member.
+        unsafe {
+            leave_surplus(me);
+            if !run_any(me) {
+                wait_for(me, || with(|tasks| tasks.left() == 0 || tasks.ready() != 0));
+            }
+        }
+    }
+}
+
+/// Waits until `is_met` says so. Whoever changes that says so to the crew.
+pub unsafe fn wait_for(me: &'static Member, is_met: impl Fn() -> bool) {
+    while !is_met() {
+        let until = CREW.listen();
+        if !is_met() {
+            // SAFETY: the caller runs the member.
+            unsafe { wait(me, until) }
+        }
+        CREW.unlisten();
     }
 }
 
@@ -116,7 +183,7 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
     // SAFETY: the caller runs the member.
     unsafe {
         for _ in 0..SPINS {
-            if CREW.is_met(until) {
+            if CREW.is_met(until) || CREW.offers(until) {
                 was_idle(arch::ticks().wrapping_sub(since));
                 return;
             }
@@ -129,7 +196,7 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
             spin_loop();
         }
         let found = CREW.nap(&Futex, NAP_MS, || {
-            if CREW.is_met(until) || CREW.is_surplus(carrier.number()) {
+            if CREW.is_met(until) || CREW.offers(until) || CREW.is_surplus(carrier.number()) {
                 return Some(None);
             }
             CREW.take(carrier.number(), number).map(Some)

@@ -2,24 +2,19 @@
 //!
 //! Each function is the answer to an entry point of the runtime for a member.
 
+use super::tasks::end_inner;
 use super::team::{CREW, Member, SHARES, around};
-use super::turns::{give_turn, wait};
+use super::turns::{give_turn, meet};
 use crate::region::thread::thread;
-use crate::sys::futex::Futex;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut};
-use scaf_team::gather::crew::Until;
-use scaf_team::gather::shares::{Came, Loop, Rule};
+use scaf_team::gather::shares::{Came, Hand, Loop, Rule};
 
 /// Waits for all members.
 #[inline(always)]
 pub unsafe fn barrier(me: &'static Member) {
-    if me.inside().is_none()
-        && let Some(word) = CREW.arrive(&Futex)
-    {
-        // SAFETY: the caller runs the member.
-        unsafe { wait(me, Until::Passed(word)) }
-    }
+    // SAFETY: the caller runs the member.
+    unsafe { if me.inside().is_none() { meet(me) } else { end_inner(me) } }
 }
 
 /// Comes to the next share; whether it is the first to come.
@@ -30,6 +25,7 @@ unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
     }
     let number = me.share.get().wrapping_add(1);
     me.share.set(number);
+    me.hand.set(Hand::NOTHING);
     loop {
         match SHARES.come(number, whole) {
             Came::First => return true,
@@ -49,7 +45,12 @@ fn leave(me: &Member) {
 fn deal(me: &Member) -> Option<(u64, u64)> {
     match me.inside() {
         Some(inner) => inner.deal(),
-        None => SHARES.deal(me.share.get(), CREW.size()),
+        None => {
+            let mut hand = me.hand.get();
+            let dealt = SHARES.deal(me.share.get(), (me.number.get(), CREW.size()), &mut hand);
+            me.hand.set(hand);
+            dealt
+        }
     }
 }
 
@@ -152,7 +153,8 @@ starts! {
     start_guided, start_ull_guided: Guided;
 }
 
-unsafe fn begin(whole: Loop, first: *mut c_void, last: *mut c_void) -> bool {
+/// A member begins a loop; whether there is a chunk for it.
+pub unsafe fn begin(whole: Loop, first: *mut c_void, last: *mut c_void) -> bool {
     // SAFETY: the caller is a member, and runs itself.
     unsafe {
         let Some(me) = around(thread()) else { return false };

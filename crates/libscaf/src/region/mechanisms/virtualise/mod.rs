@@ -82,7 +82,7 @@ pub fn is_independent(region: &Region) -> bool {
     // SAFETY: this thread's own state.
     let has_post = unsafe { ((*master()).slot as usize).wrapping_sub(1) < SLOTS };
     has_post
-        && matches!(region.kind, Kind::Plain | Kind::Loop(_))
+        && matches!(region.kind, Kind::Plain | Kind::Loop(_) | Kind::AskedLoop(_))
         && pages::grant().is_independent(region.work.body as usize as u64)
         && is_possible(region.code.runtime)
 }

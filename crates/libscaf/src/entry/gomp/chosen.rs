@@ -1,0 +1,98 @@
+//! What a program asks and says about its choices for regions: passed on, but for members of gathered teams.
+
+use crate::region::mechanisms::gather::{self, chosen};
+use crate::region::thread::thread;
+use crate::runtimes::entries::Runtime;
+use crate::runtimes::lookup;
+use crate::sys::symbols;
+use core::ffi::c_int;
+
+fn runtime_of(caller: usize) -> Option<&'static Runtime> {
+    lookup::of(caller).map(|code| code.runtime)
+}
+
+macro_rules! questions {
+    ($($name:ident => $real:ident or $symbol:literal, $field:ident;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(caller: usize) -> c_int {
+                // SAFETY: this thread's own state; the symbol is that function's, which takes nothing.
+                unsafe {
+                    if let Some(me) = gather::around(thread()) {
+                        return me.chosen.get().$field;
+                    }
+                    let real = runtime_of(caller).and_then(|runtime| runtime.$real);
+                    real.or_else(|| symbols::next($symbol)).map_or(0, |real| real())
+                }
+            }
+        )*
+    };
+}
+
+questions! {
+    get_dynamic => get_dynamic or c"omp_get_dynamic", dynamic;
+    get_nested => nested or c"omp_get_nested", nested;
+    get_max_active_levels => max_active_levels or c"omp_get_max_active_levels", levels;
+}
+
+macro_rules! choices {
+    ($($name:ident, $fortran:ident => $real:ident or $symbol:literal;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(choice: c_int, caller: usize) {
+                // SAFETY: this thread's own state; the symbol is that function's.
+                unsafe {
+                    if let Some(me) = gather::around(thread()) {
+                        return chosen::$real(me, choice);
+                    }
+                    let real = runtime_of(caller).and_then(|runtime| runtime.$name);
+                    if let Some(real) = real.or_else(|| symbols::next($symbol)) {
+                        real(choice);
+                    }
+                }
+            }
+
+            /// Fortran passes its argument by address.
+            pub unsafe extern "C" fn $fortran(choice: *const i32, caller: usize) {
+                // SAFETY: Fortran's calling convention.
+                unsafe { $name(*choice, caller) }
+            }
+        )*
+    };
+}
+
+choices! {
+    set_nested, set_nested_fortran => set_nested or c"omp_set_nested";
+    set_max_active_levels, set_max_active_levels_fortran => set_levels or c"omp_set_max_active_levels";
+}
+
+/// Fortran's is the same.
+pub unsafe extern "C" fn get_schedule(kind: *mut c_int, chunk: *mut c_int, caller: usize) {
+    // SAFETY: this thread's own state; the program's own variables.
+    unsafe {
+        if let Some(me) = gather::around(thread()) {
+            (*kind, *chunk) = (me.chosen.get().kind, me.chosen.get().chunk);
+            return;
+        }
+        let real = runtime_of(caller).and_then(|runtime| runtime.get_schedule);
+        if let Some(real) = real.or_else(|| symbols::next(c"omp_get_schedule")) {
+            real(kind, chunk);
+        }
+    }
+}
+
+pub unsafe extern "C" fn set_schedule(kind: c_int, chunk: c_int, caller: usize) {
+    // SAFETY: this thread's own state; the symbol is that function's.
+    unsafe {
+        if let Some(me) = gather::around(thread()) {
+            return chosen::set_schedule(me, kind, chunk);
+        }
+        let real = runtime_of(caller).and_then(|runtime| runtime.set_schedule);
+        if let Some(real) = real.or_else(|| symbols::next(c"omp_set_schedule")) {
+            real(kind, chunk);
+        }
+    }
+}
+
+pub unsafe extern "C" fn set_schedule_fortran(kind: *const i32, chunk: *const i32, caller: usize) {
+    // SAFETY: Fortran's calling convention.
+    unsafe { set_schedule(*kind, *chunk, caller) }
+}

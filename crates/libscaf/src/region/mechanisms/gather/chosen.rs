@@ -1,0 +1,105 @@
+//! What a program chooses for its regions, which the runtime keeps for each task: a member has the master's at
+//! its region's beginning, and what it has chosen itself since then.
+
+use super::team::Member;
+use crate::runtimes::entries::Runtime;
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_team::gather::shares::Rule;
+
+#[derive(Clone, Copy)]
+pub struct Chosen {
+    pub dynamic: c_int,
+    pub nested: c_int,
+    /// Most levels of regions that may have teams.
+    pub levels: c_int,
+    /// The schedule of loops that leave it open.
+    pub kind: c_int,
+    pub chunk: c_int,
+}
+
+/// Levels that newer runtimes allow; older ones have no limit.
+const MOST_LEVELS: c_int = 255;
+/// 1 once a member has asked for regions within that have teams.
+static NESTING: AtomicU32 = AtomicU32::new(0);
+
+impl Chosen {
+    /// Nothing has been asked yet.
+    pub const UNKNOWN: Chosen = Chosen { dynamic: 0, nested: 0, levels: 1, kind: 1, chunk: 0 };
+
+    /// The calling thread's.
+    pub unsafe fn of(runtime: &Runtime) -> Chosen {
+        let Chosen { mut kind, mut chunk, .. } = Chosen::UNKNOWN;
+        let ask = |question: Option<unsafe extern "C" fn() -> c_int>, unknown| {
+            // SAFETY: these take nothing.
+            question.map_or(unknown, |ask| unsafe { ask() })
+        };
+        if let Some(get_schedule) = runtime.get_schedule {
+            // SAFETY: omp_get_schedule fills in two integers.
+            unsafe { get_schedule(&mut kind, &mut chunk) }
+        }
+        let dynamic = ask(runtime.get_dynamic, 0);
+        Chosen {
+            dynamic,
+            nested: ask(runtime.nested, 0),
+            levels: ask(runtime.max_active_levels, 1),
+            kind,
+            chunk,
+        }
+    }
+
+    /// How such loops are dealt out.
+    pub fn rule(&self) -> Rule {
+        const MONOTONIC: c_int = c_int::MIN;
+        const STATIC: c_int = 1;
+        const DYNAMIC: c_int = 2;
+        const GUIDED: c_int = 3;
+        let chunk = u64::try_from(self.chunk).unwrap_or(0);
+        match self.kind & !MONOTONIC {
+            STATIC => Rule::Static(chunk),
+            DYNAMIC => Rule::Dynamic(chunk.max(1)),
+            GUIDED => Rule::Guided(chunk.max(1)),
+            _ => Rule::Static(0),
+        }
+    }
+}
+
+/// Whether a member has asked for regions within that have teams: it has none, and nothing is gathered later.
+pub fn wants_nesting() -> bool {
+    NESTING.load(Ordering::Relaxed) != 0
+}
+
+/// `omp_set_max_active_levels` by a member.
+pub fn set_levels(me: &Member, levels: c_int) {
+    if levels >= 0 {
+        let nested = c_int::from(levels > 1);
+        me.chosen.set(Chosen { levels: levels.min(MOST_LEVELS), nested, ..me.chosen.get() });
+        NESTING.fetch_or(nested as u32, Ordering::Relaxed);
+    }
+}
+
+/// `omp_set_nested` by a member.
+pub fn set_nested(me: &Member, nested: c_int) {
+    let chosen = me.chosen.get();
+    let levels = match (chosen.levels > MOST_LEVELS, nested != 0) {
+        // They are told apart there.
+        (true, _) => chosen.levels,
+        (false, true) => MOST_LEVELS,
+        (false, false) => chosen.levels.min(1),
+    };
+    let nested = c_int::from(nested != 0);
+    me.chosen.set(Chosen { levels, nested, ..chosen });
+    NESTING.fetch_or(nested as u32, Ordering::Relaxed);
+}
+
+/// `omp_set_schedule` by a member.
+pub fn set_schedule(me: &Member, kind: c_int, chunk: c_int) {
+    const AUTO: c_int = 4;
+    let (kind, chunk) = match kind & c_int::MAX {
+        1 => (kind, chunk.max(0)),
+        2 | 3 => (kind, chunk.max(1)),
+        AUTO => (kind, me.chosen.get().chunk),
+        _ => return,
+    };
+    me.chosen.set(Chosen { kind, chunk, ..me.chosen.get() });
+}

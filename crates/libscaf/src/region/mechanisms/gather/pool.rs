@@ -1,0 +1,209 @@
+//! The region's tasks that wait to be run, and room for their data.
+
+use super::current::Current;
+use super::team::{CREW, Member};
+use crate::runtimes::entries::Body;
+use crate::sys::errno::keeping_errno;
+use crate::sys::futex::Futex;
+use crate::sys::lock::Lock;
+use crate::sys::symbols::function;
+use crate::sys::thread::give_way;
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::c_void;
+use core::ptr::{null_mut, with_exposed_provenance_mut};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use scaf_team::gather::tasks::{For, Number, Tasks, Work};
+
+/// Records of tasks and groups: more than twice as many as tasks are ever deferred ([`MOST_DEFERRED`]).
+const RECORDS: usize = 10_240;
+/// Dependences of tasks that aren't over.
+const ENTRIES: usize = 16_384;
+/// Tasks that may be deferred for each member, as the runtime has it: any more are run at once.
+pub const MOST_DEFERRED: u32 = 64;
+
+pub type Table = Tasks<RECORDS, ENTRIES>;
+
+struct Pool(UnsafeCell<Table>);
+// SAFETY: used under the lock only.
+unsafe impl Sync for Pool {}
+static POOL: Pool = Pool(UnsafeCell::new(Tasks::new()));
+static LOCK: Lock = Lock::new();
+/// Tasks that aren't over.
+static LEFT: AtomicU32 = AtomicU32::new(0);
+
+/// Looks at the tasks, or takes one. Members that listen look in this way, too.
+#[inline]
+pub fn with<R>(look: impl FnOnce(&mut Table) -> R) -> R {
+    locked(look).0
+}
+
+/// Adds a task or ends one. Who listened before is told; who does so later sees it.
+#[inline]
+pub fn change<R>(change: impl FnOnce(&mut Table) -> R) -> R {
+    let (result, listens) = locked(change);
+    if listens {
+        CREW.changed(&Futex);
+    }
+    result
+}
+
+/// What was found, and whether a member listened.
+#[inline]
+fn locked<R>(look: impl FnOnce(&mut Table) -> R) -> (R, bool) {
+    let (result, more, listens) = {
+        let _locked = LOCK.take();
+        // SAFETY: this is under the lock, and `look` comes back to nothing here.
+        let table = unsafe { &mut *POOL.0.get() };
+        let before = table.ready();
+        let result = look(table);
+        CREW.offer(table.ready());
+        LEFT.store(table.left(), Ordering::Release);
+        (result, table.ready() > before, CREW.is_listened())
+    };
+    if more {
+        CREW.tell(&Futex);
+    }
+    (result, listens)
+}
+
+/// Tasks that aren't over. Once there are none, what they did is seen.
+#[inline(always)]
+pub fn left() -> u32 {
+    LEFT.load(Ordering::Acquire)
+}
+
+/// A region begins.
+pub fn begin() {
+    with(Table::clear);
+}
+
+/// A task that was taken: its record, what it runs, and its group.
+pub type Taken = (Number, Work, Number);
+
+/// Runs any task that is ready, on the stack of a member that waits at a barrier; whether there was one.
+#[cold]
+#[inline(never)]
+pub unsafe fn run_any(me: &'static Member) -> bool {
+    let Some(taken) = with(|table| table.take(For::Team)) else { return false };
+    // SAFETY: the caller runs the member; it was taken.
+    unsafe { run(me, taken) }
+    change(|table| table.finish(taken.0));
+    true
+}
+
+/// Runs a task that was taken. It is over once the caller has said so.
+pub unsafe fn run(me: &'static Member, (record, work, group): Taken) {
+    let before = me.task.get();
+    let at_once = u32::from(work.is_final);
+    me.task.set(Current { record, group, home: before.home, is_final: work.is_final, at_once });
+    if let Some(carrier) = me.carrier.get() {
+        carrier.has_changed();
+    }
+    // SAFETY: the program's own function, and its data.
+    unsafe {
+        if let Some(body) = function::<Body>(work.body) {
+            body(with_exposed_provenance_mut(work.data));
+        }
+    }
+    me.task.set(before);
+    give_up_large(record);
+}
+
+/// Room for the data of most tasks.
+const ROOM: usize = 192;
+const ALIGNMENT: usize = 64;
+/// Blocks for larger data are kept for the next tasks of their records, up to so many bytes together.
+const KEPT: usize = 1 << 24;
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// Where the data of a record's task lies.
+#[repr(align(64))]
+struct Room {
+    small: UnsafeCell<[u8; ROOM]>,
+    large: Cell<*mut c_void>,
+    bytes: Cell<usize>,
+}
+
+const _: () = assert!(align_of::<Room>() >= ALIGNMENT);
+// SAFETY: a room is used by whoever creates or runs the task of its number.
+unsafe impl Sync for Room {}
+
+static ROOMS: [Room; RECORDS] =
+    [const { Room { small: UnsafeCell::new([0; ROOM]), large: Cell::new(null_mut()), bytes: Cell::new(0) } };
+        RECORDS];
+
+/// Whether a task's data is small.
+pub fn is_small(size: usize, alignment: usize) -> bool {
+    size <= ROOM && alignment <= ALIGNMENT
+}
+
+/// Room for the data of a task; `None` if there is no memory.
+pub fn room(record: Number, size: usize, alignment: usize) -> Option<*mut c_void> {
+    let room = ROOMS.get(record as usize)?;
+    if is_small(size, alignment) {
+        return Some(room.small.get().cast());
+    }
+    let bytes = size.checked_add(alignment)?;
+    if room.bytes.get() < bytes {
+        unmap(room);
+        let block = map(bytes)?;
+        MAPPED.fetch_add(bytes, Ordering::Relaxed);
+        room.large.set(block);
+        room.bytes.set(bytes);
+    }
+    Some(aligned(room.large.get(), alignment))
+}
+
+/// The first address from there on with that alignment.
+pub fn aligned(at: *mut c_void, alignment: usize) -> *mut c_void {
+    let over = at.addr() & alignment.saturating_sub(1);
+    if over == 0 { at } else { at.wrapping_byte_add(alignment.wrapping_sub(over)) }
+}
+
+fn map(bytes: usize) -> Option<*mut c_void> {
+    keeping_errno(|| {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a fresh mapping.
+        let block =
+            unsafe { libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        (block != libc::MAP_FAILED).then_some(block)
+    })
+}
+
+/// Calls `work` with a block of so many bytes, once there is memory for it.
+pub fn on_block(bytes: usize, work: impl FnOnce(*mut c_void)) {
+    let block = loop {
+        match map(bytes) {
+            Some(block) => break block,
+            None => give_way(),
+        }
+    };
+    work(block);
+    // SAFETY: the mapping from above.
+    keeping_errno(|| unsafe { libc::munmap(block, bytes) });
+}
+
+fn unmap(room: &Room) {
+    let (block, bytes) = (room.large.replace(null_mut()), room.bytes.replace(0));
+    if !block.is_null() {
+        MAPPED.fetch_sub(bytes, Ordering::Relaxed);
+        // SAFETY: a mapping of ours, which nobody uses.
+        keeping_errno(|| unsafe { libc::munmap(block, bytes) });
+    }
+}
+
+/// The record's task is over: its block may be one too many to be kept.
+fn give_up_large(record: Number) {
+    if let Some(room) = ROOMS.get(record as usize)
+        && room.bytes.get() != 0
+        && MAPPED.load(Ordering::Relaxed) > KEPT
+    {
+        unmap(room);
+    }
+}
+
+/// After a fork, in the child.
+pub fn after_fork() {
+    LOCK.after_fork();
+    with(Table::clear);
+}

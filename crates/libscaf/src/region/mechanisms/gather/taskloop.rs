@@ -1,0 +1,74 @@
+//! Loops whose iterations are dealt out as tasks.
+
+use super::tasks::{New, create, group_end, group_start};
+use super::team::{CREW, Member};
+
+/// Of the flags of such a loop: it counts up, its count is iterations in a task, it doesn't wait for its
+/// tasks, and each has as many iterations as said.
+const UP: u32 = 1 << 8;
+const GRAIN: u32 = 1 << 9;
+const NO_GROUP: u32 = 1 << 11;
+const STRICT: u32 = 1 << 14;
+
+/// The numbers from `start` to `end`, in steps of `step`, as the program has them.
+#[derive(Clone, Copy)]
+pub struct Range {
+    pub start: u64,
+    pub end: u64,
+    pub step: u64,
+    /// Whether they are signed; else the flags say which way it counts.
+    pub signed: bool,
+}
+
+impl Range {
+    /// How many numbers.
+    fn count(&self, flags: u32) -> u64 {
+        use scaf_team::gather::shares::{Loop, Rule};
+        if self.signed {
+            Loop::signed(self.start as i64, self.end as i64, self.step as i64, Rule::Static(0)).count
+        } else {
+            Loop::unsigned(flags & UP != 0, self.start, self.end, self.step, Rule::Static(0)).count
+        }
+    }
+}
+
+/// A member creates the tasks of a loop. `new` is any of them, `wanted` their number or size, 0 for none.
+pub unsafe fn taskloop(me: &'static Member, new: &New, flags: u32, wanted: u64, range: Range) {
+    let count = range.count(flags);
+    if count == 0 {
+        return;
+    }
+    // All but the first `more` tasks have `each` iterations, those have one more; the last one has the rest.
+    let (tasks, each, more) = if flags & GRAIN != 0 && flags & STRICT != 0 {
+        let grain = wanted.max(1);
+        (count.div_ceil(grain), grain, 0)
+    } else {
+        let tasks = if flags & GRAIN != 0 {
+            count.checked_div(wanted.max(1)).unwrap_or(1)
+        } else if wanted == 0 {
+            CREW.size().into()
+        } else {
+            wanted
+        };
+        let tasks = if me.inside().is_some() && flags & GRAIN == 0 && wanted == 0 { 1 } else { tasks };
+        let tasks = tasks.clamp(1, count);
+        (tasks, count.checked_div(tasks).unwrap_or(count), count.checked_rem(tasks).unwrap_or(0))
+    };
+    let grouped = flags & NO_GROUP == 0;
+    if grouped {
+        group_start(me);
+    }
+    let at = |iteration: u64| range.start.wrapping_add(iteration.wrapping_mul(range.step));
+    let mut from = 0u64;
+    for task in 0..tasks {
+        let behind = from.saturating_add(each).saturating_add(u64::from(task < more)).min(count);
+        let end = if tasks == 1 && flags & (GRAIN | STRICT) == GRAIN { range.end } else { at(behind) };
+        // SAFETY: the caller runs the member; the program's own task.
+        unsafe { create(me, &New { part: Some([at(from), end]), ..new.clone() }) }
+        from = behind;
+    }
+    if grouped {
+        // SAFETY: as above.
+        unsafe { group_end(me) }
+    }
+}
