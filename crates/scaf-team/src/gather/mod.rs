@@ -3,7 +3,9 @@
 //! (registers, stack, thread-local storage) is the client's.
 //!
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
-//! - [`shares`]: loops, sections and singles, each dealt out once.
+//! - [`shares`]: loops, sections and singles, each dealt out once; [`chunks`]: what LLVM's runtime tells of
+//!   them.
 
+pub mod chunks;
 pub mod crew;
 pub mod shares;

@@ -93,6 +93,8 @@ struct Share {
     next: AtomicU64,
     /// What a `single` hands to the others.
     handed: AtomicU64,
+    /// Iterations whose `ordered` parts are over.
+    in_order: AtomicU64,
 }
 
 const UNUSED: u32 = u32::MAX;
@@ -118,6 +120,7 @@ macro_rules! fresh {
             count: AtomicU64::new(0),
             next: AtomicU64::new(0),
             handed: AtomicU64::new(0),
+            in_order: AtomicU64::new(0),
         }
     };
 }
@@ -166,6 +169,7 @@ impl<const PLACES: usize> Shares<PLACES> {
         share.step.store(whole.step, Ordering::Relaxed);
         share.count.store(whole.count, Ordering::Relaxed);
         share.next.store(0, Ordering::Relaxed);
+        share.in_order.store(0, Ordering::Relaxed);
         share.open.store(number, Ordering::Release);
         Came::First
     }
@@ -174,6 +178,18 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// that isn't in it. `None` if all are dealt out.
     #[inline]
     pub fn deal(&self, number: u32, size: u32) -> Option<(u64, u64)> {
+        let (from, behind) = self.take(number, size)?;
+        let share = self.place(number)?;
+        let start = share.start.load(Ordering::Relaxed);
+        let step = share.step.load(Ordering::Relaxed);
+        let at = |iteration: u64| start.wrapping_add(iteration.wrapping_mul(step));
+        let all = behind == share.count.load(Ordering::Relaxed);
+        Some((at(from), if all { share.end.load(Ordering::Relaxed) } else { at(behind) }))
+    }
+
+    /// The same in iterations: how many lie before the chunk, and before what follows it.
+    #[inline]
+    pub fn take(&self, number: u32, size: u32) -> Option<(u64, u64)> {
         let share = self.place(number)?;
         let count = share.count.load(Ordering::Relaxed);
         let chunk = share.chunk.load(Ordering::Relaxed);
@@ -187,15 +203,24 @@ impl<const PLACES: usize> Shares<PLACES> {
             let size = if guided { rest.div_ceil(u64::from(size.max(1))).max(chunk) } else { chunk };
             let behind = next.wrapping_add(size.min(rest));
             match share.next.compare_exchange(next, behind, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => {
-                    let start = share.start.load(Ordering::Relaxed);
-                    let step = share.step.load(Ordering::Relaxed);
-                    let at = |iteration: u64| start.wrapping_add(iteration.wrapping_mul(step));
-                    let end = if behind == count { share.end.load(Ordering::Relaxed) } else { at(behind) };
-                    return Some((at(next), end));
-                }
+                Ok(_) => return Some((next, behind)),
                 Err(now) => next = now,
             }
+        }
+    }
+
+    /// Whether the `ordered` parts of so many iterations of an open loop are over. What was done in them is
+    /// seen then.
+    #[inline]
+    pub fn is_turn(&self, number: u32, iteration: u64) -> bool {
+        self.place(number).is_none_or(|share| share.in_order.load(Ordering::Acquire) >= iteration)
+    }
+
+    /// Those of further iterations are.
+    #[inline]
+    pub fn pass_turn(&self, number: u32, iterations: u64) {
+        if let Some(share) = self.place(number) {
+            share.in_order.fetch_add(iterations, Ordering::AcqRel);
         }
     }
 
@@ -304,6 +329,20 @@ mod tests {
         shares.leave(1, 2);
         assert_eq!(shares.come(3, &whole), Came::First);
         assert_eq!((shares.deal(3, 2), shares.deal(2, 2)), (Some((1, 2)), Some((1, 2))));
+    }
+
+    #[test]
+    fn ordered_parts_come_in_the_order_of_iterations() {
+        let shares = Shares::<2>::new();
+        let whole = Loop::sections(3);
+        assert_eq!(shares.come(1, &whole), Came::First);
+        assert_eq!(shares.take(1, 2), Some((0, 1)));
+        assert!(shares.is_turn(1, 0) && !shares.is_turn(1, 1));
+        shares.pass_turn(1, 1);
+        assert!(shares.is_turn(1, 1) && !shares.is_turn(1, 2));
+        shares.leave(1, 1);
+        assert_eq!(shares.come(3, &whole), Came::First);
+        assert!(!shares.is_turn(3, 1));
     }
 
     #[test]

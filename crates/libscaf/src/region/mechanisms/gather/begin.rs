@@ -7,9 +7,10 @@ use super::{carriers, stacks, storage};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
-use crate::region::thread::Thread;
+use crate::region::thread::{Thread, thread};
 use crate::sys::arch::{self, Context};
 use crate::sys::thread::{PROGRAM_AT, REGION_AT, part_of};
+use core::ffi::c_int;
 use core::ptr::null;
 use scaf_team::gather::crew::Until;
 use scaf_team::gather::shares::Came;
@@ -31,6 +32,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             member.share.set(first);
             member.inner.set(null());
             member.most.set(natural());
+            member.llvm.begin(number as c_int, storage::number_of(number));
             *member.context.get() = if number == 0 {
                 Context::with_storage(arch::storage())
             } else {
@@ -39,6 +41,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
                 let (its, master) = state_in(storage);
                 (*its).member = (&raw const *member).cast();
                 (*its).runtime = region.code.runtime;
+                (*its).numbers = member.llvm.numbers();
                 (*its).frame = null();
                 (*its).serial = 0;
                 (*master).depth = 1;
@@ -57,6 +60,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             carriers::call(carriers);
         }
         (*this).member = (&raw const *me).cast();
+        (*this).numbers = me.llvm.numbers();
         (region.work.run)(region.work.data);
         (*this).member = null();
         go_home(me);
@@ -80,6 +84,7 @@ pub unsafe fn inner(me: &'static Member, region: &Region) {
         let whole = if let Kind::Loop(whole) = region.kind { Some(whole) } else { None };
         let inner = Inner::new(me.inner.get(), whole);
         let before = me.inner.replace(&raw const inner);
+        (*thread()).numbers = me.llvm.numbers_alone();
         (region.work.run)(region.work.data);
         me.inner.set(before);
     }

@@ -1,17 +1,25 @@
 //! What forbids gathering a program: functions that one of its modules calls, found in the tables by which
 //! the dynamic linker binds them.
 //!
-//! - Of the runtime, whatever isn't answered here for a member ([`ANSWERED`]).
+//! - Of the runtime, whatever isn't answered here for a member ([`ANSWERED`], [`ANSWERED_LLVM`]).
+//! - Calls of both gcc's and LLVM's kind: a region of one within one of the other is another runtime's.
 //! - What depends on the kernel thread: mutexes that the kernel knows the owners of, restartable sequences of
 //!   one's own, and tools that keep something for each thread.
 
+use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, with_exposed_provenance};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Prefixes of the runtimes' functions.
-const RUNTIMES: [&[u8]; 6] = [b"GOMP_", b"omp_", b"__kmpc_", b"kmp_", b"GOACC_", b"acc_"];
+const RUNTIMES: [&[u8]; 10] =
+    [GCCS, b"omp_", LLVMS, b"__kmp_", b"kmp_", b"kmpc_", b"ompc_", b"GOACC_", b"acc_", b"__tgt_"];
+/// Of those that only code of gcc's, or of LLVM's compilers, calls.
+const GCCS: &[u8] = b"GOMP_";
+const LLVMS: &[u8] = b"__kmpc_";
+/// Whose names are many; all of them are answered.
+const LLVMS_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
@@ -93,6 +101,57 @@ const ANSWERED: [&[u8]; 75] = [
     b"omp_unset_nest_lock",
 ];
 
+/// The same for LLVM's runtime.
+const ANSWERED_LLVM: [&[u8]; 47] = [
+    b"__kmpc_barrier",
+    b"__kmpc_begin",
+    b"__kmpc_copyprivate",
+    b"__kmpc_critical",
+    b"__kmpc_critical_with_hint",
+    b"__kmpc_dispatch_deinit",
+    b"__kmpc_dispatch_fini_4",
+    b"__kmpc_dispatch_fini_4u",
+    b"__kmpc_dispatch_fini_8",
+    b"__kmpc_dispatch_fini_8u",
+    b"__kmpc_dispatch_init_4",
+    b"__kmpc_dispatch_init_4u",
+    b"__kmpc_dispatch_init_8",
+    b"__kmpc_dispatch_init_8u",
+    b"__kmpc_dispatch_next_4",
+    b"__kmpc_dispatch_next_4u",
+    b"__kmpc_dispatch_next_8",
+    b"__kmpc_dispatch_next_8u",
+    b"__kmpc_end",
+    b"__kmpc_end_critical",
+    b"__kmpc_end_masked",
+    b"__kmpc_end_master",
+    b"__kmpc_end_ordered",
+    b"__kmpc_end_reduce",
+    b"__kmpc_end_reduce_nowait",
+    b"__kmpc_end_serialized_parallel",
+    b"__kmpc_end_single",
+    b"__kmpc_flush",
+    b"__kmpc_for_static_fini",
+    b"__kmpc_for_static_init_4",
+    b"__kmpc_for_static_init_4u",
+    b"__kmpc_for_static_init_8",
+    b"__kmpc_for_static_init_8u",
+    b"__kmpc_fork_call",
+    b"__kmpc_fork_call_if",
+    b"__kmpc_global_thread_num",
+    b"__kmpc_masked",
+    b"__kmpc_master",
+    b"__kmpc_ordered",
+    b"__kmpc_push_num_threads",
+    b"__kmpc_reduce",
+    b"__kmpc_reduce_nowait",
+    b"__kmpc_serialized_parallel",
+    b"__kmpc_single",
+    b"__kmpc_threadprivate_cached",
+    b"__kmpc_threadprivate_register",
+    b"__kmpc_threadprivate_register_vec",
+];
+
 /// Other functions that forbid it. Sorted.
 const FORBIDDEN: [&[u8]; 8] = [
     b"__asan_init",
@@ -105,23 +164,40 @@ const FORBIDDEN: [&[u8]; 8] = [
     b"pthread_mutexattr_setrobust",
 ];
 
-/// What is known: how many modules there were, plus one, and whether nothing was found.
+/// What is known: how many modules there were, plus one, and what was found.
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 const CLEAN: u32 = 1 << 31;
+const CALLS_LLVMS: u32 = 1 << 30;
+const FOUND: u32 = CLEAN | CALLS_LLVMS;
 
-/// Whether nothing in the process forbids it. Looks again where libraries have come.
+/// What is found by looking.
+#[derive(Default)]
+struct Found {
+    forbidden: bool,
+    calls_gccs: bool,
+    calls_llvms: bool,
+}
+
+/// Whether nothing in the process forbids it for regions of that runtime. Looks again where libraries have
+/// come.
 #[inline(always)]
-pub fn nothing() -> bool {
-    let now = modules::met().wrapping_add(1) & !CLEAN;
+pub fn nothing(runtime: &Runtime) -> bool {
+    let now = modules::met().wrapping_add(1) & !FOUND;
     let known = LOOKED.load(Ordering::Relaxed);
-    if known & !CLEAN == now && modules::NEWS.load(Ordering::Relaxed) == 0 {
-        return known & CLEAN != 0;
+    if known & !FOUND == now && modules::NEWS.load(Ordering::Relaxed) == 0 {
+        return permits(known, runtime);
     }
-    let mut clean = true;
+    let mut found = Found::default();
     // SAFETY: `look` has the type that is wanted.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut clean).cast()) };
-    LOOKED.store(now | if clean { CLEAN } else { 0 }, Ordering::Relaxed);
-    clean
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+    let clean = !found.forbidden && !(found.calls_gccs && found.calls_llvms);
+    let found = if clean { CLEAN } else { 0 } | if found.calls_llvms { CALLS_LLVMS } else { 0 };
+    LOOKED.store(now | found, Ordering::Relaxed);
+    permits(found, runtime)
+}
+
+fn permits(found: u32, runtime: &Runtime) -> bool {
+    found & CLEAN != 0 && (found & CALLS_LLVMS == 0 || runtime.is_llvms())
 }
 
 /// Entries of the table of a module's dynamic linking that are needed.
@@ -138,11 +214,12 @@ struct Relocation {
     addend: i64,
 }
 
-unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut c_void) -> c_int {
+unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
     // SAFETY: glibc hands in its own structure and our own out-parameter; a module's tables are as the
     // dynamic linker has used them itself.
     unsafe {
         let Some(dynamic) = tables(&*about) else { return 0 };
+        let found = &mut *found.cast::<Found>();
         for (first, count) in dynamic.tables {
             for number in 0..count {
                 let symbol = &*dynamic.symbols.add(((*first.add(number)).info >> 32) as usize);
@@ -151,9 +228,11 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut 
                 }
                 let name = CStr::from_ptr(dynamic.names.add(symbol.st_name as usize)).to_bytes();
                 if is_forbidden(name) {
-                    *clean.cast::<bool>() = false;
+                    found.forbidden = true;
                     return 1;
                 }
+                found.calls_gccs |= name.starts_with(GCCS);
+                found.calls_llvms |= name.starts_with(LLVMS);
             }
         }
         0
@@ -161,7 +240,9 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, clean: *mut 
 }
 
 fn is_forbidden(name: &[u8]) -> bool {
-    if RUNTIMES.iter().any(|prefix| name.starts_with(prefix)) {
+    if name.starts_with(LLVMS) {
+        ANSWERED_LLVM.binary_search(&name).is_err() && !name.starts_with(LLVMS_ATOMIC)
+    } else if RUNTIMES.iter().any(|prefix| name.starts_with(prefix)) {
         ANSWERED.binary_search(&name).is_err()
     } else {
         FORBIDDEN.binary_search(&name).is_ok()

@@ -7,12 +7,15 @@
 //! The master's kernel thread is carrier 0. More of them come with a larger grant, and where a member sleeps
 //! in the kernel or doesn't wait for long while others could run ([`carriers`]).
 //!
+//! Code of LLVM's compilers asks in its own way ([`llvm`]); what a member is, is the same.
+//!
 //! Docs: docs/decisions/gather.md.
 
 mod begin;
 mod carriers;
 mod forbids;
 mod inner;
+pub mod llvm;
 mod stacks;
 pub mod storage;
 mod team;
@@ -20,9 +23,11 @@ mod turns;
 pub mod work;
 
 pub use begin::inner;
-pub use team::around;
+pub use team::{Member, around};
 
+use super::virtualise;
 use crate::program::masters::one_master;
+use crate::program::promise;
 use crate::program::sampling::Note;
 use crate::region::entered::Entered;
 use crate::region::kind::{Kind, Region};
@@ -31,6 +36,7 @@ use crate::runtimes::entries::Runtime;
 use crate::sys::arch::{can_switch, ticks};
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_proto::report::fact;
 use team::{MOST, take_idle};
 
 /// What is still missing before a region's team can be gathered.
@@ -52,7 +58,9 @@ pub unsafe fn readiness(this: *mut Thread, region: &Region, note: &Note, size: u
         && matches!(region.kind, Kind::Plain | Kind::Loop(_))
         && one_master()
         && !note.is_never_gathered()
-        && is_possible(region.code.runtime);
+        && is_possible(region.code.runtime)
+        // SAFETY: this thread's own state.
+        && unsafe { (*this).serial == 0 };
     if !possible {
         return Readiness::No;
     }
@@ -80,18 +88,34 @@ fn is_possible(runtime: &Runtime) -> bool {
         known => known,
     };
     let settings = settings::get();
-    // The number of levels that may be active is without a limit in older runtimes.
-    // SAFETY: omp_get_nested takes nothing.
-    let one_level = || runtime.nested.is_some_and(|nested| unsafe { nested() } == 0);
+    // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
+    // of the older question.
+    // SAFETY: both take nothing.
+    let one_level = || match runtime.is_llvms() {
+        true => runtime.max_active_levels.is_some_and(|most| unsafe { most() } <= 1),
+        false => runtime.nested.is_some_and(|nested| unsafe { nested() } == 0),
+    };
     kernel == CAN
-        && !runtime.is_llvms()
+        && (!runtime.is_llvms() || is_possible_on_llvms(runtime))
         && runtime.thread_num.is_some()
         && settings.spin.is_some()
         && !settings.fixed_spin
         && !settings.own_stacks
         && !settings.bound
-        && forbids::nothing()
+        && forbids::nothing(runtime)
         && one_level()
+}
+
+/// Whether what LLVM's runtime does is as we know it, and its only copy.
+fn is_possible_on_llvms(runtime: &Runtime) -> bool {
+    let settings = settings::get();
+    !settings.own_llvm
+        && !settings.own_blocking
+        && !promise::is_noted(fact::TWO_LLVMS)
+        && runtime.global_thread_num.is_some()
+        && runtime.get_schedule.is_some()
+        && virtualise::are_known()
+        && virtualise::has_usual_stacks(runtime)
 }
 
 /// Runs a region with a gathered team.
