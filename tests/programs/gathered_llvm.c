@@ -151,6 +151,11 @@ static void by_adding(void)
     }
     check(count == LARGE && (sum == before[0] || rounds == 0));
     before[0] = sum, before[1] = other;
+}
+
+static void by_adding_one_by_one(void)
+{
+    long count = 0;
     long small = 0;
     int bits = -1;
     struct pair pair = {0, 0}, inner = {5, 0};
@@ -166,7 +171,7 @@ static void by_adding(void)
 #pragma omp for reduction(+ : count)
         for (int i = 0; i < 10; i++)
             count++;
-        check(count == LARGE + 10);
+        check(count == 10);
     }
     check(small == 6 && bits == ~15 && pair.a == TEAM && pair.b == 6);
 }
@@ -234,12 +239,32 @@ static void by_copying(void)
     check(own == (int)rounds + omp_get_thread_num());
 }
 
+/* The master ends the process while others compute. */
+static void by_exit(void)
+{
+#pragma omp parallel num_threads(TEAM)
+    {
+        int me = omp_get_thread_num();
+        for (int i = 0; i < 20; i++) {
+            void *block = malloc((size_t)(100 + i));
+            work(200, i + me);
+            free(block);
+#pragma omp barrier
+            if (rounds == 400 && me == 0 && i == 10)
+                exit(7);
+            for (int more = 0; rounds == 400 && more < 200000; more++)
+                free(malloc((size_t)(100 + more % 900)));
+        }
+    }
+}
+
 static const struct {
     const char *name;
     void (*round)(void);
 } kinds[] = {
     {"static", by_static}, {"setting", by_setting}, {"turns", by_turns},
-    {"adding", by_adding}, {"nesting", by_nesting}, {"copying", by_copying},
+    {"adding", by_adding}, {"one-by-one", by_adding_one_by_one}, {"nesting", by_nesting}, {"copying", by_copying},
+    {"exit", by_exit},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -13,6 +13,7 @@
 
 mod begin;
 mod carriers;
+mod exits;
 mod forbids;
 mod inner;
 pub mod llvm;

@@ -9,6 +9,7 @@
 //! futex call of its own, all on one word; LLVM's each on a condition variable, on which they sleep nowhere
 //! else once their region is over.
 
+use super::exits;
 use super::team::MOST;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Runtime;
@@ -50,7 +51,7 @@ static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 const BETWEEN: u64 = 1 << 28;
 /// How often workers were not found asleep, and how often they may be until nothing is gathered any more.
 static AWAKE: AtomicU32 = AtomicU32::new(0);
-const TRIES: u32 = 3;
+const TRIES: u32 = 10;
 /// How long workers may take to fall asleep, in milliseconds. They look for work for a while first.
 const PATIENCE_MS: u32 = 20;
 
@@ -110,6 +111,7 @@ pub unsafe fn void(this: *mut Thread) {
 /// Before a region whose threads take notes.
 pub fn begin() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
+    exits::begin();
     for worker in &WORKERS {
         worker.storage.store(0, Ordering::Relaxed);
     }
@@ -118,7 +120,7 @@ pub fn begin() {
 /// After it: whether all of a team of `size` have.
 pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
     NOTED_AT.store(ticks().max(1), Ordering::Relaxed);
-    if (0..size as usize).all(|member| of(member) != 0) {
+    if (0..size as usize).all(|member| of(member) != 0) && exits::end(runtime) {
         // SAFETY: omp_get_thread_limit takes nothing.
         let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
         LIMIT.store(limit as u32, Ordering::Relaxed);
@@ -147,6 +149,9 @@ pub fn note(runtime: &Runtime) {
         // SAFETY: the call knows the thread, whatever place in the source it is told.
         let number = runtime.global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
         worker.number.store(number, Ordering::Relaxed);
+        if runtime.is_llvms() {
+            exits::note(number);
+        }
         worker.storage.store(storage(), Ordering::Release);
     }
 }
