@@ -1,6 +1,6 @@
 //! Gathered teams: members that a kernel thread runs by turns see and compute what threads of their own do.
 
-use crate::support::{By, Done, House, Running, compiled, compiled_by};
+use crate::support::{By, Done, House, Running, Start, clang_kernel, compiled, compiled_by};
 use scafd::control::Mechanism;
 
 /// gcc's code on libgomp and on LLVM's runtime, and clang's.
@@ -23,6 +23,14 @@ const KINDS: [&str; 11] = [
 /// The test program doing `kind` for ever, with a grant of one PU and gathering switched on.
 fn doing<'h>(house: &'h House, by: By, kind: &str) -> Running<'h> {
     house.at(&compiled_by(by, "gathered")).args([kind]).env("SCAF_GATHER", "1").option("--max", 1).start()
+}
+
+/// What only LLVM's runtime has calls for.
+const LLVMS_KINDS: [&str; 7] = ["static", "setting", "turns", "adding", "one-by-one", "nesting", "copying"];
+
+/// The same for what clang makes of that.
+fn asking<'h>(house: &'h House, kind: &str) -> Start<'h> {
+    house.at(&compiled_by(By::Clang, "gathered_llvm")).args([kind]).env("SCAF_GATHER", "1")
 }
 
 fn right(done: Done) {
@@ -82,6 +90,74 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }
+    }
+}
+
+#[test]
+fn members_of_llvms_teams_are_answered_as_their_runtime_answers() {
+    let house = House::giving_all("equi");
+    let schedules = ["static", "static,2", "dynamic,3", "guided", "auto"];
+    let kinds = LLVMS_KINDS.map(|kind| (kind, "dynamic"));
+    for (kind, schedule) in kinds.into_iter().chain(schedules.map(|schedule| ("setting", schedule))) {
+        let program = asking(&house, kind).env("OMP_SCHEDULE", schedule).option("--max", 1).start();
+        until_gathered(&program, &format!("{kind}, {schedule}"));
+        let seen = program.seen().expect(kind);
+        program.until("more rounds", |program| program.regions > seen.regions + 200);
+        right(program.finish());
+    }
+}
+
+#[test]
+fn a_grant_that_changes_all_the_time_changes_no_result_on_llvms_runtime() {
+    for seed in 1..4 {
+        let house = House::chaos(seed);
+        for kind in LLVMS_KINDS {
+            let program = asking(&house, kind).start();
+            program.until("rounds", |program| program.regions > 300);
+            right(program.finish());
+        }
+    }
+}
+
+#[test]
+fn the_master_may_end_the_process_while_members_compute() {
+    let house = House::giving_all("equi");
+    for most in [1, 2] {
+        let done = asking(&house, "exit").option("--max", most).start().finish_by_itself();
+        assert_eq!(done.code(), Some(7), "{done:#?}");
+    }
+}
+
+/// A kernel of clang's whose teams keep their size.
+fn computing<'h>(house: &'h House, name: &str, form: &str, repeat: u32) -> Start<'h> {
+    let words = ["--class=S".to_owned(), format!("--form={form}"), format!("--repeat={repeat}")];
+    house.at(&clang_kernel(name)).args(words).threads(3).flag("--exact").env("SCAF_GATHER", "1")
+}
+
+#[test]
+fn kernels_of_clang_compute_the_same_gathered() {
+    let (quiet, chaos) = (House::giving_all("equi"), House::chaos(3));
+    for (name, form, repeat, deterministic) in [
+        ("cg", "region", 10, false),
+        ("mg", "loops", 60, false),
+        ("ft", "loops", 3, false),
+        ("is", "loops", 30, true),
+        ("ep", "region", 1, false),
+        ("triad", "loops", 15, true),
+        ("phases", "loops", 5, true),
+    ] {
+        let start = |house, repeat| computing(house, name, form, repeat);
+        let expected = start(&quiet, repeat).unmanaged().run().well().json();
+        let check = |done: Done| {
+            let got = done.well().json();
+            assert_eq!(got["verified"], true, "{got}");
+            assert!(!deterministic || got["value"] == expected["value"], "{got}");
+        };
+        let endless = start(&quiet, 1_000_000).option("--max", 1).start();
+        until_gathered(&endless, name);
+        drop(endless);
+        check(start(&quiet, repeat).option("--max", 1).run());
+        check(start(&chaos, repeat).run());
     }
 }
 
