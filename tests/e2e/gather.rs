@@ -1,7 +1,10 @@
 //! Gathered teams: members that a kernel thread runs by turns see and compute what threads of their own do.
 
-use crate::support::{By, Done, House, Running, Start, compiled, compiled_by, kernel};
+use crate::support::{By, Done, House, Running, Start, clang_kernel, compiled, compiled_by, kernel};
 use scafd::control::Mechanism;
+
+/// gcc's code on libgomp and on LLVM's runtime, and clang's.
+const COMPILERS: [By; 3] = [By::Itself, By::GccForLlvms, By::Clang];
 
 const KINDS: [&str; 11] = [
     "meeting",
@@ -22,8 +25,16 @@ const TASKS: [&str; 8] =
     ["tree", "chain", "producing", "depending", "grouping", "looping", "copying", "serving"];
 
 /// The test program doing `kind` for ever, with a grant of one PU.
-fn doing<'h>(house: &'h House, kind: &str) -> Running<'h> {
-    house.at(&compiled("gathered")).args([kind]).option("--max", 1).start()
+fn doing<'h>(house: &'h House, by: By, kind: &str) -> Running<'h> {
+    house.at(&compiled_by(by, "gathered")).args([kind]).option("--max", 1).start()
+}
+
+/// What only LLVM's runtime has calls for.
+const LLVMS_KINDS: [&str; 7] = ["static", "setting", "turns", "adding", "one-by-one", "nesting", "copying"];
+
+/// The same for what clang makes of that.
+fn asking<'h>(house: &'h House, kind: &str) -> Start<'h> {
+    house.at(&compiled_by(By::Clang, "gathered_llvm")).args([kind])
 }
 
 fn right(done: Done) {
@@ -39,12 +50,14 @@ fn until_gathered(program: &Running, kind: &str) {
 #[test]
 fn gathered_members_see_what_threads_of_their_own_see() {
     let house = House::giving_all("equi");
-    for kind in ["meeting", "sharing", "jump", "signal", "nesting", "depth"] {
-        let program = doing(&house, kind);
-        until_gathered(&program, kind);
-        let seen = program.seen().expect(kind);
-        program.until("more rounds", |program| program.regions > seen.regions + 200);
-        right(program.finish());
+    for by in COMPILERS {
+        for kind in ["meeting", "sharing", "jump", "signal", "nesting", "depth"] {
+            let program = doing(&house, by, kind);
+            until_gathered(&program, &format!("{kind} by {by:?}"));
+            let seen = program.seen().expect(kind);
+            program.until("more rounds", |program| program.regions > seen.regions + 200);
+            right(program.finish());
+        }
     }
 }
 
@@ -107,29 +120,33 @@ fn gathered_kernels_of_tasks_compute_the_same() {
 #[test]
 fn members_that_wait_for_each_other_in_the_kernel_are_all_run() {
     let house = House::giving_all("equi");
-    for kind in ["pipe", "condition", "holding", "sleeping"] {
-        let program = doing(&house, kind);
-        // A region that needs help often is folded in the end.
-        let seen = program.until("rounds", |program| program.regions > 20);
-        program.until("more rounds", |program| program.regions > seen.regions + 20);
-        program.until("folded", |program| program.mechanism == Mechanism::Fold);
-        right(program.finish());
+    for by in COMPILERS {
+        for kind in ["pipe", "condition", "holding", "sleeping"] {
+            let program = doing(&house, by, kind);
+            // A region that needs help often is folded in the end.
+            let seen = program.until("rounds", |program| program.regions > 20);
+            program.until("more rounds", |program| program.regions > seen.regions + 20);
+            program.until("folded", |program| program.mechanism == Mechanism::Fold);
+            right(program.finish());
+        }
     }
 }
 
 #[test]
 fn a_member_that_runs_out_of_stack_ends_its_program() {
     let house = House::giving_all("equi");
-    let done = doing(&house, "overflow").finish_by_itself();
-    assert_eq!(done.ended_by(), Some(libc::SIGSEGV));
+    for by in COMPILERS {
+        let done = doing(&house, by, "overflow").finish_by_itself();
+        assert_eq!(done.ended_by(), Some(libc::SIGSEGV));
+    }
 }
 
 #[test]
 fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
     for seed in 1..3 {
         let house = House::chaos(seed);
-        for kind in KINDS {
-            let program = house.at(&compiled("gathered")).args([kind]).start();
+        for (by, kind) in COMPILERS.into_iter().flat_map(|by| KINDS.map(|kind| (by, kind))) {
+            let program = house.at(&compiled_by(by, "gathered")).args([kind]).start();
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }
@@ -147,12 +164,89 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
 }
 
 #[test]
+fn members_of_llvms_teams_are_answered_as_their_runtime_answers() {
+    let house = House::giving_all("equi");
+    let schedules = ["static", "static,2", "dynamic,3", "guided", "auto"];
+    let kinds = LLVMS_KINDS.map(|kind| (kind, "dynamic"));
+    for (kind, schedule) in kinds.into_iter().chain(schedules.map(|schedule| ("setting", schedule))) {
+        let program = asking(&house, kind).env("OMP_SCHEDULE", schedule).option("--max", 1).start();
+        until_gathered(&program, &format!("{kind}, {schedule}"));
+        let seen = program.seen().expect(kind);
+        program.until("more rounds", |program| program.regions > seen.regions + 200);
+        right(program.finish());
+    }
+}
+
+#[test]
+fn a_grant_that_changes_all_the_time_changes_no_result_on_llvms_runtime() {
+    for seed in 1..4 {
+        let house = House::chaos(seed);
+        for kind in LLVMS_KINDS {
+            let program = asking(&house, kind).start();
+            program.until("rounds", |program| program.regions > 300);
+            right(program.finish());
+        }
+    }
+}
+
+#[test]
+fn the_master_may_end_the_process_while_members_compute() {
+    let house = House::giving_all("equi");
+    for most in [1, 2] {
+        let done = asking(&house, "exit").option("--max", most).start().finish_by_itself();
+        assert_eq!(done.code(), Some(7), "{done:#?}");
+    }
+}
+
+/// A kernel of clang's whose teams keep their size.
+fn computing<'h>(house: &'h House, name: &str, form: &str, repeat: u32) -> Start<'h> {
+    let words = ["--class=S".to_owned(), format!("--form={form}"), format!("--repeat={repeat}")];
+    house.at(&clang_kernel(name)).args(words).threads(3).flag("--exact")
+}
+
+/// Name, form, repeats of about 0.2 s, and whether the value is the same whatever order sums are added up in.
+const KERNELS: [(&str, &str, u32, bool); 7] = [
+    ("cg", "region", 10, false),
+    ("mg", "loops", 60, false),
+    ("ft", "loops", 3, false),
+    ("is", "loops", 30, true),
+    ("ep", "region", 1, false),
+    ("triad", "loops", 15, true),
+    ("phases", "loops", 5, true),
+];
+
+#[test]
+fn kernels_of_clang_compute_the_same_gathered() {
+    for house in [|| House::giving_all("equi"), || House::chaos(3)] {
+        let house = house();
+        for (name, form, repeat, deterministic) in KERNELS {
+            let start = |repeat| computing(&house, name, form, repeat);
+            let expected = start(repeat).unmanaged().run().well().json();
+            let got = start(repeat).run().well().json();
+            assert_eq!(got["verified"], true, "{got}");
+            assert!(!deterministic || got["value"] == expected["value"], "{got}");
+        }
+    }
+}
+
+#[test]
+fn kernels_of_clang_are_gathered() {
+    let house = House::giving_all("equi");
+    for (name, form, ..) in KERNELS {
+        let program = computing(&house, name, form, 1_000_000).option("--max", 1).start();
+        until_gathered(&program, name);
+    }
+}
+
+#[test]
 fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
     let house = House::giving_all("equi");
-    // Another runtime, tasks, places of one's own, and a choice of how to wait.
+    // Tasks, cancellation, settings of the runtime's, places of one's own, and a choice of how to wait.
     let meeting = compiled("gathered");
     let programs = [
-        house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]),
+        house.at(&compiled_by(By::Clang, "task_reductions")).threads(2),
+        house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_BLOCKTIME", "0"),
+        house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_GTID_MODE", "2"),
         house.program("task_reductions").threads(2),
         house.at(&meeting).args(["meeting"]).env("OMP_PROC_BIND", "true"),
         house.at(&meeting).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"),

@@ -72,7 +72,8 @@ static void by_sharing(void)
 #pragma omp single nowait
             done++;
         }
-#pragma omp for schedule(dynamic) lastprivate(last)
+        /* Monotonic: LLVM's runtime 14 may lose a last value if threads take chunks from each other. */
+#pragma omp for schedule(monotonic : dynamic) lastprivate(last)
         for (long i = 0; i < 37; i++)
             last = i;
 #pragma omp for schedule(dynamic, 5)

@@ -49,6 +49,8 @@ pub struct Settings {
     pub own_blocking: bool,
     /// The user says how LLVM's runtime cuts loops (`KMP_SCHEDULE`).
     pub own_shares: bool,
+    /// The user says something else about LLVM's runtime, or has a tool watch it.
+    pub own_llvm: bool,
     /// The user says how large threads' stacks are (`OMP_STACKSIZE`).
     pub own_stacks: bool,
     /// For tests: one of so many regions is tried on one context; 0 for none.
@@ -77,6 +79,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     fixed_spin: false,
     own_blocking: false,
     own_shares: false,
+    own_llvm: false,
     own_stacks: false,
     experiment_every: 0,
     gather: true,
@@ -120,6 +123,7 @@ fn take(settings: &mut Settings, entry: &[u8]) {
     if !matches!(entry.first(), Some(b'S' | b'O' | b'G' | b'K' | b'X' | b'T')) {
         return;
     }
+    settings.own_llvm |= changes_llvms(entry);
     if let Some(value) = entry.strip_prefix(b"SCAF_SOCKET=") {
         copy(&mut settings.socket, value);
     } else if let Some(value) = entry.strip_prefix(b"SCAF_NAME=") {
@@ -165,6 +169,14 @@ fn take(settings: &mut Settings, entry: &[u8]) {
     } else if entry.starts_with(b"GOMP_CPU_AFFINITY=") || entry.starts_with(b"OMP_PLACES=") {
         settings.bound = true;
     }
+}
+
+/// Whether the variable changes what LLVM's runtime does.
+fn changes_llvms(entry: &[u8]) -> bool {
+    let harmless: [&[u8]; 4] =
+        [b"KMP_DUPLICATE_LIB_OK=", b"KMP_WARNINGS=", b"KMP_SETTINGS=", b"KMP_VERSION="];
+    entry.starts_with(b"OMP_TOOL_LIBRARIES=")
+        || (entry.starts_with(b"KMP_") && !harmless.iter().any(|name| entry.starts_with(name)))
 }
 
 /// Whether LLVM's runtime binds threads, given this value of `KMP_AFFINITY`.

@@ -5,10 +5,12 @@
 //! - [`calls`]: functions whose calls forbid it;
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
 //! - [`obstacle`]: why a team isn't gathered;
-//! - [`shares`]: loops, sections and singles, each dealt out once;
+//! - [`shares`]: loops, sections and singles, each dealt out once; [`chunks`]: what LLVM's runtime tells of
+//!   them;
 //! - [`tasks`]: explicit tasks, and what they depend on.
 
 pub mod calls;
+pub mod chunks;
 pub mod crew;
 mod depends;
 pub mod obstacle;

@@ -107,7 +107,7 @@ struct Share {
     count: AtomicU64,
     /// Iterations dealt out.
     next: AtomicU64,
-    /// Iterations of an ordered loop that are over.
+    /// Iterations of an ordered loop that are over, or their `ordered` parts.
     over: AtomicU64,
     /// What a `single` hands to the others.
     handed: AtomicU64,
@@ -251,11 +251,18 @@ impl<const PLACES: usize> Shares<PLACES> {
         Some((at(from), end))
     }
 
+    /// The same for a loop that isn't static, in iterations: how many lie before the chunk, and before what
+    /// follows it.
+    #[inline]
+    pub fn take(&self, number: u32, size: u32) -> Option<(u64, u64)> {
+        let share = self.place(number)?;
+        share.cut(share.count.load(Ordering::Relaxed), size)
+    }
+
     /// Whether all iterations before those that a member holds are over, in an ordered loop.
     #[inline]
     pub fn is_next(&self, number: u32, hand: &Hand) -> bool {
-        hand.from == hand.behind
-            || self.place(number).is_none_or(|share| share.over.load(Ordering::Acquire) == hand.from)
+        hand.from == hand.behind || self.is_turn(number, hand.from)
     }
 
     /// Those that it holds are over as well; they were [next](Self::is_next).
@@ -266,6 +273,21 @@ impl<const PLACES: usize> Shares<PLACES> {
         {
             share.over.store(hand.behind, Ordering::Release);
             hand.from = hand.behind;
+        }
+    }
+
+    /// Whether the `ordered` parts of so many iterations of an open loop are over. What was done in them is
+    /// seen then.
+    #[inline]
+    pub fn is_turn(&self, number: u32, iteration: u64) -> bool {
+        self.place(number).is_none_or(|share| share.over.load(Ordering::Acquire) >= iteration)
+    }
+
+    /// Those of further iterations are.
+    #[inline]
+    pub fn pass_turn(&self, number: u32, iterations: u64) {
+        if let Some(share) = self.place(number) {
+            share.over.fetch_add(iterations, Ordering::AcqRel);
         }
     }
 
@@ -385,6 +407,20 @@ mod tests {
         assert_eq!(shares.come(3, &whole), Came::First);
         let deal = |share| shares.deal(share, (0, 2), &mut Hand::default());
         assert_eq!((deal(3), deal(2)), (Some((1, 2)), Some((1, 2))));
+    }
+
+    #[test]
+    fn ordered_parts_come_in_the_order_of_iterations() {
+        let shares = Shares::<2>::new();
+        let whole = Loop::sections(3);
+        assert_eq!(shares.come(1, &whole), Came::First);
+        assert_eq!(shares.take(1, 2), Some((0, 1)));
+        assert!(shares.is_turn(1, 0) && !shares.is_turn(1, 1));
+        shares.pass_turn(1, 1);
+        assert!(shares.is_turn(1, 1) && !shares.is_turn(1, 2));
+        shares.leave(1, 1);
+        assert_eq!(shares.come(3, &whole), Came::First);
+        assert!(!shares.is_turn(3, 1));
     }
 
     #[test]

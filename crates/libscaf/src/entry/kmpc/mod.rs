@@ -4,6 +4,7 @@
 //! makes: whatever is taken over here must work within a call that was taken over already.
 
 mod blocktime;
+mod members;
 mod place;
 mod regions;
 mod serial;
@@ -11,11 +12,12 @@ mod shares;
 mod waits;
 
 pub use regions::after_fork;
-pub use serial::found;
 
+use self::members::MEMBER_AT;
 use self::place::{nothing, place};
 use crate::program::promise;
 use crate::region::frame::Frame;
+use crate::region::mechanisms::gather;
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Place, Runtime};
 use crate::sys::arch;
@@ -44,9 +46,11 @@ arch::variadic! {
 
 arch::counted! {
     /// A region of one thread begins. As in the runtime, a clause for it stays in force for the next one.
-    __kmpc_serialized_parallel: up serial::COUNT_AT, serial::BEGIN, or serial::begin;
+    __kmpc_serialized_parallel: up serial::COUNT_AT, serial::BEGIN, or serial::begin,
+        members MEMBER_AT => members::begin_serial;
     /// A region of one thread ends. The count stays at 0 if the runtime began the region in another way.
-    __kmpc_end_serialized_parallel: down serial::COUNT_AT, serial::END, or serial::end;
+    __kmpc_end_serialized_parallel: down serial::COUNT_AT, serial::END, or serial::end,
+        members MEMBER_AT => members::end_serial;
 }
 
 arch::pass_on! {
@@ -71,12 +75,21 @@ arch::pass_on! {
     __kmpc_for_static_fini => shares::find_fini;
 }
 
+/// A copy of the runtime was found; whether it is the only one.
+pub fn found(runtime: &Runtime, only: bool) {
+    serial::found(runtime, only);
+    members::found(runtime, only);
+}
+
 /// A `num_threads` clause: a promise, for the next region of this thread.
 unsafe extern "C" fn push_num_threads(here: Place, number: c_int, threads: c_int, caller: usize) {
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
         (*this).pushed = threads.max(0) as u32;
+        if gather::around(this).is_some() {
+            return;
+        }
         if let Some(push) = place(this, caller).and_then(|(runtime, _)| runtime.push_num_threads) {
             push(here, number, threads);
         }
@@ -84,12 +97,17 @@ unsafe extern "C" fn push_num_threads(here: Place, number: c_int, threads: c_int
 }
 
 macro_rules! noted {
-    ($($find:ident => $field:ident, $note:expr;)*) => {
+    ($($find:ident => $field:ident, $note:expr $(, members $gathered:path)?;)*) => {
         $(
             unsafe extern "C" fn $find(caller: usize, _: c_int, third: c_int) -> usize {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
+                    $(
+                        if gather::around(this).is_some() {
+                            return $gathered as *const () as usize;
+                        }
+                    )?
                     let Some((runtime, frame)) = place(this, caller) else {
                         return nothing as *const () as usize;
                     };
@@ -109,10 +127,10 @@ noted! {
     find_push_strict => push_strict, fixes_teams;
     find_push_list => push_list, fixes_teams;
     find_push_list_strict => push_list_strict, fixes_teams;
-    find_init_4 => init_4, waits::begins_loop;
-    find_init_4u => init_4u, waits::begins_loop;
-    find_init_8 => init_8, waits::begins_loop;
-    find_init_8u => init_8u, waits::begins_loop;
+    find_init_4 => init_4, waits::begins_loop, members members::begin_4;
+    find_init_4u => init_4u, waits::begins_loop, members members::begin_4u;
+    find_init_8 => init_8, waits::begins_loop, members members::begin_8;
+    find_init_8u => init_8u, waits::begins_loop, members members::begin_8u;
 }
 
 /// Barriers are the runtime's from now on, for it runs tasks there. Every kind of task begins with this call.

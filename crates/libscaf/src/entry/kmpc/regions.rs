@@ -1,8 +1,10 @@
 //! Regions and leagues of LLVM's runtime: where they are entered. A measured region is entered with
 //! [`begin`], which gets two arguments; [`run_micro`] calls the program's function with those of its own.
 
+use super::members;
 use crate::region::enter;
 use crate::region::kind::{Kind, Region, Work};
+use crate::region::mechanisms::gather;
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Body, ForkCall, Micro, Place, Runtime};
 use crate::runtimes::lookup;
@@ -136,6 +138,9 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
         }
         let real = lookup::of_llvms(micro as usize).and_then(|code| code.runtime.fork_call_if);
         if let Some(real) = real {
+            if let Some(me) = gather::around(this) {
+                return members::alone(me, micro, argument);
+            }
             let before = (*this).serial;
             (*this).serial = before.saturating_add(1);
             real(place, count, micro, condition, argument);

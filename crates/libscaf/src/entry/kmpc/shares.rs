@@ -1,10 +1,10 @@
 //! Loops with a static schedule on LLVM's runtime, which tells each thread its share of the iterations by the
 //! thread's number. In a virtualised region a thread is told the shares of the parts that it does
-//! (`region/mechanisms/virtualise/shares.rs`).
+//! (`region/mechanisms/virtualise/shares.rs`), in a gathered one a member is told its own.
 
 use super::place::{nothing, place};
 use crate::region::frame::Frame;
-use crate::region::mechanisms::virtualise;
+use crate::region::mechanisms::{gather, virtualise};
 use crate::region::place::{index, virtualised_around};
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Place, ShareOut};
@@ -36,13 +36,16 @@ unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
 
 macro_rules! shares {
     ($(
-        $symbol:literal: $find:ident, $tell:ident, $compare:ident => $field:ident: $number:ty, $difference:ty;
+        $symbol:literal: $find:ident, $tell:ident, $compare:ident, members $member:ident => $field:ident: $number:ty, $difference:ty;
     )*) => {
         $(
             pub unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
+                    if gather::around(this).is_some() {
+                        return $member as *const () as usize;
+                    }
                     if virtualised(this).is_some() {
                         return $tell as *const () as usize;
                     }
@@ -70,6 +73,25 @@ macro_rules! shares {
                     let Some(frame) = virtualised(this) else { return };
                     let deal = deal(schedule, i64::from(chunk));
                     let told = tell(deal, (*first, *last, step), (*this).index, frame.parts.count());
+                    (*first, *last, *stride) = (told.first, told.last, told.stride);
+                    if !has_last.is_null() {
+                        *has_last = c_int::from(told.has_last);
+                    }
+                }
+            }
+
+            unsafe extern "C" fn $member(
+                _: Place, _: c_int, schedule: c_int, has_last: *mut c_int,
+                first: *mut $number, last: *mut $number,
+                stride: *mut $difference, step: $difference, chunk: $difference,
+            ) {
+                // SAFETY: this thread's own state; the program's own variables.
+                unsafe {
+                    let Some(me) = gather::around(thread()) else { return };
+                    let (number, team) = (gather::work::number(me) as u32, gather::work::size(me) as u32);
+                    // Alone, nothing is cut.
+                    let deal = if team == 1 { Deal::Balanced } else { deal(schedule, i64::from(chunk)) };
+                    let told = tell(deal, (*first, *last, step), number, team);
                     (*first, *last, *stride) = (told.first, told.last, told.stride);
                     if !has_last.is_null() {
                         *has_last = c_int::from(told.has_last);
@@ -106,10 +128,10 @@ macro_rules! shares {
 }
 
 shares! {
-    c"__kmpc_for_static_init_4": find_4, tell_4, compare_4 => static_4: i32, i32;
-    c"__kmpc_for_static_init_4u": find_4u, tell_4u, compare_4u => static_4u: u32, i32;
-    c"__kmpc_for_static_init_8": find_8, tell_8, compare_8 => static_8: i64, i64;
-    c"__kmpc_for_static_init_8u": find_8u, tell_8u, compare_8u => static_8u: u64, i64;
+    c"__kmpc_for_static_init_4": find_4, tell_4, compare_4, members member_4 => static_4: i32, i32;
+    c"__kmpc_for_static_init_4u": find_4u, tell_4u, compare_4u, members member_4u => static_4u: u32, i32;
+    c"__kmpc_for_static_init_8": find_8, tell_8, compare_8, members member_8 => static_8: i64, i64;
+    c"__kmpc_for_static_init_8u": find_8u, tell_8u, compare_8u, members member_8u => static_8u: u64, i64;
 }
 
 /// In a virtualised region the runtime wasn't told of the loop's beginning, so it isn't told of its end.
@@ -117,7 +139,7 @@ pub unsafe extern "C" fn find_fini(caller: usize) -> usize {
     let this = thread();
     // SAFETY: this thread's own state.
     unsafe {
-        if virtualised(this).is_some() {
+        if gather::around(this).is_some() || virtualised(this).is_some() {
             return nothing as *const () as usize;
         }
         let real = place(this, caller).and_then(|(runtime, _)| runtime.static_fini);

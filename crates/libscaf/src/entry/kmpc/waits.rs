@@ -2,9 +2,10 @@
 //! thread that begins a chunked loop says how it is dealt out; the loop ends for the thread when no chunk is
 //! left. A loop that is dealt out evenly asks for nothing in between.
 
+use super::members;
 use super::place::place;
 use crate::region::frame::Frame;
-use crate::region::mechanisms::{fold, park, virtualise};
+use crate::region::mechanisms::{fold, gather, park, virtualise};
 use crate::region::tasks;
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Place, Runtime};
@@ -16,6 +17,9 @@ pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments, for the runtime's own entry point.
     unsafe {
+        if let Some(me) = gather::around(this) {
+            return gather::work::barrier(me);
+        }
         let Some((runtime, frame)) = place(this, caller) else { return };
         let Some(real) = runtime.kmpc_barrier else { return };
         let real = || {
@@ -56,9 +60,23 @@ calls! {
     cancel_barrier() by tasks::wait => kmpc_cancel_barrier;
     taskwait() by tasks::wait => kmpc_taskwait;
     end_taskgroup() by tasks::wait => kmpc_end_taskgroup;
-    ordered() by tasks::wait => kmpc_ordered;
+    other_ordered() by tasks::wait => kmpc_ordered;
     critical(lock: *mut c_void) by tasks::lock => kmpc_critical;
     critical_with_hint(lock: *mut c_void, hint: *mut c_void) by tasks::lock => kmpc_critical_with_hint;
+}
+
+/// A thread waits for its turn in an ordered loop.
+pub unsafe extern "C" fn ordered(here: Place, number: c_int, caller: usize) -> *mut c_void {
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        match gather::around(thread()) {
+            Some(me) => {
+                gather::llvm::ordered(me);
+                null_mut()
+            }
+            None => other_ordered(here, number, caller),
+        }
+    }
 }
 
 /// LLVM's numbers for schedules, and for bits beside them.
@@ -84,12 +102,15 @@ pub fn begins_loop(this: *mut Thread, runtime: &Runtime, frame: Option<&Frame>, 
 }
 
 macro_rules! chunks {
-    ($($find:ident, $take:ident => $field:ident;)*) => {
+    ($($find:ident, $take:ident => $field:ident, members $gathered:path;)*) => {
         $(
             pub unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
                 // SAFETY: this thread's own state.
                 unsafe {
+                    if gather::around(this).is_some() {
+                        return $gathered as *const () as usize;
+                    }
                     match place(this, caller) {
                         Some((_, Some(_))) if (*this).deals != 0 => $take as *const () as usize,
                         Some((runtime, _)) => {
@@ -125,10 +146,10 @@ macro_rules! chunks {
 }
 
 chunks! {
-    find_next_4, next_4 => next_4;
-    find_next_4u, next_4u => next_4u;
-    find_next_8, next_8 => next_8;
-    find_next_8u, next_8u => next_8u;
+    find_next_4, next_4 => next_4, members members::next_4;
+    find_next_4u, next_4u => next_4u, members members::next_4u;
+    find_next_8, next_8 => next_8, members members::next_8;
+    find_next_8u, next_8u => next_8u, members members::next_8u;
 }
 
 extern "C" fn none() -> c_int {

@@ -18,7 +18,8 @@ static CHOSEN: AtomicU32 = AtomicU32::new(0);
 pub unsafe fn follow(this: *mut Thread, runtime: &Runtime, team: u32) {
     // SAFETY: this thread's own state.
     unsafe {
-        let crowded = is_crowded(team);
+        // A team whose threads' storage is noted is to be gathered as soon as they sleep.
+        let crowded = is_crowded(team) || (*this).notes != 0;
         if crowded != ((*this).blocktime != 0) {
             change(this, runtime, crowded);
         }

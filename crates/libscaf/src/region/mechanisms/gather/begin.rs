@@ -10,9 +10,10 @@ use super::{carriers, forbids, pool, stacks, storage};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
-use crate::region::thread::Thread;
+use crate::region::thread::{Thread, thread};
 use crate::sys::arch::{self, Context};
 use crate::sys::thread::{PROGRAM_AT, REGION_AT, part_of};
+use core::ffi::c_int;
 use core::ptr::null;
 use scaf_team::gather::crew::Until;
 use scaf_team::gather::shares::{Came, Hand, Loop};
@@ -46,6 +47,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             member.task.set(Current::MEMBERS);
             member.inner.set(null());
             member.most.set(natural());
+            member.llvm.begin(number as c_int, storage::number_of(number));
             *member.context.get() = if number == 0 {
                 Context::with_storage(arch::storage())
             } else {
@@ -54,6 +56,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
                 let (its, master) = state_in(storage);
                 (*its).member = (&raw const *member).cast();
                 (*its).runtime = region.code.runtime;
+                (*its).numbers = member.llvm.numbers();
                 (*its).frame = null();
                 (*its).serial = 0;
                 (*master).depth = 1;
@@ -80,6 +83,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             carriers::call(carriers);
         }
         (*this).member = (&raw const *me).cast();
+        (*this).numbers = me.llvm.numbers();
         (region.work.run)(region.work.data);
         if TEAM.has_tasks.get() {
             meet(me);
@@ -105,6 +109,7 @@ pub unsafe fn inner(me: &'static Member, region: &Region) {
     unsafe {
         let inner = Inner::new(me.inner.get(), first_share(me, &region.kind));
         let before = me.inner.replace(&raw const inner);
+        (*thread()).numbers = me.llvm.numbers_alone();
         let run = || (region.work.run)(region.work.data);
         if TEAM.has_tasks.get() {
             in_inner(me, run)

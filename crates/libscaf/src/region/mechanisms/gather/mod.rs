@@ -7,14 +7,18 @@
 //! The master's kernel thread is carrier 0. More of them come with a larger grant, and where a member sleeps
 //! in the kernel or doesn't wait for long while others could run ([`carriers`]).
 //!
+//! Code of LLVM's compilers asks in its own way ([`llvm`]); what a member is, is the same.
+//!
 //! Docs: docs/decisions/gather.md.
 
 mod begin;
 mod carriers;
 pub mod chosen;
 mod current;
+mod exits;
 mod forbids;
 mod inner;
+pub mod llvm;
 pub mod loops;
 pub mod needs;
 mod pool;
@@ -27,10 +31,12 @@ mod turns;
 pub mod work;
 
 pub use begin::inner;
-pub use team::around;
+pub use team::{Member, around};
 
+use super::virtualise;
 use crate::link::pages;
 use crate::program::masters::one_master;
+use crate::program::promise;
 use crate::program::sampling::Note;
 use crate::region::entered::Entered;
 use crate::region::kind::{Kind, Region};
@@ -39,6 +45,7 @@ use crate::runtimes::entries::Runtime;
 use crate::sys::arch::{can_switch, ticks};
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_proto::report::fact;
 use scaf_team::gather::obstacle::Obstacle;
 use team::{MOST, take_idle};
 
@@ -92,6 +99,7 @@ unsafe fn obstacle(
     is_possible(region.code.runtime)?;
     // SAFETY: this thread's own state.
     unsafe {
+        no(Obstacle::Nested, (*this).serial != 0)?;
         if !storage::is_noted(this, region.code.runtime, size) {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
@@ -116,18 +124,35 @@ fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
         known => known,
     };
     let settings = settings::get();
-    // The number of levels that may be active is without a limit in older runtimes.
-    // SAFETY: omp_get_nested takes nothing.
-    let one_level = || runtime.nested.is_some_and(|nested| unsafe { nested() } == 0);
+    // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
+    // of the older question.
+    // SAFETY: both take nothing.
+    let one_level = || match runtime.is_llvms() {
+        true => runtime.max_active_levels.is_some_and(|most| unsafe { most() } <= 1),
+        false => runtime.nested.is_some_and(|nested| unsafe { nested() } == 0),
+    };
     let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
     no(Obstacle::Machine, kernel != CAN)?;
-    no(Obstacle::Llvms, runtime.is_llvms() || runtime.thread_num.is_none())?;
+    no(Obstacle::Llvms, runtime.is_llvms() && !is_possible_on_llvms(runtime))?;
+    no(Obstacle::Llvms, runtime.thread_num.is_none())?;
     // Where these two are set, `scaf run` sets how threads wait.
     no(Obstacle::Stacks, settings.own_stacks)?;
     no(Obstacle::Bound, settings.bound)?;
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)?;
     no(Obstacle::Calls, !forbids::nothing(runtime))?;
     no(Obstacle::Nested, !one_level() || chosen::wants_nesting())
+}
+
+/// Whether what LLVM's runtime does is as we know it, and its only copy.
+fn is_possible_on_llvms(runtime: &Runtime) -> bool {
+    let settings = settings::get();
+    !settings.own_llvm
+        && !settings.own_blocking
+        && !promise::is_noted(fact::TWO_LLVMS)
+        && runtime.global_thread_num.is_some()
+        && runtime.get_schedule.is_some()
+        && virtualise::are_known()
+        && virtualise::has_usual_stacks(runtime)
 }
 
 /// Runs a region with a gathered team.

@@ -5,13 +5,15 @@
 //! runtime's dock for as long as their storage is borrowed. Only a region that is passed on to the runtime
 //! wakes them, and each such one makes the notes void. What a worker still does between its last region's end
 //! and the dock would go on beside a member on the same storage: so all workers are asked for by
-//! `/proc/self/task` before the first gathered region, and found asleep, in a futex call of the runtime's
-//! own.
+//! `/proc/self/task` before the first gathered region, and found asleep in the runtime's dock: libgomp's in a
+//! futex call of its own, all on one word; LLVM's each on a condition variable, on which they sleep nowhere
+//! else once their region is over.
 //!
 //! A signal to the process goes to any thread that doesn't block it, and its handler may use thread-local
 //! storage. So a worker whose storage is lent blocks signals until its next region, and carriers and watch
 //! take them in its place.
 
+use super::exits;
 use super::team::MOST;
 use crate::region::thread::{LENT, Thread};
 use crate::runtimes::entries::Runtime;
@@ -21,16 +23,19 @@ use crate::sys::errno::keeping_errno;
 use crate::sys::thread::{block_signals, give_way, own_task, pause, set_signals};
 use core::ffi::c_int;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 struct Worker {
     storage: AtomicUsize,
     /// Its kernel thread's number.
     task: AtomicU32,
+    /// Its number in LLVM's runtime.
+    number: AtomicI32,
 }
 
 static WORKERS: [Worker; MOST] =
-    [const { Worker { storage: AtomicUsize::new(0), task: AtomicU32::new(0) } }; MOST];
+    [const { Worker { storage: AtomicUsize::new(0), task: AtomicU32::new(0), number: AtomicI32::new(0) } };
+        MOST];
 /// The team that was noted, on which runtime.
 static SIZE: AtomicU32 = AtomicU32::new(0);
 static RUNTIME: AtomicPtr<Runtime> = AtomicPtr::new(null_mut());
@@ -44,6 +49,8 @@ static LIMIT: AtomicU32 = AtomicU32::new(0);
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 /// Value of [`Thread::noted`] where not all workers were noted.
 const NOT_ALL: u32 = u32::MAX;
+/// How loops with `schedule(runtime)` are dealt out, as the runtime told the master: kind and chunk size.
+static SCHEDULE: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
 /// The tick of the last notes.
 static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -52,7 +59,7 @@ static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 const BETWEEN: u64 = 1 << 28;
 /// How often workers were not found asleep, and how often they may be until nothing is gathered any more.
 static AWAKE: AtomicU32 = AtomicU32::new(0);
-const TRIES: u32 = 3;
+const TRIES: u32 = 10;
 /// How long workers may take to fall asleep, in milliseconds. They look for work for a while first.
 const PATIENCE_MS: u32 = 20;
 
@@ -88,6 +95,17 @@ pub fn thread_limit() -> c_int {
     LIMIT.load(Ordering::Relaxed) as c_int
 }
 
+/// Its number in LLVM's runtime.
+pub fn number_of(member: usize) -> c_int {
+    WORKERS.get(member).map_or(0, |worker| worker.number.load(Ordering::Relaxed))
+}
+
+/// How loops with `schedule(runtime)` are dealt out: kind and chunk size, as `omp_get_schedule` has them.
+pub fn schedule() -> (c_int, c_int) {
+    let [kind, chunk] = &SCHEDULE;
+    (kind.load(Ordering::Relaxed), chunk.load(Ordering::Relaxed))
+}
+
 /// The kernel thread that the member of this number was noted on.
 pub fn task(member: usize) -> u32 {
     WORKERS.get(member).map_or(0, |worker| worker.task.load(Ordering::Relaxed))
@@ -116,6 +134,7 @@ pub fn take_signals() {
 /// Before a region whose threads take notes.
 pub fn begin() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
+    exits::begin();
     for worker in &WORKERS {
         worker.storage.store(0, Ordering::Relaxed);
     }
@@ -126,10 +145,17 @@ pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
     NOTED_AT.store(ticks().max(1), Ordering::Relaxed);
     // SAFETY: this thread's own state.
     unsafe { (*this).noted = NOT_ALL }
-    if (0..size as usize).all(|member| of(member) != 0) {
+    if (0..size as usize).all(|member| of(member) != 0) && exits::end(runtime) {
         // SAFETY: omp_get_thread_limit takes nothing.
         let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
         LIMIT.store(limit as u32, Ordering::Relaxed);
+        if let Some(ask) = runtime.get_schedule {
+            let (mut kind, mut chunk) = (0, 0);
+            // SAFETY: omp_get_schedule fills in two integers.
+            unsafe { ask(&mut kind, &mut chunk) };
+            SCHEDULE[0].store(kind, Ordering::Relaxed);
+            SCHEDULE[1].store(chunk, Ordering::Relaxed);
+        }
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
         // SAFETY: this thread's own state.
@@ -145,6 +171,12 @@ pub fn note(runtime: &Runtime) {
         && let Some(worker) = WORKERS.get(number)
     {
         worker.task.store(own_task(), Ordering::Relaxed);
+        // SAFETY: the call knows the thread, whatever place in the source it is told.
+        let number = runtime.global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
+        worker.number.store(number, Ordering::Relaxed);
+        if runtime.is_llvms() {
+            exits::note(number);
+        }
         worker.storage.store(storage(), Ordering::Release);
     }
 }
@@ -167,17 +199,26 @@ pub fn are_asleep(runtime: &Runtime, size: u32) -> bool {
 
 #[cold]
 fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
-    let Some(here) = runtime.barrier.and_then(|barrier| module_of(barrier as usize)) else { return false };
-    let in_dock = |at: usize| module_of(at).is_some_and(|(map, _)| map == here.0);
+    // What LLVM's runtime calls in its dock is libc's.
+    let within = match runtime.is_llvms() {
+        true => Some(libc::pthread_cond_wait as *const () as usize),
+        false => runtime.barrier.map(|barrier| barrier as usize),
+    };
+    let Some((within, _)) = within.and_then(module_of) else { return false };
+    let in_dock = |sleep: &Asleep| {
+        module_of(sleep.at).is_some_and(|(map, _)| map == within)
+            && (!runtime.is_llvms() || sleep.call & CALLS == ON_CONDITION)
+    };
     let mut word = None;
     for worker in WORKERS.iter().take(size as usize).skip(1) {
         let task = worker.task.load(Ordering::Relaxed);
         let mut left = PATIENCE_MS;
         loop {
-            match sleeps_on(task).filter(|(_, at)| in_dock(*at)) {
+            match sleeps_on(task).filter(in_dock) {
+                Some(_) if runtime.is_llvms() => break,
                 // All on the same word, which is the dock's.
-                Some((on, _)) if word.is_none_or(|word| word == on) => {
-                    word = Some(on);
+                Some(sleep) if word.is_none_or(|word| word == sleep.on) => {
+                    word = Some(sleep.on);
                     break;
                 }
                 _ if left == 0 => return false,
@@ -192,8 +233,20 @@ fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
     true
 }
 
-/// The word that a thread of this process sleeps on in a futex call, and where the call was made.
-fn sleeps_on(task: u32) -> Option<(usize, usize)> {
+/// A thread that sleeps in a futex call: on which word, in which of the calls, and where that was made.
+struct Asleep {
+    on: usize,
+    call: usize,
+    at: usize,
+}
+
+/// The calls, without bits beside; and the one by which libc waits for a condition variable. For a mutex it
+/// is another one.
+const CALLS: usize = 0x7f;
+const ON_CONDITION: usize = libc::FUTEX_WAIT_BITSET as usize;
+
+/// How a thread of this process sleeps in a futex call, if it does.
+fn sleeps_on(task: u32) -> Option<Asleep> {
     let mut text = [0u8; 256];
     let length = read_of_task(task, b"/syscall\0", &mut text)?;
     let mut fields = text.get(..length)?.split(|byte| byte.is_ascii_whitespace()).filter(|f| !f.is_empty());
@@ -202,8 +255,9 @@ fn sleeps_on(task: u32) -> Option<(usize, usize)> {
     if fields.next()? != FUTEX {
         return None;
     }
-    let word = hex(fields.next()?)?;
-    Some((word, hex(fields.next_back()?)?))
+    let on = hex(fields.next()?)?;
+    let call = hex(fields.next()?)?;
+    Some(Asleep { on, call, at: hex(fields.next_back()?)? })
 }
 
 /// Reads a file of one thread's folder in /proc; how many bytes there were.

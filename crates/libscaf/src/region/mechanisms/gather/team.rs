@@ -3,13 +3,14 @@
 use super::chosen::Chosen;
 use super::current::Current;
 use super::inner::Inner;
+use super::llvm::Own;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;
 use crate::sys::arch::Context;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use scaf_team::gather::crew::Crew;
 use scaf_team::gather::shares::{Hand, Shares};
 
@@ -38,6 +39,8 @@ pub struct Member {
     pub inner: Cell<*const Inner>,
     /// What it answers for `omp_get_max_threads`.
     pub most: Cell<u32>,
+    /// What LLVM's runtime would keep of it.
+    pub llvm: Own,
 }
 
 // SAFETY: a member is used by whoever holds it in the crew, one at a time.
@@ -51,9 +54,13 @@ pub struct Team {
     pub share: Cell<u32>,
     /// Whether the program may create tasks.
     pub has_tasks: Cell<bool>,
+    /// Data that one member has and the others copy.
+    pub copied: AtomicPtr<c_void>,
+    /// 1 while a member adds its values to a reduction's result.
+    pub adding: AtomicU32,
 }
 
-// SAFETY: written by the master before the crew begins.
+// SAFETY: cells are written by the master before the crew begins.
 unsafe impl Sync for Team {}
 
 pub static TEAM: Team = Team {
@@ -61,6 +68,8 @@ pub static TEAM: Team = Team {
     data: Cell::new(null_mut()),
     share: Cell::new(0),
     has_tasks: Cell::new(false),
+    copied: AtomicPtr::new(null_mut()),
+    adding: AtomicU32::new(0),
 };
 
 impl Member {
@@ -75,6 +84,7 @@ impl Member {
             task: Cell::new(Current::MEMBERS),
             inner: Cell::new(null()),
             most: Cell::new(0),
+            llvm: Own::new(),
         }
     }
     #[inline(always)]
@@ -83,9 +93,15 @@ impl Member {
         unsafe { self.inner.get().as_ref() }
     }
 
+    /// Whether it is in a region within the region, where it is alone.
+    #[inline(always)]
+    pub fn is_alone(&self) -> bool {
+        !self.inner.get().is_null() || self.llvm.opened.get() != 0
+    }
+
     /// Parallel regions around it, the gathered one among them.
     pub fn levels(&self) -> c_int {
-        let mut levels = 1;
+        let mut levels = (self.llvm.opened.get() as c_int).wrapping_add(1);
         let mut inner = self.inner.get();
         // SAFETY: as above.
         while let Some(one) = unsafe { inner.as_ref() } {

@@ -14,13 +14,15 @@ use scaf_team::gather::shares::{Came, Hand, Loop, Rule};
 #[inline(always)]
 pub unsafe fn barrier(me: &'static Member) {
     // SAFETY: the caller runs the member.
-    unsafe { if me.inside().is_none() { meet(me) } else { end_inner(me) } }
+    unsafe { if me.is_alone() { end_inner(me) } else { meet(me) } }
 }
 
 /// Comes to the next share; whether it is the first to come.
-unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
-    if let Some(inner) = me.inside() {
-        inner.open(whole);
+pub unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
+    if me.is_alone() {
+        if let Some(inner) = me.inside() {
+            inner.open(whole);
+        }
         return true;
     }
     let number = me.share.get().wrapping_add(1);
@@ -36,8 +38,8 @@ unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
     }
 }
 
-fn leave(me: &Member) {
-    if me.inside().is_none() {
+pub fn leave(me: &Member) {
+    if !me.is_alone() {
         SHARES.leave(me.share.get(), CREW.size());
     }
 }
@@ -81,7 +83,7 @@ pub unsafe fn single_copy(me: &'static Member) -> *mut c_void {
 
 /// The member that executed it hands this on.
 pub unsafe fn single_copied(me: &'static Member, what: *mut c_void) {
-    if me.inside().is_none() {
+    if !me.is_alone() {
         SHARES.hand(me.share.get(), what.expose_provenance() as u64);
         // SAFETY: the caller runs the member.
         unsafe { barrier(me) };
@@ -166,13 +168,13 @@ pub unsafe fn begin(whole: Loop, first: *mut c_void, last: *mut c_void) -> bool 
 /// The member's number in the innermost team.
 #[inline(always)]
 pub fn number(me: &Member) -> c_int {
-    if me.inside().is_some() { 0 } else { me.number.get() as c_int }
+    if me.is_alone() { 0 } else { me.number.get() as c_int }
 }
 
 /// Threads of the innermost team.
 #[inline(always)]
 pub fn size(me: &Member) -> c_int {
-    if me.inside().is_some() { 1 } else { CREW.size() as c_int }
+    if me.is_alone() { 1 } else { CREW.size() as c_int }
 }
 
 /// Parallel regions around the member.

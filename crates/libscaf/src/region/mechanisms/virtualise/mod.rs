@@ -155,7 +155,7 @@ fn is_possible(runtime: &Runtime) -> bool {
 }
 
 /// Whether LLVM's threads have stacks no larger than usual: without a limit, or by a setting, they may.
-fn has_usual_stacks(runtime: &Runtime) -> bool {
+pub fn has_usual_stacks(runtime: &Runtime) -> bool {
     static USUAL: AtomicUsize = AtomicUsize::new(0);
     let mut usual = USUAL.load(Ordering::Relaxed);
     if usual == 0 {

@@ -97,11 +97,15 @@ pub(crate) use answered;
 
 /// Defines entry points of two arguments that count a field of the thread's state (`$at`, 32 bits) up or
 /// down, and go on at the function whose address is at `$real`, or, where that is 0, at `$search`, with the
-/// return address as the third argument. Counting down ends at 0.
+/// return address as the third argument. Counting down ends at 0. A thread whose field of 64 bits at
+/// `$member` isn't 0 counts nothing and goes on at `$answer`.
 macro_rules! counted {
     (@count up) => { "add dword ptr fs:[r10 + {at}], 1" };
     (@count down) => { "sub dword ptr fs:[r10 + {at}], 1\nadc dword ptr fs:[r10 + {at}], 0" };
-    ($($(#[$about:meta])* $name:ident: $way:ident $at:expr, $real:path, or $search:path;)*) => {
+    ($(
+        $(#[$about:meta])*
+        $name:ident: $way:ident $at:expr, $real:path, or $search:path, members $member:expr => $answer:path;
+    )*) => {
         $(
             $(#[$about])*
             #[unsafe(naked)]
@@ -110,6 +114,8 @@ macro_rules! counted {
                 core::arch::naked_asm!(
                     "endbr64",
                     "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+                    "cmp qword ptr fs:[r10 + {member}], 0",
+                    "jne {answer}",
                     $crate::sys::arch::counted!(@count $way),
                     "mov rax, qword ptr [rip + {real}]",
                     "test rax, rax",
@@ -121,9 +127,58 @@ macro_rules! counted {
                     at = const $at,
                     real = sym $real,
                     search = sym $search,
+                    member = const $member,
+                    answer = sym $answer,
                 )
             }
         )*
     };
 }
 pub(crate) use counted;
+
+/// Defines entry points that go on at `$answer` with their arguments if the thread's field of 64 bits at
+/// `$at` isn't 0. Else they go on at the function whose address is at `$real`, or, where that is 0, at the
+/// one that `$find` answers for the return address.
+macro_rules! diverted {
+    ($($name:ident => $answer:path, if $at:expr, or $real:path, or $find:path;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "endbr64",
+                    "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+                    "cmp qword ptr fs:[r10 + {at}], 0",
+                    "jne {answer}",
+                    "mov rax, qword ptr [rip + {real}]",
+                    "test rax, rax",
+                    "jz 2f",
+                    "jmp rax",
+                    "2:",
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "sub rsp, 8",
+                    "mov rdi, qword ptr [rsp + 56]",
+                    "call {find}",
+                    "add rsp, 8",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    "jmp rax",
+                    at = const $at,
+                    answer = sym $answer,
+                    real = sym $real,
+                    find = sym $find,
+                )
+            }
+        )*
+    };
+}
+pub(crate) use diverted;

@@ -1,0 +1,214 @@
+//! Members of gathered teams: what code of LLVM's compilers asks that only they are answered, and their
+//! answers (`region/mechanisms/gather/llvm.rs`). All other threads are passed on to the runtime by a load, a
+//! comparison and a jump.
+
+use super::place::{nothing, place};
+use crate::region::mechanisms::gather::llvm::{self, Copy};
+use crate::region::mechanisms::gather::{Member, around, work};
+use crate::region::thread::{Thread, thread};
+use crate::runtimes::entries::{Micro, Place, Runtime};
+use crate::sys::arch;
+use crate::sys::symbols;
+use crate::sys::thread::REGION_AT;
+use core::ffi::{c_int, c_void};
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use scaf_team::deal::Number;
+use scaf_team::gather::chunks::whole;
+use scaf_team::gather::shares::Rule;
+
+pub const MEMBER_AT: usize = REGION_AT + offset_of!(Thread, member);
+
+/// Entry points by name, as fields of the runtime's; `$answer` gets the entry point's own arguments.
+macro_rules! entries {
+    ($($name:ident, $symbol:literal is $field:ident => $answer:ident;)*) => {
+        arch::diverted! {
+            $($name => $answer, if MEMBER_AT, or $field::REAL, or $field::find;)*
+        }
+
+        $(
+            mod $field {
+                use super::*;
+
+                /// The function of the one LLVM runtime of this process; 0 where it isn't known, or isn't the
+                /// only one.
+                pub static REAL: AtomicUsize = AtomicUsize::new(0);
+
+                pub unsafe extern "C" fn find(caller: usize) -> usize {
+                    // SAFETY: this thread's own state.
+                    unsafe {
+                        let real = place(thread(), caller).and_then(|(runtime, _)| runtime.$field);
+                        real.or_else(|| symbols::next($symbol)).unwrap_or(nothing) as usize
+                    }
+                }
+            }
+        )*
+
+        pub fn found(runtime: &Runtime, only: bool) {
+            $(
+                let real = runtime.$field.filter(|_| only).map_or(0, |real| real as usize);
+                $field::REAL.store(real, Ordering::Relaxed);
+            )*
+        }
+    };
+}
+
+entries! {
+    __kmpc_master, c"__kmpc_master" is master => is_master;
+    __kmpc_end_master, c"__kmpc_end_master" is end_master => done;
+    __kmpc_masked, c"__kmpc_masked" is masked => is_of_number;
+    __kmpc_end_masked, c"__kmpc_end_masked" is end_masked => done;
+    __kmpc_single, c"__kmpc_single" is single => is_first;
+    __kmpc_end_single, c"__kmpc_end_single" is end_single => done;
+    __kmpc_copyprivate, c"__kmpc_copyprivate" is copyprivate => copy;
+    __kmpc_reduce, c"__kmpc_reduce" is reduce => add;
+    __kmpc_reduce_nowait, c"__kmpc_reduce_nowait" is reduce_nowait => add_nowait;
+    __kmpc_end_reduce, c"__kmpc_end_reduce" is end_reduce => added;
+    __kmpc_end_reduce_nowait, c"__kmpc_end_reduce_nowait" is end_reduce_nowait => added_nowait;
+    __kmpc_end_ordered, c"__kmpc_end_ordered" is end_ordered => turn_is_over;
+    __kmpc_dispatch_fini_4, c"__kmpc_dispatch_fini_4" is fini_4 => iteration_is_over;
+    __kmpc_dispatch_fini_4u, c"__kmpc_dispatch_fini_4u" is fini_4u => iteration_is_over;
+    __kmpc_dispatch_fini_8, c"__kmpc_dispatch_fini_8" is fini_8 => iteration_is_over;
+    __kmpc_dispatch_fini_8u, c"__kmpc_dispatch_fini_8u" is fini_8u => iteration_is_over;
+}
+
+/// Defines answers; each is called by a member only.
+macro_rules! answers {
+    ($($(#[$about:meta])* $name:ident($($argument:ident: $type:ty),*) -> $result:ty, or $missing:expr,
+        |$me:ident| $answer:expr;)*) => {
+        $(
+            $(#[$about])*
+            pub unsafe extern "C" fn $name(_: Place, _: c_int $(, $argument: $type)*) -> $result {
+                // SAFETY: the calling member runs; the program's own arguments.
+                unsafe {
+                    match around(thread()) {
+                        Some($me) => $answer,
+                        None => $missing,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+answers! {
+    is_master() -> c_int, or 0, |me| c_int::from(work::number(me) == 0);
+    is_of_number(number: c_int) -> c_int, or 0, |me| c_int::from(work::number(me) == number);
+    is_first() -> c_int, or 0, |me| c_int::from(work::single(me));
+    copy(_bytes: usize, data: *mut c_void, how: Copy, has_it: c_int) -> (), or (),
+        |me| llvm::copy(me, data, how, has_it != 0);
+    turn_is_over() -> (), or (), |me| llvm::end_ordered(me);
+    iteration_is_over() -> (), or (), |me| llvm::end_iteration(me);
+    added(_lock: *mut c_void) -> (), or (), |me| llvm::end_reduce(me, true);
+    added_nowait(_lock: *mut c_void) -> (), or (), |me| llvm::end_reduce(me, false);
+    begin_serial() -> (), or (), |me| opens(me);
+    end_serial() -> (), or (), |me| closes(me);
+}
+
+unsafe extern "C" fn done(_: Place, _: c_int) {}
+
+/// A place's flags are its second word. One says that code for atomic operations is there.
+const ATOMIC: u32 = 0x10;
+
+unsafe fn is_atomic(here: Place) -> bool {
+    // SAFETY: the compiler's own description of the place.
+    !here.is_null() && unsafe { *here.cast::<u32>().add(1) } & ATOMIC != 0
+}
+
+macro_rules! reductions {
+    ($($name:ident, $waits:literal;)*) => {
+        $(
+            unsafe extern "C" fn $name(
+                here: Place, _: c_int, _count: c_int, _bytes: usize, values: *mut c_void, how: Option<Copy>,
+                _lock: *mut c_void,
+            ) -> c_int {
+                // SAFETY: the calling member runs; the program's own arguments.
+                unsafe {
+                    match around(thread()) {
+                        Some(me) => llvm::reduce(me, is_atomic(here), values, how, $waits),
+                        None => 0,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+reductions! {
+    add, true;
+    add_nowait, false;
+}
+
+/// A region of one thread begins for the member.
+fn opens(me: &Member) {
+    me.llvm.opened.set(me.llvm.opened.get().saturating_add(1));
+}
+
+fn closes(me: &Member) {
+    me.llvm.opened.set(me.llvm.opened.get().saturating_sub(1));
+}
+
+/// A region whose `if` clause is false, with one argument or none.
+pub unsafe fn alone(me: &'static Member, micro: Micro, argument: *mut c_void) {
+    let [global, bound] = me.llvm.numbers_alone();
+    opens(me);
+    // SAFETY: the program's own function and argument.
+    unsafe {
+        if argument.is_null() {
+            micro(global, bound);
+        } else {
+            micro(global, bound, argument);
+        }
+    }
+    closes(me);
+}
+
+/// Loops that are dealt out in chunks, over numbers of each type.
+macro_rules! loops {
+    ($($begin:ident, $next:ident: $number:ty, $difference:ty;)*) => {
+        $(
+            pub unsafe extern "C" fn $begin(
+                _: Place, _: c_int, schedule: c_int, first: $number, last: $number, step: $difference,
+                size: $difference,
+            ) {
+                // SAFETY: the calling member runs.
+                unsafe {
+                    let Some(me) = around(thread()) else { return };
+                    let count = if <$number>::is_nothing(first, last, step) {
+                        0
+                    } else {
+                        <$number>::trips(first, last, step)
+                    };
+                    let all = whole(first as u64, step as u64, count, Rule::Dynamic(1));
+                    llvm::begin(me, schedule, size as i64, all);
+                }
+            }
+
+            pub unsafe extern "C" fn $next(
+                _: Place, _: c_int, has_last: *mut c_int, first: *mut $number, last: *mut $number,
+                step: *mut $difference,
+            ) -> c_int {
+                // SAFETY: the calling member runs; the program's own variables.
+                unsafe {
+                    let Some(chunk) = around(thread()).and_then(|me| llvm::next(me)) else { return 0 };
+                    *first = chunk.first as $number;
+                    *last = chunk.last as $number;
+                    if !step.is_null() {
+                        *step = chunk.step as $difference;
+                    }
+                    if !has_last.is_null() {
+                        *has_last = c_int::from(chunk.is_last);
+                    }
+                    1
+                }
+            }
+        )*
+    };
+}
+
+loops! {
+    begin_4, next_4: i32, i32;
+    begin_4u, next_4u: u32, i32;
+    begin_8, next_8: i64, i64;
+    begin_8u, next_8u: u64, i64;
+}

@@ -1,0 +1,311 @@
+//! What code of LLVM's compilers asks of its runtime, answered for members: loops that are dealt out in
+//! chunks, with their `ordered` parts, reductions, and data that one member copies to all.
+
+use super::storage;
+use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
+use super::turns::give_turn;
+use super::work::{barrier, come, leave};
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering;
+use scaf_team::deal::Deal;
+use scaf_team::gather::chunks::{Chunk, chunk, in_turn};
+use scaf_team::gather::shares::{Loop, Rule};
+
+/// What is kept of a member besides.
+pub struct Own {
+    /// Its thread's number in the runtime and in its team, where code is told to find them.
+    global: Cell<c_int>,
+    bound: Cell<c_int>,
+    /// Regions of one thread around it that were opened by a call and not ended yet.
+    pub opened: Cell<u32>,
+    /// The loop that it is in, how it is dealt out if by number, and chunks taken.
+    whole: Cell<Loop>,
+    deal: Cell<Option<Deal>>,
+    turn: Cell<u64>,
+    /// A loop that it has begun alone, in a region within, and not been given.
+    given: Cell<Option<Loop>>,
+    /// Iterations before its chunk; whether it has told that an `ordered` part is over.
+    from: Cell<u64>,
+    passed: Cell<bool>,
+    /// How the reduction that it is in is done, and its own values.
+    method: Cell<Method>,
+    values: Cell<*mut c_void>,
+}
+
+/// How a reduction is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    /// Each member adds its values to the result, one at a time.
+    Locked,
+    /// Each does so at the same time, by atomic operations.
+    Atomic,
+    /// They are added up in pairs, and the master adds the sum.
+    Tree,
+}
+
+const NO_LOOP: Loop = Loop { start: 0, end: 0, step: 1, count: 0, rule: Rule::Dynamic(1) };
+/// The number in the team of whoever is alone.
+static ZERO: c_int = 0;
+
+impl Own {
+    pub const fn new() -> Own {
+        Own {
+            global: Cell::new(0),
+            bound: Cell::new(0),
+            opened: Cell::new(0),
+            whole: Cell::new(NO_LOOP),
+            deal: Cell::new(None),
+            turn: Cell::new(0),
+            given: Cell::new(None),
+            from: Cell::new(0),
+            passed: Cell::new(false),
+            method: Cell::new(Method::Locked),
+            values: Cell::new(null_mut()),
+        }
+    }
+
+    /// A region begins for the member of this number.
+    pub fn begin(&self, number: c_int, global: c_int) {
+        self.global.set(global);
+        self.bound.set(number);
+        self.opened.set(0);
+        self.given.set(None);
+    }
+
+    /// Where the region's function finds its thread's numbers.
+    pub fn numbers(&self) -> [*const c_int; 2] {
+        [self.global.as_ptr(), self.bound.as_ptr()]
+    }
+
+    /// The same within a region of one thread.
+    pub fn numbers_alone(&self) -> [*const c_int; 2] {
+        [self.global.as_ptr(), &raw const ZERO]
+    }
+}
+
+/// The runtime's numbers for schedules. Those of ordered loops and of loops whose chunks must not be merged
+/// are the same further up.
+mod schedule {
+    use core::ffi::c_int;
+
+    pub const STATIC_CHUNKS: c_int = 33;
+    pub const STATIC: c_int = 34;
+    pub const DYNAMIC: c_int = 35;
+    pub const BY_SETTING: c_int = 37;
+    pub const STATIC_GREEDY: c_int = 40;
+    pub const STATIC_BALANCED: c_int = 41;
+    pub const STEALING: c_int = 44;
+    pub const STATIC_IN_VECTORS: c_int = 45;
+    pub const BY_SETTING_IN_VECTORS: c_int = 47;
+    pub const ORDERED: c_int = 64;
+    pub const ORDERED_BEHIND: c_int = 32;
+    pub const UNMERGED: c_int = 160;
+    pub const UNMERGED_BEHIND: c_int = 128;
+    pub const MODIFIERS: c_int = 3 << 29;
+}
+
+/// How a loop of that schedule is dealt out: by a rule, or by the member's number.
+fn how(schedule: c_int, size: i64) -> (Rule, Option<Deal>) {
+    let plain = schedule & !schedule::MODIFIERS;
+    let plain = if plain >= schedule::UNMERGED { plain - schedule::UNMERGED_BEHIND } else { plain };
+    let plain = if plain >= schedule::ORDERED { plain - schedule::ORDERED_BEHIND } else { plain };
+    let size = size.max(1) as u64;
+    let by_number = |deal| (Rule::Dynamic(1), Some(deal));
+    match plain {
+        schedule::STATIC_CHUNKS => by_number(Deal::Chunks(size)),
+        schedule::STATIC | schedule::STATIC_BALANCED => by_number(Deal::Balanced),
+        schedule::STATIC_GREEDY => by_number(Deal::Blocks(1)),
+        schedule::STATIC_IN_VECTORS => by_number(Deal::Blocks(size)),
+        schedule::DYNAMIC | schedule::STEALING => (Rule::Dynamic(size), None),
+        schedule::BY_SETTING | schedule::BY_SETTING_IN_VECTORS => by_setting(),
+        // Guided in several forms, and whatever is up to the runtime.
+        _ => (Rule::Guided(size), None),
+    }
+}
+
+/// The same by the user's setting.
+fn by_setting() -> (Rule, Option<Deal>) {
+    const MONOTONIC: c_int = c_int::MIN;
+    const STATIC: c_int = 1;
+    const DYNAMIC: c_int = 2;
+    let (kind, chunk) = storage::schedule();
+    let size = chunk.max(1) as u64;
+    match kind & !MONOTONIC {
+        STATIC if chunk > 0 => (Rule::Dynamic(1), Some(Deal::Chunks(size))),
+        STATIC => (Rule::Dynamic(1), Some(Deal::Balanced)),
+        DYNAMIC => (Rule::Dynamic(size), None),
+        _ => (Rule::Guided(size), None),
+    }
+}
+
+/// The member begins a loop.
+pub unsafe fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop) {
+    if me.is_alone() {
+        return me.llvm.given.set(Some(whole));
+    }
+    let (rule, deal) = how(schedule, size);
+    let whole = Loop { rule, ..whole };
+    me.llvm.whole.set(whole);
+    me.llvm.deal.set(deal);
+    me.llvm.turn.set(0);
+    // SAFETY: the caller runs the member.
+    unsafe { come(me, &whole) };
+}
+
+/// Its next chunk; `None` if there is none left, which ends the loop for it.
+pub fn next(me: &Member) -> Option<Chunk> {
+    let own = &me.llvm;
+    if me.is_alone() {
+        // As the runtime does it, all at once.
+        let whole = own.given.take().filter(|whole| whole.count != 0)?;
+        return Some(chunk(&whole, (0, whole.count)));
+    }
+    let (size, whole) = (CREW.size(), own.whole.get());
+    let part = match own.deal.get() {
+        None => SHARES.take(me.share.get(), size),
+        Some(deal) => {
+            let turn = own.turn.replace(own.turn.get().wrapping_add(1));
+            in_turn(deal, whole.count, me.number.get(), size, turn)
+        }
+    };
+    let Some((from, behind)) = part else {
+        leave(me);
+        return None;
+    };
+    own.from.set(from);
+    own.passed.set(false);
+    Some(chunk(&whole, (from, behind)))
+}
+
+/// Waits for the `ordered` parts of all iterations before the member's chunk; within that it is alone.
+pub unsafe fn ordered(me: &'static Member) {
+    while !me.is_alone() && !SHARES.is_turn(me.share.get(), me.llvm.from.get()) {
+        // SAFETY: the caller runs the member.
+        unsafe { give_turn(me) }
+    }
+}
+
+/// The `ordered` part of an iteration is over.
+pub fn end_ordered(me: &Member) {
+    if !me.is_alone() {
+        me.llvm.passed.set(true);
+        SHARES.pass_turn(me.share.get(), 1);
+    }
+}
+
+/// An iteration of an ordered loop is over, whether it had such a part or not.
+pub unsafe fn end_iteration(me: &'static Member) {
+    if !me.is_alone() && !me.llvm.passed.replace(false) {
+        // SAFETY: the caller runs the member.
+        unsafe { ordered(me) };
+        SHARES.pass_turn(me.share.get(), 1);
+    }
+}
+
+/// One member has data that each of the others takes a copy of.
+pub unsafe fn copy(me: &'static Member, data: *mut c_void, copy: Copy, has_it: bool) {
+    if me.is_alone() {
+        return;
+    }
+    // SAFETY: the caller runs the member; the program's own function and data, which lie still between both
+    // barriers.
+    unsafe {
+        if has_it {
+            TEAM.copied.store(data, Ordering::Relaxed);
+        }
+        barrier(me);
+        if !has_it {
+            copy(data, TEAM.copied.load(Ordering::Relaxed));
+        }
+        barrier(me);
+    }
+}
+
+/// Copies data, or adds up: to the first from the second.
+pub type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
+
+/// Largest team whose members add to the result themselves.
+const MOST_ADDING: u32 = 4;
+/// What [`reduce`] answers a member.
+const NOTHING: c_int = 0;
+const ADD: c_int = 1;
+const ADD_ATOMICALLY: c_int = 2;
+
+/// A member's values come to a reduction; what it has to do with them. The runtime's own way, for larger
+/// teams, adds them up in an order that is always the same, which is kept. `atomic` says that the code can do
+/// it by atomic operations.
+pub unsafe fn reduce(
+    me: &'static Member,
+    atomic: bool,
+    values: *mut c_void,
+    add: Option<Copy>,
+    waits: bool,
+) -> c_int {
+    if me.is_alone() {
+        return ADD;
+    }
+    let add = add.filter(|_| !values.is_null() && CREW.size() > MOST_ADDING);
+    let method = match add {
+        Some(_) => Method::Tree,
+        None if atomic => Method::Atomic,
+        None => Method::Locked,
+    };
+    me.llvm.method.set(method);
+    // SAFETY: the caller runs the member; all members' values lie still until the last barrier.
+    unsafe {
+        match add {
+            None if atomic => ADD_ATOMICALLY,
+            None => {
+                while TEAM.adding.swap(1, Ordering::Acquire) != 0 {
+                    give_turn(me);
+                }
+                ADD
+            }
+            Some(add) => {
+                me.llvm.values.set(values);
+                barrier(me);
+                let is_master = me.number.get() == 0;
+                if is_master {
+                    add_up(add);
+                }
+                // The master's own values are the sum now. It ends the wait in [`end_reduce`].
+                if !(is_master && waits) {
+                    barrier(me);
+                }
+                if is_master { ADD } else { NOTHING }
+            }
+        }
+    }
+}
+
+/// Adds up all members' values in pairs, pairs of pairs and so on, as the runtime does.
+unsafe fn add_up(add: Copy) {
+    let size = CREW.size() as usize;
+    let of = |number: usize| MEMBERS.get(number).map_or(null_mut(), |member| member.llvm.values.get());
+    let mut apart = 1;
+    while apart < size {
+        let mut first = 0;
+        while first + apart < size {
+            // SAFETY: the program's own function; all members wait.
+            unsafe { add(of(first), of(first + apart)) }
+            first += 2 * apart;
+        }
+        apart *= 2;
+    }
+}
+
+/// The member has done what [`reduce`] told it to.
+pub unsafe fn end_reduce(me: &'static Member, waits: bool) {
+    if me.is_alone() {
+        return;
+    }
+    if me.llvm.method.get() == Method::Locked {
+        TEAM.adding.store(0, Ordering::Release);
+    }
+    if waits {
+        // SAFETY: the caller runs the member.
+        unsafe { barrier(me) }
+    }
+}
