@@ -241,7 +241,7 @@ fn kernels_of_clang_are_gathered() {
 #[test]
 fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
     let house = House::giving_all("equi");
-    // Tasks, cancellation, settings of the runtime's, places of one's own, and a choice of how to wait.
+    // Reductions over tasks, settings of the runtime's, places of one's own, and a choice of how to wait.
     let meeting = compiled("gathered");
     let programs = [
         house.at(&compiled_by(By::Clang, "task_reductions")).threads(2),

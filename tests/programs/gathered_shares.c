@@ -120,7 +120,7 @@ static void by_sections(void)
     check(sum == 54321);
 }
 
-/* What is chosen outside holds inside, and what a thread chooses inside is its own and ends with the region. */
+/* What is chosen outside holds inside. What a thread chooses inside is its own, and ends with the region. */
 static void by_choosing(void)
 {
     omp_sched_t kind, other;

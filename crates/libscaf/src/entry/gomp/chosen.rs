@@ -41,7 +41,7 @@ macro_rules! choices {
                 // SAFETY: this thread's own state; the symbol is that function's.
                 unsafe {
                     if let Some(me) = gather::around(thread()) {
-                        return chosen::$real(me, choice);
+                        return chosen::$real(&me.chosen, choice);
                     }
                     let real = runtime_of(caller).and_then(|runtime| runtime.$name);
                     if let Some(real) = real.or_else(|| symbols::next($symbol)) {
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn set_schedule(kind: c_int, chunk: c_int, caller: usize) 
     // SAFETY: this thread's own state; the symbol is that function's.
     unsafe {
         if let Some(me) = gather::around(thread()) {
-            return chosen::set_schedule(me, kind, chunk);
+            return chosen::set_schedule(&me.chosen, kind, chunk);
         }
         let real = runtime_of(caller).and_then(|runtime| runtime.set_schedule);
         if let Some(real) = real.or_else(|| symbols::next(c"omp_set_schedule")) {

@@ -1,8 +1,8 @@
-//! What a program chooses for its regions, which the runtime keeps for each task: a member has the master's at
-//! its region's beginning, and what it has chosen itself since then.
+//! What a program chooses for its regions, which the runtime keeps for each task: a member has the master's
+//! at its region's beginning, and what it has chosen itself since then.
 
-use super::team::Member;
 use crate::runtimes::entries::Runtime;
+use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::gather::shares::Rule;
@@ -70,17 +70,17 @@ pub fn wants_nesting() -> bool {
 }
 
 /// `omp_set_max_active_levels` by a member.
-pub fn set_levels(me: &Member, levels: c_int) {
+pub fn set_levels(its: &Cell<Chosen>, levels: c_int) {
     if levels >= 0 {
         let nested = c_int::from(levels > 1);
-        me.chosen.set(Chosen { levels: levels.min(MOST_LEVELS), nested, ..me.chosen.get() });
+        its.set(Chosen { levels: levels.min(MOST_LEVELS), nested, ..its.get() });
         NESTING.fetch_or(nested as u32, Ordering::Relaxed);
     }
 }
 
 /// `omp_set_nested` by a member.
-pub fn set_nested(me: &Member, nested: c_int) {
-    let chosen = me.chosen.get();
+pub fn set_nested(its: &Cell<Chosen>, nested: c_int) {
+    let chosen = its.get();
     let levels = match (chosen.levels > MOST_LEVELS, nested != 0) {
         // They are told apart there.
         (true, _) => chosen.levels,
@@ -88,18 +88,18 @@ pub fn set_nested(me: &Member, nested: c_int) {
         (false, false) => chosen.levels.min(1),
     };
     let nested = c_int::from(nested != 0);
-    me.chosen.set(Chosen { levels, nested, ..chosen });
+    its.set(Chosen { levels, nested, ..chosen });
     NESTING.fetch_or(nested as u32, Ordering::Relaxed);
 }
 
 /// `omp_set_schedule` by a member.
-pub fn set_schedule(me: &Member, kind: c_int, chunk: c_int) {
+pub fn set_schedule(its: &Cell<Chosen>, kind: c_int, chunk: c_int) {
     const AUTO: c_int = 4;
     let (kind, chunk) = match kind & c_int::MAX {
         1 => (kind, chunk.max(0)),
         2 | 3 => (kind, chunk.max(1)),
-        AUTO => (kind, me.chosen.get().chunk),
+        AUTO => (kind, its.get().chunk),
         _ => return,
     };
-    me.chosen.set(Chosen { kind, chunk, ..me.chosen.get() });
+    its.set(Chosen { kind, chunk, ..its.get() });
 }

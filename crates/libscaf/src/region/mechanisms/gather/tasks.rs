@@ -5,7 +5,7 @@
 use super::current::Current;
 use super::needs::Needs;
 use super::pool::{self, MOST_DEFERRED, Table, Taken, change, run, with};
-use super::team::{CREW, Member, around};
+use super::team::{CREW, Member, TEAM, around};
 use super::turns::{give_turn, leave_surplus, wait};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Body;
@@ -46,7 +46,9 @@ pub unsafe fn create(me: &'static Member, new: &New) {
     // SAFETY: the caller runs the member; the program's own task.
     unsafe {
         let everything = new.needs.name_everything();
-        if new.may_wait && me.task.get().at_once == 0 && !everything && defer(me, new) {
+        // Without: a library that came within the region creates it, and nobody waits for it at the end.
+        let may_wait = new.may_wait && TEAM.has_tasks.get() && me.task.get().at_once == 0;
+        if may_wait && !everything && defer(me, new) {
             return;
         }
         await_needs(me, &new.needs);
