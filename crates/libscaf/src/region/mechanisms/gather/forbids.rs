@@ -190,7 +190,7 @@ pub fn nothing(runtime: &Runtime) -> bool {
     let mut found = Found::default();
     // SAFETY: `look` has the type that is wanted.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
-    let clean = !found.forbidden && !(found.calls_gccs && found.calls_llvms);
+    let clean = !(found.forbidden || found.calls_gccs && found.calls_llvms);
     let found = if clean { CLEAN } else { 0 } | if found.calls_llvms { CALLS_LLVMS } else { 0 };
     LOOKED.store(now | found, Ordering::Relaxed);
     permits(found, runtime)

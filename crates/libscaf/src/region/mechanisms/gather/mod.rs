@@ -17,6 +17,7 @@ mod exits;
 mod forbids;
 mod inner;
 pub mod llvm;
+mod own;
 mod stacks;
 pub mod storage;
 mod team;
@@ -91,10 +92,13 @@ fn is_possible(runtime: &Runtime) -> bool {
     let settings = settings::get();
     // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
     // of the older question.
-    // SAFETY: both take nothing.
-    let one_level = || match runtime.is_llvms() {
-        true => runtime.max_active_levels.is_some_and(|most| unsafe { most() } <= 1),
-        false => runtime.nested.is_some_and(|nested| unsafe { nested() } == 0),
+    let most_levels = if runtime.is_llvms() { runtime.max_active_levels } else { None };
+    let one_level = || match (most_levels, runtime.nested) {
+        // SAFETY: omp_get_max_active_levels takes nothing.
+        (Some(most), _) => unsafe { most() <= 1 },
+        // SAFETY: omp_get_nested takes nothing.
+        (None, Some(nested)) => unsafe { nested() == 0 },
+        (None, None) => false,
     };
     kernel == CAN
         && (!runtime.is_llvms() || is_possible_on_llvms(runtime))
@@ -113,6 +117,7 @@ fn is_possible_on_llvms(runtime: &Runtime) -> bool {
     !settings.own_llvm
         && !settings.own_blocking
         && !promise::is_noted(fact::TWO_LLVMS)
+        && runtime.max_active_levels.is_some()
         && runtime.global_thread_num.is_some()
         && runtime.get_schedule.is_some()
         && virtualise::are_known()

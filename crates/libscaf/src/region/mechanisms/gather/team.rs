@@ -1,7 +1,7 @@
 //! The one team that is gathered at a time: a program with several masters isn't gathered.
 
 use super::inner::Inner;
-use super::llvm::Own;
+use super::own::Own;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;
 use crate::sys::arch::Context;
