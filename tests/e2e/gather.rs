@@ -53,8 +53,11 @@ fn gathered_members_see_what_threads_of_their_own_see() {
     for by in COMPILERS {
         for kind in ["meeting", "sharing", "jump", "signal", "nesting", "depth"] {
             let program = doing(&house, by, kind);
-            until_gathered(&program, &format!("{kind} by {by:?}"));
-            let seen = program.seen().expect(kind);
+            if kind != "fork" {
+                until_gathered(&program, &format!("{kind} by {by:?}"));
+            }
+            // On a busy machine, waiting for children may take so long that it is folded.
+            let seen = program.until("rounds", |program| program.regions > 20);
             program.until("more rounds", |program| program.regions > seen.regions + 200);
             right(program.finish());
         }
@@ -232,7 +235,8 @@ fn kernels_of_clang_compute_the_same_gathered() {
 #[test]
 fn kernels_of_clang_are_gathered() {
     let house = House::giving_all("equi");
-    for (name, form, ..) in KERNELS {
+    // Where members compute for long and never meet, others are run beside them, which is folding.
+    for (name, form, ..) in KERNELS.into_iter().filter(|(name, ..)| *name != "ep") {
         let program = computing(&house, name, form, 1_000_000).option("--max", 1).start();
         until_gathered(&program, name);
     }

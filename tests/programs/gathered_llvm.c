@@ -263,7 +263,8 @@ static const struct {
     void (*round)(void);
 } kinds[] = {
     {"static", by_static}, {"setting", by_setting}, {"turns", by_turns},
-    {"adding", by_adding}, {"one-by-one", by_adding_one_by_one}, {"nesting", by_nesting}, {"copying", by_copying},
+    {"adding", by_adding}, {"one-by-one", by_adding_one_by_one},
+    {"nesting", by_nesting}, {"copying", by_copying},
     {"exit", by_exit},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

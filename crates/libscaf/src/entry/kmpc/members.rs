@@ -2,17 +2,15 @@
 //! answers (`region/mechanisms/gather/llvm.rs`). All other threads are passed on to the runtime by a load, a
 //! comparison and a jump.
 
-use super::place::{nothing, place};
 use crate::region::mechanisms::gather::llvm::{self, Copy};
 use crate::region::mechanisms::gather::{Member, around, work};
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Micro, Place, Runtime};
 use crate::sys::arch;
-use crate::sys::symbols;
 use crate::sys::thread::REGION_AT;
 use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::Ordering;
 use scaf_team::deal::Number;
 use scaf_team::gather::chunks::whole;
 use scaf_team::gather::shares::Rule;
@@ -28,7 +26,10 @@ macro_rules! entries {
 
         $(
             mod $field {
-                use super::*;
+                use crate::entry::kmpc::place::{nothing, place};
+                use crate::region::thread::thread;
+                use crate::sys::symbols;
+                use core::sync::atomic::AtomicUsize;
 
                 /// The function of the one LLVM runtime of this process; 0 where it isn't known, or isn't the
                 /// only one.

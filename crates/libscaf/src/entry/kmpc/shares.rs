@@ -36,7 +36,8 @@ unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
 
 macro_rules! shares {
     ($(
-        $symbol:literal: $find:ident, $tell:ident, $compare:ident, members $member:ident => $field:ident: $number:ty, $difference:ty;
+        $symbol:literal: $find:ident, $tell:ident, $compare:ident, members $member:ident
+            => $field:ident: $number:ty, $difference:ty;
     )*) => {
         $(
             pub unsafe extern "C" fn $find(caller: usize) -> usize {

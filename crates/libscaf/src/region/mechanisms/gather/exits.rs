@@ -4,7 +4,6 @@
 //! the calling thread with `pthread_setspecific`. So where the master calls `exit` from a region, it is made
 //! to look like a worker.
 
-use super::storage;
 use super::team::around;
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
@@ -20,6 +19,8 @@ unsafe extern "C" {
 const KEYS: usize = 128;
 /// Those under which each noted thread has the runtime's number of it, plus one.
 static NUMBERS: [AtomicU64; KEYS / 64] = [const { AtomicU64::new(0) }; KEYS / 64];
+/// The first worker's number in the runtime, plus one.
+static WORKER: AtomicU32 = AtomicU32::new(0);
 static PREPARED: AtomicU32 = AtomicU32::new(0);
 
 /// Before threads are noted.
@@ -29,8 +30,11 @@ pub fn begin() {
     }
 }
 
-/// A thread whose number in the runtime is `number` is noted.
-pub fn note(number: c_int) {
+/// The thread of that member, whose number in the runtime is `number`, is noted.
+pub fn note(member: usize, number: c_int) {
+    if member == 1 {
+        WORKER.store((number as u32).wrapping_add(1), Ordering::Relaxed);
+    }
     for (first, keys) in (0..KEYS).step_by(64).zip(&NUMBERS) {
         let has = |bit: &usize| {
             // SAFETY: null for a key that isn't there.
@@ -63,7 +67,7 @@ unsafe extern "C" fn at_exit(_: *mut c_void) {
         if !is_master || !llvms {
             return;
         }
-        let worker = without_provenance::<c_void>((storage::number_of(1) as usize).wrapping_add(1));
+        let worker = without_provenance::<c_void>(WORKER.load(Ordering::Relaxed) as usize);
         for (first, keys) in (0..KEYS).step_by(64).zip(&NUMBERS) {
             let keys = keys.load(Ordering::Relaxed);
             for bit in (0..64usize).filter(|bit| keys >> bit & 1 != 0) {

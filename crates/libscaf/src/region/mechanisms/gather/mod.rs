@@ -21,6 +21,7 @@ mod inner;
 pub mod llvm;
 pub mod loops;
 pub mod needs;
+mod own;
 mod pool;
 mod stacks;
 pub mod storage;
@@ -126,10 +127,13 @@ fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
     let settings = settings::get();
     // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
     // of the older question.
-    // SAFETY: both take nothing.
-    let one_level = || match runtime.is_llvms() {
-        true => runtime.max_active_levels.is_some_and(|most| unsafe { most() } <= 1),
-        false => runtime.nested.is_some_and(|nested| unsafe { nested() } == 0),
+    let most_levels = if runtime.is_llvms() { runtime.max_active_levels } else { None };
+    let one_level = || match (most_levels, runtime.nested) {
+        // SAFETY: omp_get_max_active_levels takes nothing.
+        (Some(most), _) => unsafe { most() <= 1 },
+        // SAFETY: omp_get_nested takes nothing.
+        (None, Some(nested)) => unsafe { nested() == 0 },
+        (None, None) => false,
     };
     let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
     no(Obstacle::Machine, kernel != CAN)?;
@@ -149,6 +153,7 @@ fn is_possible_on_llvms(runtime: &Runtime) -> bool {
     !settings.own_llvm
         && !settings.own_blocking
         && !promise::is_noted(fact::TWO_LLVMS)
+        && runtime.max_active_levels.is_some()
         && runtime.global_thread_num.is_some()
         && runtime.get_schedule.is_some()
         && virtualise::are_known()

@@ -166,16 +166,16 @@ pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
 /// A thread of a region on real threads notes where its storage is.
 pub fn note(runtime: &Runtime) {
     // SAFETY: omp_get_thread_num takes nothing.
-    let number = runtime.thread_num.map_or(-1, |number| unsafe { number() });
-    if let Ok(number) = usize::try_from(number)
-        && let Some(worker) = WORKERS.get(number)
+    let member = runtime.thread_num.map_or(-1, |number| unsafe { number() });
+    if let Ok(member) = usize::try_from(member)
+        && let Some(worker) = WORKERS.get(member)
     {
         worker.task.store(own_task(), Ordering::Relaxed);
         // SAFETY: the call knows the thread, whatever place in the source it is told.
         let number = runtime.global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
         worker.number.store(number, Ordering::Relaxed);
         if runtime.is_llvms() {
-            exits::note(number);
+            exits::note(member, number);
         }
         worker.storage.store(storage(), Ordering::Release);
     }

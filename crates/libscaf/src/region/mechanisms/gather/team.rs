@@ -3,7 +3,7 @@
 use super::chosen::Chosen;
 use super::current::Current;
 use super::inner::Inner;
-use super::llvm::Own;
+use super::own::Own;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;
 use crate::sys::arch::Context;
