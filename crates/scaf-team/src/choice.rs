@@ -6,7 +6,9 @@
 //!    only master, and not where threads spin on memory of their own.
 //! 2. *Resize*: regions that leave their size to the runtime and don't depend on it.
 //! 3. *Virtualise*: short regions whose threads are independent.
-//! 4. *Gather*: others whose members can be changed to and from in user mode, in place of either fold.
+//! 4. *Gather*: other short ones whose members can be changed to and from in user mode. Where a region is
+//!    long or not known, its team begins on threads of its own, and is gathered at a barrier: members that
+//!    don't wait couldn't be shared out anew among more carriers.
 //! 5. *Fold*: all others, whose size the program fixes, or whose code depends on it or isn't inspected.
 
 /// How a region follows the grant. Client, daemon, simulator and command line have it from here.
@@ -162,7 +164,7 @@ pub fn choose(facts: &Facts) -> Choice {
         Length::Long if facts.lent => true,
         Length::Long => folds_evenly(size, team),
     };
-    if facts.gathers && !resizable && !(facts.independent && facts.length == Length::Short) {
+    if facts.gathers && !resizable && facts.length == Length::Short && !facts.independent {
         Choice { mechanism: Mechanism::Gather, pass: team, team, ids: size, ..whole }
     } else if wide && facts.only_master && !facts.spins {
         whole

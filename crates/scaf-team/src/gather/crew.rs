@@ -19,48 +19,53 @@ pub enum Until {
     Passed(u32),
     /// All members but the master are done.
     Joined,
+    /// Its own kernel thread runs it ([`super::home`]).
+    Home,
 }
 
-const FREE: u32 = 0;
-const HELD: u32 = 1;
+pub(super) const FREE: u32 = 0;
+pub(super) const HELD: u32 = 1;
 const DONE: u32 = 2;
 
 const TURN: u32 = 0;
 const PASSED: u32 = 1;
 const JOINED: u32 = 2;
+pub(super) const HOME: u32 = 3;
 
 #[derive(Debug)]
 #[repr(align(64))]
-struct Member {
+pub(super) struct Member {
     /// [`FREE`], [`HELD`] or [`DONE`].
-    state: AtomicU32,
+    pub(super) state: AtomicU32,
     /// What it waits for while it is free; published by `state`.
-    waits: AtomicU32,
+    pub(super) waits: AtomicU32,
     word: AtomicU32,
 }
 
 /// The members of one team, up to `MOST`, and its carriers.
 #[derive(Debug)]
 pub struct Crew<const MOST: usize> {
-    members: [Member; MOST],
+    pub(super) members: [Member; MOST],
     /// Members of this region's team.
-    size: AtomicU32,
+    pub(super) size: AtomicU32,
     /// Members that have arrived at the barrier that is next to be passed.
-    arrived: Line,
+    pub(super) arrived: Line,
     /// Barriers passed so far.
     passed: Line,
     /// Members that are done.
-    done: Line,
+    pub(super) done: Line,
     /// Changes while a carrier sleeps; what carriers sleep on.
     news: Line,
     /// Carriers that sleep or are about to.
     asleep: AtomicU32,
     /// Carriers that the region may have; 0 between two regions.
-    open: Line,
+    pub(super) open: Line,
     /// Carriers at work in the region, its master's not among them.
     aboard: AtomicU32,
     /// Carriers that the region began with.
-    planned: AtomicU32,
+    pub(super) planned: AtomicU32,
+    /// Whether members go back to threads of their own, and when ([`super::home`]).
+    pub(super) home: AtomicU32,
 }
 
 impl<const MOST: usize> Crew<MOST> {
@@ -83,6 +88,7 @@ impl<const MOST: usize> Crew<MOST> {
             open: word(),
             aboard: AtomicU32::new(0),
             planned: AtomicU32::new(0),
+            home: AtomicU32::new(0),
         }
     }
 
@@ -105,6 +111,7 @@ impl<const MOST: usize> Crew<MOST> {
             open: word(),
             aboard: AtomicU32::new(0),
             planned: AtomicU32::new(0),
+            home: AtomicU32::new(0),
         }
     }
 
@@ -114,6 +121,7 @@ impl<const MOST: usize> Crew<MOST> {
     pub fn begin(&self, size: u32, carriers: u32) {
         self.size.store(size, Ordering::Relaxed);
         self.planned.store(carriers, Ordering::Relaxed);
+        self.home.store(0, Ordering::Relaxed);
         self.done.0.store(0, Ordering::Relaxed);
         self.arrived.0.store(0, Ordering::Relaxed);
         for (number, member) in self.members.iter().enumerate().take(size as usize) {
@@ -199,6 +207,7 @@ impl<const MOST: usize> Crew<MOST> {
             Until::Turn => true,
             Until::Passed(word) => self.passed.0.load(Ordering::Acquire) != word,
             Until::Joined => self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1),
+            Until::Home => false,
         }
     }
 
@@ -210,6 +219,7 @@ impl<const MOST: usize> Crew<MOST> {
             return Some(word);
         }
         self.arrived.0.store(0, Ordering::Relaxed);
+        self.heed_home();
         self.passed.0.store(word.wrapping_add(1), Ordering::SeqCst);
         self.tell(sleep);
         None
@@ -240,8 +250,11 @@ impl<const MOST: usize> Crew<MOST> {
                 && self.is_ready(member)
                 && member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
             {
-                if carrier == 0 || member.waits.load(Ordering::Relaxed) != JOINED {
-                    return Some(number);
+                // It may have been run in between, and wait for something else now.
+                match member.waits.load(Ordering::Relaxed) {
+                    JOINED if carrier != 0 => {}
+                    HOME => {}
+                    _ => return Some(number),
                 }
                 member.state.store(FREE, Ordering::Release);
             }
@@ -250,11 +263,12 @@ impl<const MOST: usize> Crew<MOST> {
     }
 
     #[inline(always)]
-    fn is_ready(&self, member: &Member) -> bool {
+    pub(super) fn is_ready(&self, member: &Member) -> bool {
         let word = member.word.load(Ordering::Relaxed);
         self.is_met(match member.waits.load(Ordering::Relaxed) {
             PASSED => Until::Passed(word),
             JOINED => Until::Joined,
+            HOME => Until::Home,
             _ => Until::Turn,
         })
     }
@@ -267,6 +281,7 @@ impl<const MOST: usize> Crew<MOST> {
                 Until::Turn => (TURN, 0),
                 Until::Passed(word) => (PASSED, word),
                 Until::Joined => (JOINED, 0),
+                Until::Home => (HOME, 0),
             };
             member.waits.store(waits, Ordering::Relaxed);
             member.word.store(word, Ordering::Relaxed);
@@ -322,6 +337,7 @@ impl<const MOST: usize> Crew<MOST> {
         for member in &self.members {
             member.state.store(DONE, Ordering::Relaxed);
         }
+        self.home.store(0, Ordering::Relaxed);
         self.open.0.store(0, Ordering::Relaxed);
         self.aboard.store(0, Ordering::Relaxed);
         self.asleep.store(0, Ordering::Relaxed);

@@ -3,7 +3,9 @@
 //! (registers, stack, thread-local storage) is the client's.
 //!
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
+//! - [`home`]: teams that are gathered in the middle of a region, and go back to threads;
 //! - [`shares`]: loops, sections and singles, each dealt out once.
 
 pub mod crew;
+pub mod home;
 pub mod shares;

@@ -5,7 +5,7 @@
 //! look, that one may sleep in the kernel, or want something that the other member has: then one more carrier
 //! comes, up to one each, which is what folding has. A region that needs this often is folded from then on.
 
-use super::storage;
+use super::{midway, storage};
 use super::team::{CARRIERS, CREW, Carrier, MASTERS, MOST, reset_idle, was_idle};
 use super::turns::carry;
 use crate::link::pages;
@@ -34,6 +34,19 @@ static RUNNING: Running = Running(Cell::new(None));
 pub fn begin(region: &Region) -> &'static Carrier {
     RUNNING.0.set(Some(region.code));
     MASTERS.task.store(storage::task(0), Ordering::Relaxed);
+    reset_idle();
+    watch_again();
+    MASTERS
+}
+
+/// A region is gathered at a barrier of its threads.
+pub fn gather(code: Code) {
+    RUNNING.0.set(Some(code));
+}
+
+/// Its master, behind that barrier; its own carrier.
+pub fn gathered() -> &'static Carrier {
+    MASTERS.task.store(own_task(), Ordering::Relaxed);
     reset_idle();
     watch_again();
     MASTERS
@@ -158,6 +171,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
         }
         since = since.saturating_add(1);
         if open != 0 {
+            midway::look(RUNNING.0.get());
             let wanted = wanted();
             if is_stuck(open, &mut seen) && wanted.saturating_add(further) < CREW.size() {
                 (further, calm) = (further + 1, 0);

@@ -124,6 +124,13 @@ pub fn nothing() -> bool {
     clean
 }
 
+/// Whether nothing did when that was last looked for, and no library has come since. Doesn't ask the dynamic
+/// linker, whose lock a master that waits may hold.
+pub fn still_nothing() -> bool {
+    let now = modules::met().wrapping_add(1) & !CLEAN;
+    LOOKED.load(Ordering::Relaxed) == now | CLEAN && modules::NEWS.load(Ordering::Relaxed) == 0
+}
+
 /// Entries of the table of a module's dynamic linking that are needed.
 struct Dynamic {
     symbols: *const libc::Elf64_Sym,

@@ -4,15 +4,19 @@
 //! meanwhile ([`storage`]). The runtime doesn't learn of such a region, so whatever a member may ask of it is
 //! answered here; a program that may ask for anything else isn't gathered ([`forbids`]).
 //!
+//! A region that begins on real threads is gathered at one of its barriers ([`midway`]).
+//!
 //! The master's kernel thread is carrier 0. More of them come with a larger grant, and where a member sleeps
 //! in the kernel or doesn't wait for long while others could run ([`carriers`]).
 //!
 //! Docs: docs/decisions/gather.md.
 
 mod begin;
+mod berths;
 mod carriers;
 mod forbids;
 mod inner;
+pub mod midway;
 mod stacks;
 pub mod storage;
 mod team;
@@ -31,6 +35,7 @@ use crate::runtimes::entries::Runtime;
 use crate::sys::arch::{can_switch, ticks};
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_team::choice::Length;
 use team::{MOST, take_idle};
 
 /// What is still missing before a region's team can be gathered.
@@ -46,15 +51,13 @@ pub enum Readiness {
 
 /// Whether the region can have a gathered team of `size`.
 #[inline(never)]
-pub unsafe fn readiness(this: *mut Thread, region: &Region, note: &Note, size: u32) -> Readiness {
-    let possible = settings::get().gather
-        && (2..=MOST as u32).contains(&size)
-        && matches!(region.kind, Kind::Plain | Kind::Loop(_))
-        && one_master()
-        && !note.is_never_gathered()
-        && is_possible(region.code.runtime);
-    if !possible {
+pub unsafe fn readiness(this: *mut Thread, region: &Region, length: Length, size: u32) -> Readiness {
+    if !may_be(region, size) {
         return Readiness::No;
+    }
+    // Any other begins on threads, and is gathered at a barrier.
+    if length != Length::Short {
+        return if storage::may_note() { Readiness::Unnoted } else { Readiness::No };
     }
     // SAFETY: this thread's own state.
     unsafe {
@@ -64,6 +67,16 @@ pub unsafe fn readiness(this: *mut Thread, region: &Region, note: &Note, size: u
         let ready = storage::are_asleep(region.code.runtime, size) && stacks::are_there(size);
         if ready { Readiness::Ready } else { Readiness::No }
     }
+}
+
+/// Whether nothing forbids it, now and for this region.
+fn may_be(region: &Region, size: u32) -> bool {
+    settings::get().gather
+        && (2..=MOST as u32).contains(&size)
+        && matches!(region.kind, Kind::Plain | Kind::Loop(_))
+        && one_master()
+        && !Note::of(region.code).is_never_gathered()
+        && is_possible(region.code.runtime)
 }
 
 /// Whether processor, kernel, runtime and all modules permit it.
@@ -116,4 +129,5 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
 pub fn after_fork() {
     storage::after_fork();
     carriers::after_fork();
+    midway::after_fork();
 }

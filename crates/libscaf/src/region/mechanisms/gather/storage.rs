@@ -102,14 +102,19 @@ pub fn begin() {
 pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
     NOTED_AT.store(ticks().max(1), Ordering::Relaxed);
     if (0..size as usize).all(|member| of(member) != 0) {
-        // SAFETY: omp_get_thread_limit takes nothing.
-        let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
-        LIMIT.store(limit as u32, Ordering::Relaxed);
+        note_limit(runtime);
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
         // SAFETY: this thread's own state.
         unsafe { (*this).noted = GENERATION.load(Ordering::Relaxed) }
     }
+}
+
+/// A thread of the program's notes how many there may be.
+pub fn note_limit(runtime: &Runtime) {
+    // SAFETY: omp_get_thread_limit takes nothing.
+    let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
+    LIMIT.store(limit as u32, Ordering::Relaxed);
 }
 
 /// A thread of a region on real threads notes where its storage is.

@@ -82,7 +82,7 @@ pub unsafe fn give_turn(me: &'static Member) {
 
 /// Changes to a member that was taken; returns when somebody has changed back.
 #[inline(always)]
-unsafe fn change(me: &'static Member, carrier: &'static Carrier, next: usize, said: usize) {
+pub unsafe fn change(me: &'static Member, carrier: &'static Carrier, next: usize, said: usize) {
     // SAFETY: both members are held by this carrier.
     unsafe {
         if let Some(next) = MEMBERS.get(next) {

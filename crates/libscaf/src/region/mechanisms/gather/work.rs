@@ -2,6 +2,7 @@
 //!
 //! Each function is the answer to an entry point of the runtime for a member.
 
+use super::midway;
 use super::team::{CREW, Member, SHARES, around};
 use super::turns::{give_turn, wait};
 use crate::region::thread::thread;
@@ -14,11 +15,18 @@ use scaf_team::gather::shares::{Came, Loop, Rule};
 /// Waits for all members.
 #[inline(always)]
 pub unsafe fn barrier(me: &'static Member) {
-    if me.inside().is_none()
-        && let Some(word) = CREW.arrive(&Futex)
-    {
+    if me.inside().is_none() {
         // SAFETY: the caller runs the member.
-        unsafe { wait(me, Until::Passed(word)) }
+        unsafe {
+            midway::mark(me);
+            let arrived = CREW.arrive(&Futex);
+            if let Some(word) = arrived {
+                wait(me, Until::Passed(word));
+            }
+            if CREW.is_homeward() {
+                midway::back(me, arrived.is_none());
+            }
+        }
     }
 }
 
