@@ -20,6 +20,7 @@ mod fakes;
 mod faults;
 mod gangs;
 mod gather;
+mod gather_mid;
 mod kernels;
 mod kmpc;
 mod lend;

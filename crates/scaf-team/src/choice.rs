@@ -280,6 +280,21 @@ mod tests {
                 Choice { pass: 4, team: 4, promised: true, ..whole },
             ),
             (
+                "size-dependent, gathers",
+                Facts { resizable: false, gathers: true, ..SHORT },
+                Choice { mechanism: Mechanism::Gather, pass: 3, team: 3, ids: 8, ..whole },
+            ),
+            (
+                "size-dependent, gathers, long",
+                Facts { resizable: false, gathers: true, length: Length::Long, ..SHORT },
+                whole,
+            ),
+            (
+                "size-dependent, gathers, unknown",
+                Facts { resizable: false, gathers: true, length: Length::Unknown, ..SHORT },
+                whole,
+            ),
+            (
                 "independent and resizable",
                 Facts { independent: true, ..SHORT },
                 Choice { pass: 3, team: 3, ..resize },

@@ -63,9 +63,8 @@ impl<const MOST: usize> Crew<MOST> {
     /// A home takes its member, if that is free and waits for it, or is on its way.
     pub fn take_own(&self, member: usize) -> bool {
         let Some(member) = self.members.get(member) else { return false };
-        let is_due = || {
-            member.waits.load(Ordering::Relaxed) == HOME || self.is_homeward() && self.is_ready(member)
-        };
+        let is_due =
+            || member.waits.load(Ordering::Relaxed) == HOME || self.is_homeward() && self.is_ready(member);
         if member.state.load(Ordering::Acquire) == FREE
             && is_due()
             && member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
