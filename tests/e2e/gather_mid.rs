@@ -1,12 +1,23 @@
 //! Teams that are gathered in the middle of their one region, and go back to threads of their own.
 
-use crate::support::{Done, House, Running, compiled};
+use crate::support::{Done, House, Running, Start, compiled};
 use scafd::control::Mechanism;
 
 /// A program that is one region, of a team of this size, with gathering switched on.
 fn doing<'h>(house: &'h House, kind: &str, team: u32) -> Running<'h> {
-    let team = team.to_string();
-    house.at(&compiled("midway")).args([kind, &team]).env("SCAF_GATHER", "1").start()
+    begun(midway(house, kind, team).env("SCAF_GATHER", "1"))
+}
+
+fn midway<'h>(house: &'h House, kind: &str, team: u32) -> Start<'h> {
+    house.at(&compiled("midway")).args([kind, &team.to_string()])
+}
+
+/// The program in its one region, once the daemon knows it.
+fn begun(start: Start) -> Running {
+    let program = start.start();
+    program.until("small regions", |program| program.dop.is_some() && program.regions > 2);
+    program.signal(libc::SIGUSR2);
+    program
 }
 
 fn until(program: &Running, dop: u32, gathered: bool) {
@@ -28,7 +39,7 @@ fn a_team_is_gathered_when_another_program_comes_and_goes_back_when_it_leaves() 
         let program = doing(&house, kind, 2);
         until(&program, 2, false);
         for _ in 0..2 {
-            let other = house.at(&compiled("midway")).args(["meeting", "2"]).start();
+            let other = begun(midway(&house, "meeting", 2));
             until(&program, 1, true);
             other.finish().well();
             until(&program, 2, false);
@@ -52,10 +63,9 @@ fn a_team_that_is_larger_than_its_grant_gains_and_loses_carriers() {
 #[test]
 fn a_gathered_team_that_waits_in_the_kernel_is_folded() {
     let house = House::giving_all("equi");
-    let program =
-        house.at(&compiled("midway")).args(["pipes", "3"]).env("SCAF_GATHER", "1").option("--max", 1).start();
+    let program = begun(midway(&house, "pipes", 3).env("SCAF_GATHER", "1").option("--max", 1));
     program.until("threads of their own", |program| {
-        program.dop == Some(1) && program.mechanism == Mechanism::Fold
+        program.dop == Some(1) && matches!(program.mechanism, Mechanism::Fold | Mechanism::Park)
     });
     right(program.finish());
 }

@@ -2,8 +2,8 @@
 /*
  * One region around everything, in rounds: barriers, singles, loops of several schedules, sections, sums,
  * variables of threads. Its second argument is the team's size. The first one says what else its threads do:
- * nothing ("meeting"), hand a byte to and fro through pipes ("pipes"), or meet seldom ("seldom"). Prints how
- * many results were wrong.
+ * nothing ("meeting"), hand a byte to and fro through pipes ("pipes"), or meet seldom ("seldom"). Runs small
+ * regions until it is sent SIGUSR2. Prints how many results were wrong.
  */
 #define _GNU_SOURCE
 #include "test.h"
@@ -38,6 +38,13 @@ static long steps[MOST][16];
 static long sum, singles, handed, inside, last;
 static int ends[MOST][2];
 static int more;
+static volatile sig_atomic_t begun;
+
+static void begin(int signal)
+{
+    (void)signal;
+    begun = 1;
+}
 
 /* What a team of any size computes in a round, with nothing left open behind it. */
 static void round_of(int me, int team, long round)
@@ -117,6 +124,15 @@ int main(int count, char **words)
         return 2;
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &action, NULL);
+    action.sa_handler = begin;
+    sigaction(SIGUSR2, &action, NULL);
+    while (!begun && going()) {
+        int threads = 0;
+#pragma omp parallel num_threads(size) reduction(+ : threads)
+        threads++;
+        check(threads == size);
+        usleep(1000);
+    }
     double expected = 0, found = 0;
     long last_own[MOST];
 #pragma omp parallel num_threads(size)

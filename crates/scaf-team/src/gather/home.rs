@@ -5,10 +5,10 @@
 //! that waits for it ([`Until::Home`](super::crew::Until::Home)), which all do at the region's end.
 //!
 //! They also go home in the middle of the region where that is asked for ([`Crew::ask_home`]): the last one
-//! to arrive at the next barrier has all do so behind it, and no carrier is wanted any more. Then a home takes
-//! its member as soon as that may pass the barrier and nobody runs it. The master's home is carrier 0, which
-//! always stands on a member's stack. So it takes the master even where that has to wait, to get off another
-//! member's ([`Crew::take_master`]).
+//! to arrive at the next barrier has all do so behind it, and no carrier is wanted any more. A home takes
+//! its member then as soon as that may pass the barrier and nobody runs it. The master's home is carrier 0,
+//! which always stands on a member's stack. So it takes the master even where that has to wait, to get off
+//! another member's ([`Crew::take_master`]).
 
 use super::crew::{Crew, FREE, HELD, HOME};
 use crate::Sleep;

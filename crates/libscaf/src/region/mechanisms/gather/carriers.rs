@@ -7,7 +7,7 @@
 
 use super::team::{CARRIERS, CREW, Carrier, MASTERS, MOST, reset_idle, was_idle};
 use super::turns::carry;
-use super::{midway, storage};
+use super::{look, storage};
 use crate::link::pages;
 use crate::program::sampling::Note;
 use crate::region::kind::Region;
@@ -173,7 +173,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
         }
         since = since.saturating_add(1);
         if open != 0 {
-            midway::look(RUNNING.0.get());
+            look::look(RUNNING.0.get());
             let wanted = wanted();
             if is_stuck(open, &mut seen) && wanted.saturating_add(further) < CREW.size() {
                 (further, calm) = (further + 1, 0);

@@ -11,12 +11,12 @@
 //! members can be threads again behind any later barrier, and are when the grant is as large as the team: the
 //! watch asks for it. At the region's end each goes home before it returns into the runtime.
 
-use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around, take_idle};
+use super::may::may_be;
+use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around};
 use super::turns::{change, settle, wait};
-use super::{berths, carriers, forbids, may_be, storage};
+use super::{berths, carriers, look, storage};
 use crate::link::pages;
-use crate::program::masters::{is_crowded, one_master};
-use crate::program::sampling::Note;
+use crate::program::masters::is_crowded;
 use crate::region::frame::Frame;
 use crate::region::kind::Region;
 use crate::region::place::index;
@@ -24,16 +24,10 @@ use crate::region::thread::{Thread, thread};
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::{self, switch, ticks};
 use crate::sys::futex::Futex;
-use core::ptr::{null, null_mut};
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use scaf_proto::report::Slot;
-use scaf_team::choice::Mechanism;
+use core::ptr::null;
+use core::sync::atomic::{AtomicU64, Ordering};
 use scaf_team::gather::crew::Until;
 
-/// Where the region is reported.
-static SLOT: AtomicPtr<Slot> = AtomicPtr::new(null_mut());
-/// The tick up to which its waits are reported; 0 while no team is gathered midway.
-static TOLD: AtomicU64 = AtomicU64::new(0);
 /// The tick at which the last team went home.
 static HOME_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -67,22 +61,17 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
         && team <= MOST as u32
         && frame.has_no_tasks()
         && !word.spins()
-        && is_wanted(code)
+        && look::is_wanted(code)
         && ticks().wrapping_sub(HOME_AT.load(Ordering::Relaxed)) > BETWEEN
         && CREW.open() == 0
         && CREW.is_empty()
         && berths::are_there(team);
     let Some(dop) = word.dop().filter(|_| possible) else { return false };
     storage::note_limit(code.runtime);
-    SLOT.store(frame.slot.cast_mut(), Ordering::Relaxed);
+    look::reports_at(frame.slot);
     carriers::gather(code);
     CREW.gather(team, dop.min(team).max(1));
     true
-}
-
-/// Whether what must hold all the time does.
-fn is_wanted(code: Code) -> bool {
-    one_master() && !Note::of(code).is_never_gathered() && forbids::still_nothing()
 }
 
 /// The calling thread of a region becomes a member of its gathered team. Returns when the member is run.
@@ -104,10 +93,7 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
             return berths::moor(me);
         }
         me.carrier.set(Some(carriers::gathered()));
-        TOLD.store(ticks().max(1), Ordering::Relaxed);
-        if let Some(slot) = frame.slot.as_ref() {
-            slot.set_mechanism(Mechanism::Gather as u32);
-        }
+        look::begins(ticks());
         let open = CREW.open();
         if open > 1 {
             carriers::call(open);
@@ -118,7 +104,7 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
 /// A member is at a barrier: where the region began on threads, the master marks that as they do.
 #[inline(always)]
 pub unsafe fn mark(me: &Member) {
-    // SAFETY: the caller runs the member, whose storage the state lies in; a frame lives as long as its region.
+    // SAFETY: the caller runs the member, whose own state it is; a frame lives as long as its region.
     unsafe {
         if me.number.get() == 0
             && let Some(frame) = (*thread()).frame.as_ref()
@@ -200,17 +186,13 @@ unsafe fn go_home(me: &'static Member) {
 }
 
 /// The master ends a gathered team.
-unsafe fn end(me: &'static Member) {
+fn end(me: &'static Member) {
     CREW.close();
     carriers::dismiss();
     TEAM.share.set(me.share.get());
     let now = ticks();
-    tell(TOLD.swap(0, Ordering::Relaxed), now);
+    look::ends(now);
     HOME_AT.store(now, Ordering::Relaxed);
-    // SAFETY: slots live in the report page, which is never unmapped.
-    if let Some(slot) = unsafe { SLOT.load(Ordering::Relaxed).as_ref() } {
-        slot.set_mechanism(Mechanism::Fold as u32);
-    }
 }
 
 /// The member is a thread again.
@@ -231,34 +213,4 @@ unsafe fn is_home(me: &'static Member) {
             }
         }
     }
-}
-
-/// The watch looks at a region that is gathered: if that was midway, what its members waited is reported,
-/// and whether they are to go home is decided.
-pub fn look(code: Option<Code>) {
-    let (told, now) = (TOLD.load(Ordering::Relaxed), ticks());
-    if told != 0 {
-        if TOLD.compare_exchange(told, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            tell(told, now);
-        }
-        if !is_crowded(CREW.size()) || !code.is_some_and(is_wanted) {
-            CREW.ask_home();
-        }
-    }
-}
-
-/// Reports what members waited since the tick `told`: all time but what carriers worked.
-fn tell(told: u64, now: u64) {
-    // SAFETY: slots live in the report page, which is never unmapped.
-    if let Some(slot) = unsafe { SLOT.load(Ordering::Relaxed).as_ref() } {
-        let (size, carriers) = (CREW.size(), CREW.open().max(1));
-        let without = u64::from(size.saturating_sub(carriers));
-        let passed = if told == 0 { 0 } else { now.wrapping_sub(told) };
-        slot.add_wait(passed.saturating_mul(without).saturating_add(take_idle()));
-    }
-}
-
-/// After a fork, in the child.
-pub fn after_fork() {
-    TOLD.store(0, Ordering::Relaxed);
 }

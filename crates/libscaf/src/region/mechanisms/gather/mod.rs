@@ -16,6 +16,8 @@ mod berths;
 mod carriers;
 mod forbids;
 mod inner;
+mod look;
+mod may;
 pub mod midway;
 mod stacks;
 pub mod storage;
@@ -26,17 +28,14 @@ pub mod work;
 pub use begin::inner;
 pub use team::around;
 
-use crate::program::masters::one_master;
 use crate::program::sampling::Note;
 use crate::region::entered::Entered;
-use crate::region::kind::{Kind, Region};
+use crate::region::kind::Region;
 use crate::region::thread::Thread;
-use crate::runtimes::entries::Runtime;
-use crate::sys::arch::{can_switch, ticks};
-use crate::sys::settings;
-use core::sync::atomic::{AtomicU32, Ordering};
+use crate::sys::arch::ticks;
+use may::may_be;
 use scaf_team::choice::Length;
-use team::{MOST, take_idle};
+use team::take_idle;
 
 /// What is still missing before a region's team can be gathered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,44 +68,6 @@ pub unsafe fn readiness(this: *mut Thread, region: &Region, length: Length, size
     }
 }
 
-/// Whether nothing forbids it, now and for this region.
-fn may_be(region: &Region, size: u32) -> bool {
-    settings::get().gather
-        && (2..=MOST as u32).contains(&size)
-        && matches!(region.kind, Kind::Plain | Kind::Loop(_))
-        && one_master()
-        && !Note::of(region.code).is_never_gathered()
-        && is_possible(region.code.runtime)
-}
-
-/// Whether processor, kernel, runtime and all modules permit it.
-fn is_possible(runtime: &Runtime) -> bool {
-    static KERNEL: AtomicU32 = AtomicU32::new(0);
-    const CAN: u32 = 1;
-    const CANNOT: u32 = 2;
-    let kernel = match KERNEL.load(Ordering::Relaxed) {
-        0 => {
-            let kernel = if can_switch() { CAN } else { CANNOT };
-            KERNEL.store(kernel, Ordering::Relaxed);
-            kernel
-        }
-        known => known,
-    };
-    let settings = settings::get();
-    // The number of levels that may be active is without a limit in older runtimes.
-    // SAFETY: omp_get_nested takes nothing.
-    let one_level = || runtime.nested.is_some_and(|nested| unsafe { nested() } == 0);
-    kernel == CAN
-        && !runtime.is_llvms()
-        && runtime.thread_num.is_some()
-        && settings.spin.is_some()
-        && !settings.fixed_spin
-        && !settings.own_stacks
-        && !settings.bound
-        && forbids::nothing()
-        && one_level()
-}
-
 /// Runs a region with a gathered team.
 #[inline(never)]
 pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
@@ -129,5 +90,5 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
 pub fn after_fork() {
     storage::after_fork();
     carriers::after_fork();
-    midway::after_fork();
+    look::after_fork();
 }
