@@ -21,6 +21,7 @@ mod faults;
 mod gangs;
 mod gather;
 mod gather_dangers;
+mod gather_mid;
 mod kernels;
 mod kmpc;
 mod lend;

@@ -17,10 +17,14 @@ pub enum Passed {
     Here,
     /// Not here: it was handed over, and the thread has to wait at the runtime's barrier.
     HandedOver,
+    /// Here, and the last thread to arrive has decided that the team is gathered from here on.
+    Gathered,
 }
 
 const HANDED_OVER: u32 = 1;
-const ONE_STEP: u32 = 2;
+/// The barrier that was passed last was one where the team was gathered.
+const GATHERED: u32 = 2;
+const ONE_STEP: u32 = 4;
 
 /// The barrier of a region's team.
 #[derive(Debug)]
@@ -28,7 +32,7 @@ const ONE_STEP: u32 = 2;
 pub struct Barrier {
     /// Threads that have arrived. In a cache line apart from the word that others look at.
     arrived: Line,
-    /// Barriers passed so far, times two, and [`HANDED_OVER`]. What threads wait on.
+    /// Barriers passed so far, times [`ONE_STEP`], [`HANDED_OVER`] and [`GATHERED`]. What threads wait on.
     word: AtomicU32,
     asleep: AtomicU32,
 }
@@ -42,22 +46,41 @@ impl Barrier {
     /// Waits until all `team` threads have arrived; `spins` says in each round whether to look again or to
     /// sleep. What a thread did before it arrived is seen by all threads after they have passed.
     #[inline]
-    pub fn wait(&self, team: u32, sleep: &impl Sleep, mut spins: impl FnMut() -> bool) -> Passed {
+    pub fn wait(&self, team: u32, sleep: &impl Sleep, spins: impl FnMut() -> bool) -> Passed {
+        self.wait_or_gather(team, sleep, spins, || false)
+    }
+
+    /// The same; the last to arrive decides by `gathers`, while all others wait.
+    #[inline]
+    pub fn wait_or_gather(
+        &self,
+        team: u32,
+        sleep: &impl Sleep,
+        mut spins: impl FnMut() -> bool,
+        gathers: impl FnOnce() -> bool,
+    ) -> Passed {
         let word = self.word.load(Ordering::Acquire);
         if word & HANDED_OVER != 0 {
             return Passed::HandedOver;
         }
         if self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= team {
+            let gathered = gathers();
             self.arrived.0.store(0, Ordering::Relaxed);
-            self.word.fetch_add(ONE_STEP, Ordering::SeqCst);
+            // Nobody else changes that bit, and nobody hands over: all others wait.
+            let bit = if gathered { GATHERED } else { 0 };
+            self.word.fetch_add(ONE_STEP.wrapping_add(bit).wrapping_sub(word & GATHERED), Ordering::SeqCst);
             self.wake(sleep);
-            return Passed::Here;
+            return if gathered { Passed::Gathered } else { Passed::Here };
         }
         loop {
             let now = self.word.load(Ordering::Acquire);
             if now != word {
                 // The barrier may have been passed first, and handed over later for the next one.
-                return if now & !HANDED_OVER == word { Passed::HandedOver } else { Passed::Here };
+                return match now & !HANDED_OVER {
+                    same if same == word => Passed::HandedOver,
+                    other if other & GATHERED != 0 => Passed::Gathered,
+                    _ => Passed::Here,
+                };
             }
             if !spins() {
                 self.asleep.fetch_add(1, Ordering::SeqCst);

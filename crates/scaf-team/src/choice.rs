@@ -6,7 +6,9 @@
 //!    only master, and not where threads spin on memory of their own.
 //! 2. *Resize*: regions that leave their size to the runtime and don't depend on it.
 //! 3. *Virtualise*: short regions whose threads are independent.
-//! 4. *Gather*: others whose members can be changed to and from in user mode, in place of either fold.
+//! 4. *Gather*: others whose members can be changed to and from in user mode, in place of either fold. A team
+//!    whose members could not be shared out anew among more carriers begins on threads of its own, and is
+//!    gathered at a barrier: that isn't chosen here.
 //! 5. *Fold*: all others, whose size the program fixes, or whose code depends on it or isn't inspected.
 
 /// How a region follows the grant. Client, daemon, simulator and command line have it from here.
@@ -97,7 +99,7 @@ pub struct Facts {
     pub resizable: bool,
     /// Each of its threads can run when the one before has ended, and full teams did so before.
     pub independent: bool,
-    /// Its team can be gathered.
+    /// Its team can be gathered from its beginning.
     pub gathers: bool,
     /// How long it takes.
     pub length: Length,
@@ -276,6 +278,11 @@ mod tests {
                 "num_threads(4), independent, long",
                 Facts { requested: 4, independent: true, length: Length::Long, ..SHORT },
                 Choice { pass: 4, team: 4, promised: true, ..whole },
+            ),
+            (
+                "size-dependent, gathers",
+                Facts { resizable: false, gathers: true, ..SHORT },
+                Choice { mechanism: Mechanism::Gather, pass: 3, team: 3, ids: 8, ..whole },
             ),
             (
                 "independent and resizable",

@@ -214,6 +214,145 @@ fn gathered_members_meet_whoever_runs_them() {
     });
 }
 
+/// The two threads of a team come to a barrier where it is gathered. Then both members meet once more, go
+/// home behind that barrier or at their ends, and look at what the other one did before.
+struct Midway {
+    barrier: Barrier,
+    crew: Crew<2>,
+    futex: Futex,
+    /// How often a member has met the other one; whoever runs it has it for itself.
+    met: [UnsafeCell<u32>; 2],
+    asks: bool,
+    called: AtomicU32,
+}
+
+impl Midway {
+    /// A member behind its gathering barrier, until it has to wait; `true` if it is to go home.
+    fn run(&self, member: usize) -> Result<bool, Until> {
+        let step = |to| self.met[member].with_mut(|met| unsafe { *met = to });
+        let met = self.met[member].with(|met| unsafe { *met });
+        let word = match met {
+            0 => {
+                step(1);
+                match self.crew.arrive(&self.futex) {
+                    Some(word) => {
+                        step(2 + word);
+                        Some(word)
+                    }
+                    None => {
+                        if self.crew.is_homeward() {
+                            self.called.store(1, Ordering::SeqCst);
+                            self.futex.wake_all(&self.called);
+                        }
+                        None
+                    }
+                }
+            }
+            waits => Some(waits - 2),
+        };
+        match word.map(Until::Passed) {
+            Some(until) if !self.crew.is_met(until) => Err(until),
+            _ => {
+                let other = self.met[1 - member].with(|met| unsafe { *met });
+                assert_ne!(other, 0);
+                Ok(self.crew.is_homeward())
+            }
+        }
+    }
+
+    /// Kernel thread 1: its member is up for others until it comes home.
+    fn worker(&self) {
+        assert_eq!(self.barrier.wait_or_gather(2, &self.futex, once(), || self.gather()), Passed::Gathered);
+        self.crew.waits(1, Until::Turn);
+        self.crew.set_free(1);
+        self.crew.tell(&self.futex);
+        loop {
+            let called = self.called.load(Ordering::SeqCst);
+            if self.crew.take_own(1) {
+                break;
+            }
+            if called == 0 {
+                self.futex.sleep(&self.called, 0, 0);
+            }
+            thread::yield_now();
+        }
+        self.met[1].with(|met| assert_ne!(unsafe { *met }, 0));
+    }
+
+    /// Kernel thread 0, the only carrier.
+    fn master(&self) {
+        assert_eq!(self.barrier.wait_or_gather(2, &self.futex, once(), || self.gather()), Passed::Gathered);
+        let (mut me, mut joins) = (0, false);
+        loop {
+            let until = match self.run(me) {
+                _ if me == 0 && joins && self.crew.is_met(Until::Joined) => return,
+                Ok(true) if me == 0 => return,
+                Ok(_) if me == 0 => {
+                    joins = true;
+                    if self.crew.is_met(Until::Joined) {
+                        return;
+                    }
+                    Until::Joined
+                }
+                Ok(homeward) => {
+                    if !homeward {
+                        self.crew.is_leaving(&self.futex);
+                    }
+                    Until::Home
+                }
+                Err(until) => until,
+            };
+            let look = || match self.crew.take(0, me) {
+                None if until == Until::Home => self.crew.take_master().then_some(Some(0)),
+                None if self.crew.is_met(until) => Some(None),
+                None => None,
+                next => Some(next),
+            };
+            thread::yield_now();
+            if let Some(Some(next)) = look().or_else(|| self.crew.nap(&self.futex, 0, look)) {
+                self.crew.waits(me, until);
+                if until == Until::Home {
+                    self.called.store(1, Ordering::SeqCst);
+                    self.futex.wake_all(&self.called);
+                }
+                self.crew.set_free(me);
+                me = next;
+            }
+        }
+    }
+
+    fn gather(&self) -> bool {
+        self.crew.gather(2, 1);
+        if self.asks {
+            self.crew.ask_home();
+        }
+        true
+    }
+}
+
+#[test]
+fn threads_become_members_at_a_barrier_and_threads_again() {
+    for asks in [false, true] {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.max_branches = 20_000;
+        model.check(move || {
+            let shared = Arc::new(Midway {
+                barrier: Barrier::new(),
+                crew: Crew::new(),
+                futex: Futex::new(),
+                met: [UnsafeCell::new(0), UnsafeCell::new(0)],
+                asks,
+                called: AtomicU32::new(0),
+            });
+            let other = Arc::clone(&shared);
+            let thread = thread::spawn(move || other.worker());
+            shared.master();
+            thread.join().unwrap();
+        });
+    }
+}
+
 #[test]
 fn a_share_is_opened_once_and_its_place_used_again() {
     let mut model = loom::model::Builder::new();

@@ -45,7 +45,7 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Le
                 (*this).streak = 0;
             }
             if choice.mechanism == Mechanism::Fold && !facts.spins {
-                match gather::readiness(this, region, note, choice.team) {
+                match gather::readiness(this, region, length, choice.team) {
                     gather::Readiness::No => {}
                     gather::Readiness::Unnoted => (*this).notes = 1,
                     gather::Readiness::Ready => {

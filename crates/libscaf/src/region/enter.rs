@@ -174,6 +174,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             return virtualise::run(this, region, entered, frame, pass);
         }
         frame.takes_over = fold::takes_over(code.runtime);
+        frame.gathers = gather::midway::may(region, choice.team);
         if region.kind == Kind::Reductions {
             frame.first_word = *work.data.cast::<usize>();
         }
@@ -260,7 +261,10 @@ pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
     // SAFETY: the frame outlives the region.
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
-        frame.visit(thread(), || frame.run_body());
+        frame.visit(thread(), || {
+            frame.run_body();
+            gather::midway::leave();
+        });
     }
 }
 

@@ -7,6 +7,7 @@ use crate::link::pages;
 use crate::program::masters::one_master;
 use crate::program::thread::{Master, master};
 use crate::runtimes::entries::Runtime;
+use crate::runtimes::lookup::Code;
 use crate::sys::futex::Futex;
 use core::cell::Cell;
 use core::ptr::null;
@@ -33,6 +34,10 @@ pub struct Frame {
     pub inside: AtomicU64,
     /// Whether barriers and ends of loops are ours.
     pub takes_over: bool,
+    /// The region's code, if its team may be gathered at a barrier.
+    pub gathers: Option<Code>,
+    /// Barriers at which the team was larger than the grant.
+    pub crowded: AtomicU32,
     /// Threads of the team, as the runtime says; 0 until somebody had to know.
     team: AtomicU32,
     pub barrier: Barrier,
@@ -85,6 +90,8 @@ impl Frame {
             seen: AtomicU32::new(0),
             inside: AtomicU64::new(0),
             takes_over: false,
+            gathers: None,
+            crowded: AtomicU32::new(0),
             team: AtomicU32::new(0),
             barrier: Barrier::new(),
             gate: Gate::new(),
@@ -184,6 +191,11 @@ impl Frame {
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.seen.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether no task was created in it.
+    pub fn has_no_tasks(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) & (HAS_TASKS | UNTIMED_TASKS) == 0
     }
 
     /// Whether threads may have worked, unmeasured, while they waited.

@@ -1,6 +1,7 @@
 //! The ground floor: processor, kernel and environment. Knows nothing of OpenMP, grants, or programs.
 
 pub mod arch;
+pub mod bare;
 pub mod clock;
 pub mod errno;
 pub mod futex;

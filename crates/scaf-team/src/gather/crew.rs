@@ -21,39 +21,42 @@ pub enum Until {
     Joined,
     /// Something has changed since the member looked ([`Crew::listen`]). It looks again.
     Changed(u32),
+    /// Its own kernel thread runs it ([`super::home`]).
+    Home,
 }
 
-const FREE: u32 = 0;
-const HELD: u32 = 1;
+pub(super) const FREE: u32 = 0;
+pub(super) const HELD: u32 = 1;
 const DONE: u32 = 2;
 
 const TURN: u32 = 0;
 const PASSED: u32 = 1;
 const JOINED: u32 = 2;
 const CHANGED: u32 = 3;
+pub(super) const HOME: u32 = 4;
 
 #[derive(Debug)]
 #[repr(align(64))]
-struct Member {
+pub(super) struct Member {
     /// [`FREE`], [`HELD`] or [`DONE`].
-    state: AtomicU32,
+    pub(super) state: AtomicU32,
     /// What it waits for while it is free; published by `state`.
-    waits: AtomicU32,
+    pub(super) waits: AtomicU32,
     word: AtomicU32,
 }
 
 /// The members of one team, up to `MOST`, and its carriers.
 #[derive(Debug)]
 pub struct Crew<const MOST: usize> {
-    members: [Member; MOST],
+    pub(super) members: [Member; MOST],
     /// Members of this region's team.
-    size: AtomicU32,
+    pub(super) size: AtomicU32,
     /// Members that have arrived at the barrier that is next to be passed.
-    arrived: Line,
+    pub(super) arrived: Line,
     /// Barriers passed so far.
     passed: Line,
     /// Members that are done.
-    done: Line,
+    pub(super) done: Line,
     /// Tasks that any member at the barrier could run.
     tasks: Line,
     /// Changes that members may wait for, counted while any of them listens.
@@ -65,11 +68,13 @@ pub struct Crew<const MOST: usize> {
     /// Carriers that sleep or are about to.
     asleep: AtomicU32,
     /// Carriers that the region may have; 0 between two regions.
-    open: Line,
+    pub(super) open: Line,
     /// Carriers at work in the region, its master's not among them.
     aboard: AtomicU32,
     /// Carriers that the region began with.
-    planned: AtomicU32,
+    pub(super) planned: AtomicU32,
+    /// Whether members go back to threads of their own, and when ([`super::home`]).
+    pub(super) home: AtomicU32,
 }
 
 impl<const MOST: usize> Crew<MOST> {
@@ -95,6 +100,7 @@ impl<const MOST: usize> Crew<MOST> {
             open: word(),
             aboard: AtomicU32::new(0),
             planned: AtomicU32::new(0),
+            home: AtomicU32::new(0),
         }
     }
 
@@ -120,6 +126,7 @@ impl<const MOST: usize> Crew<MOST> {
             open: word(),
             aboard: AtomicU32::new(0),
             planned: AtomicU32::new(0),
+            home: AtomicU32::new(0),
         }
     }
 
@@ -129,6 +136,7 @@ impl<const MOST: usize> Crew<MOST> {
     pub fn begin(&self, size: u32, carriers: u32) {
         self.size.store(size, Ordering::Relaxed);
         self.planned.store(carriers, Ordering::Relaxed);
+        self.home.store(0, Ordering::Relaxed);
         self.done.0.store(0, Ordering::Relaxed);
         self.arrived.0.store(0, Ordering::Relaxed);
         for (number, member) in self.members.iter().enumerate().take(size as usize) {
@@ -215,6 +223,7 @@ impl<const MOST: usize> Crew<MOST> {
             Until::Passed(word) => self.passed.0.load(Ordering::Acquire) != word,
             Until::Joined => self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1),
             Until::Changed(word) => self.changes.0.load(Ordering::Acquire) != word,
+            Until::Home => false,
         }
     }
 
@@ -230,6 +239,7 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     pub fn pass(&self, sleep: &impl Sleep) {
         self.arrived.0.store(0, Ordering::Relaxed);
+        self.heed_home();
         self.passed.0.store(self.passed.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::SeqCst);
         self.tell(sleep);
     }
@@ -309,8 +319,11 @@ impl<const MOST: usize> Crew<MOST> {
                 && self.is_ready(member)
                 && member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
             {
-                if carrier == 0 || member.waits.load(Ordering::Relaxed) != JOINED {
-                    return Some(number);
+                // It may have been run in between, and wait for something else now.
+                match member.waits.load(Ordering::Relaxed) {
+                    JOINED if carrier != 0 => {}
+                    HOME => {}
+                    _ => return Some(number),
                 }
                 member.state.store(FREE, Ordering::Release);
             }
@@ -319,12 +332,13 @@ impl<const MOST: usize> Crew<MOST> {
     }
 
     #[inline(always)]
-    fn is_ready(&self, member: &Member) -> bool {
+    pub(super) fn is_ready(&self, member: &Member) -> bool {
         let word = member.word.load(Ordering::Relaxed);
         let until = match member.waits.load(Ordering::Relaxed) {
             PASSED => Until::Passed(word),
             JOINED => Until::Joined,
             CHANGED => Until::Changed(word),
+            HOME => Until::Home,
             _ => Until::Turn,
         };
         self.is_met(until) || self.offers(until)
@@ -339,6 +353,7 @@ impl<const MOST: usize> Crew<MOST> {
                 Until::Passed(word) => (PASSED, word),
                 Until::Joined => (JOINED, 0),
                 Until::Changed(word) => (CHANGED, word),
+                Until::Home => (HOME, 0),
             };
             member.waits.store(waits, Ordering::Relaxed);
             member.word.store(word, Ordering::Relaxed);
@@ -394,6 +409,7 @@ impl<const MOST: usize> Crew<MOST> {
         for member in &self.members {
             member.state.store(DONE, Ordering::Relaxed);
         }
+        self.home.store(0, Ordering::Relaxed);
         self.open.0.store(0, Ordering::Relaxed);
         self.aboard.store(0, Ordering::Relaxed);
         self.listening.store(0, Ordering::Relaxed);

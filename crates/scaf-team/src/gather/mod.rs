@@ -4,6 +4,7 @@
 //!
 //! - [`calls`]: functions whose calls forbid it;
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
+//! - [`home`]: teams that are gathered in the middle of a region, and go back to threads;
 //! - [`obstacle`]: why a team isn't gathered;
 //! - [`shares`]: loops, sections and singles, each dealt out once; [`chunks`]: what LLVM's runtime tells of
 //!   them;
@@ -13,6 +14,7 @@ pub mod calls;
 pub mod chunks;
 pub mod crew;
 mod depends;
+pub mod home;
 pub mod obstacle;
 pub mod shares;
 pub mod tasks;

@@ -9,8 +9,8 @@ pub(crate) use x86_64::*;
 compile_error!(
     "libscaf runs on x86-64 Linux. Another architecture is a folder beside sys/arch/x86_64 with the same \
      names: \
-     `ticks`, `thread_block` and `trapped_call` in its mod.rs, the macros of entry_points.rs, tasks.rs, \
-     around.rs, \
+     `ticks`, `thread_block`, `trapped_call` and `bare_call` in its mod.rs, the macros of entry_points.rs, \
+     tasks.rs, around.rs, \
      and the variadic calls of variadic.rs. scaf-team's sandbox/filter.rs needs its system calls, \
      scaf-inspect \
      its decoder, and the tests a machine."

@@ -12,6 +12,7 @@ pub mod crowd;
 use crate::link::affinity::own_pus;
 use crate::program::masters;
 use crate::region::frame::Frame;
+use crate::region::mechanisms::gather::midway;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Runtime;
 use crate::sys::arch::ticks;
@@ -45,13 +46,24 @@ pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: im
     let since = ticks();
     let team = frame.team(runtime);
     frame.mark(since, team);
+    let gathers = || midway::gathers(frame, team);
     let wait = || {
-        if !frame.takes_over || frame.barrier.wait(team, &Futex, patience(team)) == Passed::HandedOver {
+        if !frame.takes_over {
+            real();
+            return false;
+        }
+        let passed = frame.barrier.wait_or_gather(team, &Futex, patience(team), gathers);
+        if passed == Passed::HandedOver {
             real();
         }
+        passed == Passed::Gathered
     };
     // SAFETY: this thread's own state.
-    unsafe { frame.waits(this, since, wait) }
+    unsafe {
+        if frame.waits(this, since, wait) {
+            midway::join(this, frame);
+        }
+    }
 }
 
 /// Whether to spin for one more round, at each call.

@@ -5,9 +5,9 @@
 //! look, that one may sleep in the kernel, or want something that the other member has: then one more carrier
 //! comes, up to one each, which is what folding has. A region that needs this often is folded from then on.
 
-use super::storage;
 use super::team::{CARRIERS, CREW, Carrier, MASTERS, MOST, reset_idle, was_idle};
 use super::turns::carry;
+use super::{look, storage};
 use crate::link::pages;
 use crate::program::sampling::Note;
 use crate::region::kind::Region;
@@ -18,7 +18,7 @@ use crate::sys::thread::{give_way, own_task, pause, spawn};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{null_mut, without_provenance_mut};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_team::Sleep;
 
 /// What carriers without work sleep on.
@@ -34,6 +34,19 @@ static RUNNING: Running = Running(Cell::new(None));
 pub fn begin(region: &Region) -> &'static Carrier {
     RUNNING.0.set(Some(region.code));
     MASTERS.task.store(storage::task(0), Ordering::Relaxed);
+    reset_idle();
+    watch_again();
+    MASTERS
+}
+
+/// A region is gathered at a barrier of its threads.
+pub fn gather(code: Code) {
+    RUNNING.0.set(Some(code));
+}
+
+/// Its master, behind that barrier; its own carrier.
+pub fn gathered() -> &'static Carrier {
+    MASTERS.task.store(own_task(), Ordering::Relaxed);
     reset_idle();
     watch_again();
     MASTERS
@@ -112,6 +125,8 @@ const PERIOD_MS: i64 = 2;
 const IDLE_LOOKS: u32 = 50;
 /// Looks after which a carrier that computes all the time counts as stuck: it may spin on memory.
 const COMPUTES: u32 = 10;
+/// Time on a PU that it must have had meanwhile.
+const COMPUTES_NS: u64 = COMPUTES as u64 * PERIOD_MS as u64 * 1_000_000 / 2;
 /// Looks in a row without need after which a further carrier leaves.
 const CALM: u32 = 10;
 /// Rescues after each other, with no more than [`RARE`] looks between two, after which a region is folded.
@@ -147,7 +162,7 @@ fn wake_watch() {
 
 extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     storage::take_signals();
-    let mut seen = [(0u32, 0u32); MOST];
+    let mut seen = [(0u32, 0u32, 0u64); MOST];
     let (mut further, mut calm, mut idle) = (0u32, 0, 0);
     let (mut rescues, mut since) = (0, RARE);
     let mut before = REGIONS.load(Ordering::SeqCst);
@@ -160,6 +175,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
         }
         since = since.saturating_add(1);
         if open != 0 {
+            look::look(RUNNING.0.get());
             let wanted = wanted();
             if is_stuck(open, &mut seen) && wanted.saturating_add(further) < CREW.size() {
                 (further, calm) = (further + 1, 0);
@@ -205,22 +221,40 @@ fn wanted() -> u32 {
 }
 
 /// Whether a member is ready that nobody runs, and a carrier is stuck with another one.
-fn is_stuck(open: u32, seen: &mut [(u32, u32); MOST]) -> bool {
+fn is_stuck(open: u32, seen: &mut [(u32, u32, u64); MOST]) -> bool {
     let waits = CREW.has_ready();
     let mut stuck = false;
-    for (carrier, (changes, looks)) in CARRIERS.iter().zip(seen).take(open as usize) {
+    for (carrier, (changes, looks, ran)) in CARRIERS.iter().zip(seen).take(open as usize) {
         let now = carrier.changes.load(Ordering::Relaxed);
         if now != *changes || !waits {
             (*changes, *looks) = (now, 0);
             continue;
         }
         *looks += 1;
-        stuck |= *looks >= COMPUTES || is_asleep(carrier.task.load(Ordering::Relaxed));
-        if stuck {
+        let task = carrier.task.load(Ordering::Relaxed);
+        if *looks == 1 {
+            *ran = ran_for(task);
+        }
+        // One that others keep from running isn't stuck.
+        let computes = *looks >= COMPUTES && ran_for(task).wrapping_sub(*ran) >= COMPUTES_NS;
+        stuck |= computes || is_asleep(task);
+        if stuck || *looks >= COMPUTES {
             *looks = 0;
         }
     }
     stuck
+}
+
+/// Nanoseconds for which a thread of this process has run; counts on where the kernel doesn't say.
+fn ran_for(task: u32) -> u64 {
+    static UNKNOWN: AtomicU64 = AtomicU64::new(0);
+    let mut text = [0u8; 128];
+    let length = storage::read_of_task(task, b"/schedstat\0", &mut text).unwrap_or(0);
+    let digits = text.iter().take(length).take_while(|byte| byte.is_ascii_digit());
+    match digits.fold(0u64, |value, digit| value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))) {
+        0 => UNKNOWN.fetch_add(COMPUTES_NS, Ordering::Relaxed),
+        known => known,
+    }
 }
 
 /// Whether a thread of this process sleeps in the kernel; one that only has no PU doesn't.

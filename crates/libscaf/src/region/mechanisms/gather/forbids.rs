@@ -67,6 +67,15 @@ pub fn asks_chosen() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::CHOSEN != 0
 }
 
+/// Whether nothing did when that was last looked for, and no library has come since. Doesn't ask the dynamic
+/// linker, whose lock a master that waits may hold.
+pub fn still_nothing() -> bool {
+    let (now, known) = (modules::met().wrapping_add(1) & MODULES, LOOKED.load(Ordering::Relaxed));
+    known & MODULES == now
+        && (known >> SAID) & says::FORBIDDEN == 0
+        && modules::NEWS.load(Ordering::Relaxed) == 0
+}
+
 /// Entries of the table of a module's dynamic linking that are needed.
 struct Dynamic {
     symbols: *const libc::Elf64_Sym,

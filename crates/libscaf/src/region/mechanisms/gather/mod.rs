@@ -4,6 +4,8 @@
 //! meanwhile ([`storage`]). The runtime doesn't learn of such a region, so whatever a member may ask of it is
 //! answered here; a program that may ask for anything else isn't gathered ([`forbids`]).
 //!
+//! A region that begins on real threads is gathered at one of its barriers ([`midway`]).
+//!
 //! The master's kernel thread is carrier 0. More of them come with a larger grant, and where a member sleeps
 //! in the kernel or doesn't wait for long while others could run ([`carriers`]).
 //!
@@ -12,6 +14,7 @@
 //! Docs: docs/decisions/gather.md.
 
 mod begin;
+mod berths;
 mod carriers;
 pub mod chosen;
 mod current;
@@ -19,7 +22,10 @@ mod exits;
 mod forbids;
 mod inner;
 pub mod llvm;
+mod look;
 pub mod loops;
+mod may;
+pub mod midway;
 pub mod needs;
 mod own;
 mod pool;
@@ -34,21 +40,17 @@ pub mod work;
 pub use begin::inner;
 pub use team::{Member, around};
 
-use super::virtualise;
 use crate::link::pages;
-use crate::program::masters::one_master;
-use crate::program::promise;
 use crate::program::sampling::Note;
 use crate::region::entered::Entered;
-use crate::region::kind::{Kind, Region};
+use crate::region::kind::Region;
 use crate::region::thread::Thread;
-use crate::runtimes::entries::Runtime;
-use crate::sys::arch::{can_switch, ticks};
+use crate::sys::arch::ticks;
 use crate::sys::settings;
-use core::sync::atomic::{AtomicU32, Ordering};
-use scaf_proto::report::fact;
+use may::possible;
+use scaf_team::choice::Length;
 use scaf_team::gather::obstacle::Obstacle;
-use team::{MOST, take_idle};
+use team::take_idle;
 
 /// What is still missing before a region's team can be gathered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,12 +65,12 @@ pub enum Readiness {
 
 /// Whether the region can have a gathered team of `size`.
 #[inline(never)]
-pub unsafe fn readiness(this: *mut Thread, region: &Region, note: &Note, size: u32) -> Readiness {
+pub unsafe fn readiness(this: *mut Thread, region: &Region, length: Length, size: u32) -> Readiness {
     if !settings::get().gather {
         return Readiness::No;
     }
     // SAFETY: this thread's own state.
-    let found = unsafe { obstacle(this, region, note, size) };
+    let found = unsafe { obstacle(this, region, length, size) };
     let page = pages::report();
     match found {
         Ok(readiness) => {
@@ -89,19 +91,18 @@ pub unsafe fn readiness(this: *mut Thread, region: &Region, note: &Note, size: u
 unsafe fn obstacle(
     this: *mut Thread,
     region: &Region,
-    note: &Note,
+    length: Length,
     size: u32,
 ) -> Result<Readiness, Obstacle> {
     let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
-    no(Obstacle::Size, !(2..=MOST as u32).contains(&size))?;
-    no(Obstacle::Entry, matches!(region.kind, Kind::Reductions | Kind::Opened))?;
-    no(Obstacle::Masters, !one_master())?;
-    no(Obstacle::Sleeps, note.is_never_gathered())?;
-    is_possible(region.code.runtime)?;
+    possible(region, size)?;
     // SAFETY: this thread's own state.
     unsafe {
         no(Obstacle::Nested, (*this).serial != 0)?;
-        if !storage::is_noted(this, region.code.runtime, size) {
+        // Tasks are shared out anew among more carriers. Members of other long regions aren't: their team
+        // begins on threads, and is gathered at a barrier.
+        let on_threads = length == Length::Unknown || (length == Length::Long && !forbids::has_tasks());
+        if on_threads || !storage::is_noted(this, region.code.runtime, size) {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
         }
@@ -109,55 +110,6 @@ unsafe fn obstacle(
     let ready = storage::are_asleep(region.code.runtime, size) && stacks::are_there(size);
     no(Obstacle::Workers, !ready)?;
     Ok(Readiness::Ready)
-}
-
-/// Whether processor, kernel, runtime and all modules permit it.
-fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
-    static KERNEL: AtomicU32 = AtomicU32::new(0);
-    const CAN: u32 = 1;
-    const CANNOT: u32 = 2;
-    let kernel = match KERNEL.load(Ordering::Relaxed) {
-        0 => {
-            let kernel = if can_switch() { CAN } else { CANNOT };
-            KERNEL.store(kernel, Ordering::Relaxed);
-            kernel
-        }
-        known => known,
-    };
-    let settings = settings::get();
-    // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
-    // of the older question.
-    let most_levels = if runtime.is_llvms() { runtime.max_active_levels } else { None };
-    let one_level = || match (most_levels, runtime.nested) {
-        // SAFETY: omp_get_max_active_levels takes nothing.
-        (Some(most), _) => unsafe { most() <= 1 },
-        // SAFETY: omp_get_nested takes nothing.
-        (None, Some(nested)) => unsafe { nested() == 0 },
-        (None, None) => false,
-    };
-    let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
-    no(Obstacle::Machine, kernel != CAN)?;
-    no(Obstacle::Llvms, runtime.is_llvms() && !is_possible_on_llvms(runtime))?;
-    no(Obstacle::Llvms, runtime.thread_num.is_none())?;
-    // Where these two are set, `scaf run` sets how threads wait.
-    no(Obstacle::Stacks, settings.own_stacks)?;
-    no(Obstacle::Bound, settings.bound)?;
-    no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)?;
-    no(Obstacle::Calls, !forbids::nothing(runtime))?;
-    no(Obstacle::Nested, !one_level() || chosen::wants_nesting())
-}
-
-/// Whether what LLVM's runtime does is as we know it, and its only copy.
-fn is_possible_on_llvms(runtime: &Runtime) -> bool {
-    let settings = settings::get();
-    !settings.own_llvm
-        && !settings.own_blocking
-        && !promise::is_noted(fact::TWO_LLVMS)
-        && runtime.max_active_levels.is_some()
-        && runtime.global_thread_num.is_some()
-        && runtime.get_schedule.is_some()
-        && virtualise::are_known()
-        && virtualise::has_usual_stacks(runtime)
 }
 
 /// Runs a region with a gathered team.
@@ -183,4 +135,5 @@ pub fn after_fork() {
     storage::after_fork();
     pool::after_fork();
     carriers::after_fork();
+    look::after_fork();
 }

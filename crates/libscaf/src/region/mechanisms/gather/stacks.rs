@@ -2,6 +2,7 @@
 //! kept.
 
 use super::team::MOST;
+use crate::sys::errno::keeping_errno;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -11,14 +12,18 @@ const GUARD: usize = 4096;
 
 /// The end, above its highest byte, of the stack of a member of this number; `None` if there is no memory.
 pub fn end(member: usize) -> Option<*mut c_void> {
-    let place = ENDS.get(member)?;
+    kept(ENDS.get(member)?, bytes())
+}
+
+/// The end of the stack that is kept at `place`, which is made if it isn't there.
+pub fn kept(place: &AtomicPtr<c_void>, bytes: usize) -> Option<*mut c_void> {
     let there = place.load(Ordering::Acquire);
     if !there.is_null() {
         return Some(there);
     }
-    let bytes = bytes().checked_add(GUARD)?;
+    let bytes = bytes.checked_add(GUARD)?;
     // SAFETY: a fresh mapping.
-    unsafe {
+    let made = keeping_errno(|| unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
         let start = libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
         if start == libc::MAP_FAILED {
@@ -28,10 +33,10 @@ pub fn end(member: usize) -> Option<*mut c_void> {
             libc::munmap(start, bytes);
             return None;
         }
-        let end = start.wrapping_byte_add(bytes).wrapping_byte_sub(SLACK);
-        place.store(end, Ordering::Release);
-        Some(end)
-    }
+        Some(start.wrapping_byte_add(bytes).wrapping_byte_sub(SLACK))
+    })?;
+    place.store(made, Ordering::Release);
+    Some(made)
 }
 
 /// Whether all members of a team of `size` but the master have one.

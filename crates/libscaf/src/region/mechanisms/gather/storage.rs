@@ -146,9 +146,7 @@ pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
     // SAFETY: this thread's own state.
     unsafe { (*this).noted = NOT_ALL }
     if (0..size as usize).all(|member| of(member) != 0) && exits::end(runtime) {
-        // SAFETY: omp_get_thread_limit takes nothing.
-        let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
-        LIMIT.store(limit as u32, Ordering::Relaxed);
+        note_limit(runtime);
         if let Some(ask) = runtime.get_schedule {
             let (mut kind, mut chunk) = (0, 0);
             // SAFETY: omp_get_schedule fills in two integers.
@@ -161,6 +159,13 @@ pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
         // SAFETY: this thread's own state.
         unsafe { (*this).noted = GENERATION.load(Ordering::Relaxed) }
     }
+}
+
+/// A thread of the program's notes how many there may be.
+pub fn note_limit(runtime: &Runtime) {
+    // SAFETY: omp_get_thread_limit takes nothing.
+    let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
+    LIMIT.store(limit as u32, Ordering::Relaxed);
 }
 
 /// A thread of a region on real threads notes where its storage is.

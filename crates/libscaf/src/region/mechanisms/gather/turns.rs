@@ -87,18 +87,22 @@ pub unsafe fn leave_surplus(me: &'static Member) {
     }
 }
 
-/// Waits for all members, and until all tasks are over.
+/// Waits for all members, and until all tasks are over. Whether the member was the last to arrive.
 #[inline(always)]
-pub unsafe fn meet(me: &'static Member) {
+pub unsafe fn meet(me: &'static Member) -> bool {
     // SAFETY: the caller runs the member.
     unsafe {
         match CREW.arrive() {
-            Some(word) => wait(me, Until::Passed(word)),
+            Some(word) => {
+                wait(me, Until::Passed(word));
+                false
+            }
             None => {
                 if left() != 0 {
                     finish_tasks(me);
                 }
                 CREW.pass(&Futex);
+                true
             }
         }
     }
@@ -149,7 +153,7 @@ pub unsafe fn give_turn(me: &'static Member) {
 
 /// Changes to a member that was taken; returns when somebody has changed back.
 #[inline(always)]
-unsafe fn change(me: &'static Member, carrier: &'static Carrier, next: usize, said: usize) {
+pub unsafe fn change(me: &'static Member, carrier: &'static Carrier, next: usize, said: usize) {
     // SAFETY: both members are held by this carrier.
     unsafe {
         if let Some(next) = MEMBERS.get(next) {

@@ -2,6 +2,7 @@
 //!
 //! Each function is the answer to an entry point of the runtime for a member.
 
+use super::midway;
 use super::tasks::end_inner;
 use super::team::{CREW, Member, SHARES, around};
 use super::turns::{give_turn, meet};
@@ -14,7 +15,16 @@ use scaf_team::gather::shares::{Came, Hand, Loop, Rule};
 #[inline(always)]
 pub unsafe fn barrier(me: &'static Member) {
     // SAFETY: the caller runs the member.
-    unsafe { if me.is_alone() { end_inner(me) } else { meet(me) } }
+    unsafe {
+        if me.is_alone() {
+            return end_inner(me);
+        }
+        midway::mark(me);
+        let last = meet(me);
+        if CREW.is_homeward() {
+            midway::back(me, last);
+        }
+    }
 }
 
 /// Comes to the next share; whether it is the first to come.

@@ -69,3 +69,27 @@ pub unsafe fn trapped_call<'a>(context: *mut c_void) -> (i64, i64, &'a mut i64) 
     let (second, third) = (registers[libc::REG_RSI as usize], registers[libc::REG_RDX as usize]);
     (second, third, &mut registers[libc::REG_RAX as usize])
 }
+
+/// A system call that touches nothing of the thread's storage: `errno` isn't set.
+///
+/// # Safety
+/// As the system call has it.
+pub unsafe fn bare_call(number: i64, arguments: [usize; 4]) -> isize {
+    let [first, second, third, fourth] = arguments;
+    let result: isize;
+    // SAFETY: the caller's word; the kernel changes no other registers.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") first,
+            in("rsi") second,
+            in("rdx") third,
+            in("r10") fourth,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}

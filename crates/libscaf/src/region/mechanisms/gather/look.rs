@@ -1,0 +1,77 @@
+//! What the watch has to know of a team that was gathered midway: where its waits are reported, and what must
+//! hold for it to stay gathered.
+
+use super::forbids;
+use super::team::{CREW, take_idle};
+use crate::program::masters::{is_crowded, one_master};
+use crate::program::sampling::Note;
+use crate::runtimes::lookup::Code;
+use crate::sys::arch::ticks;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use scaf_proto::report::Slot;
+use scaf_team::choice::Mechanism;
+
+/// Where the region is reported.
+static SLOT: AtomicPtr<Slot> = AtomicPtr::new(null_mut());
+/// The tick up to which its waits are reported; 0 while no team is gathered midway.
+static TOLD: AtomicU64 = AtomicU64::new(0);
+/// Before a team is gathered.
+pub fn reports_at(slot: *const Slot) {
+    SLOT.store(slot.cast_mut(), Ordering::Relaxed);
+}
+
+/// Its master is a member at tick `now`.
+pub fn begins(now: u64) {
+    TOLD.store(now.max(1), Ordering::Relaxed);
+    is_by(Mechanism::Gather);
+}
+
+/// It is a thread again.
+pub fn ends(now: u64) {
+    tell(TOLD.swap(0, Ordering::Relaxed), now);
+    is_by(Mechanism::Fold);
+}
+
+/// The region follows the grant by that from now on.
+fn is_by(mechanism: Mechanism) {
+    // SAFETY: slots live in the report page, which is never unmapped.
+    if let Some(slot) = unsafe { SLOT.load(Ordering::Relaxed).as_ref() } {
+        slot.set_mechanism(mechanism as u32);
+    }
+}
+
+/// Whether what must hold all the time does.
+pub fn is_wanted(code: Code) -> bool {
+    one_master() && !Note::of(code).is_never_gathered() && forbids::still_nothing()
+}
+
+/// The watch looks at a region that is gathered: if that was midway, what its members waited is reported,
+/// and whether they are to go home is decided.
+pub fn look(code: Option<Code>) {
+    let (told, now) = (TOLD.load(Ordering::Relaxed), ticks());
+    if told != 0 {
+        if TOLD.compare_exchange(told, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            tell(told, now);
+        }
+        if !is_crowded(CREW.size()) || !code.is_some_and(is_wanted) {
+            CREW.ask_home();
+        }
+    }
+}
+
+/// Reports what members waited since the tick `told`: all time but what carriers worked.
+fn tell(told: u64, now: u64) {
+    // SAFETY: slots live in the report page, which is never unmapped.
+    if let Some(slot) = unsafe { SLOT.load(Ordering::Relaxed).as_ref() } {
+        let (size, carriers) = (CREW.size(), CREW.open().max(1));
+        let without = u64::from(size.saturating_sub(carriers));
+        let passed = if told == 0 { 0 } else { now.wrapping_sub(told) };
+        slot.add_wait(passed.saturating_mul(without).saturating_add(take_idle()));
+    }
+}
+
+/// After a fork, in the child.
+pub fn after_fork() {
+    TOLD.store(0, Ordering::Relaxed);
+}

@@ -1,0 +1,221 @@
+//! Teams that are gathered in the middle of a region, and go back to threads of their own.
+//!
+//! A region that began on real threads, and whose grant has become smaller than its team, is gathered at a
+//! barrier. The last thread to arrive decides that, while all others wait for it. Each thread becomes a
+//! member that keeps its stack and its thread-local storage. Its kernel thread goes to its *berth*
+//! ([`berths`]) and sleeps. The master's doesn't: it is carrier 0, and takes the signals that are for the
+//! whole process.
+//!
+//! Nobody is within a loop, a section or a single then, so what the runtime keeps of these, for each thread,
+//! is equal for all of them. It stays so while the team is gathered, because all miss the same ones. So
+//! members can be threads again behind any later barrier, and are when the grant is as large as the team: the
+//! watch asks for it. At the region's end each goes home before it returns into the runtime.
+
+use super::current::Current;
+use super::may::may_midway;
+use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around};
+use super::turns::{change, settle, wait};
+use super::{berths, carriers, look, storage};
+use crate::link::pages;
+use crate::program::masters::is_crowded;
+use crate::region::frame::Frame;
+use crate::region::kind::Region;
+use crate::region::place::index;
+use crate::region::thread::{Thread, thread};
+use crate::runtimes::lookup::Code;
+use crate::sys::arch::{self, switch, ticks};
+use crate::sys::futex::Futex;
+use core::ptr::null;
+use core::sync::atomic::{AtomicU64, Ordering};
+use scaf_team::gather::crew::Until;
+use scaf_team::gather::shares::Hand;
+
+/// The tick at which the last team went home.
+static HOME_AT: AtomicU64 = AtomicU64::new(0);
+
+/// Barriers of a crowded team before it is gathered: becoming members and threads again costs as much.
+const PATIENCE: u32 = 3;
+/// Ticks for which a team that went home stays on its threads (1 to 2 ms): a grant may change all the time.
+const BETWEEN: u64 = 1 << 22;
+/// Longest nap of a carrier, in milliseconds.
+const NAP_MS: u32 = 2;
+
+/// The region's code, if its team, on real threads, may be gathered at a barrier.
+#[inline(always)]
+pub fn may(region: &Region, size: u32) -> Option<Code> {
+    may_midway(region, size).then_some(region.code)
+}
+
+/// The caller is the last thread to arrive at the region's barrier: whether it becomes a gathered team there.
+#[inline(always)]
+pub fn gathers(frame: &Frame, team: u32) -> bool {
+    match frame.gathers {
+        Some(code) if is_crowded(team) => gather(frame, code, team),
+        _ => false,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn gather(frame: &Frame, code: Code, team: u32) -> bool {
+    let word = pages::grant().word();
+    let possible = frame.crowded.fetch_add(1, Ordering::Relaxed) >= PATIENCE
+        && team <= MOST as u32
+        && frame.has_no_tasks()
+        && !word.spins()
+        && look::is_wanted(code)
+        && ticks().wrapping_sub(HOME_AT.load(Ordering::Relaxed)) > BETWEEN
+        && CREW.open() == 0
+        && CREW.is_empty()
+        && berths::are_there(team);
+    let Some(dop) = word.dop().filter(|_| possible) else { return false };
+    storage::note_limit(code.runtime);
+    TEAM.has_tasks.set(false);
+    look::reports_at(frame.slot);
+    carriers::gather(code);
+    CREW.gather(team, dop.min(team).max(1));
+    true
+}
+
+/// The calling thread of a region becomes a member of its gathered team. Returns when the member is run.
+#[cold]
+#[inline(never)]
+pub unsafe fn join(this: *mut Thread, frame: &Frame) {
+    let runtime = frame.runtime();
+    // SAFETY: this thread's own state, and its own member; omp_get_max_threads takes nothing.
+    unsafe {
+        let number = index(this, runtime);
+        let Some(me) = MEMBERS.get(number as usize) else { return };
+        me.number.set(number);
+        me.share.set(TEAM.share.get());
+        me.hand.set(Hand::NOTHING);
+        me.task.set(Current::MEMBERS);
+        me.inner.set(null());
+        me.most.set(runtime.max_threads.map_or(1, |most| most()).max(1) as u32);
+        *me.context.get() = arch::Context::with_storage(arch::storage());
+        (*this).member = (&raw const *me).cast();
+        if number != 0 {
+            return berths::moor(me);
+        }
+        me.carrier.set(Some(carriers::gathered()));
+        look::begins(ticks());
+        let open = CREW.open();
+        if open > 1 {
+            carriers::call(open);
+        }
+    }
+}
+
+/// A member is at a barrier: where the region began on threads, the master marks that as they do.
+#[inline(always)]
+pub unsafe fn mark(me: &Member) {
+    // SAFETY: the caller runs the member, whose own state it is; a frame lives as long as its region.
+    unsafe {
+        if me.number.get() == 0
+            && let Some(frame) = (*thread()).frame.as_ref()
+        {
+            frame.mark(ticks(), CREW.size());
+        }
+    }
+}
+
+/// A member has passed a barrier behind which all go home; `last` if it was the last to arrive there.
+#[cold]
+#[inline(never)]
+pub unsafe fn back(me: &'static Member, last: bool) {
+    if last {
+        (1..CREW.size() as usize).for_each(berths::call);
+    }
+    // SAFETY: the caller runs the member.
+    unsafe {
+        go_home(me);
+        if me.number.get() == 0 {
+            end(me);
+        }
+        is_home(me);
+    }
+}
+
+/// A thread has come to the end of a region's function; if it is a member, it goes home.
+#[inline(always)]
+pub unsafe fn leave() {
+    // SAFETY: the calling thread's own state.
+    if let Some(me) = unsafe { around(thread()) } {
+        // SAFETY: the caller runs the member. Members of regions that were gathered from their start don't
+        // come here.
+        unsafe { leave_as(me) }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn leave_as(me: &'static Member) {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        if me.number.get() == 0 {
+            go_home(me);
+            wait(me, Until::Joined);
+            end(me);
+        } else {
+            CREW.is_leaving(&Futex);
+            go_home(me);
+        }
+        is_home(me);
+    }
+}
+
+/// Has a member on its own kernel thread again.
+unsafe fn go_home(me: &'static Member) {
+    let number = me.number.get() as usize;
+    // SAFETY: the caller runs the member. It is said to be free once its carrier is off its stack.
+    unsafe {
+        while let Some(carrier) = me.carrier.get() {
+            if carrier.number() != 0 {
+                CREW.waits(number, Until::Home);
+                berths::call(number);
+                carrier.has_changed();
+                settle(switch(me.context.get(), carrier.home(), number));
+            } else if number == 0 {
+                return;
+            } else {
+                // The master's kernel thread has no other place than a member's stack, its own at last.
+                let look = || CREW.take(0, number).or_else(|| CREW.take_master().then_some(0));
+                if let Some(next) = CREW.nap(&Futex, NAP_MS, look) {
+                    CREW.waits(number, Until::Home);
+                    berths::call(number);
+                    change(me, carrier, next, number);
+                }
+            }
+        }
+    }
+}
+
+/// The master ends a gathered team.
+fn end(me: &'static Member) {
+    CREW.close();
+    carriers::dismiss();
+    TEAM.share.set(me.share.get());
+    let now = ticks();
+    look::ends(now);
+    HOME_AT.store(now, Ordering::Relaxed);
+}
+
+/// The member is a thread again.
+unsafe fn is_home(me: &'static Member) {
+    let this = thread();
+    // SAFETY: this thread's own state; the runtime's own entry points, with the member's own number.
+    unsafe {
+        (*this).member = null();
+        if me.number.get() != 0 {
+            berths::is_left(me.number.get() as usize);
+        }
+        if let Some(frame) = (*this).frame.as_ref() {
+            let (most, runtime) = (me.most.get(), frame.runtime());
+            if let (Some(ask), Some(set)) = (runtime.max_threads, runtime.set_num_threads)
+                && ask() as u32 != most
+            {
+                set(most as i32);
+            }
+        }
+    }
+}
