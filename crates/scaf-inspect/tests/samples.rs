@@ -86,7 +86,7 @@ fn loops_that_only_look_at_memory_are_found_and_no_others() {
     let found = ["harmless_", "depends_", "computes_"].map(|kind| {
         wrong(kind, LEVELS.into_iter(), |sample, _, facts| {
             let waits = std::fs::read_to_string(sample).unwrap().contains("while (!");
-            facts.spins.clone().filter(|_| !waits)
+            facts.spins.clone().map(|spins| spins.place).filter(|_| !waits)
         })
     });
     assert!(missed.is_empty() && found.concat().is_empty(), "{missed}{}", found.concat());

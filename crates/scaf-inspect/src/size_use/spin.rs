@@ -10,7 +10,8 @@
 
 use super::code::{Callee, Code};
 use crate::decode::{Effect, Flow, Instruction, Target, decode};
-use std::collections::BTreeSet;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most instructions examined in one module, about 50 ns each.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
@@ -30,50 +31,73 @@ const EFFECTLESS: [&str; 6] = [
     "thrd_yield",
 ];
 
-pub(crate) fn spins(code: &Code<'_>) -> Option<String> {
+/// Most loops that are told of in a module.
+const MOST_LOOPS: usize = 64;
+
+/// The loops in which the code of a module's regions waits by spinning on memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spins {
+    /// The first one: a function, and the offset in it.
+    pub place: String,
+    /// The virtual addresses of the branches that lead back, up to 64.
+    pub branches: Vec<u64>,
+}
+
+pub(crate) fn spins(code: &Code<'_>) -> Option<Spins> {
     if !code.elf.machine_supported {
         return None;
     }
-    let mut budget = MAX_INSTRUCTIONS;
+    let mut search = Search { budget: MAX_INSTRUCTIONS, place: None, branches: Vec::new() };
     let mut met = BTreeSet::new();
     let mut next = code.regions();
     for _ in 0..=MAX_DEPTH {
         let mut callees = BTreeSet::new();
-        if let Some(at) = next.iter().find_map(|function| look(code, *function, &mut budget, &mut callees)) {
-            return Some(code.describe(at));
-        }
+        next.iter().for_each(|function| search.look(code, *function, &mut callees));
         met.append(&mut next);
         next = callees.difference(&met).copied().collect();
     }
-    None
+    let place = code.describe(search.place?);
+    search.branches.sort_unstable();
+    search.branches.dedup();
+    search.branches.truncate(MOST_LOOPS);
+    Some(Spins { place, branches: search.branches })
 }
 
-/// The first spinning loop of a function. Functions that it calls are added to `callees`.
-fn look(code: &Code<'_>, function: u64, budget: &mut usize, callees: &mut BTreeSet<u64>) -> Option<u64> {
-    let (start, end) = code.function_around(function)?;
-    let mut seen: Vec<Instruction> = Vec::new();
-    for instruction in decode(code.code_from(start)?, start) {
-        if instruction.address() >= end || *budget == 0 {
-            break;
-        }
-        *budget -= 1;
-        if instruction.is_invalid() {
-            return None;
-        }
-        seen.push(instruction);
-        match (instruction.flow(), instruction.target()) {
-            (Flow::Branch | Flow::Jump, Target::Code(target)) if waits_from(code, &seen, target) => {
-                return Some(target);
+struct Search {
+    budget: usize,
+    /// Where the first loop begins.
+    place: Option<u64>,
+    branches: Vec<u64>,
+}
+
+impl Search {
+    /// Finds the spinning loops of a function. Functions that it calls are added to `callees`.
+    fn look(&mut self, code: &Code<'_>, function: u64, callees: &mut BTreeSet<u64>) {
+        let (Some((start, end)), Some(bytes)) = (code.function_around(function), code.code_from(function))
+        else {
+            return;
+        };
+        let mut seen: Vec<Instruction> = Vec::new();
+        for instruction in decode(bytes, start).take_while(|instruction| instruction.address() < end) {
+            if instruction.is_invalid() || self.budget == 0 {
+                break;
             }
-            (Flow::Call, target @ Target::Code(_)) => {
-                if let Callee::Local(callee) = code.callee(target) {
-                    callees.insert(callee);
+            self.budget -= 1;
+            seen.push(instruction);
+            match (instruction.flow(), instruction.target()) {
+                (Flow::Branch | Flow::Jump, Target::Code(target)) if waits_from(code, &seen, target) => {
+                    self.place.get_or_insert(target);
+                    self.branches.push(instruction.address());
                 }
+                (Flow::Call, target @ Target::Code(_)) => {
+                    if let Callee::Local(callee) = code.callee(target) {
+                        callees.insert(callee);
+                    }
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
-    None
 }
 
 /// Whether the last of these instructions leads back to `target`, and from there a way around only reads
@@ -113,29 +137,44 @@ pub(super) fn waits_from(code: &Code<'_>, seen: &[Instruction], target: u64) -> 
 struct Way {
     length: usize,
     looks: bool,
-    /// Registers that hold the previous round's values where they are read, and those that are written.
-    carried: BTreeSet<usize>,
-    written: BTreeSet<usize>,
+    /// For each register that was written, those whose values at the beginning went into it.
+    origins: BTreeMap<usize, BTreeSet<usize>>,
 }
 
 impl Way {
     /// Goes on by an instruction; `false` if that changes anything, or the way is too long.
     fn takes(&mut self, code: &Code<'_>, instruction: &Instruction) -> bool {
-        let calls = instruction.flow() == Flow::Call;
-        let effectless = || matches!(code.callee(instruction.target()), Callee::Import(name) if EFFECTLESS.contains(&name));
+        let effectless =
+            |callee: Callee<'_>| matches!(callee, Callee::Import(name) if EFFECTLESS.contains(&name));
         let look = match instruction.effect() {
             Effect::Registers(look) => look,
-            Effect::Call(look) if calls && effectless() => look,
+            Effect::Call(look) if effectless(code.callee(instruction.target())) => look,
             _ => return false,
         };
         self.length += 1;
         self.looks |= look.reads_memory;
-        self.carried.extend(look.reads.into_iter().filter(|register| !self.written.contains(register)));
-        self.written.extend(look.writes);
+        let mut from = BTreeSet::new();
+        for register in look.reads {
+            match self.origins.get(&register) {
+                Some(origins) => from.extend(origins),
+                None => drop(from.insert(register)),
+            }
+        }
+        self.origins.extend(look.writes.into_iter().map(|register| (register, from.clone())));
         self.length <= MAX_LOOP
     }
 
+    /// Whether it looks at memory, and after some rounds all registers are as in the round before: no value
+    /// goes into itself.
     fn leads_nowhere(&self) -> bool {
-        self.looks && self.carried.is_disjoint(&self.written)
+        let mut origins = self.origins.clone();
+        loop {
+            let before = origins.len();
+            let written: BTreeSet<usize> = origins.keys().copied().collect();
+            origins.retain(|_, from| !from.is_disjoint(&written));
+            if origins.len() == before {
+                return self.looks && origins.is_empty();
+            }
+        }
     }
 }

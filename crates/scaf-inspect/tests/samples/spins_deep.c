@@ -1,5 +1,5 @@
 /* Nested waits, two calls away from the region. */
-static int flags[64];
+int flags[64];
 static double rows[64][64];
 
 static __attribute__((noinline)) void meet(const int *a, const int *b)

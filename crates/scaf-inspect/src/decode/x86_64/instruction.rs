@@ -22,6 +22,8 @@ const CHANGING: [Mnemonic; 7] = [
     Mnemonic::Rdtscp,
     Mnemonic::Umwait,
 ];
+/// A number that is no register's.
+const FLAGS: usize = usize::MAX;
 /// Registers that a called function may change.
 const SCRATCH: [Name; 9] =
     [Name::RAX, Name::RCX, Name::RDX, Name::RSI, Name::RDI, Name::R8, Name::R9, Name::R10, Name::R11];
@@ -145,6 +147,13 @@ impl Instruction {
             if !matches!(register.access(), OpAccess::Read | OpAccess::CondRead) {
                 look.writes.push(whole);
             }
+        }
+        // Flags count as one more register.
+        if i.rflags_read() != 0 {
+            look.reads.push(FLAGS);
+        }
+        if i.rflags_modified() != 0 {
+            look.writes.push(FLAGS);
         }
         Effect::Registers(look)
     }
