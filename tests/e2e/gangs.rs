@@ -133,7 +133,7 @@ fn whoever_is_stopped_goes_on_when_first_the_guardian_is_killed_and_then_the_dae
 #[test]
 fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itself() {
     let Some(_) = freezer() else { return };
-    let house = House::configured("equi", "count_load = false\ngang = 'auto'\n");
+    let house = House::giving_all("equi");
     let words = ["--class=W", "--repeat=100000"];
     let rigid = house.at(&kernel("lu_rigid")).args(words).threads(2).start();
     rigid.until_inspected();

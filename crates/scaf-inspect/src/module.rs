@@ -2,7 +2,7 @@ use crate::decode::abi;
 use crate::elf::{Elf, File as ElfFile, build_id};
 use crate::error::Error;
 use crate::functions::{FORKS, GOMP_STARTS_REGIONS, PREFIXES, THREADPRIVATE};
-use crate::size_use::{self, RegionVerdict, SizeUse};
+use crate::size_use::{self, RegionVerdict, SizeUse, Spins};
 use memchr::memmem;
 use object::elf::{self, FileHeader64, SectionHeader64};
 use object::read::elf::{FileHeader as _, SectionHeader as _};
@@ -43,8 +43,8 @@ pub struct ModuleFacts {
     pub thread_local: bool,
     /// What the module does with its teams' size.
     pub size_use: SizeUse,
-    /// Where the regions wait by spinning on memory: a function, and the offset in it.
-    pub spins: Option<String>,
+    /// Where the regions wait by spinning on memory, if they do.
+    pub spins: Option<Spins>,
     /// Functions that are handed to another one, as outlined functions are to the runtime. Some may be no
     /// regions.
     pub regions: Vec<RegionVerdict>,

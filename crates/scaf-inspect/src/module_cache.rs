@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::module::{ModuleFacts, relevant_module_as};
+use crate::size_use::Spins;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -14,8 +15,8 @@ const MOST_REGIONS: usize = 2048;
 pub struct Module {
     /// The reason against changed team sizes.
     pub objection: Option<String>,
-    /// Where the regions wait by spinning: a function, and the offset in it.
-    pub spins: Option<String>,
+    /// Where the regions wait by spinning, if they do; file addresses.
+    pub spins: Option<Spins>,
     /// Its regions' threads have their own variables, which last from one region to the next.
     pub thread_local: bool,
     /// File addresses of outlined functions with independent threads.
@@ -69,6 +70,9 @@ impl ModuleCache {
     pub fn cut(&mut self) {
         for module in self.files.values_mut().flatten() {
             module.independent.truncate(MOST_REGIONS);
+            if let Some(spins) = &mut module.spins {
+                spins.branches.truncate(MOST_REGIONS);
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::functions::is_outlined_by_name;
 use crate::module::{MAX_FILE, ModuleFacts, module};
 use crate::process::Resizable;
-use crate::size_use::RegionVerdict;
+use crate::size_use::{RegionVerdict, Spins};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
@@ -94,7 +94,7 @@ fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
             }
         });
     }
-    if let Some(place) = &facts.spins {
+    if let Some(Spins { place, .. }) = &facts.spins {
         said.push(format!(
             "Its threads wait by spinning on memory, at {place}: a team that is larger than the grant \
              would wait for itself."

@@ -31,14 +31,19 @@ fn samples(kind: &str) -> Vec<PathBuf> {
 }
 
 fn compiled(sample: &Path, flags: &[&str], folder: &Path) -> ModuleFacts {
+    compiled_by("gcc", sample, flags, folder)
+}
+
+fn compiled_by(compiler: &str, sample: &Path, flags: &[&str], folder: &Path) -> ModuleFacts {
     let out = folder.join("sample.so");
-    let done = Command::new("gcc")
-        .args(["-fopenmp", "-shared", "-fPIC", "-o"])
+    let openmp = if compiler == "clang" { "-fopenmp=libomp" } else { "-fopenmp" };
+    let done = Command::new(compiler)
+        .args([openmp, "-shared", "-fPIC", "-o"])
         .arg(&out)
         .args(flags)
         .arg(sample)
         .status()
-        .expect("gcc compiles the samples");
+        .expect("the compiler is there");
     assert!(done.success(), "{} {flags:?}", sample.display());
     module(&out).unwrap()
 }
@@ -75,16 +80,29 @@ fn programs_that_depend_on_the_team_size_are_refused_at_every_level() {
 
 #[test]
 fn loops_that_only_look_at_memory_are_found_and_no_others() {
-    let optimising = LEVELS.into_iter().filter(|flags| flags[0] != "-O0");
-    let missed =
-        wrong("spins_", optimising, |_, _, facts| facts.spins.is_none().then(|| "not found".to_owned()));
-    let found = ["harmless_", "depends_"].map(|kind| {
+    let missed = wrong("spins_", LEVELS.into_iter(), |_, _, facts| {
+        facts.spins.is_none().then(|| "not found".to_owned())
+    });
+    let found = ["harmless_", "depends_", "computes_"].map(|kind| {
         wrong(kind, LEVELS.into_iter(), |sample, _, facts| {
             let waits = std::fs::read_to_string(sample).unwrap().contains("while (!");
-            facts.spins.clone().filter(|_| !waits)
+            facts.spins.clone().map(|spins| spins.place).filter(|_| !waits)
         })
     });
     assert!(missed.is_empty() && found.concat().is_empty(), "{missed}{}", found.concat());
+}
+
+#[test]
+fn so_are_those_that_clang_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    for (kind, spins) in [("spins_", true), ("computes_", false)] {
+        for sample in samples(kind) {
+            for level in ["-O1", "-O2", "-O3", "-Os"] {
+                let facts = compiled_by("clang", &sample, &[level], folder.path());
+                assert_eq!(facts.spins.is_some(), spins, "{} {level}: {:?}", sample.display(), facts.spins);
+            }
+        }
+    }
 }
 
 #[test]

@@ -40,7 +40,9 @@ pub enum Gang {
     /// Programs started with `scaf run --rigid` and those beside them, and whom a turn-making policy picks.
     #[default]
     Asked,
-    /// Also programs that were found to spin, and programs that outnumber the contexts.
+    /// Also programs that were found to spin.
+    Spinning,
+    /// Also programs that outnumber the contexts.
     Auto,
 }
 

@@ -49,7 +49,7 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
     let crowd = (sorted.len() - rigid) as u64 > u64::from(machine.capacity.max(1));
     let wanted = match machine.gang {
         Gang::Off => false,
-        Gang::Asked => rigid > 0,
+        Gang::Asked | Gang::Spinning => rigid > 0,
         Gang::Auto => rigid > 0 || crowd,
     };
     if !wanted {

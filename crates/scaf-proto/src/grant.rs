@@ -144,8 +144,12 @@ pub struct GrantPage {
     own: [AtomicU64; MASK_WORDS],
     /// Addresses of outlined functions, each in one of the [`PROBES`] places from its own on; 0 is none.
     independent: [AtomicU64; PLACES],
+    /// Addresses of the branches by which loops spin on memory; 0 is none.
+    spins: [AtomicU64; SPINS],
 }
 
+/// Most branches of loops that spin that a client is told of.
+pub const SPINS: usize = if cfg!(loom) { 2 } else { 64 };
 const PLACES: usize = if cfg!(loom) { 8 } else { 2048 }; // few keep the model small
 const PROBES: usize = 8;
 
@@ -215,6 +219,19 @@ impl GrantPage {
         address != 0 && places(address).any(|at| self.independent[at].load(Ordering::Relaxed) == address)
     }
 
+    /// Daemon: lists the branches by which loops spin on memory. What is too much is left out.
+    pub fn set_spins(&self, addresses: &[u64]) {
+        for (place, address) in self.spins.iter().zip(addresses.iter().chain(core::iter::repeat(&0))) {
+            place.store(*address, Ordering::Relaxed);
+        }
+    }
+
+    /// Client: the addresses of branches by which loops spin. Only to be believed while all modules have been
+    /// inspected ([`Word::inspected`]).
+    pub fn spins(&self) -> impl Iterator<Item = u64> {
+        self.spins.iter().map(|place| place.load(Ordering::Relaxed)).filter(|address| *address != 0)
+    }
+
     /// Client: the masks; `None` if the daemon was stopped in the middle of writing them.
     pub fn masks(&self) -> Option<Masks> {
         seq::read(&self.seq, || Masks { granted: load(&self.granted), own: load(&self.own) })
@@ -258,6 +275,7 @@ impl Default for GrantPage {
             granted: core::array::from_fn(|_| AtomicU64::new(0)),
             own: core::array::from_fn(|_| AtomicU64::new(0)),
             independent: core::array::from_fn(|_| AtomicU64::new(0)),
+            spins: core::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
 }
@@ -325,6 +343,17 @@ mod tests {
         page.set_independent(&many);
         assert!(some.iter().all(|address| !page.is_independent(*address)));
         assert!(many.iter().filter(|address| page.is_independent(**address)).count() > PLACES / 2);
+    }
+
+    #[test]
+    fn loops_that_spin_are_listed_until_the_next_list() {
+        let page: GrantPage = zeroed();
+        assert_eq!(page.spins().count(), 0);
+        let many: Vec<u64> = (1..=100).collect();
+        page.set_spins(&many);
+        assert_eq!(page.spins().collect::<Vec<_>>(), many[..SPINS]);
+        page.set_spins(&[7]);
+        assert_eq!(page.spins().collect::<Vec<_>>(), [7]);
     }
 
     fn zeroed() -> GrantPage {

@@ -53,7 +53,7 @@ pub struct Config {
     pub experiments: When,
     /// Seconds after which a region may be tried again, changed or not; 0 for never.
     pub experiment_again_s: u64,
-    /// Who takes turns; by default [`Gang::Asked`] for one user's daemon, and nobody for the system's.
+    /// Who takes turns; by default [`Gang::Spinning`] for one user's daemon, and nobody for the system's.
     pub gang: Option<Gang>,
     /// How those are stopped whose turn it isn't.
     pub gang_by: Wish,
@@ -401,7 +401,7 @@ mod tests {
             ("\nmax_clients_per_uid = 0", "1 and 1024"),
             ("\nmemory_dir = 'm'", "begin with /"),
             ("\nslice_ms = 5", "20 and 1000"),
-            ("\ngang = 'on'", "`off`, `asked`, `auto`"),
+            ("\ngang = 'on'", "`off`, `asked`, `spinning`, `auto`"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.starts_with("/etc/scaf/scafd.toml:2: ") && error.contains(range), "{error}");

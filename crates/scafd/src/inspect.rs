@@ -59,6 +59,8 @@ pub struct Verdict {
     pub why: String,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
+    /// Addresses in the process of the branches that lead back in such loops.
+    pub spin_branches: Vec<u64>,
     /// Whether threads of its regions have variables of their own, which last from one region to the next.
     pub thread_local: bool,
     /// Outlined functions of regions with independent threads: their addresses in the process.
@@ -82,6 +84,7 @@ impl Verdict {
             resizable: false,
             why: why.into(),
             spins: None,
+            spin_branches: Vec::new(),
             thread_local: true,
             independent: Vec::new(),
             origin: None,
@@ -106,10 +109,13 @@ fn verdict(pid: u32, memory: &mut ModuleCache) -> Verdict {
             };
             let mut independent = facts.independent;
             independent.truncate(MOST_REGIONS);
+            let mut spin_branches = facts.spin_branches;
+            spin_branches.truncate(MOST_REGIONS);
             Verdict {
                 resizable,
                 why,
                 spins: facts.spins,
+                spin_branches,
                 thread_local: facts.thread_local,
                 independent,
                 origin: facts.origin,
@@ -231,6 +237,7 @@ impl Inspector {
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
                     verdict.independent.truncate(MOST_REGIONS);
+                    verdict.spin_branches.truncate(MOST_REGIONS);
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
                     verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
                     self.learn(helper.job.uid, learned, helper.answer.len());

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<()> {
     let scope = if args.system { Scope::System } else { Scope::Session };
     let mut config = configuration(args)?;
-    config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Asked });
+    config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Spinning });
     let policy = match args.seed {
         Some(seed) if config.policy == "chaos" => scaf_policy::chaos(seed),
         Some(_) => anyhow::bail!("--seed is for the policy 'chaos'; '{}' has no use for it", config.policy),

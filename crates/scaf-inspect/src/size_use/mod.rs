@@ -29,5 +29,6 @@ pub(crate) use code::Code;
 pub(crate) use judge::judge;
 pub use region_verdict::RegionVerdict;
 pub(crate) use region_verdict::regions;
+pub use spin::Spins;
 pub(crate) use spin::spins;
 pub use verdict::SizeUse;

@@ -97,7 +97,7 @@ impl Search<'_, '_> {
             match (instruction.flow(), target) {
                 (Flow::Next | Flow::Return | Flow::Stop, _) => continue,
                 (Flow::Branch | Flow::Jump, Target::Code(target)) if (start..end).contains(&target) => {
-                    if waits_from(&read, target) {
+                    if waits_from(code, &read, target) {
                         return at("waits by spinning on memory");
                     }
                     continue;

@@ -1,83 +1,180 @@
 //! Does the code of a module's regions wait by spinning on memory, as in programs that pass work by flags?
 //!
-//! A spinning loop reads memory and changes nothing: it has no store, no call, and no register carried from
-//! one round to the next. Loops that compute are never like that, or they wouldn't end.
+//! A spinning loop has a way around that reads memory and changes nothing: no store, no register carried from
+//! one round to the next, and calls only of functions that have no effect ([`EFFECTLESS`]). Whoever has gone
+//! that way once goes it for ever, unless another thread changes the memory. So loops that compute have none.
+//! Fences change nothing, whatever they are made of.
 //!
-//! Examined are the functions that are handed to the runtime, and those that they call directly. A loop in a
-//! function behind a pointer is not seen.
+//! Examined are the functions that are handed to the runtime, those that they call directly, and those that
+//! these call. A loop in a function behind a pointer is not seen.
 
 use super::code::{Callee, Code};
-use crate::decode::{Flow, Instruction, Target, decode};
-use std::collections::BTreeSet;
+use crate::decode::{Effect, Flow, Instruction, Target, decode};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most instructions examined in one module, about 50 ns each.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
-/// Most instructions in a spinning loop; gcc makes two to five.
-const MAX_LOOP: usize = 24;
+/// Most instructions around a spinning loop. Compilers make two to five where they optimise, else up to 20.
+const MAX_LOOP: usize = 40;
+/// Most instructions looked at for one branch back.
+const MAX_LOOK: usize = 200;
+/// Calls between a region and a function that is examined.
+const MAX_DEPTH: usize = 2;
+/// Library functions that change nothing that the loop could see. Clang calls one for a flush.
+const EFFECTLESS: [&str; 6] = [
+    "__kmpc_flush",
+    "omp_get_num_threads",
+    "omp_get_thread_num",
+    "pthread_yield",
+    "sched_yield",
+    "thrd_yield",
+];
 
-pub(crate) fn spins(code: &Code<'_>) -> Option<String> {
+/// Most loops that are told of in a module.
+const MOST_LOOPS: usize = 64;
+
+/// The loops in which the code of a module's regions waits by spinning on memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spins {
+    /// The first one: a function, and the offset in it.
+    pub place: String,
+    /// The virtual addresses of the branches that lead back, up to 64.
+    pub branches: Vec<u64>,
+}
+
+pub(crate) fn spins(code: &Code<'_>) -> Option<Spins> {
     if !code.elf.machine_supported {
         return None;
     }
-    let mut budget = MAX_INSTRUCTIONS;
-    let mut callees = BTreeSet::new();
-    let regions = code.regions();
-    let at = regions.iter().find_map(|function| look(code, *function, &mut budget, Some(&mut callees)));
-    let at = at.or_else(|| {
-        callees.difference(&regions).find_map(|function| look(code, *function, &mut budget, None))
-    });
-    at.map(|address| code.describe(address))
+    let mut search = Search { budget: MAX_INSTRUCTIONS, place: None, branches: Vec::new() };
+    let mut met = BTreeSet::new();
+    let mut next = code.regions();
+    for _ in 0..=MAX_DEPTH {
+        let mut callees = BTreeSet::new();
+        next.iter().for_each(|function| search.look(code, *function, &mut callees));
+        met.append(&mut next);
+        next = callees.difference(&met).copied().collect();
+    }
+    let place = code.describe(search.place?);
+    search.branches.sort_unstable();
+    search.branches.dedup();
+    search.branches.truncate(MOST_LOOPS);
+    Some(Spins { place, branches: search.branches })
 }
 
-/// The first spinning loop of a function. Functions that it calls are added to `callees`.
-fn look(
-    code: &Code<'_>,
-    function: u64,
-    budget: &mut usize,
-    mut callees: Option<&mut BTreeSet<u64>>,
-) -> Option<u64> {
-    let (start, end) = code.function_around(function)?;
-    let mut seen: Vec<Instruction> = Vec::new();
-    for instruction in decode(code.code_from(start)?, start) {
-        if instruction.address() >= end || *budget == 0 {
-            break;
-        }
-        *budget -= 1;
-        if instruction.is_invalid() {
-            return None;
-        }
-        seen.push(instruction);
-        match (instruction.flow(), instruction.target()) {
-            (Flow::Branch | Flow::Jump, Target::Code(target)) if waits_from(&seen, target) => {
-                return Some(target);
+struct Search {
+    budget: usize,
+    /// Where the first loop begins.
+    place: Option<u64>,
+    branches: Vec<u64>,
+}
+
+impl Search {
+    /// Finds the spinning loops of a function. Functions that it calls are added to `callees`.
+    fn look(&mut self, code: &Code<'_>, function: u64, callees: &mut BTreeSet<u64>) {
+        let (Some((start, end)), Some(bytes)) = (code.function_around(function), code.code_from(function))
+        else {
+            return;
+        };
+        let mut seen: Vec<Instruction> = Vec::new();
+        for instruction in decode(bytes, start).take_while(|instruction| instruction.address() < end) {
+            if instruction.is_invalid() || self.budget == 0 {
+                break;
             }
-            (Flow::Call, target @ Target::Code(_)) => {
-                if let (Some(callees), Callee::Local(callee)) = (&mut callees, code.callee(target)) {
-                    callees.insert(callee);
+            self.budget -= 1;
+            seen.push(instruction);
+            match (instruction.flow(), instruction.target()) {
+                (Flow::Branch | Flow::Jump, Target::Code(target)) if waits_from(code, &seen, target) => {
+                    self.place.get_or_insert(target);
+                    self.branches.push(instruction.address());
                 }
+                (Flow::Call, target @ Target::Code(_)) => {
+                    if let Callee::Local(callee) = code.callee(target) {
+                        callees.insert(callee);
+                    }
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
-    None
 }
 
-/// Whether the last of these instructions leads back to `target`, and the loop from there only reads memory.
-pub(super) fn waits_from(seen: &[Instruction], target: u64) -> bool {
-    let near = &seen[seen.len().saturating_sub(MAX_LOOP)..];
-    near.iter().position(|instruction| instruction.address() == target).is_some_and(|at| waits(&near[at..]))
-}
-
-fn waits(body: &[Instruction]) -> bool {
-    let mut looks = false;
-    let mut written = BTreeSet::new();
-    // Registers read before the loop writes them hold the previous round's values.
-    let mut carried = BTreeSet::new();
-    for instruction in body {
-        let Some(look) = instruction.look() else { return false };
-        looks |= look.reads_memory;
-        carried.extend(look.reads.into_iter().filter(|register| !written.contains(register)));
-        written.extend(look.writes);
+/// Whether the last of these instructions leads back to `target`, and from there a way around only reads
+/// memory. The instructions are those of a function, in their order.
+pub(super) fn waits_from(code: &Code<'_>, seen: &[Instruction], target: u64) -> bool {
+    let Some(last) = seen.last().filter(|last| target <= last.address()) else { return false };
+    let mut left = MAX_LOOK;
+    let mut ways = vec![(target, Way::default())];
+    while let Some((mut at, mut way)) = ways.pop() {
+        while let Ok(place) = seen.binary_search_by_key(&at, Instruction::address)
+            && let Some(rest) = left.checked_sub(1)
+            && way.takes(code, &seen[place])
+        {
+            left = rest;
+            let instruction = &seen[place];
+            if instruction.address() == last.address() {
+                if way.leads_nowhere() {
+                    return true;
+                }
+                break;
+            }
+            at = match (instruction.flow(), instruction.target()) {
+                (Flow::Jump, Target::Code(target)) => target,
+                (Flow::Branch, Target::Code(target)) => {
+                    ways.push((target, way.clone()));
+                    instruction.next()
+                }
+                _ => instruction.next(),
+            };
+        }
     }
-    looks && carried.is_disjoint(&written)
+    false
+}
+
+/// A way through some instructions that change nothing but registers.
+#[derive(Clone, Default)]
+struct Way {
+    length: usize,
+    looks: bool,
+    /// For each register that was written, those whose values at the beginning went into it.
+    origins: BTreeMap<usize, BTreeSet<usize>>,
+}
+
+impl Way {
+    /// Goes on by an instruction; `false` if that changes anything, or the way is too long.
+    fn takes(&mut self, code: &Code<'_>, instruction: &Instruction) -> bool {
+        let effectless =
+            |callee: Callee<'_>| matches!(callee, Callee::Import(name) if EFFECTLESS.contains(&name));
+        let look = match instruction.effect() {
+            Effect::Registers(look) => look,
+            Effect::Call(look) if effectless(code.callee(instruction.target())) => look,
+            _ => return false,
+        };
+        self.length += 1;
+        self.looks |= look.reads_memory;
+        let mut from = BTreeSet::new();
+        for register in look.reads {
+            match self.origins.get(&register) {
+                Some(origins) => from.extend(origins),
+                None => drop(from.insert(register)),
+            }
+        }
+        self.origins.extend(look.writes.into_iter().map(|register| (register, from.clone())));
+        self.length <= MAX_LOOP
+    }
+
+    /// Whether it looks at memory, and after some rounds all registers are as in the round before: no value
+    /// goes into itself.
+    fn leads_nowhere(&self) -> bool {
+        let mut origins = self.origins.clone();
+        loop {
+            let before = origins.len();
+            let written: BTreeSet<usize> = origins.keys().copied().collect();
+            origins.retain(|_, from| !from.is_disjoint(&written));
+            if origins.len() == before {
+                return self.looks && origins.is_empty();
+            }
+        }
+    }
 }

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn turns_are_made_again_as_the_daemon_made_them() {
-        for gang in [Gang::Off, Gang::Asked, Gang::Auto] {
+        for gang in [Gang::Off, Gang::Asked, Gang::Spinning, Gang::Auto] {
             for name in ["equi", "taco"] {
                 let mut made = by_name(name, &Settings::default()).unwrap();
                 let rigid =

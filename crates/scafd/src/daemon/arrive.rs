@@ -184,6 +184,7 @@ impl Daemon {
         }
         if let Some(pages) = self.parts.talk.pages(job.id.0) {
             pages.set_independent(&verdict.independent);
+            pages.set_spins(&verdict.spin_branches);
         }
         self.publish(job.id);
         if let Some(origin) = verdict.origin {

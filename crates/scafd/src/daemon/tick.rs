@@ -179,7 +179,8 @@ impl Daemon {
     /// Lets programs go that would wait for themselves while they are folded. True if there was one.
     pub(super) fn free_spinning(&mut self) -> bool {
         let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
-        let gangs = self.parts.config.gang == Some(Gang::Auto) && self.can_take_turns();
+        let asked = matches!(self.parts.config.gang, Some(Gang::Spinning | Gang::Auto));
+        let gangs = asked && self.can_take_turns();
         let mut found = Vec::new();
         for program in self.registry.iter_mut().filter(|p| p.code.spins.is_some()) {
             if program.grant.set.is_some()
@@ -205,7 +206,8 @@ impl Daemon {
                 "its threads spin on memory of their own, at {place}, and folded they wait for themselves"
             );
             match self.registry.get_mut(*id) {
-                Some(program) if gangs => program.code.rigid = Some(why),
+                // With fewer contexts than it needs it would wait for itself in its turns, too.
+                Some(program) if gangs && program.may_have_all() => program.code.rigid = Some(why),
                 _ => self.leave_alone(*id, why),
             }
         }

@@ -52,6 +52,11 @@ impl Program {
         natural.min(u32::try_from(self.reach.usable.len()).unwrap_or(u32::MAX)).max(1)
     }
 
+    /// Whether its user permits it all the contexts that it would have without us.
+    pub fn may_have_all(&self) -> bool {
+        self.wishes.max == 0 || self.wishes.max >= self.natural()
+    }
+
     /// Contexts that it uses now: its DoP, or without one what it takes.
     pub fn contexts(&self) -> u32 {
         self.grant.dop.unwrap_or_else(|| self.natural())

@@ -50,6 +50,11 @@ impl Pages {
         let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
     }
 
+    /// Says by which branches loops spin; see [`GrantPage::set_spins`].
+    pub fn set_spins(&self, addresses: &[u64]) {
+        self.grant_page().set_spins(addresses);
+    }
+
     /// Says in which regions threads are independent; see [`GrantPage::set_independent`].
     pub fn set_independent(&self, addresses: &[u64]) {
         self.grant_page().set_independent(addresses);

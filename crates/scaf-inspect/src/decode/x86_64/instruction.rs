@@ -12,7 +12,33 @@ const CONTROL: [Mnemonic; 4] = [Mnemonic::Ldmxcsr, Mnemonic::Vldmxcsr, Mnemonic:
 #[derive(Clone, Copy)]
 pub(crate) struct Instruction(pub(super) iced_x86::Instruction);
 
-/// Effects of an instruction that changes no memory, with the decoder's register numbers.
+/// Instructions whose result changes by itself.
+const CHANGING: [Mnemonic; 7] = [
+    Mnemonic::In,
+    Mnemonic::Rdpmc,
+    Mnemonic::Rdrand,
+    Mnemonic::Rdseed,
+    Mnemonic::Rdtsc,
+    Mnemonic::Rdtscp,
+    Mnemonic::Umwait,
+];
+/// A number that is no register's.
+const FLAGS: usize = usize::MAX;
+/// Registers that a called function may change.
+const SCRATCH: [Name; 9] =
+    [Name::RAX, Name::RCX, Name::RDX, Name::RSI, Name::RDI, Name::R8, Name::R9, Name::R10, Name::R11];
+
+/// What an instruction does, if that is little.
+pub(crate) enum Effect {
+    /// It reads, and changes at most registers and flags.
+    Registers(Look),
+    /// It calls a function, which may change registers.
+    Call(Look),
+    /// Anything else.
+    More,
+}
+
+/// What is read and changed, with the decoder's register numbers.
 #[derive(Default)]
 pub(crate) struct Look {
     pub reads_memory: bool,
@@ -85,36 +111,78 @@ impl Instruction {
         CONTROL.contains(&self.0.mnemonic())
     }
 
-    /// What this reads and writes; `None` if it changes memory, calls or repeats.
-    pub fn look(&self) -> Option<Look> {
+    pub fn effect(&self) -> Effect {
         let (i, mut info) = (&self.0, InstructionInfoFactory::new());
+        let calls = matches!(i.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
+        if calls && matches!(i.mnemonic(), Mnemonic::Call) {
+            let writes = SCRATCH.iter().map(|name| *name as usize).collect();
+            return Effect::Call(Look { writes, ..Look::default() });
+        }
         let goes_on = matches!(
             i.flow_control(),
             FlowControl::Next | FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
         );
         // PAUSE is a NOP with a prefix.
-        if (!goes_on || i.has_rep_prefix() || i.has_repne_prefix()) && i.mnemonic() != Mnemonic::Pause {
-            return None;
+        let repeats = (i.has_rep_prefix() || i.has_repne_prefix()) && i.mnemonic() != Mnemonic::Pause;
+        if !goes_on || repeats || CHANGING.contains(&i.mnemonic()) {
+            return Effect::More;
         }
+        let is_fence = self.writes_back_what_was_there() || self.exchanges_with_stack();
         let used = info.info(i);
         let mut look = Look::default();
         for memory in used.used_memory() {
             match memory.access() {
-                OpAccess::Read | OpAccess::CondRead => look.reads_memory = true,
                 OpAccess::NoMemAccess | OpAccess::None => {}
-                _ => return None,
+                _ if is_fence => {}
+                OpAccess::Read | OpAccess::CondRead => look.reads_memory = true,
+                _ => return Effect::More,
             }
         }
         for register in used.used_registers() {
             let whole = register.register().full_register() as usize;
-            if !matches!(register.access(), OpAccess::Write | OpAccess::CondWrite) {
+            // What is written on a condition else keeps its value.
+            if !matches!(register.access(), OpAccess::Write) {
                 look.reads.push(whole);
             }
             if !matches!(register.access(), OpAccess::Read | OpAccess::CondRead) {
                 look.writes.push(whole);
             }
         }
-        Some(look)
+        // Flags count as one more register.
+        if i.rflags_read() != 0 {
+            look.reads.push(FLAGS);
+        }
+        if i.rflags_modified() != 0 {
+            look.writes.push(FLAGS);
+        }
+        Effect::Registers(look)
+    }
+
+    /// `lock or $0,(%rsp)` and the like, by which compilers make fences.
+    fn writes_back_what_was_there(&self) -> bool {
+        let is_constant = matches!(
+            self.0.op1_kind(),
+            OpKind::Immediate8
+                | OpKind::Immediate16
+                | OpKind::Immediate32
+                | OpKind::Immediate8to16
+                | OpKind::Immediate8to32
+                | OpKind::Immediate8to64
+                | OpKind::Immediate32to64
+        );
+        let neutral = match self.0.mnemonic() {
+            Mnemonic::Or | Mnemonic::Add | Mnemonic::Sub | Mnemonic::Xor => Some(0),
+            _ => None,
+        };
+        self.0.op0_kind() == OpKind::Memory && is_constant && neutral == Some(self.0.immediate(1))
+    }
+
+    /// `xchg` with a place at the stack pointer, another fence.
+    fn exchanges_with_stack(&self) -> bool {
+        self.0.mnemonic() == Mnemonic::Xchg
+            && [self.0.op0_kind(), self.0.op1_kind()].contains(&OpKind::Memory)
+            && self.0.memory_base() == Name::RSP
+            && self.0.memory_index() == Name::None
     }
 }
 
