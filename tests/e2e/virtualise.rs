@@ -14,7 +14,7 @@ fn until_virtualised(program: &Running) {
 
 fn virtualised(by: By, how: &str) -> Done {
     let house = House::open("equi");
-    let program = house.at(&compiled_by(by, "virtual")).args([how]).option("--max", 1).start();
+    let program = house.at(&compiled_by(by, "virtual")).args([how]).env("SCAF_GATHER", "0").option("--max", 1).start();
     until_virtualised(&program);
     let then = program.until("any", |_| true).regions;
     program.until("many rounds", |program| program.regions > then + 10_000);
@@ -41,7 +41,7 @@ fn each_threads_share_of_a_loop_is_what_it_was() {
 #[test]
 fn loops_that_llvms_runtime_cuts_in_another_way_keep_their_team() {
     let house = House::open("equi");
-    let program = house.at(&compiled_by(By::Clang, "virtual")).args(["shares"]).option("--max", 1);
+    let program = house.at(&compiled_by(By::Clang, "virtual")).args(["shares"]).env("SCAF_GATHER", "0").option("--max", 1);
     let program = program.env("KMP_SCHEDULE", "static,greedy").start();
     let seen = program.until_folded();
     program.until_inspected();
@@ -65,7 +65,7 @@ fn questions_about_the_team() {
 #[test]
 fn two_real_threads_for_four() {
     let house = House::giving_all("equi");
-    let program = house.program("virtual").args(["static"]).start();
+    let program = house.program("virtual").args(["static"]).env("SCAF_GATHER", "0").start();
     program.until("two threads", |program| program.team == 2);
     let done = program.finish().well();
     assert_eq!((done.number("fewest"), done.number("wrong")), (2, 0), "{done:#?}");
@@ -75,7 +75,7 @@ fn two_real_threads_for_four() {
 fn variables_of_threads_last_from_region_to_region() {
     for most in [1, 2] {
         let house = House::open("equi");
-        let program = house.program("private").option("--max", most).start();
+        let program = house.program("private").env("SCAF_GATHER", "0").option("--max", most).start();
         if most == 1 {
             until_virtualised(&program);
         }
@@ -89,7 +89,7 @@ fn variables_of_threads_last_from_region_to_region() {
 /// Runs a kind of region whose threads need each other when asked to: helped, it is never virtualised again.
 fn helped(by: By, how: &str, preload: Option<&str>) {
     let house = House::open("equi");
-    let start = house.at(&compiled_by(by, "virtual")).args([how]).option("--max", 1);
+    let start = house.at(&compiled_by(by, "virtual")).args([how]).env("SCAF_GATHER", "0").option("--max", 1);
     let start = match preload {
         Some(library) => start.env("LD_PRELOAD", compiled_by(by, library)),
         None => start,
@@ -124,7 +124,7 @@ fn a_barrier_where_none_was_to_be_is_passed_by_all() {
 #[test]
 fn code_behind_a_pointer_keeps_its_threads() {
     let house = House::open("equi");
-    let program = house.program("virtual").args(["pointer"]).option("--max", 1).start();
+    let program = house.program("virtual").args(["pointer"]).env("SCAF_GATHER", "0").option("--max", 1).start();
     let seen = program.until_folded();
     program.until_inspected();
     program.until("many rounds", |program| program.regions > seen.regions + 10_000);

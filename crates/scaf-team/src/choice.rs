@@ -5,10 +5,10 @@
 //!    or begin while contexts are lent. Such a *wide* team can grow within the region. Only for a program's
 //!    only master, and not where threads spin on memory of their own.
 //! 2. *Resize*: regions that leave their size to the runtime and don't depend on it.
-//! 3. *Virtualise*: short regions whose threads are independent.
-//! 4. *Gather*: others whose members can be changed to and from in user mode, in place of either fold. A team
+//! 3. *Gather*: others whose members can be changed to and from in user mode, in place of either fold. A team
 //!    whose members could not be shared out anew among more carriers begins on threads of its own, and is
 //!    gathered at a barrier: that isn't chosen here.
+//! 4. *Virtualise*: short regions whose threads are independent, in programs that aren't gathered.
 //! 5. *Fold*: all others, whose size the program fixes, or whose code depends on it or isn't inspected.
 
 /// How a region follows the grant. Client, daemon, simulator and command line have it from here.
@@ -164,7 +164,7 @@ pub fn choose(facts: &Facts) -> Choice {
         Length::Long if facts.lent => true,
         Length::Long => folds_evenly(size, team),
     };
-    if facts.gathers && !resizable && !(facts.independent && facts.length == Length::Short) {
+    if facts.gathers && !resizable {
         Choice { mechanism: Mechanism::Gather, pass: team, team, ids: size, ..whole }
     } else if wide && facts.only_master && !facts.spins {
         whole

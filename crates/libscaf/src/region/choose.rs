@@ -34,23 +34,29 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Le
     if let Some(budget) = facts.budget
         && choice.team > budget.max(1)
     {
-        let candidate = inspected && note.has_run_whole() && virtualise::is_independent(region);
         // SAFETY: this thread's own state.
         unsafe {
-            if candidate && virtualise::may_shrink(this, budget) {
-                facts.independent = true;
-                choice = choice::choose(&facts);
-            }
-            if choice.ids == 0 && !candidate {
-                (*this).streak = 0;
-            }
-            if choice.mechanism == Mechanism::Fold && !facts.spins {
-                match gather::readiness(this, region, length, choice.team) {
-                    gather::Readiness::No => {}
-                    gather::Readiness::Unnoted => (*this).notes = 1,
-                    gather::Readiness::Ready => {
-                        facts.gathers = true;
+            let foldable = choice.mechanism == Mechanism::Fold && !facts.spins;
+            let readiness = if foldable {
+                gather::readiness(this, region, length, choice.team)
+            } else {
+                gather::Readiness::No
+            };
+            match readiness {
+                gather::Readiness::Unnoted => (*this).notes = 1,
+                gather::Readiness::Ready => {
+                    facts.gathers = true;
+                    choice = choice::choose(&facts);
+                }
+                // Only then: virtual threads wake the runtime's, whose storage members have.
+                gather::Readiness::No => {
+                    let candidate = inspected && note.has_run_whole() && virtualise::is_independent(region);
+                    if candidate && virtualise::may_shrink(this, budget) {
+                        facts.independent = true;
                         choice = choice::choose(&facts);
+                    }
+                    if choice.ids == 0 && !candidate {
+                        (*this).streak = 0;
                     }
                 }
             }
