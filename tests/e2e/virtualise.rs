@@ -14,7 +14,8 @@ fn until_virtualised(program: &Running) {
 
 fn virtualised(by: By, how: &str) -> Done {
     let house = House::open("equi");
-    let program = house.at(&compiled_by(by, "virtual")).args([how]).env("SCAF_GATHER", "0").option("--max", 1).start();
+    let program =
+        house.at(&compiled_by(by, "virtual")).args([how]).env("SCAF_GATHER", "0").option("--max", 1).start();
     until_virtualised(&program);
     let then = program.until("any", |_| true).regions;
     program.until("many rounds", |program| program.regions > then + 10_000);
@@ -41,7 +42,11 @@ fn each_threads_share_of_a_loop_is_what_it_was() {
 #[test]
 fn loops_that_llvms_runtime_cuts_in_another_way_keep_their_team() {
     let house = House::open("equi");
-    let program = house.at(&compiled_by(By::Clang, "virtual")).args(["shares"]).env("SCAF_GATHER", "0").option("--max", 1);
+    let program = house
+        .at(&compiled_by(By::Clang, "virtual"))
+        .args(["shares"])
+        .env("SCAF_GATHER", "0")
+        .option("--max", 1);
     let program = program.env("KMP_SCHEDULE", "static,greedy").start();
     let seen = program.until_folded();
     program.until_inspected();
@@ -124,7 +129,8 @@ fn a_barrier_where_none_was_to_be_is_passed_by_all() {
 #[test]
 fn code_behind_a_pointer_keeps_its_threads() {
     let house = House::open("equi");
-    let program = house.program("virtual").args(["pointer"]).env("SCAF_GATHER", "0").option("--max", 1).start();
+    let program =
+        house.program("virtual").args(["pointer"]).env("SCAF_GATHER", "0").option("--max", 1).start();
     let seen = program.until_folded();
     program.until_inspected();
     program.until("many rounds", |program| program.regions > seen.regions + 10_000);

@@ -2,12 +2,14 @@
 //! nothing outside that folder knows its registers, encodings or idioms.
 
 mod operation;
+mod register_set;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub(crate) use operation::{
     Action, Condition, Effects, Fill, Flow, Operand, Operation, Pair, Register, Target,
 };
+pub(crate) use register_set::RegisterSet;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::*;
 

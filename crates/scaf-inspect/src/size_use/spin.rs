@@ -9,9 +9,9 @@
 //! these call. A loop in a function behind a pointer is not seen.
 
 use super::code::{Callee, Code};
-use crate::decode::{Effect, Flow, Instruction, Target, decode};
+use crate::decode::{Effect, Flow, Instruction, RegisterSet, Target, decode};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Most instructions examined in one module, about 50 ns each.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
@@ -138,7 +138,7 @@ struct Way {
     length: usize,
     looks: bool,
     /// For each register that was written, those whose values at the beginning went into it.
-    origins: BTreeMap<usize, BTreeSet<usize>>,
+    origins: Vec<(usize, RegisterSet)>,
 }
 
 impl Way {
@@ -153,14 +153,15 @@ impl Way {
         };
         self.length += 1;
         self.looks |= look.reads_memory;
-        let mut from = BTreeSet::new();
-        for register in look.reads {
-            match self.origins.get(&register) {
-                Some(origins) => from.extend(origins),
-                None => drop(from.insert(register)),
+        let mut from = RegisterSet::default();
+        for register in look.reads.iter() {
+            match self.origins.iter().find(|(written, _)| *written == register) {
+                Some((_, origins)) => from.extend(*origins),
+                None => from.insert(register),
             }
         }
-        self.origins.extend(look.writes.into_iter().map(|register| (register, from.clone())));
+        self.origins.retain(|(written, _)| !look.writes.contains(*written));
+        self.origins.extend(look.writes.iter().map(|register| (register, from)));
         self.length <= MAX_LOOP
     }
 
@@ -170,8 +171,9 @@ impl Way {
         let mut origins = self.origins.clone();
         loop {
             let before = origins.len();
-            let written: BTreeSet<usize> = origins.keys().copied().collect();
-            origins.retain(|_, from| !from.is_disjoint(&written));
+            let mut written = RegisterSet::default();
+            origins.iter().for_each(|(register, _)| written.insert(*register));
+            origins.retain(|(_, from)| !from.is_disjoint(&written));
             if origins.len() == before {
                 return self.looks && origins.is_empty();
             }

@@ -28,6 +28,8 @@ impl Dying {
     /// Kills a helper of user `uid`, and reaps it when it has ended.
     pub(super) fn kill(&mut self, uid: u32, mut child: Child, now: Instant) {
         let _ = child.kill();
+        // The end of its pipe would wake the daemon again and again.
+        drop(child.stdout.take());
         if !ended(&mut child) {
             self.all.push(One { uid, child, next: now + FIRST, pause: FIRST });
         }

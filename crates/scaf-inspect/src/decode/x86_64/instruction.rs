@@ -1,8 +1,10 @@
+use crate::decode::RegisterSet;
 use crate::decode::operation::{Flow, Register, Target};
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
-    Register as Name,
+    Decoder, DecoderOptions, FlowControl, InstructionInfo, InstructionInfoFactory, Mnemonic, OpAccess,
+    OpKind, Register as Name,
 };
+use std::cell::RefCell;
 
 /// Offset of gcc's stack canary from the thread pointer; all threads have the same canary.
 const CANARY: u64 = 0x28;
@@ -22,8 +24,12 @@ const CHANGING: [Mnemonic; 7] = [
     Mnemonic::Rdtscp,
     Mnemonic::Umwait,
 ];
+thread_local! {
+    static INFO: RefCell<InstructionInfoFactory> = RefCell::new(InstructionInfoFactory::new());
+}
+
 /// A number that is no register's.
-const FLAGS: usize = usize::MAX;
+const FLAGS: usize = 255;
 /// Registers that a called function may change.
 const SCRATCH: [Name; 9] =
     [Name::RAX, Name::RCX, Name::RDX, Name::RSI, Name::RDI, Name::R8, Name::R9, Name::R10, Name::R11];
@@ -42,8 +48,8 @@ pub(crate) enum Effect {
 #[derive(Default)]
 pub(crate) struct Look {
     pub reads_memory: bool,
-    pub reads: Vec<usize>,
-    pub writes: Vec<usize>,
+    pub reads: RegisterSet,
+    pub writes: RegisterSet,
 }
 
 pub(crate) fn decode(code: &[u8], address: u64) -> impl Iterator<Item = Instruction> {
@@ -112,10 +118,11 @@ impl Instruction {
     }
 
     pub fn effect(&self) -> Effect {
-        let (i, mut info) = (&self.0, InstructionInfoFactory::new());
+        let i = &self.0;
         let calls = matches!(i.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
         if calls && matches!(i.mnemonic(), Mnemonic::Call) {
-            let writes = SCRATCH.iter().map(|name| *name as usize).collect();
+            let mut writes = RegisterSet::default();
+            SCRATCH.iter().for_each(|name| writes.insert(*name as usize));
             return Effect::Call(Look { writes, ..Look::default() });
         }
         let goes_on = matches!(
@@ -128,7 +135,10 @@ impl Instruction {
             return Effect::More;
         }
         let is_fence = self.writes_back_what_was_there() || self.exchanges_with_stack();
-        let used = info.info(i);
+        INFO.with_borrow_mut(|info| Self::look_at(info.info(i), is_fence, i))
+    }
+
+    fn look_at(used: &InstructionInfo, is_fence: bool, i: &iced_x86::Instruction) -> Effect {
         let mut look = Look::default();
         for memory in used.used_memory() {
             match memory.access() {
@@ -142,18 +152,18 @@ impl Instruction {
             let whole = register.register().full_register() as usize;
             // What is written on a condition else keeps its value.
             if !matches!(register.access(), OpAccess::Write) {
-                look.reads.push(whole);
+                look.reads.insert(whole);
             }
             if !matches!(register.access(), OpAccess::Read | OpAccess::CondRead) {
-                look.writes.push(whole);
+                look.writes.insert(whole);
             }
         }
         // Flags count as one more register.
         if i.rflags_read() != 0 {
-            look.reads.push(FLAGS);
+            look.reads.insert(FLAGS);
         }
         if i.rflags_modified() != 0 {
-            look.writes.push(FLAGS);
+            look.writes.insert(FLAGS);
         }
         Effect::Registers(look)
     }
