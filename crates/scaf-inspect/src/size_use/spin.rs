@@ -9,7 +9,7 @@
 //! these call. A loop in a function behind a pointer is not seen.
 
 use super::code::{Callee, Code};
-use crate::decode::{Effect, Flow, Instruction, RegisterSet, Target, decode};
+use crate::decode::{Effect, Flow, Instruction, Look, RegisterSet, Target, decode};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -104,6 +104,10 @@ impl Search {
 /// memory. The instructions are those of a function, in their order.
 pub(super) fn waits_from(code: &Code<'_>, seen: &[Instruction], target: u64) -> bool {
     let Some(last) = seen.last().filter(|last| target <= last.address()) else { return false };
+    // Most loops compute, and most of those that don't end here are found out without following each way.
+    if !is_reached(code, seen, target) {
+        return false;
+    }
     let mut left = MAX_LOOK;
     let mut ways = vec![(target, Way::default())];
     while let Some((mut at, mut way)) = ways.pop() {
@@ -132,6 +136,46 @@ pub(super) fn waits_from(code: &Code<'_>, seen: &[Instruction], target: u64) -> 
     false
 }
 
+/// Whether the last instruction can be reached from `target` at all by what changes nothing but registers.
+fn is_reached(code: &Code<'_>, seen: &[Instruction], target: u64) -> bool {
+    let mut met = Vec::new();
+    let mut next = vec![target];
+    while let Some(mut at) = next.pop() {
+        while let Ok(place) = seen.binary_search_by_key(&at, Instruction::address)
+            && met.len() < MAX_LOOK
+            && !met.contains(&place)
+            && look(code, &seen[place]).is_some()
+        {
+            met.push(place);
+            let instruction = &seen[place];
+            if place + 1 == seen.len() {
+                return true;
+            }
+            at = match (instruction.flow(), instruction.target()) {
+                (Flow::Jump, Target::Code(target)) => target,
+                (Flow::Branch, Target::Code(target)) => {
+                    next.push(target);
+                    instruction.next()
+                }
+                _ => instruction.next(),
+            };
+        }
+    }
+    false
+}
+
+/// What an instruction reads and writes, if it changes nothing but registers.
+fn look(code: &Code<'_>, instruction: &Instruction) -> Option<Look> {
+    match instruction.effect() {
+        Effect::Registers(look) => Some(look),
+        Effect::Call(look) => match code.callee(instruction.target()) {
+            Callee::Import(name) if EFFECTLESS.contains(&name) => Some(look),
+            _ => None,
+        },
+        Effect::More => None,
+    }
+}
+
 /// A way through some instructions that change nothing but registers.
 #[derive(Clone, Default)]
 struct Way {
@@ -144,13 +188,7 @@ struct Way {
 impl Way {
     /// Goes on by an instruction; `false` if that changes anything, or the way is too long.
     fn takes(&mut self, code: &Code<'_>, instruction: &Instruction) -> bool {
-        let effectless =
-            |callee: Callee<'_>| matches!(callee, Callee::Import(name) if EFFECTLESS.contains(&name));
-        let look = match instruction.effect() {
-            Effect::Registers(look) => look,
-            Effect::Call(look) if effectless(code.callee(instruction.target())) => look,
-            _ => return false,
-        };
+        let Some(look) = look(code, instruction) else { return false };
         self.length += 1;
         self.looks |= look.reads_memory;
         let mut from = RegisterSet::default();

@@ -13,7 +13,7 @@ pub enum Obstacle {
     Sleeps = 4,
     /// No `wrfsbase`, or a second stack of return addresses.
     Machine = 5,
-    /// LLVM's or Intel's runtime.
+    /// LLVM's or Intel's runtime, of which something isn't as we know it.
     Llvms = 6,
     /// The user says how threads wait.
     Waits = 7,
@@ -54,11 +54,11 @@ impl Obstacle {
     pub fn text(self) -> &'static str {
         match self {
             Obstacle::Size => "its team has more than 64 threads",
-            Obstacle::Entry => "its region is one of sections or has task reductions",
+            Obstacle::Entry => "its region has task reductions, or is begun by one call and ended by another",
             Obstacle::Masters => "several of its threads start regions",
             Obstacle::Sleeps => "its threads wait for each other in the kernel, or by spinning",
             Obstacle::Machine => "processor or kernel don't let it change thread-local storage",
-            Obstacle::Llvms => "its runtime is LLVM's",
+            Obstacle::Llvms => "its runtime is LLVM's, with settings or in a version that isn't known",
             Obstacle::Waits => "OMP_WAIT_POLICY or GOMP_SPINCOUNT says how its threads wait",
             Obstacle::Stacks => "OMP_STACKSIZE says how large its stacks are",
             Obstacle::Bound => "its threads are bound by hand",

@@ -54,12 +54,16 @@ static SCHEDULE: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
 /// The tick of the last notes.
 static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 
-/// Ticks between two runs in which notes are taken (70 to 130 ms): where regions on real threads and gathered
-/// ones take turns, gathering is not worth it.
-const BETWEEN: u64 = 1 << 28;
-/// How often workers were not found asleep, and how often they may be until nothing is gathered any more.
+/// Ticks between two runs in which notes are taken (1 to 2 ms): where regions on real threads and gathered
+/// ones take turns, gathering is not worth it. But most programs have some dozens of regions, each of which
+/// runs on threads at first.
+const BETWEEN: u64 = 1 << 22;
+/// How often in a row workers were not found asleep, and how often they may be until nothing is gathered any
+/// more.
 static AWAKE: AtomicU32 = AtomicU32::new(0);
 const TRIES: u32 = 10;
+/// How often others are given the PU until all workers sleep, before each further look takes 1 ms.
+const YIELDS: u32 = 20;
 /// How long workers may take to fall asleep, in milliseconds. They look for work for a while first.
 const PATIENCE_MS: u32 = 20;
 
@@ -194,6 +198,7 @@ pub fn are_asleep(runtime: &Runtime, size: u32) -> bool {
     }
     let asleep = fall_asleep(runtime, size);
     if asleep {
+        AWAKE.store(0, Ordering::Relaxed);
         ASLEEP.store(generation, Ordering::Relaxed);
     } else {
         AWAKE.fetch_add(1, Ordering::Relaxed);
@@ -217,7 +222,7 @@ fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
     let mut word = None;
     for worker in WORKERS.iter().take(size as usize).skip(1) {
         let task = worker.task.load(Ordering::Relaxed);
-        let mut left = PATIENCE_MS;
+        let mut left = PATIENCE_MS + YIELDS;
         loop {
             match sleeps_on(task).filter(in_dock) {
                 Some(_) if runtime.is_llvms() => break,
@@ -230,7 +235,9 @@ fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
                 _ => {
                     left -= 1;
                     give_way();
-                    pause(1);
+                    if left < PATIENCE_MS {
+                        pause(1);
+                    }
                 }
             }
         }
