@@ -8,7 +8,10 @@ fn kept(name: &str, argument: &str) -> Done {
     let house = House::giving_all("equi");
     let program =
         house.at(&compiled_by(By::Clang, name)).args([argument]).threads(3).option("--max", 1).start();
-    let seen = program.until_folded();
+    let seen = program.until("one PU, its team kept", |program| {
+        let kept = matches!(program.mechanism, Mechanism::Fold | Mechanism::Gather | Mechanism::Virtualise);
+        kept && program.dop == Some(1) && program.regions > 0
+    });
     program.until("a hundred rounds", |program| program.regions > seen.regions + 100);
     let done = program.finish();
     assert_eq!(done.number("smallest"), 3, "{done:#?}");

@@ -38,14 +38,10 @@ impl Chosen {
             // SAFETY: omp_get_schedule fills in two integers.
             unsafe { get_schedule(&mut kind, &mut chunk) }
         }
-        let dynamic = ask(runtime.get_dynamic, 0);
-        Chosen {
-            dynamic,
-            nested: ask(runtime.nested, 0),
-            levels: ask(runtime.max_active_levels, 1),
-            kind,
-            chunk,
-        }
+        let (dynamic, levels) = (ask(runtime.get_dynamic, 0), ask(runtime.max_active_levels, 1));
+        // LLVM's runtime writes a line about this question to the program's standard error.
+        let nested = if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.nested, 0) };
+        Chosen { dynamic, nested, levels, kind, chunk }
     }
 
     /// How such loops are dealt out.

@@ -55,6 +55,11 @@ fn permits(said: u32, runtime: &Runtime) -> bool {
     said & says::FORBIDDEN == 0 && said & both != both && (said & says::KMPC == 0 || runtime.is_llvms())
 }
 
+/// Whether the program is gcc's code.
+pub fn calls_gomp() -> bool {
+    LOOKED.load(Ordering::Relaxed) >> SAID & says::GOMP != 0
+}
+
 /// Whether the program may create tasks.
 #[inline(always)]
 pub fn has_tasks() -> bool {

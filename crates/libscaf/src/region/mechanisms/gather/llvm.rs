@@ -1,6 +1,7 @@
 //! What code of LLVM's compilers asks of its runtime, answered for members: loops that are dealt out in
 //! chunks, with their `ordered` parts, reductions, and data that one member copies to all.
 
+use super::forbids;
 use super::own::Method;
 use super::storage;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
@@ -115,9 +116,10 @@ pub unsafe fn ordered(me: &'static Member) {
     }
 }
 
-/// The `ordered` part of an iteration is over.
+/// The `ordered` part of an iteration is over. For gcc's code that says nothing: its next chunk does, and the
+/// runtime calls this by itself.
 pub fn end_ordered(me: &Member) {
-    if !me.is_alone() {
+    if !me.is_alone() && !forbids::calls_gomp() {
         me.llvm.passed.set(true);
         SHARES.pass_turn(me.share.get(), 1);
     }
