@@ -7,7 +7,8 @@ void second(int n)
 {
 #pragma omp parallel
     {
-        while (__atomic_load_n(&flags[n], __ATOMIC_ACQUIRE) == 0 || __atomic_load_n(&flags[n + 1], __ATOMIC_ACQUIRE) == 0)
+        while (__atomic_load_n(&flags[n], __ATOMIC_ACQUIRE) == 0 ||
+               __atomic_load_n(&flags[n + 1], __ATOMIC_ACQUIRE) == 0)
             sched_yield();
 #pragma omp atomic
         sum++;
