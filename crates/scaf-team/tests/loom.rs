@@ -234,12 +234,13 @@ impl Midway {
         let word = match met {
             0 => {
                 step(1);
-                match self.crew.arrive(&self.futex) {
+                match self.crew.arrive() {
                     Some(word) => {
                         step(2 + word);
                         Some(word)
                     }
                     None => {
+                        self.crew.pass(&self.futex);
                         if self.crew.is_homeward() {
                             self.called.store(1, Ordering::SeqCst);
                             self.futex.wake_all(&self.called);
