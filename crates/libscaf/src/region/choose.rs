@@ -16,6 +16,8 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Le
     let &Region { code, requested, kind, .. } = region;
     let word = pages::grant().word();
     let inspected = resize::is_inspected(code, word);
+    // SAFETY: this thread's own state.
+    unsafe { (*this).notes = 0 };
     let mut facts = Facts {
         requested,
         // As last seen: the runtime is asked about once a second. Only a smaller team needs the exact number.
@@ -66,6 +68,8 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Le
         promise::note(fact::NUM_THREADS_CLAUSE);
     } else if requested == 0 && choice.pass != 0 {
         facts.natural = ask_natural(code.runtime);
+        // Its workers were noted for another size.
+        facts.gathers &= facts.natural == choice.ids;
         return choice::choose(&facts);
     }
     choice

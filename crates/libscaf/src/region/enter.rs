@@ -60,6 +60,10 @@ unsafe fn unmeasured<R: Default>(
 ) -> R {
     // SAFETY: as in `run`.
     unsafe {
+        if choice.pass != 1 {
+            // The runtime chooses, and may wake its threads.
+            let _: bool = gather::storage::void(this);
+        }
         let entered = Entered::quietly(this, region, choice);
         let result = pass(region.code.runtime, region.work.run, region.work.data, choice.pass);
         entered.leave(this);
@@ -124,6 +128,10 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
 #[inline(always)]
 unsafe fn alone<R>(region: &Region, entered: &Entered, note: &Note, pass: impl Pass<R>) -> R {
     let code = region.code;
+    if entered.choice.pass != 1 {
+        // SAFETY: this thread's own state.
+        let _: bool = unsafe { gather::storage::void(thread()) };
+    }
     let result = pass(code.runtime, region.work.run, region.work.data, entered.choice.pass);
     if let Some(slot) = entered.slot {
         let alone = ticks().wrapping_sub(entered.at);
@@ -147,7 +155,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         let crowd = fold::enter(this, code.runtime, choice.team);
         let hostless = crowd.is_hostless();
         let lent = gather::storage::void(this);
-        let notes = core::mem::take(&mut (*this).notes) != 0;
+        let notes = core::mem::take(&mut (*this).notes) != 0 && one_master();
         if choice.ids == 0
             && !notes
             && !lent
@@ -284,7 +292,7 @@ unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
         gather::storage::note(around.runtime());
         run_thread(frame);
         if !eq(around.master, master()) {
-            gather::storage::lend(thread());
+            gather::storage::lend_unless_tasks(thread());
         }
     }
 }

@@ -19,7 +19,7 @@ const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 167] = [
+const ANSWERED: [&[u8]; 165] = [
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
     b"GOMP_barrier",
@@ -138,8 +138,6 @@ const ANSWERED: [&[u8]; 167] = [
     b"omp_get_num_threads_",
     b"omp_get_place_num",
     b"omp_get_place_num_",
-    b"omp_get_proc_bind",
-    b"omp_get_proc_bind_",
     b"omp_get_schedule",
     b"omp_get_schedule_",
     b"omp_get_supported_active_levels",

@@ -71,6 +71,7 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     let Some(dop) = word.dop().filter(|_| possible) else { return false };
     storage::note_limit(code.runtime);
     TEAM.has_tasks.set(false);
+    storage::note_signals();
     look::reports_at(frame.slot);
     carriers::gather(code);
     CREW.gather(team, dop.min(team).max(1));

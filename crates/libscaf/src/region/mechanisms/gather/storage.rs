@@ -13,8 +13,8 @@
 //! storage. So a worker whose storage is lent blocks signals until its next region, and carriers and watch
 //! take them in its place.
 
-use super::exits;
 use super::team::MOST;
+use super::{exits, forbids};
 use crate::region::thread::{LENT, Thread};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
@@ -65,7 +65,7 @@ const TRIES: u32 = 10;
 /// How often others are given the PU until all workers sleep, before each further look takes 1 ms.
 const YIELDS: u32 = 20;
 /// How long workers may take to fall asleep, in milliseconds. They look for work for a while first.
-const PATIENCE_MS: u32 = 20;
+const PATIENCE_MS: u32 = 5;
 
 /// Whether this master's workers for a team of `size` are known.
 #[inline(always)]
@@ -122,12 +122,23 @@ pub unsafe fn void(this: *mut Thread) -> bool {
     unsafe { core::mem::take(&mut (*this).noted) != 0 }
 }
 
-/// A worker whose storage was noted has done its part: it may be lent from now on.
-pub unsafe fn lend(this: *mut Thread) {
+/// A worker whose storage was noted has done its part: it may be lent from now on. It may still run tasks at
+/// the region's end, which must not find signals blocked.
+pub unsafe fn lend_unless_tasks(this: *mut Thread) {
+    if forbids::has_tasks() {
+        return note_signals();
+    }
     let signals = block_signals();
     SIGNALS.store(signals, Ordering::Relaxed);
     // SAFETY: this thread's own state.
     unsafe { (*this).lent = signals | LENT }
+}
+
+/// Notes which signals the calling thread of a team blocks.
+pub fn note_signals() {
+    let signals = block_signals();
+    set_signals(signals);
+    SIGNALS.store(signals, Ordering::Relaxed);
 }
 
 /// A thread of ours takes the signals that a worker would.
