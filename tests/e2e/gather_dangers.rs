@@ -20,7 +20,9 @@ fn right(what: &str, done: Done) {
 }
 
 /// Kinds whose regions are gathered again and again.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 12] = [
+    "masking",
+    "asking",
     "throwing",
     "allocating",
     "storm",
@@ -69,6 +71,19 @@ fn masters_that_come_and_go_have_teams_of_their_own() {
     let program = doing(&house, "masters", 1);
     program.until("rounds", |program| program.regions > 10_000);
     right("masters", program.finish());
+}
+
+#[test]
+fn members_that_block_signals_for_good_are_threads_from_then_on() {
+    let house = House::giving_all("equi");
+    for carriers in [1, 2] {
+        let program = doing(&house, "keeping", carriers);
+        let why = "masks of signals";
+        program.until(why, |program| program.ungathered.contains(why));
+        let seen = program.seen().expect("keeping");
+        program.until("more rounds", |program| program.regions > seen.regions + 100);
+        right("keeping", program.finish());
+    }
 }
 
 /// Its connection to the daemon is closed, too.

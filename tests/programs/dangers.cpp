@@ -330,6 +330,83 @@ void by_spawning()
     }
 }
 
+bool blocks(int signal)
+{
+    sigset_t now;
+    pthread_sigmask(SIG_SETMASK, nullptr, &now);
+    return sigismember(&now, signal) == 1;
+}
+
+/* Which signals are blocked, and where handlers run, is each member's own. */
+void by_masking()
+{
+    static char stacks[TEAM][1 << 16];
+#pragma omp parallel num_threads(TEAM)
+    {
+        bool odd = me() % 2 == 1;
+        sigset_t some, before;
+        stack_t mine = {}, then = {}, now = {};
+        mine.ss_sp = stacks[me()];
+        mine.ss_size = sizeof stacks[0];
+        sigemptyset(&some);
+        sigaddset(&some, SIGUSR2);
+        pthread_sigmask(SIG_BLOCK, &some, &before);
+        check(sigismember(&before, SIGUSR2) == 0 && blocks(SIGUSR2));
+        if (odd)
+            sigprocmask(SIG_SETMASK, &before, nullptr);
+        else
+            sigaltstack(&mine, &then);
+        for (int step = 0; step < 5; step++) {
+#pragma omp barrier
+            check(blocks(SIGUSR2) != odd);
+            sigaltstack(nullptr, &now);
+            check((now.ss_sp == mine.ss_sp) != odd);
+        }
+        if (!odd) {
+            sigaltstack(&then, nullptr);
+            pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        }
+#pragma omp barrier
+        check(!blocks(SIGUSR2));
+    }
+}
+
+/* A member that asks where its stack is finds itself there. */
+void by_asking()
+{
+#pragma omp parallel num_threads(TEAM)
+    {
+        for (int step = 0; step < 2; step++) {
+            pthread_attr_t attributes;
+            void *start;
+            size_t bytes;
+            check(pthread_getattr_np(pthread_self(), &attributes) == 0);
+            check(pthread_attr_getstack(&attributes, &start, &bytes) == 0);
+            pthread_attr_destroy(&attributes);
+            char *here = reinterpret_cast<char *>(&attributes);
+            check(here >= start && here < static_cast<char *>(start) + bytes);
+#pragma omp barrier
+        }
+    }
+}
+
+/* Some members block a signal for good. */
+void by_keeping()
+{
+#pragma omp parallel num_threads(TEAM)
+    {
+        bool odd = me() % 2 == 1;
+        if (rounds == 100 && odd) {
+            sigset_t some;
+            sigemptyset(&some);
+            sigaddset(&some, SIGUSR2);
+            pthread_sigmask(SIG_BLOCK, &some, nullptr);
+        }
+#pragma omp barrier
+        check(blocks(SIGUSR2) == (rounds >= 100 && odd));
+    }
+}
+
 /* All descriptors are closed, our own connections among them. */
 void by_closing()
 {
@@ -485,6 +562,7 @@ const struct {
     {"throwing", by_throwing},     {"allocating", by_allocating}, {"raising", by_raising},
     {"storm", by_storm},           {"walking", by_walking},       {"coroutines", by_coroutines},
     {"rounding", by_rounding},     {"values", by_values},         {"locals", by_locals},
+    {"masking", by_masking},       {"asking", by_asking},         {"keeping", by_keeping},
     {"spawning", by_spawning},     {"closing", by_closing},       {"another-master", by_another_master},
     {"sizes", by_sizes},           {"masters", by_masters_in_turn}, {"clocks", by_clocks},
     {"exit", by_exit},             {"abort", by_abort},           {"terminate", by_terminate},

@@ -2,6 +2,7 @@
 
 use super::frame::Frame;
 use crate::runtimes::entries::Runtime;
+use crate::sys::bare::set_blocked;
 use crate::sys::thread::{self, REGION_AT, TBB_AT};
 use core::ffi::{c_int, c_void};
 
@@ -74,7 +75,7 @@ pub const STARTS: usize = 3;
 #[cold]
 pub unsafe fn take_signals_back(this: *mut Thread) {
     // SAFETY: this thread's own state.
-    unsafe { thread::set_signals(core::mem::take(&mut (*this).lent) & !LENT) }
+    unsafe { set_blocked(core::mem::take(&mut (*this).lent) & !LENT) };
 }
 
 #[inline(always)]

@@ -7,5 +7,6 @@ pub mod errno;
 pub mod futex;
 pub mod lock;
 pub mod settings;
+pub mod signals;
 pub mod symbols;
 pub mod thread;

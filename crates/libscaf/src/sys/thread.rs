@@ -1,7 +1,9 @@
 //! Threads: what is kept of each, threads of our own, and the end of one.
 
 use super::arch::{THREAD_BYTES, storage, thread_block};
+use super::bare::set_blocked;
 use super::errno::keeping_errno;
+use super::signals::block_signals;
 use core::ffi::c_void;
 use core::mem::zeroed;
 use core::ptr::{null, null_mut, without_provenance};
@@ -44,36 +46,9 @@ pub fn start(run: Run, argument: *mut c_void) -> Option<libc::pthread_t> {
             let mut thread: libc::pthread_t = zeroed();
             (libc::pthread_create(&mut thread, null(), run, argument) == 0).then_some(thread)
         };
-        set_signals(before);
+        set_blocked(before);
         started
     })
-}
-
-/// Has the calling thread handle no signal of the program's; returns the mask before, for [`set_signals`].
-pub fn block_signals() -> u64 {
-    // SAFETY: plain calls on memory of ours.
-    unsafe {
-        let mut all: libc::sigset_t = zeroed();
-        libc::sigfillset(&mut all);
-        // Faults stay with the thread that causes them.
-        for fault in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT] {
-            libc::sigdelset(&mut all, fault);
-        }
-        let mut before: libc::sigset_t = zeroed();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
-        // The kernel's own 64 come first.
-        (&raw const before).cast::<u64>().read()
-    }
-}
-
-/// Sets the calling thread's mask of blocked signals.
-pub fn set_signals(mask: u64) {
-    // SAFETY: plain calls on memory of ours.
-    unsafe {
-        let mut set: libc::sigset_t = zeroed();
-        (&raw mut set).cast::<u64>().write(mask);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &set, null_mut());
-    }
 }
 
 /// The calling thread's number in the kernel.

@@ -3,10 +3,8 @@
 //! - Of the runtime, whatever isn't answered here for a member ([`ANSWERED`], [`ANSWERED_LLVM`]).
 //! - What depends on the kernel thread: mutexes that the kernel knows the owners of, restartable sequences of
 //!   one's own, and tools that keep something for each thread.
-//! - What is done to a thread by its handle, which would be the sleeping worker's: signals, clocks, and where
-//!   its stack is, which collectors of garbage ask. And what a member would set for its carrier: masks of
-//!   signals and their stacks. Python's interpreter offers these to its users, who hardly take them from a
-//!   region: it isn't asked.
+//! - What is done to a thread by its handle, which would be the sleeping worker's: signals and clocks.
+//!   Python's interpreter offers these to its users, who hardly take them from a region: it isn't asked.
 
 /// Prefixes of the runtimes' functions.
 const RUNTIMES: [&[u8]; 9] =
@@ -239,22 +237,18 @@ const ANSWERED_LLVM: [&[u8]; 47] = [
 ];
 
 /// Other functions that forbid it. Sorted.
-const FORBIDDEN: [&[u8]; 15] = [
+const FORBIDDEN: [&[u8]; 11] = [
     b"__asan_init",
     b"__hwasan_init",
     b"__msan_init",
     b"__rseq_abi",
     b"__rseq_offset",
     b"__tsan_init",
-    b"pthread_getattr_np",
     b"pthread_getcpuclockid",
     b"pthread_kill",
     b"pthread_mutexattr_setprotocol",
     b"pthread_mutexattr_setrobust",
-    b"pthread_sigmask",
     b"pthread_sigqueue",
-    b"sigaltstack",
-    b"sigprocmask",
 ];
 
 /// What a program's calls say of it: bits.

@@ -27,10 +27,12 @@ pub enum Obstacle {
     Nested = 11,
     /// The runtime's threads weren't found asleep, or there was no memory.
     Workers = 12,
+    /// Members changed for good which signals they block, or where their handlers run.
+    Handlers = 13,
 }
 
 impl Obstacle {
-    const ALL: [Obstacle; 12] = [
+    const ALL: [Obstacle; 13] = [
         Obstacle::Size,
         Obstacle::Entry,
         Obstacle::Masters,
@@ -43,6 +45,7 @@ impl Obstacle {
         Obstacle::Calls,
         Obstacle::Nested,
         Obstacle::Workers,
+        Obstacle::Handlers,
     ];
 
     /// The one of that number, if there is one.
@@ -65,6 +68,7 @@ impl Obstacle {
             Obstacle::Calls => "it calls",
             Obstacle::Nested => "regions within its regions have teams of their own",
             Obstacle::Workers => "the runtime's threads weren't found asleep",
+            Obstacle::Handlers => "its threads keep masks of signals, or stacks for handlers, of their own",
         }
     }
 }
@@ -80,6 +84,6 @@ mod tests {
             assert!(!obstacle.text().is_empty());
         }
         assert_eq!(Obstacle::from_number(0), None);
-        assert_eq!(Obstacle::from_number(13), None);
+        assert_eq!(Obstacle::from_number(14), None);
     }
 }

@@ -1,9 +1,10 @@
 //! The runtimes that hold permits: one for each copy of oneTBB.
 
+use crate::sys::bare::set_blocked;
+use crate::sys::signals::blocked;
 use core::ffi::{c_int, c_void};
-use core::mem::{transmute, zeroed};
-use core::ptr::{null, null_mut};
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use core::mem::transmute;
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 pub type Callback = unsafe extern "C" fn(*mut c_void, *mut c_void, u32) -> c_int;
 const CLIENTS: usize = 16;
@@ -19,8 +20,7 @@ pub fn callback_of(client: u64) -> Option<Callback> {
 }
 
 /// Signals that were blocked where a runtime came from: threads that it makes in a callback inherit them.
-static BLOCKED: [AtomicUsize; 16] = [const { AtomicUsize::new(0) }; 16];
-const _: () = assert!(size_of::<libc::sigset_t>() == 16 * size_of::<usize>());
+static BLOCKED: AtomicU64 = AtomicU64::new(0);
 
 /// Registers a runtime; its number from 1, or `None` if there are too many.
 pub fn connect(callback: Option<Callback>) -> Option<u64> {
@@ -28,15 +28,7 @@ pub fn connect(callback: Option<Callback>) -> Option<u64> {
     let place = CALLBACKS
         .iter()
         .position(|place| place.compare_exchange(0, value, Ordering::AcqRel, Ordering::Relaxed).is_ok())?;
-    // SAFETY: fills a set of ours.
-    let blocked = unsafe {
-        let mut blocked: libc::sigset_t = zeroed();
-        libc::pthread_sigmask(libc::SIG_SETMASK, null(), &mut blocked);
-        transmute::<libc::sigset_t, [usize; 16]>(blocked)
-    };
-    for (word, now) in BLOCKED.iter().zip(blocked) {
-        word.store(now, Ordering::Relaxed);
-    }
+    BLOCKED.store(blocked(), Ordering::Relaxed);
     CONNECTED.fetch_add(1, Ordering::Relaxed);
     Some(place as u64 + 1)
 }
@@ -56,13 +48,7 @@ pub fn disconnect(client: u64) {
 
 /// Runs `act` with the runtimes' signal mask, which threads that they make in `act` inherit.
 pub fn with_their_signals(act: impl FnOnce()) {
-    // SAFETY: sets of ours.
-    unsafe {
-        let blocked = BLOCKED.each_ref().map(|word| word.load(Ordering::Relaxed));
-        let theirs = transmute::<[usize; 16], libc::sigset_t>(blocked);
-        let mut ours: libc::sigset_t = zeroed();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &theirs, &mut ours);
-        act();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &ours, null_mut());
-    }
+    let ours = set_blocked(BLOCKED.load(Ordering::Relaxed));
+    act();
+    set_blocked(ours);
 }

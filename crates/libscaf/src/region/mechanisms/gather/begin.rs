@@ -6,7 +6,7 @@ use super::inner::Inner;
 use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::{go_home, meet, start, wait};
-use super::{carriers, forbids, pool, stacks, storage};
+use super::{carriers, forbids, kernel, pool, stacks, storage};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -93,6 +93,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         wait(me, Until::Joined);
         CREW.close();
         carriers::dismiss();
+        kernel::end(size);
         TEAM.share.set(me.share.get());
         for number in 1..size as usize {
             let (its, master) = state_in(storage::of(number));

@@ -3,11 +3,12 @@
 //! blocked meanwhile: a handler would find somebody else's variables changing. Those for this very thread
 //! wait until it is home.
 
+use super::kernel;
 use super::stacks::kept;
 use super::team::{CREW, MEMBERS, MOST, Member};
 use super::turns::{NOBODY, settle};
 use crate::sys::arch::{self, Context, switch};
-use crate::sys::bare::{Bare, block_signals, give_way, set_blocked};
+use crate::sys::bare::{Bare, block_signals, give_way};
 use crate::sys::futex::Futex;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
@@ -105,8 +106,8 @@ pub fn call(number: usize) {
 }
 
 /// The member is home: its thread takes signals again.
-pub fn is_left(number: usize) {
-    if let Some(berth) = BERTHS.get(number) {
-        set_blocked(berth.blocked.get());
+pub fn is_left(me: &Member) {
+    if let Some(berth) = BERTHS.get(me.number.get() as usize) {
+        kernel::back_home(me, berth.blocked.get());
     }
 }

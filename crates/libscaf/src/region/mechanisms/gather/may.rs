@@ -2,7 +2,7 @@
 
 use super::super::virtualise;
 use super::team::MOST;
-use super::{chosen, forbids};
+use super::{chosen, forbids, kernel};
 use crate::program::masters::one_master;
 use crate::program::promise;
 use crate::program::sampling::Note;
@@ -67,6 +67,7 @@ fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
     no(Obstacle::Bound, settings.bound)?;
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)?;
     no(Obstacle::Calls, !forbids::nothing(runtime))?;
+    no(Obstacle::Handlers, kernel::lasts())?;
     no(Obstacle::Nested, !one_level() || chosen::wants_nesting())
 }
 

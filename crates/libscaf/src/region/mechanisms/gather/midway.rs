@@ -15,7 +15,7 @@ use super::current::Current;
 use super::may::may_midway;
 use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around};
 use super::turns::{change, settle, wait};
-use super::{berths, carriers, look, storage};
+use super::{berths, carriers, kernel, look, storage};
 use crate::link::pages;
 use crate::program::masters::is_crowded;
 use crate::region::frame::Frame;
@@ -96,9 +96,12 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
         *me.context.get() = arch::Context::with_storage(arch::storage());
         (*this).member = (&raw const *me).cast();
         if number != 0 {
+            kernel::join(me, None);
             return berths::moor(me);
         }
-        me.carrier.set(Some(carriers::gathered()));
+        let carrier = carriers::gathered();
+        me.carrier.set(Some(carrier));
+        kernel::join(me, Some(carrier));
         look::begins(ticks());
         let open = CREW.open();
         if open > 1 {
@@ -195,6 +198,7 @@ unsafe fn go_home(me: &'static Member) {
 fn end(me: &'static Member) {
     CREW.close();
     carriers::dismiss();
+    kernel::end(0);
     TEAM.share.set(me.share.get());
     let now = ticks();
     look::ends(now);
@@ -208,7 +212,7 @@ unsafe fn is_home(me: &'static Member) {
     unsafe {
         (*this).member = null();
         if me.number.get() != 0 {
-            berths::is_left(me.number.get() as usize);
+            berths::is_left(me);
         }
         if let Some(frame) = (*this).frame.as_ref() {
             let (most, runtime) = (me.most.get(), frame.runtime());

@@ -15,6 +15,14 @@ pub fn end(member: usize) -> Option<*mut c_void> {
     kept(ENDS.get(member)?, bytes())
 }
 
+/// The member's stack that this address lies in: where it starts, and how many bytes it has.
+pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
+    ENDS.iter().find_map(|end| {
+        let start = end.load(Ordering::Acquire).wrapping_byte_sub(bytes()).wrapping_byte_add(SLACK);
+        (address.wrapping_sub(start.addr()) < bytes()).then_some((start, bytes()))
+    })
+}
+
 /// The end of the stack that is kept at `place`, which is made if it isn't there.
 pub fn kept(place: &AtomicPtr<c_void>, bytes: usize) -> Option<*mut c_void> {
     let there = place.load(Ordering::Acquire);

@@ -19,8 +19,10 @@ use crate::region::thread::{LENT, Thread};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
 use crate::sys::arch::{storage, ticks};
+use crate::sys::bare::set_blocked;
 use crate::sys::errno::keeping_errno;
-use crate::sys::thread::{block_signals, give_way, own_task, pause, set_signals};
+use crate::sys::signals::{block_signals, blocked};
+use crate::sys::thread::{give_way, own_task, pause};
 use core::ffi::c_int;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -136,14 +138,17 @@ pub unsafe fn lend_unless_tasks(this: *mut Thread) {
 
 /// Notes which signals the calling thread of a team blocks.
 pub fn note_signals() {
-    let signals = block_signals();
-    set_signals(signals);
-    SIGNALS.store(signals, Ordering::Relaxed);
+    SIGNALS.store(blocked(), Ordering::Relaxed);
+}
+
+/// Signals that threads of a team block by themselves.
+pub fn signals() -> u64 {
+    SIGNALS.load(Ordering::Relaxed)
 }
 
 /// A thread of ours takes the signals that a worker would.
 pub fn take_signals() {
-    set_signals(SIGNALS.load(Ordering::Relaxed));
+    set_blocked(signals());
 }
 
 /// Before a region whose threads take notes.

@@ -3,6 +3,7 @@
 use super::chosen::Chosen;
 use super::current::Current;
 use super::inner::Inner;
+use super::kernel::Kept;
 use super::own::Own;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;
@@ -37,6 +38,8 @@ pub struct Member {
     pub task: Cell<Current>,
     /// The innermost region within the region that it is in.
     pub inner: Cell<*const Inner>,
+    /// What it has changed of its kernel thread.
+    pub changed: Cell<Kept>,
     /// What it answers for `omp_get_max_threads`.
     pub most: Cell<u32>,
     /// What LLVM's runtime would keep of it.
@@ -83,6 +86,7 @@ impl Member {
             chosen: Cell::new(Chosen::UNKNOWN),
             task: Cell::new(Current::MEMBERS),
             inner: Cell::new(null()),
+            changed: Cell::new(Kept::NOTHING),
             most: Cell::new(0),
             llvm: Own::new(),
         }
@@ -123,6 +127,8 @@ pub unsafe fn around(this: *mut Thread) -> Option<&'static Member> {
 pub struct Carrier {
     /// Its own stack and storage.
     pub home: UnsafeCell<Context>,
+    /// What its kernel thread has by itself, while a member that it runs or ran has something else.
+    pub own: Cell<Kept>,
     pub number: AtomicU32,
     /// Its kernel thread's number.
     pub task: AtomicU32,
@@ -132,13 +138,14 @@ pub struct Carrier {
     pub changes: AtomicU32,
 }
 
-// SAFETY: its home is its own thread's.
+// SAFETY: its home and what it keeps are its own thread's.
 unsafe impl Sync for Carrier {}
 
 impl Carrier {
     const fn new() -> Carrier {
         Carrier {
             home: UnsafeCell::new(Context::NONE),
+            own: Cell::new(Kept::NOTHING),
             number: AtomicU32::new(0),
             task: AtomicU32::new(0),
             there: AtomicU32::new(0),

@@ -1,5 +1,6 @@
 //! How members start, wait, change and end.
 
+use super::kernel;
 use super::pool::{left, run_any, with};
 use super::team::{CREW, Carrier, MEMBERS, Member, TEAM, around, was_idle};
 use crate::region::thread::thread;
@@ -45,6 +46,7 @@ pub fn settle(said: usize) {
     if said != NOBODY {
         CREW.set_free(said);
     }
+    kernel::arrive();
 }
 
 /// Waits until that has come about; others are run meanwhile.
@@ -243,6 +245,7 @@ pub unsafe fn carry(carrier: &'static Carrier, next: usize) {
             member.carrier.set(Some(carrier));
             carrier.has_changed();
             settle(switch(carrier.home(), member.context.get(), NOBODY));
+            kernel::put_back(carrier);
             // It may have been the master, which only one other carrier takes now.
             CREW.tell(&Futex);
         }

@@ -1,0 +1,164 @@
+//! What the kernel keeps of a thread and a program may change: which signals it blocks, and the stack of its
+//! handlers. Both are a kernel thread's, so a member that has changed one takes it along from carrier to
+//! carrier. Hardly any does for long: libraries block signals while they start a thread or a program.
+
+use super::storage;
+use super::team::{Carrier, MASTERS, MEMBERS, Member, around};
+use crate::region::thread::{LENT, Thread, thread};
+use crate::sys::bare::set_blocked;
+use crate::sys::signals::{Stack, blocked, set_stack, stack};
+use crate::sys::thread::{REGION_AT, part_of};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// What differs from the kernel thread's own, or what that is.
+#[derive(Clone, Copy)]
+pub struct Kept {
+    mask: Option<u64>,
+    stack: Option<Stack>,
+}
+
+impl Kept {
+    pub const NOTHING: Kept = Kept { mask: None, stack: None };
+
+    /// All of the calling thread.
+    fn now() -> Kept {
+        Kept { mask: Some(blocked()), stack: Some(stack()) }
+    }
+
+    /// All of a carrier, but the master's.
+    fn carriers() -> Kept {
+        Kept { mask: Some(storage::signals()), stack: Some(Stack::NONE) }
+    }
+
+    /// What differs from `other`.
+    fn beside(self, other: Kept) -> Kept {
+        Kept {
+            mask: self.mask.filter(|_| self.mask != other.mask),
+            stack: self.stack.filter(|_| self.stack != other.stack),
+        }
+    }
+
+    fn is_nothing(self) -> bool {
+        self.mask.is_none() && self.stack.is_none()
+    }
+
+    /// Has it for the calling thread.
+    fn set(self) {
+        if let Some(stack) = self.stack {
+            set_stack(stack);
+        }
+        if let Some(mask) = self.mask {
+            set_blocked(mask);
+        }
+    }
+}
+
+/// 1 once a member of this region has changed anything.
+static ANY: AtomicU32 = AtomicU32::new(0);
+/// 1 once one still had it changed at its region's end: it would be its worker's from then on.
+static LASTS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether members change what their workers' kernel threads would have to keep.
+#[inline(always)]
+pub fn lasts() -> bool {
+    LASTS.load(Ordering::Relaxed) != 0
+}
+
+/// Makes a call that changes any of it for the calling thread. If that is a member, it is noted.
+#[inline(always)]
+pub fn change<R>(call: impl FnOnce() -> R) -> R {
+    // SAFETY: this thread's own state.
+    match unsafe { around(thread()) } {
+        Some(me) => noted(me, call),
+        None => call(),
+    }
+}
+
+#[cold]
+fn noted<R>(me: &Member, call: impl FnOnce() -> R) -> R {
+    let Some(carrier) = me.carrier.get() else { return call() };
+    if carrier.own.get().is_nothing() {
+        carrier.own.set(Kept::now());
+    }
+    ANY.store(1, Ordering::Relaxed);
+    let result = call();
+    let changed = Kept::now().beside(carrier.own.get());
+    me.changed.set(changed);
+    if changed.is_nothing() {
+        carrier.own.set(Kept::NOTHING);
+    }
+    result
+}
+
+/// The calling thread of a region becomes a member: what it has changed on its own kernel thread stays its.
+pub fn join(me: &Member, carrier: Option<&Carrier>) {
+    let changed = Kept::now().beside(Kept::carriers());
+    me.changed.set(changed);
+    if !changed.is_nothing() {
+        ANY.store(1, Ordering::Relaxed);
+        if let Some(carrier) = carrier {
+            carrier.own.set(Kept::carriers());
+        }
+    }
+}
+
+/// A member goes on, perhaps on another carrier, or a carrier does where no member is run.
+#[inline(always)]
+pub fn arrive() {
+    if ANY.load(Ordering::Relaxed) != 0 {
+        arrive_changed();
+    }
+}
+
+#[cold]
+fn arrive_changed() {
+    // SAFETY: this thread's own state.
+    let me = unsafe { around(thread()) };
+    if let Some(me) = me
+        && let Some(carrier) = me.carrier.get()
+    {
+        put_back(carrier);
+        let changed = me.changed.get();
+        if !changed.is_nothing() {
+            carrier.own.set(Kept::now());
+            changed.set();
+        }
+    }
+}
+
+/// The carrier's kernel thread has what it has by itself.
+pub fn put_back(carrier: &Carrier) {
+    carrier.own.replace(Kept::NOTHING).set();
+}
+
+/// The member is on its own kernel thread again, which blocked these signals.
+pub fn back_home(me: &Member, blocked: u64) {
+    set_blocked(blocked);
+    me.changed.replace(Kept::NOTHING).set();
+}
+
+/// A region is over whose members were gathered from its beginning, and whose master is home.
+#[inline(always)]
+pub fn end(size: u32) {
+    if ANY.load(Ordering::Relaxed) != 0 {
+        end_changed(size);
+    }
+}
+
+#[cold]
+fn end_changed(size: u32) {
+    ANY.store(0, Ordering::Relaxed);
+    MASTERS.own.set(Kept::NOTHING);
+    for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
+        let changed = member.changed.replace(Kept::NOTHING);
+        if number == 0 || changed.is_nothing() {
+            continue;
+        }
+        LASTS.store(1, Ordering::Relaxed);
+        if let Some(mask) = changed.mask {
+            let its = part_of::<Thread, REGION_AT>(storage::of(number));
+            // SAFETY: the state of the worker whose storage the member had, which sleeps.
+            unsafe { (*its).lent = mask | LENT }
+        }
+    }
+}

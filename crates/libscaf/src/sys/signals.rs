@@ -1,0 +1,68 @@
+//! What the kernel keeps of the calling thread for signals: which ones it blocks, and its handlers' stack.
+
+use super::arch::bare_call;
+use super::bare::set_blocked;
+use core::ptr::{null, null_mut};
+
+/// Signals that the calling thread blocks, one bit each.
+pub fn blocked() -> u64 {
+    let mut now = 0u64;
+    let arguments = [libc::SIG_SETMASK as usize, 0, (&raw mut now).expose_provenance(), size_of::<u64>()];
+    // SAFETY: the kernel writes a mask of ours.
+    unsafe { bare_call(libc::SYS_rt_sigprocmask, arguments) };
+    now
+}
+
+/// The stack on which the calling thread's handlers run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Stack {
+    at: usize,
+    flags: i32,
+    bytes: usize,
+}
+
+impl Stack {
+    /// None but the thread's own.
+    pub const NONE: Stack = Stack { at: 0, flags: libc::SS_DISABLE, bytes: 0 };
+}
+
+/// The calling thread's.
+pub fn stack() -> Stack {
+    let mut now = libc::stack_t { ss_sp: null_mut(), ss_flags: 0, ss_size: 0 };
+    alternate(null(), &mut now);
+    // Whether a handler runs there just now is no setting.
+    Stack { at: now.ss_sp.expose_provenance(), flags: now.ss_flags & !libc::SS_ONSTACK, bytes: now.ss_size }
+}
+
+pub fn set_stack(stack: Stack) {
+    let new = libc::stack_t {
+        ss_sp: core::ptr::with_exposed_provenance_mut(stack.at),
+        ss_flags: stack.flags,
+        ss_size: stack.bytes,
+    };
+    alternate(&new, null_mut());
+}
+
+fn alternate(new: *const libc::stack_t, old: *mut libc::stack_t) {
+    let arguments = [new.expose_provenance(), old.expose_provenance(), 0, 0];
+    // SAFETY: the kernel reads and writes descriptions of ours.
+    unsafe { bare_call(libc::SYS_sigaltstack, arguments) };
+}
+
+/// All signals but those of faults, which stay with the thread that causes them.
+const ALL: u64 = {
+    let faults = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
+    let mut all = !0u64;
+    let mut at = 0;
+    while at < faults.len() {
+        all &= !(1 << (faults[at] - 1));
+        at += 1;
+    }
+    // glibc's own two.
+    all & !(0b11 << 31)
+};
+
+/// Has the calling thread handle no signal of the program's; returns the mask before, for [`set_blocked`].
+pub fn block_signals() -> u64 {
+    set_blocked(ALL)
+}
