@@ -1,57 +1,15 @@
-//! What the kernel keeps of a thread and a program may change: which signals it blocks, and the stack of its
-//! handlers. Both are a kernel thread's, so a member that has changed one takes it along from carrier to
-//! carrier. Hardly any does for long: libraries block signals while they start a thread or a program.
+//! Masks of signals and stacks of their handlers are a kernel thread's, so a member that has changed one takes
+//! it along from carrier to carrier. Hardly any does for long: libraries block signals while they start a
+//! thread or a program.
 
+use super::kept::Kept;
 use super::storage;
 use super::team::{Carrier, MASTERS, MEMBERS, Member, around};
 use crate::region::thread::{LENT, Thread, thread};
 use crate::sys::bare::set_blocked;
-use crate::sys::signals::{Stack, blocked, set_stack, stack};
+use crate::sys::signals::Stack;
 use crate::sys::thread::{REGION_AT, part_of};
 use core::sync::atomic::{AtomicU32, Ordering};
-
-/// What differs from the kernel thread's own, or what that is.
-#[derive(Clone, Copy)]
-pub struct Kept {
-    mask: Option<u64>,
-    stack: Option<Stack>,
-}
-
-impl Kept {
-    pub const NOTHING: Kept = Kept { mask: None, stack: None };
-
-    /// All of the calling thread.
-    fn now() -> Kept {
-        Kept { mask: Some(blocked()), stack: Some(stack()) }
-    }
-
-    /// All of a carrier, but the master's.
-    fn carriers() -> Kept {
-        Kept { mask: Some(storage::signals()), stack: Some(Stack::NONE) }
-    }
-
-    /// What differs from `other`.
-    fn beside(self, other: Kept) -> Kept {
-        Kept {
-            mask: self.mask.filter(|_| self.mask != other.mask),
-            stack: self.stack.filter(|_| self.stack != other.stack),
-        }
-    }
-
-    fn is_nothing(self) -> bool {
-        self.mask.is_none() && self.stack.is_none()
-    }
-
-    /// Has it for the calling thread.
-    fn set(self) {
-        if let Some(stack) = self.stack {
-            set_stack(stack);
-        }
-        if let Some(mask) = self.mask {
-            set_blocked(mask);
-        }
-    }
-}
 
 /// 1 once a member of this region has changed anything.
 static ANY: AtomicU32 = AtomicU32::new(0);
@@ -90,14 +48,19 @@ fn noted<R>(me: &Member, call: impl FnOnce() -> R) -> R {
     result
 }
 
+/// What a carrier has by itself, but the master's.
+fn carriers() -> Kept {
+    Kept { mask: Some(storage::signals()), stack: Some(Stack::NONE) }
+}
+
 /// The calling thread of a region becomes a member: what it has changed on its own kernel thread stays its.
 pub fn join(me: &Member, carrier: Option<&Carrier>) {
-    let changed = Kept::now().beside(Kept::carriers());
+    let changed = Kept::now().beside(carriers());
     me.changed.set(changed);
     if !changed.is_nothing() {
         ANY.store(1, Ordering::Relaxed);
         if let Some(carrier) = carrier {
-            carrier.own.set(Kept::carriers());
+            carrier.own.set(carriers());
         }
     }
 }

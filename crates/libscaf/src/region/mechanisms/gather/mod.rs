@@ -21,6 +21,7 @@ mod current;
 mod exits;
 mod forbids;
 mod inner;
+mod kept;
 pub mod kernel;
 pub mod llvm;
 mod look;

@@ -3,7 +3,7 @@
 use super::chosen::Chosen;
 use super::current::Current;
 use super::inner::Inner;
-use super::kernel::Kept;
+use super::kept::Kept;
 use super::own::Own;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;

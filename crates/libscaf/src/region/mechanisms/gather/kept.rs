@@ -1,0 +1,43 @@
+//! What the kernel keeps of a thread and a program may change: which signals it blocks, and the stack of its
+//! handlers.
+
+use crate::sys::bare::set_blocked;
+use crate::sys::signals::{Stack, blocked, set_stack, stack};
+
+/// What differs from the kernel thread's own, or what that is.
+#[derive(Clone, Copy)]
+pub struct Kept {
+    pub mask: Option<u64>,
+    pub stack: Option<Stack>,
+}
+
+impl Kept {
+    pub const NOTHING: Kept = Kept { mask: None, stack: None };
+
+    /// All of the calling thread.
+    pub fn now() -> Kept {
+        Kept { mask: Some(blocked()), stack: Some(stack()) }
+    }
+
+    /// What differs from `other`.
+    pub fn beside(self, other: Kept) -> Kept {
+        Kept {
+            mask: self.mask.filter(|_| self.mask != other.mask),
+            stack: self.stack.filter(|_| self.stack != other.stack),
+        }
+    }
+
+    pub fn is_nothing(self) -> bool {
+        self.mask.is_none() && self.stack.is_none()
+    }
+
+    /// Has it for the calling thread.
+    pub fn set(self) {
+        if let Some(stack) = self.stack {
+            set_stack(stack);
+        }
+        if let Some(mask) = self.mask {
+            set_blocked(mask);
+        }
+    }
+}
