@@ -1,6 +1,6 @@
-//! Masks of signals and stacks of their handlers are a kernel thread's, so a member that has changed one takes
-//! it along from carrier to carrier. Hardly any does for long: libraries block signals while they start a
-//! thread or a program.
+//! Masks of signals and stacks of their handlers are a kernel thread's, so a member that has changed one has
+//! it on any carrier. Hardly any does for long: libraries block signals while they start a thread or a
+//! program.
 
 use super::kept::Kept;
 use super::storage;
