@@ -112,7 +112,7 @@ fn constructs(by: By, rounds: u64) {
             ("nested", ("OMP_MAX_ACTIVE_LEVELS", "2")),
             ("teams", ("OMP_DYNAMIC", "false")),
             ("masters", ("OMP_DYNAMIC", "false")),
-            ("virtual", ("OMP_DYNAMIC", "false")),
+            ("fixed", ("OMP_DYNAMIC", "false")),
         ] {
             // LLVM's runtime, version 14, hangs in this one without us.
             if by != By::Itself && name == "cancel" {

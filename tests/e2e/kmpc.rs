@@ -9,7 +9,7 @@ fn kept(name: &str, argument: &str) -> Done {
     let program =
         house.at(&compiled_by(By::Clang, name)).args([argument]).threads(3).option("--max", 1).start();
     let seen = program.until("one PU, its team kept", |program| {
-        let kept = matches!(program.mechanism, Mechanism::Fold | Mechanism::Gather | Mechanism::Virtualise);
+        let kept = matches!(program.mechanism, Mechanism::Fold | Mechanism::Gather);
         kept && program.dop == Some(1) && program.regions > 0
     });
     program.until("a hundred rounds", |program| program.regions > seen.regions + 100);

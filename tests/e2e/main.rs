@@ -37,6 +37,5 @@ mod resize;
 mod run;
 mod slow;
 mod tbb;
-mod virtualise;
 mod waiting;
 mod why;

@@ -8,7 +8,7 @@ fn kept(name: &str, argument: &str) -> crate::support::Done {
     let house = House::open("equi");
     let program = house.program(name).args([argument]).threads(3).option("--max", 1).start();
     let seen = program.until("its team is kept", |program| {
-        let kept = matches!(program.mechanism, Mechanism::Fold | Mechanism::Gather | Mechanism::Virtualise);
+        let kept = matches!(program.mechanism, Mechanism::Fold | Mechanism::Gather);
         kept && program.dop == Some(1) && program.effective_ns.is_some()
     });
     assert!(!seen.mechanism_reason.is_empty());

@@ -41,7 +41,7 @@ fn computes_the_same(interpreter: PathBuf, script: &str) {
         let neighbour = neighbour.pid();
         let other = snapshot.programs.iter().find(|program| program.pid != neighbour)?;
         assert!(other.mechanism != Mechanism::Resize || other.team <= 2, "{other:?}");
-        let kept = matches!(other.mechanism, Mechanism::Fold | Mechanism::Gather | Mechanism::Virtualise);
+        let kept = matches!(other.mechanism, Mechanism::Fold | Mechanism::Gather);
         (other.dop == Some(1) && other.regions > 0 && kept).then_some(other.regions)
     });
     assert!(regions > 0);

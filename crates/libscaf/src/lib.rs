@@ -29,7 +29,7 @@ mod runtimes;
 mod sys;
 
 use core::ffi::{c_char, c_int};
-use region::mechanisms::{experiment, fold, gather, virtualise};
+use region::mechanisms::{experiment, fold, gather};
 use runtimes::hooks::{self, Hooks};
 
 static HOOKS: Hooks = Hooks {
@@ -46,7 +46,6 @@ static HOOKS: Hooks = Hooks {
         program::masters::after_fork,
         runtimes::copies::after_fork,
         runtimes::modules::after_fork,
-        virtualise::after_fork,
         gather::after_fork,
         fold::crowd::after_fork,
         entry::kmpc::after_fork,

@@ -29,4 +29,4 @@ pub use module::{ModuleFacts, module, module_from_bytes};
 pub use module_cache::{Module, ModuleCache};
 pub use process::{Loaded, Origin, ProcessFacts, Resizable, arguments, process};
 pub use program::{ProgramFacts, ProgramKind, program};
-pub use size_use::{RegionVerdict, SizeUse, Spins};
+pub use size_use::{SizeUse, Spins};

@@ -2,7 +2,7 @@ use crate::decode::abi;
 use crate::elf::{Elf, File as ElfFile, build_id};
 use crate::error::Error;
 use crate::functions::{FORKS, GOMP_STARTS_REGIONS, PREFIXES, THREADPRIVATE};
-use crate::size_use::{self, RegionVerdict, SizeUse, Spins};
+use crate::size_use::{self, SizeUse, Spins};
 use memchr::memmem;
 use object::elf::{self, FileHeader64, SectionHeader64};
 use object::read::elf::{FileHeader as _, SectionHeader as _};
@@ -45,9 +45,6 @@ pub struct ModuleFacts {
     pub size_use: SizeUse,
     /// Where the regions wait by spinning on memory, if they do.
     pub spins: Option<Spins>,
-    /// Functions that are handed to another one, as outlined functions are to the runtime. Some may be no
-    /// regions.
-    pub regions: Vec<RegionVerdict>,
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
     pub(crate) code_offset: Option<u64>,
@@ -200,7 +197,6 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
         thread_local: elf.has_tls || starts(THREADPRIVATE),
         size_use: size_use::judge(&code),
-        regions: if starts_regions { size_use::regions(&code) } else { Vec::new() },
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,
     };

@@ -17,10 +17,6 @@ pub struct Module {
     pub objection: Option<String>,
     /// Where the regions wait by spinning, if they do; file addresses.
     pub spins: Option<Spins>,
-    /// Its regions' threads have their own variables, which last from one region to the next.
-    pub thread_local: bool,
-    /// File addresses of outlined functions with independent threads.
-    pub independent: Vec<u64>,
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
     /// Virtual address minus file offset of the code.
@@ -29,12 +25,9 @@ pub struct Module {
 
 impl Module {
     fn of(facts: &ModuleFacts) -> Module {
-        let independent = facts.regions.iter().filter(|region| region.tie.is_none());
         Module {
             objection: facts.objection(),
             spins: facts.spins.clone(),
-            thread_local: facts.thread_local && facts.starts_regions(),
-            independent: independent.map(|region| region.address).take(MOST_REGIONS).collect(),
             fingerprint: facts.fingerprint.clone(),
             code_offset: facts.code_offset,
         }
@@ -69,7 +62,6 @@ impl ModuleCache {
     /// Limits the lists of an untrusted sender's entries.
     pub fn cut(&mut self) {
         for module in self.files.values_mut().flatten() {
-            module.independent.truncate(MOST_REGIONS);
             if let Some(spins) = &mut module.spins {
                 spins.branches.truncate(MOST_REGIONS);
             }

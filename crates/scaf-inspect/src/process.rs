@@ -42,10 +42,6 @@ pub struct ProcessFacts {
     pub spins: Option<String>,
     /// Addresses in memory of the branches that lead back in such loops.
     pub spin_branches: Vec<u64>,
-    /// The regions' threads have their own variables, which last from one region to the next.
-    pub thread_local: bool,
-    /// Addresses in memory of outlined functions with independent threads ([`crate::RegionVerdict::tie`]).
-    pub independent: Vec<u64>,
     /// The program's identity, if it could be determined.
     pub origin: Option<Origin>,
 }
@@ -127,11 +123,9 @@ pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<Pr
             facts.refuse(format!("{}: {why}", mapping.path.display()));
         }
         facts.spins = facts.spins.or(module.spins.as_ref().map(|spins| spins.place.clone()));
-        facts.thread_local |= module.thread_local;
         facts.modules.push(mapping.path.clone());
         let at = mapping.start.wrapping_sub(mapping.offset);
         if let Some(bias) = module.code_offset.map(|offset| at.wrapping_sub(offset)) {
-            facts.independent.extend(module.independent.iter().map(|address| address.wrapping_add(bias)));
             let branches = module.spins.iter().flat_map(|spins| &spins.branches);
             facts.spin_branches.extend(branches.map(|address| address.wrapping_add(bias)));
             let (start, end) = (mapping.start, mapping.end);

@@ -2,10 +2,9 @@
 
 use crate::decode::abi;
 use crate::error::Error;
-use crate::functions::is_outlined_by_name;
 use crate::module::{MAX_FILE, ModuleFacts, module};
 use crate::process::Resizable;
-use crate::size_use::{RegionVerdict, Spins};
+use crate::size_use::Spins;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
@@ -40,8 +39,6 @@ pub struct ProgramFacts {
     pub resizable: Resizable,
     /// The verdict in sentences, most important first.
     pub verdict: Vec<String>,
-    /// The program's parallel regions. In a file without symbols, some may be no regions.
-    pub regions: Vec<RegionVerdict>,
 }
 
 /// Inspects the program at `path`.
@@ -52,7 +49,6 @@ pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
         return Ok(script(path, interpreter));
     }
     let facts = module(path)?;
-    let regions = regions(&facts);
     let manageable = facts.machine_supported && !facts.statically_linked && !facts.setuid;
     let mut verdict = Vec::new();
     let name = path.display();
@@ -76,7 +72,7 @@ pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
     if manageable {
         verdict.extend(sentences(&facts, &resizable));
     }
-    Ok(ProgramFacts { program: ProgramKind::Elf { facts }, manageable, resizable, verdict, regions })
+    Ok(ProgramFacts { program: ProgramKind::Elf { facts }, manageable, resizable, verdict })
 }
 
 fn sentences(facts: &ModuleFacts, resizable: &Resizable) -> Vec<String> {
@@ -124,7 +120,7 @@ fn script(path: &Path, interpreter: String) -> ProgramFacts {
     )];
     let why = "it is a script, and says nothing about the libraries it loads".into();
     let (program, resizable) = (ProgramKind::Script { interpreter }, Resizable::No { why });
-    ProgramFacts { program, manageable: true, resizable, verdict, regions: Vec::new() }
+    ProgramFacts { program, manageable: true, resizable, verdict }
 }
 
 fn interpreter(path: &Path) -> Result<Option<String>, Error> {
@@ -139,11 +135,4 @@ fn interpreter(path: &Path) -> Result<Option<String>, Error> {
     let Some(rest) = first.strip_prefix(b"#!") else { return Ok(None) };
     let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     Ok(Some(String::from_utf8_lossy(line).trim().to_owned()))
-}
-
-/// The regions that compilers named as such, or all candidates in a file without symbols.
-fn regions(facts: &ModuleFacts) -> Vec<RegionVerdict> {
-    let named = facts.regions.iter().filter(|region| is_outlined_by_name(&region.function));
-    let named: Vec<RegionVerdict> = named.cloned().collect();
-    if named.is_empty() { facts.regions.clone() } else { named }
 }

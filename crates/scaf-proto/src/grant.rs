@@ -1,6 +1,6 @@
 //! The grant page: what the daemon allows a program. Written by the daemon, mapped read-only by the client. A
-//! region's entry reads the grant, one 64-bit word ([`Word`]), and the [`Order`] beside it; a table names
-//! regions with independent threads. A forked child takes its own affinity from the masks ([`Masks::own`]).
+//! region's entry reads the grant, one 64-bit word ([`Word`]), and the [`Order`] beside it. A forked
+//! child takes its own affinity from the masks ([`Masks::own`]).
 
 use crate::experiment::Order;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -18,7 +18,6 @@ impl Word {
     const RESIZE: u64 = 1 << 17;
     const FOLDED: u64 = 1 << 18;
     const SPINS: u64 = 1 << 19;
-    const KEEPS_THREADS: u64 = 1 << 20;
     const LENT: u64 = 1 << 21;
 
     /// A grant of `dop` contexts (1 to 65,535; 0 is taken for 1).
@@ -48,11 +47,6 @@ impl Word {
     /// Says that threads spin on memory of their own: a team larger than the grant waits for itself.
     pub fn with_spins(self, spins: bool) -> Word {
         self.with(Self::SPINS, spins)
-    }
-
-    /// Says that threads have variables of their own, so that none must end between two regions.
-    pub fn with_keeps_threads(self, keeps: bool) -> Word {
-        self.with(Self::KEEPS_THREADS, keeps)
     }
 
     /// Says that contexts are lent during a serial phase: the program is to tell when it enters a region.
@@ -93,12 +87,6 @@ impl Word {
     #[inline(always)]
     pub fn spins(self) -> bool {
         self.0 & Self::SPINS != 0
-    }
-
-    /// Whether threads of the program have variables of their own.
-    #[inline(always)]
-    pub fn keeps_threads(self) -> bool {
-        self.0 & Self::KEEPS_THREADS != 0
     }
 
     /// Whether the daemon wants to be told when a region is entered.
@@ -142,16 +130,12 @@ pub struct GrantPage {
     seq: AtomicU64,
     granted: [AtomicU64; MASK_WORDS],
     own: [AtomicU64; MASK_WORDS],
-    /// Addresses of outlined functions, each in one of the [`PROBES`] places from its own on; 0 is none.
-    independent: [AtomicU64; PLACES],
     /// Addresses of the branches by which loops spin on memory; 0 is none.
     spins: [AtomicU64; SPINS],
 }
 
 /// Most branches of loops that spin that a client is told of.
 pub const SPINS: usize = if cfg!(loom) { 2 } else { 64 };
-const PLACES: usize = if cfg!(loom) { 8 } else { 2048 }; // few keep the model small
-const PROBES: usize = 8;
 
 impl GrantPage {
     /// Daemon: stamps a zeroed page. Until then a client takes it for foreign.
@@ -199,26 +183,6 @@ impl GrantPage {
         Order::from_bits(self.experiment.load(Ordering::Relaxed))
     }
 
-    /// Daemon: lists the outlined functions of regions with independent threads. Some may find no place.
-    pub fn set_independent(&self, addresses: &[u64]) {
-        for place in &self.independent {
-            place.store(0, Ordering::Relaxed);
-        }
-        for address in addresses {
-            let mut places = places(*address).map(|at| &self.independent[at]);
-            if let Some(free) = places.find(|place| place.load(Ordering::Relaxed) == 0) {
-                free.store(*address, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// Client: whether the region's threads are independent: each may run when the one before has ended. Only
-    /// to be believed while all modules have been inspected ([`Word::inspected`]).
-    #[inline]
-    pub fn is_independent(&self, address: u64) -> bool {
-        address != 0 && places(address).any(|at| self.independent[at].load(Ordering::Relaxed) == address)
-    }
-
     /// Daemon: lists the branches by which loops spin on memory. What is too much is left out.
     pub fn set_spins(&self, addresses: &[u64]) {
         for (place, address) in self.spins.iter().zip(addresses.iter().chain(core::iter::repeat(&0))) {
@@ -236,12 +200,6 @@ impl GrantPage {
     pub fn masks(&self) -> Option<Masks> {
         seq::read(&self.seq, || Masks { granted: load(&self.granted), own: load(&self.own) })
     }
-}
-
-#[inline(always)]
-fn places(address: u64) -> impl Iterator<Item = usize> {
-    let first = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
-    (first..first + PROBES).map(|at| at % PLACES)
 }
 
 fn store(to: &[AtomicU64; MASK_WORDS], from: &Mask) {
@@ -274,7 +232,6 @@ impl Default for GrantPage {
             seq: AtomicU64::new(0),
             granted: core::array::from_fn(|_| AtomicU64::new(0)),
             own: core::array::from_fn(|_| AtomicU64::new(0)),
-            independent: core::array::from_fn(|_| AtomicU64::new(0)),
             spins: core::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
@@ -290,7 +247,6 @@ mod tests {
         assert!(!page.is_current());
         assert_eq!(page.word().dop(), None);
         assert_eq!((page.word().inspected(), page.word().resizable()), (0, false));
-        assert!(!page.is_independent(0) && !page.is_independent(0x4000));
     }
 
     #[test]
@@ -299,8 +255,6 @@ mod tests {
         assert!(
             !word.spins() && word.with_spins(true).spins() && word.with_spins(true).with_spins(false) == word
         );
-        assert!(!word.keeps_threads() && word.with_keeps_threads(true).keeps_threads());
-        assert_eq!(word.with_keeps_threads(true).with_keeps_threads(false), word);
         assert!(!word.lent() && word.with_lent(true).lent());
         assert_eq!(word.with_lent(true).with_lent(false), word);
         assert!(!word.resizable() && word.with_resizable(true).resizable());
@@ -330,19 +284,6 @@ mod tests {
         page.publish(Word::managed(2).with_epoch(0xfeed_f00d), &masks);
         // SAFETY: nobody else has the page.
         assert_eq!(unsafe { *page.bell() }, 0xfeed_f00d);
-    }
-
-    #[test]
-    fn independent_regions_are_found_until_the_next_list() {
-        let page: GrantPage = zeroed();
-        let some: Vec<u64> = (1..=1000).map(|i| 0x7f00_0000_0000 + i * 0x50).collect();
-        page.set_independent(&some);
-        assert!(some.iter().all(|address| page.is_independent(*address)));
-        assert!(!page.is_independent(0x7f00_0000_0000));
-        let many: Vec<u64> = (1..=8000).map(|i| 0x5000_0000 + i * 16).collect();
-        page.set_independent(&many);
-        assert!(some.iter().all(|address| !page.is_independent(*address)));
-        assert!(many.iter().filter(|address| page.is_independent(**address)).count() > PLACES / 2);
     }
 
     #[test]

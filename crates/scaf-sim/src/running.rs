@@ -175,8 +175,7 @@ impl<'a> Running<'a> {
             budget: Some(dop),
             kept: false,
             resizable: matches!(region.mechanism, Permits::Auto | Permits::Resize),
-            gathers: false,
-            independent: region.mechanism == Permits::Virtualise,
+            gathers: region.mechanism == Permits::Gather,
             length,
             only_master: true,
             lent: false,
@@ -224,7 +223,7 @@ impl<'a> Running<'a> {
         let Some(region) = self.region() else { return (busy, 0.0) };
         let width = self.width();
         let mut speed = region.speedup.at(width) * busy;
-        if self.team > width && !matches!(self.mechanism, Mechanism::Park | Mechanism::Virtualise) {
+        if self.team > width && !matches!(self.mechanism, Mechanism::Park | Mechanism::Gather) {
             // Threads that take turns on one context end last: 5 on 4 take as long as 8.
             let turns = f64::from(self.team) / f64::from(width);
             speed *= (1.0 - mechanisms.fold_loss) * turns / turns.ceil();
@@ -363,7 +362,7 @@ impl<'a> Running<'a> {
             self.take_up(contexts);
         } else if contexts != wanted {
             let ms = match self.mechanism {
-                Mechanism::Park | Mechanism::Virtualise if self.region().is_some() => mechanisms.chunk_ms,
+                Mechanism::Park | Mechanism::Gather if self.region().is_some() => mechanisms.chunk_ms,
                 _ if contexts < self.contexts => mechanisms.fold_ms,
                 _ => mechanisms.unfold_ms,
             };

@@ -68,7 +68,7 @@ pub struct Mechanisms {
     pub unfold_ms: f64,
     /// Share of the speed that a folded team loses: 1.05 of one thread's time at a barrier each 50 us.
     pub fold_loss: f64,
-    /// From a grant to the next chunk or virtual thread, if parked or virtualised, in milliseconds.
+    /// From a grant to the next chunk or wait, if parked or gathered, in milliseconds.
     pub chunk_ms: f64,
     /// Loss by cold caches for a program moved to other contexts altogether, in milliseconds; else a part.
     pub cold_ms: f64,
@@ -219,8 +219,8 @@ pub enum Permits {
     Fold,
     /// Threads sleep from the next chunk on.
     Park,
-    /// Fewer threads do the parts of all virtual ones.
-    Virtualise,
+    /// Fewer threads run the members of all.
+    Gather,
 }
 
 fn one() -> u32 {

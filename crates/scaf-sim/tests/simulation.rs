@@ -189,7 +189,7 @@ fn any_region() -> impl Strategy<Value = RegionSpec> {
         Just(Permits::Resize),
         Just(Permits::Fold),
         Just(Permits::Park),
-        Just(Permits::Virtualise)
+        Just(Permits::Gather)
     ];
     (0.01f64..0.5, 1u32..20, shape(), 0.0f64..2.0, 0.0f64..1.0, 1u32..20, mechanism).prop_map(
         |(seconds, times, speedup, bandwidth, waits, marks, mechanism)| RegionSpec {

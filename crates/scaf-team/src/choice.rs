@@ -8,8 +8,7 @@
 //! 3. *Gather*: others whose members can be changed to and from in user mode, in place of either fold. A team
 //!    whose members could not be shared out anew among more carriers begins on threads of its own, and is
 //!    gathered at a barrier: that isn't chosen here.
-//! 4. *Virtualise*: short regions whose threads are independent, in programs that aren't gathered.
-//! 5. *Fold*: all others, whose size the program fixes, or whose code depends on it or isn't inspected.
+//! 4. *Fold*: all others, whose size the program fixes, or whose code depends on it or isn't inspected.
 
 /// How a region follows the grant. Client, daemon, simulator and command line have it from here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -19,8 +18,6 @@ pub enum Mechanism {
     Unmanaged = 1,
     /// The next team has as many threads as granted.
     Resize = 2,
-    /// To the program the team keeps its size; fewer threads do its parts one after the other.
-    Virtualise = 3,
     /// Its team keeps its size, its CPU affinity is narrower.
     Fold = 4,
     /// As fold, and the threads of a dynamic loop that are too many sleep between chunks.
@@ -34,10 +31,9 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// All of them, with their names.
-    pub const NAMES: [(Mechanism, &str); 7] = [
+    pub const NAMES: [(Mechanism, &str); 6] = [
         (Mechanism::Unmanaged, "unmanaged"),
         (Mechanism::Resize, "resize"),
-        (Mechanism::Virtualise, "virtualise"),
         (Mechanism::Fold, "fold"),
         (Mechanism::Park, "park"),
         (Mechanism::Gang, "gang"),
@@ -57,9 +53,6 @@ impl Mechanism {
     /// For people: why it isn't resizing; empty where whoever shows it has a better reason.
     pub fn reason(self) -> &'static str {
         match self {
-            Mechanism::Virtualise => {
-                "regions whose threads are independent keep their team size and run on fewer threads"
-            }
             Mechanism::Gather => {
                 "teams keep their size, and their threads change in user mode where they wait"
             }
@@ -97,8 +90,6 @@ pub struct Facts {
     pub kept: bool,
     /// The region's code was found not to depend on its team's size.
     pub resizable: bool,
-    /// Each of its threads can run when the one before has ended, and full teams did so before.
-    pub independent: bool,
     /// Its team can be gathered from its beginning.
     pub gathers: bool,
     /// How long it takes.
@@ -120,7 +111,7 @@ pub struct Choice {
     pub pass: u32,
     /// Threads that the team will have.
     pub team: u32,
-    /// Threads that the program finds in it if these are more (*virtual* threads), else 0.
+    /// Members that the program finds in it if these are more, else 0.
     pub ids: u32,
     /// The program fixed the size itself.
     pub promised: bool,
@@ -170,8 +161,6 @@ pub fn choose(facts: &Facts) -> Choice {
         whole
     } else if resizable {
         Choice { mechanism: Mechanism::Resize, pass: team, team, shrunk: team == 1, ..whole }
-    } else if facts.independent && facts.length == Length::Short {
-        Choice { mechanism: Mechanism::Virtualise, pass: team, team, ids: size, ..whole }
     } else {
         whole
     }
@@ -194,7 +183,6 @@ mod tests {
         budget: Some(3),
         kept: false,
         resizable: true,
-        independent: false,
         gathers: false,
         length: Length::Short,
         only_master: true,
@@ -207,7 +195,7 @@ mod tests {
         let whole =
             Choice { mechanism: Mechanism::Fold, pass: 0, team: 8, ids: 0, promised: false, shrunk: false };
         let resize = Choice { mechanism: Mechanism::Resize, ..whole };
-        let virtual_ = Choice { mechanism: Mechanism::Virtualise, pass: 3, team: 3, ids: 8, ..whole };
+        let gathered = Choice { mechanism: Mechanism::Gather, pass: 3, team: 3, ids: 8, ..whole };
         let table = [
             ("short", SHORT, Choice { pass: 3, team: 3, ..resize }),
             (
@@ -258,35 +246,25 @@ mod tests {
                 Facts { requested: 4, ..SHORT },
                 Choice { pass: 4, team: 4, promised: true, ..whole },
             ),
-            ("size-dependent, independent", Facts { resizable: false, independent: true, ..SHORT }, virtual_),
+            ("size-dependent, gathers", Facts { resizable: false, gathers: true, ..SHORT }, gathered),
             (
-                "omp_set_num_threads, independent",
-                Facts { kept: true, independent: true, ..SHORT },
-                Choice { promised: true, ..virtual_ },
+                "omp_set_num_threads, gathers",
+                Facts { kept: true, gathers: true, ..SHORT },
+                Choice { promised: true, ..gathered },
             ),
             (
-                "num_threads(4), independent, one context",
-                Facts { requested: 4, independent: true, budget: Some(1), ..SHORT },
-                Choice { pass: 1, team: 1, ids: 4, promised: true, ..virtual_ },
+                "num_threads(4), gathers, one context",
+                Facts { requested: 4, gathers: true, budget: Some(1), ..SHORT },
+                Choice { pass: 1, team: 1, ids: 4, promised: true, ..gathered },
             ),
             (
-                "num_threads(4), independent, enough contexts",
-                Facts { requested: 4, independent: true, budget: Some(4), ..SHORT },
+                "num_threads(4), gathers, enough contexts",
+                Facts { requested: 4, gathers: true, budget: Some(4), ..SHORT },
                 Choice { pass: 4, team: 4, promised: true, ..whole },
             ),
             (
-                "num_threads(4), independent, long",
-                Facts { requested: 4, independent: true, length: Length::Long, ..SHORT },
-                Choice { pass: 4, team: 4, promised: true, ..whole },
-            ),
-            (
-                "size-dependent, gathers",
-                Facts { resizable: false, gathers: true, ..SHORT },
-                Choice { mechanism: Mechanism::Gather, pass: 3, team: 3, ids: 8, ..whole },
-            ),
-            (
-                "independent and resizable",
-                Facts { independent: true, ..SHORT },
+                "gathers and resizable",
+                Facts { gathers: true, ..SHORT },
                 Choice { pass: 3, team: 3, ..resize },
             ),
             ("if(false)", Facts { requested: 1, ..SHORT }, Choice { pass: 1, team: 1, ..resize }),
@@ -312,14 +290,13 @@ mod tests {
             budget in proptest::option::of(0u32..12),
             kept in any::<bool>(),
             resizable in any::<bool>(),
-            independent in any::<bool>(),
             gathers in any::<bool>(),
             length in prop_oneof![Just(Length::Unknown), Just(Length::Short), Just(Length::Long)],
             only_master in any::<bool>(),
             lent in any::<bool>(),
             spins in any::<bool>(),
         ) -> Facts {
-            Facts { requested, natural, budget, kept, resizable, independent, gathers, length, only_master,
+            Facts { requested, natural, budget, kept, resizable, gathers, length, only_master,
                 lent, spins }
         }
     }
@@ -334,11 +311,10 @@ mod tests {
             let may_be_smaller =
                 facts.requested == 0 && !facts.kept && facts.resizable && facts.budget.is_some();
             prop_assert!(found == size || may_be_smaller);
-            let virtual_ = choice.mechanism == Mechanism::Virtualise;
             let gathered = choice.mechanism == Mechanism::Gather;
             prop_assert!(choice.ids == 0 || choice.team < choice.ids);
-            prop_assert_eq!(choice.ids > 0, virtual_ || gathered);
-            prop_assert!((!virtual_ || facts.independent) && (!gathered || facts.gathers));
+            prop_assert_eq!(choice.ids > 0, gathered);
+            prop_assert!(!gathered || facts.gathers);
             prop_assert_eq!(facts.budget.is_none(), choice.mechanism == Mechanism::Unmanaged);
             prop_assert!(choice.mechanism == Mechanism::Resize || choice.ids > 0 || choice.team == size);
             let whole = choice.ids == 0 && choice.team == size;

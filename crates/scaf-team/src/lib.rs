@@ -7,7 +7,7 @@
 //! - [`split`]: one grant for all runtimes of a process; [`permits`]: a share for several pools of threads;
 //! - [`pulse`]: whether a process computes in parallel outside of regions; [`telling`]: when changes are
 //!   told;
-//! - [`post`]: where a master shows its region to a helper; [`sandbox`]: what a serial experiment may do;
+//! - [`sandbox`]: what a serial experiment may do;
 //! - [`gather`]: a team's members, and the fewer carriers that run them.
 #![cfg_attr(not(any(test, loom)), no_std)]
 #![forbid(unsafe_code)]
@@ -18,7 +18,6 @@ pub mod deal;
 pub mod gate;
 pub mod gather;
 pub mod permits;
-pub mod post;
 pub mod pulse;
 pub mod sandbox;
 pub mod split;

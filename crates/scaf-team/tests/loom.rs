@@ -10,7 +10,6 @@ use scaf_team::barrier::{Barrier, Passed};
 use scaf_team::gate::Gate;
 use scaf_team::gather::crew::{Crew, Until};
 use scaf_team::gather::shares::{Came, Hand, Loop, Shares};
-use scaf_team::post::Post;
 
 /// A futex that never gives up: a wake-up that is missed is a deadlock, which loom reports.
 struct Futex {
@@ -45,30 +44,6 @@ fn once() -> impl FnMut() -> bool {
         thread::yield_now();
         std::mem::replace(&mut first, false)
     }
-}
-
-#[test]
-fn a_region_does_not_end_while_it_is_looked_at() {
-    loom::model(|| {
-        // What lies at the region's address: 1 while it is there.
-        let shared = Arc::new((Post::new(), AtomicU32::new(0)));
-        let looker = {
-            let shared = shared.clone();
-            thread::spawn(move || {
-                shared.0.look(|region| {
-                    assert_eq!(region, 64);
-                    assert_eq!(shared.1.load(Ordering::Relaxed), 1);
-                    thread::yield_now();
-                    assert_eq!(shared.1.load(Ordering::Relaxed), 1);
-                });
-            })
-        };
-        shared.1.store(1, Ordering::Relaxed);
-        shared.0.put(64);
-        shared.0.take_back(64, thread::yield_now);
-        shared.1.store(2, Ordering::Relaxed);
-        looker.join().unwrap();
-    });
 }
 
 #[test]

@@ -255,21 +255,7 @@ fn render_program(program: &Program) -> String {
         let _ = writeln!(text, "  Its teams are not gathered: it calls {name}.");
     }
     let _ = writeln!(text, "  {}", program.advice);
-    if !program.facts.regions.is_empty() && program.obstacle.is_none() {
-        text.push_str(&render_regions(&program.facts));
-    }
     text
-}
-
-fn render_regions(facts: &ProgramFacts) -> String {
-    let mut table = output::plain_table(&["  REGION", "SIZE FREE", "SIZE FIXED", "WHY"]);
-    for region in &facts.regions {
-        let fixed = if region.tie.is_none() { "virtualise" } else { "fold" };
-        let free = if facts.resizable == Resizable::Yes { "resize" } else { fixed };
-        let why = region.tie.as_deref().unwrap_or("its threads are independent");
-        table.add_row([&format!("  {}", region.function), free, fixed, why]);
-    }
-    format!("\n{}\n", output::trimmed(&table))
 }
 
 fn count(number: usize, what: &str) -> String {

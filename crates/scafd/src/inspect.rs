@@ -61,10 +61,6 @@ pub struct Verdict {
     pub spins: Option<String>,
     /// Addresses in the process of the branches that lead back in such loops.
     pub spin_branches: Vec<u64>,
-    /// Whether threads of its regions have variables of their own, which last from one region to the next.
-    pub thread_local: bool,
-    /// Outlined functions of regions with independent threads: their addresses in the process.
-    pub independent: Vec<u64>,
     /// Which program it is, if that can be told.
     pub origin: Option<Origin>,
 }
@@ -80,15 +76,7 @@ pub struct Answer {
 
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
-        Verdict {
-            resizable: false,
-            why: why.into(),
-            spins: None,
-            spin_branches: Vec::new(),
-            thread_local: true,
-            independent: Vec::new(),
-            origin: None,
-        }
+        Verdict { resizable: false, why: why.into(), spins: None, spin_branches: Vec::new(), origin: None }
     }
 }
 
@@ -107,19 +95,9 @@ fn verdict(pid: u32, memory: &mut ModuleCache) -> Verdict {
                 scaf_inspect::Resizable::Yes => (true, String::new()),
                 scaf_inspect::Resizable::No { why } => (false, why),
             };
-            let mut independent = facts.independent;
-            independent.truncate(MOST_REGIONS);
             let mut spin_branches = facts.spin_branches;
             spin_branches.truncate(MOST_REGIONS);
-            Verdict {
-                resizable,
-                why,
-                spins: facts.spins,
-                spin_branches,
-                thread_local: facts.thread_local,
-                independent,
-                origin: facts.origin,
-            }
+            Verdict { resizable, why, spins: facts.spins, spin_branches, origin: facts.origin }
         }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
     }
@@ -236,7 +214,6 @@ impl Inspector {
             self.dying.kill(helper.job.uid, helper.child, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
-                    verdict.independent.truncate(MOST_REGIONS);
                     verdict.spin_branches.truncate(MOST_REGIONS);
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
                     verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());

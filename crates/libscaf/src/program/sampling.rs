@@ -39,12 +39,6 @@ const LENGTH: u64 = 3 << 48;
 const NOT_LONG: u64 = 1 << 48;
 const LONG: u64 = 2 << 48;
 const WAS_LONG: u64 = 3 << 48;
-/// Two bits: how many measured runs had all their threads, up to [`ENOUGH`]; or [`NEVER`].
-const WHOLE: u64 = 3 << 50;
-const ONE_WHOLE: u64 = 1 << 50;
-const ENOUGH: u64 = 2 << 50;
-/// The region's threads turned out to need each other.
-const NEVER: u64 = 3 << 50;
 /// Eight bits: the region's latest row on the report page.
 const ROW: u64 = 0xff << ROW_SHIFT;
 const ROW_SHIFT: u32 = 52;
@@ -114,7 +108,7 @@ impl Note {
     #[inline(always)]
     pub fn learn_length(note: &AtomicU64, wall: u64) {
         let before = note.load(Ordering::Relaxed);
-        let now = before & (WHOLE | ROW | MARKED | STUCK) | length(before, wall);
+        let now = before & (ROW | MARKED | STUCK) | length(before, wall);
         if before != now {
             note.store(now, Ordering::Relaxed);
         }
@@ -148,25 +142,6 @@ impl Note {
         if at != row && at < ROWS {
             code.note.store(before & !ROW | (at as u64) << ROW_SHIFT & ROW, Ordering::Relaxed);
         }
-    }
-
-    /// Whether enough runs had all their threads for the region to be tried with fewer.
-    #[inline(always)]
-    pub fn has_run_whole(&self) -> bool {
-        self.0 & WHOLE == ENOUGH
-    }
-
-    #[inline(always)]
-    pub fn learn_whole(code: Code) {
-        let note = code.note.load(Ordering::Relaxed);
-        if note & WHOLE < ENOUGH {
-            code.note.store(note.wrapping_add(ONE_WHOLE), Ordering::Relaxed);
-        }
-    }
-
-    #[cold]
-    pub fn never_virtual(code: Code) {
-        code.note.fetch_or(NEVER, Ordering::Relaxed);
     }
 
     /// Whether the region's team isn't to be gathered any more.

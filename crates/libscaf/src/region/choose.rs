@@ -1,18 +1,17 @@
 //! The facts by which a region's mechanism and team size are chosen ([`scaf_team::choice`]).
 
 use super::kind::Region;
-use super::mechanisms::{experiment, gather, resize, virtualise};
+use super::mechanisms::{experiment, gather, resize};
 use super::thread::Thread;
 use crate::link::{pages, state};
 use crate::program::masters::{ask_natural, in_teams, natural, one_master};
 use crate::program::promise;
-use crate::program::sampling::Note;
 use scaf_proto::report::fact;
 use scaf_team::choice::{self, Choice, Facts, Length, Mechanism};
 
 /// Chooses for a region that isn't nested, as for one of that length.
 #[inline(always)]
-pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Length) -> Choice {
+pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choice {
     let &Region { code, requested, kind, .. } = region;
     let word = pages::grant().word();
     let inspected = resize::is_inspected(code, word);
@@ -25,7 +24,6 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Le
         budget: word.dop().map(|dop| dop.saturating_sub(in_teams()).saturating_sub(experiment::contexts())),
         kept: promise::is_kept(),
         resizable: inspected && word.resizable() && !kind.is_sections(),
-        independent: false,
         gathers: false,
         length,
         lent: word.lent() && requested != 1 && state::ask_back(word.epoch()),
@@ -36,32 +34,21 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, note: &Note, length: Le
     if let Some(budget) = facts.budget
         && choice.team > budget.max(1)
     {
-        // SAFETY: this thread's own state.
-        unsafe {
-            let foldable = choice.mechanism == Mechanism::Fold && !facts.spins;
-            let readiness = if foldable {
+        let readiness = match choice.mechanism {
+            // SAFETY: this thread's own state.
+            Mechanism::Fold if !facts.spins => unsafe {
                 gather::readiness(this, region, length, choice.team)
-            } else {
-                gather::Readiness::No
-            };
-            match readiness {
-                gather::Readiness::Unnoted => (*this).notes = 1,
-                gather::Readiness::Ready => {
-                    facts.gathers = true;
-                    choice = choice::choose(&facts);
-                }
-                // Only then: virtual threads wake the runtime's, whose storage members have.
-                gather::Readiness::No => {
-                    let candidate = inspected && note.has_run_whole() && virtualise::is_independent(region);
-                    if candidate && virtualise::may_shrink(this, budget) {
-                        facts.independent = true;
-                        choice = choice::choose(&facts);
-                    }
-                    if choice.ids == 0 && !candidate {
-                        (*this).streak = 0;
-                    }
-                }
+            },
+            _ => gather::Readiness::No,
+        };
+        match readiness {
+            // SAFETY: as above.
+            gather::Readiness::Unnoted => unsafe { (*this).notes = 1 },
+            gather::Readiness::Ready => {
+                facts.gathers = true;
+                choice = choice::choose(&facts);
             }
+            gather::Readiness::No => {}
         }
     }
     if requested > 1 {

@@ -8,7 +8,7 @@ use super::choose::choose;
 use super::entered::Entered;
 use super::frame::Frame;
 use super::kind::{Kind, Pass, Region};
-use super::mechanisms::{experiment, fold, gather, resize, virtualise};
+use super::mechanisms::{experiment, fold, gather, resize};
 use super::thread::{Thread, thread};
 use crate::link::{pages, state};
 use crate::program::masters::{natural, one_master, slot_of};
@@ -84,7 +84,7 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
         let note = Note::of(code);
         let mut first = None;
         if note.is_short_alone() && one_master() {
-            let choice = choose(this, region, &note, note.length());
+            let choice = choose(this, region, note.length());
             if choice.is_alone() && sampling::is_left_out(master) {
                 return unmeasured(this, region, choice, pass);
             }
@@ -95,7 +95,7 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
         state::tend(at, code.runtime);
         let slot = slot_of(master);
         let grant = pages::grant().word();
-        let mut choice = first.unwrap_or_else(|| choose(this, region, &note, note.length()));
+        let mut choice = first.unwrap_or_else(|| choose(this, region, note.length()));
         if experiment::concerns(region.work.body) {
             let plain = !region.kind.is_sections() && one_master() && slot.is_some();
             let candidate = experiment::Candidate {
@@ -105,7 +105,7 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
                 natural: natural(),
                 plain,
             };
-            let again = |length: Option<Length>| choose(this, region, &note, length.unwrap_or(note.length()));
+            let again = |length: Option<Length>| choose(this, region, length.unwrap_or(note.length()));
             let alone = || drop(unmeasured(this, region, Choice::EXPERIMENT, &pass));
             choice = experiment::attend(&candidate, again, alone).unwrap_or(choice);
             at = ticks();
@@ -156,8 +156,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         let hostless = crowd.is_hostless();
         let lent = gather::storage::void(this);
         let notes = core::mem::take(&mut (*this).notes) != 0 && one_master();
-        if choice.ids == 0
-            && !notes
+        if !notes
             && !lent
             && !hostless
             && let Some(share) = Note::of(code).team(master())
@@ -178,9 +177,6 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             frame.mark_at_once();
         }
         frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
-        if choice.ids != 0 {
-            return virtualise::run(this, region, entered, frame, pass);
-        }
         frame.takes_over = fold::takes_over(code.runtime);
         frame.gathers = gather::midway::may(region, choice.team);
         if region.kind == Kind::Reductions {
@@ -210,9 +206,6 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             let plain = (*frame).is_plain();
             let wall = left.wrapping_sub(at);
             Note::learn_team(code, wall, useful, u64::from(threads), plain);
-            if plain && threads == choice.team && choice.pass == region.requested {
-                Note::learn_whole(code);
-            }
             // Otherwise the marks of its barriers were reported.
             if (*frame).is_told() {
                 Note::learn_marked(code);
@@ -309,7 +302,7 @@ pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
         let slot = slot_of(master());
         let grant = pages::grant().word();
         let note = Note::of(region.code);
-        let choice = choose(this, region, &note, note.length());
+        let choice = choose(this, region, note.length());
         match slot {
             Some(_) => Entered::new(this, region, choice, slot, (at, grant)),
             // Without a slot it isn't measured.

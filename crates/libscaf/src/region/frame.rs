@@ -1,7 +1,6 @@
 //! A parallel region while it runs: what its threads share.
 
 use super::kind::Work;
-use super::parts::Parts;
 use crate::link::grant::dop_of;
 use crate::link::pages;
 use crate::program::masters::one_master;
@@ -43,14 +42,11 @@ pub struct Frame {
     pub barrier: Barrier,
     /// Where threads of dynamic loops are parked.
     pub gate: Gate,
-    pub parts: Parts,
     pub entered: u64,
     /// Its master; null if the region is nested, or opened by one call and ended by another.
     pub master: *const Master,
     /// Used by the master only.
     marks: Cell<Marks>,
-    /// Loops that the runtime has begun with the region.
-    pub loops: u32,
 }
 
 /// One thread, in [`Frame::inside`].
@@ -95,7 +91,6 @@ impl Frame {
             team: AtomicU32::new(0),
             barrier: Barrier::new(),
             gate: Gate::new(),
-            parts: Parts::of(0),
             entered: 0,
             master: null(),
             marks: Cell::new(Marks {
@@ -105,7 +100,6 @@ impl Frame {
                 row: 0,
                 told: false,
             }),
-            loops: 0,
         }
     }
 
@@ -117,10 +111,6 @@ impl Frame {
 
     pub fn body(&self) -> usize {
         self.work.body as usize
-    }
-
-    pub fn team_if_known(&self) -> u32 {
-        self.team.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
@@ -169,7 +159,7 @@ impl Frame {
     /// Whether tasks created in it are timed: all its threads come through [`Frame::visit`].
     #[inline(always)]
     pub fn times_tasks(&self) -> bool {
-        self.depth == 1 && !self.slot.is_null() && !self.master.is_null() && !self.parts.are_there()
+        self.depth == 1 && !self.slot.is_null() && !self.master.is_null()
     }
 
     /// A task is created. Barriers are the runtime's from now on: it runs tasks there.

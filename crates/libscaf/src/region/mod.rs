@@ -6,7 +6,6 @@ pub mod entered;
 pub mod frame;
 pub mod kind;
 pub mod mechanisms;
-pub mod parts;
 pub mod place;
 pub mod tasks;
 pub mod thread;

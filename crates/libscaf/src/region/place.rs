@@ -59,12 +59,6 @@ pub unsafe fn asked(this: *mut Thread, caller: usize) -> Option<&'static Runtime
 }
 
 #[inline(always)]
-pub unsafe fn virtualised_around<'a>(this: *mut Thread) -> Option<&'a Frame> {
-    // SAFETY: this thread's own state; a frame lives as long as its region.
-    unsafe { (*this).frame.as_ref().filter(|frame| frame.parts.are_there()) }
-}
-
-#[inline(always)]
 pub unsafe fn index(this: *mut Thread, runtime: &Runtime) -> u32 {
     // SAFETY: this thread's own state; omp_get_thread_num takes nothing.
     unsafe {

@@ -29,12 +29,6 @@ pub struct Thread {
     pub index: u32,
     /// Loops of the region whose end it has reached.
     pub loops: u32,
-    /// Loops of a virtualised region that this thread has entered within the runtime, each once.
-    pub entered: u32,
-    /// 1 while it is in one of them.
-    pub in_loop: u32,
-    /// As a master: regions in a row that could be virtualised.
-    pub streak: u32,
     /// Random state that says which locks are timed.
     pub chance: u32,
     /// How many locks a timed one stands for; 0 before the first.

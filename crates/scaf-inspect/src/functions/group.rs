@@ -20,13 +20,7 @@ pub(crate) enum Role {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trait {
     Tells(Role),
-    /// Neither waits for what another thread of the team has yet to do nor keeps visible state per thread.
-    /// Mutual exclusion is no such wait: the holder always comes out.
-    TiesNobody,
-    TiesNobodyInFortran,
     NeverReturns,
     /// Sets or copies memory; the length, its third argument, may be a loop's share.
     FillsMemory,
-    /// Exists for other widths as well: `sinf`, `sinl` and the vector form `_ZGVbN2v_sin`.
-    OfAnyWidth,
 }

@@ -51,18 +51,6 @@ pub(crate) fn never_returns(name: &str) -> bool {
     is(name, Trait::NeverReturns)
 }
 
-/// Whether calls leave threads independent of each other; see [`Trait::TiesNobody`].
-pub(crate) fn ties_nobody(name: &str) -> bool {
-    let fortran = name.strip_suffix('_').unwrap_or(name);
-    let vector = name.strip_prefix("_ZGV").and_then(|rest| rest.split_once('_')).map(|(_, name)| name);
-    let wide = |name: &str| is(name, Trait::OfAnyWidth);
-    is(name, Trait::TiesNobody)
-        || is(fortran, Trait::TiesNobodyInFortran)
-        || matches!(role(fortran), Role::TeamSize | Role::ThreadNumber)
-        || name.strip_suffix(['f', 'l']).is_some_and(wide)
-        || vector.is_some_and(|name| wide(name) || name.strip_suffix('f').is_some_and(wide))
-}
-
 /// gcc calls outlined functions `f._omp_fn.0`, clang `.omp_outlined.` or `f.omp_outlined`.
 pub(crate) fn is_outlined_by_name(name: &str) -> bool {
     name.contains("._omp_fn.") || name.contains("omp_outlined")
@@ -72,17 +60,6 @@ pub(crate) fn is_outlined_by_name(name: &str) -> bool {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-
-    const FREE: &str = "\
-        omp_get_thread_num omp_get_num_threads_ GOMP_loop_ull_nonmonotonic_guided_next \
-        GOMP_loop_dynamic_start GOMP_loop_end_nowait GOMP_critical_name_start __kmpc_for_static_init_8u \
-        __kmpc_for_static_fini __kmpc_critical expf exp _ZGVdN4v_sin memcpy __stack_chk_fail";
-    const TIED: &str = "\
-        GOMP_barrier GOMP_single_start GOMP_loop_end GOMP_loop_static_start GOMP_task \
-        GOMP_loop_runtime_next GOMP_loop_ordered_dynamic_next GOMP_parallel GOMP_sections_start \
-        __kmpc_barrier __kmpc_reduce_nowait __kmpc_dispatch_next_4 __kmpc_dist_for_static_init_4 \
-        __kmpc_single __kmpc_omp_task pthread_barrier_wait sem_wait sched_yield usleep syscall \
-        __tls_get_addr printf omp_get_level rand longjmp pthread_exit omp_get_team_size_";
 
     #[test]
     fn tables_are_sorted_and_name_each_function_once() {
@@ -96,16 +73,6 @@ mod tests {
                     assert_eq!(name.contains('/'), arguments(bare(name)) < UNKNOWN, "{name}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn only_what_waits_for_nobody_leaves_threads_independent() {
-        for name in FREE.split(' ') {
-            assert!(ties_nobody(name), "{name}");
-        }
-        for name in TIED.split(' ') {
-            assert!(!ties_nobody(name), "{name}");
         }
     }
 

@@ -1,21 +1,21 @@
 //! OpenMP's own functions (`omp_*`) that the analysis knows.
 
-use super::group::Trait::{Tells, TiesNobody, TiesNobodyInFortran};
+use super::group::Trait::Tells;
 use super::group::{Group, Role};
 
 pub(crate) const LOOKED_UP: [&str; 2] = ["omp_get_num_threads", "omp_get_thread_num"];
 
 #[rustfmt::skip]
 pub(super) static OMP: &[Group] = &[
-    Group { why: "returns the team size", is: &[Tells(Role::TeamSize), TiesNobody],
+    Group { why: "returns the team size", is: &[Tells(Role::TeamSize)],
         names: &["omp_get_num_threads/0"] },
-    Group { why: "returns the thread number", is: &[Tells(Role::ThreadNumber), TiesNobody],
+    Group { why: "returns the thread number", is: &[Tells(Role::ThreadNumber)],
         names: &["omp_get_thread_num/0"] },
-    Group { why: "a region with a team of one is not active",
-        is: &[Tells(Role::Inquiry), TiesNobody, TiesNobodyInFortran], names: &["omp_in_parallel/0"] },
+    Group { why: "a region with a team of one is not active", is: &[Tells(Role::Inquiry)],
+        names: &["omp_in_parallel/0"] },
     Group { why: "counts the levels with more than one thread", is: &[Tells(Role::Inquiry)],
         names: &["omp_get_active_level"] },
-    Group { why: "asks about an outer team", is: &[Tells(Role::Inquiry), TiesNobody],
+    Group { why: "asks about an outer team", is: &[Tells(Role::Inquiry)],
         names: &["omp_get_ancestor_thread_num", "omp_get_team_size"] },
     Group { why: "nothing but its arguments is known", is: &[],
         names: &["omp_get_dynamic/0", "omp_get_level/0", "omp_get_max_threads/0", "omp_get_num_procs/0",

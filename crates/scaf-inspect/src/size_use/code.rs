@@ -59,11 +59,6 @@ impl<'e> Code<'e> {
         Some((start, self.starts.get(next).copied().unwrap_or(u64::MAX)))
     }
 
-    /// Whether `address` lies in the same section as the function that begins at `start`.
-    pub fn is_code_of(&self, start: u64, address: u64) -> bool {
-        self.elf.code_at(start).is_some_and(|code| address.wrapping_sub(start) < code.len() as u64)
-    }
-
     /// `name+0x1f`, or the bare address in a file without symbols.
     pub fn describe(&self, address: u64) -> String {
         let start = self.function_around(address).map_or(address, |(start, _)| start);
@@ -71,11 +66,6 @@ impl<'e> Code<'e> {
             Some(name) => format!("{name}+0x{:x}", address.wrapping_sub(start)),
             None => format!("the function at 0x{start:x}, offset 0x{:x},", address.wrapping_sub(start)),
         }
-    }
-
-    pub fn name(&self, function: u64) -> String {
-        let known = self.elf.functions.get(&function).cloned();
-        known.unwrap_or_else(|| format!("the function at 0x{function:x}"))
     }
 
     pub fn is_telling_slot(&self, address: u64) -> bool {

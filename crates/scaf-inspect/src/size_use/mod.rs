@@ -18,7 +18,6 @@ mod flow;
 mod frame;
 mod judge;
 mod llvm;
-mod region_verdict;
 mod spin;
 mod state;
 mod step;
@@ -27,8 +26,6 @@ mod walk;
 
 pub(crate) use code::Code;
 pub(crate) use judge::judge;
-pub use region_verdict::RegionVerdict;
-pub(crate) use region_verdict::regions;
 pub use spin::Spins;
 pub(crate) use spin::spins;
 pub use verdict::SizeUse;

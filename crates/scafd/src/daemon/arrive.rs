@@ -175,15 +175,9 @@ impl Daemon {
         program.grant.renew();
         if self.parts.verbose {
             let code = &program.code.teams;
-            info!(
-                "program {} (process {}): {code:?}, {} independent regions",
-                job.id.0,
-                job.pid,
-                verdict.independent.len()
-            );
+            info!("program {} (process {}): {code:?}", job.id.0, job.pid);
         }
         if let Some(pages) = self.parts.talk.pages(job.id.0) {
-            pages.set_independent(&verdict.independent);
             pages.set_spins(&verdict.spin_branches);
         }
         self.publish(job.id);

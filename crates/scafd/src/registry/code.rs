@@ -18,8 +18,6 @@ pub enum Teams {
 pub struct Code {
     /// Whether its teams may be resized.
     pub teams: Teams,
-    /// Whether threads of its regions have variables of their own, as far as is known.
-    pub thread_local: bool,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
     /// Why it needs all its contexts at once whenever it runs, if it does.
@@ -35,7 +33,7 @@ pub struct Code {
 impl Code {
     /// Code that is yet to be inspected.
     pub fn pending(modules: u32, exact: bool, rigid: Option<String>) -> Code {
-        Code { teams: Teams::Pending, thread_local: true, spins: None, rigid, exact, inspected: 0, modules }
+        Code { teams: Teams::Pending, spins: None, rigid, exact, inspected: 0, modules }
     }
 
     /// Takes note of the number of modules met. True if there are more than were inspected, up to 255, which
@@ -50,7 +48,6 @@ impl Code {
     pub fn inspected(&mut self, verdict: &Verdict, modules: u8) {
         self.spins.clone_from(&verdict.spins);
         self.inspected = modules;
-        self.thread_local = verdict.thread_local;
         self.teams = match verdict.resizable {
             true if self.exact => {
                 Teams::Fixed("its results are to keep their bits (scaf run --exact)".into())

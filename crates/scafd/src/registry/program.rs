@@ -69,7 +69,6 @@ impl Program {
             .with_folded(self.grant.set.is_some())
             .with_spins(self.code.spins.is_some())
             .with_inspected(self.code.inspected)
-            .with_keeps_threads(self.code.thread_local)
             .with_lent(self.grant.lent)
             .with_resizable(self.code.teams == Teams::Resizable)
             .with_epoch(self.grant.epoch)

@@ -55,11 +55,6 @@ impl Pages {
         self.grant_page().set_spins(addresses);
     }
 
-    /// Says in which regions threads are independent; see [`GrantPage::set_independent`].
-    pub fn set_independent(&self, addresses: &[u64]) {
-        self.grant_page().set_independent(addresses);
-    }
-
     /// Copies the report page; `None` while the client hasn't stamped it.
     pub fn read(&self) -> Option<Page> {
         self.report_page().read()

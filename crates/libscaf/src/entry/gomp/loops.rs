@@ -3,14 +3,14 @@
 
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather::{self, work};
-use crate::region::mechanisms::{fold, park, virtualise};
-use crate::region::place::{place, virtualised_around};
+use crate::region::mechanisms::{fold, park};
+use crate::region::place::place;
 use crate::region::thread::{Thread, thread};
 use crate::sys::arch::ticks;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
 
-/// Starts of chunked loops: no chunk if the loop is exhausted to this thread, else the runtime's start.
+/// Starts of chunked loops.
 macro_rules! starts {
     ($($find:ident => $field:ident or $gathered:ident;)*) => {
         $(
@@ -20,9 +20,6 @@ macro_rules! starts {
                 unsafe {
                     if gather::around(this).is_some() {
                         return work::$gathered as *const () as usize;
-                    }
-                    if virtualised_around(this).is_some() && virtualise::passes_loop_by(this) {
-                        return no_chunk as *const () as usize;
                     }
                     match place(this, caller).and_then(|(runtime, _)| runtime.$field) {
                         Some(real) => real as *const () as usize,
@@ -62,7 +59,7 @@ macro_rules! chunks {
                     let Some((runtime, frame)) = place(this, caller) else { return false };
                     let Some(real) = runtime.$name else { return false };
                     let Some(frame) = frame.filter(|frame| frame.takes_over) else {
-                        return if virtualise::is_exhausted(this) { false } else { real(first, end) };
+                        return real(first, end);
                     };
                     park::before_chunk(this, frame, runtime, $may_sleep);
                     let more = real(first, end);
@@ -142,10 +139,6 @@ pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
         }
         let Some((runtime, frame)) = place(this, caller) else { return };
         leaves_loops(this, frame, 1);
-        if virtualise::is_exhausted(this) {
-            return;
-        }
-        (*this).in_loop = 0;
         if let Some(real) = runtime.loop_end_nowait {
             real();
         }

@@ -4,7 +4,7 @@ use crate::link::pages;
 use crate::program::promise::note;
 use crate::region::mechanisms::gather::chosen::Chosen;
 use crate::region::mechanisms::gather::{self, work};
-use crate::region::place::{asked, virtualised_around};
+use crate::region::place::asked;
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::lookup;
@@ -13,21 +13,18 @@ use core::ffi::c_int;
 use scaf_proto::grant::count;
 use scaf_proto::report::fact;
 
-/// Answers about the team: a virtual thread's own, else the runtime's.
+/// Answers about the team: a member's own, else the runtime's.
 macro_rules! answers {
     ($($name:ident($($argument:ident)?) => $real:ident or $symbol:literal or $missing:literal,
-        |$this:ident, $frame:ident| $answer:expr, gathered |$me:ident| $gathered:expr;)*) => {
+        |$me:ident| $answer:expr;)*) => {
         $(
             pub unsafe extern "C" fn $name($($argument: c_int,)? caller: usize) -> c_int {
-                let $this = thread();
+                let this = thread();
                 // SAFETY: this thread's own state; the program's own arguments.
                 unsafe {
-                    if let Some($me) = gather::around($this) {
-                        return $gathered;
-                    }
-                    match virtualised_around($this) {
-                        Some($frame) => $answer,
-                        None => asked($this, caller)
+                    match gather::around(this) {
+                        Some($me) => $answer,
+                        None => asked(this, caller)
                             .and_then(|runtime| runtime.$real)
                             .or_else(|| symbols::next($symbol))
                             .map_or($missing, |real| real($($argument)?)),
@@ -39,26 +36,15 @@ macro_rules! answers {
 }
 
 answers! {
-    get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |this, _frame| (*this).index as c_int,
-        gathered |me| work::number(me);
-    get_num_threads() => num_threads or c"omp_get_num_threads" or 1,
-        |_this, frame| frame.parts.count() as c_int, gathered |me| work::size(me);
-    in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_this, _frame| 1, gathered |_me| 1;
-    in_final() => in_final or c"omp_in_final" or 0, |_this, _frame| 0,
-        gathered |me| c_int::from(me.task.get().is_final);
-    get_level() => level or c"omp_get_level" or 0, |_this, _frame| 1, gathered |me| work::level(me);
-    get_active_level() => active_level or c"omp_get_active_level" or 0, |_this, _frame| 1, gathered |_me| 1;
-    get_team_size(level) => team_size or c"omp_get_team_size" or -1, |_this, frame| match level {
-        0 => 1,
-        1 => frame.parts.count() as c_int,
-        _ => -1,
-    }, gathered |me| work::size_at(me, level);
+    get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |me| work::number(me);
+    get_num_threads() => num_threads or c"omp_get_num_threads" or 1, |me| work::size(me);
+    in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_me| 1;
+    in_final() => in_final or c"omp_in_final" or 0, |me| c_int::from(me.task.get().is_final);
+    get_level() => level or c"omp_get_level" or 0, |me| work::level(me);
+    get_active_level() => active_level or c"omp_get_active_level" or 0, |_me| 1;
+    get_team_size(level) => team_size or c"omp_get_team_size" or -1, |me| work::size_at(me, level);
     get_ancestor_thread_num(level) => ancestor_thread_num or c"omp_get_ancestor_thread_num" or -1,
-        |this, _frame| match level {
-        0 => 0,
-        1 => (*this).index as c_int,
-        _ => -1,
-    }, gathered |me| work::number_at(me, level);
+        |me| work::number_at(me, level);
 }
 
 fn runtime_of(caller: usize) -> Option<&'static Runtime> {

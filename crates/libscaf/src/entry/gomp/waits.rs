@@ -1,6 +1,6 @@
 //! Barriers and cancellation.
 
-use crate::region::mechanisms::{fold, gather, virtualise};
+use crate::region::mechanisms::{fold, gather};
 use crate::region::place::place;
 use crate::region::thread::thread;
 use crate::sys::arch::ticks;
@@ -16,7 +16,6 @@ pub unsafe extern "C" fn barrier(caller: usize) {
         let Some((runtime, frame)) = place(this, caller) else { return };
         let Some(real) = runtime.barrier else { return };
         match frame {
-            Some(frame) if frame.parts.are_there() => virtualise::barrier(frame),
             Some(frame) => fold::meet(this, frame, runtime, || real()),
             None => real(),
         }

@@ -1,12 +1,10 @@
 //! Loops with a static schedule on LLVM's runtime, which tells each thread its share of the iterations by the
-//! thread's number. In a virtualised region a thread is told the shares of the parts that it does
-//! (`region/mechanisms/virtualise/shares.rs`), in a gathered one a member is told its own.
+//! thread's number. A member of a gathered team is told its own (`region/mechanisms/gather/dealt.rs`).
 
 use super::place::{nothing, place};
-use crate::region::frame::Frame;
-use crate::region::mechanisms::{gather, virtualise};
-use crate::region::place::{index, virtualised_around};
-use crate::region::thread::{Thread, thread};
+use crate::region::mechanisms::gather::{self, dealt};
+use crate::region::place::index;
+use crate::region::thread::thread;
 use crate::runtimes::entries::{Place, ShareOut};
 use crate::sys::symbols;
 use core::ffi::c_int;
@@ -28,15 +26,9 @@ fn deal(schedule: c_int, chunk: i64) -> Deal {
     }
 }
 
-/// The calling thread's region, if it is LLVM's and virtualised.
-unsafe fn virtualised<'a>(this: *mut Thread) -> Option<&'a Frame> {
-    // SAFETY: this thread's own state.
-    unsafe { virtualised_around(this).filter(|frame| frame.runtime().is_llvms()) }
-}
-
 macro_rules! shares {
     ($(
-        $symbol:literal: $find:ident, $tell:ident, $compare:ident, members $member:ident
+        $symbol:literal: $find:ident, $compare:ident, members $member:ident
             => $field:ident: $number:ty, $difference:ty;
     )*) => {
         $(
@@ -47,37 +39,16 @@ macro_rules! shares {
                     if gather::around(this).is_some() {
                         return $member as *const () as usize;
                     }
-                    if virtualised(this).is_some() {
-                        return $tell as *const () as usize;
-                    }
                     let (real, frame) = match place(this, caller) {
                         Some((runtime, frame)) => (runtime.$field, frame),
                         None => (None, None),
                     };
-                    if real.is_some() && frame.is_some() && virtualise::are_compared() {
+                    if real.is_some() && frame.is_some() && dealt::are_compared() {
                         return $compare as *const () as usize;
                     }
                     let real: Option<ShareOut<$number, $difference>> =
                         real.or_else(|| symbols::next($symbol));
                     real.map_or(nothing as *const () as usize, |real| real as usize)
-                }
-            }
-
-            unsafe extern "C" fn $tell(
-                _: Place, _: c_int, schedule: c_int, has_last: *mut c_int,
-                first: *mut $number, last: *mut $number,
-                stride: *mut $difference, step: $difference, chunk: $difference,
-            ) {
-                let this = thread();
-                // SAFETY: this thread's own state; the program's own variables.
-                unsafe {
-                    let Some(frame) = virtualised(this) else { return };
-                    let deal = deal(schedule, i64::from(chunk));
-                    let told = tell(deal, (*first, *last, step), (*this).index, frame.parts.count());
-                    (*first, *last, *stride) = (told.first, told.last, told.stride);
-                    if !has_last.is_null() {
-                        *has_last = c_int::from(told.has_last);
-                    }
                 }
             }
 
@@ -120,7 +91,7 @@ macro_rules! shares {
                         let part = index(this, runtime);
                         let told = |deal| tell(deal, all, part, team);
                         let (ours, other) = (told(Deal::Balanced), told(Deal::Blocks(1)));
-                        virtualise::saw((*first, *last) == (ours.first, ours.last), ours != other);
+                        dealt::saw((*first, *last) == (ours.first, ours.last), ours != other);
                     }
                 }
             }
@@ -129,18 +100,18 @@ macro_rules! shares {
 }
 
 shares! {
-    c"__kmpc_for_static_init_4": find_4, tell_4, compare_4, members member_4 => static_4: i32, i32;
-    c"__kmpc_for_static_init_4u": find_4u, tell_4u, compare_4u, members member_4u => static_4u: u32, i32;
-    c"__kmpc_for_static_init_8": find_8, tell_8, compare_8, members member_8 => static_8: i64, i64;
-    c"__kmpc_for_static_init_8u": find_8u, tell_8u, compare_8u, members member_8u => static_8u: u64, i64;
+    c"__kmpc_for_static_init_4": find_4, compare_4, members member_4 => static_4: i32, i32;
+    c"__kmpc_for_static_init_4u": find_4u, compare_4u, members member_4u => static_4u: u32, i32;
+    c"__kmpc_for_static_init_8": find_8, compare_8, members member_8 => static_8: i64, i64;
+    c"__kmpc_for_static_init_8u": find_8u, compare_8u, members member_8u => static_8u: u64, i64;
 }
 
-/// In a virtualised region the runtime wasn't told of the loop's beginning, so it isn't told of its end.
+/// For a member the runtime wasn't told of the loop's beginning, so it isn't told of its end.
 pub unsafe extern "C" fn find_fini(caller: usize) -> usize {
     let this = thread();
     // SAFETY: this thread's own state.
     unsafe {
-        if gather::around(this).is_some() || virtualised(this).is_some() {
+        if gather::around(this).is_some() {
             return nothing as *const () as usize;
         }
         let real = place(this, caller).and_then(|(runtime, _)| runtime.static_fini);

@@ -5,7 +5,7 @@
 use super::members;
 use super::place::place;
 use crate::region::frame::Frame;
-use crate::region::mechanisms::{fold, gather, park, virtualise};
+use crate::region::mechanisms::{fold, gather, park};
 use crate::region::tasks;
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Place, Runtime};
@@ -26,7 +26,6 @@ pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
             real(here, number, null_mut(), null_mut());
         };
         match frame.filter(|_| (*this).waits_since == 0) {
-            Some(frame) if frame.parts.are_there() => virtualise::barrier(frame),
             Some(frame) => fold::meet(this, frame, runtime, real),
             None => real(),
         }

@@ -5,4 +5,3 @@ pub mod fold;
 pub mod gather;
 pub mod park;
 pub mod resize;
-pub mod virtualise;

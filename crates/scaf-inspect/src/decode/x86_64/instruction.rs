@@ -6,11 +6,6 @@ use iced_x86::{
 };
 use std::cell::RefCell;
 
-/// Offset of gcc's stack canary from the thread pointer; all threads have the same canary.
-const CANARY: u64 = 0x28;
-/// Instructions that change a thread's control state, such as its rounding mode.
-const CONTROL: [Mnemonic; 4] = [Mnemonic::Ldmxcsr, Mnemonic::Vldmxcsr, Mnemonic::Fldcw, Mnemonic::Fldenv];
-
 #[derive(Clone, Copy)]
 pub(crate) struct Instruction(pub(super) iced_x86::Instruction);
 
@@ -100,23 +95,6 @@ impl Instruction {
         self.0.mnemonic() == Mnemonic::Mov && self.0.op0_kind() == OpKind::Register
     }
 
-    /// Whether this accesses thread-local data, the stack canary excepted, or computes their address.
-    pub fn is_thread_local(&self) -> bool {
-        let canary = self.0.memory_base() == Name::None
-            && self.0.memory_index() == Name::None
-            && self.0.memory_displacement64() == CANARY;
-        match self.0.segment_prefix() {
-            Name::FS => !canary,
-            Name::GS => true,
-            _ => false,
-        }
-    }
-
-    /// Whether this changes the thread's control state, which the thread's next code would inherit.
-    pub fn sets_control(&self) -> bool {
-        CONTROL.contains(&self.0.mnemonic())
-    }
-
     pub fn effect(&self) -> Effect {
         let i = &self.0;
         let calls = matches!(i.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
@@ -198,19 +176,4 @@ impl Instruction {
 
 pub(super) fn general(name: Name) -> Option<Register> {
     name.is_gpr().then(|| name.full_register().number())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_stack_protector_is_no_thread_local_variable() {
-        let is_thread_local = |code: &[u8]| decode(code, 0x1000).next().unwrap().is_thread_local();
-        // mov rax, fs:[0x28]; mov rax, fs:[0]; mov rax, gs:[0x28]; mov rax, [rax]
-        assert!(!is_thread_local(&[0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0]));
-        assert!(is_thread_local(&[0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0]));
-        assert!(is_thread_local(&[0x65, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0]));
-        assert!(!is_thread_local(&[0x48, 0x8b, 0x00]));
-    }
 }

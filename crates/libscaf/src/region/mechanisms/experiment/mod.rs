@@ -13,7 +13,6 @@ mod sheet;
 
 use self::process::{each_line, each_mapping};
 use self::sheet::{SHEET_BYTES, Sheet};
-use super::virtualise;
 use crate::link::pages;
 use crate::program::keeper;
 use crate::runtimes::entries::{Body, Runtime};
@@ -195,7 +194,7 @@ fn is_safe(natural: u32, forced: bool, own: &[usize]) -> bool {
     });
     // Threads other than the team's may be in the middle of anything: the copy has nobody to give their locks
     // back, and a read that goes past the page cache may miss the program's memory.
-    let known = u64::from(natural) + u64::from(virtualise::is_here()) + u64::from(keeper::is_here());
+    let known = u64::from(natural) + u64::from(keeper::is_here());
     read && tracer == Some(0)
         && (forced || threads <= known)
         && each_mapping(|mapping| mapping.care(own) != Care::Refuse)

@@ -1,8 +1,7 @@
 //! Which regions may have a gathered team at all.
 
-use super::super::virtualise;
 use super::team::MOST;
-use super::{chosen, forbids, kernel};
+use super::{chosen, dealt, forbids, kernel, stacks};
 use crate::program::masters::one_master;
 use crate::program::promise;
 use crate::program::sampling::Note;
@@ -80,6 +79,6 @@ fn is_possible_on_llvms(runtime: &Runtime) -> bool {
         && runtime.max_active_levels.is_some()
         && runtime.global_thread_num.is_some()
         && runtime.get_schedule.is_some()
-        && virtualise::are_known()
-        && virtualise::has_usual_stacks(runtime)
+        && dealt::are_known()
+        && stacks::are_usual(runtime)
 }

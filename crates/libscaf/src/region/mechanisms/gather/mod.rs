@@ -18,6 +18,7 @@ mod berths;
 mod carriers;
 pub mod chosen;
 mod current;
+pub mod dealt;
 mod exits;
 mod forbids;
 mod inner;

@@ -2,6 +2,7 @@
 //! kept.
 
 use super::team::MOST;
+use crate::runtimes::entries::Runtime;
 use crate::sys::errno::keeping_errno;
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -12,14 +13,14 @@ const GUARD: usize = 4096;
 
 /// The end, above its highest byte, of the stack of a member of this number; `None` if there is no memory.
 pub fn end(member: usize) -> Option<*mut c_void> {
-    kept(ENDS.get(member)?, bytes())
+    kept(ENDS.get(member)?, usual())
 }
 
 /// The member's stack that this address lies in: where it starts, and how many bytes it has.
 pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
     ENDS.iter().find_map(|end| {
-        let start = end.load(Ordering::Acquire).wrapping_byte_sub(bytes()).wrapping_byte_add(SLACK);
-        (address.wrapping_sub(start.addr()) < bytes()).then_some((start, bytes()))
+        let start = end.load(Ordering::Acquire).wrapping_byte_sub(usual()).wrapping_byte_add(SLACK);
+        (address.wrapping_sub(start.addr()) < usual()).then_some((start, usual()))
     })
 }
 
@@ -55,8 +56,14 @@ pub fn are_there(size: u32) -> bool {
 /// Left free at the upper end.
 const SLACK: usize = 128;
 
+/// Whether LLVM's threads have stacks no larger than usual: without a limit, or by a setting, they may.
+pub fn are_usual(runtime: &Runtime) -> bool {
+    // SAFETY: kmp_get_stacksize_s takes nothing.
+    runtime.stack_bytes.is_some_and(|bytes| unsafe { bytes() } <= usual())
+}
+
 /// The usual size of a thread's stack: who has chosen another one isn't gathered.
-fn bytes() -> usize {
+fn usual() -> usize {
     static USUAL: AtomicUsize = AtomicUsize::new(0);
     let mut usual = USUAL.load(Ordering::Relaxed);
     if usual == 0 {

@@ -1,7 +1,6 @@
 /* build: gcc -O2 -fopenmp -fno-builtin-exp -lm */
-/* Regions that fix their team's size, most of them with independent threads. Threads on one real thread have
- * the same stack, so each round knows how many real ones it had. The argument says which region; without one,
- * all that need no help take turns. */
+/* Regions that fix their team's size, most of them with independent threads; some need each other when asked
+ * to. The argument says which region; without one, all whose threads are independent take turns. */
 #include "test.h"
 
 #include <math.h>
