@@ -7,8 +7,10 @@
 //! for any.
 
 mod dying;
+mod kept;
 mod queue;
 
+pub use kept::Kept;
 pub use queue::Job;
 
 use crate::log::warning;
@@ -142,17 +144,28 @@ pub struct Inspector {
     waiting: Queue,
     dying: Dying,
     known: BTreeMap<u32, UserFiles>,
+    /// Where a daemon of one user keeps what is known, and how many files it had there.
+    kept: Option<(Kept, usize)>,
     next: u64,
 }
 
 impl Inspector {
-    /// Nobody at work; helpers' pipes are watched with tokens from `first_token` on.
-    pub fn new(first_token: u64) -> Inspector {
+    /// Nobody at work; helpers' pipes are watched with tokens from `first_token` on. A daemon of one user
+    /// may keep what it finds out.
+    pub fn new(first_token: u64, kept: Option<Kept>) -> Inspector {
+        let mut known = BTreeMap::new();
+        let kept = kept.map(|kept| {
+            let memory = kept.read();
+            let (files, bytes) = (memory.len(), serde_json::to_vec(&memory).map_or(0, |text| text.len()));
+            known.insert(rustix::process::getuid().as_raw(), UserFiles { memory, bytes });
+            (kept, files)
+        });
         Inspector {
             helpers: Vec::new(),
             waiting: Queue::default(),
             dying: Dying::default(),
-            known: BTreeMap::new(),
+            known,
+            kept,
             next: first_token,
         }
     }
@@ -278,6 +291,13 @@ impl Drop for Inspector {
         let now = Instant::now();
         for helper in self.helpers.drain(..) {
             self.dying.kill(helper.job.uid, helper.child, now);
+        }
+        if let Some((kept, files)) = &self.kept
+            && let Some(known) = self.known.get(&rustix::process::getuid().as_raw())
+            && known.memory.len() != *files
+            && let Err(e) = kept.write(&known.memory)
+        {
+            warning!("what was found out about files isn't kept: {e}");
         }
     }
 }

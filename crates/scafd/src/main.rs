@@ -10,6 +10,7 @@ use scafd::apply::slow::{Contexts, Slow};
 use scafd::cli::Args;
 use scafd::config::{Config, Gang, check_policy};
 use scafd::daemon::{Daemon, MEMORY, Parts, SIGNALS};
+use scafd::inspect::Kept;
 use scafd::log::{Level, line};
 use scafd::paths::{self, Scope};
 use scafd::remember::Remember;
@@ -70,6 +71,10 @@ fn run(args: &Args) -> Result<()> {
     let talk = listen(args, scope, &config)?;
     talk.watch(&signals, SIGNALS)?;
     let remember = remember(args, scope, &config, &topology);
+    let kept = match scope {
+        Scope::Session => paths::session_files().map(Kept::at),
+        Scope::System => None,
+    };
     if let Some(remember) = &remember {
         talk.watch(remember, MEMORY)?;
     }
@@ -86,6 +91,7 @@ fn run(args: &Args) -> Result<()> {
         apply,
         talk,
         remember,
+        kept,
         verbose: args.verbose,
     })
     .run()

@@ -86,6 +86,14 @@ pub fn session_memory(data: Option<PathBuf>, home: Option<PathBuf>) -> Option<Pa
     Some(data.join("scaf"))
 }
 
+/// Where a session's daemon keeps what it finds out about files: in `$XDG_CACHE_HOME/scaf`, else
+/// `~/.cache/scaf`; `None` without a home.
+pub fn session_files() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
+    Some(cache.join("scaf/files.json"))
+}
+
 /// The file of user `uid` in that folder. A session has one user.
 pub fn memory_file(scope: Scope, folder: &Path, uid: u32) -> PathBuf {
     match scope {

@@ -218,6 +218,7 @@ impl House {
         }
         command.env("XDG_RUNTIME_DIR", self.folder()).env(MARK, self.folder());
         command.env("XDG_DATA_HOME", self.folder().join("data"));
+        command.env("XDG_CACHE_HOME", self.folder().join("cache"));
         // A process group of its own, by which forked children are found; and nothing outlives the tests.
         command.stdin(Stdio::null()).process_group(0);
         // SAFETY: two system calls between fork and exec.

@@ -7,7 +7,7 @@ use super::timers::Timers;
 use crate::apply::Apply;
 use crate::config::Config;
 use crate::control::Turns;
-use crate::inspect::Inspector;
+use crate::inspect::{Inspector, Kept};
 use crate::journal::Journal;
 use crate::observe::clock::Tsc;
 use crate::observe::counters::Counting;
@@ -45,6 +45,8 @@ pub struct Parts {
     pub talk: Talk,
     /// What programs taught, if that is kept; [`MEMORY`] is watched already.
     pub remember: Option<Remember>,
+    /// What was found out about files, if that is kept.
+    pub kept: Option<Kept>,
     /// Whether every decision is logged.
     pub verbose: bool,
 }
@@ -88,7 +90,7 @@ impl Daemon {
             counting: observer.counting(chosen),
             observer,
             registry: Registry::default(),
-            inspector: Inspector::new(FIRST_HELPER),
+            inspector: Inspector::new(FIRST_HELPER, parts.kept.take()),
             limits: Limits::default(),
             ground: Ground::default(),
             strange: PuSet::new(),
