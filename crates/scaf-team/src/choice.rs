@@ -155,9 +155,10 @@ pub fn choose(facts: &Facts) -> Choice {
         Length::Long if facts.lent => true,
         Length::Long => folds_evenly(size, team),
     };
-    if facts.gathers && !resizable {
+    let starts_wide = wide && facts.only_master && !facts.spins;
+    if facts.gathers && (!resizable || starts_wide) {
         Choice { mechanism: Mechanism::Gather, pass: team, team, ids: size, ..whole }
-    } else if wide && facts.only_master && !facts.spins {
+    } else if starts_wide {
         whole
     } else if resizable {
         Choice { mechanism: Mechanism::Resize, pass: team, team, shrunk: team == 1, ..whole }
@@ -261,6 +262,11 @@ mod tests {
                 "num_threads(4), gathers, enough contexts",
                 Facts { requested: 4, gathers: true, budget: Some(4), ..SHORT },
                 Choice { pass: 4, team: 4, promised: true, ..whole },
+            ),
+            (
+                "gathers and resizable, but not known yet",
+                Facts { gathers: true, length: Length::Unknown, ..SHORT },
+                gathered,
             ),
             (
                 "gathers and resizable",

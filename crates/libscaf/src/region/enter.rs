@@ -7,7 +7,7 @@
 use super::choose::choose;
 use super::entered::Entered;
 use super::frame::Frame;
-use super::kind::{Kind, Pass, Region};
+use super::kind::{Kind, Pass, Region, Work};
 use super::mechanisms::{experiment, fold, gather, resize};
 use super::thread::{Thread, thread};
 use crate::link::{pages, state};
@@ -17,7 +17,7 @@ use crate::program::thread::{Master, master};
 use crate::runtimes::entries::Runtime;
 use crate::sys::arch::ticks;
 use core::ffi::c_void;
-use core::ptr::{eq, null};
+use core::ptr::{eq, null, null_mut};
 use scaf_proto::report::Slot;
 use scaf_team::choice::{Choice, Length, Mechanism};
 
@@ -96,6 +96,11 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
         let slot = slot_of(master);
         let grant = pages::grant().word();
         let mut choice = first.unwrap_or_else(|| choose(this, region, note.length()));
+        if gather::needs_rehearsal(this, region, note.length()) && !grant.lent() {
+            rehearse(this, region, choice, &pass);
+            choice = choose(this, region, note.length());
+            at = ticks();
+        }
         if experiment::concerns(region.work.body) {
             let plain = !region.kind.is_sections() && one_master() && slot.is_some();
             let candidate = experiment::Candidate {
@@ -214,6 +219,30 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             }
         }
         result
+    }
+}
+
+/// Has the runtime run an empty region with the same team, in which notes are taken of it.
+#[cold]
+#[inline(never)]
+unsafe fn rehearse<R>(this: *mut Thread, region: &Region, choice: Choice, pass: impl Pass<R>) {
+    unsafe extern "C" fn nothing(_: *mut c_void) {}
+    let runtime = region.code.runtime;
+    // SAFETY: as in `several`.
+    unsafe {
+        let _crowd = fold::enter(this, runtime, choice.team);
+        let entered = Entered::quietly(this, region, choice);
+        let work = Work { run: nothing, data: null_mut(), ..region.work };
+        let mut frame = Frame::new(runtime, work, 1);
+        frame.master = master();
+        let frame = &raw const frame;
+        let before = (*this).left;
+        (*this).frame = frame;
+        gather::storage::begin();
+        pass(runtime, run_thread_noted, frame.cast_mut().cast(), choice.pass);
+        ((*this).frame, (*this).left) = (null(), before);
+        gather::storage::end(this, runtime, choice.team);
+        entered.leave(this);
     }
 }
 

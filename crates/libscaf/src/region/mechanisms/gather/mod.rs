@@ -46,7 +46,7 @@ pub use team::{Member, around};
 use crate::link::pages;
 use crate::program::sampling::Note;
 use crate::region::entered::Entered;
-use crate::region::kind::Region;
+use crate::region::kind::{Kind, Region};
 use crate::region::thread::Thread;
 use crate::sys::arch::ticks;
 use crate::sys::settings;
@@ -103,8 +103,8 @@ unsafe fn obstacle(
     unsafe {
         no(Obstacle::Nested, (*this).serial != 0)?;
         // Tasks are shared out anew among more carriers. Members of other long regions aren't: their team
-        // begins on threads, and is gathered at a barrier.
-        let on_threads = length == Length::Unknown || (length == Length::Long && !forbids::has_tasks());
+        // begins on threads, and is gathered at a barrier. A region that isn't known is more likely short.
+        let on_threads = length == Length::Long && !forbids::has_tasks();
         if on_threads || !storage::is_noted(this, region.code.runtime, size) {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
@@ -113,6 +113,15 @@ unsafe fn obstacle(
     let ready = storage::are_asleep(region.code.runtime, size) && stacks::are_there(size);
     no(Obstacle::Workers, !ready)?;
     Ok(Readiness::Ready)
+}
+
+/// Whether the region has to be gathered from its beginning, or will never be, and only notes are missing. It
+/// may be the first one of its program, and all of it.
+#[inline(always)]
+pub unsafe fn needs_rehearsal(this: *mut Thread, region: &Region, length: Length) -> bool {
+    // SAFETY: this thread's own state.
+    let unnoted = unsafe { (*this).notes != 0 };
+    unnoted && length != Length::Short && region.kind == Kind::Plain && forbids::has_tasks()
 }
 
 /// Runs a region with a gathered team.
