@@ -27,10 +27,12 @@ pub enum Obstacle {
     Nested = 11,
     /// The runtime's threads weren't found asleep, or there was no memory.
     Workers = 12,
+    /// Constructs may be cancelled.
+    Cancels = 13,
 }
 
 impl Obstacle {
-    const ALL: [Obstacle; 12] = [
+    const ALL: [Obstacle; 13] = [
         Obstacle::Size,
         Obstacle::Entry,
         Obstacle::Masters,
@@ -43,6 +45,7 @@ impl Obstacle {
         Obstacle::Calls,
         Obstacle::Nested,
         Obstacle::Workers,
+        Obstacle::Cancels,
     ];
 
     /// The one of that number, if there is one.
@@ -65,6 +68,7 @@ impl Obstacle {
             Obstacle::Calls => "it calls",
             Obstacle::Nested => "regions within its regions have teams of their own",
             Obstacle::Workers => "the runtime's threads weren't found asleep",
+            Obstacle::Cancels => "OMP_CANCELLATION has it cancel constructs",
         }
     }
 }
@@ -80,6 +84,6 @@ mod tests {
             assert!(!obstacle.text().is_empty());
         }
         assert_eq!(Obstacle::from_number(0), None);
-        assert_eq!(Obstacle::from_number(13), None);
+        assert_eq!(Obstacle::from_number(14), None);
     }
 }
