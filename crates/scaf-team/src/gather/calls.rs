@@ -376,8 +376,10 @@ pub mod says {
     pub const KMPC: u32 = 16;
     /// It may cancel constructs.
     pub const CANCELS: u32 = 32;
+    /// Iterations of its loops may wait for each other.
+    pub const WAITS: u32 = 64;
     /// All of these.
-    pub const ALL: u32 = 63;
+    pub const ALL: u32 = 127;
 }
 
 /// What calls of this function say.
@@ -385,8 +387,12 @@ pub fn say(name: &[u8]) -> u32 {
     let forbidden = |is: bool| if is { says::FORBIDDEN } else { 0 };
     if name.starts_with(KMPC) {
         let known = ANSWERED_LLVM.binary_search(&name).is_ok() || name.starts_with(KMPC_ATOMIC);
-        let cancels = if name == b"__kmpc_cancel" { says::CANCELS } else { 0 };
-        says::KMPC | cancels | forbidden(!known)
+        let more = match name {
+            b"__kmpc_cancel" => says::CANCELS,
+            b"__kmpc_doacross_wait" => says::WAITS,
+            _ => 0,
+        };
+        says::KMPC | more | forbidden(!known)
     } else if RUNTIMES.iter().any(|prefix| name.starts_with(prefix)) {
         let gomp = if name.starts_with(GOMP) { says::GOMP } else { 0 };
         gomp | asks(name) | forbidden(ANSWERED.binary_search(&name).is_err())
@@ -419,6 +425,8 @@ fn asks(name: &[u8]) -> u32 {
         says::CHOSEN
     } else if name == b"GOMP_cancel" {
         says::CANCELS
+    } else if name.starts_with(b"GOMP_doacross_") {
+        says::WAITS
     } else if name.starts_with(b"GOMP_task") {
         says::TASKS
     } else {

@@ -45,15 +45,18 @@ impl<'a> Posts<'a> {
         self.0.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// The word of an iteration's chunk, and what it holds from that iteration on.
+    /// The word of an iteration's chunk, and what it holds from that iteration on. `None` if it is outside the
+    /// loops: for unsigned numbers, compiled code may ask for those.
     fn find(&self, mut at: impl Iterator<Item = u64>) -> Option<(&'a AtomicU64, u64)> {
         let loops = self.head(0) as usize;
-        let first = at.next()?;
-        let number = (1..loops).zip(at).fold(first, |number, (inner, at)| {
-            number.wrapping_mul(self.head(POSTS_HEAD.wrapping_add(inner))).wrapping_add(at)
-        });
+        let count = |number: usize| self.head(POSTS_HEAD.wrapping_add(number));
+        let inside = |number, at: u64| (at < count(number)).then_some(at);
+        let first = inside(0, at.next()?)?;
+        let number = (1..loops).zip(at).try_fold(first, |all, (number, at)| {
+            Some(all.wrapping_mul(count(number)).wrapping_add(inside(number, at)?))
+        })?;
         let chunk = match self.head(1) {
-            0 => owner(first, self.head(POSTS_HEAD), self.head(2))?,
+            0 => owner(first, count(0), self.head(2))?,
             grain => first.checked_div(grain)?,
         };
         let at = POSTS_HEAD.checked_add(loops)?.checked_add(usize::try_from(chunk).ok()?)?;
@@ -246,6 +249,9 @@ mod tests {
                         prop_assert!(!posts.is_posted(at.iter().copied()), "{at:?}");
                         posts.post(at.iter().copied());
                         told.push(at.clone());
+                        let mut outside = at.clone();
+                        *outside.last_mut().unwrap() = counts[counts.len() - 1];
+                        prop_assert!(posts.is_posted(outside.into_iter()));
                         for other in &all {
                             let posted = posts.is_posted(other.iter().copied());
                             prop_assert_eq!(posted, told.contains(other), "{:?} after {:?}", other, at);

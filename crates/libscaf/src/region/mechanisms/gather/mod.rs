@@ -102,9 +102,14 @@ unsafe fn obstacle(
     // SAFETY: this thread's own state.
     unsafe {
         no(Obstacle::Nested, (*this).serial != 0)?;
-        // Tasks are shared out anew among more carriers. Members of other long regions aren't: their team
-        // begins on threads, and is gathered at a barrier.
-        let on_threads = length == Length::Unknown || (length == Length::Long && !forbids::has_tasks());
+        // Tasks are shared out anew among more carriers, and so are members that wait for each other within
+        // loops, which on threads of one PU take a time slice each. Members of other long regions aren't:
+        // their team begins on threads, and is gathered at a barrier.
+        let on_threads = match length {
+            Length::Short => false,
+            Length::Long => !forbids::has_tasks() && !forbids::waits_within(),
+            Length::Unknown => !forbids::waits_within(),
+        };
         if on_threads || !storage::is_noted(this, region.code.runtime, size) {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
