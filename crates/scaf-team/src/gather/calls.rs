@@ -17,17 +17,33 @@ const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 165] = [
+const ANSWERED: [&[u8]; 252] = [
+    b"GOMP_alloc",
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
     b"GOMP_barrier",
+    b"GOMP_barrier_cancel",
+    b"GOMP_cancel",
+    b"GOMP_cancellation_point",
     b"GOMP_critical_end",
     b"GOMP_critical_name_end",
     b"GOMP_critical_name_start",
     b"GOMP_critical_start",
+    b"GOMP_doacross_post",
+    b"GOMP_doacross_ull_post",
+    b"GOMP_doacross_ull_wait",
+    b"GOMP_doacross_wait",
+    b"GOMP_error",
+    b"GOMP_free",
+    b"GOMP_loop_doacross_dynamic_start",
+    b"GOMP_loop_doacross_guided_start",
+    b"GOMP_loop_doacross_runtime_start",
+    b"GOMP_loop_doacross_start",
+    b"GOMP_loop_doacross_static_start",
     b"GOMP_loop_dynamic_next",
     b"GOMP_loop_dynamic_start",
     b"GOMP_loop_end",
+    b"GOMP_loop_end_cancel",
     b"GOMP_loop_end_nowait",
     b"GOMP_loop_guided_next",
     b"GOMP_loop_guided_start",
@@ -45,12 +61,19 @@ const ANSWERED: [&[u8]; 165] = [
     b"GOMP_loop_ordered_guided_start",
     b"GOMP_loop_ordered_runtime_next",
     b"GOMP_loop_ordered_runtime_start",
+    b"GOMP_loop_ordered_start",
     b"GOMP_loop_ordered_static_next",
     b"GOMP_loop_ordered_static_start",
     b"GOMP_loop_runtime_next",
     b"GOMP_loop_runtime_start",
+    b"GOMP_loop_start",
     b"GOMP_loop_static_next",
     b"GOMP_loop_static_start",
+    b"GOMP_loop_ull_doacross_dynamic_start",
+    b"GOMP_loop_ull_doacross_guided_start",
+    b"GOMP_loop_ull_doacross_runtime_start",
+    b"GOMP_loop_ull_doacross_start",
+    b"GOMP_loop_ull_doacross_static_start",
     b"GOMP_loop_ull_dynamic_next",
     b"GOMP_loop_ull_dynamic_start",
     b"GOMP_loop_ull_guided_next",
@@ -69,10 +92,12 @@ const ANSWERED: [&[u8]; 165] = [
     b"GOMP_loop_ull_ordered_guided_start",
     b"GOMP_loop_ull_ordered_runtime_next",
     b"GOMP_loop_ull_ordered_runtime_start",
+    b"GOMP_loop_ull_ordered_start",
     b"GOMP_loop_ull_ordered_static_next",
     b"GOMP_loop_ull_ordered_static_start",
     b"GOMP_loop_ull_runtime_next",
     b"GOMP_loop_ull_runtime_start",
+    b"GOMP_loop_ull_start",
     b"GOMP_loop_ull_static_next",
     b"GOMP_loop_ull_static_start",
     b"GOMP_ordered_end",
@@ -86,7 +111,9 @@ const ANSWERED: [&[u8]; 165] = [
     b"GOMP_parallel_loop_nonmonotonic_runtime",
     b"GOMP_parallel_loop_runtime",
     b"GOMP_parallel_sections",
+    b"GOMP_sections2_start",
     b"GOMP_sections_end",
+    b"GOMP_sections_end_cancel",
     b"GOMP_sections_end_nowait",
     b"GOMP_sections_next",
     b"GOMP_sections_start",
@@ -101,15 +128,34 @@ const ANSWERED: [&[u8]; 165] = [
     b"GOMP_taskwait",
     b"GOMP_taskwait_depend",
     b"GOMP_taskyield",
+    b"GOMP_warning",
+    b"omp_aligned_alloc",
+    b"omp_aligned_calloc",
+    b"omp_alloc",
+    b"omp_calloc",
+    b"omp_destroy_allocator",
+    b"omp_destroy_allocator_",
     b"omp_destroy_lock",
     b"omp_destroy_lock_",
     b"omp_destroy_nest_lock",
     b"omp_destroy_nest_lock_",
+    b"omp_display_env",
+    b"omp_display_env_",
+    b"omp_display_env_8_",
+    b"omp_free",
     b"omp_get_active_level",
     b"omp_get_active_level_",
+    b"omp_get_affinity_format",
+    b"omp_get_affinity_format_",
     b"omp_get_ancestor_thread_num",
+    b"omp_get_ancestor_thread_num_",
+    b"omp_get_ancestor_thread_num_8_",
     b"omp_get_cancellation",
     b"omp_get_cancellation_",
+    b"omp_get_default_allocator",
+    b"omp_get_default_allocator_",
+    b"omp_get_device_num",
+    b"omp_get_device_num_",
     b"omp_get_dynamic",
     b"omp_get_dynamic_",
     b"omp_get_initial_device",
@@ -120,6 +166,8 @@ const ANSWERED: [&[u8]; 165] = [
     b"omp_get_max_active_levels_",
     b"omp_get_max_task_priority",
     b"omp_get_max_task_priority_",
+    b"omp_get_max_teams",
+    b"omp_get_max_teams_",
     b"omp_get_max_threads",
     b"omp_get_max_threads_",
     b"omp_get_nested",
@@ -134,15 +182,33 @@ const ANSWERED: [&[u8]; 165] = [
     b"omp_get_num_teams_",
     b"omp_get_num_threads",
     b"omp_get_num_threads_",
+    b"omp_get_partition_num_places",
+    b"omp_get_partition_num_places_",
+    b"omp_get_partition_place_nums",
+    b"omp_get_partition_place_nums_",
+    b"omp_get_partition_place_nums_8_",
     b"omp_get_place_num",
     b"omp_get_place_num_",
+    b"omp_get_place_num_procs",
+    b"omp_get_place_num_procs_",
+    b"omp_get_place_num_procs_8_",
+    b"omp_get_place_proc_ids",
+    b"omp_get_place_proc_ids_",
+    b"omp_get_place_proc_ids_8_",
+    b"omp_get_proc_bind",
+    b"omp_get_proc_bind_",
     b"omp_get_schedule",
     b"omp_get_schedule_",
+    b"omp_get_schedule_8_",
     b"omp_get_supported_active_levels",
     b"omp_get_supported_active_levels_",
     b"omp_get_team_num",
     b"omp_get_team_num_",
     b"omp_get_team_size",
+    b"omp_get_team_size_",
+    b"omp_get_team_size_8_",
+    b"omp_get_teams_thread_limit",
+    b"omp_get_teams_thread_limit_",
     b"omp_get_thread_limit",
     b"omp_get_thread_limit_",
     b"omp_get_thread_num",
@@ -155,26 +221,47 @@ const ANSWERED: [&[u8]; 165] = [
     b"omp_in_final_",
     b"omp_in_parallel",
     b"omp_in_parallel_",
+    b"omp_init_allocator",
+    b"omp_init_allocator_",
+    b"omp_init_allocator_8_",
     b"omp_init_lock",
     b"omp_init_lock_",
+    b"omp_init_lock_with_hint",
+    b"omp_init_lock_with_hint_",
     b"omp_init_nest_lock",
     b"omp_init_nest_lock_",
+    b"omp_init_nest_lock_with_hint",
+    b"omp_init_nest_lock_with_hint_",
     b"omp_is_initial_device",
     b"omp_is_initial_device_",
+    b"omp_realloc",
+    b"omp_set_affinity_format",
+    b"omp_set_affinity_format_",
     b"omp_set_dynamic",
     b"omp_set_dynamic_",
+    b"omp_set_dynamic_8_",
     b"omp_set_lock",
     b"omp_set_lock_",
     b"omp_set_max_active_levels",
     b"omp_set_max_active_levels_",
+    b"omp_set_max_active_levels_8_",
     b"omp_set_nest_lock",
     b"omp_set_nest_lock_",
     b"omp_set_nested",
     b"omp_set_nested_",
+    b"omp_set_nested_8_",
+    b"omp_set_num_teams",
+    b"omp_set_num_teams_",
+    b"omp_set_num_teams_8_",
     b"omp_set_num_threads",
     b"omp_set_num_threads_",
+    b"omp_set_num_threads_8_",
     b"omp_set_schedule",
     b"omp_set_schedule_",
+    b"omp_set_schedule_8_",
+    b"omp_set_teams_thread_limit",
+    b"omp_set_teams_thread_limit_",
+    b"omp_set_teams_thread_limit_8_",
     b"omp_test_lock",
     b"omp_test_lock_",
     b"omp_test_nest_lock",
@@ -186,12 +273,19 @@ const ANSWERED: [&[u8]; 165] = [
 ];
 
 /// The same for LLVM's runtime.
-const ANSWERED_LLVM: [&[u8]; 47] = [
+const ANSWERED_LLVM: [&[u8]; 65] = [
+    b"__kmpc_aligned_alloc",
+    b"__kmpc_alloc",
     b"__kmpc_barrier",
     b"__kmpc_begin",
+    b"__kmpc_calloc",
+    b"__kmpc_cancel",
+    b"__kmpc_cancel_barrier",
+    b"__kmpc_cancellationpoint",
     b"__kmpc_copyprivate",
     b"__kmpc_critical",
     b"__kmpc_critical_with_hint",
+    b"__kmpc_destroy_allocator",
     b"__kmpc_dispatch_deinit",
     b"__kmpc_dispatch_fini_4",
     b"__kmpc_dispatch_fini_4u",
@@ -205,6 +299,10 @@ const ANSWERED_LLVM: [&[u8]; 47] = [
     b"__kmpc_dispatch_next_4u",
     b"__kmpc_dispatch_next_8",
     b"__kmpc_dispatch_next_8u",
+    b"__kmpc_doacross_fini",
+    b"__kmpc_doacross_init",
+    b"__kmpc_doacross_post",
+    b"__kmpc_doacross_wait",
     b"__kmpc_end",
     b"__kmpc_end_critical",
     b"__kmpc_end_masked",
@@ -212,8 +310,10 @@ const ANSWERED_LLVM: [&[u8]; 47] = [
     b"__kmpc_end_ordered",
     b"__kmpc_end_reduce",
     b"__kmpc_end_reduce_nowait",
+    b"__kmpc_end_scope",
     b"__kmpc_end_serialized_parallel",
     b"__kmpc_end_single",
+    b"__kmpc_error",
     b"__kmpc_flush",
     b"__kmpc_for_static_fini",
     b"__kmpc_for_static_init_4",
@@ -222,13 +322,18 @@ const ANSWERED_LLVM: [&[u8]; 47] = [
     b"__kmpc_for_static_init_8u",
     b"__kmpc_fork_call",
     b"__kmpc_fork_call_if",
+    b"__kmpc_free",
+    b"__kmpc_get_default_allocator",
     b"__kmpc_global_thread_num",
+    b"__kmpc_init_allocator",
     b"__kmpc_masked",
     b"__kmpc_master",
     b"__kmpc_ordered",
     b"__kmpc_push_num_threads",
+    b"__kmpc_realloc",
     b"__kmpc_reduce",
     b"__kmpc_reduce_nowait",
+    b"__kmpc_scope",
     b"__kmpc_serialized_parallel",
     b"__kmpc_single",
     b"__kmpc_threadprivate_cached",
@@ -263,8 +368,12 @@ pub mod says {
     pub const GOMP: u32 = 8;
     /// Code of LLVM's compilers.
     pub const KMPC: u32 = 16;
+    /// It may cancel constructs.
+    pub const CANCELS: u32 = 32;
+    /// Iterations of its loops may wait for each other.
+    pub const WAITS: u32 = 64;
     /// All of these.
-    pub const ALL: u32 = 31;
+    pub const ALL: u32 = 127;
 }
 
 /// What calls of this function say.
@@ -272,7 +381,12 @@ pub fn say(name: &[u8]) -> u32 {
     let forbidden = |is: bool| if is { says::FORBIDDEN } else { 0 };
     if name.starts_with(KMPC) {
         let known = ANSWERED_LLVM.binary_search(&name).is_ok() || name.starts_with(KMPC_ATOMIC);
-        says::KMPC | forbidden(!known)
+        let more = match name {
+            b"__kmpc_cancel" => says::CANCELS,
+            b"__kmpc_doacross_wait" => says::WAITS,
+            _ => 0,
+        };
+        says::KMPC | more | forbidden(!known)
     } else if RUNTIMES.iter().any(|prefix| name.starts_with(prefix)) {
         let gomp = if name.starts_with(GOMP) { says::GOMP } else { 0 };
         gomp | asks(name) | forbidden(ANSWERED.binary_search(&name).is_err())
@@ -282,11 +396,31 @@ pub fn say(name: &[u8]) -> u32 {
 }
 
 fn asks(name: &[u8]) -> u32 {
-    const QUESTIONS: [&[u8]; 4] =
-        [b"omp_get_dynamic", b"omp_get_max_active_levels", b"omp_get_nested", b"omp_get_schedule"];
-    let by_schedule = name.ends_with(b"runtime_start") || name.ends_with(b"_runtime");
+    const QUESTIONS: [&[u8]; 6] = [
+        b"omp_get_dynamic",
+        b"omp_get_max_active_levels",
+        b"omp_get_nested",
+        b"omp_get_proc_bind",
+        b"omp_get_schedule",
+        b"omp_get_schedule_8",
+    ];
+    // These are told the schedule by a number.
+    const BY_NUMBER: [&[u8]; 6] = [
+        b"GOMP_loop_doacross_start",
+        b"GOMP_loop_ordered_start",
+        b"GOMP_loop_start",
+        b"GOMP_loop_ull_doacross_start",
+        b"GOMP_loop_ull_ordered_start",
+        b"GOMP_loop_ull_start",
+    ];
+    let by_schedule =
+        name.ends_with(b"runtime_start") || name.ends_with(b"_runtime") || BY_NUMBER.contains(&name);
     if by_schedule || QUESTIONS.contains(&name.strip_suffix(b"_").unwrap_or(name)) {
         says::CHOSEN
+    } else if name == b"GOMP_cancel" {
+        says::CANCELS
+    } else if name.starts_with(b"GOMP_doacross_") {
+        says::WAITS
     } else if name.starts_with(b"GOMP_task") {
         says::TASKS
     } else {

@@ -8,12 +8,14 @@
 //! - [`obstacle`]: why a team isn't gathered;
 //! - [`shares`]: loops, sections and singles, each dealt out once; [`chunks`]: what LLVM's runtime tells of
 //!   them;
+//! - [`doacross`]: loops whose iterations wait for certain others;
 //! - [`tasks`]: explicit tasks, and what they depend on.
 
 pub mod calls;
 pub mod chunks;
 pub mod crew;
 mod depends;
+pub mod doacross;
 pub mod home;
 pub mod obstacle;
 pub mod shares;

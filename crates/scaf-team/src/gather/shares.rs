@@ -202,6 +202,12 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// A member comes to the share of this number. Who comes first opens it with `whole`.
     #[inline]
     pub fn come(&self, number: u32, whole: &Loop) -> Came {
+        self.come_and(number, whole, || {})
+    }
+
+    /// The same; who comes first prepares something before, which the others see then.
+    #[inline]
+    pub fn come_and(&self, number: u32, whole: &Loop, prepare: impl FnOnce()) -> Came {
         let Some(share) = self.place(number) else { return Came::Later };
         if share.open.load(Ordering::Acquire) == number {
             return Came::Later;
@@ -227,6 +233,7 @@ impl<const PLACES: usize> Shares<PLACES> {
         share.count.store(whole.count, Ordering::Relaxed);
         share.next.store(0, Ordering::Relaxed);
         share.over.store(0, Ordering::Relaxed);
+        prepare();
         share.open.store(number, Ordering::Release);
         Came::First
     }
@@ -294,9 +301,16 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// A member of a team of `size` leaves the share.
     #[inline]
     pub fn leave(&self, number: u32, size: u32) {
+        self.leave_and(number, size, || {});
+    }
+
+    /// The same; who leaves last clears up before anybody comes to another share in this place.
+    #[inline]
+    pub fn leave_and(&self, number: u32, size: u32, clear: impl FnOnce()) {
         if let Some(share) = self.place(number)
             && share.left.fetch_add(1, Ordering::AcqRel).wrapping_add(1) == size
         {
+            clear();
             share.left.store(UNUSED, Ordering::Release);
         }
     }

@@ -31,11 +31,17 @@ macro_rules! questions {
 questions! {
     get_dynamic => get_dynamic or c"omp_get_dynamic", dynamic;
     get_nested => nested or c"omp_get_nested", nested;
+    get_proc_bind => proc_bind or c"omp_get_proc_bind", bind;
     get_max_active_levels => max_active_levels or c"omp_get_max_active_levels", levels;
 }
 
+/// What is out of range is as large as can be, as libgomp has it.
+pub fn short(number: i64) -> c_int {
+    number.clamp(i64::from(c_int::MIN), i64::from(c_int::MAX)) as c_int
+}
+
 macro_rules! choices {
-    ($($name:ident, $fortran:ident => $real:ident or $symbol:literal;)*) => {
+    ($($name:ident, $fortran:ident, $fortran_8:ident => $real:ident or $symbol:literal;)*) => {
         $(
             pub unsafe extern "C" fn $name(choice: c_int, caller: usize) {
                 // SAFETY: this thread's own state; the symbol is that function's.
@@ -55,13 +61,20 @@ macro_rules! choices {
                 // SAFETY: Fortran's calling convention.
                 unsafe { $name(*choice, caller) }
             }
+
+            /// The same with integers of 8 bytes.
+            pub unsafe extern "C" fn $fortran_8(choice: *const i64, caller: usize) {
+                // SAFETY: as above.
+                unsafe { $name(short(*choice), caller) }
+            }
         )*
     };
 }
 
 choices! {
-    set_nested, set_nested_fortran => set_nested or c"omp_set_nested";
-    set_max_active_levels, set_max_active_levels_fortran => set_levels or c"omp_set_max_active_levels";
+    set_nested, set_nested_fortran, set_nested_fortran_8 => set_nested or c"omp_set_nested";
+    set_max_active_levels, set_max_active_levels_fortran, set_max_active_levels_fortran_8
+        => set_levels or c"omp_set_max_active_levels";
 }
 
 /// Fortran's is the same.
@@ -95,4 +108,19 @@ pub unsafe extern "C" fn set_schedule(kind: c_int, chunk: c_int, caller: usize) 
 pub unsafe extern "C" fn set_schedule_fortran(kind: *const i32, chunk: *const i32, caller: usize) {
     // SAFETY: Fortran's calling convention.
     unsafe { set_schedule(*kind, *chunk, caller) }
+}
+
+/// Here the chunk is an integer of 8 bytes.
+pub unsafe extern "C" fn set_schedule_fortran_8(kind: *const i32, chunk: *const i64, caller: usize) {
+    // SAFETY: as above.
+    unsafe { set_schedule(*kind, short(*chunk), caller) }
+}
+
+pub unsafe extern "C" fn get_schedule_fortran_8(kind: *mut i32, chunk: *mut i64, caller: usize) {
+    let mut size = 0;
+    // SAFETY: as above.
+    unsafe {
+        get_schedule(kind, &mut size, caller);
+        *chunk = size.into();
+    }
 }

@@ -153,6 +153,10 @@ macro_rules! cancellable {
                 let this = thread();
                 // SAFETY: as above.
                 unsafe {
+                    if let Some(me) = gather::around(this) {
+                        work::end(me, true);
+                        return false;
+                    }
                     let Some((runtime, frame)) = place(this, caller) else { return false };
                     leaves_loops(this, frame, $loops);
                     let Some(real) = runtime.$name else { return false };

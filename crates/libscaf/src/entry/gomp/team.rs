@@ -1,5 +1,6 @@
 //! What a program asks and says about its teams' sizes. What it fixes is a promise (`program/promise.rs`).
 
+use super::chosen::short;
 use crate::link::pages;
 use crate::program::promise::note;
 use crate::region::mechanisms::gather::chosen::Chosen;
@@ -120,8 +121,8 @@ pub unsafe extern "C" fn set_num_threads_fortran(threads: *const i32, caller: us
 }
 
 pub unsafe extern "C" fn set_num_threads_fortran_8(threads: *const i64, caller: usize) {
-    // SAFETY: Fortran's calling convention. Values out of range are clamped as libgomp does.
-    unsafe { set_num_threads((*threads).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32, caller) }
+    // SAFETY: Fortran's calling convention.
+    unsafe { set_num_threads(short(*threads), caller) }
 }
 
 pub unsafe extern "C" fn set_dynamic_fortran(dynamic: *const i32, caller: usize) {
@@ -132,4 +133,25 @@ pub unsafe extern "C" fn set_dynamic_fortran(dynamic: *const i32, caller: usize)
 pub unsafe extern "C" fn set_dynamic_fortran_8(dynamic: *const i64, caller: usize) {
     // SAFETY: Fortran's calling convention.
     unsafe { set_dynamic(i32::from(*dynamic != 0), caller) }
+}
+
+macro_rules! at_level {
+    ($($name:ident, $name_8:ident => $question:ident;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(level: *const i32, caller: usize) -> c_int {
+                // SAFETY: Fortran's calling convention.
+                unsafe { $question(*level, caller) }
+            }
+
+            pub unsafe extern "C" fn $name_8(level: *const i64, caller: usize) -> c_int {
+                // SAFETY: as above.
+                unsafe { $question(short(*level), caller) }
+            }
+        )*
+    };
+}
+
+at_level! {
+    get_team_size_fortran, get_team_size_fortran_8 => get_team_size;
+    get_ancestor_thread_num_fortran, get_ancestor_thread_num_fortran_8 => get_ancestor_thread_num;
 }

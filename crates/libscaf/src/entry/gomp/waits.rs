@@ -26,6 +26,10 @@ pub unsafe extern "C" fn barrier_cancel(caller: usize) -> bool {
     let this = thread();
     // SAFETY: as above.
     unsafe {
+        if let Some(me) = gather::around(this) {
+            gather::work::barrier(me);
+            return false;
+        }
         let Some((runtime, frame)) = place(this, caller) else { return false };
         let Some(real) = runtime.barrier_cancel else { return false };
         let Some(frame) = frame else { return real() };
@@ -38,6 +42,10 @@ pub unsafe extern "C" fn cancel(which: c_int, really: bool, caller: usize) -> bo
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
+        if gather::around(this).is_some() {
+            // A program that may cancel anything isn't gathered.
+            return false;
+        }
         let Some((runtime, frame)) = place(this, caller) else { return false };
         if let Some(frame) = frame {
             frame.is_cancelled();

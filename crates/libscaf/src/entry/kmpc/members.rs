@@ -3,16 +3,18 @@
 //! comparison and a jump.
 
 use crate::region::mechanisms::gather::llvm::{self, Copy};
-use crate::region::mechanisms::gather::{Member, around, work};
+use crate::region::mechanisms::gather::{Member, around, doacross, work};
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Micro, Place, Runtime};
 use crate::sys::arch;
 use crate::sys::thread::REGION_AT;
 use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
+use core::slice::from_raw_parts;
 use core::sync::atomic::Ordering;
 use scaf_team::deal::Number;
 use scaf_team::gather::chunks::whole;
+use scaf_team::gather::doacross::Dimension;
 use scaf_team::gather::shares::Rule;
 
 pub const MEMBER_AT: usize = REGION_AT + offset_of!(Thread, member);
@@ -67,6 +69,10 @@ entries! {
     __kmpc_end_reduce, c"__kmpc_end_reduce" is end_reduce => added;
     __kmpc_end_reduce_nowait, c"__kmpc_end_reduce_nowait" is end_reduce_nowait => added_nowait;
     __kmpc_end_ordered, c"__kmpc_end_ordered" is end_ordered => turn_is_over;
+    __kmpc_doacross_init, c"__kmpc_doacross_init" is doacross_init => across;
+    __kmpc_doacross_post, c"__kmpc_doacross_post" is kmpc_doacross_post => may_be_passed;
+    __kmpc_doacross_wait, c"__kmpc_doacross_wait" is kmpc_doacross_wait => wait_for_other;
+    __kmpc_doacross_fini, c"__kmpc_doacross_fini" is doacross_fini => was_across;
     __kmpc_dispatch_fini_4, c"__kmpc_dispatch_fini_4" is fini_4 => iteration_is_over;
     __kmpc_dispatch_fini_4u, c"__kmpc_dispatch_fini_4u" is fini_4u => iteration_is_over;
     __kmpc_dispatch_fini_8, c"__kmpc_dispatch_fini_8" is fini_8 => iteration_is_over;
@@ -100,6 +106,12 @@ answers! {
         |me| llvm::copy(me, data, how, has_it != 0);
     turn_is_over() -> (), or (), |me| llvm::end_ordered(me);
     iteration_is_over() -> (), or (), |me| llvm::end_iteration(me);
+    across(count: c_int, loops: *const Dimension) -> (), or (),
+        |me| doacross::begin_llvms(me, from_raw_parts(loops, count.max(0) as usize));
+    may_be_passed(at: *const i64) -> (), or (), |me| doacross::post_llvms(me, at);
+    wait_for_other(at: *const i64) -> (), or (), |me| doacross::wait_llvms(me, at);
+    was_across() -> (), or (), |me| doacross::end_llvms(me);
+    cancels_nothing(_what: c_int) -> c_int, or 0, |_me| 0;
     added(_lock: *mut c_void) -> (), or (), |me| llvm::end_reduce(me, true);
     added_nowait(_lock: *mut c_void) -> (), or (), |me| llvm::end_reduce(me, false);
     begin_serial() -> (), or (), |me| opens(me);

@@ -56,12 +56,26 @@ macro_rules! calls {
 }
 
 calls! {
-    cancel_barrier() by tasks::wait => kmpc_cancel_barrier;
+    other_cancel_barrier() by tasks::wait => kmpc_cancel_barrier;
     taskwait() by tasks::wait => kmpc_taskwait;
     end_taskgroup() by tasks::wait => kmpc_end_taskgroup;
     other_ordered() by tasks::wait => kmpc_ordered;
     critical(lock: *mut c_void) by tasks::lock => kmpc_critical;
     critical_with_hint(lock: *mut c_void, hint: *mut c_void) by tasks::lock => kmpc_critical_with_hint;
+}
+
+/// A barrier at which cancellation shows. A program that may cancel anything isn't gathered.
+pub unsafe extern "C" fn cancel_barrier(here: Place, number: c_int, caller: usize) -> *mut c_void {
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        match gather::around(thread()) {
+            Some(me) => {
+                gather::work::barrier(me);
+                null_mut()
+            }
+            None => other_cancel_barrier(here, number, caller),
+        }
+    }
 }
 
 /// A thread waits for its turn in an ordered loop.

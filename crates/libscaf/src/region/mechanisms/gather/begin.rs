@@ -118,5 +118,6 @@ pub unsafe fn inner(me: &'static Member, region: &Region) {
             run()
         }
         me.inner.set(before);
+        inner.room.give_back();
     }
 }

@@ -16,6 +16,8 @@ pub struct Chosen {
     /// The schedule of loops that leave it open.
     pub kind: c_int,
     pub chunk: c_int,
+    /// How threads of regions are bound.
+    pub bind: c_int,
 }
 
 /// Levels that newer runtimes allow; older ones have no limit.
@@ -25,7 +27,7 @@ static NESTING: AtomicU32 = AtomicU32::new(0);
 
 impl Chosen {
     /// Nothing has been asked yet.
-    pub const UNKNOWN: Chosen = Chosen { dynamic: 0, nested: 0, levels: 1, kind: 1, chunk: 0 };
+    pub const UNKNOWN: Chosen = Chosen { dynamic: 0, nested: 0, levels: 1, kind: 1, chunk: 0, bind: 0 };
 
     /// The calling thread's.
     pub unsafe fn of(runtime: &Runtime) -> Chosen {
@@ -41,7 +43,7 @@ impl Chosen {
         let (dynamic, levels) = (ask(runtime.get_dynamic, 0), ask(runtime.max_active_levels, 1));
         // LLVM's runtime writes a line about this question to the program's standard error.
         let nested = if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.nested, 0) };
-        Chosen { dynamic, nested, levels, kind, chunk }
+        Chosen { dynamic, nested, levels, kind, chunk, bind: ask(runtime.proc_bind, 0) }
     }
 
     /// How such loops are dealt out.

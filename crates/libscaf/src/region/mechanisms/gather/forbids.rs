@@ -66,6 +66,18 @@ pub fn has_tasks() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::TASKS != 0
 }
 
+/// Whether iterations of its loops may wait for each other.
+#[inline(always)]
+pub fn waits_within() -> bool {
+    LOOKED.load(Ordering::Relaxed) >> SAID & says::WAITS != 0
+}
+
+/// Whether the program may cancel constructs.
+#[inline(always)]
+pub fn cancels() -> bool {
+    LOOKED.load(Ordering::Relaxed) >> SAID & says::CANCELS != 0
+}
+
 /// Whether the program may ask what it has chosen, or have loops by that schedule.
 #[inline(always)]
 pub fn asks_chosen() -> bool {

@@ -1,5 +1,6 @@
 //! Regions within a gathered one: in each, a member is alone.
 
+use super::rooms::Room;
 use core::cell::Cell;
 use scaf_team::gather::shares::{Came, Hand, Loop, Shares};
 
@@ -10,6 +11,8 @@ pub struct Inner {
     /// Its one open loop.
     share: Shares<1>,
     number: Cell<u32>,
+    /// Memory that comes with it.
+    pub room: Room,
     /// What the member has of it.
     hand: Cell<Hand>,
 }
@@ -17,8 +20,13 @@ pub struct Inner {
 impl Inner {
     /// Of the region `outer`, begun with a loop or without.
     pub fn new(outer: *const Inner, whole: Option<Loop>) -> Inner {
-        let inner =
-            Inner { outer, share: Shares::new(), number: Cell::new(0), hand: Cell::new(Hand::NOTHING) };
+        let inner = Inner {
+            outer,
+            share: Shares::new(),
+            number: Cell::new(0),
+            room: Room::new(),
+            hand: Cell::new(Hand::NOTHING),
+        };
         if let Some(whole) = whole {
             inner.open(&whole);
         }

@@ -67,7 +67,14 @@ fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)?;
     no(Obstacle::Calls, !forbids::nothing(runtime))?;
     no(Obstacle::Handlers, kernel::lasts())?;
+    no(Obstacle::Cancels, forbids::cancels() && may_cancel(runtime))?;
     no(Obstacle::Nested, !one_level() || chosen::wants_nesting())
+}
+
+/// Whether constructs that the program cancels are (`OMP_CANCELLATION`).
+fn may_cancel(runtime: &Runtime) -> bool {
+    // SAFETY: omp_get_cancellation takes nothing.
+    runtime.cancellation.is_none_or(|on| unsafe { on() != 0 })
 }
 
 /// Whether what LLVM's runtime does is as we know it, and its only copy.

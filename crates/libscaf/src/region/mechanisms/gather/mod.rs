@@ -19,8 +19,10 @@ mod carriers;
 pub mod chosen;
 mod current;
 pub mod dealt;
+pub mod doacross;
 mod exits;
 mod forbids;
+pub mod given;
 mod inner;
 mod kept;
 pub mod kernel;
@@ -32,6 +34,7 @@ pub mod midway;
 pub mod needs;
 mod own;
 mod pool;
+mod rooms;
 pub mod stacks;
 pub mod storage;
 pub mod taskloop;
@@ -102,9 +105,11 @@ unsafe fn obstacle(
     // SAFETY: this thread's own state.
     unsafe {
         no(Obstacle::Nested, (*this).serial != 0)?;
-        // Tasks are shared out anew among more carriers. Members of other long regions aren't: their team
-        // begins on threads, and is gathered at a barrier. A region that isn't known is more likely short.
-        let on_threads = length == Length::Long && !forbids::has_tasks();
+        // Tasks are shared out anew among more carriers, and so are members that wait for each other within
+        // loops, which on threads of one PU take a time slice each. Members of other long regions aren't:
+        // their team begins on threads, and is gathered at a barrier. A region that isn't known is more
+        // likely short.
+        let on_threads = length == Length::Long && !forbids::has_tasks() && !forbids::waits_within();
         if on_threads || !storage::is_noted(this, region.code.runtime, size) {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
@@ -121,7 +126,10 @@ unsafe fn obstacle(
 pub unsafe fn needs_rehearsal(this: *mut Thread, region: &Region, length: Length) -> bool {
     // SAFETY: this thread's own state.
     let unnoted = unsafe { (*this).notes != 0 };
-    unnoted && length != Length::Short && region.kind == Kind::Plain && forbids::has_tasks()
+    unnoted
+        && length != Length::Short
+        && region.kind == Kind::Plain
+        && (forbids::has_tasks() || forbids::waits_within())
 }
 
 /// Runs a region with a gathered team.

@@ -22,6 +22,8 @@ pub struct Own {
     /// Iterations before its chunk; whether it has told that an `ordered` part is over.
     pub from: Cell<u64>,
     pub passed: Cell<bool>,
+    /// The share of the `doacross` loop that it is in.
+    pub across: Cell<u32>,
     /// How the reduction that it is in is done, and its own values.
     pub method: Cell<Method>,
     pub values: Cell<*mut c_void>,
@@ -54,6 +56,7 @@ impl Own {
             given: Cell::new(None),
             from: Cell::new(0),
             passed: Cell::new(false),
+            across: Cell::new(0),
             method: Cell::new(Method::Locked),
             values: Cell::new(null_mut()),
         }

@@ -160,7 +160,8 @@ pub fn aligned(at: *mut c_void, alignment: usize) -> *mut c_void {
     if over == 0 { at } else { at.wrapping_byte_add(alignment.wrapping_sub(over)) }
 }
 
-fn map(bytes: usize) -> Option<*mut c_void> {
+/// So many bytes, all zero; `None` if there is no memory.
+pub fn map(bytes: usize) -> Option<*mut c_void> {
     keeping_errno(|| {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a fresh mapping.

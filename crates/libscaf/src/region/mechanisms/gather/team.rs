@@ -32,6 +32,8 @@ pub struct Member {
     pub share: Cell<u32>,
     /// What it has of it.
     pub hand: Cell<Hand>,
+    /// What iterations of the `doacross` loop that it is in have told.
+    pub marks: Cell<&'static [AtomicU64]>,
     /// What the program has chosen, if it may ask for that.
     pub chosen: Cell<Chosen>,
     /// The task that it runs.
@@ -83,6 +85,7 @@ impl Member {
             carrier: Cell::new(None),
             share: Cell::new(0),
             hand: Cell::new(Hand::NOTHING),
+            marks: Cell::new(&[]),
             chosen: Cell::new(Chosen::UNKNOWN),
             task: Cell::new(Current::MEMBERS),
             inner: Cell::new(null()),

@@ -3,6 +3,7 @@
 //! Each function is the answer to an entry point of the runtime for a member.
 
 use super::midway;
+use super::rooms::{self, Room};
 use super::tasks::end_inner;
 use super::team::{CREW, Member, SHARES, around};
 use super::turns::{give_turn, meet};
@@ -29,9 +30,16 @@ pub unsafe fn barrier(me: &'static Member) {
 
 /// Comes to the next share; whether it is the first to come.
 pub unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
+    // SAFETY: the caller runs the member.
+    unsafe { come_and(me, whole, |_| {}) }
+}
+
+/// The same; who is the first prepares the share's room, before the others go on.
+pub unsafe fn come_and(me: &'static Member, whole: &Loop, prepare: impl Fn(&Room)) -> bool {
     if me.is_alone() {
         if let Some(inner) = me.inside() {
             inner.open(whole);
+            prepare(&inner.room);
         }
         return true;
     }
@@ -39,7 +47,7 @@ pub unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
     me.share.set(number);
     me.hand.set(Hand::NOTHING);
     loop {
-        match SHARES.come(number, whole) {
+        match SHARES.come_and(number, whole, || prepare(rooms::of(number))) {
             Came::First => return true,
             Came::Later => return false,
             // SAFETY: the caller runs the member.
@@ -50,8 +58,13 @@ pub unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
 
 pub fn leave(me: &Member) {
     if !me.is_alone() {
-        SHARES.leave(me.share.get(), CREW.size());
+        leave_share(me.share.get());
     }
+}
+
+/// The same for the share of this number.
+pub fn leave_share(number: u32) {
+    SHARES.leave_and(number, CREW.size(), || rooms::of(number).close());
 }
 
 fn deal(me: &Member) -> Option<(u64, u64)> {

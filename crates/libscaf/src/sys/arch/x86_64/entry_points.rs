@@ -182,3 +182,38 @@ macro_rules! diverted {
     };
 }
 pub(crate) use diverted;
+
+/// Defines variadic functions whose arguments are all integers: each hands the addresses of the first six and
+/// of the others to `$to`.
+macro_rules! with_all_arguments {
+    ($($name:ident => $to:path;)*) => {
+        $(
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "push rbp",
+                    ".cfi_def_cfa_offset 16",
+                    ".cfi_offset rbp, -16",
+                    "mov rbp, rsp",
+                    ".cfi_def_cfa_register rbp",
+                    "push r9",
+                    "push r8",
+                    "push rcx",
+                    "push rdx",
+                    "push rsi",
+                    "push rdi",
+                    "mov rdi, rsp",
+                    "lea rsi, [rbp + 16]",
+                    "call {to}",
+                    "leave",
+                    ".cfi_def_cfa rsp, 8",
+                    "ret",
+                    ".cfi_endproc",
+                    to = sym $to,
+                )
+            }
+        )*
+    };
+}
+pub(crate) use with_all_arguments;

@@ -1,0 +1,339 @@
+/* build: gcc -O2 -fopenmp -Wno-maybe-uninitialized */
+/*
+ * Regions of fixed size whose loops say by arguments what else they need: iterations that wait for others,
+ * memory for scans and for conditional lastprivate variables. The first argument says which. Prints how many results were wrong.
+ */
+#include "test.h"
+
+#include <omp.h>
+
+enum { TEAM = 3, N = 29, ROWS = 7, COLUMNS = 5 };
+
+static long wrong, rounds;
+/* 0, unknown to the compiler: what follows from it may not fit a signed number. */
+static volatile long nothing;
+
+static void check(int right)
+{
+    if (!right)
+        __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+}
+
+/* Each iteration adds up what two before it have left. */
+#define LINE(type, ...)                                                                                      \
+    do {                                                                                                     \
+        static unsigned long sums[N + 3];                                                                    \
+        memset(sums, 0, sizeof sums);                                                                        \
+        sums[0] = 1;                                                                                         \
+        _Pragma("omp parallel num_threads(TEAM)")                                                            \
+        {                                                                                                    \
+            _Pragma(__VA_ARGS__)                                                                             \
+            for (type i = 3; i < N + 3 + (type)nothing; i++) {                                               \
+                if (i % 7 == 0)                                                                              \
+                    work(30, (long)i);                                                                       \
+                _Pragma("omp ordered depend(sink : i - 1) depend(sink : i - 3)")                             \
+                sums[i] = sums[i - 1] + 3 * sums[i - 3] + 1;                                                 \
+                _Pragma("omp ordered depend(source)")                                                        \
+                work(10, (long)i);                                                                           \
+            }                                                                                                \
+        }                                                                                                    \
+        unsigned long a = 1, b = 0, c = 0;                                                                   \
+        for (int i = 3; i < N + 3; i++) {                                                                    \
+            unsigned long next = c + 3 * a + 1;                                                              \
+            check(sums[i] == next);                                                                          \
+            a = b, b = c, c = next;                                                                          \
+        }                                                                                                    \
+    } while (0)
+
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+
+/* A table in which each place depends on three neighbours. */
+#define TABLE(type, step, ...)                                                                               \
+    do {                                                                                                     \
+        static unsigned long sums[ROWS + 2][COLUMNS + 2];                                                    \
+        memset(sums, 0, sizeof sums);                                                                        \
+        _Pragma("omp parallel num_threads(TEAM)")                                                            \
+        {                                                                                                    \
+            _Pragma(__VA_ARGS__)                                                                             \
+            for (type i = 1; i <= ROWS + (type)nothing; i++)                                                 \
+                for (type j = 1; j <= COLUMNS; j += step) {                                                  \
+                    PRAGMA(omp ordered depend(sink : i - 1, j) depend(sink : i, j - step)                    \
+                           depend(sink : i - 1, j - step))                                                   \
+                    sums[i][j] = neighbours(sums, (int)i, (int)j, step);                                     \
+                    _Pragma("omp ordered depend(source)")                                                    \
+                    work(5, (long)j);                                                                        \
+                }                                                                                            \
+        }                                                                                                    \
+        check_table(sums, step);                                                                             \
+    } while (0)
+
+static unsigned long neighbours(unsigned long sums[][COLUMNS + 2], int i, int j, int step)
+{
+    return sums[i - 1][j] + (j > step ? sums[i][j - step] + 2 * sums[i - 1][j - step] : 0) + (unsigned long)i;
+}
+
+static void check_table(unsigned long sums[][COLUMNS + 2], int step)
+{
+    unsigned long again[ROWS + 2][COLUMNS + 2];
+    memset(again, 0, sizeof again);
+    for (int i = 1; i <= ROWS; i++)
+        for (int j = 1; j <= COLUMNS; j += step)
+            again[i][j] = neighbours(again, i, j, step);
+    check(!memcmp(again, sums, sizeof again));
+}
+
+static void by_waiting(void)
+{
+    LINE(int, "omp for ordered(1)");
+    LINE(long, "omp for ordered(1) schedule(static) nowait");
+    LINE(long, "omp for ordered(1) schedule(static, 3)");
+    LINE(int, "omp for ordered(1) schedule(dynamic)");
+    LINE(long, "omp for ordered(1) schedule(dynamic, 4)");
+    LINE(int, "omp for ordered(1) schedule(guided, 2)");
+    LINE(long, "omp for ordered(1) schedule(runtime)");
+    LINE(unsigned long long, "omp for ordered(1) schedule(static)");
+    LINE(unsigned long long, "omp for ordered(1) schedule(static, 2) nowait");
+    LINE(unsigned long long, "omp for ordered(1) schedule(dynamic, 3)");
+    LINE(unsigned long long, "omp for ordered(1) schedule(guided)");
+    LINE(unsigned long long, "omp for ordered(1) schedule(runtime)");
+    TABLE(int, 1, "omp for ordered(2)");
+    TABLE(int, 2, "omp for ordered(2) schedule(dynamic, 2)");
+    TABLE(long, 1, "omp for ordered(2) schedule(static, 1)");
+    TABLE(long, 3, "omp for ordered(2) schedule(guided)");
+    TABLE(unsigned long long, 1, "omp for ordered(2) schedule(dynamic)");
+    TABLE(unsigned long long, 1, "omp for ordered(2) schedule(runtime)");
+}
+
+/* Eight loops: more numbers than fit registers. */
+typedef long table[3][3][2][2][2][2][3][3];
+
+#define EIGHT_LOOPS                                                                                          \
+    for (int a = 0; a < 3; a++)                                                                              \
+        for (int b = 0; b < 3; b++)                                                                          \
+            for (int c = 0; c < 2; c++)                                                                      \
+                for (int d = 0; d < 2; d++)                                                                  \
+                    for (int e = 0; e < 2; e++)                                                              \
+                        for (int f = 0; f < 2; f++)                                                          \
+                            for (int g = 0; g < 3; g++)                                                      \
+                                for (int h = 2; h >= 0; h--)
+
+static long both(table sums, int a, int b, int c, int d, int e, int f, int g, int h)
+{
+    long above = a ? sums[a - 1][b][c][d][e][f][g][h] : 1;
+    return 3 * above + (g && h < 2 ? sums[a][b][c][d][e][f][g - 1][h + 1] : 0);
+}
+
+static void by_depth(void)
+{
+    static table sums, again;
+    memset(sums, 0, sizeof sums);
+    memset(again, 0, sizeof again);
+    EIGHT_LOOPS
+    again[a][b][c][d][e][f][g][h] = both(again, a, b, c, d, e, f, g, h);
+#pragma omp parallel num_threads(TEAM)
+    {
+#pragma omp for ordered(8) schedule(dynamic)
+        EIGHT_LOOPS
+        {
+#pragma omp ordered depend(sink : a - 1, b, c, d, e, f, g, h) depend(sink : a, b, c, d, e, f, g - 1, h + 1)
+            sums[a][b][c][d][e][f][g][h] = both(sums, a, b, c, d, e, f, g, h);
+#pragma omp ordered depend(source)
+        }
+    }
+    check(!memcmp(again, sums, sizeof sums));
+}
+
+/* Loops in regions of one thread, within one that waits itself. */
+static void by_nesting(void)
+{
+    static long outer[20];
+#pragma omp parallel num_threads(TEAM)
+    {
+#pragma omp for ordered(1) schedule(dynamic)
+        for (int round = 1; round < 20; round++) {
+            long last = 0;
+#pragma omp parallel num_threads(2) shared(last)
+#pragma omp for ordered(1) schedule(static, 2)
+            for (int i = 0; i < 10; i++) {
+#pragma omp ordered depend(sink : i - 1)
+                last = 2 * last + i;
+#pragma omp ordered depend(source)
+            }
+#pragma omp ordered depend(sink : round - 1)
+            outer[round] = outer[round - 1] + last;
+#pragma omp ordered depend(source)
+        }
+    }
+    check(outer[19] == 19 * 1013);
+}
+
+/* Loops whose room is large: it comes and goes. */
+static void by_size(void)
+{
+    enum { LARGE = 1 << 16 };
+    static int seen[LARGE];
+    memset(seen, 0, sizeof seen);
+#pragma omp parallel num_threads(TEAM)
+    for (int turn = 0; turn < 3; turn++) {
+#pragma omp for ordered(1) schedule(guided) nowait
+        for (int i = 0; i < LARGE; i++) {
+            if (i % 512 == 0) {
+#pragma omp ordered depend(sink : i - 512)
+                seen[i] = i ? seen[i - 512] + 1 : turn;
+            }
+#pragma omp ordered depend(source)
+        }
+#pragma omp barrier
+#pragma omp single
+        check(seen[LARGE - 512] == LARGE / 512 - 1 + turn);
+    }
+}
+
+/* The last value that any iteration has given, in the loop's order. Loops in functions of their own, which may
+ * be called anywhere, are told of it by arguments. */
+static long last, other, from;
+
+#define CONDITIONAL(name, type, first, ...)                                                                  \
+    __attribute__((noinline)) static void name(void)                                                         \
+    {                                                                                                        \
+        _Pragma(__VA_ARGS__)                                                                                 \
+        for (type i = first; i < first + N + (type)nothing; i++) {                                           \
+            if ((long)(i - first) <= from)                                                                   \
+                last = (long)i;                                                                              \
+            if (i % 7 == 2)                                                                                  \
+                other = (long)i;                                                                             \
+            work(5, (long)i);                                                                                \
+        }                                                                                                    \
+        _Pragma("omp single")                                                                                \
+        {                                                                                                    \
+            check(last == (long)first + from);                                                               \
+            check(other % 7 == 2 && other + 7 >= (long)first + N && other < (long)first + N);                \
+            last = other = -1;                                                                               \
+        }                                                                                                    \
+    }
+
+CONDITIONAL(statically, long, 0, "omp for lastprivate(conditional : last, other)")
+CONDITIONAL(in_twos, int, 3, "omp for lastprivate(conditional : last, other) schedule(static, 2)")
+CONDITIONAL(dynamically, long, 5, "omp for lastprivate(conditional : last, other) schedule(dynamic)")
+CONDITIONAL(in_threes, int, 0, "omp for lastprivate(conditional : last, other) schedule(dynamic, 3)")
+CONDITIONAL(guided, long, 1, "omp for lastprivate(conditional : last, other) schedule(guided)")
+CONDITIONAL(by_setting, long, 1, "omp for lastprivate(conditional : last, other) schedule(runtime)")
+CONDITIONAL(by_setting_in_order, long, 1,
+            "omp for lastprivate(conditional : last, other) schedule(monotonic : runtime)")
+CONDITIONAL(statically_unsigned, unsigned long long, 2, "omp for lastprivate(conditional : last, other)")
+CONDITIONAL(in_fives, unsigned long long, 2,
+            "omp for lastprivate(conditional : last, other) schedule(dynamic, 5)")
+CONDITIONAL(by_setting_unsigned, unsigned long long, 2,
+            "omp for lastprivate(conditional : last, other) schedule(runtime)")
+CONDITIONAL(in_order, long, 4, "omp for lastprivate(conditional : last, other) ordered schedule(dynamic, 2)")
+CONDITIONAL(in_order_unsigned, unsigned long long, 1,
+            "omp for lastprivate(conditional : last, other) ordered schedule(static)")
+CONDITIONAL(across, long, 4, "omp for lastprivate(conditional : last, other) ordered(1) schedule(dynamic, 2)")
+CONDITIONAL(across_unsigned, unsigned long long, 1,
+            "omp for lastprivate(conditional : last, other) ordered(1) schedule(static)")
+
+static void by_condition(void)
+{
+    static void (*const loops[])(void) = {statically, in_twos, dynamically, in_threes, guided,
+                                          by_setting, by_setting_in_order, statically_unsigned,
+                                          in_fives, by_setting_unsigned, in_order, in_order_unsigned,
+                                          across, across_unsigned};
+    from = rounds % (N - 1);
+#pragma omp parallel num_threads(TEAM)
+    {
+        for (unsigned i = 0; i < sizeof loops / sizeof *loops; i++)
+            loops[i]();
+#pragma omp for lastprivate(conditional : last) schedule(dynamic, 2)
+        for (int i = 0; i < N; i++)
+            if (i <= from)
+                last = i;
+        check(last == from);
+    }
+    long first = 0, final = 0;
+#pragma omp parallel num_threads(TEAM)
+    {
+#pragma omp sections lastprivate(conditional : first, final)
+        {
+#pragma omp section
+            {
+                first = 1;
+                final = 1;
+            }
+#pragma omp section
+            first = 2;
+#pragma omp section
+            {
+                if (rounds & 1)
+                    first = 3;
+                final = 3;
+            }
+        }
+        check(first == 2 + (rounds & 1) && final == 3);
+/* Alone, one after the other. */
+#pragma omp critical
+#pragma omp parallel num_threads(2)
+        for (unsigned i = 0; i < sizeof loops / sizeof *loops; i++)
+            loops[i]();
+    }
+}
+
+/* Sums of all that come before. */
+static void by_scanning(void)
+{
+    static long values[N], sums[N];
+    long sum = 0, most = 0;
+    for (int i = 0; i < N; i++)
+        values[i] = (i * 37 + rounds) % 101;
+#pragma omp parallel num_threads(TEAM)
+    {
+#pragma omp for reduction(inscan, + : sum)
+        for (int i = 0; i < N; i++) {
+            sum += values[i];
+#pragma omp scan inclusive(sum)
+            sums[i] = sum;
+        }
+#pragma omp single
+        {
+            long expected = 0;
+            for (int i = 0; i < N; i++)
+                check(sums[i] == (expected += values[i]));
+        }
+#pragma omp for reduction(inscan, max : most)
+        for (int i = 0; i < N; i++) {
+            sums[i] = most;
+#pragma omp scan exclusive(most)
+            most = values[i] > most ? values[i] : most;
+        }
+    }
+    long expected = 0;
+    for (int i = 0; i < N; i++) {
+        check(sums[i] == expected);
+        expected = values[i] > expected ? values[i] : expected;
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*round)(void);
+} kinds[] = {
+    {"waiting", by_waiting}, {"depth", by_depth}, {"nesting", by_nesting},
+    {"size", by_size}, {"condition", by_condition}, {"scanning", by_scanning},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+int main(int count, char **words)
+{
+    int kind = -1;
+    for (int i = 0; count > 1 && i < KINDS; i++)
+        if (!strcmp(words[1], kinds[i].name))
+            kind = i;
+    if (kind < 0)
+        return 2;
+    do {
+        kinds[kind].round();
+        rounds++;
+    } while (going());
+    say("rounds", rounds);
+    say("wrong", wrong);
+    return wrong != 0;
+}
