@@ -14,6 +14,7 @@ const RUNTIMES: [&[u8]; 9] =
 /// Of those that only code of gcc's, or of LLVM's compilers, calls.
 const GOMP: &[u8] = b"GOMP_";
 const KMPC: &[u8] = b"__kmpc_";
+const KMPC_TASKS: [&[u8]; 2] = [b"__kmpc_omp_task", b"__kmpc_task"];
 /// Whose names are many; all of them are answered.
 const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
@@ -188,7 +189,7 @@ const ANSWERED: [&[u8]; 165] = [
 ];
 
 /// The same for LLVM's runtime.
-const ANSWERED_LLVM: [&[u8]; 47] = [
+const ANSWERED_LLVM: [&[u8]; 60] = [
     b"__kmpc_barrier",
     b"__kmpc_begin",
     b"__kmpc_copyprivate",
@@ -216,6 +217,7 @@ const ANSWERED_LLVM: [&[u8]; 47] = [
     b"__kmpc_end_reduce_nowait",
     b"__kmpc_end_serialized_parallel",
     b"__kmpc_end_single",
+    b"__kmpc_end_taskgroup",
     b"__kmpc_flush",
     b"__kmpc_for_static_fini",
     b"__kmpc_for_static_init_4",
@@ -227,12 +229,24 @@ const ANSWERED_LLVM: [&[u8]; 47] = [
     b"__kmpc_global_thread_num",
     b"__kmpc_masked",
     b"__kmpc_master",
+    b"__kmpc_omp_task",
+    b"__kmpc_omp_task_alloc",
+    b"__kmpc_omp_task_begin_if0",
+    b"__kmpc_omp_task_complete_if0",
+    b"__kmpc_omp_task_with_deps",
+    b"__kmpc_omp_taskwait",
+    b"__kmpc_omp_taskwait_deps_51",
+    b"__kmpc_omp_taskyield",
+    b"__kmpc_omp_wait_deps",
     b"__kmpc_ordered",
     b"__kmpc_push_num_threads",
     b"__kmpc_reduce",
     b"__kmpc_reduce_nowait",
     b"__kmpc_serialized_parallel",
     b"__kmpc_single",
+    b"__kmpc_taskgroup",
+    b"__kmpc_taskloop",
+    b"__kmpc_taskloop_5",
     b"__kmpc_threadprivate_cached",
     b"__kmpc_threadprivate_register",
     b"__kmpc_threadprivate_register_vec",
@@ -278,7 +292,8 @@ pub fn say(name: &[u8]) -> u32 {
     let forbidden = |is: bool| if is { says::FORBIDDEN } else { 0 };
     if name.starts_with(KMPC) {
         let known = ANSWERED_LLVM.binary_search(&name).is_ok() || name.starts_with(KMPC_ATOMIC);
-        says::KMPC | forbidden(!known)
+        let tasks = KMPC_TASKS.iter().any(|prefix| name.starts_with(prefix));
+        says::KMPC | if tasks { says::TASKS } else { 0 } | forbidden(!known)
     } else if RUNTIMES.iter().any(|prefix| name.starts_with(prefix)) {
         let gomp = if name.starts_with(GOMP) { says::GOMP } else { 0 };
         gomp | asks(name) | forbidden(ANSWERED.binary_search(&name).is_err())
@@ -321,7 +336,9 @@ mod tests {
             ("omp_set_max_active_levels", false),
             ("__kmpc_barrier", false),
             ("__kmpc_atomic_fixed4_add", false),
-            ("__kmpc_omp_task", true),
+            ("__kmpc_omp_task", false),
+            ("__kmpc_omp_target_task_alloc", true),
+            ("__kmpc_proxy_task_completed", true),
             ("kmp_set_stacksize", true),
             ("pthread_kill", true),
             ("__tsan_init", true),

@@ -22,6 +22,7 @@ mod exits;
 mod forbids;
 mod inner;
 pub mod llvm;
+pub mod llvm_tasks;
 mod look;
 pub mod loops;
 mod may;

@@ -4,14 +4,14 @@
 
 use super::current::Current;
 use super::needs::Needs;
-use super::pool::{self, MOST_DEFERRED, Table, Taken, change, run, with};
+use super::pool::{self, MOST_DEFERRED, Table, Taken, change, end, run, with};
 use super::team::{CREW, Member, TEAM, around};
 use super::turns::{give_turn, leave_surplus, wait};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Body;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
-use scaf_team::gather::tasks::{For, NONE, Place, Work};
+use scaf_team::gather::tasks::{For, NONE, Number, Place, Work};
 
 /// Copies a task's data, with what the program's language does to copy it.
 pub type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
@@ -84,7 +84,6 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
         }
         table.open()
     };
-    let place = |now: &Current| Place { parent: now.record, group: now.group, own: now.home != NONE };
     // Most tasks: what is copied is plain and small, and they depend on nothing.
     if new.copy.is_none() && new.needs.are_none() && pool::is_small(new.size, new.alignment) {
         let deferred = change(|table| {
@@ -106,13 +105,25 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
     // SAFETY: the program's own data and function, and as much room; the caller runs the member.
     unsafe {
         let work = fill(new, data);
-        if !change(|table| table.defer(record, place(&now), work, new.needs.clone())) {
-            // No room for its dependences: once no sibling is left it has none.
-            wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0);
-            let _: bool = change(|table| table.defer(record, place(&now), work, Needs::NONE));
-        }
+        put(me, record, work, &new.needs);
     }
     true
+}
+
+/// Where the task that runs creates others.
+fn place(now: &Current) -> Place {
+    Place { parent: now.record, group: now.group, own: now.home != NONE }
+}
+
+/// Defers a task of that record, by one that has a record.
+pub unsafe fn put(me: &'static Member, record: Number, work: Work, needs: &Needs) {
+    let now = me.task.get();
+    if !change(|table| table.defer(record, place(&now), work, needs.clone())) {
+        // No room for its dependences: once no sibling is left it has none.
+        // SAFETY: the caller runs the member.
+        unsafe { wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0) }
+        let _: bool = change(|table| table.defer(record, place(&now), work, Needs::NONE));
+    }
 }
 
 /// Copies its data; what is to be run on it.
@@ -199,9 +210,9 @@ unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bo
             // SAFETY: the caller runs the member; it was taken.
             Found::Task(taken) => unsafe {
                 leave_surplus(me);
-                run(me, taken);
+                let over = run(me, taken);
                 found = change(|table| {
-                    table.finish(taken.0);
+                    end(table, taken.0, over);
                     look(table)
                 });
             },
