@@ -21,8 +21,21 @@ const KINDS: [&str; 11] = [
 ];
 
 /// What tasks of gathered members do; `serving` needs threads of its own.
-const TASKS: [&str; 8] =
-    ["tree", "chain", "producing", "depending", "grouping", "looping", "copying", "serving"];
+const TASKS: [&str; 9] =
+    ["tree", "chain", "producing", "depending", "grouping", "looping", "copying", "parts", "serving"];
+
+/// The test program of tasks doing `kind`, and the one of objects in them.
+fn creating<'h>(house: &'h House, by: By, kind: &str) -> Start<'h> {
+    match kind {
+        "objects" => house.at(&compiled_by(by, "gathered_objects")),
+        kind => house.at(&compiled_by(by, "gathered_tasks")).args([kind]),
+    }
+}
+
+/// All of these, as each compiler makes them.
+fn all_tasks() -> impl Iterator<Item = (By, &'static str)> {
+    COMPILERS.into_iter().flat_map(|by| TASKS.into_iter().chain(["objects"]).map(move |kind| (by, kind)))
+}
 
 /// The test program doing `kind` for ever, with a grant of one PU.
 fn doing<'h>(house: &'h House, by: By, kind: &str) -> Running<'h> {
@@ -30,7 +43,8 @@ fn doing<'h>(house: &'h House, by: By, kind: &str) -> Running<'h> {
 }
 
 /// What only LLVM's runtime has calls for.
-const LLVMS_KINDS: [&str; 7] = ["static", "setting", "turns", "adding", "one-by-one", "nesting", "copying"];
+const LLVMS_KINDS: [&str; 8] =
+    ["static", "setting", "turns", "adding", "one-by-one", "nesting", "copying", "strictly"];
 
 /// The same for what clang makes of that.
 fn asking<'h>(house: &'h House, kind: &str) -> Start<'h> {
@@ -88,13 +102,12 @@ fn gathered_members_share_out_loops_of_every_schedule() {
 fn gathered_members_run_tasks() {
     let house = House::giving_all("equi");
     for carriers in [1, 2] {
-        for kind in TASKS {
-            let start = house.program("gathered_tasks").args([kind]);
-            let program = start.option("--max", carriers).start();
+        for (by, kind) in all_tasks() {
+            let program = creating(&house, by, kind).option("--max", carriers).start();
             if kind == "serving" {
                 program.until("rounds", |program| program.regions > 20);
             } else {
-                program.until(&format!("{kind} gathered"), |program| {
+                program.until(&format!("{kind} by {by:?} gathered"), |program| {
                     program.mechanism == Mechanism::Gather && program.dop == Some(carriers)
                 });
             }
@@ -109,8 +122,9 @@ fn gathered_members_run_tasks() {
 #[test]
 fn gathered_kernels_of_tasks_compute_the_same() {
     let house = House::giving_all("equi");
-    for name in ["fib", "sort", "sparselu"] {
-        let start = || house.at(&kernel(name)).args(["--class=S", "--form=tasks", "--repeat=40"]).threads(4);
+    let kernels = ["fib", "sort", "sparselu"].map(|name| [kernel(name), clang_kernel(name)]);
+    for kernel in kernels.as_flattened() {
+        let start = || house.at(kernel).args(["--class=S", "--form=tasks", "--repeat=40"]).threads(4);
         let expected = start().unmanaged().run().well().json();
         for carriers in [1, 2] {
             let start = start().option("--max", carriers).flag("--exact");
@@ -153,8 +167,8 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }
-        for kind in TASKS {
-            let program = house.program("gathered_tasks").args([kind]).start();
+        for (by, kind) in all_tasks() {
+            let program = creating(&house, by, kind).start();
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }

@@ -189,7 +189,9 @@ const ANSWERED: [&[u8]; 165] = [
 ];
 
 /// The same for LLVM's runtime.
-const ANSWERED_LLVM: [&[u8]; 60] = [
+const ANSWERED_LLVM: [&[u8]; 63] = [
+    b"__kmpc_aligned_alloc",
+    b"__kmpc_alloc",
     b"__kmpc_barrier",
     b"__kmpc_begin",
     b"__kmpc_copyprivate",
@@ -226,6 +228,7 @@ const ANSWERED_LLVM: [&[u8]; 60] = [
     b"__kmpc_for_static_init_8u",
     b"__kmpc_fork_call",
     b"__kmpc_fork_call_if",
+    b"__kmpc_free",
     b"__kmpc_global_thread_num",
     b"__kmpc_masked",
     b"__kmpc_master",

@@ -9,9 +9,9 @@
 
 use super::current::Current;
 use super::needs::Needs;
-use super::pool::{self, MOST_DEFERRED, run, with};
+use super::pool::{self, run, with};
 use super::tasks::{await_needs, group_end, group_start, put, taskwait};
-use super::team::{CREW, Member, TEAM, around};
+use super::team::{Member, TEAM, around};
 use super::turns::give_turn;
 use super::work::size;
 use crate::region::thread::thread;
@@ -149,7 +149,7 @@ pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &Needs) {
             && defers(me)
             && flags & flags::AT_ONCE == 0
             && me.task.get().record != NONE
-            && pool::left() <= MOST_DEFERRED.wrapping_mul(CREW.size());
+            && !pool::are_many();
         if may_wait && !needs.name_everything() {
             let is_final = flags & flags::FINAL != 0;
             let work = Work { body: run_part as *const () as usize, data: task.expose_provenance(), is_final };

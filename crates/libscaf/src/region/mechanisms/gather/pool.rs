@@ -20,6 +20,13 @@ const RECORDS: usize = 10_240;
 const ENTRIES: usize = 16_384;
 /// Tasks that may be deferred for each member, as the runtime has it: any more are run at once.
 pub const MOST_DEFERRED: u32 = 64;
+/// LLVM's runtime has more, and those that are ready only. Half of the records are for others.
+const MOST_DEFERRED_LLVM: u32 = 256;
+
+/// Whether tasks of code of LLVM's compilers are run at once, for there are too many.
+pub fn are_many() -> bool {
+    left() > MOST_DEFERRED_LLVM.wrapping_mul(CREW.size()).min(RECORDS as u32 / 2 - 1)
+}
 
 pub type Table = Tasks<RECORDS, ENTRIES>;
 
