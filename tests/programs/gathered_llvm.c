@@ -279,7 +279,7 @@ static int tasks;
 static int strict_part(int number, struct task *task)
 {
     check(number == __kmpc_global_thread_num(NULL) && task->has_last == (task->last == 98));
-    check((long)(task->first - task->last) == (task->has_last ? 0 : 8 * -2));
+    check((long)(task->first - task->last) == (task->has_last ? 3 : 8) * -2);
     for (unsigned long i = task->first; i <= task->last; i += 2)
         __atomic_fetch_add(&done[i / 2], 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&tasks, 1, __ATOMIC_RELAXED);
