@@ -20,7 +20,7 @@ const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 165] = [
+const ANSWERED: [&[u8]; 169] = [
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
     b"GOMP_barrier",
@@ -88,6 +88,7 @@ const ANSWERED: [&[u8]; 165] = [
     b"GOMP_parallel_loop_nonmonotonic_guided",
     b"GOMP_parallel_loop_nonmonotonic_runtime",
     b"GOMP_parallel_loop_runtime",
+    b"GOMP_parallel_reductions",
     b"GOMP_parallel_sections",
     b"GOMP_sections_end",
     b"GOMP_sections_end_nowait",
@@ -97,7 +98,10 @@ const ANSWERED: [&[u8]; 165] = [
     b"GOMP_single_copy_start",
     b"GOMP_single_start",
     b"GOMP_task",
+    b"GOMP_task_reduction_remap",
     b"GOMP_taskgroup_end",
+    b"GOMP_taskgroup_reduction_register",
+    b"GOMP_taskgroup_reduction_unregister",
     b"GOMP_taskgroup_start",
     b"GOMP_taskloop",
     b"GOMP_taskloop_ull",
@@ -189,7 +193,7 @@ const ANSWERED: [&[u8]; 165] = [
 ];
 
 /// The same for LLVM's runtime.
-const ANSWERED_LLVM: [&[u8]; 63] = [
+const ANSWERED_LLVM: [&[u8]; 69] = [
     b"__kmpc_aligned_alloc",
     b"__kmpc_alloc",
     b"__kmpc_barrier",
@@ -247,9 +251,15 @@ const ANSWERED_LLVM: [&[u8]; 63] = [
     b"__kmpc_reduce_nowait",
     b"__kmpc_serialized_parallel",
     b"__kmpc_single",
+    b"__kmpc_task_reduction_get_th_data",
+    b"__kmpc_task_reduction_init",
+    b"__kmpc_task_reduction_modifier_fini",
+    b"__kmpc_task_reduction_modifier_init",
     b"__kmpc_taskgroup",
     b"__kmpc_taskloop",
     b"__kmpc_taskloop_5",
+    b"__kmpc_taskred_init",
+    b"__kmpc_taskred_modifier_init",
     b"__kmpc_threadprivate_cached",
     b"__kmpc_threadprivate_register",
     b"__kmpc_threadprivate_register_vec",

@@ -168,8 +168,22 @@ impl<const RECORDS: usize, const ENTRIES: usize> Tasks<RECORDS, ENTRIES> {
     /// A group of tasks, within another one or none.
     pub fn open_group(&mut self, around: Number) -> Option<Number> {
         let number = self.open()?;
-        self.task_mut(number)?.place.group = around;
+        let reductions = self.reductions(around);
+        let group = self.task_mut(number)?;
+        (group.place.group, group.work.data) = (around, reductions);
         Some(number)
+    }
+
+    /// Where it is told how tasks of the group add up, or of one around it; 0 for nowhere.
+    pub fn reductions(&self, group: Number) -> usize {
+        self.task(group).map_or(0, |group| group.work.data)
+    }
+
+    /// Tasks of the group, and of groups within that are begun from now on, add up as is told there.
+    pub fn set_reductions(&mut self, group: Number, at: usize) {
+        if let Some(group) = self.task_mut(group) {
+            group.work.data = at;
+        }
     }
 
     /// No task of the group is left; the one around it.

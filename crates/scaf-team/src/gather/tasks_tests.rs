@@ -144,6 +144,22 @@ fn groups_and_parents_have_their_own_and_the_newest_first() {
 }
 
 #[test]
+fn a_group_has_the_reductions_of_the_one_around_it_or_its_own() {
+    let mut tasks = Box::new(Small::new());
+    let outer = tasks.open_group(NONE).unwrap();
+    assert_eq!((tasks.reductions(NONE), tasks.reductions(outer)), (0, 0));
+    tasks.set_reductions(outer, 8);
+    let inner = tasks.open_group(outer).unwrap();
+    assert_eq!(tasks.reductions(inner), 8);
+    tasks.set_reductions(inner, 9);
+    assert_eq!((tasks.reductions(outer), tasks.reductions(inner)), (8, 9));
+    assert_eq!(tasks.close_group(inner), outer);
+    // The record is used again.
+    let other = tasks.open_group(NONE).unwrap();
+    assert_eq!((other, tasks.reductions(other)), (inner, 0));
+}
+
+#[test]
 fn without_room_nothing_is_done() {
     let mut tasks = Box::new(Tasks::<8, 4>::new());
     let root = tasks.open().unwrap();

@@ -65,7 +65,7 @@ mod flags {
 /// Whether the member's tasks may be deferred.
 fn defers(me: &Member) -> bool {
     // Without tasks known before: a library that came within the region creates one.
-    TEAM.has_tasks.get() && me.task.get().at_once == 0 && !me.is_alone()
+    TEAM.has_tasks.get() && me.task.get().defers() && !me.is_alone()
 }
 
 unsafe fn header<'a>(task: *mut Task) -> &'a Header {
@@ -207,7 +207,7 @@ pub unsafe fn begin_at_once(me: &'static Member, task: *mut Task) {
         let before = me.task.get();
         header.kept.set(before);
         let is_final = before.is_final || header.flags.get() & flags::FINAL != 0;
-        let at_once = u32::from(is_final || before.at_once != 0);
+        let at_once = is_final || before.at_once;
         me.task.set(Current { record: header.record.get(), is_final, at_once, ..before });
     }
 }

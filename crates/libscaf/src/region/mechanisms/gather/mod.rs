@@ -20,8 +20,10 @@ pub mod chosen;
 mod current;
 mod exits;
 mod forbids;
+pub mod gomp_reductions;
 mod inner;
 pub mod llvm;
+pub mod llvm_reductions;
 pub mod llvm_tasks;
 mod look;
 pub mod loops;
@@ -129,6 +131,11 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
         Note::learn_length(region.code.note, wall);
         entered.report_run(region, choice.team, wall);
     }
+}
+
+/// Members of the last gathered team.
+pub fn last_size() -> u32 {
+    team::CREW.size()
 }
 
 /// After a fork, in the child.

@@ -106,8 +106,8 @@ pub fn end(table: &mut Table, record: Number, over: bool) {
 /// Runs a task that was taken; whether it is over once the caller has said so ([`end`]).
 pub unsafe fn run(me: &'static Member, (record, work, group): Taken) -> bool {
     let before = me.task.get();
-    let at_once = u32::from(work.is_final);
-    me.task.set(Current { record, group, home: before.home, is_final: work.is_final, at_once });
+    let (is_final, at_once) = (work.is_final, work.is_final);
+    me.task.set(Current { record, group, home: before.home, is_final, at_once, unrecorded: 0 });
     if let Some(carrier) = me.carrier.get() {
         carrier.has_changed();
     }
@@ -220,7 +220,7 @@ fn unmap(room: &Room) {
 }
 
 /// The record's task is over: its block may be one too many to be kept.
-fn give_up_large(record: Number) {
+pub fn give_up_large(record: Number) {
     if let Some(room) = ROOMS.get(record as usize)
         && room.bytes.get() != 0
         && MAPPED.load(Ordering::Relaxed) > KEPT
