@@ -4,9 +4,11 @@
 //! Such an array has 7 words, and 3 more for each variable: its address, where a thread's value is in that
 //! thread's memory, and one for the runtime.
 
-use super::pool::{self, with};
+use super::blocks;
+use super::pool::{aligned, with};
 use super::team::Member;
-use super::work::{number, size};
+use super::work;
+use super::work::number;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use scaf_team::gather::tasks::NONE;
 
@@ -58,11 +60,22 @@ fn ours() -> usize {
     (&raw const OURS).expose_provenance()
 }
 
+/// A page, which is how blocks are aligned.
+const PAGE: usize = 4096;
+
+/// Bytes to be taken for so many that are aligned. Where a page isn't enough, what lies before them is lost.
+fn size(bytes: usize, alignment: usize) -> usize {
+    if alignment <= PAGE {
+        return bytes;
+    }
+    bytes.max(PAGE).checked_next_power_of_two().unwrap_or(bytes).saturating_add(alignment)
+}
+
 /// The calling task's group has the reductions of a list.
 pub unsafe fn register(me: &Member, list: *mut usize) {
     let group = me.task.get().recorded_group();
     let around = with(|table| table.reductions(group));
-    give_memory(list, size(me) as usize, around);
+    give_memory(list, work::size(me) as usize, around);
     if group != NONE {
         with(|table| table.set_reductions(group, list.expose_provenance()));
     }
@@ -74,7 +87,7 @@ pub fn give_memory(list: *mut usize, team: usize, around: usize) {
     loop {
         let bytes = array.get(BYTES).saturating_mul(team);
         let alignment = array.get(MEMORY);
-        let memory = pool::aligned(pool::block(bytes.saturating_add(alignment)), alignment);
+        let memory = aligned(blocks::take(size(bytes, alignment)), alignment);
         array.set(MEMORY, memory.expose_provenance());
         array.set(END, memory.addr().wrapping_add(bytes));
         array.set(FIRST, 0);
@@ -95,9 +108,8 @@ pub unsafe fn unregister(list: *mut usize) -> bool {
     loop {
         let memory = array.get(MEMORY);
         let bytes = array.get(END).wrapping_sub(memory);
-        // What alignment has left over is less than a page, or stays.
         // SAFETY: nobody uses it any more.
-        unsafe { pool::give_up(with_exposed_provenance_mut(memory), bytes.max(1)) }
+        unsafe { blocks::put_back(with_exposed_provenance_mut(memory), bytes) }
         match array.next() {
             Some(next) if next.get(FIRST) == 0 => array = next,
             _ => return true,

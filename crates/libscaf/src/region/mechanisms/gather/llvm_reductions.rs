@@ -6,6 +6,7 @@
 //! shared: the first member to come makes the values for all, in a block of their own, and the last one to
 //! leave adds them up.
 
+use super::blocks;
 use super::pool::{self, with};
 use super::tasks::{group_close, group_start, group_wait};
 use super::team::{CREW, Member};
@@ -210,7 +211,7 @@ pub unsafe fn begin_shared<V: Variable>(me: &'static Member, which: usize, input
         let bytes = bytes_of(inputs, size(me) as usize);
         let taken = shared.compare_exchange(0, MAKING, Ordering::Acquire, Ordering::Acquire);
         if taken.is_ok() {
-            let block = pool::block(bytes);
+            let block = blocks::take(bytes);
             fill(me, group, inputs, block.cast(), bytes, true);
             shared.store(block.expose_provenance(), Ordering::Release);
             CREW.changed(&crate::sys::futex::Futex);
@@ -295,7 +296,7 @@ unsafe fn leave(me: &Member, reductions: &Reductions) {
                 && left.fetch_add(1, Ordering::AcqRel).wrapping_add(1) == team as u32
             {
                 add_up(reductions, team as usize);
-                pool::give_up(block, reductions.bytes);
+                blocks::put_back(block, reductions.bytes);
                 left.store(0, Ordering::Relaxed);
                 shared.store(0, Ordering::Release);
             }

@@ -15,6 +15,7 @@
 
 mod begin;
 mod berths;
+mod blocks;
 mod carriers;
 pub mod chosen;
 mod current;
