@@ -161,7 +161,12 @@ pub unsafe extern "C" fn reduction_unregister(argument: *mut c_void, caller: usi
 }
 
 /// The calling thread's own values of variables.
-pub unsafe extern "C" fn reduction_remap(count: usize, original: usize, addresses: *mut usize, caller: usize) {
+pub unsafe extern "C" fn reduction_remap(
+    count: usize,
+    original: usize,
+    addresses: *mut usize,
+    caller: usize,
+) {
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {

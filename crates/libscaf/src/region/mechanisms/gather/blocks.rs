@@ -53,4 +53,3 @@ pub unsafe fn put_back(taken: *mut c_void, bytes: usize) {
         unsafe { give_up(taken, rounded) }
     }
 }
-

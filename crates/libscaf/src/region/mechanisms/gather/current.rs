@@ -19,14 +19,8 @@ pub struct Current {
 
 impl Current {
     /// That of a member itself.
-    pub const MEMBERS: Current = Current {
-        record: NONE,
-        group: NONE,
-        home: NONE,
-        is_final: false,
-        at_once: false,
-        unrecorded: 0,
-    };
+    pub const MEMBERS: Current =
+        Current { record: NONE, group: NONE, home: NONE, is_final: false, at_once: false, unrecorded: 0 };
 
     /// Whether tasks that it creates may be deferred.
     pub fn defers(&self) -> bool {

@@ -146,7 +146,14 @@ impl Item {
 }
 
 /// Tells of variables to be added up, whose values are in `values`.
-unsafe fn fill<V: Variable>(me: &Member, group: Number, inputs: &[V], values: *mut u8, bytes: usize, new: bool) {
+unsafe fn fill<V: Variable>(
+    me: &Member,
+    group: Number,
+    inputs: &[V],
+    values: *mut u8,
+    bytes: usize,
+    new: bool,
+) {
     let team = size(me) as usize;
     // SAFETY: the room is that large; the program's own variables.
     unsafe {
@@ -309,4 +316,3 @@ pub fn clear() {
     SHARED.iter().for_each(|shared| shared.store(0, Ordering::Relaxed));
     LEFT.iter().for_each(|left| left.store(0, Ordering::Relaxed));
 }
-

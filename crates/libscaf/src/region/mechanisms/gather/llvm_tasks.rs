@@ -152,7 +152,8 @@ pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &Needs) {
             && !pool::are_many();
         if may_wait && !needs.name_everything() {
             let is_final = flags & flags::FINAL != 0;
-            let work = Work { body: run_part as *const () as usize, data: task.expose_provenance(), is_final };
+            let work =
+                Work { body: run_part as *const () as usize, data: task.expose_provenance(), is_final };
             return put(me, record, work, needs);
         }
         await_needs(me, needs);
