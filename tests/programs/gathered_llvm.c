@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
 /*
  * As gathered.c, for what LLVM's runtime has calls of its own for: loops with static and runtime schedules,
- * ordered loops, reductions, and regions whose `if` clause is false. The first argument says which. Prints
+ * ordered loops, reductions, regions whose `if` clause is false, and loops dealt out strictly. The first argument says which. Prints
  * how many results were wrong.
  */
 #include "test.h"
@@ -258,6 +258,59 @@ static void by_exit(void)
     }
 }
 
+/* A loop's tasks as newer compilers have them: each with exactly so many iterations. */
+struct task {
+    void *shared;
+    int (*routine)(int, struct task *);
+    int part;
+    void *data[2];
+    unsigned long first, last;
+    long step;
+    int has_last;
+    void *reductions;
+};
+struct task *__kmpc_omp_task_alloc(void *, int, int, size_t, size_t, int (*)(int, struct task *));
+void __kmpc_taskloop_5(void *, int, struct task *, int, unsigned long *, unsigned long *, long, int, int,
+                       unsigned long, int, void (*)(struct task *, struct task *, int));
+int __kmpc_global_thread_num(void *);
+
+static int tasks;
+
+static int strict_part(int number, struct task *task)
+{
+    check(number == __kmpc_global_thread_num(NULL) && task->has_last == (task->last == 98));
+    check((long)(task->first - task->last) == (task->has_last ? 3 : 8) * -2);
+    for (unsigned long i = task->first; i <= task->last; i += 2)
+        __atomic_fetch_add(&done[i / 2], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&tasks, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+static void say_last(struct task *to, struct task *from, int last)
+{
+    check(to->routine == from->routine && to != from);
+    to->has_last = last;
+}
+
+static void by_dealing_strictly(void)
+{
+#pragma omp parallel num_threads(TEAM)
+#pragma omp single
+    for (int condition = 0; condition < 2; condition++) {
+        struct task *task =
+            __kmpc_omp_task_alloc(NULL, __kmpc_global_thread_num(NULL), 1, sizeof *task, 0, strict_part);
+        task->first = 2;
+        task->last = 98;
+        task->step = 2;
+        done[0]++;
+        __kmpc_taskloop_5(NULL, __kmpc_global_thread_num(NULL), task, condition, &task->first, &task->last, 2,
+                          0, 1, 9, 1, say_last);
+        check_done(50);
+        check(tasks == 6);
+        tasks = 0;
+    }
+}
+
 static const struct {
     const char *name;
     void (*round)(void);
@@ -265,7 +318,7 @@ static const struct {
     {"static", by_static}, {"setting", by_setting}, {"turns", by_turns},
     {"adding", by_adding}, {"one-by-one", by_adding_one_by_one},
     {"nesting", by_nesting}, {"copying", by_copying},
-    {"exit", by_exit},
+    {"strictly", by_dealing_strictly}, {"exit", by_exit},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

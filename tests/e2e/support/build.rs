@@ -104,7 +104,8 @@ fn compile(by: By, source: &Path, program: &Path, library: bool) {
         .iter()
         .map(|flag| if by == By::Clang && *flag == "-fopenmp" { "-fopenmp=libomp" } else { flag });
     let object = program.with_added_extension("o");
-    let mut command = Command::new(if by == By::Clang { "clang" } else { compiler });
+    let clang = if source.extension().is_some_and(|kind| kind == "cpp") { "clang++" } else { "clang" };
+    let mut command = Command::new(if by == By::Clang { clang } else { compiler });
     command.current_dir(root()).arg(source);
     match by {
         // Told to link, gcc would take libgomp.

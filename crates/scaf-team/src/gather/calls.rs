@@ -12,12 +12,13 @@ const RUNTIMES: [&[u8]; 9] =
 /// Of those that only code of gcc's, or of LLVM's compilers, calls.
 const GOMP: &[u8] = b"GOMP_";
 const KMPC: &[u8] = b"__kmpc_";
+const KMPC_TASKS: [&[u8]; 2] = [b"__kmpc_omp_task", b"__kmpc_task"];
 /// Whose names are many; all of them are answered.
 const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 252] = [
+const ANSWERED: [&[u8]; 256] = [
     b"GOMP_alloc",
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
@@ -110,6 +111,7 @@ const ANSWERED: [&[u8]; 252] = [
     b"GOMP_parallel_loop_nonmonotonic_guided",
     b"GOMP_parallel_loop_nonmonotonic_runtime",
     b"GOMP_parallel_loop_runtime",
+    b"GOMP_parallel_reductions",
     b"GOMP_parallel_sections",
     b"GOMP_sections2_start",
     b"GOMP_sections_end",
@@ -121,7 +123,10 @@ const ANSWERED: [&[u8]; 252] = [
     b"GOMP_single_copy_start",
     b"GOMP_single_start",
     b"GOMP_task",
+    b"GOMP_task_reduction_remap",
     b"GOMP_taskgroup_end",
+    b"GOMP_taskgroup_reduction_register",
+    b"GOMP_taskgroup_reduction_unregister",
     b"GOMP_taskgroup_start",
     b"GOMP_taskloop",
     b"GOMP_taskloop_ull",
@@ -273,7 +278,7 @@ const ANSWERED: [&[u8]; 252] = [
 ];
 
 /// The same for LLVM's runtime.
-const ANSWERED_LLVM: [&[u8]; 65] = [
+const ANSWERED_LLVM: [&[u8]; 84] = [
     b"__kmpc_aligned_alloc",
     b"__kmpc_alloc",
     b"__kmpc_barrier",
@@ -313,6 +318,7 @@ const ANSWERED_LLVM: [&[u8]; 65] = [
     b"__kmpc_end_scope",
     b"__kmpc_end_serialized_parallel",
     b"__kmpc_end_single",
+    b"__kmpc_end_taskgroup",
     b"__kmpc_error",
     b"__kmpc_flush",
     b"__kmpc_for_static_fini",
@@ -328,6 +334,15 @@ const ANSWERED_LLVM: [&[u8]; 65] = [
     b"__kmpc_init_allocator",
     b"__kmpc_masked",
     b"__kmpc_master",
+    b"__kmpc_omp_task",
+    b"__kmpc_omp_task_alloc",
+    b"__kmpc_omp_task_begin_if0",
+    b"__kmpc_omp_task_complete_if0",
+    b"__kmpc_omp_task_with_deps",
+    b"__kmpc_omp_taskwait",
+    b"__kmpc_omp_taskwait_deps_51",
+    b"__kmpc_omp_taskyield",
+    b"__kmpc_omp_wait_deps",
     b"__kmpc_ordered",
     b"__kmpc_push_num_threads",
     b"__kmpc_realloc",
@@ -336,6 +351,15 @@ const ANSWERED_LLVM: [&[u8]; 65] = [
     b"__kmpc_scope",
     b"__kmpc_serialized_parallel",
     b"__kmpc_single",
+    b"__kmpc_task_reduction_get_th_data",
+    b"__kmpc_task_reduction_init",
+    b"__kmpc_task_reduction_modifier_fini",
+    b"__kmpc_task_reduction_modifier_init",
+    b"__kmpc_taskgroup",
+    b"__kmpc_taskloop",
+    b"__kmpc_taskloop_5",
+    b"__kmpc_taskred_init",
+    b"__kmpc_taskred_modifier_init",
     b"__kmpc_threadprivate_cached",
     b"__kmpc_threadprivate_register",
     b"__kmpc_threadprivate_register_vec",
@@ -381,9 +405,11 @@ pub fn say(name: &[u8]) -> u32 {
     let forbidden = |is: bool| if is { says::FORBIDDEN } else { 0 };
     if name.starts_with(KMPC) {
         let known = ANSWERED_LLVM.binary_search(&name).is_ok() || name.starts_with(KMPC_ATOMIC);
+        let tasks = KMPC_TASKS.iter().any(|prefix| name.starts_with(prefix));
         let more = match name {
             b"__kmpc_cancel" => says::CANCELS,
             b"__kmpc_doacross_wait" => says::WAITS,
+            _ if tasks => says::TASKS,
             _ => 0,
         };
         says::KMPC | more | forbidden(!known)
@@ -449,7 +475,9 @@ mod tests {
             ("omp_set_max_active_levels", false),
             ("__kmpc_barrier", false),
             ("__kmpc_atomic_fixed4_add", false),
-            ("__kmpc_omp_task", true),
+            ("__kmpc_omp_task", false),
+            ("__kmpc_omp_target_task_alloc", true),
+            ("__kmpc_proxy_task_completed", true),
             ("kmp_set_stacksize", true),
             ("pthread_kill", true),
             ("__tsan_init", true),

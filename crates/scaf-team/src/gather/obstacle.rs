@@ -60,7 +60,7 @@ impl Obstacle {
     pub fn text(self) -> &'static str {
         match self {
             Obstacle::Size => "its team has more than 64 threads",
-            Obstacle::Entry => "its region has task reductions, or is begun by one call and ended by another",
+            Obstacle::Entry => "its region is begun by one call and ended by another",
             Obstacle::Masters => "several of its threads start regions",
             Obstacle::Sleeps => "its threads wait for each other in the kernel, or by spinning",
             Obstacle::Machine => "processor or kernel don't let it change thread-local storage",

@@ -65,8 +65,9 @@ struct Task {
     unmet: u32,
     /// It has ended itself.
     ended: bool,
-    /// The first of its children, or the group's tasks, that are ready.
+    /// The first and the last of its children, or the group's tasks, that are ready.
     first: Number,
+    last: Number,
     /// Its neighbours in the lists of ready tasks.
     links: [Link; 3],
     /// The next free record.
@@ -80,6 +81,7 @@ const NO_TASK: Task = Task {
     unmet: 0,
     ended: false,
     first: NONE,
+    last: NONE,
     links: [Link { before: NONE, behind: NONE }; 3],
     next_free: NONE,
 };
@@ -166,8 +168,22 @@ impl<const RECORDS: usize, const ENTRIES: usize> Tasks<RECORDS, ENTRIES> {
     /// A group of tasks, within another one or none.
     pub fn open_group(&mut self, around: Number) -> Option<Number> {
         let number = self.open()?;
-        self.task_mut(number)?.place.group = around;
+        let reductions = self.reductions(around);
+        let group = self.task_mut(number)?;
+        (group.place.group, group.work.data) = (around, reductions);
         Some(number)
+    }
+
+    /// Where it is told how tasks of the group add up, or of one around it; 0 for nowhere.
+    pub fn reductions(&self, group: Number) -> usize {
+        self.task(group).map_or(0, |group| group.work.data)
+    }
+
+    /// Tasks of the group, and of groups within that are begun from now on, add up as is told there.
+    pub fn set_reductions(&mut self, group: Number, at: usize) {
+        if let Some(group) = self.task_mut(group) {
+            group.work.data = at;
+        }
     }
 
     /// No task of the group is left; the one around it.
@@ -214,7 +230,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> Tasks<RECORDS, ENTRIES> {
         }
         self.left += 1;
         if unmet == 0 {
-            self.is_ready(number);
+            self.is_ready(number, true);
         }
         true
     }
@@ -224,14 +240,26 @@ impl<const RECORDS: usize, const ENTRIES: usize> Tasks<RECORDS, ENTRIES> {
         self.depends.would_wait(parent, needs)
     }
 
-    fn is_ready(&mut self, number: Number) {
+    /// A task that was taken has done a part of its work, and goes on when it is taken again: behind all
+    /// others, for it may wait for them.
+    pub fn again(&mut self, number: Number) {
+        self.is_ready(number, false);
+    }
+
+    fn is_ready(&mut self, number: Number, is_new: bool) {
         let Some(task) = self.task(number) else { return };
         let place = task.place;
         for (list, owner) in [(CHILDREN, place.parent), (GROUP, place.group)] {
-            // The newest first: what it needs is at hand.
             let Some(owner) = self.task_mut(owner) else { continue };
-            let behind = core::mem::replace(&mut owner.first, number);
-            self.link(list, number, NONE, behind);
+            // The newest first: what it needs is at hand.
+            let (before, behind) = if is_new { (NONE, owner.first) } else { (owner.last, NONE) };
+            if before == NONE {
+                owner.first = number;
+            }
+            if behind == NONE {
+                owner.last = number;
+            }
+            self.link(list, number, before, behind);
         }
         if !place.own {
             let before = core::mem::replace(&mut self.last, number);
@@ -275,10 +303,12 @@ impl<const RECORDS: usize, const ENTRIES: usize> Tasks<RECORDS, ENTRIES> {
         for (list, owner) in [(CHILDREN, place.parent), (GROUP, place.group)] {
             if owner != NONE {
                 let link = self.unlink(list, number);
-                if link.before == NONE
-                    && let Some(owner) = self.task_mut(owner)
-                {
+                let Some(owner) = self.task_mut(owner) else { continue };
+                if link.before == NONE {
                     owner.first = link.behind;
+                }
+                if link.behind == NONE {
+                    owner.last = link.before;
                 }
             }
         }
@@ -303,7 +333,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> Tasks<RECORDS, ENTRIES> {
             if let Some(task) = self.task_mut(waits) {
                 task.unmet = task.unmet.saturating_sub(1);
                 if task.unmet == 0 {
-                    self.is_ready(waits);
+                    self.is_ready(waits, true);
                 }
             }
         }

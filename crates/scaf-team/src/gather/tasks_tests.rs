@@ -46,8 +46,12 @@ proptest! {
                 created += 1;
             } else if turn % 3 == 1 && !running.is_empty() {
                 let (number, which): (Number, usize) = running.remove(turn as usize % running.len());
-                over[which] = true;
-                tasks.finish(number);
+                if turn % 5 == 0 {
+                    tasks.again(number);
+                } else {
+                    over[which] = true;
+                    tasks.finish(number);
+                }
             } else {
                 let who = if turn % 2 == 0 { For::Team } else { For::Parent(parent) };
                 if let Some((number, work, _)) = tasks.take(who) {
@@ -92,6 +96,30 @@ fn a_task_that_has_ended_keeps_its_record_until_its_children_are_over() {
 }
 
 #[test]
+fn a_task_that_goes_on_does_so_behind_all_others() {
+    let mut tasks = Box::new(Small::new());
+    let root = tasks.open().unwrap();
+    let group = tasks.open_group(NONE).unwrap();
+    let [a, b, c] = [(); 3].map(|()| {
+        let number = tasks.open().unwrap();
+        assert!(tasks.defer(number, place(root, group), WORK, std::iter::empty()));
+        number
+    });
+    for who in [For::Parent(root), For::Group(group)] {
+        for task in [c, b, a, c, b, a] {
+            assert_eq!(tasks.take(who).map(|(number, ..)| number), Some(task));
+            tasks.again(task);
+        }
+    }
+    assert_eq!((tasks.left_of(root), tasks.left_of(group), tasks.ready()), (3, 3, 3));
+    for task in [c, b, a] {
+        assert_eq!(tasks.take(For::Team).map(|(number, ..)| number), Some(task));
+        tasks.finish(task);
+    }
+    assert_eq!((tasks.left_of(root), tasks.left_of(group), tasks.left()), (0, 0, 0));
+}
+
+#[test]
 fn groups_and_parents_have_their_own_and_the_newest_first() {
     let mut tasks = Box::new(Small::new());
     let root = tasks.open().unwrap();
@@ -113,6 +141,22 @@ fn groups_and_parents_have_their_own_and_the_newest_first() {
     [a, b, c, d].into_iter().for_each(|number| tasks.finish(number));
     assert_eq!((tasks.left_of(root), tasks.left_of(group), tasks.ready()), (0, 0, 0));
     assert_eq!(tasks.close_group(group), NONE);
+}
+
+#[test]
+fn a_group_has_the_reductions_of_the_one_around_it_or_its_own() {
+    let mut tasks = Box::new(Small::new());
+    let outer = tasks.open_group(NONE).unwrap();
+    assert_eq!((tasks.reductions(NONE), tasks.reductions(outer)), (0, 0));
+    tasks.set_reductions(outer, 8);
+    let inner = tasks.open_group(outer).unwrap();
+    assert_eq!(tasks.reductions(inner), 8);
+    tasks.set_reductions(inner, 9);
+    assert_eq!((tasks.reductions(outer), tasks.reductions(inner)), (8, 9));
+    assert_eq!(tasks.close_group(inner), outer);
+    // The record is used again.
+    let other = tasks.open_group(NONE).unwrap();
+    assert_eq!((other, tasks.reductions(other)), (inner, 0));
 }
 
 #[test]

@@ -147,7 +147,15 @@ pub unsafe extern "C" fn GOMP_parallel_reductions(
         None => 0,
     };
     // SAFETY: the arguments are the program's.
-    unsafe { run(body, data, threads, Kind::Reductions, call) }
+    unsafe {
+        let within = gather::around(thread()).is_some();
+        match run(body, data, threads, Kind::Reductions, call) {
+            // A gathered team, or one of one within it.
+            0 if within => 1,
+            0 => gather::last_size(),
+            team => team,
+        }
+    }
 }
 
 /// A league of teams on the host is only passed on; the parallel regions within its teams are managed.
@@ -266,6 +274,9 @@ arch::with_caller! {
     GOMP_taskwait_depend => tasks::taskwait_depend, behind 1;
     GOMP_taskgroup_start => tasks::taskgroup_start, behind 1;
     GOMP_taskgroup_end => tasks::taskgroup_end, behind 1;
+    GOMP_taskgroup_reduction_register => tasks::reduction_register, behind 1;
+    GOMP_taskgroup_reduction_unregister => tasks::reduction_unregister, behind 1;
+    GOMP_task_reduction_remap => tasks::reduction_remap, behind 3;
     GOMP_single_copy_start => tasks::single_copy_start, behind 1;
     GOMP_ordered_start => tasks::ordered_start, behind 1;
     GOMP_critical_start => tasks::critical_start, behind 1;

@@ -2,6 +2,7 @@
 
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather;
+use crate::region::mechanisms::gather::gomp_reductions;
 use crate::region::mechanisms::gather::needs::Needs;
 use crate::region::mechanisms::gather::tasks::{self as gathered, Copy, New};
 use crate::region::place::{of_caller, place};
@@ -102,6 +103,10 @@ calls! {
     other_taskwait by wait, place: taskwait or c"GOMP_taskwait";
     other_taskgroup_start by at_once, of_caller: taskgroup_start or c"GOMP_taskgroup_start";
     other_taskgroup_end by wait, of_caller: taskgroup_end or c"GOMP_taskgroup_end";
+    other_reduction_register by at_once, of_caller: reduction_register
+        or c"GOMP_taskgroup_reduction_register";
+    other_reduction_unregister by at_once, of_caller: reduction_unregister
+        or c"GOMP_taskgroup_reduction_unregister";
     other_taskwait_depend by wait, place: taskwait_depend or c"GOMP_taskwait_depend";
     other_single_copy_start by wait, of_caller: single_copy_start or c"GOMP_single_copy_start";
     other_ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
@@ -137,9 +142,44 @@ gathered! {
     taskwait or other_taskwait, |me, _argument| gathered::taskwait(me);
     taskwait_depend or other_taskwait_depend,
         |me, argument| gathered::await_needs(me, &Needs::of(argument.cast_const().cast()));
-    taskgroup_start or other_taskgroup_start, |me, _argument| gathered::group_start(me);
+    taskgroup_start or other_taskgroup_start, |me, _argument| drop(gathered::group_start(me));
+    reduction_register or other_reduction_register,
+        |me, argument| gomp_reductions::register(me, argument.cast());
     taskgroup_end or other_taskgroup_end, |me, _argument| gathered::group_end(me);
     ordered_start or other_ordered_start, |me, _argument| gather::loops::await_turn(me);
+}
+
+/// Values were added up: of a gathered team's, perhaps when that is gone.
+pub unsafe extern "C" fn reduction_unregister(argument: *mut c_void, caller: usize) -> *mut c_void {
+    // SAFETY: the program's own array.
+    unsafe {
+        if gomp_reductions::unregister(argument.cast()) {
+            return null_mut();
+        }
+        other_reduction_unregister(argument, caller)
+    }
+}
+
+/// The calling thread's own values of variables.
+pub unsafe extern "C" fn reduction_remap(
+    count: usize,
+    original: usize,
+    addresses: *mut usize,
+    caller: usize,
+) {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        match gather::around(this) {
+            Some(me) => gomp_reductions::remap(me, count, original, addresses),
+            None => {
+                let real = of_caller(this, caller).and_then(|(runtime, _)| runtime.reduction_remap);
+                if let Some(real) = real.or_else(|| symbols::next(c"GOMP_task_reduction_remap")) {
+                    real(count, original, addresses);
+                }
+            }
+        }
+    }
 }
 
 /// The calling thread waits for what another one of its team hands on, if it isn't the first to come.

@@ -2,6 +2,7 @@
 //! answers (`region/mechanisms/gather/llvm.rs`). All other threads are passed on to the runtime by a load, a
 //! comparison and a jump.
 
+use super::tasks;
 use crate::region::mechanisms::gather::llvm::{self, Copy};
 use crate::region::mechanisms::gather::{Member, around, doacross, work};
 use crate::region::thread::{Thread, thread};
@@ -21,7 +22,7 @@ pub const MEMBER_AT: usize = REGION_AT + offset_of!(Thread, member);
 
 /// Entry points by name, as fields of the runtime's; `$answer` gets the entry point's own arguments.
 macro_rules! entries {
-    ($($name:ident, $symbol:literal is $field:ident => $answer:ident;)*) => {
+    ($($name:ident, $symbol:literal is $field:ident => $answer:path;)*) => {
         arch::diverted! {
             $($name => $answer, if MEMBER_AT, or $field::REAL, or $field::find;)*
         }
@@ -77,6 +78,22 @@ entries! {
     __kmpc_dispatch_fini_4u, c"__kmpc_dispatch_fini_4u" is fini_4u => iteration_is_over;
     __kmpc_dispatch_fini_8, c"__kmpc_dispatch_fini_8" is fini_8 => iteration_is_over;
     __kmpc_dispatch_fini_8u, c"__kmpc_dispatch_fini_8u" is fini_8u => iteration_is_over;
+    __kmpc_omp_task, c"__kmpc_omp_task" is omp_task => tasks::submit;
+    __kmpc_omp_task_with_deps, c"__kmpc_omp_task_with_deps" is task_with_deps => tasks::submit_behind;
+    __kmpc_omp_task_begin_if0, c"__kmpc_omp_task_begin_if0" is begin_if0 => tasks::begin_at_once;
+    __kmpc_omp_task_complete_if0, c"__kmpc_omp_task_complete_if0" is complete_if0 => tasks::end_at_once;
+    __kmpc_omp_wait_deps, c"__kmpc_omp_wait_deps" is wait_deps => tasks::wait_for;
+    __kmpc_omp_taskwait_deps_51, c"__kmpc_omp_taskwait_deps_51" is taskwait_deps => tasks::wait_or_not;
+    __kmpc_taskgroup, c"__kmpc_taskgroup" is kmpc_taskgroup => tasks::group_start;
+    __kmpc_omp_taskyield, c"__kmpc_omp_taskyield" is kmpc_taskyield => tasks::give_way;
+    __kmpc_taskloop, c"__kmpc_taskloop" is kmpc_taskloop => tasks::deal_out;
+    __kmpc_taskloop_5, c"__kmpc_taskloop_5" is taskloop_5 => tasks::deal_out_strictly;
+    __kmpc_taskred_init, c"__kmpc_taskred_init" is taskred_init => tasks::begin_reductions;
+    __kmpc_task_reduction_init, c"__kmpc_task_reduction_init" is task_reduction_init => tasks::begin_old_reductions;
+    __kmpc_taskred_modifier_init, c"__kmpc_taskred_modifier_init" is taskred_modifier_init => tasks::begin_shared_reductions;
+    __kmpc_task_reduction_modifier_init, c"__kmpc_task_reduction_modifier_init" is reduction_modifier_init => tasks::begin_old_shared_reductions;
+    __kmpc_task_reduction_modifier_fini, c"__kmpc_task_reduction_modifier_fini" is reduction_modifier_fini => tasks::group_end;
+    __kmpc_task_reduction_get_th_data, c"__kmpc_task_reduction_get_th_data" is reduction_value => tasks::value;
 }
 
 /// Defines answers; each is called by a member only.

@@ -9,6 +9,7 @@ mod place;
 mod regions;
 mod serial;
 mod shares;
+mod tasks;
 mod waits;
 
 pub use regions::after_fork;
@@ -121,7 +122,7 @@ macro_rules! noted {
 }
 
 noted! {
-    find_task_alloc => task_alloc, creates_task;
+    find_task_alloc => task_alloc, creates_task, members tasks::allocate;
     find_target_task_alloc => target_task_alloc, creates_task;
     find_cancel => kmpc_cancel, cancels, members members::cancels_nothing;
     find_push_strict => push_strict, fixes_teams;

@@ -57,8 +57,8 @@ macro_rules! calls {
 
 calls! {
     other_cancel_barrier() by tasks::wait => kmpc_cancel_barrier;
-    taskwait() by tasks::wait => kmpc_taskwait;
-    end_taskgroup() by tasks::wait => kmpc_end_taskgroup;
+    other_taskwait() by tasks::wait => kmpc_taskwait;
+    other_end_taskgroup() by tasks::wait => kmpc_end_taskgroup;
     other_ordered() by tasks::wait => kmpc_ordered;
     critical(lock: *mut c_void) by tasks::lock => kmpc_critical;
     critical_with_hint(lock: *mut c_void, hint: *mut c_void) by tasks::lock => kmpc_critical_with_hint;
@@ -90,6 +90,28 @@ pub unsafe extern "C" fn ordered(here: Place, number: c_int, caller: usize) -> *
             None => other_ordered(here, number, caller),
         }
     }
+}
+
+/// Waits for tasks, which members have by themselves.
+macro_rules! task_waits {
+    ($($name:ident or $other:ident, members $gathered:path;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(here: Place, number: c_int, caller: usize) -> *mut c_void {
+                // SAFETY: this thread's own state; the program's own arguments.
+                unsafe {
+                    match gather::around(thread()) {
+                        Some(_) => $gathered(here, number),
+                        None => $other(here, number, caller),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+task_waits! {
+    taskwait or other_taskwait, members super::tasks::wait;
+    end_taskgroup or other_end_taskgroup, members super::tasks::group_end;
 }
 
 /// LLVM's numbers for schedules, and for bits beside them.

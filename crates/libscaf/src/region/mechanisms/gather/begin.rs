@@ -6,7 +6,7 @@ use super::inner::Inner;
 use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::{go_home, meet, start, wait};
-use super::{carriers, forbids, kernel, pool, stacks, storage};
+use super::{carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -17,6 +17,7 @@ use core::ffi::c_int;
 use core::ptr::null;
 use scaf_team::gather::crew::Until;
 use scaf_team::gather::shares::{Came, Hand, Loop};
+use scaf_team::gather::tasks::NONE;
 
 /// The state of the thread whose storage this is, which sleeps.
 unsafe fn state_in(storage: usize) -> (*mut Thread, *mut Master) {
@@ -66,6 +67,10 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         TEAM.has_tasks.set(forbids::has_tasks());
         if TEAM.has_tasks.get() {
             pool::begin();
+            llvm_reductions::clear();
+        }
+        if region.kind == Kind::Reductions {
+            begin_reductions(region, size);
         }
         if forbids::asks_chosen() {
             let chosen = Chosen::of(region.code.runtime);
@@ -104,6 +109,22 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
     }
 }
 
+/// All members are in a group with the region's reductions, which no member waits for.
+unsafe fn begin_reductions(region: &Region, size: u32) {
+    // SAFETY: the program's own data.
+    unsafe {
+        let list = gomp_reductions::list_of(region.work.data);
+        gomp_reductions::give_memory(list, size as usize, 0);
+        let group = pool::with(|table| {
+            let group = table.open_group(NONE)?;
+            table.set_reductions(group, list.expose_provenance());
+            Some(group)
+        });
+        let now = Current { group: group.unwrap_or(NONE), ..Current::MEMBERS };
+        MEMBERS.iter().take(size as usize).for_each(|member| member.task.set(now));
+    }
+}
+
 /// A region within the region: a team of one, as with one active level.
 pub unsafe fn inner(me: &'static Member, region: &Region) {
     // SAFETY: the program's own function and data; the caller runs the member.
@@ -111,7 +132,12 @@ pub unsafe fn inner(me: &'static Member, region: &Region) {
         let inner = Inner::new(me.inner.get(), first_share(me, &region.kind));
         let before = me.inner.replace(&raw const inner);
         (*thread()).numbers = me.llvm.numbers_alone();
-        let run = || (region.work.run)(region.work.data);
+        let run = || {
+            if region.kind == Kind::Reductions {
+                gomp_reductions::register(me, gomp_reductions::list_of(region.work.data));
+            }
+            (region.work.run)(region.work.data);
+        };
         if TEAM.has_tasks.get() {
             in_inner(me, run)
         } else {

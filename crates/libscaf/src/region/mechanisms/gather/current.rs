@@ -11,12 +11,24 @@ pub struct Current {
     /// The group of all tasks of the innermost region, if that is one within a member.
     pub home: Number,
     pub is_final: bool,
-    /// Not 0 where tasks are run at once.
-    pub at_once: u32,
+    /// Tasks are run at once.
+    pub at_once: bool,
+    /// Groups around it for which there was no record: their tasks are run at once.
+    pub unrecorded: u32,
 }
 
 impl Current {
     /// That of a member itself.
     pub const MEMBERS: Current =
-        Current { record: NONE, group: NONE, home: NONE, is_final: false, at_once: 0 };
+        Current { record: NONE, group: NONE, home: NONE, is_final: false, at_once: false, unrecorded: 0 };
+
+    /// Whether tasks that it creates may be deferred.
+    pub fn defers(&self) -> bool {
+        !self.at_once && self.unrecorded == 0
+    }
+
+    /// The innermost group around it, if that has a record.
+    pub fn recorded_group(&self) -> Number {
+        if self.unrecorded == 0 { self.group } else { NONE }
+    }
 }

@@ -17,7 +17,7 @@ use scaf_team::gather::obstacle::Obstacle;
 pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
     no(Obstacle::Size, !(2..=MOST as u32).contains(&size))?;
-    no(Obstacle::Entry, matches!(region.kind, Kind::Reductions | Kind::Opened))?;
+    no(Obstacle::Entry, region.kind == Kind::Opened)?;
     no(Obstacle::Masters, !one_master())?;
     no(Obstacle::Sleeps, Note::of(region.code).is_never_gathered())?;
     is_possible(region.code.runtime)
@@ -28,6 +28,7 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
 pub fn may_midway(region: &Region, size: u32) -> bool {
     settings::get().gather
         && !region.code.runtime.is_llvms()
+        && region.kind != Kind::Reductions
         && possible(region, size).is_ok()
         && !forbids::has_tasks()
         && !forbids::asks_chosen()

@@ -15,6 +15,7 @@
 
 mod begin;
 mod berths;
+mod blocks;
 mod carriers;
 pub mod chosen;
 mod current;
@@ -23,10 +24,13 @@ pub mod doacross;
 mod exits;
 mod forbids;
 pub mod given;
+pub mod gomp_reductions;
 mod inner;
 mod kept;
 pub mod kernel;
 pub mod llvm;
+pub mod llvm_reductions;
+pub mod llvm_tasks;
 mod look;
 pub mod loops;
 mod may;
@@ -148,6 +152,11 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
         Note::learn_length(region.code.note, wall);
         entered.report_run(region, choice.team, wall);
     }
+}
+
+/// Members of the last gathered team.
+pub fn last_size() -> u32 {
+    team::CREW.size()
 }
 
 /// After a fork, in the child.

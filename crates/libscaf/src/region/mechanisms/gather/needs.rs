@@ -1,13 +1,22 @@
-//! What a task depends on, as the compiler hands it to the runtime: an array whose first words say how many
-//! variables of each kind come behind them. In the newer form the first word is 0, and the last ones are
-//! the addresses of pairs of a variable and its kind.
+//! What a task depends on, as compilers hand it to their runtime.
+//!
+//! gcc: an array whose first words say how many variables of each kind come behind them. In the newer form
+//! the first word is 0, and the last ones are the addresses of pairs of a variable and its kind.
+//!
+//! LLVM's: up to two arrays of records, each with a variable and bits for its kind.
 
 use core::ptr::null;
 use scaf_team::gather::tasks::Kind;
 
 /// A task's dependences that are left to look at.
 #[derive(Clone)]
-pub struct Needs {
+pub enum Needs {
+    Words(Words),
+    Records(Records),
+}
+
+#[derive(Clone)]
+pub struct Words {
     words: *const usize,
     next: usize,
     count: usize,
@@ -16,18 +25,34 @@ pub struct Needs {
     read: usize,
 }
 
+#[derive(Clone)]
+pub struct Records {
+    record: *const Record,
+    count: usize,
+    /// The array behind this one.
+    then: *const Record,
+    then_count: usize,
+}
+
+#[repr(C)]
+pub struct Record {
+    variable: usize,
+    bytes: usize,
+    kind: u8,
+}
+
 impl Needs {
-    pub const NONE: Needs = Needs { words: null(), next: 0, count: 0, alone: 0, read: 0 };
+    pub const NONE: Needs = Needs::Words(Words { words: null(), next: 0, count: 0, alone: 0, read: 0 });
 
     /// # Safety
-    /// `array` is of the compiler's form, and lives as long as this.
+    /// `array` is of gcc's form, and lives as long as this.
     pub unsafe fn of(array: *const usize) -> Needs {
         // SAFETY: the caller's word.
         unsafe {
             let [first, second, third, fourth] =
                 [0, 1, 2, 3].map(|word| if word < 3 || *array == 0 { *array.add(word) } else { 0 });
-            if first != 0 {
-                Needs {
+            Needs::Words(if first != 0 {
+                Words {
                     words: array.add(2),
                     next: 0,
                     count: first,
@@ -36,13 +61,23 @@ impl Needs {
                 }
             } else {
                 let alone = third.wrapping_add(fourth);
-                Needs { words: array.add(5), next: 0, count: second, alone, read: *array.add(4) }
-            }
+                Words { words: array.add(5), next: 0, count: second, alone, read: *array.add(4) }
+            })
         }
     }
 
+    /// # Safety
+    /// Both are arrays of so many records, which live as long as this.
+    pub unsafe fn of_records(first: (*const Record, i32), second: (*const Record, i32)) -> Needs {
+        let [count, then_count] = [first.1, second.1].map(|count| count.max(0) as usize);
+        Needs::Records(Records { record: first.0, count, then: second.0, then_count })
+    }
+
     pub fn are_none(&self) -> bool {
-        self.count == 0
+        match self {
+            Needs::Words(words) => words.count == 0,
+            Needs::Records(records) => records.count == 0 && records.then_count == 0,
+        }
     }
 
     /// Whether the task is alone with all variables.
@@ -54,6 +89,15 @@ impl Needs {
 impl Iterator for Needs {
     type Item = (usize, Kind);
 
+    fn next(&mut self) -> Option<(usize, Kind)> {
+        match self {
+            Needs::Words(words) => words.next(),
+            Needs::Records(records) => records.next(),
+        }
+    }
+}
+
+impl Words {
     fn next(&mut self) -> Option<(usize, Kind)> {
         const IN: usize = 1;
         const IN_OUT_SET: usize = 5;
@@ -81,6 +125,35 @@ impl Iterator for Needs {
                     _ => Kind::Out,
                 },
             ))
+        }
+    }
+}
+
+impl Records {
+    fn next(&mut self) -> Option<(usize, Kind)> {
+        const IN: u8 = 1;
+        const IN_OUT_SET: u8 = 8;
+        const EVERYTHING: u8 = 0x80;
+        loop {
+            if self.count == 0 {
+                if self.then_count == 0 {
+                    return None;
+                }
+                (self.record, self.count) = (self.then, core::mem::take(&mut self.then_count));
+            }
+            // SAFETY: the array has a record there.
+            let record = unsafe { &*self.record };
+            self.record = self.record.wrapping_add(1);
+            self.count -= 1;
+            let need = match record.kind {
+                EVERYTHING => (0, Kind::Out),
+                // The runtime leaves those out.
+                _ if record.variable == 0 => continue,
+                IN => (record.variable, Kind::In),
+                IN_OUT_SET => (record.variable, Kind::Set),
+                _ => (record.variable, Kind::Out),
+            };
+            return Some(need);
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct Own {
     /// How the reduction that it is in is done, and its own values.
     pub method: Cell<Method>,
     pub values: Cell<*mut c_void>,
+    /// The task whose part it has just run goes on later.
+    pub goes_on: Cell<bool>,
 }
 
 /// How a reduction is done.
@@ -59,6 +61,7 @@ impl Own {
             across: Cell::new(0),
             method: Cell::new(Method::Locked),
             values: Cell::new(null_mut()),
+            goes_on: Cell::new(false),
         }
     }
 
@@ -68,6 +71,11 @@ impl Own {
         self.bound.set(number);
         self.opened.set(0);
         self.given.set(None);
+    }
+
+    /// Its thread's number in the runtime.
+    pub fn global(&self) -> c_int {
+        self.global.get()
     }
 
     /// Where the region's function finds its thread's numbers.

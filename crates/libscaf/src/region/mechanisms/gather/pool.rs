@@ -20,6 +20,13 @@ const RECORDS: usize = 10_240;
 const ENTRIES: usize = 16_384;
 /// Tasks that may be deferred for each member, as the runtime has it: any more are run at once.
 pub const MOST_DEFERRED: u32 = 64;
+/// LLVM's runtime has more, and those that are ready only. Half of the records are for others.
+const MOST_DEFERRED_LLVM: u32 = 256;
+
+/// Whether tasks of code of LLVM's compilers are run at once, for there are too many.
+pub fn are_many() -> bool {
+    left() > MOST_DEFERRED_LLVM.wrapping_mul(CREW.size()).min(RECORDS as u32 / 2 - 1)
+}
 
 pub type Table = Tasks<RECORDS, ENTRIES>;
 
@@ -86,16 +93,21 @@ pub type Taken = (Number, Work, Number);
 pub unsafe fn run_any(me: &'static Member) -> bool {
     let Some(taken) = with(|table| table.take(For::Team)) else { return false };
     // SAFETY: the caller runs the member; it was taken.
-    unsafe { run(me, taken) }
-    change(|table| table.finish(taken.0));
+    let over = unsafe { run(me, taken) };
+    change(|table| end(table, taken.0, over));
     true
 }
 
-/// Runs a task that was taken. It is over once the caller has said so.
-pub unsafe fn run(me: &'static Member, (record, work, group): Taken) {
+/// A task was run: it is over, or goes on later.
+pub fn end(table: &mut Table, record: Number, over: bool) {
+    if over { table.finish(record) } else { table.again(record) }
+}
+
+/// Runs a task that was taken; whether it is over once the caller has said so ([`end`]).
+pub unsafe fn run(me: &'static Member, (record, work, group): Taken) -> bool {
     let before = me.task.get();
-    let at_once = u32::from(work.is_final);
-    me.task.set(Current { record, group, home: before.home, is_final: work.is_final, at_once });
+    let (is_final, at_once) = (work.is_final, work.is_final);
+    me.task.set(Current { record, group, home: before.home, is_final, at_once, unrecorded: 0 });
     if let Some(carrier) = me.carrier.get() {
         carrier.has_changed();
     }
@@ -106,11 +118,15 @@ pub unsafe fn run(me: &'static Member, (record, work, group): Taken) {
         }
     }
     me.task.set(before);
-    give_up_large(record);
+    let over = !me.llvm.goes_on.replace(false);
+    if over {
+        give_up_large(record);
+    }
+    over
 }
 
 /// Room for the data of most tasks.
-const ROOM: usize = 192;
+const ROOM: usize = 256;
 const ALIGNMENT: usize = 64;
 /// Blocks for larger data are kept for the next tasks of their records, up to so many bytes together.
 const KEPT: usize = 1 << 24;
@@ -173,14 +189,25 @@ pub fn map(bytes: usize) -> Option<*mut c_void> {
 
 /// Calls `work` with a block of so many bytes, once there is memory for it.
 pub fn on_block(bytes: usize, work: impl FnOnce(*mut c_void)) {
-    let block = loop {
-        match map(bytes) {
-            Some(block) => break block,
-            None => give_way(),
-        }
-    };
+    let block = block(bytes);
     work(block);
     // SAFETY: the mapping from above.
+    unsafe { give_up(block, bytes) }
+}
+
+/// A block of so many bytes, once there is memory for it.
+pub fn block(bytes: usize) -> *mut c_void {
+    loop {
+        match map(bytes) {
+            Some(block) => return block,
+            None => give_way(),
+        }
+    }
+}
+
+/// A block isn't used any more.
+pub unsafe fn give_up(block: *mut c_void, bytes: usize) {
+    // SAFETY: the caller's word.
     keeping_errno(|| unsafe { libc::munmap(block, bytes) });
 }
 
@@ -194,10 +221,12 @@ fn unmap(room: &Room) {
 }
 
 /// The record's task is over: its block may be one too many to be kept.
-fn give_up_large(record: Number) {
+pub fn give_up_large(record: Number) {
     if let Some(room) = ROOMS.get(record as usize)
         && room.bytes.get() != 0
         && MAPPED.load(Ordering::Relaxed) > KEPT
+        // Code of LLVM's compilers may look at a task's data as long as it has children.
+        && with(|table| table.left_of(record)) == 0
     {
         unmap(room);
     }

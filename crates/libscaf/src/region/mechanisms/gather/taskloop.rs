@@ -1,13 +1,16 @@
 //! Loops whose iterations are dealt out as tasks.
 
+use super::gomp_reductions::register;
 use super::tasks::{New, create, group_end, group_start};
 use super::team::{CREW, Member};
+use core::ptr::null_mut;
 
 /// Of the flags of such a loop: it counts up, its count is iterations in a task, it doesn't wait for its
-/// tasks, and each has as many iterations as said.
+/// tasks, these add up, and each has as many iterations as said.
 const UP: u32 = 1 << 8;
 const GRAIN: u32 = 1 << 9;
 const NO_GROUP: u32 = 1 << 11;
+const REDUCTIONS: u32 = 1 << 12;
 const STRICT: u32 = 1 << 14;
 
 /// The numbers from `start` to `end`, in steps of `step`, as the program has them.
@@ -35,7 +38,19 @@ impl Range {
 /// A member creates the tasks of a loop. `new` is any of them, `wanted` their number or size, 0 for none.
 pub unsafe fn taskloop(me: &'static Member, new: &New, flags: u32, wanted: u64, range: Range) {
     let count = range.count(flags);
+    let grouped = flags & NO_GROUP == 0;
+    // What the tasks are told of their reductions comes behind the loop's numbers.
+    let list = if grouped && flags & REDUCTIONS != 0 {
+        // SAFETY: the program's own data.
+        unsafe { *new.data.cast::<*mut usize>().add(2) }
+    } else {
+        null_mut()
+    };
     if count == 0 {
+        if !list.is_null() {
+            // SAFETY: its first word says that nothing was added up.
+            unsafe { *list = 0 }
+        }
         return;
     }
     // All but the first `more` tasks have `each` iterations, those have one more; the last one has the rest.
@@ -54,9 +69,12 @@ pub unsafe fn taskloop(me: &'static Member, new: &New, flags: u32, wanted: u64, 
         let tasks = tasks.clamp(1, count);
         (tasks, count.checked_div(tasks).unwrap_or(count), count.checked_rem(tasks).unwrap_or(0))
     };
-    let grouped = flags & NO_GROUP == 0;
     if grouped {
         group_start(me);
+    }
+    if !list.is_null() {
+        // SAFETY: the program's own list.
+        unsafe { register(me, list) }
     }
     let at = |iteration: u64| range.start.wrapping_add(iteration.wrapping_mul(range.step));
     let mut from = 0u64;

@@ -4,14 +4,14 @@
 
 use super::current::Current;
 use super::needs::Needs;
-use super::pool::{self, MOST_DEFERRED, Table, Taken, change, run, with};
+use super::pool::{self, MOST_DEFERRED, Table, Taken, change, end, run, with};
 use super::team::{CREW, Member, TEAM, around};
 use super::turns::{give_turn, leave_surplus, wait};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Body;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
-use scaf_team::gather::tasks::{For, NONE, Place, Work};
+use scaf_team::gather::tasks::{For, NONE, Number, Place, Work};
 
 /// Copies a task's data, with what the program's language does to copy it.
 pub type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
@@ -47,7 +47,7 @@ pub unsafe fn create(me: &'static Member, new: &New) {
     unsafe {
         let everything = new.needs.name_everything();
         // Without: a library that came within the region creates it, and nobody waits for it at the end.
-        let may_wait = new.may_wait && TEAM.has_tasks.get() && me.task.get().at_once == 0;
+        let may_wait = new.may_wait && TEAM.has_tasks.get() && me.task.get().defers();
         if may_wait && !everything && defer(me, new) {
             return;
         }
@@ -84,7 +84,6 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
         }
         table.open()
     };
-    let place = |now: &Current| Place { parent: now.record, group: now.group, own: now.home != NONE };
     // Most tasks: what is copied is plain and small, and they depend on nothing.
     if new.copy.is_none() && new.needs.are_none() && pool::is_small(new.size, new.alignment) {
         let deferred = change(|table| {
@@ -106,13 +105,25 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
     // SAFETY: the program's own data and function, and as much room; the caller runs the member.
     unsafe {
         let work = fill(new, data);
-        if !change(|table| table.defer(record, place(&now), work, new.needs.clone())) {
-            // No room for its dependences: once no sibling is left it has none.
-            wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0);
-            let _: bool = change(|table| table.defer(record, place(&now), work, Needs::NONE));
-        }
+        put(me, record, work, &new.needs);
     }
     true
+}
+
+/// Where the task that runs creates others.
+fn place(now: &Current) -> Place {
+    Place { parent: now.record, group: now.group, own: now.home != NONE }
+}
+
+/// Defers a task of that record, by one that has a record.
+pub unsafe fn put(me: &'static Member, record: Number, work: Work, needs: &Needs) {
+    let now = me.task.get();
+    if !change(|table| table.defer(record, place(&now), work, needs.clone())) {
+        // No room for its dependences: once no sibling is left it has none.
+        // SAFETY: the caller runs the member.
+        unsafe { wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0) }
+        let _: bool = change(|table| table.defer(record, place(&now), work, Needs::NONE));
+    }
 }
 
 /// Copies its data; what is to be run on it.
@@ -132,7 +143,7 @@ unsafe fn fill(new: &New, data: *mut c_void) -> Work {
 unsafe fn at_once(me: &'static Member, new: &New) {
     let before = me.task.get();
     let is_final = before.is_final || new.is_final;
-    let at_once = u32::from(is_final || before.at_once != 0);
+    let at_once = is_final || before.at_once;
     me.task.set(Current { record: NONE, is_final, at_once, ..before });
     // SAFETY: the program's own function and data.
     unsafe {
@@ -199,9 +210,9 @@ unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bo
             // SAFETY: the caller runs the member; it was taken.
             Found::Task(taken) => unsafe {
                 leave_surplus(me);
-                run(me, taken);
+                let over = run(me, taken);
                 found = change(|table| {
-                    table.finish(taken.0);
+                    end(table, taken.0, over);
                     look(table)
                 });
             },
@@ -227,31 +238,43 @@ pub unsafe fn taskwait(me: &'static Member) {
     }
 }
 
-/// The calling task begins a group.
-pub fn group_start(me: &Member) {
+/// The calling task begins a group; whether there is a record for it.
+pub fn group_start(me: &Member) -> bool {
     let mut now = me.task.get();
-    let group = if now.at_once == 0 { with(|table| table.open_group(now.group)) } else { None };
+    let group = if now.unrecorded == 0 { with(|table| table.open_group(now.group)) } else { None };
     match group {
         Some(group) => now.group = group,
         // Its tasks are over as soon as they are created.
-        None => now.at_once = now.at_once.wrapping_add(1),
+        None => now.unrecorded = now.unrecorded.wrapping_add(1),
     }
     me.task.set(now);
+    group.is_some()
 }
 
 /// It waits for all tasks of the group, which ends.
 pub unsafe fn group_end(me: &'static Member) {
-    let mut now = me.task.get();
-    if now.at_once != 0 {
-        now.at_once -= 1;
-        return me.task.set(now);
-    }
-    let group = now.group;
     // SAFETY: the caller runs the member.
-    unsafe { wait_out(me, For::Group(group), |table| table.left_of(group) == 0) }
-    // The task may have got a record meanwhile.
-    let around = with(|table| table.close_group(group));
-    me.task.set(Current { group: around, ..me.task.get() });
+    unsafe { group_wait(me) }
+    group_close(me);
+}
+
+/// It waits for all tasks of the group.
+pub unsafe fn group_wait(me: &'static Member) {
+    let group = me.task.get().recorded_group();
+    if group != NONE {
+        // SAFETY: the caller runs the member.
+        unsafe { wait_out(me, For::Group(group), |table| table.left_of(group) == 0) }
+    }
+}
+
+/// The group ends.
+pub fn group_close(me: &Member) {
+    let now = me.task.get();
+    me.task.set(if now.unrecorded != 0 {
+        Current { unrecorded: now.unrecorded - 1, ..now }
+    } else {
+        Current { group: with(|table| table.close_group(now.group)), ..now }
+    });
 }
 
 /// Waits for all tasks of the region within that the member is in.
@@ -266,7 +289,7 @@ pub unsafe fn end_inner(me: &'static Member) {
 /// Runs a region within, in which tasks are the member's own.
 pub unsafe fn in_inner(me: &'static Member, run: impl FnOnce()) {
     let home = with(|table| table.open_group(NONE)).unwrap_or(NONE);
-    let at_once = u32::from(home == NONE);
+    let at_once = home == NONE;
     let before = me.task.replace(Current { group: home, home, at_once, ..Current::MEMBERS });
     run();
     // SAFETY: the caller runs the member.

@@ -1,0 +1,160 @@
+//! Reductions over tasks, for gcc's code: it tells of variables by arrays that it keeps itself, gets memory
+//! for the values of each thread of the team, and adds them up. The runtime only finds a thread's values.
+//!
+//! Such an array has 7 words, and 3 more for each variable: its address, where a thread's value is in that
+//! thread's memory, and one for the runtime.
+
+use super::blocks;
+use super::pool::{aligned, with};
+use super::team::Member;
+use super::work;
+use super::work::number;
+use core::ptr::{null_mut, with_exposed_provenance_mut};
+use scaf_team::gather::tasks::NONE;
+
+/// Words of an array: how many variables there are, bytes for each thread, where they are (before that, how
+/// they are aligned) and end, the next array, and whether it is a list's first one.
+const COUNT: usize = 0;
+const BYTES: usize = 1;
+const MEMORY: usize = 2;
+const NEXT: usize = 4;
+const FIRST: usize = 5;
+const END: usize = 6;
+const VARIABLES: usize = 7;
+
+/// An array.
+#[derive(Clone, Copy)]
+struct Array(*mut usize);
+
+impl Array {
+    fn at(address: usize) -> Option<Array> {
+        let array = with_exposed_provenance_mut::<usize>(address);
+        (!array.is_null()).then_some(Array(array))
+    }
+
+    fn get(self, word: usize) -> usize {
+        // SAFETY: the program's own array.
+        unsafe { *self.0.add(word) }
+    }
+
+    fn set(self, word: usize, value: usize) {
+        // SAFETY: as above.
+        unsafe { *self.0.add(word) = value }
+    }
+
+    /// Each variable's address, and where its values are.
+    fn variables(self) -> impl Iterator<Item = (usize, usize)> {
+        let at = move |number: usize| VARIABLES + 3 * number;
+        (0..self.get(COUNT)).map(move |number| (self.get(at(number)), self.get(at(number) + 1)))
+    }
+
+    fn next(self) -> Option<Array> {
+        Array::at(self.get(NEXT))
+    }
+}
+
+/// Says that a list was made here, and not by the runtime.
+static OURS: u8 = 0;
+
+fn ours() -> usize {
+    (&raw const OURS).expose_provenance()
+}
+
+/// A page, which is how blocks are aligned.
+const PAGE: usize = 4096;
+
+/// Bytes to be taken for so many that are aligned. Where a page isn't enough, what lies before them is lost.
+fn size(bytes: usize, alignment: usize) -> usize {
+    if alignment <= PAGE {
+        return bytes;
+    }
+    bytes.max(PAGE).checked_next_power_of_two().unwrap_or(bytes).saturating_add(alignment)
+}
+
+/// The calling task's group has the reductions of a list.
+pub unsafe fn register(me: &Member, list: *mut usize) {
+    let group = me.task.get().recorded_group();
+    let around = with(|table| table.reductions(group));
+    give_memory(list, work::size(me) as usize, around);
+    if group != NONE {
+        with(|table| table.set_reductions(group, list.expose_provenance()));
+    }
+}
+
+/// Gives a list memory for so many threads; that of the group around comes behind it.
+pub fn give_memory(list: *mut usize, team: usize, around: usize) {
+    let mut array = Array(list);
+    loop {
+        let bytes = array.get(BYTES).saturating_mul(team);
+        let alignment = array.get(MEMORY);
+        let memory = aligned(blocks::take(size(bytes, alignment)), alignment);
+        array.set(MEMORY, memory.expose_provenance());
+        array.set(END, memory.addr().wrapping_add(bytes));
+        array.set(FIRST, 0);
+        match array.next() {
+            Some(next) => array = next,
+            None => break array.set(NEXT, around),
+        }
+    }
+    Array(list).set(FIRST, ours());
+}
+
+/// The values of a list were added up; whether it was made here.
+pub unsafe fn unregister(list: *mut usize) -> bool {
+    let mut array = Array(list);
+    if array.get(FIRST) != ours() {
+        return false;
+    }
+    loop {
+        let memory = array.get(MEMORY);
+        let bytes = array.get(END).wrapping_sub(memory);
+        // SAFETY: nobody uses it any more.
+        unsafe { blocks::put_back(with_exposed_provenance_mut(memory), bytes) }
+        match array.next() {
+            Some(next) if next.get(FIRST) == 0 => array = next,
+            _ => return true,
+        }
+    }
+}
+
+/// Replaces addresses of variables, or of anybody's values of them, by those of the calling member's values.
+/// Those of the first `original` variables are put behind all `count`.
+pub unsafe fn remap(me: &Member, count: usize, original: usize, addresses: *mut usize) {
+    let group = me.task.get().group;
+    let list = Array::at(with(|table| table.reductions(group)));
+    for index in 0..count {
+        // SAFETY: the program's own array of addresses.
+        unsafe {
+            let address = addresses.add(index);
+            // Where nothing is known all tasks are run at once, and add to the variable itself.
+            let (variable, value) = find(list, *address, number(me) as usize).unwrap_or((*address, *address));
+            *address = value;
+            if index < original {
+                *addresses.add(count + index) = variable;
+            }
+        }
+    }
+}
+
+/// A variable and a member's value of it.
+fn find(list: Option<Array>, address: usize, member: usize) -> Option<(usize, usize)> {
+    let arrays = || core::iter::successors(list, |array| array.next());
+    let mine = |array: Array, at: usize| {
+        array.get(MEMORY).wrapping_add(member.wrapping_mul(array.get(BYTES))).wrapping_add(at)
+    };
+    for array in arrays() {
+        if let Some((variable, at)) = array.variables().find(|(variable, _)| *variable == address) {
+            return Some((variable, mine(array, at)));
+        }
+    }
+    let array = arrays().find(|array| (array.get(MEMORY)..array.get(END)).contains(&address))?;
+    let at = address.wrapping_sub(array.get(MEMORY)).checked_rem(array.get(BYTES))?;
+    let variable = array.variables().find(|(_, its)| *its == at).map_or(address, |(variable, _)| variable);
+    Some((variable, mine(array, at)))
+}
+
+/// What a region with reductions is given by its program: the first word of its data is a list's address.
+pub unsafe fn list_of(data: *mut core::ffi::c_void) -> *mut usize {
+    // SAFETY: the caller's word.
+    if data.is_null() { null_mut() } else { unsafe { *data.cast::<*mut usize>() } }
+}

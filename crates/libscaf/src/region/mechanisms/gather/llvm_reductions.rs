@@ -1,0 +1,318 @@
+//! Reductions over tasks, for code of LLVM's compilers: each thread of the team has a value of its own of
+//! each variable, its tasks add to that, and at the group's end they are added to the program's, in the
+//! order of threads. The runtime does all of this.
+//!
+//! What is known of a group's reductions lies in the room of its record. Those of a region or of a loop are
+//! shared: the first member to come makes the values for all, in a block of their own, and the last one to
+//! leave adds them up.
+
+use super::blocks;
+use super::pool::{self, with};
+use super::tasks::{group_close, group_start, group_wait};
+use super::team::{CREW, Member};
+use super::turns::{give_turn, wait_for};
+use super::work::{number, size};
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use scaf_team::gather::tasks::{NONE, Number};
+
+/// Adds the second to the first; or makes the first, with the original at hand.
+type Both = unsafe extern "C" fn(*mut c_void, *mut c_void);
+type Ends = unsafe extern "C" fn(*mut c_void);
+
+/// A variable as compilers tell of it.
+#[repr(C)]
+pub struct Input {
+    variable: *mut c_void,
+    original: *mut c_void,
+    bytes: usize,
+    make: Option<Both>,
+    end: Option<Ends>,
+    add: Option<Both>,
+    flags: u32,
+}
+
+/// The same without the original.
+#[repr(C)]
+pub struct OldInput {
+    variable: *mut c_void,
+    bytes: usize,
+    make: Option<Both>,
+    end: Option<Ends>,
+    add: Option<Both>,
+    flags: u32,
+}
+
+/// One of them.
+pub trait Variable {
+    fn read(&self) -> Input;
+}
+
+impl Variable for Input {
+    fn read(&self) -> Input {
+        Input { ..*self }
+    }
+}
+
+impl Variable for OldInput {
+    fn read(&self) -> Input {
+        let &OldInput { variable, bytes, make, end, add, flags } = self;
+        Input { variable, original: null_mut(), bytes, make, end, add, flags }
+    }
+}
+
+/// Values are made where they are first used.
+const LATER: u32 = 1;
+/// Each member's value begins a cache line.
+const LINE: usize = 64;
+
+/// One variable.
+#[repr(C)]
+struct Item {
+    input: Input,
+    /// Members' values, and a bit for each that is made.
+    values: *mut u8,
+    apart: usize,
+    made: *const AtomicU64,
+}
+
+/// What is known of a group's reductions; its items follow.
+#[repr(C)]
+struct Reductions {
+    group: Number,
+    count: usize,
+    around: *const Reductions,
+    /// The block of values that the team shares, and its size.
+    shared: Cell<*mut c_void>,
+    bytes: usize,
+}
+
+/// Values that a region's or a loop's members share; 1 while they are made, and 0 for none. And how many
+/// members have left them.
+static SHARED: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+static LEFT: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
+const MAKING: usize = 1;
+
+const fn lines(bytes: usize) -> usize {
+    bytes.next_multiple_of(LINE)
+}
+
+fn items_at(reductions: *const Reductions) -> *mut Item {
+    reductions.wrapping_add(1).cast::<Item>().cast_mut()
+}
+
+impl Reductions {
+    fn items(&self) -> &[Item] {
+        // SAFETY: so many follow.
+        unsafe { core::slice::from_raw_parts(items_at(self), self.count) }
+    }
+}
+
+/// Bytes of the values of all members.
+fn bytes_of<V: Variable>(inputs: &[V], team: usize) -> usize {
+    let values = inputs.iter().map(|input| lines(input.read().bytes).saturating_mul(team));
+    values.fold(lines(inputs.len().saturating_mul(8)), usize::saturating_add)
+}
+
+impl Item {
+    fn value(&self, member: usize) -> *mut c_void {
+        self.values.wrapping_add(member.wrapping_mul(self.apart)).cast()
+    }
+
+    fn is_made(&self, member: usize) -> bool {
+        // SAFETY: lies with the values.
+        unsafe { (*self.made).load(Ordering::Relaxed) & 1 << member != 0 }
+    }
+
+    unsafe fn make(&self, member: usize) {
+        // SAFETY: the program's own function, and room for a value.
+        unsafe {
+            self.value(member).cast::<u8>().write_bytes(0, self.apart);
+            if let Some(make) = self.input.make {
+                let original = self.input.original;
+                make(self.value(member), if original.is_null() { self.input.variable } else { original });
+            }
+            (*self.made).fetch_or(1 << member, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether that is the variable, or a member's value of it.
+    fn is(&self, at: *mut c_void, team: usize) -> bool {
+        let end = self.value(team).addr();
+        at == self.input.variable || (self.values.addr()..end).contains(&at.addr())
+    }
+}
+
+/// Tells of variables to be added up, whose values are in `values`.
+unsafe fn fill<V: Variable>(
+    me: &Member,
+    group: Number,
+    inputs: &[V],
+    values: *mut u8,
+    bytes: usize,
+    new: bool,
+) {
+    let team = size(me) as usize;
+    // SAFETY: the room is that large; the program's own variables.
+    unsafe {
+        let all = size_of::<Reductions>() + inputs.len() * size_of::<Item>();
+        let more = if values.is_null() { LINE + bytes } else { 0 };
+        let Some(room) = pool::room(group, all + more, LINE) else { return };
+        let shared = Cell::new(values.cast::<c_void>());
+        let mut values = values;
+        if values.is_null() {
+            values = pool::aligned(room.byte_add(all), LINE).cast();
+        }
+        let around = with_exposed_provenance(with(|table| table.reductions(group)));
+        let reductions = room.cast::<Reductions>();
+        reductions.write(Reductions { group, count: inputs.len(), around, shared, bytes });
+        let made = values.cast::<AtomicU64>();
+        values = values.add(lines(inputs.len() * 8));
+        for (number, input) in inputs.iter().enumerate() {
+            let input = input.read();
+            let apart = lines(input.bytes);
+            let item = items_at(reductions).add(number);
+            let made = made.add(number);
+            item.write(Item { input, values, apart, made });
+            values = values.add(apart * team);
+            if new {
+                made.write(AtomicU64::new(0));
+                if (*item).input.flags & LATER == 0 {
+                    (0..team).for_each(|member| (*item).make(member));
+                }
+            }
+        }
+        with(|table| table.set_reductions(group, reductions.expose_provenance()));
+    }
+}
+
+/// The calling task's group has reductions.
+pub unsafe fn begin<V: Variable>(me: &Member, inputs: &[V]) -> *mut c_void {
+    let group = me.task.get().recorded_group();
+    // Whoever is alone, or runs all tasks at once, adds to the variables themselves.
+    if group == NONE || me.is_alone() {
+        return null_mut();
+    }
+    // SAFETY: the caller runs the member; the program's own variables.
+    unsafe { fill(me, group, inputs, null_mut(), bytes_of(inputs, size(me) as usize), true) }
+    with_exposed_provenance_mut(with(|table| table.reductions(group)))
+}
+
+/// The calling member begins a group of its own, whose reductions all members share: a region's (0) or a
+/// loop's (1).
+pub unsafe fn begin_shared<V: Variable>(me: &'static Member, which: usize, inputs: &[V]) -> *mut c_void {
+    // SAFETY: the caller runs the member; the program's own variables.
+    unsafe {
+        while !group_start(me) {
+            // All members have to have one.
+            group_close(me);
+            give_turn(me);
+        }
+        let group = me.task.get().recorded_group();
+        let Some(shared) = SHARED.get(which) else { return null_mut() };
+        if group == NONE || me.is_alone() {
+            return null_mut();
+        }
+        let bytes = bytes_of(inputs, size(me) as usize);
+        let taken = shared.compare_exchange(0, MAKING, Ordering::Acquire, Ordering::Acquire);
+        if taken.is_ok() {
+            let block = blocks::take(bytes);
+            fill(me, group, inputs, block.cast(), bytes, true);
+            shared.store(block.expose_provenance(), Ordering::Release);
+            CREW.changed(&crate::sys::futex::Futex);
+        } else {
+            wait_for(me, || shared.load(Ordering::Acquire) != MAKING);
+            let block = with_exposed_provenance_mut(shared.load(Ordering::Acquire));
+            fill(me, group, inputs, block, bytes, false);
+        }
+        with_exposed_provenance_mut(with(|table| table.reductions(group)))
+    }
+}
+
+/// The calling member's value of a variable.
+pub unsafe fn value(me: &Member, from: *mut c_void, variable: *mut c_void) -> *mut c_void {
+    if me.is_alone() {
+        return variable;
+    }
+    let mut at = from.cast_const().cast::<Reductions>();
+    if at.is_null() {
+        let group = me.task.get().group;
+        at = with_exposed_provenance(with(|table| table.reductions(group)));
+    }
+    let (member, team) = (number(me) as usize, size(me) as usize);
+    // SAFETY: they live as long as their groups, whose tasks ask.
+    while let Some(reductions) = unsafe { at.as_ref() } {
+        for item in reductions.items() {
+            if item.is(variable, team) {
+                if !item.is_made(member) {
+                    // SAFETY: each member makes its own.
+                    unsafe { item.make(member) }
+                }
+                return item.value(member);
+            }
+        }
+        at = reductions.around;
+    }
+    variable
+}
+
+/// The group's tasks are over: all values are added to the variables.
+unsafe fn add_up(reductions: &Reductions, team: usize) {
+    for item in reductions.items() {
+        for member in (0..team).filter(|member| item.is_made(*member)) {
+            // SAFETY: the program's own functions and values.
+            unsafe {
+                if let Some(add) = item.input.add {
+                    add(item.input.variable, item.value(member));
+                }
+                if let Some(end) = item.input.end {
+                    end(item.value(member));
+                }
+            }
+        }
+    }
+}
+
+/// The calling task waits for its group, and ends it.
+pub unsafe fn group_end(me: &'static Member) {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        group_wait(me);
+        let group = me.task.get().recorded_group();
+        let at = with_exposed_provenance::<Reductions>(with(|table| table.reductions(group)));
+        if let Some(reductions) = at.as_ref().filter(|reductions| reductions.group == group) {
+            leave(me, reductions);
+            pool::give_up_large(group);
+        }
+        group_close(me);
+    }
+}
+
+unsafe fn leave(me: &Member, reductions: &Reductions) {
+    let team = size(me);
+    let block = reductions.shared.get();
+    // SAFETY: all tasks of the group are over.
+    unsafe {
+        if block.is_null() {
+            return add_up(reductions, team as usize);
+        }
+        for (shared, left) in SHARED.iter().zip(&LEFT) {
+            if shared.load(Ordering::Relaxed) == block.addr()
+                && left.fetch_add(1, Ordering::AcqRel).wrapping_add(1) == team as u32
+            {
+                add_up(reductions, team as usize);
+                blocks::put_back(block, reductions.bytes);
+                left.store(0, Ordering::Relaxed);
+                shared.store(0, Ordering::Release);
+            }
+        }
+    }
+}
+
+/// No member of a region shares any yet.
+pub fn clear() {
+    SHARED.iter().for_each(|shared| shared.store(0, Ordering::Relaxed));
+    LEFT.iter().for_each(|left| left.store(0, Ordering::Relaxed));
+}

@@ -1,0 +1,355 @@
+//! Tasks of code of LLVM's compilers. The code asks for a task's memory, fills it, and hands it over, to be
+//! run by anybody, or to be run by itself in between two calls.
+//!
+//! In front of that memory is what is kept of the task here ([`Header`]). The memory is the room of the
+//! task's record, or a block of its own where there are too many records.
+//!
+//! A task that isn't tied to its thread has parts. At the end of each but the last it hands itself over once
+//! more from within, and returns. Its next part is run when it is taken again.
+
+use super::current::Current;
+use super::needs::Needs;
+use super::pool::{self, run, with};
+use super::tasks::{await_needs, group_end, group_start, put, taskwait};
+use super::team::{Member, TEAM, around};
+use super::turns::give_turn;
+use super::work::size;
+use crate::region::thread::thread;
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+use core::ptr::null_mut;
+use scaf_team::gather::tasks::{For, NONE, Number, Work};
+
+/// A task's function: with the number of whoever runs it.
+pub type Routine = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
+/// Sets up a copy of a loop's task; says whether it is the last.
+pub type Duplicate = unsafe extern "C" fn(*mut Task, *mut Task, c_int);
+
+/// As compilers know it; the task's own variables follow.
+#[repr(C)]
+pub struct Task {
+    shared: *mut c_void,
+    routine: Routine,
+    part: c_int,
+    /// Ends the lives of its own variables, if the flags say that there is one.
+    destroy: Routine,
+    priority: usize,
+}
+
+/// What is kept of it.
+#[repr(C, align(64))]
+struct Header {
+    /// The record whose room this is; none for a block of its own.
+    record: Cell<Number>,
+    flags: Cell<u32>,
+    /// Bytes behind the header: the task and what it shares, which comes behind `own` bytes.
+    bytes: Cell<usize>,
+    own: Cell<usize>,
+    /// It was handed over, and once more from within.
+    is_known: Cell<bool>,
+    goes_on: Cell<bool>,
+    /// One that is run at once: what its creator was doing. Another one: what it was doing itself at the end
+    /// of its part.
+    kept: Cell<Current>,
+}
+
+const HEADER: usize = size_of::<Header>();
+const ALIGNMENT: usize = align_of::<Header>();
+
+mod flags {
+    pub const FINAL: u32 = 1 << 1;
+    pub const AT_ONCE: u32 = 1 << 2;
+    pub const DESTROY: u32 = 1 << 3;
+}
+
+/// Whether the member's tasks may be deferred.
+fn defers(me: &Member) -> bool {
+    // Without tasks known before: a library that came within the region creates one.
+    TEAM.has_tasks.get() && me.task.get().defers() && !me.is_alone()
+}
+
+unsafe fn header<'a>(task: *mut Task) -> &'a Header {
+    // SAFETY: there is one in front of each task.
+    unsafe { &*task.byte_sub(HEADER).cast::<Header>() }
+}
+
+/// Memory for a task of `own` bytes, and of `shared` ones behind these.
+pub unsafe fn allocate(
+    me: &'static Member,
+    flags: u32,
+    own: usize,
+    shared: usize,
+    routine: Routine,
+) -> *mut Task {
+    let own = own.next_multiple_of(size_of::<usize>());
+    // SAFETY: the memory is new; the caller runs the member.
+    unsafe {
+        let task = memory(me, flags, own, own.saturating_add(shared));
+        (*task).shared = if shared == 0 { null_mut() } else { task.byte_add(own).cast() };
+        (*task).routine = routine;
+        (*task).part = 0;
+        task
+    }
+}
+
+unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *mut Task {
+    let all = bytes.saturating_add(HEADER);
+    let mut now = me.task.get();
+    let opened = with(|table| {
+        if now.record == NONE && defers(me) {
+            now.record = table.open()?;
+        }
+        let record = table.open()?;
+        let room = pool::room(record, all, ALIGNMENT);
+        if room.is_none() {
+            table.close(record);
+        }
+        room.map(|room| (record, room))
+    });
+    me.task.set(now);
+    let (record, start) = opened.unwrap_or_else(|| (NONE, pool::block(all)));
+    // SAFETY: the memory is that large, and aligned.
+    unsafe {
+        start.cast::<Header>().write(Header {
+            record: Cell::new(record),
+            flags: Cell::new(flags),
+            bytes: Cell::new(bytes),
+            own: Cell::new(own),
+            is_known: Cell::new(false),
+            goes_on: Cell::new(false),
+            kept: Cell::new(Current::MEMBERS),
+        });
+        start.byte_add(HEADER).cast()
+    }
+}
+
+/// A task isn't used any more.
+unsafe fn give_up(task: *mut Task) {
+    // SAFETY: nobody uses it.
+    unsafe {
+        let header = header(task);
+        match header.record.get() {
+            NONE => pool::give_up(task.byte_sub(HEADER).cast(), header.bytes.get().saturating_add(HEADER)),
+            record => with(|table| table.close(record)),
+        }
+    }
+}
+
+/// A task is handed over.
+pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &Needs) {
+    // SAFETY: the program's own task; the caller runs the member.
+    unsafe {
+        let header = header(task);
+        if header.is_known.replace(true) {
+            return header.goes_on.set(true);
+        }
+        let flags = header.flags.get();
+        let record = header.record.get();
+        let may_wait = record != NONE
+            && defers(me)
+            && flags & flags::AT_ONCE == 0
+            && me.task.get().record != NONE
+            && !pool::are_many();
+        if may_wait && !needs.name_everything() {
+            let is_final = flags & flags::FINAL != 0;
+            let work =
+                Work { body: run_part as *const () as usize, data: task.expose_provenance(), is_final };
+            return put(me, record, work, needs);
+        }
+        await_needs(me, needs);
+        begin_at_once(me, task);
+        call(me, task);
+        end_at_once(me, task);
+    }
+}
+
+unsafe fn call(me: &Member, task: *mut Task) {
+    // SAFETY: the program's own function and task.
+    unsafe { ((*task).routine)(me.llvm.global(), task) };
+}
+
+/// Its own variables' lives end.
+unsafe fn destroy(me: &Member, task: *mut Task) {
+    // SAFETY: the flags say that there is such a function.
+    unsafe {
+        if header(task).flags.get() & flags::DESTROY != 0 {
+            ((*task).destroy)(me.llvm.global(), task);
+        }
+    }
+}
+
+/// Runs a part of a task that was taken.
+unsafe extern "C" fn run_part(data: *mut c_void) {
+    let task = data.cast::<Task>();
+    // SAFETY: the calling member runs a task of the program's.
+    unsafe {
+        let Some(me) = around(thread()) else { return };
+        let header = header(task);
+        let kept = header.kept.get();
+        if kept.record != NONE {
+            me.task.set(kept);
+        }
+        call(me, task);
+        if header.goes_on.replace(false) {
+            header.kept.set(me.task.get());
+            me.llvm.goes_on.set(true);
+        } else {
+            destroy(me, task);
+        }
+    }
+}
+
+/// The program runs a task by itself, from now on.
+pub unsafe fn begin_at_once(me: &'static Member, task: *mut Task) {
+    // SAFETY: the program's own task; the caller runs the member.
+    unsafe {
+        let header = header(task);
+        header.is_known.set(true);
+        let before = me.task.get();
+        header.kept.set(before);
+        let is_final = before.is_final || header.flags.get() & flags::FINAL != 0;
+        let at_once = is_final || before.at_once;
+        me.task.set(Current { record: header.record.get(), is_final, at_once, ..before });
+    }
+}
+
+/// It has done so, for the first part.
+pub unsafe fn end_at_once(me: &'static Member, task: *mut Task) {
+    // SAFETY: as above.
+    unsafe {
+        let header = header(task);
+        while header.goes_on.replace(false) {
+            call(me, task);
+        }
+        destroy(me, task);
+        let record = me.task.replace(header.kept.get()).record;
+        if record != header.record.get() {
+            with(|table| table.close(record));
+        }
+        give_up(task);
+    }
+}
+
+/// The calling task waits for its children.
+pub unsafe fn wait(me: &'static Member) {
+    // A region within that was opened by a call has none.
+    if me.llvm.opened.get() == 0 {
+        // SAFETY: the caller runs the member.
+        unsafe { taskwait(me) }
+    }
+}
+
+/// Nothing is run, but behind what it depends on.
+pub unsafe fn nothing_behind(me: &'static Member, needs: &Needs) {
+    unsafe extern "C" fn nothing(_: c_int, _: *mut Task) -> c_int {
+        0
+    }
+    // SAFETY: a task of ours; the caller runs the member.
+    unsafe { submit(me, allocate(me, 0, size_of::<Task>(), 0, nothing), needs) }
+}
+
+/// Others may run now: children of the calling task, or other members.
+pub unsafe fn give_way(me: &'static Member) {
+    let parent = me.task.get().record;
+    let taken = if parent == NONE { None } else { with(|table| table.take(For::Parent(parent))) };
+    // SAFETY: the caller runs the member; it was taken.
+    unsafe {
+        match taken {
+            Some(taken) => {
+                let over = run(me, taken);
+                pool::change(|table| pool::end(table, taken.0, over));
+            }
+            None => give_turn(me),
+        }
+    }
+}
+
+/// How a loop is dealt out as tasks.
+pub struct Dealt {
+    /// Its first and its last number, where all of its tasks have theirs.
+    pub first: *mut u64,
+    pub last: *mut u64,
+    pub step: i64,
+    /// It doesn't wait for them.
+    pub is_alone: bool,
+    /// 0 for nothing said, 1 for iterations in a task, 2 for tasks; which number of these; whether exactly.
+    pub said: c_int,
+    pub wanted: u64,
+    pub strict: bool,
+    pub may_wait: bool,
+    pub duplicate: Option<Duplicate>,
+}
+
+impl Dealt {
+    /// Tasks, iterations in each, and how many have one more; the last one has the rest.
+    fn out(&self, count: u64, team: u64) -> (u64, u64, u64) {
+        const ITERATIONS: c_int = 1;
+        const TASKS: c_int = 2;
+        let wanted = self.wanted.clamp(1, count);
+        let tasks = match self.said {
+            ITERATIONS if self.strict => return (count.div_ceil(wanted), wanted, 0),
+            ITERATIONS => count.checked_div(wanted).unwrap_or(1),
+            TASKS => wanted,
+            _ => team.saturating_mul(10).clamp(1, count),
+        };
+        (tasks, count.checked_div(tasks).unwrap_or(count), count.checked_rem(tasks).unwrap_or(0))
+    }
+}
+
+/// A member creates the tasks of a loop by copies of one.
+pub unsafe fn taskloop(me: &'static Member, task: *mut Task, dealt: &Dealt) {
+    if !dealt.is_alone {
+        group_start(me);
+    }
+    // SAFETY: the program's own task, with its bounds in it; the caller runs the member.
+    unsafe {
+        let (first, last) = (*dealt.first, *dealt.last);
+        let count = match dealt.step {
+            step if step < 0 => first.wrapping_sub(last).checked_div(step.unsigned_abs()).unwrap_or(0),
+            step => last.wrapping_sub(first).checked_div(step as u64).unwrap_or(0),
+        }
+        .wrapping_add(1);
+        if count != 0 {
+            let (tasks, each, more) = dealt.out(count, size(me) as u64);
+            let at = |iteration: u64| first.wrapping_add(iteration.wrapping_mul(dealt.step as u64));
+            let places = [dealt.first, dealt.last].map(|place| place.addr().wrapping_sub(task.addr()));
+            let mut from = 0u64;
+            for number in 0..tasks {
+                let behind = from.saturating_add(each).saturating_add(u64::from(number < more)).min(count);
+                let part = copy(me, task);
+                for (place, bound) in places.into_iter().zip([at(from), at(behind.wrapping_sub(1))]) {
+                    part.byte_add(place).cast::<u64>().write(bound);
+                }
+                if let Some(duplicate) = dealt.duplicate {
+                    duplicate(part, task, c_int::from(behind == count));
+                }
+                if !dealt.may_wait {
+                    let flags = &header(part).flags;
+                    flags.set(flags.get() | flags::AT_ONCE);
+                }
+                submit(me, part, &Needs::NONE);
+                from = behind;
+            }
+        }
+        destroy(me, task);
+        give_up(task);
+        if !dealt.is_alone {
+            group_end(me);
+        }
+    }
+}
+
+/// A copy of a task that wasn't handed over.
+unsafe fn copy(me: &'static Member, task: *mut Task) -> *mut Task {
+    // SAFETY: both are that large.
+    unsafe {
+        let header = header(task);
+        let (own, bytes) = (header.own.get(), header.bytes.get());
+        let copy = memory(me, header.flags.get(), own, bytes);
+        core::ptr::copy_nonoverlapping(task.cast::<u8>(), copy.cast(), bytes);
+        if !(*task).shared.is_null() {
+            (*copy).shared = copy.byte_add(own).cast();
+        }
+        copy
+    }
+}
