@@ -426,6 +426,38 @@ fn an_iteration_sees_what_it_waited_for() {
     });
 }
 
+/// Whoever tells of an iteration says so to the crew only if it is waited for: that is never missed.
+#[test]
+fn a_member_that_waits_for_an_iteration_is_told() {
+    const RULE: Rule = Rule::Static(0);
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let words = (0..Posts::words(&[3], RULE, 1)).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
+        Posts::begin(&words, &[3], RULE, 1);
+        let shared = Arc::new((Crew::<2>::new(), Futex::new(), words));
+        shared.0.begin(2, 2);
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            for at in 0..2 {
+                if Posts::of(&other.2).post(core::iter::once(at)) {
+                    other.0.changed(&other.1);
+                }
+            }
+        });
+        let (crew, futex, words) = &*shared;
+        let is_met = || Posts::of(words).is_posted(core::iter::once(1));
+        while !is_met() {
+            let until = crew.listen();
+            while !is_met() && !crew.is_met(until) {
+                crew.nap(futex, 0, || crew.is_met(until).then_some(()));
+            }
+            crew.unlisten();
+        }
+        thread.join().unwrap();
+    });
+}
+
 #[test]
 fn a_member_that_listens_learns_of_every_change() {
     loom::model(|| {
