@@ -63,9 +63,9 @@ fn asking<'h>(house: &'h House, kind: &str) -> Start<'h> {
 /// Loops that say by arguments what they need, as far as each compiler and runtime gets them right by itself:
 /// clang 14 doesn't with scans and conditions, and gcc's code on LLVM's runtime with a part of the rest.
 const ACROSS: [(By, &[&str]); 3] = [
-    (By::Itself, &["waiting", "depth", "nesting", "size", "condition", "scanning"]),
-    (By::GccForLlvms, &["depth", "size"]),
-    (By::Clang, &["waiting", "depth", "nesting", "size"]),
+    (By::Itself, &["waiting", "depth", "nesting", "size", "condition", "scanning", "cancelling"]),
+    (By::GccForLlvms, &["depth", "size", "cancelling"]),
+    (By::Clang, &["waiting", "depth", "nesting", "size", "cancelling"]),
 ];
 
 fn across<'h>(house: &'h House) -> impl Iterator<Item = (String, Start<'h>)> {
@@ -304,7 +304,8 @@ fn a_kernel_of_clang_is_gathered() {
 #[test]
 fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
     let house = House::giving_all("equi");
-    // Settings of the runtime's, places of one's own, and a choice of how to wait.
+    // Settings of the runtime's, places of one's own, constructs that are cancelled, and a choice of how to
+    // wait.
     let meeting = compiled("gathered");
     let programs = [
         house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_BLOCKTIME", "0"),

@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp -Wno-maybe-uninitialized */
 /*
  * Regions of fixed size whose loops say by arguments what else they need: iterations that wait for others,
- * memory for scans and for conditional lastprivate variables. The first argument says which. Prints how many results were wrong.
+ * memory for scans and for conditional lastprivate variables; or that might be cancelled. The first argument says which. Prints how many results were wrong.
  */
 #include "test.h"
 
@@ -170,7 +170,7 @@ static void by_nesting(void)
 /* Loops whose room is large: it comes and goes. */
 static void by_size(void)
 {
-    enum { LARGE = 1 << 16 };
+    enum { LARGE = 1 << 14 };
     static int seen[LARGE];
     memset(seen, 0, sizeof seen);
 #pragma omp parallel num_threads(TEAM)
@@ -312,12 +312,62 @@ static void by_scanning(void)
     }
 }
 
+/* Constructs that are cancelled if the user wants that. */
+static void by_cancelling(void)
+{
+    long some = 0, others = 0, behind = 0, before = 0;
+    int on = omp_get_cancellation();
+#pragma omp parallel num_threads(TEAM) reduction(+ : some, others, behind, before)
+    {
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < N; i++) {
+            some++;
+            if (i == 5) {
+#pragma omp cancel for
+            }
+#pragma omp cancellation point for
+        }
+#pragma omp sections
+        {
+#pragma omp section
+            others++;
+#pragma omp section
+            {
+                others++;
+#pragma omp cancel sections
+                others++;
+            }
+#pragma omp section
+            {
+#pragma omp cancellation point sections
+                others++;
+            }
+        }
+        int first = 0;
+#pragma omp single copyprivate(first)
+        first = 1;
+        before += first;
+    }
+    check(before == TEAM && (on ? some > 5 && others > 1 : some == N && others == 4));
+#pragma omp parallel num_threads(TEAM) reduction(+ : behind)
+    {
+#pragma omp barrier
+#pragma omp cancel parallel
+#pragma omp barrier
+        behind++;
+#pragma omp cancellation point parallel
+        behind++;
+    }
+    check(behind == (on ? 0 : 2 * TEAM));
+}
+
 static const struct {
     const char *name;
     void (*round)(void);
 } kinds[] = {
     {"waiting", by_waiting}, {"depth", by_depth}, {"nesting", by_nesting},
     {"size", by_size}, {"condition", by_condition}, {"scanning", by_scanning},
+    {"cancelling", by_cancelling},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

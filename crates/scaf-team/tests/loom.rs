@@ -2,14 +2,15 @@
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
-use loom::sync::atomic::{AtomicU32, Ordering};
+use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use scaf_team::Sleep;
 use scaf_team::barrier::{Barrier, Passed};
 use scaf_team::gate::Gate;
 use scaf_team::gather::crew::{Crew, Until};
-use scaf_team::gather::shares::{Came, Hand, Loop, Shares};
+use scaf_team::gather::doacross::Posts;
+use scaf_team::gather::shares::{Came, Hand, Loop, Rule, Shares};
 
 /// A futex that never gives up: a wake-up that is missed is a deadlock, which loom reports.
 struct Futex {
@@ -361,6 +362,74 @@ fn a_share_is_opened_once_and_its_place_used_again() {
         let thread = thread::spawn(move || come(&other));
         // Two shares opened, one section and two.
         assert_eq!(come(&shared) + thread.join().unwrap(), 32);
+    });
+}
+
+/// Two iterations in a room that whoever comes first prepares; the second waits for what the first has done.
+#[test]
+fn an_iteration_sees_what_it_waited_for() {
+    const RULE: Rule = Rule::Dynamic(1);
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
+        let words = (0..Posts::words(&[2], RULE, 2)).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
+        let shared = Arc::new((Shares::<1>::new(), words, UnsafeCell::new(0)));
+        let member = |shared: &(Shares<1>, Vec<AtomicU64>, UnsafeCell<u32>)| {
+            let (shares, words, value) = shared;
+            let whole = Loop::signed(0, 2, 1, RULE);
+            let prepare = || Posts::begin(words, &[2], RULE, 2);
+            while shares.come_and(1, &whole, prepare) == Came::TooEarly {
+                thread::yield_now();
+            }
+            let posts = Posts::of(words);
+            while let Some((at, _)) = shares.deal(1, (0, 2), &mut Hand::default()) {
+                while at == 1 && !posts.is_posted(core::iter::once(0)) {
+                    thread::yield_now();
+                }
+                // SAFETY: each iteration has it for itself, one after the other.
+                value.with_mut(|value| unsafe { *value = *value * 10 + at as u32 + 1 });
+                posts.post(core::iter::once(at));
+            }
+            shares.leave(1, 2);
+        };
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || member(&other));
+        member(&shared);
+        thread.join().unwrap();
+        // SAFETY: nobody else is there any more.
+        shared.2.with(|value| assert_eq!(unsafe { *value }, 12));
+    });
+}
+
+/// Whoever tells of an iteration says so to the crew only if it is waited for: that is never missed.
+#[test]
+fn a_member_that_waits_for_an_iteration_is_told() {
+    const RULE: Rule = Rule::Static(0);
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let words = (0..Posts::words(&[3], RULE, 1)).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
+        Posts::begin(&words, &[3], RULE, 1);
+        let shared = Arc::new((Crew::<2>::new(), Futex::new(), words));
+        shared.0.begin(2, 2);
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            for at in 0..2 {
+                if Posts::of(&other.2).post(core::iter::once(at)) {
+                    other.0.changed(&other.1);
+                }
+            }
+        });
+        let (crew, futex, words) = &*shared;
+        let is_met = || Posts::of(words).is_posted(core::iter::once(1));
+        while !is_met() {
+            let until = crew.listen();
+            while !is_met() && !crew.is_met(until) {
+                crew.nap(futex, 0, || crew.is_met(until).then_some(()));
+            }
+            crew.unlisten();
+        }
+        thread.join().unwrap();
     });
 }
 

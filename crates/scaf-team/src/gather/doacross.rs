@@ -3,10 +3,11 @@
 //!
 //! All of it lies in words that the members share: zero when the loop begins, and written by whoever comes to
 //! it first. The runtimes differ in what they keep, and so in which programs get on: see [`Posts`] and
-//! [`Flags`].
+//! [`Flags`]. A second word or bit of each says what is waited for, so that nobody is woken in vain: a chunk
+//! tells of every iteration, and whoever waits wants one of them.
 
 use super::shares::Rule;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, in_order};
 
 /// For gcc's code: how far each chunk of the outermost loop has come. An iteration that tells nothing counts
 /// once a later one of its chunk has told. Numbers of iterations begin at 0 in each loop.
@@ -25,7 +26,8 @@ impl<'a> Posts<'a> {
             0 => u64::from(size),
             grain => outer.div_ceil(grain),
         };
-        POSTS_HEAD.saturating_add(counts.len()).saturating_add(usize::try_from(chunks).unwrap_or(usize::MAX))
+        let words = usize::try_from(chunks).unwrap_or(usize::MAX).saturating_mul(2);
+        POSTS_HEAD.saturating_add(counts.len()).saturating_add(words)
     }
 
     /// The loops begin, in words that are all zero.
@@ -45,9 +47,9 @@ impl<'a> Posts<'a> {
         self.0.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// The word of an iteration's chunk, and what it holds from that iteration on. `None` if it is outside the
-    /// loops: for unsigned numbers, compiled code may ask for those.
-    fn find(&self, mut at: impl Iterator<Item = u64>) -> Option<(&'a AtomicU64, u64)> {
+    /// The words of an iteration's chunk, and what the first holds from that iteration on. `None` if it is
+    /// outside the loops: for unsigned numbers, compiled code may ask for those.
+    fn find(&self, mut at: impl Iterator<Item = u64>) -> Option<([&'a AtomicU64; 2], u64)> {
         let loops = self.head(0) as usize;
         let count = |number: usize| self.head(POSTS_HEAD.wrapping_add(number));
         let inside = |number, at: u64| (at < count(number)).then_some(at);
@@ -59,22 +61,35 @@ impl<'a> Posts<'a> {
             0 => owner(first, count(0), self.head(2))?,
             grain => first.checked_div(grain)?,
         };
-        let at = POSTS_HEAD.checked_add(loops)?.checked_add(usize::try_from(chunk).ok()?)?;
-        Some((self.0.get(at)?, number.wrapping_add(1)))
+        let behind =
+            usize::try_from(chunk).ok()?.checked_mul(2)?.checked_add(POSTS_HEAD)?.checked_add(loops)?;
+        Some(([self.0.get(behind)?, self.0.get(behind.checked_add(1)?)?], number.wrapping_add(1)))
     }
 
-    /// An iteration tells that it may be waited for. Its chunk's are told by one member.
-    pub fn post(&self, at: impl Iterator<Item = u64>) {
-        if let Some((word, number)) = self.find(at)
-            && word.load(Ordering::Relaxed) < number
-        {
-            word.store(number, Ordering::Release);
+    /// An iteration tells that it may be waited for; its chunk's are told by one member. Whether it, or one
+    /// before it, was waited for.
+    pub fn post(&self, at: impl Iterator<Item = u64>) -> bool {
+        let Some(([told, wanted], number)) = self.find(at) else { return false };
+        if told.load(Ordering::Relaxed) < number {
+            told.store(number, Ordering::Release);
         }
+        in_order();
+        // Zero if nothing is wanted, so the least number is kept upside down.
+        let is_wanted = |wanted: u64| wanted != 0 && !wanted <= number;
+        is_wanted(wanted.load(Ordering::Relaxed)) && wanted.swap(0, Ordering::AcqRel) != 0
     }
 
-    /// Whether an iteration has told, or is none of the loop's. What was done before is seen then.
+    /// Whether an iteration has told, or is none of the loop's. What was done before is seen then. If not,
+    /// whoever [tells](Self::post) it learns that it is waited for.
     pub fn is_posted(&self, at: impl Iterator<Item = u64>) -> bool {
-        self.find(at).is_none_or(|(word, number)| word.load(Ordering::Acquire) >= number)
+        self.find(at).is_none_or(|([told, wanted], number)| {
+            let is_told = || told.load(Ordering::Acquire) >= number;
+            is_told() || {
+                wanted.fetch_max(!number, Ordering::AcqRel);
+                in_order();
+                is_told()
+            }
+        })
     }
 }
 
@@ -150,7 +165,7 @@ impl<'a> Flags<'a> {
     pub fn words(loops: &[Dimension]) -> usize {
         let all = loops.iter().fold(1u64, |all, one| all.saturating_mul(one.count()));
         let head = loops.len().saturating_mul(PER_LOOP).saturating_add(FLAGS_HEAD);
-        head.saturating_add(usize::try_from(all.div_ceil(64)).unwrap_or(usize::MAX))
+        head.saturating_add(usize::try_from(all.div_ceil(64)).unwrap_or(usize::MAX).saturating_mul(2))
     }
 
     /// The loops begin, in words that are all zero.
@@ -174,8 +189,8 @@ impl<'a> Flags<'a> {
         self.0.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// The iteration's word and bit.
-    fn find(&self, at: &[i64]) -> Option<(&'a AtomicU64, u64)> {
+    /// The iteration's words and bit.
+    fn find(&self, at: &[i64]) -> Option<([&'a AtomicU64; 2], u64)> {
         let mut all = 0u64;
         for (number, at) in (0..self.loops()).zip(at) {
             let from = number.wrapping_mul(PER_LOOP).wrapping_add(FLAGS_HEAD);
@@ -184,20 +199,29 @@ impl<'a> Flags<'a> {
             all = all.wrapping_mul(one.count()).wrapping_add(one.before(*at)?);
         }
         let head = self.loops().wrapping_mul(PER_LOOP).wrapping_add(FLAGS_HEAD);
-        let word = self.0.get(head.checked_add(usize::try_from(all / 64).ok()?)?)?;
-        Some((word, 1 << (all % 64)))
+        let behind = head.checked_add(usize::try_from(all / 64).ok()?.checked_mul(2)?)?;
+        Some(([self.0.get(behind)?, self.0.get(behind.checked_add(1)?)?], 1 << (all % 64)))
     }
 
-    /// An iteration tells that it may be waited for.
-    pub fn post(&self, at: &[i64]) {
-        if let Some((word, bit)) = self.find(at) {
-            word.fetch_or(bit, Ordering::Release);
-        }
+    /// An iteration tells that it may be waited for. Whether it was waited for.
+    pub fn post(&self, at: &[i64]) -> bool {
+        let Some(([told, wanted], bit)) = self.find(at) else { return false };
+        told.fetch_or(bit, Ordering::Release);
+        in_order();
+        wanted.load(Ordering::Relaxed) & bit != 0
     }
 
-    /// Whether an iteration has told, or is none of the loops'. What was done before is seen then.
+    /// Whether an iteration has told, or is none of the loops'. What was done before is seen then. If not,
+    /// whoever [tells](Self::post) it learns that it is waited for.
     pub fn is_posted(&self, at: &[i64]) -> bool {
-        self.find(at).is_none_or(|(word, bit)| word.load(Ordering::Acquire) & bit != 0)
+        self.find(at).is_none_or(|([told, wanted], bit)| {
+            let is_told = || told.load(Ordering::Acquire) & bit != 0;
+            is_told() || {
+                wanted.fetch_or(bit, Ordering::AcqRel);
+                in_order();
+                is_told()
+            }
+        })
     }
 }
 
@@ -246,8 +270,12 @@ mod tests {
                 let mut hand = Hand::default();
                 while let Some((from, behind)) = shares.deal(1, (member, size), &mut hand) {
                     for at in all.iter().filter(|at| (from..behind).contains(&at[0])) {
-                        prop_assert!(!posts.is_posted(at.iter().copied()), "{at:?}");
-                        posts.post(at.iter().copied());
+                        // Asked for by the one below, too, but for the first time round.
+                        let asked = !told.is_empty() || at[0] % 2 == 0;
+                        if asked {
+                            prop_assert!(!posts.is_posted(at.iter().copied()), "{at:?}");
+                        }
+                        prop_assert_eq!(posts.post(at.iter().copied()), asked);
                         told.push(at.clone());
                         let mut outside = at.clone();
                         *outside.last_mut().unwrap() = counts[counts.len() - 1];
@@ -281,7 +309,11 @@ mod tests {
             let flags = Flags::of(&words);
             let picked: Vec<_> =
                 if all.is_empty() { vec![] } else { picked.iter().map(|index| index.get(&all)).collect() };
-            picked.iter().for_each(|at| flags.post(at));
+            for (number, at) in picked.iter().enumerate() {
+                let asked = number % 2 == 0 && !flags.is_posted(at);
+                let again = picked[..number].contains(at);
+                prop_assert!(again || flags.post(at) == asked);
+            }
             for at in &all {
                 prop_assert_eq!(flags.is_posted(at), picked.contains(&at));
             }

@@ -93,8 +93,9 @@ pub unsafe extern "C" fn post(at: *const u64) {
     // SAFETY: the caller is a member; the program's own array, of as many numbers as there are loops.
     unsafe {
         if let Some(me) = around(thread()).filter(|me| !me.is_alone()) {
-            Posts::of(me.marks.get()).post((0..).map(|number| *at.add(number)));
-            CREW.changed(&Futex);
+            if Posts::of(me.marks.get()).post((0..).map(|number| *at.add(number))) {
+                CREW.changed(&Futex);
+            }
         }
     }
 }
@@ -140,8 +141,9 @@ pub unsafe fn post_llvms(me: &Member, at: *const i64) {
     if !me.is_alone() {
         let flags = Flags::of(me.marks.get());
         // SAFETY: the program's own array, of as many numbers as there are loops.
-        flags.post(unsafe { from_raw_parts(at, flags.loops()) });
-        CREW.changed(&Futex);
+        if flags.post(unsafe { from_raw_parts(at, flags.loops()) }) {
+            CREW.changed(&Futex);
+        }
     }
 }
 
