@@ -109,7 +109,7 @@ fn people_are_told_why_teams_are_not_gathered() {
     let house = House::giving_all("equi");
     let gathered = compiled("gathered");
     let cases = [
-        (house.program("task_reductions").threads(2), "it calls GOMP_"),
+        (house.program("detached"), "it calls omp_fulfill_event"),
         (
             house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_GTID_MODE", "2"),
             "its runtime is LLVM's",
@@ -161,7 +161,7 @@ fn debuggers_see_where_members_are() {
 fn people_are_told_which_call_forbids_it_before_a_program_runs() {
     let house = House::without_daemon("equi");
     let says = |name: &str| house.says(&["doctor", &compiled(name).to_string_lossy()]);
-    assert!(says("task_reductions").contains("not gathered: it calls GOMP_"));
+    assert!(says("detached").contains("not gathered: it calls omp_fulfill_event"));
     assert!(says("handles").contains("not gathered: it calls pthread_kill"));
     assert!(!says("gathered").contains("not gathered"));
 }

@@ -1,5 +1,5 @@
 /* build: g++ -O2 -fopenmp -Wall -Wextra -Werror */
-/* Tasks of regions of fixed size with objects of their own: as many end as begin, and each is the right one. */
+/* Regions of fixed size whose tasks have objects: as many end as begin, and each is the right one. */
 #include "test.h"
 
 #include <string>

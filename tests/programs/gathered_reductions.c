@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
 /*
- * Regions of fixed size whose tasks add up, in groups, loops and whole regions. The first argument says which;
- * without one, all by turns. Prints how many results were wrong.
+ * Regions of fixed size whose tasks add up, in groups, loops and whole regions. The first argument says
+ * which; without one, all by turns. Prints how many results were wrong.
  */
 #include "test.h"
 
@@ -59,7 +59,8 @@ static void by_grouping(void)
 #pragma omp parallel num_threads(TEAM)
 #pragma omp single
     {
-#pragma omp taskgroup task_reduction(+ : sum, quarters) task_reduction(* : product) task_reduction(widen : range)
+#pragma omp taskgroup task_reduction(+ : sum, quarters) task_reduction(* : product) \
+    task_reduction(widen : range)
         for (int i = 0; i < 100; i++) {
 #pragma omp task in_reduction(+ : sum, quarters) in_reduction(* : product) in_reduction(widen : range) \
     firstprivate(i) final(i == 70)

@@ -434,7 +434,8 @@ static const struct {
     void (*round)(void);
 } kinds[] = {
     {"tree", by_tree}, {"chain", by_chain}, {"producing", by_producing}, {"depending", by_depending},
-    {"grouping", by_grouping}, {"looping", by_looping}, {"copying", by_copying}, {"parts", by_parts}, {"serving", by_serving},
+    {"grouping", by_grouping}, {"looping", by_looping}, {"copying", by_copying},
+    {"parts", by_parts}, {"serving", by_serving},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -142,7 +142,9 @@ gathered! {
     taskwait or other_taskwait, |me, _argument| gathered::taskwait(me);
     taskwait_depend or other_taskwait_depend,
         |me, argument| gathered::await_needs(me, &Needs::of(argument.cast_const().cast()));
-    taskgroup_start or other_taskgroup_start, |me, _argument| drop(gathered::group_start(me));
+    taskgroup_start or other_taskgroup_start, |me, _argument| {
+        let _: bool = gathered::group_start(me);
+    };
     reduction_register or other_reduction_register,
         |me, argument| gomp_reductions::register(me, argument.cast());
     taskgroup_end or other_taskgroup_end, |me, _argument| gathered::group_end(me);

@@ -89,11 +89,16 @@ entries! {
     __kmpc_taskloop, c"__kmpc_taskloop" is kmpc_taskloop => tasks::deal_out;
     __kmpc_taskloop_5, c"__kmpc_taskloop_5" is taskloop_5 => tasks::deal_out_strictly;
     __kmpc_taskred_init, c"__kmpc_taskred_init" is taskred_init => tasks::begin_reductions;
-    __kmpc_task_reduction_init, c"__kmpc_task_reduction_init" is task_reduction_init => tasks::begin_old_reductions;
-    __kmpc_taskred_modifier_init, c"__kmpc_taskred_modifier_init" is taskred_modifier_init => tasks::begin_shared_reductions;
-    __kmpc_task_reduction_modifier_init, c"__kmpc_task_reduction_modifier_init" is reduction_modifier_init => tasks::begin_old_shared_reductions;
-    __kmpc_task_reduction_modifier_fini, c"__kmpc_task_reduction_modifier_fini" is reduction_modifier_fini => tasks::group_end;
-    __kmpc_task_reduction_get_th_data, c"__kmpc_task_reduction_get_th_data" is reduction_value => tasks::value;
+    __kmpc_task_reduction_init, c"__kmpc_task_reduction_init" is task_reduction_init
+        => tasks::begin_old_reductions;
+    __kmpc_taskred_modifier_init, c"__kmpc_taskred_modifier_init" is taskred_modifier_init
+        => tasks::begin_shared_reductions;
+    __kmpc_task_reduction_modifier_init, c"__kmpc_task_reduction_modifier_init" is reduction_modifier_init
+        => tasks::begin_old_shared_reductions;
+    __kmpc_task_reduction_modifier_fini, c"__kmpc_task_reduction_modifier_fini" is reduction_modifier_fini
+        => tasks::group_end;
+    __kmpc_task_reduction_get_th_data, c"__kmpc_task_reduction_get_th_data" is reduction_value
+        => tasks::value;
 }
 
 /// Defines answers; each is called by a member only.

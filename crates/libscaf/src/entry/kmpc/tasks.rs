@@ -10,7 +10,7 @@ use crate::runtimes::entries::Place;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 
-/// Defines answers; `$missing` is not met with.
+/// Defines answers; `$missing` is never met with.
 macro_rules! answers {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, or $missing:expr,
         |$me:ident| $answer:expr;)*) => {
@@ -31,14 +31,22 @@ macro_rules! answers {
 answers! {
     allocate(flags: u32, own: usize, shared: usize, routine: Routine) -> *mut Task, or null_mut(),
         |me| llvm_tasks::allocate(me, flags, own, shared, routine);
-    submit(task: *mut Task) -> c_int, or 0, |me| done(llvm_tasks::submit(me, task, &Needs::NONE));
+    submit(task: *mut Task) -> c_int, or 0, |me| {
+        llvm_tasks::submit(me, task, &Needs::NONE);
+        0
+    };
     submit_behind(
         task: *mut Task, count: c_int, needs: *const Record, more: c_int, others: *const Record
-    ) -> c_int, or 0,
-        |me| done(llvm_tasks::submit(me, task, &Needs::of_records((needs, count), (others, more))));
+    ) -> c_int, or 0, |me| {
+        llvm_tasks::submit(me, task, &Needs::of_records((needs, count), (others, more)));
+        0
+    };
     begin_at_once(task: *mut Task) -> (), or (), |me| llvm_tasks::begin_at_once(me, task);
     end_at_once(task: *mut Task) -> (), or (), |me| llvm_tasks::end_at_once(me, task);
-    wait() -> *mut c_void, or null_mut(), |me| nothing(llvm_tasks::wait(me));
+    wait() -> *mut c_void, or null_mut(), |me| {
+        llvm_tasks::wait(me);
+        null_mut()
+    };
     wait_for(count: c_int, needs: *const Record, more: c_int, others: *const Record) -> (), or (),
         |me| tasks::await_needs(me, &Needs::of_records((needs, count), (others, more)));
     // The newer form: without waiting, it's a task that does nothing.
@@ -48,9 +56,17 @@ answers! {
         let needs = Needs::of_records((needs, count), (others, more));
         if goes_on != 0 { llvm_tasks::nothing_behind(me, &needs) } else { tasks::await_needs(me, &needs) }
     };
-    group_start() -> (), or (), |me| drop(tasks::group_start(me));
-    group_end() -> *mut c_void, or null_mut(), |me| nothing(llvm_reductions::group_end(me));
-    give_way(_part: c_int) -> c_int, or 0, |me| done(llvm_tasks::give_way(me));
+    group_start() -> (), or (), |me| {
+        let _: bool = tasks::group_start(me);
+    };
+    group_end() -> *mut c_void, or null_mut(), |me| {
+        llvm_reductions::group_end(me);
+        null_mut()
+    };
+    give_way(_part: c_int) -> c_int, or 0, |me| {
+        llvm_tasks::give_way(me);
+        0
+    };
     deal_out(
         task: *mut Task, condition: c_int, first: *mut u64, last: *mut u64, step: i64, is_alone: c_int,
         said: c_int, wanted: u64, duplicate: Option<Duplicate>
@@ -108,13 +124,4 @@ reductions! {
 pub unsafe extern "C" fn value(_: c_int, from: *mut c_void, variable: *mut c_void) -> *mut c_void {
     // SAFETY: as above.
     unsafe { around(thread()).map_or(variable, |me| llvm_reductions::value(me, from, variable)) }
-}
-
-/// The calling task wasn't put off.
-fn done((): ()) -> c_int {
-    0
-}
-
-fn nothing((): ()) -> *mut c_void {
-    null_mut()
 }

@@ -108,7 +108,7 @@ fn serve(carrier: &'static Carrier, number: u32) {
                 next => Some(next),
             };
             let since = arch::ticks();
-            let found = CREW.nap(&Futex, PERIOD_MS as u32, look);
+            let found = carrier.nap(look);
             was_idle(arch::ticks().wrapping_sub(since));
             found.flatten()
         });
@@ -226,7 +226,8 @@ fn is_stuck(open: u32, seen: &mut [(u32, u32, u64); MOST]) -> bool {
     let mut stuck = false;
     for (carrier, (changes, looks, ran)) in CARRIERS.iter().zip(seen).take(open as usize) {
         let now = carrier.changes.load(Ordering::Relaxed);
-        if now != *changes || !waits {
+        // One that naps looks for members by itself.
+        if now != *changes || !waits || carrier.naps.load(Ordering::Relaxed) != 0 {
             (*changes, *looks) = (now, 0);
             continue;
         }

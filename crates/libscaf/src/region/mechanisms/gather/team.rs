@@ -8,6 +8,7 @@ use super::own::Own;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;
 use crate::sys::arch::Context;
+use crate::sys::futex::Futex;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
@@ -126,6 +127,9 @@ pub unsafe fn around(this: *mut Thread) -> Option<&'static Member> {
     unsafe { (*this).member.cast::<Member>().as_ref() }
 }
 
+/// Longest nap of a carrier, in milliseconds.
+const NAP_MS: u32 = 2;
+
 /// A carrier.
 pub struct Carrier {
     /// Its own stack and storage.
@@ -139,6 +143,8 @@ pub struct Carrier {
     pub there: AtomicU32,
     /// Changes from one context to another.
     pub changes: AtomicU32,
+    /// 1 while it has nothing to do, and sleeps for a while.
+    pub naps: AtomicU32,
 }
 
 // SAFETY: its home and what it keeps are its own thread's.
@@ -153,6 +159,7 @@ impl Carrier {
             task: AtomicU32::new(0),
             there: AtomicU32::new(0),
             changes: AtomicU32::new(0),
+            naps: AtomicU32::new(0),
         }
     }
 
@@ -164,6 +171,14 @@ impl Carrier {
     /// Where its own context is kept while it runs members.
     pub fn home(&self) -> *mut Context {
         self.home.get()
+    }
+
+    /// Sleeps until there may be something to do, for a while at most.
+    pub fn nap<T>(&self, look: impl Fn() -> Option<T>) -> Option<T> {
+        self.naps.store(1, Ordering::Relaxed);
+        let found = CREW.nap(&Futex, NAP_MS, look);
+        self.naps.store(0, Ordering::Relaxed);
+        found
     }
 
     /// It changes to another context.

@@ -15,8 +15,6 @@ pub const NOBODY: usize = usize::MAX;
 
 /// Rounds that a carrier looks for work before it naps; about 10 us.
 const SPINS: u32 = 500;
-/// Longest nap, in milliseconds.
-const NAP_MS: u32 = 2;
 
 /// What a member but the master runs.
 pub unsafe extern "C" fn start(said: usize) -> ! {
@@ -201,7 +199,7 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
             }
             spin_loop();
         }
-        let found = CREW.nap(&Futex, NAP_MS, || {
+        let found = carrier.nap(|| {
             if CREW.is_met(until) || CREW.offers(until) || CREW.is_surplus(carrier.number()) {
                 return Some(None);
             }
@@ -228,7 +226,7 @@ unsafe fn leave(me: &'static Member) {
             } else {
                 let since = arch::ticks();
                 let look = || CREW.take(0, me.number.get() as usize);
-                if let Some(next) = CREW.nap(&Futex, NAP_MS, look) {
+                if let Some(next) = carrier.nap(look) {
                     was_idle(arch::ticks().wrapping_sub(since));
                     change(me, carrier, next, NOBODY);
                 }
