@@ -288,8 +288,14 @@ pub fn say(name: &[u8]) -> u32 {
 }
 
 fn asks(name: &[u8]) -> u32 {
-    const QUESTIONS: [&[u8]; 4] =
-        [b"omp_get_dynamic", b"omp_get_max_active_levels", b"omp_get_nested", b"omp_get_schedule"];
+    const QUESTIONS: [&[u8]; 5] = [
+        b"omp_get_dynamic",
+        b"omp_get_max_active_levels",
+        b"omp_get_nested",
+        b"omp_get_schedule",
+        // LLVM's loops by it have no name of their own.
+        b"omp_set_schedule",
+    ];
     let by_schedule = name.ends_with(b"runtime_start") || name.ends_with(b"_runtime");
     if by_schedule || QUESTIONS.contains(&name.strip_suffix(b"_").unwrap_or(name)) {
         says::CHOSEN

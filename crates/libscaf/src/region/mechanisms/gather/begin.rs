@@ -86,7 +86,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         (*this).numbers = me.llvm.numbers();
         (region.work.run)(region.work.data);
         if TEAM.has_tasks.get() {
-            meet(me);
+            meet(me, false);
         }
         (*this).member = null();
         go_home(me);

@@ -7,7 +7,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::gather::shares::Rule;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Chosen {
     pub dynamic: c_int,
     pub nested: c_int,
@@ -42,6 +42,31 @@ impl Chosen {
         // LLVM's runtime writes a line about this question to the program's standard error.
         let nested = if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.nested, 0) };
         Chosen { dynamic, nested, levels, kind, chunk }
+    }
+
+    /// The calling thread's from now on, which was a member, as far as the runtime has others.
+    pub unsafe fn put_back(&self, runtime: &Runtime) {
+        // SAFETY: the runtime's own calls, with what it has said or the program has chosen.
+        unsafe {
+            let before = Chosen::of(runtime);
+            if *self == before {
+                return;
+            }
+            let set = |call: Option<unsafe extern "C" fn(c_int)>, to: c_int, before: c_int| match call {
+                Some(call) if to != before => call(to),
+                _ => {}
+            };
+            set(runtime.set_dynamic, self.dynamic, before.dynamic);
+            set(runtime.set_max_active_levels, self.levels, before.levels);
+            if !runtime.is_llvms() {
+                set(runtime.set_nested, self.nested, Chosen::of(runtime).nested);
+            }
+            if let Some(set) = runtime.set_schedule
+                && (self.kind, self.chunk) != (before.kind, before.chunk)
+            {
+                set(self.kind, self.chunk);
+            }
+        }
     }
 
     /// How such loops are dealt out.

@@ -13,7 +13,8 @@
 //! storage. So a worker whose storage is lent blocks signals until its next region, and carriers and watch
 //! take them in its place.
 
-use super::team::MOST;
+use super::chosen::Chosen;
+use super::team::{MEMBERS, MOST};
 use super::{exits, forbids};
 use crate::region::thread::{LENT, Thread};
 use crate::runtimes::entries::Runtime;
@@ -49,8 +50,6 @@ static LIMIT: AtomicU32 = AtomicU32::new(0);
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 /// Value of [`Thread::noted`] where not all workers were noted.
 const NOT_ALL: u32 = u32::MAX;
-/// How loops with `schedule(runtime)` are dealt out, as the runtime told the master: kind and chunk size.
-static SCHEDULE: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
 /// The tick of the last notes.
 static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -102,12 +101,6 @@ pub fn thread_limit() -> c_int {
 /// Its number in LLVM's runtime.
 pub fn number_of(member: usize) -> c_int {
     WORKERS.get(member).map_or(0, |worker| worker.number.load(Ordering::Relaxed))
-}
-
-/// How loops with `schedule(runtime)` are dealt out: kind and chunk size, as `omp_get_schedule` has them.
-pub fn schedule() -> (c_int, c_int) {
-    let [kind, chunk] = &SCHEDULE;
-    (kind.load(Ordering::Relaxed), chunk.load(Ordering::Relaxed))
 }
 
 /// The kernel thread that the member of this number was noted on.
@@ -162,13 +155,9 @@ pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
     unsafe { (*this).noted = NOT_ALL }
     if (0..size as usize).all(|member| of(member) != 0) && exits::end(runtime) {
         note_limit(runtime);
-        if let Some(ask) = runtime.get_schedule {
-            let (mut kind, mut chunk) = (0, 0);
-            // SAFETY: omp_get_schedule fills in two integers.
-            unsafe { ask(&mut kind, &mut chunk) };
-            SCHEDULE[0].store(kind, Ordering::Relaxed);
-            SCHEDULE[1].store(chunk, Ordering::Relaxed);
-        }
+        // SAFETY: the crew is empty, so members are the master's.
+        let chosen = unsafe { Chosen::of(runtime) };
+        MEMBERS.iter().for_each(|member| member.chosen.set(chosen));
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
         // SAFETY: this thread's own state.
