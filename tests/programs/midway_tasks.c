@@ -5,6 +5,7 @@
  */
 #define ROUNDS 120
 static void also(int me, int team, long round, long here);
+#define before(region)
 #include "midway.c"
 
 static long children[MOST], produced, grouped[MOST], chained;

@@ -1,9 +1,9 @@
 //! What code of LLVM's compilers asks of its runtime, answered for members: loops that are dealt out in
 //! chunks, with their `ordered` parts, reductions, and data that one member copies to all.
 
-use super::chosen::Chosen;
 use super::forbids;
 use super::own::Method;
+use super::storage;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::give_turn;
 use super::work::{barrier, barrier_within, come, leave};
@@ -36,7 +36,7 @@ mod schedule {
 }
 
 /// How a loop of that schedule is dealt out: by a rule, or by the member's number.
-fn how(me: &Member, schedule: c_int, size: i64) -> (Rule, Option<Deal>) {
+fn how(schedule: c_int, size: i64) -> (Rule, Option<Deal>) {
     let plain = schedule & !schedule::MODIFIERS;
     let plain = if plain >= schedule::UNMERGED { plain - schedule::UNMERGED_BEHIND } else { plain };
     let plain = if plain >= schedule::ORDERED { plain - schedule::ORDERED_BEHIND } else { plain };
@@ -48,18 +48,18 @@ fn how(me: &Member, schedule: c_int, size: i64) -> (Rule, Option<Deal>) {
         schedule::STATIC_GREEDY => by_number(Deal::Blocks(1)),
         schedule::STATIC_IN_VECTORS => by_number(Deal::Blocks(size)),
         schedule::DYNAMIC | schedule::STEALING => (Rule::Dynamic(size), None),
-        schedule::BY_SETTING | schedule::BY_SETTING_IN_VECTORS => by_setting(me),
+        schedule::BY_SETTING | schedule::BY_SETTING_IN_VECTORS => by_setting(),
         // Guided in several forms, and whatever is up to the runtime.
         _ => (Rule::Guided(size), None),
     }
 }
 
 /// The same by the user's or the program's choice.
-fn by_setting(me: &Member) -> (Rule, Option<Deal>) {
+fn by_setting() -> (Rule, Option<Deal>) {
     const MONOTONIC: c_int = c_int::MIN;
     const STATIC: c_int = 1;
     const DYNAMIC: c_int = 2;
-    let Chosen { kind, chunk, .. } = me.chosen.get();
+    let (kind, chunk) = storage::schedule();
     let size = chunk.max(1) as u64;
     match kind & !MONOTONIC {
         STATIC if chunk > 0 => (Rule::Dynamic(1), Some(Deal::Chunks(size))),
@@ -74,7 +74,7 @@ pub unsafe fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop
     if me.is_alone() {
         return me.llvm.given.set(Some(whole));
     }
-    let (rule, deal) = how(me, schedule, size);
+    let (rule, deal) = how(schedule, size);
     let whole = Loop { rule, ..whole };
     me.llvm.whole.set(whole);
     me.llvm.deal.set(deal);

@@ -46,7 +46,13 @@ const NAP_MS: u32 = 2;
 /// The region's code, if its team, on real threads, may be gathered at a barrier.
 #[inline(always)]
 pub fn may(region: &Region, size: u32) -> Option<Code> {
-    may_midway(region, size).then_some(region.code)
+    let code = region.code;
+    let may = may_midway(region, size);
+    if may && code.runtime.is_llvms() && forbids::asks_chosen() {
+        // SAFETY: the calling thread is about to be the region's master.
+        storage::note_schedule(&unsafe { Chosen::of(code.runtime) });
+    }
+    may.then_some(code)
 }
 
 /// The caller is the last thread to arrive at the region's barrier: whether it becomes a gathered team there.
@@ -73,6 +79,10 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
         && berths::are_there(team);
     let Some(dop) = word.dop().filter(|_| possible) else { return false };
     storage::note_limit(code.runtime);
+    if !forbids::asks_chosen() {
+        // SAFETY: the calling thread's. Nobody can have changed it, so it is the master's.
+        storage::note_schedule(&unsafe { Chosen::of(code.runtime) });
+    }
     TEAM.has_tasks.set(forbids::has_tasks());
     if TEAM.has_tasks.get() {
         pool::begin();
