@@ -3,7 +3,7 @@
  * As midway.c, in regions of some rounds, the later ones with tasks: alone, from one producer, dependent ones,
  * and in groups that are open at a barrier.
  */
-#define ROUNDS 120
+#define ROUNDS 600
 static void also(int me, int team, long round, long here);
 #define before(region)
 #include "midway.c"
@@ -12,7 +12,7 @@ static long children[MOST], produced, grouped[MOST], chained;
 
 static void also(int me, int team, long round, long here)
 {
-    if (here <= ROUNDS / 2 + round % 7)
+    if (here <= ROUNDS / 6)
         return;
     children[me] = grouped[me] = 0;
 #pragma omp single
@@ -50,7 +50,9 @@ static void also(int me, int team, long round, long here)
         check(grouped[me] == 1);
 #pragma omp taskgroup
         {
+            for (int i = 0; i < 40; i++) {
 #pragma omp barrier
+            }
 #pragma omp task
             __atomic_fetch_add(&grouped[me], 2, __ATOMIC_RELAXED);
         }
