@@ -1,15 +1,23 @@
 //! Teams that are gathered in the middle of their one region, and go back to threads of their own.
 
-use crate::support::{Done, House, Running, Start, compiled};
-use scafd::control::Mechanism;
+use crate::support::{By, Done, House, Running, Start, compiled_by};
+use scafd::control::{Mechanism, Program};
+
+/// gcc's code on libgomp and on LLVM's runtime, and clang's.
+const COMPILERS: [By; 3] = [By::Itself, By::GccForLlvms, By::Clang];
 
 /// A program that is one region, of a team of this size, with gathering switched on.
-fn doing<'h>(house: &'h House, kind: &str, team: u32) -> Running<'h> {
-    begun(midway(house, kind, team))
+fn doing<'h>(house: &'h House, by: By, kind: &str, team: u32) -> Running<'h> {
+    begun(midway(house, by, kind, team))
 }
 
-fn midway<'h>(house: &'h House, kind: &str, team: u32) -> Start<'h> {
-    house.at(&compiled("midway")).args([kind, &team.to_string()])
+fn midway<'h>(house: &'h House, by: By, kind: &str, team: u32) -> Start<'h> {
+    like_midway(house, by, "midway", kind, team)
+}
+
+/// The same of another program that includes that one.
+fn like_midway<'h>(house: &'h House, by: By, name: &str, kind: &str, team: u32) -> Start<'h> {
+    house.at(&compiled_by(by, name)).args([kind, &team.to_string()])
 }
 
 /// The program in its one region, once the daemon knows it.
@@ -26,6 +34,11 @@ fn until(program: &Running, dop: u32, gathered: bool) {
     });
 }
 
+fn until_gathered(program: &Running, times: u32) {
+    let gathered = |program: &Program| program.mechanism == Mechanism::Gather;
+    (0..times).for_each(|_| drop(program.until("gathered", gathered)));
+}
+
 fn right(done: Done) -> Done {
     let done = done.well();
     assert_eq!(done.number("wrong"), 0);
@@ -35,68 +48,98 @@ fn right(done: Done) -> Done {
 #[test]
 fn a_team_is_gathered_when_another_program_comes_and_goes_back_when_it_leaves() {
     let house = House::giving_all("equi");
-    for kind in ["meeting", "seldom"] {
-        let program = doing(&house, kind, 2);
-        until(&program, 2, false);
-        for _ in 0..2 {
-            let other = begun(midway(&house, "meeting", 2));
-            until(&program, 1, true);
-            other.finish().well();
+    for by in COMPILERS {
+        for kind in ["meeting", "seldom"] {
+            let program = doing(&house, by, kind, 2);
             until(&program, 2, false);
+            for _ in 0..2 {
+                let other = begun(midway(&house, By::Itself, "meeting", 2));
+                until(&program, 1, true);
+                other.finish().well();
+                until(&program, 2, false);
+            }
+            right(program.finish());
         }
-        right(program.finish());
     }
 }
 
 #[test]
 fn a_team_that_is_larger_than_its_grant_gains_and_loses_carriers() {
     let house = House::giving_all("equi");
-    let (program, other) = (doing(&house, "meeting", 5), doing(&house, "meeting", 3));
-    until(&program, 1, true);
-    until(&other, 1, true);
-    right(program.finish());
-    // With all contexts of the machine a program runs as without us.
-    until(&other, 2, false);
-    right(other.finish());
+    for by in COMPILERS {
+        let (program, other) = (doing(&house, by, "meeting", 5), doing(&house, by, "meeting", 3));
+        until(&program, 1, true);
+        until(&other, 1, true);
+        right(program.finish());
+        // With all contexts of the machine a program runs as without us.
+        until(&other, 2, false);
+        right(other.finish());
+    }
 }
 
 #[test]
 fn a_gathered_team_that_waits_in_the_kernel_is_folded() {
     let house = House::giving_all("equi");
-    let program = begun(midway(&house, "pipes", 3).option("--max", 1));
-    program.until("threads of their own", |program| {
-        program.dop == Some(1) && matches!(program.mechanism, Mechanism::Fold | Mechanism::Park)
-    });
-    right(program.finish());
+    for by in COMPILERS {
+        let program = begun(midway(&house, by, "pipes", 3).option("--max", 1));
+        program.until("threads of their own", |program| {
+            program.dop == Some(1) && matches!(program.mechanism, Mechanism::Fold | Mechanism::Park)
+        });
+        right(program.finish());
+    }
 }
 
 #[test]
 fn a_gathered_program_takes_its_signals() {
     let house = House::giving_all("equi");
-    let (program, other) = (doing(&house, "meeting", 4), doing(&house, "meeting", 4));
-    until(&program, 1, true);
-    until(&other, 1, true);
-    program.signal(libc::SIGUSR1);
-    other.signal(libc::SIGTERM);
-    assert_eq!(other.finish_by_itself().ended_by(), Some(libc::SIGTERM));
-    assert_eq!(right(program.finish()).number("handled"), 1);
+    for by in COMPILERS {
+        let (program, other) = (doing(&house, by, "meeting", 4), doing(&house, by, "meeting", 4));
+        until(&program, 1, true);
+        until(&other, 1, true);
+        program.signal(libc::SIGUSR1);
+        other.signal(libc::SIGTERM);
+        assert_eq!(other.finish_by_itself().ended_by(), Some(libc::SIGTERM));
+        assert_eq!(right(program.finish()).number("handled"), 1);
+    }
 }
 
 #[test]
 fn a_grant_that_changes_all_the_time_changes_no_result_of_one_region() {
     for seed in 1..4 {
         let house = House::chaos(seed);
-        for (kind, team) in [("meeting", 2), ("seldom", 4), ("pipes", 3), ("meeting", 7)] {
-            let program = doing(&house, kind, team);
-            let times = |count| {
-                let gathered = |program: &scafd::control::Program| program.mechanism == Mechanism::Gather;
-                (0..count).for_each(|_| drop(program.until("gathered", gathered)));
-            };
-            if kind != "pipes" {
-                times(5);
+        for by in COMPILERS {
+            for (kind, team) in [("meeting", 2), ("seldom", 4), ("pipes", 3), ("meeting", 7)] {
+                let program = doing(&house, by, kind, team);
+                if kind != "pipes" {
+                    until_gathered(&program, 5);
+                }
+                std::thread::sleep(std::time::Duration::from_millis(500));
+                right(program.finish());
             }
-            std::thread::sleep(std::time::Duration::from_secs(1));
-            right(program.finish());
+        }
+    }
+}
+
+/// What programs have besides that midway gathering has to hand over to members and back.
+#[test]
+fn tasks_choices_and_cached_variables_are_members_and_threads_by_turns() {
+    let programs = [
+        ("midway_tasks", By::Itself),
+        ("midway_tasks", By::GccForLlvms),
+        ("midway_chosen", By::Itself),
+        ("midway_chosen", By::GccForLlvms),
+        ("midway_chosen", By::Clang),
+        ("midway_cached", By::Itself),
+    ];
+    for seed in 1..3 {
+        let house = House::chaos(seed);
+        for (name, by) in programs {
+            for team in [2, 5] {
+                let program = begun(like_midway(&house, by, name, "meeting", team));
+                until_gathered(&program, 5);
+                std::thread::sleep(std::time::Duration::from_secs(1));
+                right(program.finish());
+            }
         }
     }
 }

@@ -3,7 +3,8 @@
  * One region around everything, in rounds: barriers, singles, loops of several schedules, sections, sums,
  * variables of threads. Its second argument is the team's size. The first one says what else its threads do:
  * nothing ("meeting"), hand a byte to and fro through pipes ("pipes"), or meet seldom ("seldom"). Runs small
- * regions until it is sent SIGUSR2. Prints how many results were wrong.
+ * regions until it is sent SIGUSR2. Prints how many results were wrong. Programs that include this one do
+ * something else besides (`also`), and may have many such regions (`ROUNDS`).
  */
 #define _GNU_SOURCE
 #include "test.h"
@@ -12,6 +13,11 @@
 #include <omp.h>
 #include <signal.h>
 
+#ifndef ROUNDS
+#define ROUNDS 0 /* One region only. */
+#define also(me, team, round, here) (void)(here)
+#define before(region)
+#endif
 enum { MOST = 16, LENGTH = 4099 };
 
 static long wrong, rounds, handled;
@@ -33,11 +39,13 @@ static void handle(int signal)
 }
 
 static double values[LENGTH];
-static double parts[MOST][8];
+static double parts[MOST][8], halves;
 static long steps[MOST][16];
-static long sum, singles, handed, inside, last;
+static long sum, singles, handed, inside, locked, last, order;
+static omp_lock_t lock;
 static int ends[MOST][2];
 static int more;
+static long rounds_here, regions;
 static volatile sig_atomic_t begun;
 
 static void begin(int signal)
@@ -51,7 +59,7 @@ static void round_of(int me, int team, long round)
 {
     long handed_on = 0;
 #pragma omp single
-    sum = singles = handed = inside = 0, last = -1;
+    sum = singles = handed = inside = locked = order = 0, last = -1, halves = 0;
 #pragma omp for schedule(static)
     for (int i = 0; i < LENGTH; i++)
         values[i] = values[i] * 0.75 + (double)((i ^ round) & 255) / 3;
@@ -70,7 +78,7 @@ static void round_of(int me, int team, long round)
 #pragma omp single nowait
         __atomic_fetch_add(&singles, 1, __ATOMIC_RELAXED);
     }
-#pragma omp for schedule(dynamic) lastprivate(last)
+#pragma omp for schedule(monotonic : dynamic) lastprivate(last)
     for (long i = 0; i < 37; i++)
         last = i;
 #pragma omp single copyprivate(handed_on)
@@ -87,6 +95,17 @@ static void round_of(int me, int team, long round)
     }
 #pragma omp critical
     inside++;
+    omp_set_lock(&lock);
+    locked++;
+    omp_unset_lock(&lock);
+#pragma omp for schedule(dynamic, 2) ordered
+    for (long i = 0; i < 13; i++) {
+#pragma omp ordered
+        order = order * 3 + i;
+    }
+#pragma omp for schedule(static, 5) nowait reduction(+ : halves)
+    for (long i = 0; i < 50; i++)
+        halves += (double)i / 2;
     steps[me][0] = round;
     errno = me + 1;
 #pragma omp barrier
@@ -95,6 +114,7 @@ static void round_of(int me, int team, long round)
     for (int other = 0; other < team; other++)
         check(steps[other][0] == round);
     check(sum == 4950 + 1275 && singles == 6005 && handed == team && inside == team && last == 36);
+    check(order == 398574 && halves == 612.5 && locked == team);
     own++;
     check(own == round);
     check(omp_get_max_threads() == me + 3);
@@ -135,41 +155,48 @@ int main(int count, char **words)
     }
     double expected = 0, found = 0;
     long last_own[MOST];
+    omp_init_lock(&lock);
+    do {
+        rounds_here = 0;
+        before(regions);
+        regions++;
 #pragma omp parallel num_threads(size)
-    {
-        int me = omp_get_thread_num(), team = omp_get_num_threads();
-        omp_set_num_threads(me + 3);
-        for (;;) {
+        {
+            int me = omp_get_thread_num(), team = omp_get_num_threads();
+            omp_set_num_threads(me + 3);
+            for (;;) {
 #pragma omp master
-            {
-                rounds++;
-                more = going();
-            }
+                {
+                    more = going() && (!ROUNDS || rounds_here < ROUNDS);
+                    rounds += more, rounds_here += more;
+                }
 #pragma omp barrier
-            long round = rounds;
-            if (!more)
-                break;
-            round_of(me, team, round);
-            if (pipes)
-                by_pipes(me, team);
-            if (seldom)
-                mine += work(100000, me + round);
-            /* Some rounds leave a loop behind that nobody waits for. */
-            if (round % 3 == 0) {
+                long round = rounds, here = rounds_here;
+                if (!more)
+                    break;
+                round_of(me, team, round);
+                also(me, team, round, here);
+                if (pipes)
+                    by_pipes(me, team);
+                if (seldom)
+                    mine += work(100000, me + round);
+                /* Some rounds leave a loop behind that nobody waits for. */
+                if (round % 3 == 0) {
 #pragma omp for schedule(dynamic, 2) nowait
-                for (int i = 0; i < 20; i++)
-                    mine += work(10, i);
+                    for (int i = 0; i < 20; i++)
+                        mine += work(10, i);
+                }
             }
+            last_own[me] = own;
+            mine += work(1000, me);
         }
-        last_own[me] = own;
-        mine += work(1000, me);
-    }
-    /* The next region finds the same variables of threads. */
+        /* The next region finds the same variables of threads. */
 #pragma omp parallel num_threads(size)
-    check(own == last_own[omp_get_thread_num()] && own == rounds - 1);
+        check(own == last_own[omp_get_thread_num()] && own == rounds);
+    } while (ROUNDS && going());
     /* One thread alone comes to the same bits. */
     static double again[LENGTH];
-    for (long round = 1; round < rounds; round++)
+    for (long round = 1; round <= rounds; round++)
         for (int i = 0; i < LENGTH; i++)
             again[i] = again[i] * 0.75 + (double)((i ^ round) & 255) / 3;
     for (int thread = 0; thread < size; thread++) {
@@ -178,7 +205,7 @@ int main(int count, char **words)
             part += again[i];
         expected += part, found += parts[thread][0];
     }
-    check(rounds == 1 || (expected == found && !memcmp(values, again, sizeof values)));
+    check(rounds == 0 || (expected == found && !memcmp(values, again, sizeof values)));
     say("rounds", rounds);
     say("handled", handled);
     say("wrong", wrong);

@@ -216,6 +216,7 @@ impl Midway {
                         Some(word)
                     }
                     None => {
+                        self.crew.heed_home();
                         self.crew.pass(&self.futex);
                         if self.crew.is_homeward() {
                             self.called.store(1, Ordering::SeqCst);

@@ -396,8 +396,10 @@ pub mod says {
     pub const CANCELS: u32 = 32;
     /// Iterations of its loops may wait for each other.
     pub const WAITS: u32 = 64;
+    /// It may have reductions over the tasks of a group.
+    pub const REDUCES: u32 = 128;
     /// All of these.
-    pub const ALL: u32 = 127;
+    pub const ALL: u32 = 255;
 }
 
 /// What calls of this function say.
@@ -422,13 +424,15 @@ pub fn say(name: &[u8]) -> u32 {
 }
 
 fn asks(name: &[u8]) -> u32 {
-    const QUESTIONS: [&[u8]; 6] = [
+    const QUESTIONS: [&[u8]; 7] = [
         b"omp_get_dynamic",
         b"omp_get_max_active_levels",
         b"omp_get_nested",
         b"omp_get_proc_bind",
         b"omp_get_schedule",
         b"omp_get_schedule_8",
+        // LLVM's loops by it have no name of their own.
+        b"omp_set_schedule",
     ];
     // These are told the schedule by a number.
     const BY_NUMBER: [&[u8]; 6] = [
@@ -447,6 +451,8 @@ fn asks(name: &[u8]) -> u32 {
         says::CANCELS
     } else if name.starts_with(b"GOMP_doacross_") {
         says::WAITS
+    } else if name.starts_with(b"GOMP_taskgroup_reduction") {
+        says::TASKS | says::REDUCES
     } else if name.starts_with(b"GOMP_task") {
         says::TASKS
     } else {

@@ -239,7 +239,6 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     pub fn pass(&self, sleep: &impl Sleep) {
         self.arrived.0.store(0, Ordering::Relaxed);
-        self.heed_home();
         self.passed.0.store(self.passed.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::SeqCst);
         self.tell(sleep);
     }

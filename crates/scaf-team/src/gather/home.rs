@@ -5,7 +5,8 @@
 //! that waits for it ([`Until::Home`](super::crew::Until::Home)), which all do at the region's end.
 //!
 //! They also go home in the middle of the region where that is asked for ([`Crew::ask_home`]): the last one
-//! to arrive at the next barrier has all do so behind it, and no carrier is wanted any more. A home takes
+//! to arrive at the next barrier has all do so behind it ([`Crew::heed_home`]), and no carrier is wanted any
+//! more. A home takes
 //! its member then as soon as that may pass the barrier and nobody runs it. The master's home is carrier 0,
 //! which always stands on a member's stack. So it takes the master even where that has to wait, to get off
 //! another member's ([`Crew::take_master`]).
@@ -39,9 +40,10 @@ impl<const MOST: usize> Crew<MOST> {
         let _ = self.home.compare_exchange(MAY, ASKED, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The last member arrives at a barrier, and nobody has passed it.
+    /// The last member has arrived at a barrier behind which all can be threads, and is about to have them
+    /// [pass](Self::pass) it.
     #[inline(always)]
-    pub(super) fn heed_home(&self) {
+    pub fn heed_home(&self) {
         if self.home.load(Ordering::Relaxed) == ASKED {
             self.home.store(NOW, Ordering::Relaxed);
             self.close();

@@ -1,10 +1,12 @@
 //! What a program asks and says about its choices for regions: passed on, but for members of gathered teams.
 
-use crate::region::mechanisms::gather::{self, chosen};
+use crate::region::mechanisms::gather;
+use crate::region::mechanisms::gather::chosen::{self, Chosen};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::lookup;
 use crate::sys::symbols;
+use core::cell::Cell;
 use core::ffi::c_int;
 
 fn runtime_of(caller: usize) -> Option<&'static Runtime> {
@@ -52,6 +54,10 @@ macro_rules! choices {
                     let real = runtime_of(caller).and_then(|runtime| runtime.$name);
                     if let Some(real) = real.or_else(|| symbols::next($symbol)) {
                         real(choice);
+                    }
+                    // Its thread may become a member.
+                    if !(*thread()).frame.is_null() {
+                        chosen::$real(&Cell::new(Chosen::UNKNOWN), choice);
                     }
                 }
             }

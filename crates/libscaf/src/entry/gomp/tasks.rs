@@ -101,7 +101,7 @@ pub unsafe extern "C" fn set_lock_fortran(argument: *mut c_void, caller: usize) 
 
 calls! {
     other_taskwait by wait, place: taskwait or c"GOMP_taskwait";
-    other_taskgroup_start by at_once, of_caller: taskgroup_start or c"GOMP_taskgroup_start";
+    other_taskgroup_start by in_group, of_caller: taskgroup_start or c"GOMP_taskgroup_start";
     other_taskgroup_end by wait, of_caller: taskgroup_end or c"GOMP_taskgroup_end";
     other_reduction_register by at_once, of_caller: reduction_register
         or c"GOMP_taskgroup_reduction_register";
@@ -117,6 +117,12 @@ calls! {
 
 /// A call that doesn't wait.
 unsafe fn at_once(_: *mut Thread, _: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    real()
+}
+
+/// A group is the runtime's, as are all tasks of the region from now on.
+unsafe fn in_group(_: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    frame.has_tasks(frame.times_tasks());
     real()
 }
 

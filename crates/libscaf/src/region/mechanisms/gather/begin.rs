@@ -74,6 +74,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         }
         if forbids::asks_chosen() {
             let chosen = Chosen::of(region.code.runtime);
+            storage::note_schedule(&chosen);
             MEMBERS.iter().take(size as usize).for_each(|member| member.chosen.set(chosen));
         }
         if let Some(whole) = MEMBERS.first().and_then(|me| first_share(me, &region.kind)) {
@@ -91,7 +92,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         (*this).numbers = me.llvm.numbers();
         (region.work.run)(region.work.data);
         if TEAM.has_tasks.get() {
-            meet(me);
+            meet(me, false);
         }
         (*this).member = null();
         go_home(me);

@@ -1,13 +1,16 @@
 //! What a program chooses for its regions, which the runtime keeps for each task: a member has the master's
 //! at its region's beginning, and what it has chosen itself since then.
 
+use super::storage;
+use super::team::Member;
+use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::gather::shares::Rule;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Chosen {
     pub dynamic: c_int,
     pub nested: c_int,
@@ -46,6 +49,31 @@ impl Chosen {
         Chosen { dynamic, nested, levels, kind, chunk, bind: ask(runtime.proc_bind, 0) }
     }
 
+    /// The calling thread's from now on, which was a member, as far as the runtime has others.
+    pub unsafe fn put_back(&self, runtime: &Runtime) {
+        // SAFETY: the runtime's own calls, with what it has said or the program has chosen.
+        unsafe {
+            let before = Chosen::of(runtime);
+            if *self == before {
+                return;
+            }
+            let set = |call: Option<unsafe extern "C" fn(c_int)>, to: c_int, before: c_int| match call {
+                Some(call) if to != before => call(to),
+                _ => {}
+            };
+            set(runtime.set_dynamic, self.dynamic, before.dynamic);
+            set(runtime.set_max_active_levels, self.levels, before.levels);
+            if !runtime.is_llvms() {
+                set(runtime.set_nested, self.nested, Chosen::of(runtime).nested);
+            }
+            if let Some(set) = runtime.set_schedule
+                && (self.kind, self.chunk) != (before.kind, before.chunk)
+            {
+                set(self.kind, self.chunk);
+            }
+        }
+    }
+
     /// How such loops are dealt out.
     pub fn rule(&self) -> Rule {
         const MONOTONIC: c_int = c_int::MIN;
@@ -60,6 +88,18 @@ impl Chosen {
             _ => Rule::Static(0),
         }
     }
+}
+
+/// How the member's loops that leave it open are dealt out.
+pub fn rule(me: &Member) -> Rule {
+    // SAFETY: the caller runs the member, so this is its thread's own state; runtimes live for ever.
+    let is_llvms = unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) };
+    let chosen = me.chosen.get();
+    if is_llvms {
+        let (kind, chunk) = storage::schedule();
+        return Chosen { kind, chunk, ..chosen }.rule();
+    }
+    chosen.rule()
 }
 
 /// Whether a member has asked for regions within that have teams: it has none, and nothing is gathered later.

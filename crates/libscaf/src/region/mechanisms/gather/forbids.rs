@@ -60,6 +60,11 @@ pub fn calls_gomp() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::GOMP != 0
 }
 
+/// Whether it is that of LLVM's compilers.
+pub fn calls_kmpc() -> bool {
+    LOOKED.load(Ordering::Relaxed) >> SAID & says::KMPC != 0
+}
+
 /// Whether the program may create tasks.
 #[inline(always)]
 pub fn has_tasks() -> bool {
@@ -70,6 +75,11 @@ pub fn has_tasks() -> bool {
 #[inline(always)]
 pub fn waits_within() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::WAITS != 0
+}
+
+/// Whether it may have reductions over the tasks of a group.
+pub fn reduces() -> bool {
+    LOOKED.load(Ordering::Relaxed) >> SAID & says::REDUCES != 0
 }
 
 /// Whether the program may cancel constructs.
@@ -84,13 +94,11 @@ pub fn asks_chosen() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::CHOSEN != 0
 }
 
-/// Whether nothing did when that was last looked for, and no library has come since. Doesn't ask the dynamic
+/// Whether nothing forbade it when that was last looked for, and no library has come since. Doesn't ask the dynamic
 /// linker, whose lock a master that waits may hold.
-pub fn still_nothing() -> bool {
+pub fn still_nothing(runtime: &Runtime) -> bool {
     let (now, known) = (modules::met().wrapping_add(1) & MODULES, LOOKED.load(Ordering::Relaxed));
-    known & MODULES == now
-        && (known >> SAID) & says::FORBIDDEN == 0
-        && modules::NEWS.load(Ordering::Relaxed) == 0
+    known & MODULES == now && permits(known >> SAID, runtime) && modules::NEWS.load(Ordering::Relaxed) == 0
 }
 
 /// Entries of the table of a module's dynamic linking that are needed.

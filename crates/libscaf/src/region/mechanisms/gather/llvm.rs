@@ -6,7 +6,7 @@ use super::own::Method;
 use super::storage;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::give_turn;
-use super::work::{barrier, come, leave};
+use super::work::{barrier, barrier_within, come, leave};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
@@ -54,7 +54,7 @@ fn how(schedule: c_int, size: i64) -> (Rule, Option<Deal>) {
     }
 }
 
-/// The same by the user's setting.
+/// The same by the user's or the program's choice.
 fn by_setting() -> (Rule, Option<Deal>) {
     const MONOTONIC: c_int = c_int::MIN;
     const STATIC: c_int = 1;
@@ -145,7 +145,7 @@ pub unsafe fn copy(me: &'static Member, data: *mut c_void, copy: Copy, has_it: b
         if has_it {
             TEAM.copied.store(data, Ordering::Relaxed);
         }
-        barrier(me);
+        barrier_within(me);
         if !has_it {
             copy(data, TEAM.copied.load(Ordering::Relaxed));
         }
@@ -195,14 +195,16 @@ pub unsafe fn reduce(
             }
             Some(add) => {
                 me.llvm.values.set(values);
-                barrier(me);
+                barrier_within(me);
                 let is_master = me.number.get() == 0;
                 if is_master {
                     add_up(add);
                 }
                 // The master's own values are the sum now. It ends the wait in [`end_reduce`].
-                if !(is_master && waits) {
-                    barrier(me);
+                match (waits, is_master) {
+                    (true, true) => {}
+                    (true, false) => barrier(me),
+                    (false, _) => barrier_within(me),
                 }
                 if is_master { ADD } else { NOTHING }
             }

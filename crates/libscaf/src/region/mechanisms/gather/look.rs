@@ -1,10 +1,9 @@
 //! What the watch has to know of a team that was gathered midway: where its waits are reported, and what must
 //! hold for it to stay gathered.
 
-use super::forbids;
+use super::may::is_wanted;
 use super::team::{CREW, take_idle};
-use crate::program::masters::{is_crowded, one_master};
-use crate::program::sampling::Note;
+use crate::program::masters::is_crowded;
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::ticks;
 use core::ptr::null_mut;
@@ -39,11 +38,6 @@ fn is_by(mechanism: Mechanism) {
     if let Some(slot) = unsafe { SLOT.load(Ordering::Relaxed).as_ref() } {
         slot.set_mechanism(mechanism as u32);
     }
-}
-
-/// Whether what must hold all the time does.
-pub fn is_wanted(code: Code) -> bool {
-    one_master() && !Note::of(code).is_never_gathered() && forbids::still_nothing()
 }
 
 /// The watch looks at a region that is gathered: if that was midway, what its members waited is reported,

@@ -1,6 +1,7 @@
 //! Loops of all schedules but those in [`work`](super::work), and ordered ones: a member goes on in an
 //! ordered part when all iterations before its chunk are over.
 
+use super::chosen;
 use super::team::{CREW, Member, SHARES, around};
 use super::turns::wait_for;
 use super::work::{begin, next as next_chunk};
@@ -37,7 +38,7 @@ pub unsafe extern "C" fn start_ull_static(
 /// The calling member's schedule for loops that leave it open.
 unsafe fn rule() -> Rule {
     // SAFETY: this thread's own state.
-    unsafe { around(thread()).map_or(Rule::Static(0), |me| me.chosen.get().rule()) }
+    unsafe { around(thread()).map_or(Rule::Static(0), chosen::rule) }
 }
 
 pub unsafe extern "C" fn start_runtime(

@@ -7,35 +7,89 @@ use crate::program::promise;
 use crate::program::sampling::Note;
 use crate::region::kind::{Kind, Region};
 use crate::runtimes::entries::Runtime;
+use crate::runtimes::lookup::Code;
 use crate::sys::arch::can_switch;
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::report::fact;
 use scaf_team::gather::obstacle::Obstacle;
 
+/// Where `is` the obstacle is met.
+pub fn no(obstacle: Obstacle, is: bool) -> Result<(), Obstacle> {
+    if is { Err(obstacle) } else { Ok(()) }
+}
+
 /// Whether nothing forbids it, now and for this region; else what does.
 pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
-    let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
-    no(Obstacle::Size, !(2..=MOST as u32).contains(&size))?;
-    no(Obstacle::Entry, region.kind == Kind::Opened)?;
+    let &Region { code, kind, .. } = region;
+    no(Obstacle::Size, !has_size(size))?;
+    no(Obstacle::Entry, kind == Kind::Opened)?;
     no(Obstacle::Masters, !one_master())?;
-    no(Obstacle::Sleeps, Note::of(region.code).is_never_gathered())?;
-    is_possible(region.code.runtime)
+    no(Obstacle::Sleeps, Note::of(code).is_never_gathered())?;
+    permits(code.runtime)?;
+    no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
+    no(Obstacle::Handlers, kernel::lasts())?;
+    no(Obstacle::Cancels, forbids::cancels() && may_cancel(code.runtime))?;
+    no(Obstacle::Nested, !has_one_level(code.runtime))
 }
 
-/// Whether a team on threads may be gathered at a barrier. What members of a team that was gathered at its
-/// region's beginning have besides, it hasn't: tasks, choices of the program's, and LLVM's numbers.
+fn has_size(size: u32) -> bool {
+    (2..=MOST as u32).contains(&size)
+}
+
+/// Whether a region that was entered so can be gathered midway.
+fn has_entry(kind: Kind) -> bool {
+    !matches!(kind, Kind::Reductions | Kind::Opened)
+}
+
+/// A region begins on threads: whether its team may be asked later for being gathered at a barrier. That is
+/// asked of the program's other threads, too, so the dynamic linker is asked here.
+#[inline(always)]
 pub fn may_midway(region: &Region, size: u32) -> bool {
     settings::get().gather
-        && !region.code.runtime.is_llvms()
-        && region.kind != Kind::Reductions
-        && possible(region, size).is_ok()
-        && !forbids::has_tasks()
-        && !forbids::asks_chosen()
+        && has_size(size)
+        && has_entry(region.kind)
+        && forbids::nothing(region.code.runtime)
 }
 
-/// Whether processor, kernel, runtime and all modules permit it.
-fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
+/// Whether it may be gathered now. Its tasks are the runtime's from the first one on, so then it isn't, and
+/// groups of them that are open are told by that only where the code is gcc's. The runtime couldn't be told
+/// later what a group adds up.
+pub fn may_now(code: Code) -> bool {
+    is_wanted(code)
+        && permits(code.runtime).is_ok()
+        && has_one_level(code.runtime)
+        && !(forbids::has_tasks() && forbids::calls_kmpc())
+        && !forbids::reduces()
+        && !(forbids::cancels() && may_cancel(code.runtime))
+        && !kernel::lasts()
+}
+
+/// Whether what must hold all the time that a team is gathered does.
+pub fn is_wanted(code: Code) -> bool {
+    one_master()
+        && !Note::of(code).is_never_gathered()
+        && !chosen::wants_nesting()
+        && forbids::still_nothing(code.runtime)
+}
+
+/// Whether teams of the calling thread's are on one level only.
+fn has_one_level(runtime: &Runtime) -> bool {
+    // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
+    // of the older question.
+    let most_levels = if runtime.is_llvms() { runtime.max_active_levels } else { None };
+    let one = match (most_levels, runtime.nested) {
+        // SAFETY: omp_get_max_active_levels takes nothing.
+        (Some(most), _) => unsafe { most() <= 1 },
+        // SAFETY: omp_get_nested takes nothing.
+        (None, Some(nested)) => unsafe { nested() == 0 },
+        (None, None) => false,
+    };
+    one && !chosen::wants_nesting()
+}
+
+/// Whether processor, kernel, runtime and settings permit it.
+fn permits(runtime: &Runtime) -> Result<(), Obstacle> {
     static KERNEL: AtomicU32 = AtomicU32::new(0);
     const CAN: u32 = 1;
     const CANNOT: u32 = 2;
@@ -48,28 +102,13 @@ fn is_possible(runtime: &Runtime) -> Result<(), Obstacle> {
         known => known,
     };
     let settings = settings::get();
-    // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
-    // of the older question.
-    let most_levels = if runtime.is_llvms() { runtime.max_active_levels } else { None };
-    let one_level = || match (most_levels, runtime.nested) {
-        // SAFETY: omp_get_max_active_levels takes nothing.
-        (Some(most), _) => unsafe { most() <= 1 },
-        // SAFETY: omp_get_nested takes nothing.
-        (None, Some(nested)) => unsafe { nested() == 0 },
-        (None, None) => false,
-    };
-    let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
     no(Obstacle::Machine, kernel != CAN)?;
     no(Obstacle::Llvms, runtime.is_llvms() && !is_possible_on_llvms(runtime))?;
     no(Obstacle::Llvms, runtime.thread_num.is_none())?;
     // Where these two are set, `scaf run` sets how threads wait.
     no(Obstacle::Stacks, settings.own_stacks)?;
     no(Obstacle::Bound, settings.bound)?;
-    no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)?;
-    no(Obstacle::Calls, !forbids::nothing(runtime))?;
-    no(Obstacle::Handlers, kernel::lasts())?;
-    no(Obstacle::Cancels, forbids::cancels() && may_cancel(runtime))?;
-    no(Obstacle::Nested, !one_level() || chosen::wants_nesting())
+    no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)
 }
 
 /// Whether constructs that the program cancels are (`OMP_CANCELLATION`).

@@ -11,11 +11,12 @@
 //! members can be threads again behind any later barrier, and are when the grant is as large as the team: the
 //! watch asks for it. At the region's end each goes home before it returns into the runtime.
 
+use super::chosen::Chosen;
 use super::current::Current;
-use super::may::may_midway;
+use super::may::{may_midway, may_now};
 use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around};
-use super::turns::{change, settle, wait};
-use super::{berths, carriers, kernel, look, storage};
+use super::turns::{change, meet, settle, wait};
+use super::{berths, carriers, forbids, kernel, look, pool, storage};
 use crate::link::pages;
 use crate::program::masters::is_crowded;
 use crate::region::frame::Frame;
@@ -25,10 +26,12 @@ use crate::region::thread::{Thread, thread};
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::{self, switch, ticks};
 use crate::sys::futex::Futex;
-use core::ptr::null;
+use core::ffi::c_int;
+use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
 use scaf_team::gather::crew::Until;
 use scaf_team::gather::shares::Hand;
+use scaf_team::gather::tasks::NONE;
 
 /// The tick at which the last team went home.
 static HOME_AT: AtomicU64 = AtomicU64::new(0);
@@ -43,7 +46,13 @@ const NAP_MS: u32 = 2;
 /// The region's code, if its team, on real threads, may be gathered at a barrier.
 #[inline(always)]
 pub fn may(region: &Region, size: u32) -> Option<Code> {
-    may_midway(region, size).then_some(region.code)
+    let code = region.code;
+    let may = may_midway(region, size);
+    if may && code.runtime.is_llvms() && forbids::asks_chosen() {
+        // SAFETY: the calling thread is about to be the region's master.
+        storage::note_schedule(&unsafe { Chosen::of(code.runtime) });
+    }
+    may.then_some(code)
 }
 
 /// The caller is the last thread to arrive at the region's barrier: whether it becomes a gathered team there.
@@ -63,14 +72,21 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
         && team <= MOST as u32
         && frame.has_no_tasks()
         && !word.spins()
-        && look::is_wanted(code)
         && ticks().wrapping_sub(HOME_AT.load(Ordering::Relaxed)) > BETWEEN
         && CREW.open() == 0
         && CREW.is_empty()
+        && may_now(code)
         && berths::are_there(team);
     let Some(dop) = word.dop().filter(|_| possible) else { return false };
     storage::note_limit(code.runtime);
-    TEAM.has_tasks.set(false);
+    if !forbids::asks_chosen() {
+        // SAFETY: the calling thread's. Nobody can have changed it, so it is the master's.
+        storage::note_schedule(&unsafe { Chosen::of(code.runtime) });
+    }
+    TEAM.has_tasks.set(forbids::has_tasks());
+    if TEAM.has_tasks.get() {
+        pool::begin();
+    }
     storage::note_signals();
     look::reports_at(frame.slot);
     carriers::gather(code);
@@ -93,6 +109,8 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
         me.task.set(Current::MEMBERS);
         me.inner.set(null());
         me.most.set(runtime.max_threads.map_or(1, |most| most()).max(1) as u32);
+        me.chosen.set(Chosen::of(runtime));
+        me.llvm.begin(number as c_int, runtime.global_thread_num.map_or(0, |number| number(null_mut())));
         *me.context.get() = arch::Context::with_storage(arch::storage());
         (*this).member = (&raw const *me).cast();
         if number != 0 {
@@ -156,6 +174,12 @@ pub unsafe fn leave() {
 unsafe fn leave_as(me: &'static Member) {
     // SAFETY: the caller runs the member.
     unsafe {
+        if TEAM.has_tasks.get() {
+            let last = meet(me, true);
+            if CREW.is_homeward() {
+                return back(me, last);
+            }
+        }
         if me.number.get() == 0 {
             go_home(me);
             wait(me, Until::Joined);
@@ -221,6 +245,31 @@ unsafe fn is_home(me: &'static Member) {
             {
                 set(most as i32);
             }
+            me.chosen.get().put_back(runtime);
+            open_groups(me, frame);
+        }
+    }
+}
+
+/// Groups of tasks that a member is in, which are closed.
+fn close_groups(me: &Member) -> u32 {
+    let now = me.task.get();
+    let (mut group, mut count) = (now.group, now.unrecorded);
+    while group != NONE {
+        group = pool::with(|table| table.close_group(group));
+        count = count.saturating_add(1);
+    }
+    count
+}
+
+/// Has the thread in as many groups of the runtime's as the member was in: none of their tasks is left.
+unsafe fn open_groups(me: &Member, frame: &Frame) {
+    for _ in 0..close_groups(me) {
+        // From here on tasks are the runtime's.
+        frame.has_tasks(frame.times_tasks());
+        if let Some(open) = frame.runtime().taskgroup_start {
+            // SAFETY: it takes nothing.
+            unsafe { open(null_mut()) };
         }
     }
 }

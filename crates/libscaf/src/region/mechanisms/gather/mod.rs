@@ -57,7 +57,7 @@ use crate::region::kind::{Kind, Region};
 use crate::region::thread::Thread;
 use crate::sys::arch::ticks;
 use crate::sys::settings;
-use may::possible;
+use may::{no, possible};
 use scaf_team::choice::Length;
 use scaf_team::gather::obstacle::Obstacle;
 use team::take_idle;
@@ -104,7 +104,6 @@ unsafe fn obstacle(
     length: Length,
     size: u32,
 ) -> Result<Readiness, Obstacle> {
-    let no = |obstacle, is: bool| if is { Err(obstacle) } else { Ok(()) };
     possible(region, size)?;
     // SAFETY: this thread's own state.
     unsafe {

@@ -26,7 +26,7 @@ pub unsafe extern "C" fn start(said: usize) -> ! {
                 body(TEAM.data.get());
             }
             if TEAM.has_tasks.get() {
-                meet(me);
+                meet(me, false);
             }
             CREW.is_done(me.number.get() as usize, &Futex);
             leave(me);
@@ -87,9 +87,10 @@ pub unsafe fn leave_surplus(me: &'static Member) {
     }
 }
 
-/// Waits for all members, and until all tasks are over. Whether the member was the last to arrive.
+/// Waits for all members, and until all tasks are over. Whether the member was the last to arrive. `may_leave`
+/// says that all can be threads of their own behind it.
 #[inline(always)]
-pub unsafe fn meet(me: &'static Member) -> bool {
+pub unsafe fn meet(me: &'static Member, may_leave: bool) -> bool {
     // SAFETY: the caller runs the member.
     unsafe {
         match CREW.arrive() {
@@ -100,6 +101,9 @@ pub unsafe fn meet(me: &'static Member) -> bool {
             None => {
                 if left() != 0 {
                     finish_tasks(me);
+                }
+                if may_leave {
+                    CREW.heed_home();
                 }
                 CREW.pass(&Futex);
                 true

@@ -21,10 +21,20 @@ pub unsafe fn barrier(me: &'static Member) {
             return end_inner(me);
         }
         midway::mark(me);
-        let last = meet(me);
+        let last = meet(me, true);
         if CREW.is_homeward() {
             midway::back(me, last);
         }
+    }
+}
+
+/// The same in the middle of something that members do otherwise than the runtime's threads: they stay members.
+#[inline(always)]
+pub unsafe fn barrier_within(me: &'static Member) {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        midway::mark(me);
+        meet(me, false);
     }
 }
 
