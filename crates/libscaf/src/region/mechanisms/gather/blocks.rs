@@ -1,7 +1,7 @@
 //! Blocks of memory of sizes that come again: a few of each are kept, for the kernel takes microseconds for
 //! a new one.
 
-use super::pool::{block, give_up};
+use crate::sys::memory::{block, unmap};
 use core::ffi::c_void;
 use core::ptr::with_exposed_provenance_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -41,7 +41,7 @@ pub fn take(bytes: usize) -> *mut c_void {
 pub unsafe fn put_back(taken: *mut c_void, bytes: usize) {
     let Some((blocks, rounded)) = of(bytes) else {
         // SAFETY: the caller's word.
-        return unsafe { give_up(taken, bytes) };
+        return unsafe { unmap(taken, bytes) };
     };
     let address = taken.expose_provenance();
     let keep = |kept: &AtomicUsize| {
@@ -50,6 +50,6 @@ pub unsafe fn put_back(taken: *mut c_void, bytes: usize) {
     };
     if !blocks.iter().any(keep) {
         // SAFETY: as above.
-        unsafe { give_up(taken, rounded) }
+        unsafe { unmap(taken, rounded) }
     }
 }

@@ -1,9 +1,6 @@
 //! What a program chooses for its regions, which the runtime keeps for each task: a member has the master's
 //! at its region's beginning, and what it has chosen itself since then.
 
-use super::storage;
-use super::team::Member;
-use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -88,18 +85,6 @@ impl Chosen {
             _ => Rule::Static(0),
         }
     }
-}
-
-/// How the member's loops that leave it open are dealt out.
-pub fn rule(me: &Member) -> Rule {
-    // SAFETY: the caller runs the member, so this is its thread's own state; runtimes live for ever.
-    let is_llvms = unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) };
-    let chosen = me.chosen.get();
-    if is_llvms {
-        let (kind, chunk) = storage::schedule();
-        return Chosen { kind, chunk, ..chosen }.rule();
-    }
-    chosen.rule()
 }
 
 /// Whether a member has asked for regions within that have teams: it has none, and nothing is gathered later.

@@ -5,10 +5,11 @@
 //! thread's memory, and one for the runtime.
 
 use super::blocks;
-use super::pool::{aligned, with};
+use super::pool::with;
 use super::team::Member;
 use super::work;
 use super::work::number;
+use crate::sys::memory::aligned;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use scaf_team::gather::tasks::NONE;
 

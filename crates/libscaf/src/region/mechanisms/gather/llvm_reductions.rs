@@ -12,6 +12,7 @@ use super::tasks::{group_close, group_start, group_wait};
 use super::team::{CREW, Member};
 use super::turns::{give_turn, wait_for};
 use super::work::{number, size};
+use crate::sys::memory;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
@@ -163,7 +164,7 @@ unsafe fn fill<V: Variable>(
         let shared = Cell::new(values.cast::<c_void>());
         let mut values = values;
         if values.is_null() {
-            values = pool::aligned(room.byte_add(all), LINE).cast();
+            values = memory::aligned(room.byte_add(all), LINE).cast();
         }
         let around = with_exposed_provenance(with(|table| table.reductions(group)));
         let reductions = room.cast::<Reductions>();

@@ -15,6 +15,7 @@ use super::team::{Member, TEAM, around};
 use super::turns::give_turn;
 use super::work::size;
 use crate::region::thread::thread;
+use crate::sys::memory;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -107,7 +108,7 @@ unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *
         room.map(|room| (record, room))
     });
     me.task.set(now);
-    let (record, start) = opened.unwrap_or_else(|| (NONE, pool::block(all)));
+    let (record, start) = opened.unwrap_or_else(|| (NONE, memory::block(all)));
     // SAFETY: the memory is that large, and aligned.
     unsafe {
         start.cast::<Header>().write(Header {
@@ -129,7 +130,7 @@ unsafe fn give_up(task: *mut Task) {
     unsafe {
         let header = header(task);
         match header.record.get() {
-            NONE => pool::give_up(task.byte_sub(HEADER).cast(), header.bytes.get().saturating_add(HEADER)),
+            NONE => memory::unmap(task.byte_sub(HEADER).cast(), header.bytes.get().saturating_add(HEADER)),
             record => with(|table| table.close(record)),
         }
     }

@@ -3,11 +3,10 @@
 use super::current::Current;
 use super::team::{CREW, Member};
 use crate::runtimes::entries::Body;
-use crate::sys::errno::keeping_errno;
 use crate::sys::futex::Futex;
 use crate::sys::lock::Lock;
+use crate::sys::memory;
 use crate::sys::symbols::function;
-use crate::sys::thread::give_way;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
@@ -161,62 +160,21 @@ pub fn room(record: Number, size: usize, alignment: usize) -> Option<*mut c_void
     }
     let bytes = size.checked_add(alignment)?;
     if room.bytes.get() < bytes {
-        unmap(room);
-        let block = map(bytes)?;
+        empty(room);
+        let block = memory::map(bytes)?;
         MAPPED.fetch_add(bytes, Ordering::Relaxed);
         room.large.set(block);
         room.bytes.set(bytes);
     }
-    Some(aligned(room.large.get(), alignment))
+    Some(memory::aligned(room.large.get(), alignment))
 }
 
-/// The first address from there on with that alignment.
-pub fn aligned(at: *mut c_void, alignment: usize) -> *mut c_void {
-    let over = at.addr() & alignment.saturating_sub(1);
-    if over == 0 { at } else { at.wrapping_byte_add(alignment.wrapping_sub(over)) }
-}
-
-/// So many bytes, all zero; `None` if there is no memory.
-pub fn map(bytes: usize) -> Option<*mut c_void> {
-    keeping_errno(|| {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a fresh mapping.
-        let block =
-            unsafe { libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-        (block != libc::MAP_FAILED).then_some(block)
-    })
-}
-
-/// Calls `work` with a block of so many bytes, once there is memory for it.
-pub fn on_block(bytes: usize, work: impl FnOnce(*mut c_void)) {
-    let block = block(bytes);
-    work(block);
-    // SAFETY: the mapping from above.
-    unsafe { give_up(block, bytes) }
-}
-
-/// A block of so many bytes, once there is memory for it.
-pub fn block(bytes: usize) -> *mut c_void {
-    loop {
-        match map(bytes) {
-            Some(block) => return block,
-            None => give_way(),
-        }
-    }
-}
-
-/// A block isn't used any more.
-pub unsafe fn give_up(block: *mut c_void, bytes: usize) {
-    // SAFETY: the caller's word.
-    keeping_errno(|| unsafe { libc::munmap(block, bytes) });
-}
-
-fn unmap(room: &Room) {
+fn empty(room: &Room) {
     let (block, bytes) = (room.large.replace(null_mut()), room.bytes.replace(0));
     if !block.is_null() {
         MAPPED.fetch_sub(bytes, Ordering::Relaxed);
         // SAFETY: a mapping of ours, which nobody uses.
-        keeping_errno(|| unsafe { libc::munmap(block, bytes) });
+        unsafe { memory::unmap(block, bytes) }
     }
 }
 
@@ -228,7 +186,7 @@ pub fn give_up_large(record: Number) {
         // Code of LLVM's compilers may look at a task's data as long as it has children.
         && with(|table| table.left_of(record)) == 0
     {
-        unmap(room);
+        empty(room);
     }
 }
 

@@ -1,9 +1,7 @@
 //! Memory that all members of a loop share: what the compiler asks for with it, and who has told what in a
 //! `doacross` loop. There is one room for each share that may be open at a time.
 
-use super::pool::map;
-use crate::sys::errno::keeping_errno;
-use crate::sys::thread::give_way;
+use crate::sys::memory::{block, unmap};
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -38,15 +36,8 @@ impl Room {
         }
         self.give_back();
         let bytes = bytes.max(LEAST);
-        loop {
-            match map(bytes) {
-                Some(block) => {
-                    self.at.store(block, Ordering::Relaxed);
-                    return self.bytes.store(bytes, Ordering::Relaxed);
-                }
-                None => give_way(),
-            }
-        }
+        self.at.store(block(bytes), Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
     }
 
     pub fn at(&self) -> *mut c_void {
@@ -78,7 +69,7 @@ impl Room {
         if bytes != 0 {
             self.bytes.store(0, Ordering::Relaxed);
             // SAFETY: a mapping of ours, which nobody uses.
-            keeping_errno(|| unsafe { libc::munmap(block, bytes) });
+            unsafe { unmap(block, bytes) }
         }
     }
 }

@@ -9,6 +9,7 @@ use super::team::{CREW, Member, TEAM, around};
 use super::turns::{give_turn, leave_surplus, wait};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Body;
+use crate::sys::memory;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use scaf_team::gather::tasks::{For, NONE, Number, Place, Work};
@@ -170,13 +171,13 @@ unsafe fn on_copy(new: &New, copy: Copy) {
             0..=256 => on::<256>(new, copy),
             257..=4096 => on::<4096>(new, copy),
             4097..=65_536 => on::<65_536>(new, copy),
-            _ => pool::on_block(bytes, |block| on_place(new, copy, block)),
+            _ => memory::on_block(bytes, |block| on_place(new, copy, block)),
         }
     }
 }
 
 unsafe fn on_place(new: &New, copy: Copy, place: *mut c_void) {
-    let data = pool::aligned(place, new.alignment);
+    let data = memory::aligned(place, new.alignment);
     // SAFETY: there is room for the data behind that address; the program's own function.
     unsafe {
         copy(data, new.data);
