@@ -71,21 +71,22 @@ impl<'a> Posts<'a> {
     pub fn post(&self, at: impl Iterator<Item = u64>) -> bool {
         let Some(([told, wanted], number)) = self.find(at) else { return false };
         if told.load(Ordering::Relaxed) < number {
-            told.store(number, Ordering::Release);
+            told.store(number, Ordering::SeqCst);
         }
+        // Either whoever waits sees what was told, or it is seen here to wait.
         in_order();
         // Zero if nothing is wanted, so the least number is kept upside down.
         let is_wanted = |wanted: u64| wanted != 0 && !wanted <= number;
-        is_wanted(wanted.load(Ordering::Relaxed)) && wanted.swap(0, Ordering::AcqRel) != 0
+        is_wanted(wanted.load(Ordering::SeqCst)) && wanted.swap(0, Ordering::SeqCst) != 0
     }
 
     /// Whether an iteration has told, or is none of the loop's. What was done before is seen then. If not,
     /// whoever [tells](Self::post) it learns that it is waited for.
     pub fn is_posted(&self, at: impl Iterator<Item = u64>) -> bool {
         self.find(at).is_none_or(|([told, wanted], number)| {
-            let is_told = || told.load(Ordering::Acquire) >= number;
+            let is_told = || told.load(Ordering::SeqCst) >= number;
             is_told() || {
-                wanted.fetch_max(!number, Ordering::AcqRel);
+                wanted.fetch_max(!number, Ordering::SeqCst);
                 in_order();
                 is_told()
             }
@@ -206,18 +207,18 @@ impl<'a> Flags<'a> {
     /// An iteration tells that it may be waited for. Whether it was waited for.
     pub fn post(&self, at: &[i64]) -> bool {
         let Some(([told, wanted], bit)) = self.find(at) else { return false };
-        told.fetch_or(bit, Ordering::Release);
+        told.fetch_or(bit, Ordering::SeqCst);
         in_order();
-        wanted.load(Ordering::Relaxed) & bit != 0
+        wanted.load(Ordering::SeqCst) & bit != 0
     }
 
     /// Whether an iteration has told, or is none of the loops'. What was done before is seen then. If not,
     /// whoever [tells](Self::post) it learns that it is waited for.
     pub fn is_posted(&self, at: &[i64]) -> bool {
         self.find(at).is_none_or(|([told, wanted], bit)| {
-            let is_told = || told.load(Ordering::Acquire) & bit != 0;
+            let is_told = || told.load(Ordering::SeqCst) & bit != 0;
             is_told() || {
-                wanted.fetch_or(bit, Ordering::AcqRel);
+                wanted.fetch_or(bit, Ordering::SeqCst);
                 in_order();
                 is_told()
             }
