@@ -38,7 +38,7 @@ pub unsafe extern "C" fn start_ull_static(
 /// The calling member's schedule for loops that leave it open.
 unsafe fn rule() -> Rule {
     // SAFETY: this thread's own state.
-    unsafe { around(thread()).map_or(Rule::Static(0), chosen::rule) }
+    unsafe { around(thread()).map_or(Rule::Static(0), |me| chosen::rule(me.chosen.get())) }
 }
 
 pub unsafe extern "C" fn start_runtime(
