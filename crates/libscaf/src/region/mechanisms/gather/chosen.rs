@@ -21,8 +21,8 @@ pub struct Chosen {
 
 /// Levels that newer runtimes allow; older ones have no limit.
 const MOST_LEVELS: c_int = 255;
-/// How loops with `schedule(runtime)` are dealt out on LLVM's runtime, whatever the team chooses in its region:
-/// kind and chunk size, as its master had chosen them before.
+/// How loops with `schedule(runtime)` are dealt out on LLVM's runtime, whatever the team chooses in its
+/// region: kind and chunk size, as its master had chosen them before.
 static SCHEDULE: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
 /// 1 once a member has asked for regions within that have teams.
 static NESTING: AtomicU32 = AtomicU32::new(0);
