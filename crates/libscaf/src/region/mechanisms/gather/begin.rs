@@ -1,6 +1,6 @@
 //! A gathered region from its beginning to its end, as its master has it.
 
-use super::chosen::Chosen;
+use super::chosen::{self, Chosen};
 use super::current::Current;
 use super::inner::Inner;
 use super::tasks::in_inner;
@@ -74,7 +74,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         }
         if forbids::asks_chosen() {
             let chosen = Chosen::of(region.code.runtime);
-            storage::note_schedule(&chosen);
+            chosen::note_schedule(&chosen);
             MEMBERS.iter().take(size as usize).for_each(|member| member.chosen.set(chosen));
         }
         if let Some(whole) = MEMBERS.first().and_then(|me| first_share(me, &region.kind)) {

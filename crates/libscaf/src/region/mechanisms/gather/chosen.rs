@@ -1,10 +1,11 @@
 //! What a program chooses for its regions, which the runtime keeps for each task: a member has the master's
 //! at its region's beginning, and what it has chosen itself since then.
 
+use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use core::cell::Cell;
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use scaf_team::gather::shares::Rule;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub struct Chosen {
 
 /// Levels that newer runtimes allow; older ones have no limit.
 const MOST_LEVELS: c_int = 255;
+/// How loops with `schedule(runtime)` are dealt out on LLVM's runtime, whatever the team chooses in its
+/// region: kind and chunk size, as its master had chosen them before.
+static SCHEDULE: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
 /// 1 once a member has asked for regions within that have teams.
 static NESTING: AtomicU32 = AtomicU32::new(0);
 
@@ -85,6 +89,29 @@ impl Chosen {
             _ => Rule::Static(0),
         }
     }
+}
+
+/// A master's, before its region.
+pub fn note_schedule(chosen: &Chosen) {
+    SCHEDULE[0].store(chosen.kind, Ordering::Relaxed);
+    SCHEDULE[1].store(chosen.chunk, Ordering::Relaxed);
+}
+
+/// How such loops are dealt out on LLVM's runtime: kind and chunk size.
+pub fn schedule() -> (c_int, c_int) {
+    let [kind, chunk] = &SCHEDULE;
+    (kind.load(Ordering::Relaxed), chunk.load(Ordering::Relaxed))
+}
+
+/// How such loops of the calling member are dealt out, which has chosen that.
+pub fn rule(chosen: Chosen) -> Rule {
+    // SAFETY: this thread's own state; runtimes live for ever.
+    let is_llvms = unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) };
+    if is_llvms {
+        let (kind, chunk) = schedule();
+        return Chosen { kind, chunk, ..chosen }.rule();
+    }
+    chosen.rule()
 }
 
 /// Whether a member has asked for regions within that have teams: it has none, and nothing is gathered later.

@@ -94,8 +94,8 @@ pub fn asks_chosen() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::CHOSEN != 0
 }
 
-/// Whether nothing forbade it when that was last looked for, and no library has come since. Doesn't ask the dynamic
-/// linker, whose lock a master that waits may hold.
+/// Whether nothing forbade it when that was last looked for, and no library has come since. Doesn't ask the
+/// dynamic linker, whose lock a master that waits may hold.
 pub fn still_nothing(runtime: &Runtime) -> bool {
     let (now, known) = (modules::met().wrapping_add(1) & MODULES, LOOKED.load(Ordering::Relaxed));
     known & MODULES == now && permits(known >> SAID, runtime) && modules::NEWS.load(Ordering::Relaxed) == 0

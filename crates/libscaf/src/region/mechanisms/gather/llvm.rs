@@ -1,12 +1,11 @@
 //! What code of LLVM's compilers asks of its runtime, answered for members: loops that are dealt out in
 //! chunks, with their `ordered` parts, reductions, and data that one member copies to all.
 
-use super::forbids;
 use super::own::Method;
-use super::storage;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::give_turn;
 use super::work::{barrier, barrier_within, come, leave};
+use super::{chosen, forbids};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
@@ -59,7 +58,7 @@ fn by_setting() -> (Rule, Option<Deal>) {
     const MONOTONIC: c_int = c_int::MIN;
     const STATIC: c_int = 1;
     const DYNAMIC: c_int = 2;
-    let (kind, chunk) = storage::schedule();
+    let (kind, chunk) = chosen::schedule();
     let size = chunk.max(1) as u64;
     match kind & !MONOTONIC {
         STATIC if chunk > 0 => (Rule::Dynamic(1), Some(Deal::Chunks(size))),

@@ -1,13 +1,11 @@
 //! Loops of all schedules but those in [`work`](super::work), and ordered ones: a member goes on in an
 //! ordered part when all iterations before its chunk are over.
 
-use super::chosen::Chosen;
-use super::storage;
+use super::chosen;
 use super::team::{CREW, Member, SHARES, around};
 use super::turns::wait_for;
 use super::work::{begin, next as next_chunk};
 use crate::region::thread::thread;
-use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
 use scaf_team::gather::shares::{Loop, Rule};
@@ -40,7 +38,7 @@ pub unsafe extern "C" fn start_ull_static(
 /// The calling member's schedule for loops that leave it open.
 unsafe fn rule() -> Rule {
     // SAFETY: this thread's own state.
-    unsafe { around(thread()).map_or(Rule::Static(0), open_rule) }
+    unsafe { around(thread()).map_or(Rule::Static(0), |me| chosen::rule(me.chosen.get())) }
 }
 
 pub unsafe extern "C" fn start_runtime(
@@ -93,16 +91,4 @@ pub unsafe fn await_turn(me: &'static Member) {
         // SAFETY: the caller runs the member.
         unsafe { wait_for(me, || SHARES.is_next(me.share.get(), &me.hand.get())) }
     }
-}
-
-/// How the member's loops that leave it open are dealt out.
-pub fn open_rule(me: &Member) -> Rule {
-    // SAFETY: the caller runs the member, so this is its thread's own state; runtimes live for ever.
-    let is_llvms = unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) };
-    let chosen = me.chosen.get();
-    if is_llvms {
-        let (kind, chunk) = storage::schedule();
-        return Chosen { kind, chunk, ..chosen }.rule();
-    }
-    chosen.rule()
 }

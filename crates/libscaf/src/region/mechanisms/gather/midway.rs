@@ -11,7 +11,7 @@
 //! members can be threads again behind any later barrier, and are when the grant is as large as the team: the
 //! watch asks for it. At the region's end each goes home before it returns into the runtime.
 
-use super::chosen::Chosen;
+use super::chosen::{self, Chosen};
 use super::current::Current;
 use super::may::{may_midway, may_now};
 use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around};
@@ -50,7 +50,7 @@ pub fn may(region: &Region, size: u32) -> Option<Code> {
     let may = may_midway(region, size);
     if may && code.runtime.is_llvms() && forbids::asks_chosen() {
         // SAFETY: the calling thread is about to be the region's master.
-        storage::note_schedule(&unsafe { Chosen::of(code.runtime) });
+        chosen::note_schedule(&unsafe { Chosen::of(code.runtime) });
     }
     may.then_some(code)
 }
@@ -81,7 +81,7 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     storage::note_limit(code.runtime);
     if !forbids::asks_chosen() {
         // SAFETY: the calling thread's. Nobody can have changed it, so it is the master's.
-        storage::note_schedule(&unsafe { Chosen::of(code.runtime) });
+        chosen::note_schedule(&unsafe { Chosen::of(code.runtime) });
     }
     TEAM.has_tasks.set(forbids::has_tasks());
     if TEAM.has_tasks.get() {

@@ -13,7 +13,7 @@
 //! storage. So a worker whose storage is lent blocks signals until its next region, and carriers and watch
 //! take them in its place.
 
-use super::chosen::Chosen;
+use super::chosen::{self, Chosen};
 use super::team::MOST;
 use super::{exits, forbids};
 use crate::region::thread::{LENT, Thread};
@@ -52,8 +52,6 @@ static LIMIT: AtomicU32 = AtomicU32::new(0);
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 /// Value of [`Thread::noted`] where not all workers were noted.
 const NOT_ALL: u32 = u32::MAX;
-/// How loops with `schedule(runtime)` are dealt out on LLVM's runtime: kind and chunk size.
-static SCHEDULE: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
 /// The tick of the last notes.
 static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -105,13 +103,6 @@ pub fn thread_limit() -> c_int {
 /// Its number in LLVM's runtime.
 pub fn number_of(member: usize) -> c_int {
     WORKERS.get(member).map_or(0, |worker| worker.number.load(Ordering::Relaxed))
-}
-
-/// How loops with `schedule(runtime)` are dealt out, as `omp_get_schedule` has it. LLVM's runtime goes by what
-/// the master had chosen before the region, whatever its team chooses in it.
-pub fn schedule() -> (c_int, c_int) {
-    let [kind, chunk] = &SCHEDULE;
-    (kind.load(Ordering::Relaxed), chunk.load(Ordering::Relaxed))
 }
 
 /// The kernel thread that the member of this number was noted on.
@@ -170,18 +161,12 @@ pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
     if (0..size as usize).all(|member| of(member) != 0) && exits::end(runtime) {
         note_limit(runtime);
         // SAFETY: the runtime's own questions.
-        note_schedule(&unsafe { Chosen::of(runtime) });
+        chosen::note_schedule(&unsafe { Chosen::of(runtime) });
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
         // SAFETY: this thread's own state.
         unsafe { (*this).noted = GENERATION.load(Ordering::Relaxed) }
     }
-}
-
-/// A master notes it.
-pub fn note_schedule(chosen: &Chosen) {
-    SCHEDULE[0].store(chosen.kind, Ordering::Relaxed);
-    SCHEDULE[1].store(chosen.chunk, Ordering::Relaxed);
 }
 
 /// A thread of the program's notes how many there may be.

@@ -87,8 +87,8 @@ pub unsafe fn leave_surplus(me: &'static Member) {
     }
 }
 
-/// Waits for all members, and until all tasks are over. Whether the member was the last to arrive. `may_leave`
-/// says that all can be threads of their own behind it.
+/// Waits for all members, and until all tasks are over. Whether the member was the last to arrive.
+/// `may_leave` says that all can be threads of their own behind it.
 #[inline(always)]
 pub unsafe fn meet(me: &'static Member, may_leave: bool) -> bool {
     // SAFETY: the caller runs the member.

@@ -28,7 +28,8 @@ pub unsafe fn barrier(me: &'static Member) {
     }
 }
 
-/// The same in the middle of something that members do otherwise than the runtime's threads: they stay members.
+/// The same in the middle of something that members do otherwise than the runtime's threads: they stay
+/// members.
 #[inline(always)]
 pub unsafe fn barrier_within(me: &'static Member) {
     // SAFETY: the caller runs the member.
