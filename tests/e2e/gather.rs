@@ -145,7 +145,7 @@ fn gathered_members_run_tasks() {
     for carriers in [1, 2] {
         for (by, kind) in all_tasks() {
             let program = creating(&house, by, kind).option("--max", carriers).start();
-            // On a busy machine these may look as if they waited by themselves, on two carriers.
+            // On a busy machine these were seen folded on two carriers.
             let may_fold = kind == "parts" || OTHER_TASKS.contains(&kind);
             if kind == "serving" || may_fold && carriers == 2 {
                 program.until("rounds", |program| program.regions > 20);
