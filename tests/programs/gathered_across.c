@@ -1,7 +1,8 @@
 /* build: gcc -O2 -fopenmp -Wno-maybe-uninitialized */
 /*
  * Regions of fixed size whose loops say by arguments what else they need: iterations that wait for others,
- * memory for scans and for conditional lastprivate variables; or that might be cancelled. The first argument says which. Prints how many results were wrong.
+ * memory for scans and for conditional lastprivate variables; and constructs that might be cancelled. The
+ * first argument says which. Prints how many results were wrong.
  */
 #include "test.h"
 
@@ -189,8 +190,8 @@ static void by_size(void)
     }
 }
 
-/* The last value that any iteration has given, in the loop's order. Loops in functions of their own, which may
- * be called anywhere, are told of it by arguments. */
+/* The last value that any iteration has given, in the loop's order. Loops in functions of their own, which
+ * may be called anywhere, are told of it by arguments. */
 static long last, other, from;
 
 #define CONDITIONAL(name, type, first, ...)                                                                  \

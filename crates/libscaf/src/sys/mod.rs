@@ -6,6 +6,7 @@ pub mod clock;
 pub mod errno;
 pub mod futex;
 pub mod lock;
+pub mod memory;
 pub mod settings;
 pub mod symbols;
 pub mod thread;

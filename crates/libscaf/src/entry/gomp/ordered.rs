@@ -88,10 +88,14 @@ loops! {
     find_doacross_guided => doacross_guided or c"GOMP_loop_doacross_guided_start", doacross::start_guided;
     find_doacross_runtime => doacross_runtime or c"GOMP_loop_doacross_runtime_start", doacross::start_runtime;
     find_ull_doacross_given => ull_doacross_given or c"GOMP_loop_ull_doacross_start", doacross::start;
-    find_ull_doacross_static => ull_doacross_static or c"GOMP_loop_ull_doacross_static_start", doacross::start_static;
-    find_ull_doacross_dynamic => ull_doacross_dynamic or c"GOMP_loop_ull_doacross_dynamic_start", doacross::start_dynamic;
-    find_ull_doacross_guided => ull_doacross_guided or c"GOMP_loop_ull_doacross_guided_start", doacross::start_guided;
-    find_ull_doacross_runtime => ull_doacross_runtime or c"GOMP_loop_ull_doacross_runtime_start", doacross::start_runtime;
+    find_ull_doacross_static => ull_doacross_static or c"GOMP_loop_ull_doacross_static_start",
+        doacross::start_static;
+    find_ull_doacross_dynamic => ull_doacross_dynamic or c"GOMP_loop_ull_doacross_dynamic_start",
+        doacross::start_dynamic;
+    find_ull_doacross_guided => ull_doacross_guided or c"GOMP_loop_ull_doacross_guided_start",
+        doacross::start_guided;
+    find_ull_doacross_runtime => ull_doacross_runtime or c"GOMP_loop_ull_doacross_runtime_start",
+        doacross::start_runtime;
     find_doacross_post => doacross_post or c"GOMP_doacross_post", doacross::post;
     find_doacross_ull_post => doacross_ull_post or c"GOMP_doacross_ull_post", doacross::post;
     find_doacross_wait => doacross_wait or c"GOMP_doacross_wait", doacross::wait;

@@ -92,10 +92,10 @@ pub unsafe extern "C" fn start(
 pub unsafe extern "C" fn post(at: *const u64) {
     // SAFETY: the caller is a member; the program's own array, of as many numbers as there are loops.
     unsafe {
-        if let Some(me) = around(thread()).filter(|me| !me.is_alone()) {
-            if Posts::of(me.marks.get()).post((0..).map(|number| *at.add(number))) {
-                CREW.changed(&Futex);
-            }
+        if let Some(me) = around(thread()).filter(|me| !me.is_alone())
+            && Posts::of(me.marks.get()).post((0..).map(|number| *at.add(number)))
+        {
+            CREW.changed(&Futex);
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::runtimes::entries::Body;
 use crate::sys::errno::keeping_errno;
 use crate::sys::futex::Futex;
 use crate::sys::lock::Lock;
+use crate::sys::memory::map;
 use crate::sys::symbols::function;
 use crate::sys::thread::give_way;
 use core::cell::{Cell, UnsafeCell};
@@ -158,17 +159,6 @@ pub fn room(record: Number, size: usize, alignment: usize) -> Option<*mut c_void
 pub fn aligned(at: *mut c_void, alignment: usize) -> *mut c_void {
     let over = at.addr() & alignment.saturating_sub(1);
     if over == 0 { at } else { at.wrapping_byte_add(alignment.wrapping_sub(over)) }
-}
-
-/// So many bytes, all zero; `None` if there is no memory.
-pub fn map(bytes: usize) -> Option<*mut c_void> {
-    keeping_errno(|| {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a fresh mapping.
-        let block =
-            unsafe { libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-        (block != libc::MAP_FAILED).then_some(block)
-    })
 }
 
 /// Calls `work` with a block of so many bytes, once there is memory for it.

@@ -1,8 +1,8 @@
 //! Memory that all members of a loop share: what the compiler asks for with it, and who has told what in a
 //! `doacross` loop. There is one room for each share that may be open at a time.
 
-use super::pool::map;
 use crate::sys::errno::keeping_errno;
+use crate::sys::memory::map;
 use crate::sys::thread::give_way;
 use core::ffi::c_void;
 use core::ptr::null_mut;
