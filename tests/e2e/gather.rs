@@ -281,8 +281,8 @@ fn a_kernel_of_clang_is_gathered() {
 #[test]
 fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
     let house = House::giving_all("equi");
-    // Reductions over tasks, settings of the runtime's, places of one's own, constructs that are cancelled, and
-    // a choice of how to wait.
+    // Reductions over tasks, settings of the runtime's, places of one's own, cancelled constructs, and a choice
+    // of how to wait.
     let meeting = compiled("gathered");
     let programs = [
         house.at(&compiled_by(By::Clang, "task_reductions")).threads(2),
