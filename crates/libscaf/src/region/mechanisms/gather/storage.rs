@@ -59,10 +59,12 @@ static NOTED_AT: AtomicU64 = AtomicU64::new(0);
 /// ones take turns, gathering is not worth it. But most programs have some dozens of regions, each of which
 /// runs on threads at first.
 const BETWEEN: u64 = 1 << 22;
-/// How often in a row workers were not found asleep, and how often they may be until nothing is gathered any
-/// more.
+/// How often in a row workers were not found asleep, and how often they may be until nothing is gathered for
+/// a while (100 to 200 ms): looking costs milliseconds, and where others compute it may fail by chance.
 static AWAKE: AtomicU32 = AtomicU32::new(0);
 const TRIES: u32 = 10;
+static AWAKE_AT: AtomicU64 = AtomicU64::new(0);
+const A_WHILE: u64 = 1 << 29;
 /// How often others are given the PU until all workers sleep, before each further look takes 1 ms.
 const YIELDS: u32 = 20;
 /// How long workers may take to fall asleep, in milliseconds. They look for work for a while first.
@@ -79,9 +81,9 @@ pub unsafe fn is_noted(this: *mut Thread, runtime: &Runtime, size: u32) -> bool 
     }
 }
 
-/// Whether workers were too often awake.
+/// Whether workers were too often awake lately.
 pub fn is_given_up() -> bool {
-    AWAKE.load(Ordering::Relaxed) >= TRIES
+    AWAKE.load(Ordering::Relaxed) >= TRIES && ticks().wrapping_sub(AWAKE_AT.load(Ordering::Relaxed)) < A_WHILE
 }
 
 /// Whether it is time to take notes.
@@ -205,7 +207,9 @@ pub fn are_asleep(runtime: &Runtime, size: u32) -> bool {
         AWAKE.store(0, Ordering::Relaxed);
         ASLEEP.store(generation, Ordering::Relaxed);
     } else {
-        AWAKE.fetch_add(1, Ordering::Relaxed);
+        AWAKE_AT.store(ticks(), Ordering::Relaxed);
+        // One more try after a while, not ten.
+        AWAKE.store(AWAKE.load(Ordering::Relaxed).saturating_add(1).min(TRIES), Ordering::Relaxed);
         GENERATION.fetch_add(1, Ordering::Relaxed);
     }
     asleep
