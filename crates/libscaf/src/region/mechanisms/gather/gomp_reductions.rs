@@ -106,6 +106,8 @@ pub unsafe fn unregister(list: *mut usize) -> bool {
     if array.get(FIRST) != ours() {
         return false;
     }
+    // LLVM's runtime leaves this word as it is, and the program uses the array again.
+    array.set(FIRST, 0);
     loop {
         let memory = array.get(MEMORY);
         let bytes = array.get(END).wrapping_sub(memory);
