@@ -105,7 +105,7 @@ fn a_gathered_program_takes_its_signals() {
 
 #[test]
 fn a_grant_that_changes_all_the_time_changes_no_result_of_one_region() {
-    for seed in 1..4 {
+    for seed in 1..2 {
         let house = House::chaos(seed);
         for by in COMPILERS {
             for (kind, team) in [("meeting", 2), ("seldom", 4), ("pipes", 3), ("meeting", 7)] {
@@ -131,7 +131,7 @@ fn tasks_choices_and_cached_variables_are_members_and_threads_by_turns() {
         ("midway_chosen", By::Clang),
         ("midway_cached", By::Itself),
     ];
-    for seed in 1..3 {
+    for seed in 1..2 {
         let house = House::chaos(seed);
         for (name, by) in programs {
             for team in [2, 5] {

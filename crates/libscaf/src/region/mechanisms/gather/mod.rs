@@ -110,9 +110,9 @@ unsafe fn obstacle(
         no(Obstacle::Nested, (*this).serial != 0)?;
         // Tasks are shared out anew among more carriers, and so are members that wait for each other within
         // loops, which on threads of one PU take a time slice each. Members of other long regions aren't:
-        // their team begins on threads, and is gathered at a barrier. A region that isn't known is more
-        // likely short.
-        let on_threads = length == Length::Long && !forbids::has_tasks() && !forbids::waits_within();
+        // their team begins on threads, and is gathered at a barrier. It is on threads again once it has all
+        // its contexts, which a team that is gathered from its beginning never is.
+        let on_threads = length != Length::Short && !forbids::has_tasks() && !forbids::waits_within();
         if on_threads || !storage::is_noted(this, region.code.runtime, size) {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
