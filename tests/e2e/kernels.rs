@@ -54,13 +54,13 @@ fn the_kernels_are_resized_or_start_wide() {
     for (name, form) in [("cg", "loops"), ("is", "loops"), ("phases", "loops")] {
         start(name, "W", form).until_resized_to(1);
     }
-    // Short in this class only: long regions keep a whole team, so that they can grow before their end.
-    for (name, form) in [("cg", "region"), ("sort", "tasks")] {
+    // Short in this class only: long regions keep a whole team, so that they can grow before their end. Those
+    // with tasks are gathered meanwhile.
+    let long = [("cg", "region", Mechanism::Fold, 2), ("sort", "tasks", Mechanism::Gather, 1)];
+    for (name, form, mechanism, threads) in long {
         start(name, "S", form).until_resized_to(1);
-        start(name, "W", form).until("a whole team, folded", |program| {
-            program.mechanism == Mechanism::Fold
-                && (program.team, program.dop) == (2, Some(1))
-                && program.mechanism_reason.contains("not resized")
+        start(name, "W", form).until("a whole team", |program| {
+            program.mechanism == mechanism && (program.team, program.dop) == (threads, Some(1))
         });
     }
 }
