@@ -63,7 +63,7 @@ fn asking<'h>(house: &'h House, kind: &str) -> Start<'h> {
 /// Loops that say by arguments what they need, as far as each compiler and runtime gets them right by itself:
 /// clang 14 doesn't with scans and conditions, and gcc's code on LLVM's runtime with a part of the rest.
 const ACROSS: [(By, &[&str]); 3] = [
-    (By::Itself, &["waiting", "depth", "nesting", "size", "condition", "scanning", "cancelling"]),
+    (By::Itself, &["waiting", "depth", "nesting", "size", "cancelling"]),
     (By::GccForLlvms, &["depth", "size", "cancelling"]),
     (By::Clang, &["waiting", "depth", "nesting", "size", "cancelling"]),
 ];

@@ -18,7 +18,7 @@ const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 256] = [
+const ANSWERED: [&[u8]; 251] = [
     b"GOMP_alloc",
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
@@ -62,12 +62,10 @@ const ANSWERED: [&[u8]; 256] = [
     b"GOMP_loop_ordered_guided_start",
     b"GOMP_loop_ordered_runtime_next",
     b"GOMP_loop_ordered_runtime_start",
-    b"GOMP_loop_ordered_start",
     b"GOMP_loop_ordered_static_next",
     b"GOMP_loop_ordered_static_start",
     b"GOMP_loop_runtime_next",
     b"GOMP_loop_runtime_start",
-    b"GOMP_loop_start",
     b"GOMP_loop_static_next",
     b"GOMP_loop_static_start",
     b"GOMP_loop_ull_doacross_dynamic_start",
@@ -93,12 +91,10 @@ const ANSWERED: [&[u8]; 256] = [
     b"GOMP_loop_ull_ordered_guided_start",
     b"GOMP_loop_ull_ordered_runtime_next",
     b"GOMP_loop_ull_ordered_runtime_start",
-    b"GOMP_loop_ull_ordered_start",
     b"GOMP_loop_ull_ordered_static_next",
     b"GOMP_loop_ull_ordered_static_start",
     b"GOMP_loop_ull_runtime_next",
     b"GOMP_loop_ull_runtime_start",
-    b"GOMP_loop_ull_start",
     b"GOMP_loop_ull_static_next",
     b"GOMP_loop_ull_static_start",
     b"GOMP_ordered_end",
@@ -113,7 +109,6 @@ const ANSWERED: [&[u8]; 256] = [
     b"GOMP_parallel_loop_runtime",
     b"GOMP_parallel_reductions",
     b"GOMP_parallel_sections",
-    b"GOMP_sections2_start",
     b"GOMP_sections_end",
     b"GOMP_sections_end_cancel",
     b"GOMP_sections_end_nowait",
