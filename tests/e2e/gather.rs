@@ -60,8 +60,8 @@ fn asking<'h>(house: &'h House, kind: &str) -> Start<'h> {
     house.at(&compiled_by(By::Clang, "gathered_llvm")).args([kind])
 }
 
-/// Loops whose iterations wait for each other, by clang: what gcc makes of the program also has loops that are
-/// told by arguments, which aren't gathered.
+/// Loops whose iterations wait for each other, by clang: what gcc makes of the program also has loops that
+/// are told by arguments, which aren't gathered.
 const ACROSS: [(By, &[&str]); 1] = [(By::Clang, &["waiting", "depth", "nesting", "size", "cancelling"])];
 
 fn across<'h>(house: &'h House) -> impl Iterator<Item = (String, Start<'h>)> {
