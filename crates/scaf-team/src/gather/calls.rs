@@ -18,7 +18,7 @@ const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 251] = [
+const ANSWERED: [&[u8]; 249] = [
     b"GOMP_alloc",
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
@@ -39,7 +39,6 @@ const ANSWERED: [&[u8]; 251] = [
     b"GOMP_loop_doacross_dynamic_start",
     b"GOMP_loop_doacross_guided_start",
     b"GOMP_loop_doacross_runtime_start",
-    b"GOMP_loop_doacross_start",
     b"GOMP_loop_doacross_static_start",
     b"GOMP_loop_dynamic_next",
     b"GOMP_loop_dynamic_start",
@@ -71,7 +70,6 @@ const ANSWERED: [&[u8]; 251] = [
     b"GOMP_loop_ull_doacross_dynamic_start",
     b"GOMP_loop_ull_doacross_guided_start",
     b"GOMP_loop_ull_doacross_runtime_start",
-    b"GOMP_loop_ull_doacross_start",
     b"GOMP_loop_ull_doacross_static_start",
     b"GOMP_loop_ull_dynamic_next",
     b"GOMP_loop_ull_dynamic_start",
@@ -429,17 +427,7 @@ fn asks(name: &[u8]) -> u32 {
         // LLVM's loops by it have no name of their own.
         b"omp_set_schedule",
     ];
-    // These are told the schedule by a number.
-    const BY_NUMBER: [&[u8]; 6] = [
-        b"GOMP_loop_doacross_start",
-        b"GOMP_loop_ordered_start",
-        b"GOMP_loop_start",
-        b"GOMP_loop_ull_doacross_start",
-        b"GOMP_loop_ull_ordered_start",
-        b"GOMP_loop_ull_start",
-    ];
-    let by_schedule =
-        name.ends_with(b"runtime_start") || name.ends_with(b"_runtime") || BY_NUMBER.contains(&name);
+    let by_schedule = name.ends_with(b"runtime_start") || name.ends_with(b"_runtime");
     if by_schedule || QUESTIONS.contains(&name.strip_suffix(b"_").unwrap_or(name)) {
         says::CHOSEN
     } else if name == b"GOMP_cancel" {
