@@ -332,10 +332,7 @@ static void by_overflow(void)
     }
 }
 
-static const struct {
-    const char *name;
-    void (*round)(void);
-} kinds[] = {
+static const struct kind kinds[] = {
     {"meeting", by_meeting}, {"sharing", by_sharing}, {"pipe", by_pipe},
     {"condition", by_condition}, {"holding", by_holding}, {"sleeping", by_sleeping},
     {"fork", by_fork}, {"jump", by_jump}, {"signal", by_signal}, {"nesting", by_nesting},
@@ -345,19 +342,5 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int main(int count, char **words)
 {
-    int kind = count > 1 ? -1 : 0;
-    for (int i = 0; count > 1 && i < KINDS; i++)
-        if (!strcmp(words[1], kinds[i].name))
-            kind = i;
-    if (kind < 0)
-        return 2;
-    do {
-        kinds[kind].round();
-        rounds++;
-        if (count == 1)
-            kind = (kind + 1) % (KINDS - 1);
-    } while (going());
-    say("rounds", rounds);
-    say("wrong", wrong);
-    return wrong != 0;
+    return do_rounds(kinds, KINDS, KINDS - 1, count, words, &rounds, &wrong);
 }

@@ -238,10 +238,7 @@ static void by_cancelling(void)
     check(behind == (on ? 0 : 2 * TEAM));
 }
 
-static const struct {
-    const char *name;
-    void (*round)(void);
-} kinds[] = {
+static const struct kind kinds[] = {
     {"waiting", by_waiting}, {"depth", by_depth}, {"nesting", by_nesting},
     {"size", by_size}, {"cancelling", by_cancelling},
 };
@@ -249,17 +246,5 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int main(int count, char **words)
 {
-    int kind = -1;
-    for (int i = 0; count > 1 && i < KINDS; i++)
-        if (!strcmp(words[1], kinds[i].name))
-            kind = i;
-    if (kind < 0)
-        return 2;
-    do {
-        kinds[kind].round();
-        rounds++;
-    } while (going());
-    say("rounds", rounds);
-    say("wrong", wrong);
-    return wrong != 0;
+    return do_rounds(kinds, KINDS, 0, count, words, &rounds, &wrong);
 }

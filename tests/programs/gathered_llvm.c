@@ -311,10 +311,7 @@ static void by_dealing_strictly(void)
     }
 }
 
-static const struct {
-    const char *name;
-    void (*round)(void);
-} kinds[] = {
+static const struct kind kinds[] = {
     {"static", by_static}, {"setting", by_setting}, {"turns", by_turns},
     {"adding", by_adding}, {"one-by-one", by_adding_one_by_one},
     {"nesting", by_nesting}, {"copying", by_copying},
@@ -324,17 +321,5 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int main(int count, char **words)
 {
-    int kind = -1;
-    for (int i = 0; count > 1 && i < KINDS; i++)
-        if (!strcmp(words[1], kinds[i].name))
-            kind = i;
-    if (kind < 0)
-        return 2;
-    do {
-        kinds[kind].round();
-        rounds++;
-    } while (going());
-    say("rounds", rounds);
-    say("wrong", wrong);
-    return wrong != 0;
+    return do_rounds(kinds, KINDS, 0, count, words, &rounds, &wrong);
 }

@@ -164,27 +164,12 @@ static void by_region(void)
 #endif
 }
 
-static const struct {
-    const char *name;
-    void (*round)(void);
-} kinds[] = {{"grouping", by_grouping}, {"looping", by_looping}, {"region", by_region}};
+static const struct kind kinds[] = {
+    {"grouping", by_grouping}, {"looping", by_looping}, {"region", by_region},
+};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int main(int count, char **words)
 {
-    int kind = count > 1 ? -1 : 0;
-    for (int i = 0; count > 1 && i < KINDS; i++)
-        if (!strcmp(words[1], kinds[i].name))
-            kind = i;
-    if (kind < 0)
-        return 2;
-    do {
-        kinds[kind].round();
-        rounds++;
-        if (count == 1)
-            kind = (kind + 1) % KINDS;
-    } while (going());
-    say("rounds", rounds);
-    say("wrong", wrong);
-    return wrong != 0;
+    return do_rounds(kinds, KINDS, KINDS, count, words, &rounds, &wrong);
 }

@@ -429,10 +429,7 @@ static void by_serving(void)
     close(to[0]), close(to[1]);
 }
 
-static const struct {
-    const char *name;
-    void (*round)(void);
-} kinds[] = {
+static const struct kind kinds[] = {
     {"tree", by_tree}, {"chain", by_chain}, {"producing", by_producing}, {"depending", by_depending},
     {"grouping", by_grouping}, {"looping", by_looping}, {"copying", by_copying},
     {"parts", by_parts}, {"serving", by_serving},
@@ -441,19 +438,5 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int main(int count, char **words)
 {
-    int kind = count > 1 ? -1 : 0;
-    for (int i = 0; count > 1 && i < KINDS; i++)
-        if (!strcmp(words[1], kinds[i].name))
-            kind = i;
-    if (kind < 0)
-        return 2;
-    do {
-        kinds[kind].round();
-        rounds++;
-        if (count == 1)
-            kind = (kind + 1) % KINDS;
-    } while (going());
-    say("rounds", rounds);
-    say("wrong", wrong);
-    return wrong != 0;
+    return do_rounds(kinds, KINDS, KINDS, count, words, &rounds, &wrong);
 }

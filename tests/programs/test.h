@@ -39,4 +39,32 @@ static inline long work(long steps, long seed)
     return (long)(x & 0xffff);
 }
 
+/* A kind of rounds, of which a program has several. */
+struct kind {
+    const char *name;
+    void (*round)(void);
+};
+
+/* What such a program does: its first argument says which kind; without one the first `turns` kinds take
+ * turns, if there are any. */
+static inline int do_rounds(const struct kind *kinds, int all, int turns, int count, char **words,
+                            long *rounds, const long *wrong)
+{
+    int kind = count > 1 || !turns ? -1 : 0;
+    for (int i = 0; count > 1 && i < all; i++)
+        if (!strcmp(words[1], kinds[i].name))
+            kind = i;
+    if (kind < 0)
+        return 2;
+    do {
+        kinds[kind].round();
+        (*rounds)++;
+        if (count == 1)
+            kind = (kind + 1) % turns;
+    } while (going());
+    say("rounds", *rounds);
+    say("wrong", *wrong);
+    return *wrong != 0;
+}
+
 #endif
