@@ -2,6 +2,7 @@
 //! answers (`region/mechanisms/gather/llvm.rs`). All other threads are passed on to the runtime by a load, a
 //! comparison and a jump.
 
+use super::answers::answers;
 use super::tasks;
 use crate::region::mechanisms::gather::llvm::{self, Copy};
 use crate::region::mechanisms::gather::{Member, around, doacross, work};
@@ -99,25 +100,6 @@ entries! {
         => tasks::group_end;
     __kmpc_task_reduction_get_th_data, c"__kmpc_task_reduction_get_th_data" is reduction_value
         => tasks::value;
-}
-
-/// Defines answers; each is called by a member only.
-macro_rules! answers {
-    ($($(#[$about:meta])* $name:ident($($argument:ident: $type:ty),*) -> $result:ty, or $missing:expr,
-        |$me:ident| $answer:expr;)*) => {
-        $(
-            $(#[$about])*
-            pub unsafe extern "C" fn $name(_: Place, _: c_int $(, $argument: $type)*) -> $result {
-                // SAFETY: the calling member runs; the program's own arguments.
-                unsafe {
-                    match around(thread()) {
-                        Some($me) => $answer,
-                        None => $missing,
-                    }
-                }
-            }
-        )*
-    };
 }
 
 answers! {

@@ -1,6 +1,7 @@
 //! Tasks of members of gathered teams (`region/mechanisms/gather/llvm_tasks.rs`). All arguments are the
 //! program's, and each call is a member's.
 
+use super::answers::answers;
 use crate::region::mechanisms::gather::llvm_reductions::{self, Input, OldInput};
 use crate::region::mechanisms::gather::llvm_tasks::{self, Dealt, Duplicate, Routine, Task};
 use crate::region::mechanisms::gather::needs::{Needs, Record};
@@ -9,24 +10,6 @@ use crate::region::thread::thread;
 use crate::runtimes::entries::Place;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
-
-/// Defines answers; `$missing` is never met with.
-macro_rules! answers {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, or $missing:expr,
-        |$me:ident| $answer:expr;)*) => {
-        $(
-            pub unsafe extern "C" fn $name(_: Place, _: c_int $(, $argument: $type)*) -> $result {
-                // SAFETY: the calling member runs; the program's own arguments.
-                unsafe {
-                    match around(thread()) {
-                        Some($me) => $answer,
-                        None => $missing,
-                    }
-                }
-            }
-        )*
-    };
-}
 
 answers! {
     allocate(flags: u32, own: usize, shared: usize, routine: Routine) -> *mut Task, or null_mut(),
