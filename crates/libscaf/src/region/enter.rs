@@ -14,7 +14,7 @@ use crate::link::{pages, state};
 use crate::program::masters::{natural, one_master, slot_of};
 use crate::program::sampling::{self, Note, Runs};
 use crate::program::thread::{Master, master};
-use crate::runtimes::entries::Runtime;
+use crate::runtimes::entries::{Body, Runtime};
 use crate::sys::arch::ticks;
 use core::ffi::c_void;
 use core::ptr::{eq, null, null_mut};
@@ -188,22 +188,12 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             frame.first_word = *work.data.cast::<usize>();
         }
         let frame = &raw const frame;
-        // This may be within a task at another region's end.
-        let before = (*this).left;
-        (*this).frame = frame;
         let run = match (notes, hostless) {
             (true, _) => run_thread_noted,
             (false, true) => run_thread_hosted,
             (false, false) => run_thread,
         };
-        if notes {
-            gather::storage::begin();
-        }
-        let result = pass(code.runtime, run, frame.cast_mut().cast(), choice.pass);
-        ((*this).frame, (*this).left) = (null(), before);
-        if notes {
-            gather::storage::end(this, code.runtime, choice.team);
-        }
+        let result = in_frame(this, frame, choice, (run, notes), pass);
         if let Some(slot) = slot {
             let (threads, inside) = (*frame).inside();
             let left = ticks();
@@ -222,6 +212,34 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     }
 }
 
+/// Passes a region on to its runtime, whose threads call `run` with the frame; `notes` says that this takes
+/// notes.
+#[inline(always)]
+unsafe fn in_frame<R>(
+    this: *mut Thread,
+    frame: *const Frame,
+    choice: Choice,
+    (run, notes): (Body, bool),
+    pass: impl Pass<R>,
+) -> R {
+    // SAFETY: as in `several`.
+    unsafe {
+        let runtime = (*frame).runtime();
+        // This may be within a task at another region's end.
+        let before = (*this).left;
+        (*this).frame = frame;
+        if notes {
+            gather::storage::begin();
+        }
+        let result = pass(runtime, run, frame.cast_mut().cast(), choice.pass);
+        ((*this).frame, (*this).left) = (null(), before);
+        if notes {
+            gather::storage::end(this, runtime, choice.team);
+        }
+        result
+    }
+}
+
 /// Has the runtime run an empty region with the same team, in which notes are taken of it.
 #[cold]
 #[inline(never)]
@@ -235,13 +253,7 @@ unsafe fn rehearse<R>(this: *mut Thread, region: &Region, choice: Choice, pass: 
         let work = Work { run: nothing, data: null_mut(), ..region.work };
         let mut frame = Frame::new(runtime, work, 1);
         frame.master = master();
-        let frame = &raw const frame;
-        let before = (*this).left;
-        (*this).frame = frame;
-        gather::storage::begin();
-        pass(runtime, run_thread_noted, frame.cast_mut().cast(), choice.pass);
-        ((*this).frame, (*this).left) = (null(), before);
-        gather::storage::end(this, runtime, choice.team);
+        in_frame(this, &raw const frame, choice, (run_thread_noted, true), pass);
         entered.leave(this);
     }
 }

@@ -73,13 +73,19 @@ pub fn has_tasks() -> bool {
 
 /// Whether iterations of its loops may wait for each other.
 #[inline(always)]
-pub fn waits_within() -> bool {
+fn waits_within() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::WAITS != 0
 }
 
 /// Whether it may have reductions over the tasks of a group.
 pub fn reduces() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::REDUCES != 0
+}
+
+/// Whether members of long regions can be shared out anew among more carriers: tasks are, and so are members
+/// that wait for each other within loops, which on threads of one PU take a time slice each.
+pub fn are_shared_out() -> bool {
+    has_tasks() || waits_within()
 }
 
 /// Whether the program may cancel constructs.

@@ -29,7 +29,7 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     permits(code.runtime)?;
     no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
     no(Obstacle::Handlers, kernel::lasts())?;
-    no(Obstacle::Cancels, forbids::cancels() && may_cancel(code.runtime))?;
+    no(Obstacle::Cancels, may_cancel(code.runtime))?;
     no(Obstacle::Nested, !has_one_level(code.runtime))
 }
 
@@ -61,7 +61,7 @@ pub fn may_now(code: Code) -> bool {
         && has_one_level(code.runtime)
         && !(forbids::has_tasks() && forbids::calls_kmpc())
         && !forbids::reduces()
-        && !(forbids::cancels() && may_cancel(code.runtime))
+        && !may_cancel(code.runtime)
         && !kernel::lasts()
 }
 
@@ -111,10 +111,10 @@ fn permits(runtime: &Runtime) -> Result<(), Obstacle> {
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)
 }
 
-/// Whether constructs that the program cancels are (`OMP_CANCELLATION`).
+/// Whether the program cancels constructs, and `OMP_CANCELLATION` says that they are.
 fn may_cancel(runtime: &Runtime) -> bool {
     // SAFETY: omp_get_cancellation takes nothing.
-    runtime.cancellation.is_none_or(|on| unsafe { on() != 0 })
+    forbids::cancels() && runtime.cancellation.is_none_or(|on| unsafe { on() != 0 })
 }
 
 /// Whether what LLVM's runtime does is as we know it, and its only copy.

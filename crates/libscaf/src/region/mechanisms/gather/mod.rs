@@ -107,11 +107,10 @@ unsafe fn obstacle(
     // SAFETY: this thread's own state.
     unsafe {
         no(Obstacle::Nested, (*this).serial != 0)?;
-        // Tasks are shared out anew among more carriers, and so are members that wait for each other within
-        // loops, which on threads of one PU take a time slice each. Members of other long regions aren't:
-        // their team begins on threads, and is gathered at a barrier. It is on threads again once it has all
-        // its contexts, which a team that is gathered from its beginning never is.
-        let on_threads = length != Length::Short && !forbids::has_tasks() && !forbids::waits_within();
+        // A long region whose members can't be shared out anew among more carriers begins on threads, and is
+        // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
+        // gathered from its beginning never is.
+        let on_threads = length != Length::Short && !forbids::are_shared_out();
         if on_threads || !storage::is_noted(this, region.code.runtime, size) {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
@@ -128,10 +127,7 @@ unsafe fn obstacle(
 pub unsafe fn needs_rehearsal(this: *mut Thread, region: &Region, length: Length) -> bool {
     // SAFETY: this thread's own state.
     let unnoted = unsafe { (*this).notes != 0 };
-    unnoted
-        && length != Length::Short
-        && region.kind == Kind::Plain
-        && (forbids::has_tasks() || forbids::waits_within())
+    unnoted && length != Length::Short && region.kind == Kind::Plain && forbids::are_shared_out()
 }
 
 /// Runs a region with a gathered team.
