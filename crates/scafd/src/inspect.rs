@@ -47,8 +47,8 @@ const MOST_ANSWER: usize = 1 << 19;
 const MOST_USERS: usize = 16;
 /// Bytes of answers that are remembered for each.
 const MOST_KNOWN: usize = 1 << 20;
-/// Regions that are told of in an answer; a grant page has no room for more.
-const MOST_REGIONS: usize = 2048;
+/// Branches of loops that spin that are told of in an answer.
+const MOST_BRANCHES: usize = 2048;
 /// Letters of a reason or a place in an answer.
 const MOST_LETTERS: usize = 512;
 
@@ -98,7 +98,7 @@ fn verdict(pid: u32, memory: &mut ModuleCache) -> Verdict {
                 scaf_inspect::Resizable::No { why } => (false, why),
             };
             let mut spin_branches = facts.spin_branches;
-            spin_branches.truncate(MOST_REGIONS);
+            spin_branches.truncate(MOST_BRANCHES);
             Verdict { resizable, why, spins: facts.spins, spin_branches, origin: facts.origin }
         }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
@@ -227,7 +227,7 @@ impl Inspector {
             self.dying.kill(helper.job.uid, helper.child, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
-                    verdict.spin_branches.truncate(MOST_REGIONS);
+                    verdict.spin_branches.truncate(MOST_BRANCHES);
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
                     verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
                     self.learn(helper.job.uid, learned, helper.answer.len());

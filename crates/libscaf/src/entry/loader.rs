@@ -3,8 +3,8 @@
 use super::{blas, tbb};
 use crate::runtimes::{hooks, modules};
 use crate::sys::arch;
+use crate::sys::symbols::Next;
 use core::ffi::{c_char, c_int, c_void};
-use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -29,18 +29,14 @@ unsafe extern "C" fn asked(name: *const c_char, _flags: c_int, caller: usize) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;
-    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-    let mut next = NEXT.load(Ordering::Relaxed);
-    if next.is_null() {
-        // SAFETY: a plain search; libc has it.
-        next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr()) };
-        NEXT.store(next, Ordering::Relaxed);
-    }
-    if next.is_null() {
-        return -1;
-    }
-    // SAFETY: libc's dlclose has this type.
-    let result = unsafe { transmute::<*mut c_void, Dlclose>(next)(handle) };
+    static NEXT: Next = Next::called(c"dlclose");
+    // SAFETY: libc's dlclose has this type; the program's own handle.
+    let result = unsafe {
+        match NEXT.get::<Dlclose>() {
+            Some(real) => real(handle),
+            None => return -1,
+        }
+    };
     hooks::call(hooks::get().unloaded);
     result
 }

@@ -3,63 +3,32 @@
 
 use crate::region::mechanisms::gather::{around, kernel, stacks};
 use crate::region::thread::thread;
-use crate::sys::symbols::{function, next};
-use core::ffi::{CStr, c_int};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use crate::sys::symbols::Next;
+use core::ffi::c_int;
 use libc::{pthread_attr_t, pthread_t, sigset_t, stack_t};
 
-/// A function of the C library's.
-struct Next(AtomicUsize, &'static CStr);
-
-impl Next {
-    const fn called(name: &'static CStr) -> Next {
-        Next(AtomicUsize::new(0), name)
-    }
-
-    /// # Safety
-    /// `F` is the type of a pointer to that function.
-    #[inline(always)]
-    unsafe fn get<F: Copy>(&self) -> Option<F> {
-        let known = self.0.load(Ordering::Relaxed);
-        // SAFETY: the caller's word.
-        unsafe { if known == 0 { self.find() } else { function(known) } }
-    }
-
-    #[cold]
-    unsafe fn find<F: Copy>(&self) -> Option<F> {
-        // SAFETY: an address, and then the caller's word.
-        unsafe {
-            let found: usize = next(self.1)?;
-            self.0.store(found, Ordering::Relaxed);
-            function(found)
-        }
-    }
+macro_rules! masks {
+    ($($name:ident, $symbol:literal, or $missing:expr;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
+                type Real = unsafe extern "C" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
+                static NEXT: Next = Next::called($symbol);
+                // SAFETY: that function's type; the program's own arguments.
+                unsafe {
+                    match NEXT.get::<Real>() {
+                        Some(real) => kernel::change(|| real(how, new, old)),
+                        None => $missing,
+                    }
+                }
+            }
+        )*
+    };
 }
 
-type Change<T> = unsafe extern "C" fn(c_int, *const T, *mut T) -> c_int;
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_sigmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
-    static NEXT: Next = Next::called(c"pthread_sigmask");
-    // SAFETY: that function's type; the program's own arguments.
-    unsafe {
-        match NEXT.get::<Change<sigset_t>>() {
-            Some(real) => kernel::change(|| real(how, new, old)),
-            None => libc::ENOSYS,
-        }
-    }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sigprocmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
-    static NEXT: Next = Next::called(c"sigprocmask");
-    // SAFETY: as above.
-    unsafe {
-        match NEXT.get::<Change<sigset_t>>() {
-            Some(real) => kernel::change(|| real(how, new, old)),
-            None => -1,
-        }
-    }
+masks! {
+    pthread_sigmask, c"pthread_sigmask", or libc::ENOSYS;
+    sigprocmask, c"sigprocmask", or -1;
 }
 
 #[unsafe(no_mangle)]

@@ -38,7 +38,7 @@ pub fn give_way() {
 const OF_GLIBCS: u32 = 33;
 
 /// Blocks all other signals of the calling thread; which ones were before, one bit each.
-pub fn block_signals() -> u64 {
+pub fn block_all() -> u64 {
     set_blocked(!(1 << (OF_GLIBCS - 1)))
 }
 

@@ -49,20 +49,20 @@ fn alternate(new: *const libc::stack_t, old: *mut libc::stack_t) {
     unsafe { bare_call(libc::SYS_sigaltstack, arguments) };
 }
 
-/// All signals but those of faults, which stay with the thread that causes them.
-const ALL: u64 = {
-    let faults = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
-    let mut all = !0u64;
-    let mut at = 0;
-    while at < faults.len() {
-        all &= !(1 << (faults[at] - 1));
-        at += 1;
-    }
-    // glibc's own two.
-    all & !(0b11 << 31)
-};
+const fn bit(signal: i32) -> u64 {
+    1 << (signal - 1)
+}
+
+/// Faults stay with the thread that causes them, and glibc has two signals of its own.
+const FAULTS: u64 = bit(libc::SIGSEGV)
+    | bit(libc::SIGBUS)
+    | bit(libc::SIGFPE)
+    | bit(libc::SIGILL)
+    | bit(libc::SIGTRAP)
+    | bit(libc::SIGABRT);
+const OF_GLIBCS: u64 = bit(32) | bit(33);
 
 /// Has the calling thread handle no signal of the program's; returns the mask before, for [`set_blocked`].
 pub fn block_signals() -> u64 {
-    set_blocked(ALL)
+    set_blocked(!(FAULTS | OF_GLIBCS))
 }

@@ -2,6 +2,7 @@
 
 use super::errno::keeping_errno;
 use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// The function of this name that would have been called without scaf.
 #[cold]
@@ -20,4 +21,32 @@ pub unsafe fn function<F: Copy>(address: usize) -> Option<F> {
     let address = core::ptr::with_exposed_provenance::<c_void>(address);
     // SAFETY: the caller's word.
     (!address.is_null()).then(|| unsafe { core::mem::transmute_copy(&address) })
+}
+
+/// A function that would have been called without scaf, looked for once.
+pub struct Next(AtomicUsize, &'static CStr);
+
+impl Next {
+    pub const fn called(name: &'static CStr) -> Next {
+        Next(AtomicUsize::new(0), name)
+    }
+
+    /// # Safety
+    /// `F` is the type of a pointer to that function.
+    #[inline(always)]
+    pub unsafe fn get<F: Copy>(&self) -> Option<F> {
+        let known = self.0.load(Ordering::Relaxed);
+        // SAFETY: the caller's word.
+        unsafe { if known == 0 { self.find() } else { function(known) } }
+    }
+
+    #[cold]
+    unsafe fn find<F: Copy>(&self) -> Option<F> {
+        // SAFETY: an address, and then the caller's word.
+        unsafe {
+            let found: usize = next(self.1)?;
+            self.0.store(found, Ordering::Relaxed);
+            function(found)
+        }
+    }
 }

@@ -8,7 +8,7 @@ use super::stacks::kept;
 use super::team::{CREW, MEMBERS, MOST, Member};
 use super::turns::{NOBODY, settle};
 use crate::sys::arch::{self, Context, switch};
-use crate::sys::bare::{Bare, block_signals, give_way};
+use crate::sys::bare::{Bare, block_all, give_way};
 use crate::sys::futex::Futex;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
@@ -57,7 +57,7 @@ pub unsafe fn moor(me: &'static Member) {
     let Some(berth) = BERTHS.get(number) else { return };
     let end = berth.end.load(Ordering::Acquire);
     berth.called.store(0, Ordering::Relaxed);
-    berth.blocked.set(block_signals());
+    berth.blocked.set(block_all());
     CREW.waits(number, Until::Turn);
     // SAFETY: nobody is on the berth's stack, which is there: see `are_there`. The thread's storage is the
     // member's.
