@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-const MOST_BRANCHES: usize = 2048;
+const MOST_MARKS: usize = 64;
 
 /// What a file means for a process that maps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ impl ModuleCache {
     pub fn cut(&mut self) {
         for module in self.files.values_mut().flatten() {
             if let Some(spins) = &mut module.spins {
-                spins.branches.truncate(MOST_BRANCHES);
+                spins.marks.take_if(|marks| marks.len() > MOST_MARKS);
             }
         }
     }

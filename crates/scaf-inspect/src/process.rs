@@ -40,8 +40,9 @@ pub struct ProcessFacts {
     pub resizable: Resizable,
     /// Where the regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
-    /// Addresses in memory of the branches that lead back in such loops.
-    pub spin_branches: Vec<u64>,
+    /// The marks of all such loops that don't yield by themselves, at their addresses in memory
+    /// ([`scaf_team::gather::marks`]); `None` if one has none.
+    pub marks: Option<Vec<[u64; 2]>>,
     /// The program's identity, if it could be determined.
     pub origin: Option<Origin>,
 }
@@ -109,7 +110,7 @@ pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<Pr
         facts.resizable = Resizable::No { why };
         return Ok(facts);
     }
-    let mut modules = Vec::new();
+    let (mut modules, mut marks) = (Vec::new(), Some(Vec::new()));
     for mapping in mappings.iter().filter(|mapping| !is_runtimes_file(&mapping.path)) {
         let module = match inspect(&folder, mapping, cache) {
             Ok(Some(module)) => module,
@@ -122,16 +123,23 @@ pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<Pr
         if let Some(why) = &module.objection {
             facts.refuse(format!("{}: {why}", mapping.path.display()));
         }
-        facts.spins = facts.spins.or(module.spins.as_ref().map(|spins| spins.place.clone()));
         facts.modules.push(mapping.path.clone());
         let at = mapping.start.wrapping_sub(mapping.offset);
-        if let Some(bias) = module.code_offset.map(|offset| at.wrapping_sub(offset)) {
-            let branches = module.spins.iter().flat_map(|spins| &spins.branches);
-            facts.spin_branches.extend(branches.map(|address| address.wrapping_add(bias)));
+        let bias = module.code_offset.map(|offset| at.wrapping_sub(offset));
+        if let Some(spins) = module.spins {
+            let its = spins.marks.zip(bias);
+            marks = marks.zip(its).map(|(mut all, (its, bias)): (Vec<[u64; 2]>, _)| {
+                all.extend(its.iter().map(|[address, shape]| [address.wrapping_add(bias), *shape]));
+                all
+            });
+            facts.spins.get_or_insert(spins.place);
+        }
+        if let Some(bias) = bias {
             let (start, end) = (mapping.start, mapping.end);
             modules.push(Loaded { fingerprint: module.fingerprint, start, end, bias });
         }
     }
+    facts.marks = marks;
     facts.origin = origin(&folder, modules);
     Ok(facts)
 }

@@ -93,6 +93,14 @@ fn loops_that_only_look_at_memory_are_found_and_no_others() {
 }
 
 #[test]
+fn loops_that_only_look_at_memory_can_be_marked() {
+    let unmarked = wrong("spins_", LEVELS.into_iter(), |_, _, facts| {
+        facts.spins.as_ref().filter(|spins| spins.marks.is_none()).map(|spins| spins.place.clone())
+    });
+    assert!(unmarked.is_empty(), "{unmarked}");
+}
+
+#[test]
 fn so_are_those_that_clang_compiled() {
     let folder = tempfile::tempdir().unwrap();
     for (kind, spins) in [("spins_", true), ("computes_", false)] {
@@ -100,6 +108,8 @@ fn so_are_those_that_clang_compiled() {
             for level in ["-O1", "-O2", "-O3", "-Os"] {
                 let facts = compiled_by("clang", &sample, &[level], folder.path());
                 assert_eq!(facts.spins.is_some(), spins, "{} {level}: {:?}", sample.display(), facts.spins);
+                let marked = facts.spins.as_ref().is_none_or(|spins| spins.marks.is_some());
+                assert!(marked, "{} {level}: {:?}", sample.display(), facts.spins);
             }
         }
     }

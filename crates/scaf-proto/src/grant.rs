@@ -16,7 +16,8 @@ impl Word {
     pub const UNMANAGED: Word = Word(0);
     const MANAGED: u64 = 1 << 16;
     const RESIZE: u64 = 1 << 17;
-    const FOLDED: u64 = 1 << 18;
+    /// The bit of [`Self::folded`].
+    pub const FOLDED: u64 = 1 << 18;
     const SPINS: u64 = 1 << 19;
     const LENT: u64 = 1 << 21;
 
@@ -130,14 +131,20 @@ pub struct GrantPage {
     seq: AtomicU64,
     granted: [AtomicU64; MASK_WORDS],
     own: [AtomicU64; MASK_WORDS],
-    /// Addresses of the branches by which loops spin on memory; 0 is none.
-    spins: [AtomicU64; SPINS],
+    /// The number of marks, plus one; 0 if they aren't known.
+    marked: AtomicU64,
+    /// Where loops that spin on memory can be made to yield.
+    marks: [[AtomicU64; 2]; MARKS],
 }
 
-/// Most branches of loops that spin that a client is told of.
-pub const SPINS: usize = if cfg!(loom) { 2 } else { 64 };
+/// Most loops that spin that a client is told of.
+pub const MARKS: usize = if cfg!(loom) { 2 } else { 64 };
 
 impl GrantPage {
+    /// Where on the page the word is, in bytes.
+    #[cfg(not(loom))]
+    pub const WORD_AT: usize = core::mem::offset_of!(GrantPage, word);
+
     /// Daemon: stamps a zeroed page. Until then a client takes it for foreign.
     pub fn stamp(&self) {
         self.version.store(VERSION, Ordering::Relaxed);
@@ -183,17 +190,21 @@ impl GrantPage {
         Order::from_bits(self.experiment.load(Ordering::Relaxed))
     }
 
-    /// Daemon: lists the branches by which loops spin on memory. What is too much is left out.
-    pub fn set_spins(&self, addresses: &[u64]) {
-        for (place, address) in self.spins.iter().zip(addresses.iter().chain(core::iter::repeat(&0))) {
-            place.store(*address, Ordering::Relaxed);
+    /// Daemon: lists the marks of all loops that spin on memory (`scaf_team::gather::marks`), if all that
+    /// need one have one. Too many are none.
+    pub fn set_marks(&self, marks: Option<&[[u64; 2]]>) {
+        let marks = marks.filter(|marks| marks.len() <= MARKS);
+        for (place, mark) in self.marks.iter().zip(marks.unwrap_or(&[])) {
+            place.iter().zip(mark).for_each(|(cell, word)| cell.store(*word, Ordering::Relaxed));
         }
+        self.marked.store(marks.map_or(0, |marks| marks.len() as u64 + 1), Ordering::Release);
     }
 
-    /// Client: the addresses of branches by which loops spin. Only to be believed while all modules have been
-    /// inspected ([`Word::inspected`]).
-    pub fn spins(&self) -> impl Iterator<Item = u64> {
-        self.spins.iter().map(|place| place.load(Ordering::Relaxed)).filter(|address| *address != 0)
+    /// Client: the marks. Only to be believed while all modules have been inspected ([`Word::inspected`]).
+    pub fn marks(&self) -> Option<impl Iterator<Item = [u64; 2]>> {
+        let count = self.marked.load(Ordering::Acquire).checked_sub(1)?;
+        let read = |place: &[AtomicU64; 2]| place.each_ref().map(|word| word.load(Ordering::Relaxed));
+        Some(self.marks.iter().take(count as usize).map(read))
     }
 
     /// Client: the masks; `None` if the daemon was stopped in the middle of writing them.
@@ -232,7 +243,8 @@ impl Default for GrantPage {
             seq: AtomicU64::new(0),
             granted: core::array::from_fn(|_| AtomicU64::new(0)),
             own: core::array::from_fn(|_| AtomicU64::new(0)),
-            spins: core::array::from_fn(|_| AtomicU64::new(0)),
+            marked: AtomicU64::new(0),
+            marks: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
         }
     }
 }
@@ -287,14 +299,19 @@ mod tests {
     }
 
     #[test]
-    fn loops_that_spin_are_listed_until_the_next_list() {
+    fn marks_are_listed_all_or_none() {
         let page: GrantPage = zeroed();
-        assert_eq!(page.spins().count(), 0);
-        let many: Vec<u64> = (1..=100).collect();
-        page.set_spins(&many);
-        assert_eq!(page.spins().collect::<Vec<_>>(), many[..SPINS]);
-        page.set_spins(&[7]);
-        assert_eq!(page.spins().collect::<Vec<_>>(), [7]);
+        let told = || page.marks().map(Iterator::collect::<Vec<_>>);
+        assert_eq!(told(), None);
+        let many: Vec<[u64; 2]> = (1..=MARKS as u64).map(|at| [at, at]).collect();
+        page.set_marks(Some(&many));
+        assert_eq!(told().as_ref(), Some(&many));
+        page.set_marks(Some(&[[7, 8]]));
+        assert_eq!(told(), Some(vec![[7, 8]]));
+        page.set_marks(Some(&[]));
+        assert_eq!(told(), Some(vec![]));
+        page.set_marks(Some(&[many, vec![[1, 2]]].concat()));
+        assert_eq!(told(), None);
     }
 
     fn zeroed() -> GrantPage {

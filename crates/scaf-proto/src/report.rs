@@ -30,6 +30,8 @@ pub mod fact {
     pub const OVERFLOW: u32 = 1 << 4;
     /// The process has two copies of LLVM's runtime (mostly libomp and libiomp5), each with its own threads.
     pub const TWO_LLVMS: u32 = 1 << 5;
+    /// All loops that spin on memory yield where its team has fewer contexts than threads.
+    pub const YIELDS: u32 = 1 << 6;
 }
 
 /// One master's counters. Each store delays the runtime's next atomic operation, so there are few, and short

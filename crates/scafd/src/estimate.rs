@@ -10,7 +10,7 @@
 
 use crate::observe::clock::Tsc;
 use scaf_policy::efficiency::Interval;
-use scaf_proto::report::{NAME_BYTES, SLOTS, SlotCopy, Totals};
+use scaf_proto::report::{NAME_BYTES, SLOTS, SlotCopy, Totals, fact};
 use scaf_team::choice::Mechanism;
 use scaf_team::gather::obstacle::Obstacle;
 
@@ -44,6 +44,8 @@ pub struct Seen {
     pub ungathered: Option<Obstacle>,
     /// The name of the function that forbids it.
     pub forbids: [u8; NAME_BYTES],
+    /// Whether all its loops that spin on memory yield where it has fewer contexts than threads.
+    pub yields: bool,
     /// Slots that broke the rules in this reading.
     pub hostile: u32,
 }
@@ -136,6 +138,7 @@ impl Meter {
             mechanism: Mechanism::from_number(latest.mechanism),
             ungathered: Obstacle::from_number(page.0.ungathered),
             forbids: page.0.forbids,
+            yields: page.0.facts & fact::YIELDS != 0,
             hostile: 0,
         }
     }

@@ -47,8 +47,6 @@ const MOST_ANSWER: usize = 1 << 19;
 const MOST_USERS: usize = 16;
 /// Bytes of answers that are remembered for each.
 const MOST_KNOWN: usize = 1 << 20;
-/// Branches of loops that spin that are told of in an answer.
-const MOST_BRANCHES: usize = 2048;
 /// Letters of a reason or a place in an answer.
 const MOST_LETTERS: usize = 512;
 
@@ -61,8 +59,9 @@ pub struct Verdict {
     pub why: String,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
-    /// Addresses in the process of the branches that lead back in such loops.
-    pub spin_branches: Vec<u64>,
+    /// The marks of all such loops that don't yield by themselves, at their addresses in the process
+    /// ([`scaf_team::gather::marks`]); `None` if one has none.
+    pub marks: Option<Vec<[u64; 2]>>,
     /// Which program it is, if that can be told.
     pub origin: Option<Origin>,
 }
@@ -78,7 +77,7 @@ pub struct Answer {
 
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
-        Verdict { resizable: false, why: why.into(), spins: None, spin_branches: Vec::new(), origin: None }
+        Verdict { resizable: false, why: why.into(), spins: None, marks: None, origin: None }
     }
 }
 
@@ -97,9 +96,7 @@ fn verdict(pid: u32, memory: &mut ModuleCache) -> Verdict {
                 scaf_inspect::Resizable::Yes => (true, String::new()),
                 scaf_inspect::Resizable::No { why } => (false, why),
             };
-            let mut spin_branches = facts.spin_branches;
-            spin_branches.truncate(MOST_BRANCHES);
-            Verdict { resizable, why, spins: facts.spins, spin_branches, origin: facts.origin }
+            Verdict { resizable, why, spins: facts.spins, marks: facts.marks, origin: facts.origin }
         }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
     }
@@ -227,7 +224,6 @@ impl Inspector {
             self.dying.kill(helper.job.uid, helper.child, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
-                    verdict.spin_branches.truncate(MOST_BRANCHES);
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
                     verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
                     self.learn(helper.job.uid, learned, helper.answer.len());

@@ -43,6 +43,7 @@ pub(super) fn seen(team: u32, promised: u64) -> Seen {
         mechanism: None,
         ungathered: None,
         forbids: [0; 32],
+        yields: false,
         hostile: 0,
     }
 }

@@ -15,3 +15,4 @@ mod loader;
 mod opened;
 mod signals;
 pub mod tbb;
+mod yields;

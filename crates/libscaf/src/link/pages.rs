@@ -9,12 +9,12 @@ use scaf_proto::grant::GrantPage;
 use scaf_proto::report::ReportPage;
 
 #[repr(C, align(4096))]
-struct Page(UnsafeCell<[u8; PAGE_BYTES]>);
+pub struct Page(UnsafeCell<[u8; PAGE_BYTES]>);
 
 // SAFETY: the pages are used through their types below, which consist of atomics.
 unsafe impl Sync for Page {}
 
-static GRANT: Page = Page(UnsafeCell::new([0; PAGE_BYTES]));
+pub static GRANT: Page = Page(UnsafeCell::new([0; PAGE_BYTES]));
 static REPORT: Page = Page(UnsafeCell::new([0; PAGE_BYTES]));
 
 #[inline(always)]

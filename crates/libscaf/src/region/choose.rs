@@ -28,7 +28,7 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choi
         length,
         lent: word.lent() && requested != 1 && state::ask_back(word.epoch()),
         only_master: one_master(),
-        spins: word.spins(),
+        spins: word.spins() && !gather::yields::make_at_region(code.runtime, word),
     };
     let mut choice = choice::choose(&facts);
     if let Some(budget) = facts.budget

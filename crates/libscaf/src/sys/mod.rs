@@ -3,6 +3,7 @@
 pub mod arch;
 pub mod bare;
 pub mod clock;
+pub mod code;
 pub mod errno;
 pub mod futex;
 pub mod lock;

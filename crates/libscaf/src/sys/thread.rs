@@ -65,8 +65,7 @@ pub fn pause(milliseconds: i64) {
 }
 
 pub fn give_way() {
-    // SAFETY: takes nothing.
-    unsafe { libc::sched_yield() };
+    super::bare::give_way();
 }
 
 pub type AtEnd = extern "C" fn(*mut c_void);

@@ -116,6 +116,11 @@ impl<'e> Code<'e> {
         pieces.flat_map(|piece| patterns::mentions(piece.data, piece.address, targets)).collect()
     }
 
+    /// Whether any code may jump to one of these addresses from afar, as branches from other functions do.
+    pub fn is_jumped_to(&self, targets: &BTreeSet<u64>) -> bool {
+        self.elf.text.iter().any(|piece| patterns::jumps_to(piece.data, piece.address, targets))
+    }
+
     fn mentions_in(
         &self,
         start: u64,

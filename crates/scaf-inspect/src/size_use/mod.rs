@@ -18,6 +18,7 @@ mod flow;
 mod frame;
 mod judge;
 mod llvm;
+mod mark;
 mod spin;
 mod state;
 mod step;

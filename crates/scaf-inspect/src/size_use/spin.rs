@@ -9,7 +9,9 @@
 //! these call. A loop in a function behind a pointer is not seen.
 
 use super::code::{Callee, Code};
+use super::mark;
 use crate::decode::{Effect, Flow, Instruction, Look, RegisterSet, Target, decode};
+use scaf_team::gather::marks::Mark;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -22,16 +24,11 @@ const MAX_LOOK: usize = 200;
 /// Calls between a region and a function that is examined.
 const MAX_DEPTH: usize = 2;
 /// Library functions that change nothing that the loop could see. Clang calls one for a flush.
-const EFFECTLESS: [&str; 6] = [
-    "__kmpc_flush",
-    "omp_get_num_threads",
-    "omp_get_thread_num",
-    "pthread_yield",
-    "sched_yield",
-    "thrd_yield",
-];
+const EFFECTLESS: [&str; 3] = ["__kmpc_flush", "omp_get_num_threads", "omp_get_thread_num"];
+/// The same, and the client answers them: a loop that calls one yields by itself.
+const YIELDS: [&str; 3] = ["pthread_yield", "sched_yield", "thrd_yield"];
 
-/// Most loops that are told of in a module.
+/// Most loops of a module that are marked.
 const MOST_LOOPS: usize = 64;
 
 /// The loops in which the code of a module's regions waits by spinning on memory.
@@ -39,15 +36,16 @@ const MOST_LOOPS: usize = 64;
 pub struct Spins {
     /// The first one: a function, and the offset in it.
     pub place: String,
-    /// The virtual addresses of the branches that lead back, up to 64.
-    pub branches: Vec<u64>,
+    /// The marks of all of them that don't yield by themselves ([`scaf_team::gather::marks::Mark`]), at virtual
+    /// addresses; `None` if these are more than 64, or one can't be marked.
+    pub marks: Option<Vec<[u64; 2]>>,
 }
 
 pub(crate) fn spins(code: &Code<'_>) -> Option<Spins> {
     if !code.elf.machine_supported {
         return None;
     }
-    let mut search = Search { budget: MAX_INSTRUCTIONS, place: None, branches: Vec::new() };
+    let mut search = Search { budget: MAX_INSTRUCTIONS, place: None, marks: Some(Vec::new()) };
     let mut met = BTreeSet::new();
     let mut next = code.regions();
     for _ in 0..=MAX_DEPTH {
@@ -57,17 +55,16 @@ pub(crate) fn spins(code: &Code<'_>) -> Option<Spins> {
         next = callees.difference(&met).copied().collect();
     }
     let place = code.describe(search.place?);
-    search.branches.sort_unstable();
-    search.branches.dedup();
-    search.branches.truncate(MOST_LOOPS);
-    Some(Spins { place, branches: search.branches })
+    let marks = search.marks.filter(|marks| marks.len() <= MOST_LOOPS);
+    Some(Spins { place, marks })
 }
 
 struct Search {
     budget: usize,
     /// Where the first loop begins.
     place: Option<u64>,
-    branches: Vec<u64>,
+    /// `None` once a loop couldn't be marked.
+    marks: Option<Vec<[u64; 2]>>,
 }
 
 impl Search {
@@ -78,8 +75,10 @@ impl Search {
             return;
         };
         let mut seen: Vec<Instruction> = Vec::new();
+        let (mut loops, mut whole) = (Vec::new(), true);
         for instruction in decode(bytes, start).take_while(|instruction| instruction.address() < end) {
             if instruction.is_invalid() || self.budget == 0 {
+                whole = false;
                 break;
             }
             self.budget -= 1;
@@ -87,7 +86,9 @@ impl Search {
             match (instruction.flow(), instruction.target()) {
                 (Flow::Branch | Flow::Jump, Target::Code(target)) if waits_from(code, &seen, target) => {
                     self.place.get_or_insert(target);
-                    self.branches.push(instruction.address());
+                    if leads_nowhere(code, &seen, target, &[]) {
+                        loops.push(seen.len() - 1);
+                    }
                 }
                 (Flow::Call, target @ Target::Code(_)) => {
                     if let Callee::Local(callee) = code.callee(target) {
@@ -97,15 +98,27 @@ impl Search {
                 _ => {}
             }
         }
+        if !loops.is_empty() {
+            let marks = if whole { mark::marks(code, &seen, &loops) } else { None };
+            self.marks = self.marks.take().zip(marks).map(|(mut all, marks)| {
+                all.extend(marks.iter().map(Mark::words));
+                all
+            });
+        }
     }
 }
 
 /// Whether the last of these instructions leads back to `target`, and from there a way around only reads
 /// memory. The instructions are those of a function, in their order.
 pub(super) fn waits_from(code: &Code<'_>, seen: &[Instruction], target: u64) -> bool {
+    leads_nowhere(code, seen, target, &YIELDS)
+}
+
+/// The same, where the way may call these functions.
+fn leads_nowhere(code: &Code<'_>, seen: &[Instruction], target: u64, calls: &[&str]) -> bool {
     let Some(last) = seen.last().filter(|last| target <= last.address()) else { return false };
     // Most loops compute, and most of those that don't end here are found out without following each way.
-    if !is_reached(code, seen, target) {
+    if !is_reached(code, seen, target, calls) {
         return false;
     }
     let mut left = MAX_LOOK;
@@ -113,7 +126,7 @@ pub(super) fn waits_from(code: &Code<'_>, seen: &[Instruction], target: u64) -> 
     while let Some((mut at, mut way)) = ways.pop() {
         while let Ok(place) = seen.binary_search_by_key(&at, Instruction::address)
             && let Some(rest) = left.checked_sub(1)
-            && way.takes(code, &seen[place])
+            && way.takes(code, &seen[place], calls)
         {
             left = rest;
             let instruction = &seen[place];
@@ -137,14 +150,14 @@ pub(super) fn waits_from(code: &Code<'_>, seen: &[Instruction], target: u64) -> 
 }
 
 /// Whether the last instruction can be reached from `target` at all by what changes nothing but registers.
-fn is_reached(code: &Code<'_>, seen: &[Instruction], target: u64) -> bool {
+fn is_reached(code: &Code<'_>, seen: &[Instruction], target: u64, calls: &[&str]) -> bool {
     let mut met = Vec::new();
     let mut next = vec![target];
     while let Some(mut at) = next.pop() {
         while let Ok(place) = seen.binary_search_by_key(&at, Instruction::address)
             && met.len() < MAX_LOOK
             && !met.contains(&place)
-            && look(code, &seen[place]).is_some()
+            && look(code, &seen[place], calls).is_some()
         {
             met.push(place);
             let instruction = &seen[place];
@@ -165,11 +178,11 @@ fn is_reached(code: &Code<'_>, seen: &[Instruction], target: u64) -> bool {
 }
 
 /// What an instruction reads and writes, if it changes nothing but registers.
-fn look(code: &Code<'_>, instruction: &Instruction) -> Option<Look> {
+fn look(code: &Code<'_>, instruction: &Instruction, calls: &[&str]) -> Option<Look> {
     match instruction.effect() {
         Effect::Registers(look) => Some(look),
         Effect::Call(look) => match code.callee(instruction.target()) {
-            Callee::Import(name) if EFFECTLESS.contains(&name) => Some(look),
+            Callee::Import(name) if EFFECTLESS.contains(&name) || calls.contains(&name) => Some(look),
             _ => None,
         },
         Effect::More => None,
@@ -187,8 +200,8 @@ struct Way {
 
 impl Way {
     /// Goes on by an instruction; `false` if that changes anything, or the way is too long.
-    fn takes(&mut self, code: &Code<'_>, instruction: &Instruction) -> bool {
-        let Some(look) = look(code, instruction) else { return false };
+    fn takes(&mut self, code: &Code<'_>, instruction: &Instruction, calls: &[&str]) -> bool {
+        let Some(look) = look(code, instruction, calls) else { return false };
         self.length += 1;
         self.looks |= look.reads_memory;
         let mut from = RegisterSet::default();

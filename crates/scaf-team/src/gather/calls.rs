@@ -373,6 +373,9 @@ const FORBIDDEN: [&[u8]; 11] = [
     b"pthread_sigqueue",
 ];
 
+/// By which a program starts threads that run code of its own.
+const STARTS: [&[u8]; 5] = [b"clone", b"mq_notify", b"pthread_create", b"thrd_create", b"timer_create"];
+
 /// What a program's calls say of it: bits.
 pub mod says {
     /// Its teams can't be gathered.
@@ -391,8 +394,10 @@ pub mod says {
     pub const WAITS: u32 = 64;
     /// It may have reductions over the tasks of a group.
     pub const REDUCES: u32 = 128;
+    /// It may start threads by itself.
+    pub const THREADS: u32 = 256;
     /// All of these.
-    pub const ALL: u32 = 255;
+    pub const ALL: u32 = 511;
 }
 
 /// What calls of this function say.
@@ -412,7 +417,8 @@ pub fn say(name: &[u8]) -> u32 {
         let gomp = if name.starts_with(GOMP) { says::GOMP } else { 0 };
         gomp | asks(name) | forbidden(ANSWERED.binary_search(&name).is_err())
     } else {
-        forbidden(FORBIDDEN.binary_search(&name).is_ok())
+        let threads = if STARTS.contains(&name) { says::THREADS } else { 0 };
+        threads | forbidden(FORBIDDEN.binary_search(&name).is_ok())
     }
 }
 

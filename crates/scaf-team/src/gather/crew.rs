@@ -15,6 +15,8 @@ use crate::{Line, Sleep};
 pub enum Until {
     /// Its turn. It looks for itself whether it can go on.
     Turn,
+    /// The same, in a loop of the program's own that spins on memory: it hardly ever can.
+    Spins,
     /// All members have arrived at the barrier ([`Crew::arrive`]).
     Passed(u32),
     /// All members but the master are done.
@@ -34,6 +36,7 @@ const PASSED: u32 = 1;
 const JOINED: u32 = 2;
 const CHANGED: u32 = 3;
 pub(super) const HOME: u32 = 4;
+const SPINS: u32 = 5;
 
 #[derive(Debug)]
 #[repr(align(64))]
@@ -219,7 +222,7 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     pub fn is_met(&self, until: Until) -> bool {
         match until {
-            Until::Turn => true,
+            Until::Turn | Until::Spins => true,
             Until::Passed(word) => self.passed.0.load(Ordering::Acquire) != word,
             Until::Joined => self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1),
             Until::Changed(word) => self.changes.0.load(Ordering::Acquire) != word,
@@ -353,6 +356,7 @@ impl<const MOST: usize> Crew<MOST> {
                 Until::Joined => (JOINED, 0),
                 Until::Changed(word) => (CHANGED, word),
                 Until::Home => (HOME, 0),
+                Until::Spins => (SPINS, 0),
             };
             member.waits.store(waits, Ordering::Relaxed);
             member.word.store(word, Ordering::Relaxed);
@@ -367,11 +371,21 @@ impl<const MOST: usize> Crew<MOST> {
         }
     }
 
-    /// Whether a member is ready that nobody runs: one that another carrier could take.
+    /// Whether a member is ready that nobody runs: one that another carrier could take. Members that spin on
+    /// memory don't count.
     pub fn has_ready(&self) -> bool {
+        self.any_free(|waits| waits != JOINED && waits != SPINS)
+    }
+
+    /// Whether a member spins on memory that nobody runs.
+    pub fn has_spinning(&self) -> bool {
+        self.any_free(|waits| waits == SPINS)
+    }
+
+    fn any_free(&self, counts: impl Fn(u32) -> bool) -> bool {
         self.members.iter().take(self.size() as usize).any(|member| {
             member.state.load(Ordering::Acquire) == FREE
-                && member.waits.load(Ordering::Relaxed) != JOINED
+                && counts(member.waits.load(Ordering::Relaxed))
                 && self.is_ready(member)
         })
     }

@@ -17,6 +17,7 @@ pub mod crew;
 mod depends;
 pub mod doacross;
 pub mod home;
+pub mod marks;
 pub mod obstacle;
 pub mod shares;
 pub mod tasks;

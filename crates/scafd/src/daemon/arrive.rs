@@ -178,7 +178,7 @@ impl Daemon {
             info!("program {} (process {}): {code:?}", job.id.0, job.pid);
         }
         if let Some(pages) = self.parts.talk.pages(job.id.0) {
-            pages.set_spins(&verdict.spin_branches);
+            pages.set_marks(verdict.marks.as_deref());
         }
         self.publish(job.id);
         if let Some(origin) = verdict.origin {

@@ -181,7 +181,7 @@ impl Daemon {
         let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
         let asked = matches!(self.parts.config.gang, Some(Gang::Spinning | Gang::Auto));
         let gangs = asked && self.can_take_turns();
-        let mut found = Vec::new();
+        let (mut found, mut yields) = (Vec::new(), false);
         for program in self.registry.iter_mut().filter(|p| p.code.spins.is_some()) {
             if program.grant.set.is_some()
                 && let Some(page) =
@@ -189,6 +189,7 @@ impl Daemon {
             {
                 program.evidence.look(ticks, &page);
             }
+            yields |= program.learn_yields();
             let place = program.code.spins.clone().unwrap_or_default();
             let known = self.spinners.of(program.identity.uid).any(|known| *known == place);
             if program.is_stuck(self.observer.cpu_ns(program.identity.pid).unwrap_or(0), now_ns, known) {
@@ -205,13 +206,14 @@ impl Daemon {
             let why = format!(
                 "its threads spin on memory of their own, at {place}, and folded they wait for themselves"
             );
-            match self.registry.get_mut(*id) {
-                // With fewer contexts than it needs it would wait for itself in its turns, too.
-                Some(program) if gangs && program.may_have_all() => program.code.rigid = Some(why),
-                _ => self.leave_alone(*id, why),
+            let Some(program) = self.registry.get_mut(*id) else { continue };
+            program.code.is_found_rigid(why.clone());
+            // With fewer contexts than it needs it would wait for itself in its turns, too.
+            if !(gangs && program.may_have_all()) {
+                self.leave_alone(*id, why);
             }
         }
-        !found.is_empty()
+        yields || !found.is_empty()
     }
 
     pub(super) fn suspects_spinning(&self) -> bool {

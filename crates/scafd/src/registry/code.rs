@@ -20,8 +20,10 @@ pub struct Code {
     pub teams: Teams,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
-    /// Why it needs all its contexts at once whenever it runs, if it does.
-    pub rigid: Option<String>,
+    /// Why it needs all its contexts at once whenever it runs, if its user says so.
+    asked_rigid: Option<String>,
+    /// The same, if it was found out.
+    found_rigid: Option<String>,
     /// Whether its results are to keep their bits, so that its teams are never resized.
     pub exact: bool,
     /// Modules that had been met when its code was inspected.
@@ -33,7 +35,30 @@ pub struct Code {
 impl Code {
     /// Code that is yet to be inspected.
     pub fn pending(modules: u32, exact: bool, rigid: Option<String>) -> Code {
-        Code { teams: Teams::Pending, spins: None, rigid, exact, inspected: 0, modules }
+        Code {
+            teams: Teams::Pending,
+            spins: None,
+            asked_rigid: rigid,
+            found_rigid: None,
+            exact,
+            inspected: 0,
+            modules,
+        }
+    }
+
+    /// Why it needs all its contexts at once whenever it runs, if it does.
+    pub fn rigid(&self) -> Option<&String> {
+        self.asked_rigid.as_ref().or(self.found_rigid.as_ref())
+    }
+
+    /// It was found out that it does.
+    pub fn is_found_rigid(&mut self, why: String) {
+        self.found_rigid = Some(why);
+    }
+
+    /// It doesn't any more, unless its user says so. Why it was thought to.
+    pub fn yields(&mut self) -> Option<String> {
+        self.found_rigid.take()
     }
 
     /// Takes note of the number of modules met. True if there are more than were inspected, up to 255, which

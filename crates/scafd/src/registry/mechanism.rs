@@ -27,7 +27,7 @@ impl Program {
         let Some(dop) = self.grant.dop else {
             return (Mechanism::Unmanaged, "the policy leaves it alone".into());
         };
-        if let Some(why) = &self.code.rigid {
+        if let Some(why) = self.code.rigid() {
             return (Mechanism::Gang, why.clone());
         }
         let larger = self.evidence.seen.filter(|seen| seen.team > dop);

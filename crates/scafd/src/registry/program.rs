@@ -90,7 +90,7 @@ impl Program {
             profile: self.evidence.profile.clone(),
             serial: self.phase.serial,
             team: 0,
-            rigid: self.code.rigid.is_some(),
+            rigid: self.code.rigid().is_some(),
         }
     }
 
@@ -168,14 +168,25 @@ impl Program {
         let bound = self.code.teams != Teams::Resizable || seen.is_some_and(|seen| seen.promised > 0);
         let folded = self.code.spins.is_some()
             && self.reach.alone.is_none()
-            && self.code.rigid.is_none()
+            && self.code.rigid().is_none()
             && self.grant.set.is_some()
             && bound;
+        let seen = seen.filter(|seen| !seen.yields);
         let (Some(seen), Some(dop), true) = (seen, self.grant.dop, folded) else {
             self.phase.stuck = None;
             return false;
         };
         Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known)
+    }
+
+    /// Lets it share contexts again if its loops yield now, as they didn't before. True if that is new.
+    pub fn learn_yields(&mut self) -> bool {
+        let yields = self.evidence.seen.is_some_and(|seen| seen.yields);
+        let before = if yields { self.code.yields() } else { None };
+        if before.is_some() && self.reach.alone == before {
+            self.reach.alone = None;
+        }
+        before.is_some()
     }
 
     /// Whether all its contexts but those that it always keeps are lent, so that it isn't judged by what it

@@ -50,9 +50,9 @@ impl Pages {
         let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Says by which branches loops spin; see [`GrantPage::set_spins`].
-    pub fn set_spins(&self, addresses: &[u64]) {
-        self.grant_page().set_spins(addresses);
+    /// Says where loops that spin can be made to yield; see [`GrantPage::set_marks`].
+    pub fn set_marks(&self, marks: Option<&[[u64; 2]]>) {
+        self.grant_page().set_marks(marks);
     }
 
     /// Copies the report page; `None` while the client hasn't stamped it.

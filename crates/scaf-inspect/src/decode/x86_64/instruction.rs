@@ -91,6 +91,15 @@ impl Instruction {
         self.0.is_ip_rel_memory_operand().then(|| self.0.ip_rel_memory_address())
     }
 
+    /// Where in the instruction, which this code begins with, the distance to [`Self::fixed_address`] stands,
+    /// if that has four bytes.
+    pub fn displacement_offset(&self, code: &[u8]) -> Option<u64> {
+        let mut decoder = Decoder::with_ip(64, code, self.address(), DecoderOptions::NONE);
+        let again = decoder.decode();
+        let places = decoder.get_constant_offsets(&again);
+        (again == self.0 && places.displacement_size() == 4).then_some(places.displacement_offset() as u64)
+    }
+
     pub fn loads_register(&self) -> bool {
         self.0.mnemonic() == Mnemonic::Mov && self.0.op0_kind() == OpKind::Register
     }

@@ -35,6 +35,15 @@ pub(crate) fn mentions(code: &[u8], address: u64, targets: &BTreeSet<u64>) -> Ve
     found
 }
 
+/// Whether `code`, which lies at `address`, has bytes that may be a far jump or branch to one of `targets`.
+pub(crate) fn jumps_to(code: &[u8], address: u64, targets: &BTreeSet<u64>) -> bool {
+    code.windows(6).enumerate().any(|(at, bytes)| {
+        let next = address.wrapping_add(at as u64 + 6);
+        let jumps = bytes[1] == 0xe9 || (bytes[0] == 0x0f && bytes[1] & 0xf0 == 0x80);
+        jumps && targets.contains(&relative(next, &bytes[2..]))
+    })
+}
+
 /// Whether a mention is in a direct call or jump; `code` begins one byte before the mention.
 pub(crate) fn is_call(code: &[u8]) -> bool {
     matches!(code.first(), Some(0xe8 | 0xe9))

@@ -6,7 +6,7 @@ use super::inner::Inner;
 use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::{go_home, meet, start, wait};
-use super::{carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage};
+use super::{carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage, yields};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -84,6 +84,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         }
         let Some(me) = MEMBERS.first() else { return };
         me.carrier.set(Some(carriers::begin(region)));
+        yields::begin();
         CREW.begin(size, carriers);
         if carriers > 1 {
             carriers::call(carriers);
@@ -98,6 +99,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         go_home(me);
         wait(me, Until::Joined);
         CREW.close();
+        yields::end();
         carriers::dismiss();
         kernel::end(size);
         TEAM.share.set(me.share.get());

@@ -125,6 +125,8 @@ const PERIOD_MS: i64 = 2;
 const IDLE_LOOKS: u32 = 50;
 /// Looks after which a carrier that computes all the time counts as stuck: it may spin on memory.
 const COMPUTES: u32 = 10;
+/// The same where all that wait for its PU are members that spin on memory, and so for it in all likelihood.
+const COMPUTES_LONG: u32 = 100;
 /// Time on a PU that it must have had meanwhile.
 const COMPUTES_NS: u64 = COMPUTES as u64 * PERIOD_MS as u64 * 1_000_000 / 2;
 /// Looks in a row without need after which a further carrier leaves.
@@ -222,7 +224,9 @@ fn wanted() -> u32 {
 
 /// Whether a member is ready that nobody runs, and a carrier is stuck with another one.
 fn is_stuck(open: u32, seen: &mut [(u32, u32, u64); MOST]) -> bool {
-    let waits = CREW.has_ready();
+    let ready = CREW.has_ready();
+    let waits = ready || CREW.has_spinning();
+    let most = if ready { COMPUTES } else { COMPUTES_LONG };
     let mut stuck = false;
     for (carrier, (changes, looks, ran)) in CARRIERS.iter().zip(seen).take(open as usize) {
         let now = carrier.changes.load(Ordering::Relaxed);
@@ -237,9 +241,9 @@ fn is_stuck(open: u32, seen: &mut [(u32, u32, u64); MOST]) -> bool {
             *ran = ran_for(task);
         }
         // One that others keep from running isn't stuck.
-        let computes = *looks >= COMPUTES && ran_for(task).wrapping_sub(*ran) >= COMPUTES_NS;
+        let computes = *looks >= most && ran_for(task).wrapping_sub(*ran) >= COMPUTES_NS;
         stuck |= computes || is_asleep(task);
-        if stuck || *looks >= COMPUTES {
+        if stuck || *looks >= most {
             *looks = 0;
         }
     }

@@ -1,6 +1,7 @@
 //! What forbids gathering a program: functions that one of its modules calls, found in the tables by which
 //! the dynamic linker binds them ([`calls`]).
 
+use super::yields;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
 use crate::sys::errno::keeping_errno;
@@ -12,7 +13,7 @@ use scaf_team::gather::calls::{self, says};
 
 /// What is known: how many modules there were, plus one, and what their calls say, from bit [`SAID`] on.
 static LOOKED: AtomicU32 = AtomicU32::new(0);
-const SAID: u32 = 24;
+const SAID: u32 = 20;
 const MODULES: u32 = (1 << SAID) - 1;
 
 /// The function that was found, as far as it fits.
@@ -65,6 +66,12 @@ pub fn calls_kmpc() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::KMPC != 0
 }
 
+/// Whether the program is known not to start threads by itself. Doesn't ask the dynamic linker.
+pub fn starts_no_threads() -> bool {
+    let (now, known) = (modules::met().wrapping_add(1) & MODULES, LOOKED.load(Ordering::Relaxed));
+    known & MODULES == now && known >> SAID & (says::THREADS | says::FORBIDDEN) == 0
+}
+
 /// Whether the program may create tasks.
 #[inline(always)]
 pub fn has_tasks() -> bool {
@@ -83,9 +90,9 @@ pub fn reduces() -> bool {
 }
 
 /// Whether members of long regions can be shared out anew among more carriers: tasks are, and so are members
-/// that wait for each other within loops, which on threads of one PU take a time slice each.
+/// that wait for each other within loops or by spinning, which on threads of one PU take a time slice each.
 pub fn are_shared_out() -> bool {
-    has_tasks() || waits_within()
+    has_tasks() || waits_within() || yields::are_made()
 }
 
 /// Whether the program may cancel constructs.

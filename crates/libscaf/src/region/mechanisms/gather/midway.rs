@@ -16,7 +16,7 @@ use super::current::Current;
 use super::may::{may_midway, may_now};
 use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around};
 use super::turns::{change, meet, settle, wait};
-use super::{berths, carriers, forbids, kernel, look, pool, storage};
+use super::{berths, carriers, forbids, kernel, look, pool, storage, yields};
 use crate::link::pages;
 use crate::program::masters::is_crowded;
 use crate::region::frame::Frame;
@@ -58,6 +58,7 @@ pub fn may(region: &Region, size: u32) -> Option<Code> {
 /// The caller is the last thread to arrive at the region's barrier: whether it becomes a gathered team there.
 #[inline(always)]
 pub fn gathers(frame: &Frame, team: u32) -> bool {
+    yields::make_at_barrier();
     match frame.gathers {
         Some(code) if is_crowded(team) => gather(frame, code, team),
         _ => false,
@@ -71,7 +72,7 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     let possible = frame.crowded.fetch_add(1, Ordering::Relaxed) >= PATIENCE
         && team <= MOST as u32
         && frame.has_no_tasks()
-        && !word.spins()
+        && (!word.spins() || yields::are_made())
         && ticks().wrapping_sub(HOME_AT.load(Ordering::Relaxed)) > BETWEEN
         && CREW.open() == 0
         && CREW.is_empty()
@@ -89,6 +90,7 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     }
     storage::note_signals();
     look::reports_at(frame.slot);
+    yields::begin();
     carriers::gather(code);
     CREW.gather(team, dop.min(team).max(1));
     true
@@ -221,6 +223,7 @@ unsafe fn go_home(me: &'static Member) {
 /// The master ends a gathered team.
 fn end(me: &'static Member) {
     CREW.close();
+    yields::end();
     carriers::dismiss();
     kernel::end(0);
     TEAM.share.set(me.share.get());

@@ -44,6 +44,7 @@ pub mod taskloop;
 pub mod tasks;
 mod team;
 mod turns;
+pub mod yields;
 pub mod work;
 
 pub use begin::inner;

@@ -142,12 +142,27 @@ pub unsafe fn wait_for(me: &'static Member, is_met: impl Fn() -> bool) {
 #[cold]
 pub unsafe fn give_turn(me: &'static Member) {
     // SAFETY: the caller runs the member.
+    unsafe { change_turn(me, Until::Turn) }
+}
+
+/// The same, where the program itself waits.
+#[cold]
+pub unsafe fn let_others(me: &'static Member) {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        leave_surplus(me);
+        change_turn(me, Until::Spins);
+    }
+}
+
+unsafe fn change_turn(me: &'static Member, until: Until) {
+    // SAFETY: the caller runs the member.
     unsafe {
         let Some(carrier) = me.carrier.get() else { return };
         let number = me.number.get() as usize;
         match CREW.take(carrier.number(), number) {
             Some(next) => {
-                CREW.waits(number, Until::Turn);
+                CREW.waits(number, until);
                 change(me, carrier, next, number);
             }
             None => give_way(),

@@ -5,6 +5,7 @@ mod entry_points;
 mod switch;
 mod tasks;
 mod variadic;
+mod yields;
 
 pub(crate) use around::around;
 pub(crate) use entry_points::{answered, counted, diverted, pass_on, with_all_arguments, with_caller};
@@ -12,6 +13,8 @@ pub use switch::{Context, can_switch, storage, switch};
 pub use tasks::ENTRANCE_BYTES;
 pub(crate) use tasks::entrances;
 pub(crate) use variadic::variadic;
+pub use yields::{SAVED_BYTES, can_save_registers};
+pub(crate) use yields::yielding;
 pub use variadic::{VariadicCall, call_function, call_runtime};
 
 use core::arch::{asm, global_asm, x86_64::_rdtsc};

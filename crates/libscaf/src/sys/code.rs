@@ -1,0 +1,134 @@
+//! The program's own code, read and changed, and code of ours near it.
+
+use super::errno::keeping_errno;
+use core::ffi::{c_int, c_void};
+use core::ptr::with_exposed_provenance_mut;
+
+/// The process's memory as a file: what may not be written there by address may be, and what isn't mapped is
+/// an error.
+pub struct Memory(c_int);
+
+impl Memory {
+    pub fn open() -> Option<Memory> {
+        keeping_errno(|| {
+            // SAFETY: a constant path.
+            let file = unsafe { libc::open(c"/proc/self/mem".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
+            (file >= 0).then_some(Memory(file))
+        })
+    }
+
+    /// Fills all of `bytes`; `false` if not all are mapped.
+    pub fn read(&self, at: u64, bytes: &mut [u8]) -> bool {
+        let length = bytes.len();
+        keeping_errno(|| {
+            // SAFETY: memory of the caller's.
+            let read =
+                unsafe { libc::pread(self.0, bytes.as_mut_ptr().cast(), length, at.cast_signed()) };
+            usize::try_from(read) == Ok(length)
+        })
+    }
+
+    /// # Safety
+    /// Nobody runs what is there, and it may be changed to that.
+    pub unsafe fn write(&self, at: u64, bytes: &[u8]) -> bool {
+        keeping_errno(|| {
+            // SAFETY: the caller's word.
+            let written =
+                unsafe { libc::pwrite(self.0, bytes.as_ptr().cast(), bytes.len(), at.cast_signed()) };
+            usize::try_from(written) == Ok(bytes.len())
+        })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: our own file.
+        keeping_errno(|| unsafe { libc::close(self.0) });
+    }
+}
+
+/// Asks for [`renew`]; `false` where the kernel doesn't have it.
+pub fn can_renew() -> bool {
+    membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)
+}
+
+/// No processor goes on with code of this process that it read before.
+pub fn renew() -> bool {
+    membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE)
+}
+
+fn membarrier(command: c_int) -> bool {
+    // SAFETY: commands without arguments.
+    keeping_errno(|| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } == 0)
+}
+
+/// Some memory for code within reach of a jump. Its first 8 bytes are a function's address.
+pub struct Near {
+    start: u64,
+    used: usize,
+}
+
+impl Near {
+    const BYTES: usize = 8192;
+
+    /// Within reach of the code at that address, away from where the heap grows to.
+    pub fn new(code: u64, function: u64) -> Option<Near> {
+        let page = code & !0xfff;
+        let below = (16..31).map(|power| page.checked_sub(1 << power));
+        let above = [1u64 << 30, 3 << 29].map(|distance| page.checked_add(distance));
+        let start = below.chain(above).flatten().find(|start| map(*start, Self::BYTES))?;
+        let mut near = Near { start, used: 0 };
+        near.put(&function.to_le_bytes());
+        near.used = 64;
+        Some(near)
+    }
+
+    /// Where the next so many bytes would be.
+    pub fn next(&self, bytes: usize) -> Option<u64> {
+        (self.used.checked_add(bytes)? <= Self::BYTES).then_some(self.start.wrapping_add(self.used as u64))
+    }
+
+    /// Puts them there, if there is room.
+    pub fn put(&mut self, bytes: &[u8]) {
+        if let Some(at) = self.next(bytes.len()) {
+            // SAFETY: there is room in memory of ours that nobody else knows yet.
+            unsafe {
+                let to = with_exposed_provenance_mut::<u8>(at as usize);
+                to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            }
+            self.used = self.used.wrapping_add(bytes.len());
+        }
+    }
+
+    /// Where the function's address is.
+    pub fn function(&self) -> u64 {
+        self.start
+    }
+
+    /// From now on it is code.
+    pub fn seal(self) -> bool {
+        let start = with_exposed_provenance_mut::<c_void>(self.start as usize);
+        // SAFETY: memory of ours, as a whole.
+        keeping_errno(|| unsafe {
+            libc::mprotect(start, Self::BYTES, libc::PROT_READ | libc::PROT_EXEC) == 0
+        })
+    }
+}
+
+/// Maps memory at just that address, if nothing is there.
+fn map(at: u64, bytes: usize) -> bool {
+    let wanted = with_exposed_provenance_mut::<c_void>(at as usize);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+    keeping_errno(|| {
+        // SAFETY: a fresh mapping, or none.
+        unsafe {
+            let got = libc::mmap(wanted, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+            // An older kernel takes the address for a wish.
+            let elsewhere = got != libc::MAP_FAILED && got != wanted;
+            if elsewhere {
+                libc::munmap(got, bytes);
+            }
+            got == wanted
+        }
+    })
+}
