@@ -139,6 +139,26 @@ fn gathered_members_wait_for_iterations() {
 }
 
 /// Tasks on one carrier, and on two, of which one is fed by the other.
+const SPINS: [&str; 8] = ["plain", "acquire", "flush", "fence", "pause", "yield", "function", "flags"];
+
+/// Threads that wait by spinning on memory of their own, in loops of each shape.
+fn spinning<'h>(house: &'h House, by: By, kind: &str) -> Start<'h> {
+    house.at(&compiled_by(by, "gathered_spins")).args([kind])
+}
+
+#[test]
+fn members_that_spin_on_memory_let_others_run() {
+    let house = House::giving_all("equi");
+    for (by, kind) in COMPILERS.into_iter().flat_map(|by| SPINS.map(|kind| (by, kind))) {
+        let program = spinning(&house, by, kind).option("--max", 1).start();
+        until_gathered(&program, &format!("{kind} by {by:?}"));
+        // On its threads a round takes a second.
+        let seen = program.seen().expect(kind);
+        program.until("more rounds", |program| program.regions > seen.regions + 2_000);
+        right(program.finish());
+    }
+}
+
 #[test]
 fn gathered_members_run_tasks() {
     let house = House::giving_all("equi");
@@ -223,6 +243,11 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
         for schedule in SCHEDULES {
             let program = sharing(&house, schedule).start();
             program.until("rounds", |program| program.regions > 1_000);
+            right(program.finish());
+        }
+        for (by, kind) in COMPILERS.into_iter().flat_map(|by| SPINS.map(|kind| (by, kind))) {
+            let program = spinning(&house, by, kind).start();
+            program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }
     }

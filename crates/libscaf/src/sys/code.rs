@@ -22,8 +22,7 @@ impl Memory {
         let length = bytes.len();
         keeping_errno(|| {
             // SAFETY: memory of the caller's.
-            let read =
-                unsafe { libc::pread(self.0, bytes.as_mut_ptr().cast(), length, at.cast_signed()) };
+            let read = unsafe { libc::pread(self.0, bytes.as_mut_ptr().cast(), length, at.cast_signed()) };
             usize::try_from(read) == Ok(length)
         })
     }

@@ -84,7 +84,14 @@ impl Mark {
             && branch <= length
             && (is_first || branch < length)
             && fields.iter().all(fits);
-        sound.then_some(Mark { at, length, branch, first: is_first, fields, sum: u32::from_le_bytes([a, b, c, d]) })
+        sound.then_some(Mark {
+            at,
+            length,
+            branch,
+            first: is_first,
+            fields,
+            sum: u32::from_le_bytes([a, b, c, d]),
+        })
     }
 
     /// The stub that stands for these bytes, to lie at `stub`; whom it calls is said by the 8 bytes at `slot`.
@@ -212,7 +219,7 @@ mod tests {
         let told = [
             0x8b, 0x05, 0x00, 0xf1, 0xff, 0xff, // mov eax, [rip + 0x100 - 0x1000]
             0x85, 0xc0, // test eax, eax
-            0x0f, 0x84, 6, 0, 0, 0, // je over the jump back
+            0x0f, 0x84, 6, 0, 0, 0,    // je over the jump back
             0x90, // what stands behind the branch
             0xe9, 0xf7, 0xef, 0xff, 0xff, // jmp 100b
             0x48, 0x8d, 0x64, 0x24, 0x80, // lea rsp, [rsp - 128]

@@ -207,7 +207,7 @@ impl Daemon {
                 "its threads spin on memory of their own, at {place}, and folded they wait for themselves"
             );
             let Some(program) = self.registry.get_mut(*id) else { continue };
-            program.code.is_found_rigid(why.clone());
+            program.code.find_rigid(why.clone());
             // With fewer contexts than it needs it would wait for itself in its turns, too.
             if !(gangs && program.may_have_all()) {
                 self.leave_alone(*id, why);

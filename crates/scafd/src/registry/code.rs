@@ -52,8 +52,13 @@ impl Code {
     }
 
     /// It was found out that it does.
-    pub fn is_found_rigid(&mut self, why: String) {
+    pub fn find_rigid(&mut self, why: String) {
         self.found_rigid = Some(why);
+    }
+
+    /// Whether it was found out that it does.
+    pub fn is_found_rigid(&self) -> bool {
+        self.found_rigid.is_some()
     }
 
     /// It doesn't any more, unless its user says so. Why it was thought to.

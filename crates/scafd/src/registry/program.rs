@@ -64,7 +64,13 @@ impl Program {
 
     /// The word for its grant page.
     pub fn word(&self) -> Word {
-        let Some(dop) = self.grant.dop else { return Word::UNMANAGED.with_epoch(self.grant.epoch) };
+        let Some(dop) = self.grant.dop else {
+            // One that is left alone for its loops may still have them yield, and then share.
+            return Word::UNMANAGED
+                .with_spins(self.code.is_found_rigid())
+                .with_inspected(self.code.inspected)
+                .with_epoch(self.grant.epoch);
+        };
         Word::managed(u16::try_from(dop).unwrap_or(u16::MAX))
             .with_folded(self.grant.set.is_some())
             .with_spins(self.code.spins.is_some())

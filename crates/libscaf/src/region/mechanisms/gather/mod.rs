@@ -44,8 +44,8 @@ pub mod taskloop;
 pub mod tasks;
 mod team;
 mod turns;
-pub mod yields;
 pub mod work;
+pub mod yields;
 
 pub use begin::inner;
 pub use team::{Member, around};

@@ -13,9 +13,9 @@ pub use switch::{Context, can_switch, storage, switch};
 pub use tasks::ENTRANCE_BYTES;
 pub(crate) use tasks::entrances;
 pub(crate) use variadic::variadic;
-pub use yields::{SAVED_BYTES, can_save_registers};
-pub(crate) use yields::yielding;
 pub use variadic::{VariadicCall, call_function, call_runtime};
+pub(crate) use yields::yielding;
+pub use yields::{SAVED_BYTES, can_save_registers};
 
 use core::arch::{asm, global_asm, x86_64::_rdtsc};
 use core::ffi::c_void;
