@@ -160,6 +160,30 @@ fn members_that_spin_on_memory_let_others_run() {
 }
 
 #[test]
+fn loops_that_yield_do_so_in_a_child_too() {
+    let house = House::giving_all("equi");
+    for by in COMPILERS {
+        let program = spinning(&house, by, "fork").option("--max", 1).start();
+        until_gathered(&program, &format!("fork by {by:?}"));
+        let seen = program.seen().expect("fork");
+        program.until("more rounds", |program| program.regions > seen.regions + 20);
+        right(program.finish());
+    }
+}
+
+#[test]
+fn loops_of_programs_that_start_threads_of_their_own_are_left_alone() {
+    let house = House::giving_all("equi");
+    let program = house.at(&compiled("gathered_spins_beside")).args(["plain"]).option("--max", 1).start();
+    let seen =
+        program.until("it is let go", |program| program.mechanism_reason.contains("wait for themselves"));
+    assert_eq!(seen.mechanism, Mechanism::Unmanaged, "{seen:?}");
+    program.until("more rounds", |program| program.regions > seen.regions + 20);
+    assert_ne!(program.seen().expect("plain").mechanism, Mechanism::Gather);
+    right(program.finish());
+}
+
+#[test]
 fn gathered_members_run_tasks() {
     let house = House::giving_all("equi");
     for carriers in [1, 2] {

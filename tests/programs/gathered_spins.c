@@ -8,6 +8,9 @@
 
 #include <omp.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 
 enum { TEAM = 3, LAPS = 6, LANES = 8 };
 
@@ -142,9 +145,32 @@ static void by_flags(void)
     check(!memcmp(again, sums, sizeof sums));
 }
 
+static void set(int signal)
+{
+    (void)signal;
+    stop = 1;
+}
+
+/* And in a child, which has the code that was changed: a handler ends the wait. */
+static void by_fork(void)
+{
+    by_function();
+    pid_t child = fork();
+    if (!child) {
+        struct itimerval soon = {.it_value.tv_usec = 3000};
+        signal(SIGALRM, set);
+        setitimer(ITIMER_REAL, &soon, NULL);
+        wait_for(&token.at, -1);
+        _exit(!stop);
+    }
+    int status = -1;
+    check(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
 static const struct kind kinds[] = {
     {"plain", by_plain}, {"acquire", by_acquire}, {"flush", by_flush},       {"fence", by_fence},
     {"pause", by_pause}, {"yield", by_yield},     {"function", by_function}, {"flags", by_flags},
+    {"fork", by_fork},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::module::{fingerprint, is_runtimes_file};
 use crate::module_cache::{Module, ModuleCache};
+use scaf_team::gather::marks::NAME;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -90,6 +91,12 @@ enum Mapped {
 }
 
 const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
+
+/// Whether that are our own stubs ([`scaf_team::gather::marks::NAME`]).
+fn are_stubs(name: &[u8]) -> bool {
+    let rest = name.strip_prefix(b"/memfd:").and_then(|rest| rest.strip_prefix(NAME.to_bytes()));
+    rest == Some(b" (deleted)")
+}
 
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
 ///
@@ -233,7 +240,7 @@ fn mapping(line: &[u8]) -> Option<Mapped> {
     let (start, end) = range.split_once('-')?;
     let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
     let identity = (column()?, column()?);
-    if !access.contains('x') || KERNELS_OWN.contains(&rest) {
+    if !access.contains('x') || KERNELS_OWN.contains(&rest) || are_stubs(rest) {
         return None;
     }
     if !rest.starts_with(b"/") || rest.starts_with(b"/memfd:") {
@@ -262,6 +269,10 @@ mod tests {
         assert_eq!(mapping(b"7f12-7f34 rw-p 00001000 08:01 77   /usr/lib/liba.so\n"), None);
         assert_eq!(mapping(b"7f12-7f34 r-xp 00000000 00:00 0    [vdso]\n"), None);
         assert_eq!(mapping(b"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0    [vsyscall]\n"), None);
+        let ours = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields (deleted)\n";
+        assert_eq!(mapping(ours), None);
+        let others = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields-too (deleted)\n";
+        assert!(matches!(mapping(others), Some(Mapped::Homeless(_))));
         assert_eq!(mapping(b"\n"), None);
     }
 

@@ -80,8 +80,13 @@ fn compiled_in(folder: &str, by: By, name: &str) -> PathBuf {
         By::GccForLlvms => ".gcc-llvm",
     };
     let program = library_folder().join(format!("{name}{kind}{}", if library { ".so" } else { "" }));
-    let headers =
-        ["tests/programs/test.h", "tests/programs/fortran.f90", "tests/programs/midway.c", "include/scaf.h"];
+    let headers = [
+        "tests/programs/test.h",
+        "tests/programs/fortran.f90",
+        "tests/programs/midway.c",
+        "tests/programs/gathered_spins.c",
+        "include/scaf.h",
+    ];
     let headers = headers.map(|header| changed(&root().join(header)));
     let newest = headers.into_iter().fold(changed(&source), Option::max);
     if done.get_or_insert_default().insert(program.clone()) && changed(&program) <= newest {

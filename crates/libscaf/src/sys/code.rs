@@ -1,7 +1,7 @@
 //! The program's own code, read and changed, and code of ours near it.
 
 use super::errno::keeping_errno;
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::ptr::with_exposed_provenance_mut;
 
 /// The process's memory as a file: what may not be written there by address may be, and what isn't mapped is
@@ -41,8 +41,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: our own file.
-        keeping_errno(|| unsafe { libc::close(self.0) });
+        close(self.0);
     }
 }
 
@@ -70,12 +69,25 @@ pub struct Near {
 impl Near {
     const BYTES: usize = 8192;
 
-    /// Within reach of the code at that address, away from where the heap grows to.
-    pub fn new(code: u64, function: u64) -> Option<Near> {
+    /// Within reach of the code at that address, away from where the heap grows to; called so in the table of
+    /// mappings.
+    pub fn new(name: &CStr, code: u64, function: u64) -> Option<Near> {
+        let file = keeping_errno(|| {
+            // SAFETY: a name of the caller's.
+            let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+            // SAFETY: our own file.
+            let sized = file >= 0 && unsafe { libc::ftruncate(file, Self::BYTES as i64) } == 0;
+            if !sized {
+                close(file);
+            }
+            sized.then_some(file)
+        })?;
         let page = code & !0xfff;
         let below = (16..31).map(|power| page.checked_sub(1 << power));
         let above = [1u64 << 30, 3 << 29].map(|distance| page.checked_add(distance));
-        let start = below.chain(above).flatten().find(|start| map(*start, Self::BYTES))?;
+        let start = below.chain(above).flatten().find(|start| map(file, *start, Self::BYTES));
+        close(file);
+        let start = start?;
         let mut near = Near { start, used: 0 };
         near.put(&function.to_le_bytes());
         near.used = 64;
@@ -114,14 +126,19 @@ impl Near {
     }
 }
 
-/// Maps memory at just that address, if nothing is there.
-fn map(at: u64, bytes: usize) -> bool {
+fn close(file: c_int) {
+    // SAFETY: our own file, or none.
+    keeping_errno(|| unsafe { libc::close(file) });
+}
+
+/// Maps a copy of a file at just that address, if nothing is there.
+fn map(file: c_int, at: u64, bytes: usize) -> bool {
     let wanted = with_exposed_provenance_mut::<c_void>(at as usize);
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_FIXED_NOREPLACE;
     keeping_errno(|| {
         // SAFETY: a fresh mapping, or none.
         unsafe {
-            let got = libc::mmap(wanted, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+            let got = libc::mmap(wanted, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, file, 0);
             // An older kernel takes the address for a wish.
             let elsewhere = got != libc::MAP_FAILED && got != wanted;
             if elsewhere {

@@ -6,6 +6,8 @@
 //! The inspection finds loops and marks in the program's file, and has made sure that nothing jumps to within
 //! the first [`JUMP_BYTES`] of a mark. The client makes the stubs. This is the x86-64 both agree on.
 
+/// What the memory of stubs is called, so that the inspection knows this code, which stands in no file.
+pub const NAME: &core::ffi::CStr = c"scaf-yields";
 /// Bytes of a jump to a stub.
 pub const JUMP_BYTES: usize = 5;
 /// Most bytes of a mark.

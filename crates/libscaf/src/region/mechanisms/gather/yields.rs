@@ -22,7 +22,7 @@ use crate::sys::thread::give_way;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::grant::{GrantPage, MARKS, Word};
 use scaf_proto::report::fact;
-use scaf_team::gather::marks::{JUMP_BYTES, MOST_BYTES, Mark, STUB_BYTES};
+use scaf_team::gather::marks::{JUMP_BYTES, MOST_BYTES, Mark, NAME, STUB_BYTES};
 
 /// For how many modules, plus one, the loops were tried, and whether all yield.
 static TRIED: AtomicU32 = AtomicU32::new(0);
@@ -120,7 +120,7 @@ fn try_all() -> bool {
         }
         let mut jump = near.as_mut().and_then(|near| jump(near, &mark, bytes));
         if jump.is_none() {
-            let new = Near::new(mark.at, spun as *const () as u64);
+            let new = Near::new(NAME, mark.at, spun as *const () as u64);
             if core::mem::replace(&mut near, new).is_some_and(|full| !full.seal()) {
                 return false;
             }
