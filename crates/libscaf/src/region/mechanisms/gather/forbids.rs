@@ -60,11 +60,6 @@ pub fn calls_gomp() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::GOMP != 0
 }
 
-/// Whether it is that of LLVM's compilers.
-pub fn calls_kmpc() -> bool {
-    LOOKED.load(Ordering::Relaxed) >> SAID & says::KMPC != 0
-}
-
 /// Whether the program may create tasks.
 #[inline(always)]
 pub fn has_tasks() -> bool {

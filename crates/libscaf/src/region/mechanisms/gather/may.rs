@@ -52,14 +52,12 @@ pub fn may_midway(region: &Region, size: u32) -> bool {
         && forbids::nothing(region.code.runtime)
 }
 
-/// Whether it may be gathered now. Its tasks are the runtime's from the first one on, so then it isn't, and
-/// groups of them that are open are told by that only where the code is gcc's. The runtime couldn't be told
-/// later what a group adds up.
+/// Whether it may be gathered now, if it has had no tasks yet. The runtime couldn't be told later what a group
+/// of tasks adds up.
 pub fn may_now(code: Code) -> bool {
     is_wanted(code)
         && permits(code.runtime).is_ok()
         && has_one_level(code.runtime)
-        && !(forbids::has_tasks() && forbids::calls_kmpc())
         && !forbids::reduces()
         && !may_cancel(code.runtime)
         && !kernel::lasts()
