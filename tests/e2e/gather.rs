@@ -192,6 +192,20 @@ fn members_that_wait_for_each_other_in_the_kernel_are_all_run() {
     }
 }
 
+/// Somebody else may have kept its members from running, or that was long ago.
+#[test]
+fn a_region_that_was_folded_for_its_waits_is_gathered_again_after_a_while() {
+    let house = House::giving_all("equi");
+    for by in COMPILERS {
+        let program = doing(&house, by, "sleeping");
+        program.until("rounds", |program| program.regions > 20);
+        program.until("folded", |program| program.mechanism == Mechanism::Fold);
+        program.signal(libc::SIGUSR1);
+        until_gathered(&program, &format!("awake by {by:?}"));
+        right(program.finish());
+    }
+}
+
 #[test]
 fn a_member_that_runs_out_of_stack_ends_its_program() {
     let house = House::giving_all("equi");
