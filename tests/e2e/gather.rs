@@ -161,6 +161,17 @@ fn gathered_members_run_tasks() {
     }
 }
 
+/// A program's first region is rehearsed, and sometimes not gathered afterwards, above all on a busy machine.
+#[test]
+fn a_region_behind_a_rehearsal_has_the_size_of_its_clause() {
+    let house = House::chaos(1);
+    for _ in 0..25 {
+        let start = |_| creating(&house, By::Clang, "producing").start();
+        let programs = [(); 4].map(start);
+        programs.into_iter().for_each(|program| right(program.finish()));
+    }
+}
+
 /// The kernels that are made of tasks, in teams that keep their size.
 #[test]
 fn gathered_kernels_of_tasks_compute_the_same() {
