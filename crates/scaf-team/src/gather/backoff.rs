@@ -25,13 +25,16 @@ struct Place {
     until: AtomicU64,
 }
 
+impl Place {
+    const fn none() -> Place {
+        Place { region: AtomicUsize::new(0), ticks: AtomicU64::new(0), until: AtomicU64::new(0) }
+    }
+}
+
 impl<const REGIONS: usize> Backoff<REGIONS> {
     /// No region got stuck.
     pub const fn new() -> Self {
-        Backoff(
-            [const { Place { region: AtomicUsize::new(0), ticks: AtomicU64::new(0), until: AtomicU64::new(0) } };
-                REGIONS],
-        )
+        Backoff([const { Place::none() }; REGIONS])
     }
 
     fn find(&self, region: usize) -> Option<&Place> {
@@ -116,7 +119,9 @@ mod tests {
         /// Of more regions than there is room for, each is folded when it gets stuck, never for longer than
         /// the limit; and with room for all none forgets.
         #[test]
-        fn nobody_is_folded_for_longer_than_the_limit(steps in prop::collection::vec((1usize..6, 0..LONGEST), 1..60)) {
+        fn nobody_is_folded_for_longer_than_the_limit(
+            steps in prop::collection::vec((1usize..6, 0..LONGEST), 1..60)
+        ) {
             let (few, many) = (Backoff::<2>::new(), Backoff::<8>::new());
             let (mut now, mut last) = (1, [(0, 0); 6]);
             for (region, passed) in steps {

@@ -51,8 +51,8 @@ pub fn may_midway(region: &Region, size: u32) -> bool {
         && forbids::nothing(region.code.runtime)
 }
 
-/// Whether it may be gathered now, if it has had no tasks yet. The runtime couldn't be told later what a group
-/// of tasks adds up.
+/// Whether it may be gathered now, if it has had no tasks yet. The runtime couldn't be told later what a
+/// group of tasks adds up.
 pub fn may_now(code: Code) -> bool {
     is_wanted(code)
         && permits(code.runtime).is_ok()
