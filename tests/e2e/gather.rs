@@ -205,6 +205,17 @@ fn gathered_members_run_tasks() {
     }
 }
 
+/// A program's first region is rehearsed, and sometimes not gathered afterwards, above all on a busy machine.
+#[test]
+fn a_region_behind_a_rehearsal_has_the_size_of_its_clause() {
+    let house = House::chaos(1);
+    for _ in 0..25 {
+        let start = |_| creating(&house, By::Clang, "producing").start();
+        let programs = [(); 4].map(start);
+        programs.into_iter().for_each(|program| right(program.finish()));
+    }
+}
+
 /// The kernels that are made of tasks, in teams that keep their size.
 #[test]
 fn gathered_kernels_of_tasks_compute_the_same() {
@@ -233,6 +244,20 @@ fn members_that_wait_for_each_other_in_the_kernel_are_all_run() {
             program.until("folded", |program| program.mechanism == Mechanism::Fold);
             right(program.finish());
         }
+    }
+}
+
+/// Somebody else may have kept its members from running, or that was long ago.
+#[test]
+fn a_region_that_was_folded_for_its_waits_is_gathered_again_after_a_while() {
+    let house = House::giving_all("equi");
+    for by in COMPILERS {
+        let program = doing(&house, by, "sleeping");
+        program.until("rounds", |program| program.regions > 20);
+        program.until("folded", |program| program.mechanism == Mechanism::Fold);
+        program.signal(libc::SIGUSR1);
+        until_gathered(&program, &format!("awake by {by:?}"));
+        right(program.finish());
     }
 }
 

@@ -126,6 +126,10 @@ fn tasks_choices_and_cached_variables_are_members_and_threads_by_turns() {
     let programs = [
         ("midway_tasks", By::Itself),
         ("midway_tasks", By::GccForLlvms),
+        ("midway_tasks", By::Clang),
+        ("midway_later", By::Itself),
+        ("midway_later", By::GccForLlvms),
+        ("midway_later", By::Clang),
         ("midway_chosen", By::Itself),
         ("midway_chosen", By::GccForLlvms),
         ("midway_chosen", By::Clang),
@@ -137,9 +141,51 @@ fn tasks_choices_and_cached_variables_are_members_and_threads_by_turns() {
             for team in [2, 5] {
                 let program = begun(like_midway(&house, by, name, "meeting", team));
                 until_gathered(&program, 5);
-                std::thread::sleep(std::time::Duration::from_secs(1));
+                for _ in 0..2 {
+                    program.signal(libc::SIGUSR1);
+                    std::thread::sleep(std::time::Duration::from_millis(500));
+                }
                 right(program.finish());
             }
         }
+    }
+}
+
+/// A group of tasks that members opened is the threads' when they are that again. One that threads opened is
+/// the runtime's, so they aren't gathered within it, nor behind the region's first task.
+#[test]
+fn groups_of_tasks_go_home_with_their_members_and_keep_threads_from_becoming_such() {
+    let house = House::giving_all("equi");
+    for by in COMPILERS {
+        let later = || begun(like_midway(&house, by, "midway_later", "meeting", 2));
+        let other = || begun(midway(&house, By::Itself, "meeting", 2));
+        let a_while = || std::thread::sleep(std::time::Duration::from_millis(300));
+
+        let program = later();
+        until(&program, 2, false);
+        let first = other();
+        until(&program, 1, true);
+        program.signal(libc::SIGUSR1);
+        a_while();
+        until(&program, 1, true);
+        first.finish().well();
+        until(&program, 2, false);
+        program.signal(libc::SIGUSR1);
+        a_while();
+        right(program.finish());
+
+        let program = later();
+        until(&program, 2, false);
+        program.signal(libc::SIGUSR1);
+        a_while();
+        let second = other();
+        program.until("one PU", |program| program.dop == Some(1));
+        for _ in 0..2 {
+            a_while();
+            assert_ne!(program.seen().map(|program| program.mechanism), Some(Mechanism::Gather));
+            program.signal(libc::SIGUSR1);
+        }
+        second.finish().well();
+        right(program.finish());
     }
 }

@@ -188,11 +188,22 @@ static void by_holding(void)
     check(inside == TEAM);
 }
 
+static volatile sig_atomic_t awake;
+
+static void wake_up(int signal)
+{
+    (void)signal;
+    awake = 1;
+}
+
+/* Until it is sent SIGUSR1. */
 static void by_sleeping(void)
 {
+    struct sigaction action = {.sa_handler = wake_up, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
 #pragma omp parallel num_threads(TEAM)
     {
-        if (omp_get_thread_num() == 2)
+        if (omp_get_thread_num() == 2 && !awake)
             usleep(5000);
 #pragma omp barrier
         work(100, 1);

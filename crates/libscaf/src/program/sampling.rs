@@ -144,15 +144,14 @@ impl Note {
         }
     }
 
-    /// Whether the region's team isn't to be gathered any more.
+    /// Whether members of the region's gathered team ever got stuck too often.
     #[inline(always)]
-    pub fn is_never_gathered(&self) -> bool {
+    pub fn was_stuck(&self) -> bool {
         self.0 & STUCK != 0
     }
 
-    /// It isn't from now on.
-    #[cold]
-    pub fn never_gather(code: Code) {
+    /// They did.
+    pub fn gets_stuck(code: Code) {
         code.note.fetch_or(STUCK, Ordering::Relaxed);
     }
 

@@ -13,6 +13,8 @@ const RUNTIMES: [&[u8]; 9] =
 const GOMP: &[u8] = b"GOMP_";
 const KMPC: &[u8] = b"__kmpc_";
 const KMPC_TASKS: [&[u8]; 2] = [b"__kmpc_omp_task", b"__kmpc_task"];
+/// Reductions over tasks, which are tasks' functions as well.
+const KMPC_REDUCTIONS: [&[u8]; 2] = [b"__kmpc_task_reduction", b"__kmpc_taskred"];
 /// Whose names are many; all of them are answered.
 const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
@@ -405,11 +407,12 @@ pub fn say(name: &[u8]) -> u32 {
     let forbidden = |is: bool| if is { says::FORBIDDEN } else { 0 };
     if name.starts_with(KMPC) {
         let known = ANSWERED_LLVM.binary_search(&name).is_ok() || name.starts_with(KMPC_ATOMIC);
-        let tasks = KMPC_TASKS.iter().any(|prefix| name.starts_with(prefix));
+        let is_one_of = |prefixes: &[&[u8]]| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let more = match name {
             b"__kmpc_cancel" => says::CANCELS,
             b"__kmpc_doacross_wait" => says::WAITS,
-            _ if tasks => says::TASKS,
+            _ if is_one_of(&KMPC_REDUCTIONS) => says::TASKS | says::REDUCES,
+            _ if is_one_of(&KMPC_TASKS) => says::TASKS,
             _ => 0,
         };
         says::KMPC | more | forbidden(!known)
@@ -478,6 +481,24 @@ mod tests {
             ("__tsan_init", true),
         ] {
             assert_eq!(forbid(name.as_bytes()), forbids, "{name}");
+        }
+    }
+
+    #[test]
+    fn tasks_and_their_reductions_are_known_by_both_compilers_names() {
+        for name in ["GOMP_task", "GOMP_taskgroup_start", "__kmpc_omp_task_alloc", "__kmpc_taskgroup"] {
+            assert_eq!(say(name.as_bytes()) & (says::TASKS | says::REDUCES), says::TASKS, "{name}");
+        }
+        for name in [
+            "GOMP_taskgroup_reduction_register",
+            "__kmpc_taskred_init",
+            "__kmpc_taskred_modifier_init",
+            "__kmpc_task_reduction_init",
+            "__kmpc_task_reduction_modifier_init",
+            "__kmpc_task_reduction_get_th_data",
+        ] {
+            let both = says::TASKS | says::REDUCES;
+            assert_eq!(say(name.as_bytes()) & both, both, "{name}");
         }
     }
 }

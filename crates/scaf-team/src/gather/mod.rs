@@ -2,6 +2,7 @@
 //! *carriers*, run them and change from one to the next where OpenMP waits. What a member is made of
 //! (registers, stack, thread-local storage) is the client's.
 //!
+//! - [`backoff`]: for how long a region is folded whose members got stuck;
 //! - [`calls`]: functions whose calls forbid it;
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
 //! - [`home`]: teams that are gathered in the middle of a region, and go back to threads;
@@ -11,6 +12,7 @@
 //! - [`doacross`]: loops whose iterations wait for certain others;
 //! - [`tasks`]: explicit tasks, and what they depend on.
 
+pub mod backoff;
 pub mod calls;
 pub mod chunks;
 pub mod crew;

@@ -85,7 +85,6 @@ entries! {
     __kmpc_omp_task_complete_if0, c"__kmpc_omp_task_complete_if0" is complete_if0 => tasks::end_at_once;
     __kmpc_omp_wait_deps, c"__kmpc_omp_wait_deps" is wait_deps => tasks::wait_for;
     __kmpc_omp_taskwait_deps_51, c"__kmpc_omp_taskwait_deps_51" is taskwait_deps => tasks::wait_or_not;
-    __kmpc_taskgroup, c"__kmpc_taskgroup" is kmpc_taskgroup => tasks::group_start;
     __kmpc_omp_taskyield, c"__kmpc_omp_taskyield" is kmpc_taskyield => tasks::give_way;
     __kmpc_taskloop, c"__kmpc_taskloop" is kmpc_taskloop => tasks::deal_out;
     __kmpc_taskloop_5, c"__kmpc_taskloop_5" is taskloop_5 => tasks::deal_out_strictly;

@@ -58,6 +58,7 @@ arch::counted! {
 arch::pass_on! {
     __kmpc_omp_task_alloc => find_task_alloc;
     __kmpc_omp_target_task_alloc => find_target_task_alloc;
+    __kmpc_taskgroup => find_taskgroup;
     __kmpc_cancel => find_cancel;
     __kmpc_push_num_threads_strict => find_push_strict;
     __kmpc_push_num_threads_list => find_push_list;
@@ -125,6 +126,7 @@ macro_rules! noted {
 noted! {
     find_task_alloc => task_alloc, creates_task, members tasks::allocate;
     find_target_task_alloc => target_task_alloc, creates_task;
+    find_taskgroup => kmpc_taskgroup, creates_task, members tasks::group_start;
     find_cancel => kmpc_cancel, cancels, members members::cancels_nothing;
     find_push_strict => push_strict, fixes_teams;
     find_push_list => push_list, fixes_teams;
@@ -135,7 +137,8 @@ noted! {
     find_init_8u => init_8u, waits::begins_loop, members members::begin_8u;
 }
 
-/// Barriers are the runtime's from now on, for it runs tasks there. Every kind of task begins with this call.
+/// Barriers are the runtime's from now on, for it runs tasks there. Every kind of task begins with this call,
+/// and a group is the runtime's, as all tasks in it have to be.
 fn creates_task(_: *mut Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
     if let Some(frame) = frame {
         frame.has_tasks(false);

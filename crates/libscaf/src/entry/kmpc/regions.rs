@@ -10,6 +10,7 @@ use crate::runtimes::entries::{Body, ForkCall, Micro, Place, Runtime};
 use crate::runtimes::lookup;
 use crate::sys::arch::{VariadicCall, call_function, call_runtime};
 use crate::sys::symbols::{self, function};
+use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
 use core::ptr::null;
@@ -66,8 +67,11 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
             return address(real);
         }
         (*call).real = pointer(real);
+        // What the runtime knows of the next region's size. It forgets that with each one, and a rehearsal is
+        // one, too.
+        let known = Cell::new(requested);
         let pass = |runtime: &Runtime, run: Body, data: *mut c_void, threads: u32| {
-            if threads != requested {
+            if threads != known.replace(0) {
                 push(runtime, (*call).place, threads);
             }
             if run as usize == run_micro as *const () as usize {

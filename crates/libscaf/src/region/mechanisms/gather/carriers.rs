@@ -3,13 +3,12 @@
 //! While a region is gathered the watch looks every [`PERIOD_MS`]. It has the region on as many carriers as
 //! the grant says now. Where a member is ready that nobody runs, and a carrier has not changed since the last
 //! look, that one may sleep in the kernel, or want something that the other member has: then one more carrier
-//! comes, up to one each, which is what folding has. A region that needs this often is folded from then on.
+//! comes, up to one each, which is what folding has. A region that needs this often is folded for a while.
 
 use super::team::{CARRIERS, CREW, Carrier, MASTERS, MOST, reset_idle, was_idle};
 use super::turns::carry;
-use super::{look, storage};
+use super::{look, storage, stuck};
 use crate::link::pages;
-use crate::program::sampling::Note;
 use crate::region::kind::Region;
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::{self, Context};
@@ -131,7 +130,8 @@ const COMPUTES_LONG: u32 = 100;
 const COMPUTES_NS: u64 = COMPUTES as u64 * PERIOD_MS as u64 * 1_000_000 / 2;
 /// Looks in a row without need after which a further carrier leaves.
 const CALM: u32 = 10;
-/// Rescues after each other, with no more than [`RARE`] looks between two, after which a region is folded.
+/// Rescues after each other, with no more than [`RARE`] looks between two, after which a region is folded for
+/// a while.
 const RESCUES: u32 = 4;
 const RARE: u32 = 64;
 
@@ -186,7 +186,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
                 if rescues >= RESCUES
                     && let Some(code) = RUNNING.0.get()
                 {
-                    Note::never_gather(code);
+                    stuck::gets_stuck(code);
                 }
             } else if further != 0 {
                 calm += 1;

@@ -61,11 +61,6 @@ pub fn calls_gomp() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::GOMP != 0
 }
 
-/// Whether it is that of LLVM's compilers.
-pub fn calls_kmpc() -> bool {
-    LOOKED.load(Ordering::Relaxed) >> SAID & says::KMPC != 0
-}
-
 /// Whether the program is known not to start threads by itself. Doesn't ask the dynamic linker.
 pub fn starts_no_threads() -> bool {
     let (now, known) = (modules::met().wrapping_add(1) & MODULES, LOOKED.load(Ordering::Relaxed));

@@ -1,10 +1,9 @@
 //! Which regions may have a gathered team at all.
 
 use super::team::MOST;
-use super::{chosen, dealt, forbids, kernel, stacks};
+use super::{chosen, dealt, forbids, kernel, stacks, stuck};
 use crate::program::masters::one_master;
 use crate::program::promise;
-use crate::program::sampling::Note;
 use crate::region::kind::{Kind, Region};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::lookup::Code;
@@ -25,7 +24,7 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     no(Obstacle::Size, !has_size(size))?;
     no(Obstacle::Entry, kind == Kind::Opened)?;
     no(Obstacle::Masters, !one_master())?;
-    no(Obstacle::Sleeps, Note::of(code).is_never_gathered())?;
+    no(Obstacle::Sleeps, stuck::is_folded(code))?;
     permits(code.runtime)?;
     no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
     no(Obstacle::Handlers, kernel::lasts())?;
@@ -52,14 +51,12 @@ pub fn may_midway(region: &Region, size: u32) -> bool {
         && forbids::nothing(region.code.runtime)
 }
 
-/// Whether it may be gathered now. Its tasks are the runtime's from the first one on, so then it isn't, and
-/// groups of them that are open are told by that only where the code is gcc's. The runtime couldn't be told
-/// later what a group adds up.
+/// Whether it may be gathered now, if it has had no tasks yet. The runtime couldn't be told later what a
+/// group of tasks adds up.
 pub fn may_now(code: Code) -> bool {
     is_wanted(code)
         && permits(code.runtime).is_ok()
         && has_one_level(code.runtime)
-        && !(forbids::has_tasks() && forbids::calls_kmpc())
         && !forbids::reduces()
         && !may_cancel(code.runtime)
         && !kernel::lasts()
@@ -68,7 +65,7 @@ pub fn may_now(code: Code) -> bool {
 /// Whether what must hold all the time that a team is gathered does.
 pub fn is_wanted(code: Code) -> bool {
     one_master()
-        && !Note::of(code).is_never_gathered()
+        && !stuck::is_folded(code)
         && !chosen::wants_nesting()
         && forbids::still_nothing(code.runtime)
 }

@@ -40,6 +40,7 @@ mod pool;
 mod rooms;
 pub mod stacks;
 pub mod storage;
+mod stuck;
 pub mod taskloop;
 pub mod tasks;
 mod team;
