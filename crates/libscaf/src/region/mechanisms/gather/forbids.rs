@@ -1,7 +1,6 @@
 //! What forbids gathering a program: functions that one of its modules calls, found in the tables by which
 //! the dynamic linker binds them ([`calls`]).
 
-use super::yields;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
 use crate::sys::errno::keeping_errno;
@@ -85,9 +84,9 @@ pub fn reduces() -> bool {
 }
 
 /// Whether members of long regions can be shared out anew among more carriers: tasks are, and so are members
-/// that wait for each other within loops or by spinning, which on threads of one PU take a time slice each.
+/// that wait for each other within loops, which on threads of one PU take a time slice each.
 pub fn are_shared_out() -> bool {
-    has_tasks() || waits_within() || yields::are_made()
+    has_tasks() || waits_within()
 }
 
 /// Whether the program may cancel constructs.

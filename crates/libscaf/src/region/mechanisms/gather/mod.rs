@@ -98,6 +98,11 @@ pub unsafe fn readiness(this: *mut Thread, region: &Region, length: Length, size
     }
 }
 
+/// Whether members of long regions can be shared out anew among more carriers. Those that spin wait as well.
+fn are_shared_out() -> bool {
+    forbids::are_shared_out() || yields::are_made()
+}
+
 /// What is still missing for it, if it is possible.
 unsafe fn obstacle(
     this: *mut Thread,
@@ -112,7 +117,7 @@ unsafe fn obstacle(
         // A long region whose members can't be shared out anew among more carriers begins on threads, and is
         // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
         // gathered from its beginning never is.
-        let on_threads = length != Length::Short && !forbids::are_shared_out();
+        let on_threads = length != Length::Short && !are_shared_out();
         if on_threads || !storage::is_noted(this, region.code.runtime, size) {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
@@ -129,7 +134,7 @@ unsafe fn obstacle(
 pub unsafe fn needs_rehearsal(this: *mut Thread, region: &Region, length: Length) -> bool {
     // SAFETY: this thread's own state.
     let unnoted = unsafe { (*this).notes != 0 };
-    unnoted && length != Length::Short && region.kind == Kind::Plain && forbids::are_shared_out()
+    unnoted && length != Length::Short && region.kind == Kind::Plain && are_shared_out()
 }
 
 /// Runs a region with a gathered team.
