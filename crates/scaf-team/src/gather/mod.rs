@@ -3,6 +3,7 @@
 //! (registers, stack, thread-local storage) is the client's.
 //!
 //! - [`calls`]: functions whose calls forbid it;
+//! - [`cancel`]: loops and regions that are cancelled;
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
 //! - [`home`]: teams that are gathered in the middle of a region, and go back to threads;
 //! - [`obstacle`]: why a team isn't gathered;
@@ -12,6 +13,7 @@
 //! - [`tasks`]: explicit tasks, and what they depend on.
 
 pub mod calls;
+pub mod cancel;
 pub mod chunks;
 pub mod crew;
 mod depends;

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 type Small = Tasks<64, 64>;
-const WORK: Work = Work { body: 1, data: 2, is_final: false };
+const WORK: Work = Work { body: 1, data: 2, is_final: false, may_drop: true };
 
 fn place(parent: Number, group: Number) -> Place {
     Place { parent, group, own: false }

@@ -16,6 +16,7 @@
 mod begin;
 mod berths;
 mod blocks;
+pub mod cancel;
 mod carriers;
 pub mod chosen;
 mod current;

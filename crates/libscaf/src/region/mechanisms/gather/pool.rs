@@ -1,5 +1,6 @@
 //! The region's tasks that wait to be run, and room for their data.
 
+use super::cancel::drops;
 use super::current::Current;
 use super::team::{CREW, Member};
 use crate::runtimes::entries::Body;
@@ -112,7 +113,7 @@ pub unsafe fn run(me: &'static Member, (record, work, group): Taken) -> bool {
     }
     // SAFETY: the program's own function, and its data.
     unsafe {
-        if let Some(body) = function::<Body>(work.body) {
+        if let Some(body) = function::<Body>(work.body).filter(|_| !(work.may_drop && drops(me))) {
             body(with_exposed_provenance_mut(work.data));
         }
     }

@@ -43,6 +43,8 @@ pub struct Member {
     pub inner: Cell<*const Inner>,
     /// What it has changed of its kernel thread.
     pub changed: Cell<Kept>,
+    /// What is cancelled of the region within that it is in, as the crew has it of the gathered one.
+    pub cancelled: Cell<u32>,
     /// What it answers for `omp_get_max_threads`.
     pub most: Cell<u32>,
     /// What LLVM's runtime would keep of it.
@@ -60,6 +62,8 @@ pub struct Team {
     pub share: Cell<u32>,
     /// Whether the program may create tasks.
     pub has_tasks: Cell<bool>,
+    /// Whether members may cancel constructs.
+    pub cancels: Cell<bool>,
     /// Data that one member has and the others copy.
     pub copied: AtomicPtr<c_void>,
     /// 1 while a member adds its values to a reduction's result.
@@ -74,6 +78,7 @@ pub static TEAM: Team = Team {
     data: Cell::new(null_mut()),
     share: Cell::new(0),
     has_tasks: Cell::new(false),
+    cancels: Cell::new(false),
     copied: AtomicPtr::new(null_mut()),
     adding: AtomicU32::new(0),
 };
@@ -91,6 +96,7 @@ impl Member {
             task: Cell::new(Current::MEMBERS),
             inner: Cell::new(null()),
             changed: Cell::new(Kept::NOTHING),
+            cancelled: Cell::new(0),
             most: Cell::new(0),
             llvm: Own::new(),
         }
