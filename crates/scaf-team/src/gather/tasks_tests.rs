@@ -170,3 +170,17 @@ fn without_room_nothing_is_done() {
     assert!(tasks.defer(number, place(root, NONE), WORK, std::iter::empty()));
     assert!(std::iter::from_fn(|| tasks.open()).count() < 8);
 }
+
+#[test]
+fn a_group_is_cancelled_by_itself() {
+    let mut tasks = Box::new(Small::new());
+    let around = tasks.open_group(NONE).unwrap();
+    let within = tasks.open_group(around).unwrap();
+    tasks.cancel(within);
+    assert!(tasks.is_cancelled(within) && !tasks.is_cancelled(around) && !tasks.is_cancelled(NONE));
+    tasks.cancel(NONE);
+    assert_eq!(tasks.close_group(within), around);
+    // Its record is used again.
+    assert_eq!(tasks.open_group(around), Some(within));
+    assert!(!tasks.is_cancelled(within));
+}
