@@ -10,6 +10,7 @@ use crate::runtimes::entries::{Body, ForkCall, Micro, Place, Runtime};
 use crate::runtimes::lookup;
 use crate::sys::arch::{VariadicCall, call_function, call_runtime};
 use crate::sys::symbols::{self, function};
+use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
 use core::ptr::null;
@@ -66,8 +67,10 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
             return address(real);
         }
         (*call).real = pointer(real);
+        // What was pushed is for the first one that the runtime runs; the region may have a rehearsal.
+        let is_used = Cell::new(false);
         let pass = |runtime: &Runtime, run: Body, data: *mut c_void, threads: u32| {
-            if threads != requested {
+            if threads != requested || is_used.replace(true) && threads != 0 {
                 push(runtime, (*call).place, threads);
             }
             if run as usize == run_micro as *const () as usize {
