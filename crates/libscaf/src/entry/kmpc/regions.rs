@@ -60,6 +60,12 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         if real.is_none() || LEAGUES.load(Ordering::Relaxed) != 0 {
             return address(real);
         }
+        // The runtime still keeps a clause's number for its next region, whose region was gathered.
+        let is_kept = core::mem::take(&mut (*this).kept_push) != 0 && requested == 0;
+        if is_kept {
+            let most = code.runtime.max_threads.map_or(1, |most| most()).max(1);
+            push(code.runtime, (*call).place, most as u32);
+        }
         let body = transmute::<*const c_void, Body>(micro);
         let work = Work { body, run: run_micro, data: call.cast() };
         let region = Region { code, work, requested, kind: Kind::Plain };
@@ -69,8 +75,9 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         (*call).real = pointer(real);
         // What was pushed is for the first one that the runtime runs; the region may have a rehearsal.
         let is_used = Cell::new(false);
+        let again = || is_used.replace(true);
         let pass = |runtime: &Runtime, run: Body, data: *mut c_void, threads: u32| {
-            if threads != requested || is_used.replace(true) && threads != 0 {
+            if again() && threads != 0 || threads != requested {
                 push(runtime, (*call).place, threads);
             }
             if run as usize == run_micro as *const () as usize {
@@ -81,6 +88,9 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
             }
         };
         enter::managed(&region, pass);
+        // The runtime isn't told of members' clauses.
+        let was_told = gather::around(this).is_none() && (requested != 0 || is_kept);
+        (*this).kept_push = u32::from(was_told && !is_used.get());
         0
     }
 }
