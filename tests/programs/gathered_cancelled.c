@@ -108,7 +108,7 @@ static void by_sections(void)
     check(counts[0] == ROUNDS && counts[1] == 0 && counts[2] <= ROUNDS && counts[3] == 2 * ROUNDS);
 }
 
-/* Whether the calling team may cancel its region. LLVM's threads may wait for ever then, but not its members. */
+/* Whether the calling team may cancel its region. LLVM's threads may wait for ever then, not its members. */
 static int may_cancel(void)
 {
 #ifdef __clang__

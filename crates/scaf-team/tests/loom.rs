@@ -8,7 +8,7 @@ use loom::thread;
 use scaf_team::Sleep;
 use scaf_team::barrier::{Barrier, Passed};
 use scaf_team::gate::Gate;
-use scaf_team::gather::cancel::Cancelled;
+use scaf_team::gather::crew::Cancelled;
 use scaf_team::gather::crew::{Crew, Until};
 use scaf_team::gather::doacross::Posts;
 use scaf_team::gather::shares::{Came, Hand, Loop, Rule, Shares};

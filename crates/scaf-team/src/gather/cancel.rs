@@ -6,18 +6,9 @@
 //! cancellation shows, go on. As some have arrived there and some haven't, they meet at the region's end by a
 //! count of its own.
 
-use super::crew::{Crew, Until};
+use super::crew::{Cancelled, Crew, Until};
 use crate::Sleep;
 use crate::sync::Ordering;
-
-/// What is cancelled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cancelled {
-    /// The loop or the sections that all members have come to last.
-    Shares = 1,
-    /// The region.
-    Region = 2,
-}
 
 impl<const MOST: usize> Crew<MOST> {
     /// A held member cancels that.

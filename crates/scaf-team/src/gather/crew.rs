@@ -7,7 +7,6 @@
 //! Member 0 is the master, and carrier 0 its own kernel thread. At the region's end only that one takes it;
 //! before, so do carriers beyond those that the region began with, which come where one is stuck.
 
-use super::cancel::Cancelled;
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
 
@@ -26,6 +25,15 @@ pub enum Until {
     Changed(u32),
     /// Its own kernel thread runs it ([`super::home`]).
     Home,
+}
+
+/// What members cancel ([`super::cancel`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cancelled {
+    /// The loop or the sections that all members have come to last.
+    Shares = 1,
+    /// The region.
+    Region = 2,
 }
 
 pub(super) const FREE: u32 = 0;

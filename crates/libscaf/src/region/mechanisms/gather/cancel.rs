@@ -5,11 +5,12 @@
 //! being run, and so are met dependences on them.
 
 use super::forbids;
+pub use super::pool::drops;
 use super::pool::with;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
-use scaf_team::gather::cancel::Cancelled;
+use scaf_team::gather::crew::Cancelled;
 
 /// A construct that is cancelled by one of its members.
 #[derive(Clone, Copy)]
@@ -51,25 +52,15 @@ fn cancel_in_team(me: &Member, what: Cancelled) {
 /// Whether a construct around the member is cancelled.
 #[inline]
 pub fn is_cancelled(me: &Member, what: Construct) -> bool {
-    let in_team = |what: Cancelled| match me.is_alone() {
-        true => me.cancelled.get() & what as u32 != 0,
-        false => CREW.is_cancelled(what),
-    };
     TEAM.cancels.get()
         && match what {
-            Construct::Region => in_team(Cancelled::Region),
-            Construct::Share => in_team(Cancelled::Shares),
+            Construct::Region => me.has_cancelled(Cancelled::Region),
+            Construct::Share => me.has_cancelled(Cancelled::Shares),
             Construct::Group => {
                 let group = me.task.get().recorded_group();
                 with(|table| table.is_cancelled(group))
             }
         }
-}
-
-/// Whether tasks that the member creates, or the one that it has taken, needn't be run.
-#[inline]
-pub fn drops(me: &Member) -> bool {
-    TEAM.cancels.get() && (is_cancelled(me, Construct::Region) || is_cancelled(me, Construct::Group))
 }
 
 /// A member that is alone passes a barrier, behind what it may have cancelled.

@@ -122,8 +122,8 @@ unsafe fn obstacle(
     Ok(Readiness::Ready)
 }
 
-/// Whether the region's team is gathered at its beginning even where it is long: its members can be shared out
-/// anew, or some of them may leave it before they come to a barrier.
+/// Whether the region's team is gathered at its beginning even where it is long: its members can be shared
+/// out anew, or some of them may leave it before they come to a barrier.
 #[inline(always)]
 fn begins_gathered(region: &Region) -> bool {
     forbids::are_shared_out() || cancel::may_be(region.code.runtime)

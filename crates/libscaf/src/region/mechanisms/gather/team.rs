@@ -13,7 +13,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use scaf_team::gather::crew::Crew;
+use scaf_team::gather::crew::{Cancelled, Crew};
 use scaf_team::gather::shares::{Hand, Shares};
 
 /// Members of the largest team that is gathered.
@@ -111,6 +111,15 @@ impl Member {
     #[inline(always)]
     pub fn is_alone(&self) -> bool {
         !self.inner.get().is_null() || self.llvm.opened.get() != 0
+    }
+
+    /// Whether that is cancelled in the innermost region around it.
+    #[inline]
+    pub fn has_cancelled(&self, what: Cancelled) -> bool {
+        match self.is_alone() {
+            true => self.cancelled.get() & what as u32 != 0,
+            false => CREW.is_cancelled(what),
+        }
     }
 
     /// Parallel regions around it, the gathered one among them.

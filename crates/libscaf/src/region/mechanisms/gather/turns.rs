@@ -8,7 +8,7 @@ use crate::sys::arch::{self, switch};
 use crate::sys::futex::Futex;
 use crate::sys::thread::give_way;
 use core::hint::spin_loop;
-use scaf_team::gather::cancel::Cancelled;
+use scaf_team::gather::crew::Cancelled;
 use scaf_team::gather::crew::Until;
 
 /// Says that nobody is to be set free.
