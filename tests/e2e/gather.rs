@@ -397,3 +397,16 @@ fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
         program.finish().well();
     }
 }
+
+/// LLVM's runtime keeps a clause's number for the next region that it runs, which isn't the gathered one.
+#[test]
+fn a_clause_is_for_its_own_region_only() {
+    let house = House::chaos(1);
+    for by in COMPILERS {
+        let program = house.at(&compiled_by(by, "one_clause")).threads(2).start();
+        program.until("gathered", |program| program.mechanism == Mechanism::Gather);
+        let seen = program.until("rounds", |program| program.regions > 1_000);
+        program.until("more rounds", |program| program.regions > seen.regions + 100_000);
+        right(program.finish());
+    }
+}

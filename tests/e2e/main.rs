@@ -20,6 +20,7 @@ mod fakes;
 mod faults;
 mod gangs;
 mod gather;
+mod gather_cancel;
 mod gather_dangers;
 mod gather_mid;
 mod kernels;

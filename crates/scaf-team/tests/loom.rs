@@ -8,6 +8,7 @@ use loom::thread;
 use scaf_team::Sleep;
 use scaf_team::barrier::{Barrier, Passed};
 use scaf_team::gate::Gate;
+use scaf_team::gather::crew::Cancelled;
 use scaf_team::gather::crew::{Crew, Until};
 use scaf_team::gather::doacross::Posts;
 use scaf_team::gather::shares::{Came, Hand, Loop, Rule, Shares};
@@ -491,6 +492,47 @@ fn a_member_at_a_barrier_is_told_of_a_task() {
         } else {
             crew.pass(futex);
         }
+        thread.join().unwrap();
+    });
+}
+
+/// One member cancels the region, the other waits at a barrier where that shows: it is let go, and they meet
+/// at the end, where each sees what the other has done.
+#[test]
+fn a_member_at_a_barrier_is_let_go_where_the_region_is_cancelled() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let shared = Arc::new((Crew::<2>::new(), Futex::new(), [UnsafeCell::new(0), UnsafeCell::new(0)]));
+        shared.0.begin(2, 2);
+        let wait = |shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), until: Until| {
+            while !shared.0.is_met(until) {
+                shared.0.nap(&shared.1, 0, || shared.0.is_met(until).then_some(()));
+            }
+        };
+        let end = move |shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), me: usize| {
+            // SAFETY: each has its own until all are at the end.
+            shared.2[me].with_mut(|done| unsafe { *done = 1 });
+            match shared.0.arrive_at_end() {
+                Some(until) => wait(shared, until),
+                None => shared.0.pass(&shared.1),
+            }
+            // SAFETY: nobody changes any behind that.
+            shared.2.iter().for_each(|done| done.with(|done| assert_eq!(unsafe { *done }, 1)));
+        };
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            other.0.cancel(Cancelled::Region, &other.1);
+            end(&other, 1);
+        });
+        if !shared.0.is_cancelled(Cancelled::Region) {
+            match shared.0.arrive() {
+                Some(word) => wait(&shared, Until::PassedOrCancelled(word)),
+                None => panic!("nobody else comes to the barrier"),
+            }
+            assert!(shared.0.is_cancelled(Cancelled::Region));
+        }
+        end(&shared, 0);
         thread.join().unwrap();
     });
 }

@@ -37,6 +37,8 @@ pub struct Thread {
     pub started: u32,
     /// Team size of a `num_threads` clause, until LLVM's runtime enters its region; 0 without one.
     pub pushed: u32,
+    /// 1 if such a number is still with LLVM's runtime, though its region is over.
+    pub kept_push: u32,
     /// Runtimes of the opened regions, outermost first.
     pub started_in: [*const Runtime; STARTS],
     /// Where LLVM's runtime keeps the thread's numbers for the region that it is about to begin.

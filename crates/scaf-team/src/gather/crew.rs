@@ -19,12 +19,23 @@ pub enum Until {
     Spins,
     /// All members have arrived at the barrier ([`Crew::arrive`]).
     Passed(u32),
+    /// They have, or the region was cancelled ([`super::cancel`]).
+    PassedOrCancelled(u32),
     /// All members but the master are done.
     Joined,
     /// Something has changed since the member looked ([`Crew::listen`]). It looks again.
     Changed(u32),
     /// Its own kernel thread runs it ([`super::home`]).
     Home,
+}
+
+/// What members cancel ([`super::cancel`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cancelled {
+    /// The loop or the sections that all members have come to last.
+    Shares = 1,
+    /// The region.
+    Region = 2,
 }
 
 pub(super) const FREE: u32 = 0;
@@ -36,7 +47,8 @@ const PASSED: u32 = 1;
 const JOINED: u32 = 2;
 const CHANGED: u32 = 3;
 pub(super) const HOME: u32 = 4;
-const SPINS: u32 = 5;
+const PASSED_OR_CANCELLED: u32 = 5;
+const SPINS: u32 = 6;
 
 #[derive(Debug)]
 #[repr(align(64))]
@@ -78,6 +90,10 @@ pub struct Crew<const MOST: usize> {
     pub(super) planned: AtomicU32,
     /// Whether members go back to threads of their own, and when ([`super::home`]).
     pub(super) home: AtomicU32,
+    /// What is cancelled ([`super::cancel`]).
+    pub(super) cancelled: Line,
+    /// Members that have come to the region's end, if it may be cancelled.
+    pub(super) ended: Line,
 }
 
 impl<const MOST: usize> Crew<MOST> {
@@ -104,6 +120,8 @@ impl<const MOST: usize> Crew<MOST> {
             aboard: AtomicU32::new(0),
             planned: AtomicU32::new(0),
             home: AtomicU32::new(0),
+            cancelled: word(),
+            ended: word(),
         }
     }
 
@@ -130,6 +148,8 @@ impl<const MOST: usize> Crew<MOST> {
             aboard: AtomicU32::new(0),
             planned: AtomicU32::new(0),
             home: AtomicU32::new(0),
+            cancelled: word(),
+            ended: word(),
         }
     }
 
@@ -142,6 +162,7 @@ impl<const MOST: usize> Crew<MOST> {
         self.home.store(0, Ordering::Relaxed);
         self.done.0.store(0, Ordering::Relaxed);
         self.arrived.0.store(0, Ordering::Relaxed);
+        self.uncancel();
         for (number, member) in self.members.iter().enumerate().take(size as usize) {
             member.waits.store(TURN, Ordering::Relaxed);
             member.state.store(if number == 0 { HELD } else { FREE }, Ordering::Relaxed);
@@ -223,17 +244,29 @@ impl<const MOST: usize> Crew<MOST> {
     pub fn is_met(&self, until: Until) -> bool {
         match until {
             Until::Turn | Until::Spins => true,
-            Until::Passed(word) => self.passed.0.load(Ordering::Acquire) != word,
+            Until::Passed(word) => self.has_passed(word),
+            Until::PassedOrCancelled(word) => self.has_passed(word) || self.is_cancelled(Cancelled::Region),
             Until::Joined => self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1),
             Until::Changed(word) => self.changes.0.load(Ordering::Acquire) != word,
             Until::Home => false,
         }
     }
 
+    #[inline(always)]
+    fn has_passed(&self, word: u32) -> bool {
+        self.passed.0.load(Ordering::Acquire) != word
+    }
+
+    /// What a member waits with until the next barrier is passed.
+    #[inline(always)]
+    pub(super) fn word(&self) -> u32 {
+        self.passed.0.load(Ordering::Relaxed)
+    }
+
     /// A held member arrives at the barrier. `None` if it was the last: it has all go [on](Self::pass).
     #[inline(always)]
     pub fn arrive(&self) -> Option<u32> {
-        let word = self.passed.0.load(Ordering::Relaxed);
+        let word = self.word();
         let last = self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= self.size();
         (!last).then_some(word)
     }
@@ -242,6 +275,7 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     pub fn pass(&self, sleep: &impl Sleep) {
         self.arrived.0.store(0, Ordering::Relaxed);
+        self.uncancel_shares();
         self.passed.0.store(self.passed.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::SeqCst);
         self.tell(sleep);
     }
@@ -257,7 +291,7 @@ impl<const MOST: usize> Crew<MOST> {
     /// Whether there is a task that a member could run while it waits for that.
     #[inline(always)]
     pub fn offers(&self, until: Until) -> bool {
-        matches!(until, Until::Passed(_)) && self.has_tasks()
+        matches!(until, Until::Passed(_) | Until::PassedOrCancelled(_)) && self.has_tasks()
     }
 
     /// Whether there is one.
@@ -338,6 +372,7 @@ impl<const MOST: usize> Crew<MOST> {
         let word = member.word.load(Ordering::Relaxed);
         let until = match member.waits.load(Ordering::Relaxed) {
             PASSED => Until::Passed(word),
+            PASSED_OR_CANCELLED => Until::PassedOrCancelled(word),
             JOINED => Until::Joined,
             CHANGED => Until::Changed(word),
             HOME => Until::Home,
@@ -353,6 +388,7 @@ impl<const MOST: usize> Crew<MOST> {
             let (waits, word) = match until {
                 Until::Turn => (TURN, 0),
                 Until::Passed(word) => (PASSED, word),
+                Until::PassedOrCancelled(word) => (PASSED_OR_CANCELLED, word),
                 Until::Joined => (JOINED, 0),
                 Until::Changed(word) => (CHANGED, word),
                 Until::Home => (HOME, 0),
@@ -423,6 +459,7 @@ impl<const MOST: usize> Crew<MOST> {
             member.state.store(DONE, Ordering::Relaxed);
         }
         self.home.store(0, Ordering::Relaxed);
+        self.uncancel();
         self.open.0.store(0, Ordering::Relaxed);
         self.aboard.store(0, Ordering::Relaxed);
         self.listening.store(0, Ordering::Relaxed);

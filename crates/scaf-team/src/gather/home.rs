@@ -28,6 +28,7 @@ impl<const MOST: usize> Crew<MOST> {
         self.planned.store(carriers, Ordering::Relaxed);
         self.done.0.store(0, Ordering::Relaxed);
         self.arrived.0.store(0, Ordering::Relaxed);
+        self.uncancel();
         for member in self.members.iter().take(size as usize) {
             member.state.store(HELD, Ordering::Relaxed);
         }

@@ -4,6 +4,7 @@
 //!
 //! - [`backoff`]: for how long a region is folded whose members got stuck;
 //! - [`calls`]: functions whose calls forbid it;
+//! - [`cancel`]: loops and regions that are cancelled;
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
 //! - [`home`]: teams that are gathered in the middle of a region, and go back to threads;
 //! - [`obstacle`]: why a team isn't gathered;
@@ -14,6 +15,7 @@
 
 pub mod backoff;
 pub mod calls;
+pub mod cancel;
 pub mod chunks;
 pub mod crew;
 mod depends;

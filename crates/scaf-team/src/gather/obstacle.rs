@@ -29,12 +29,10 @@ pub enum Obstacle {
     Workers = 12,
     /// Members changed for good which signals they block, or where their handlers run.
     Handlers = 13,
-    /// Constructs may be cancelled.
-    Cancels = 14,
 }
 
 impl Obstacle {
-    const ALL: [Obstacle; 14] = [
+    const ALL: [Obstacle; 13] = [
         Obstacle::Size,
         Obstacle::Entry,
         Obstacle::Masters,
@@ -48,7 +46,6 @@ impl Obstacle {
         Obstacle::Nested,
         Obstacle::Workers,
         Obstacle::Handlers,
-        Obstacle::Cancels,
     ];
 
     /// The one of that number, if there is one.
@@ -72,7 +69,6 @@ impl Obstacle {
             Obstacle::Nested => "regions within its regions have teams of their own",
             Obstacle::Workers => "the runtime's threads weren't found asleep",
             Obstacle::Handlers => "its threads keep masks of signals, or stacks for handlers, of their own",
-            Obstacle::Cancels => "OMP_CANCELLATION has it cancel constructs",
         }
     }
 }
@@ -88,6 +84,6 @@ mod tests {
             assert!(!obstacle.text().is_empty());
         }
         assert_eq!(Obstacle::from_number(0), None);
-        assert_eq!(Obstacle::from_number(15), None);
+        assert_eq!(Obstacle::from_number(14), None);
     }
 }

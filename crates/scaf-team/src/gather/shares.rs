@@ -199,6 +199,12 @@ impl<const PLACES: usize> Shares<PLACES> {
         self.places.get(number as usize % PLACES)
     }
 
+    /// The share of this number, if it is open.
+    #[inline(always)]
+    fn opened(&self, number: u32) -> Option<&Share> {
+        self.place(number).filter(|share| share.open.load(Ordering::Relaxed) == number)
+    }
+
     /// A member comes to the share of this number. Who comes first opens it with `whole`.
     #[inline]
     pub fn come(&self, number: u32, whole: &Loop) -> Came {
@@ -242,7 +248,7 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// and the first one that isn't in it. `None` if it gets no more.
     #[inline]
     pub fn deal(&self, number: u32, (member, size): (u32, u32), hand: &mut Hand) -> Option<(u64, u64)> {
-        let share = self.place(number)?;
+        let share = self.opened(number)?;
         let count = share.count.load(Ordering::Relaxed);
         let (from, behind) = if share.rule.load(Ordering::Relaxed) == STATIC {
             let chunk = share.chunk.load(Ordering::Relaxed);
@@ -262,7 +268,7 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// follows it.
     #[inline]
     pub fn take(&self, number: u32, size: u32) -> Option<(u64, u64)> {
-        let share = self.place(number)?;
+        let share = self.opened(number)?;
         share.cut(share.count.load(Ordering::Relaxed), size)
     }
 
@@ -275,7 +281,7 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// Those that it holds are over as well; they were [next](Self::is_next).
     #[inline]
     pub fn are_over(&self, number: u32, hand: &mut Hand) {
-        if let Some(share) = self.place(number)
+        if let Some(share) = self.opened(number)
             && hand.from != hand.behind
         {
             share.over.store(hand.behind, Ordering::Release);
@@ -287,13 +293,13 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// seen then.
     #[inline]
     pub fn is_turn(&self, number: u32, iteration: u64) -> bool {
-        self.place(number).is_none_or(|share| share.over.load(Ordering::Acquire) >= iteration)
+        self.opened(number).is_none_or(|share| share.over.load(Ordering::Acquire) >= iteration)
     }
 
     /// Those of further iterations are.
     #[inline]
     pub fn pass_turn(&self, number: u32, iterations: u64) {
-        if let Some(share) = self.place(number) {
+        if let Some(share) = self.opened(number) {
             share.over.fetch_add(iterations, Ordering::AcqRel);
         }
     }
@@ -307,7 +313,7 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// The same; who leaves last clears up before anybody comes to another share in this place.
     #[inline]
     pub fn leave_and(&self, number: u32, size: u32, clear: impl FnOnce()) {
-        if let Some(share) = self.place(number)
+        if let Some(share) = self.opened(number)
             && share.left.fetch_add(1, Ordering::AcqRel).wrapping_add(1) == size
         {
             clear();
@@ -315,10 +321,19 @@ impl<const PLACES: usize> Shares<PLACES> {
         }
     }
 
+    /// A cancelled region is over, and members have left shares without saying so. None is open any more;
+    /// the next ones have numbers that nobody has come to.
+    #[cold]
+    pub fn abandon(&self) {
+        for share in &self.places {
+            share.left.store(UNUSED, Ordering::Relaxed);
+        }
+    }
+
     /// The member that executes a `single` hands something to the others, who find it after a barrier.
     #[inline]
     pub fn hand(&self, number: u32, what: u64) {
-        if let Some(share) = self.place(number) {
+        if let Some(share) = self.opened(number) {
             share.handed.store(what, Ordering::Relaxed);
         }
     }
@@ -326,7 +341,7 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// What was handed to the others; before the member leaves the share.
     #[inline]
     pub fn handed(&self, number: u32) -> u64 {
-        self.place(number).map_or(0, |share| share.handed.load(Ordering::Relaxed))
+        self.opened(number).map_or(0, |share| share.handed.load(Ordering::Relaxed))
     }
 }
 

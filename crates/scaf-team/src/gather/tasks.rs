@@ -21,6 +21,8 @@ pub struct Work {
     pub data: usize,
     /// Whether all tasks in it are part of it.
     pub is_final: bool,
+    /// Whether it may be left out where its group is cancelled.
+    pub may_drop: bool,
 }
 
 /// Where a task is created.
@@ -65,6 +67,8 @@ struct Task {
     unmet: u32,
     /// It has ended itself.
     ended: bool,
+    /// The group is cancelled.
+    cancelled: bool,
     /// The first and the last of its children, or the group's tasks, that are ready.
     first: Number,
     last: Number,
@@ -75,11 +79,12 @@ struct Task {
 }
 
 const NO_TASK: Task = Task {
-    work: Work { body: 0, data: 0, is_final: false },
+    work: Work { body: 0, data: 0, is_final: false, may_drop: false },
     place: Place { parent: NONE, group: NONE, own: false },
     left: 0,
     unmet: 0,
     ended: false,
+    cancelled: false,
     first: NONE,
     last: NONE,
     links: [Link { before: NONE, behind: NONE }; 3],
@@ -184,6 +189,18 @@ impl<const RECORDS: usize, const ENTRIES: usize> Tasks<RECORDS, ENTRIES> {
         if let Some(group) = self.task_mut(group) {
             group.work.data = at;
         }
+    }
+
+    /// The group is cancelled: its tasks that haven't begun needn't be run.
+    pub fn cancel(&mut self, group: Number) {
+        if let Some(group) = self.task_mut(group) {
+            group.cancelled = true;
+        }
+    }
+
+    /// Whether it is.
+    pub fn is_cancelled(&self, group: Number) -> bool {
+        self.task(group).is_some_and(|group| group.cancelled)
     }
 
     /// No task of the group is left; the one around it.

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 type Small = Tasks<64, 64>;
-const WORK: Work = Work { body: 1, data: 2, is_final: false };
+const WORK: Work = Work { body: 1, data: 2, is_final: false, may_drop: true };
 
 fn place(parent: Number, group: Number) -> Place {
     Place { parent, group, own: false }
@@ -169,4 +169,18 @@ fn without_room_nothing_is_done() {
     assert_eq!((tasks.left(), tasks.left_of(root)), (0, 0));
     assert!(tasks.defer(number, place(root, NONE), WORK, std::iter::empty()));
     assert!(std::iter::from_fn(|| tasks.open()).count() < 8);
+}
+
+#[test]
+fn a_group_is_cancelled_by_itself() {
+    let mut tasks = Box::new(Small::new());
+    let around = tasks.open_group(NONE).unwrap();
+    let within = tasks.open_group(around).unwrap();
+    tasks.cancel(within);
+    assert!(tasks.is_cancelled(within) && !tasks.is_cancelled(around) && !tasks.is_cancelled(NONE));
+    tasks.cancel(NONE);
+    assert_eq!(tasks.close_group(within), around);
+    // Its record is used again.
+    assert_eq!(tasks.open_group(around), Some(within));
+    assert!(!tasks.is_cancelled(within));
 }

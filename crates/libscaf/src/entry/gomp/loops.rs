@@ -145,7 +145,7 @@ pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
     }
 }
 
-/// Waits that cancellation may end: always the runtime's.
+/// Waits that cancellation may end: on threads always the runtime's.
 macro_rules! cancellable {
     ($($name:ident, loops: $loops:literal;)*) => {
         $(
@@ -154,8 +154,7 @@ macro_rules! cancellable {
                 // SAFETY: as above.
                 unsafe {
                     if let Some(me) = gather::around(this) {
-                        work::end(me, true);
-                        return false;
+                        return work::end_cancel(me);
                     }
                     let Some((runtime, frame)) = place(this, caller) else { return false };
                     leaves_loops(this, frame, $loops);

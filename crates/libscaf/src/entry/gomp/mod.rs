@@ -270,6 +270,7 @@ arch::with_caller! {
     GOMP_loop_ull_maybe_nonmonotonic_runtime_next =>
         loops::loop_ull_maybe_nonmonotonic_runtime_next, behind 2;
     GOMP_cancel => waits::cancel, behind 2;
+    GOMP_cancellation_point => waits::cancellation_point, behind 1;
     GOMP_taskwait => tasks::taskwait, behind 1;
     GOMP_taskwait_depend => tasks::taskwait_depend, behind 1;
     GOMP_taskgroup_start => tasks::taskgroup_start, behind 1;

@@ -1,5 +1,7 @@
 //! Barriers and cancellation.
 
+use crate::region::mechanisms::gather::Member;
+use crate::region::mechanisms::gather::cancel::{self, Construct};
 use crate::region::mechanisms::{fold, gather};
 use crate::region::place::place;
 use crate::region::thread::thread;
@@ -27,8 +29,7 @@ pub unsafe extern "C" fn barrier_cancel(caller: usize) -> bool {
     // SAFETY: as above.
     unsafe {
         if let Some(me) = gather::around(this) {
-            gather::work::barrier(me);
-            return false;
+            return gather::work::barrier_cancel(me);
         }
         let Some((runtime, frame)) = place(this, caller) else { return false };
         let Some(real) = runtime.barrier_cancel else { return false };
@@ -38,13 +39,42 @@ pub unsafe extern "C" fn barrier_cancel(caller: usize) -> bool {
     }
 }
 
+/// gcc's numbers for what is cancelled; 2 and 4 are loops and sections.
+const REGION: c_int = 1;
+const GROUP: c_int = 8;
+
+fn construct(which: c_int) -> Construct {
+    match which {
+        REGION => Construct::Region,
+        GROUP => Construct::Group,
+        _ => Construct::Share,
+    }
+}
+
+/// A task is told of its region's end as well.
+fn is_cancelled(me: &Member, which: c_int) -> bool {
+    cancel::is_cancelled(me, construct(which))
+        || which == GROUP && cancel::is_cancelled(me, Construct::Region)
+}
+
+pub unsafe extern "C" fn cancellation_point(which: c_int, caller: usize) -> bool {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own argument.
+    unsafe {
+        if let Some(me) = gather::around(this) {
+            return is_cancelled(me, which);
+        }
+        let real = place(this, caller).and_then(|(runtime, _)| runtime.cancellation_point);
+        real.is_some_and(|real| real(which))
+    }
+}
+
 pub unsafe extern "C" fn cancel(which: c_int, really: bool, caller: usize) -> bool {
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
-        if gather::around(this).is_some() {
-            // A program that may cancel anything isn't gathered.
-            return false;
+        if let Some(me) = gather::around(this) {
+            return if really { cancel::cancel(me, construct(which)) } else { is_cancelled(me, which) };
         }
         let Some((runtime, frame)) = place(this, caller) else { return false };
         if let Some(frame) = frame {

@@ -4,6 +4,7 @@
 
 use super::answers::answers;
 use super::tasks;
+use crate::region::mechanisms::gather::cancel::{self, Construct};
 use crate::region::mechanisms::gather::llvm::{self, Copy};
 use crate::region::mechanisms::gather::{Member, around, doacross, work};
 use crate::region::thread::{Thread, thread};
@@ -70,6 +71,7 @@ entries! {
     __kmpc_reduce_nowait, c"__kmpc_reduce_nowait" is reduce_nowait => add_nowait;
     __kmpc_end_reduce, c"__kmpc_end_reduce" is end_reduce => added;
     __kmpc_end_reduce_nowait, c"__kmpc_end_reduce_nowait" is end_reduce_nowait => added_nowait;
+    __kmpc_cancellationpoint, c"__kmpc_cancellationpoint" is kmpc_cancellation_point => is_cancelled;
     __kmpc_end_ordered, c"__kmpc_end_ordered" is end_ordered => turn_is_over;
     __kmpc_doacross_init, c"__kmpc_doacross_init" is doacross_init => across;
     __kmpc_doacross_post, c"__kmpc_doacross_post" is kmpc_doacross_post => may_be_passed;
@@ -114,7 +116,9 @@ answers! {
     may_be_passed(at: *const i64) -> (), or (), |me| doacross::post_llvms(me, at);
     wait_for_other(at: *const i64) -> (), or (), |me| doacross::wait_llvms(me, at);
     was_across() -> (), or (), |me| doacross::end_llvms(me);
-    cancels_nothing(_what: c_int) -> c_int, or 0, |_me| 0;
+    cancel(which: c_int) -> c_int, or 0, |me| leaves(me, which, cancel::cancel(me, construct(which)));
+    is_cancelled(which: c_int) -> c_int, or 0,
+        |me| leaves(me, which, cancel::is_cancelled(me, construct(which)));
     added(_lock: *mut c_void) -> (), or (), |me| llvm::end_reduce(me, true);
     added_nowait(_lock: *mut c_void) -> (), or (), |me| llvm::end_reduce(me, false);
     begin_serial() -> (), or (), |me| opens(me);
@@ -122,6 +126,26 @@ answers! {
 }
 
 unsafe extern "C" fn done(_: Place, _: c_int) {}
+
+/// LLVM's numbers for what is cancelled; 2 and 3 are loops and sections.
+const REGION: c_int = 1;
+const GROUP: c_int = 4;
+
+fn construct(which: c_int) -> Construct {
+    match which {
+        REGION => Construct::Region,
+        GROUP => Construct::Group,
+        _ => Construct::Share,
+    }
+}
+
+/// Tells a member that a construct is cancelled, or not: a loop that is, it leaves without saying so.
+fn leaves(me: &Member, which: c_int, is_cancelled: bool) -> c_int {
+    if is_cancelled && matches!(construct(which), Construct::Share) {
+        llvm::leaves(me);
+    }
+    c_int::from(is_cancelled)
+}
 
 /// A place's flags are its second word. One says that code for atomic operations is there.
 const ATOMIC: u32 = 0x10;
@@ -158,10 +182,12 @@ reductions! {
 /// A region of one thread begins for the member.
 fn opens(me: &Member) {
     me.llvm.opened.set(me.llvm.opened.get().saturating_add(1));
+    me.cancelled.set(0);
 }
 
 fn closes(me: &Member) {
     me.llvm.opened.set(me.llvm.opened.get().saturating_sub(1));
+    me.cancelled.set(0);
 }
 
 /// A region whose `if` clause is false, with one argument or none.

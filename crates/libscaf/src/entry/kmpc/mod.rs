@@ -127,7 +127,7 @@ noted! {
     find_task_alloc => task_alloc, creates_task, members tasks::allocate;
     find_target_task_alloc => target_task_alloc, creates_task;
     find_taskgroup => kmpc_taskgroup, creates_task, members tasks::group_start;
-    find_cancel => kmpc_cancel, cancels, members members::cancels_nothing;
+    find_cancel => kmpc_cancel, cancels, members members::cancel;
     find_push_strict => push_strict, fixes_teams;
     find_push_list => push_list, fixes_teams;
     find_push_list_strict => push_list_strict, fixes_teams;

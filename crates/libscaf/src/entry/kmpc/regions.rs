@@ -60,6 +60,12 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         if real.is_none() || LEAGUES.load(Ordering::Relaxed) != 0 {
             return address(real);
         }
+        // The runtime still keeps a clause's number for its next region, whose region was gathered.
+        let is_kept = core::mem::take(&mut (*this).kept_push) != 0 && requested == 0;
+        if is_kept {
+            let most = code.runtime.max_threads.map_or(1, |most| most()).max(1);
+            push(code.runtime, (*call).place, most as u32);
+        }
         let body = transmute::<*const c_void, Body>(micro);
         let work = Work { body, run: run_micro, data: call.cast() };
         let region = Region { code, work, requested, kind: Kind::Plain };
@@ -67,11 +73,12 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
             return address(real);
         }
         (*call).real = pointer(real);
-        // What the runtime knows of the next region's size. It forgets that with each one, and a rehearsal is
+        // Whether the runtime still knows what was pushed. It forgets that with each region, and a rehearsal is
         // one, too.
-        let known = Cell::new(requested);
+        let is_told = Cell::new(requested != 0 || is_kept);
         let pass = |runtime: &Runtime, run: Body, data: *mut c_void, threads: u32| {
-            if threads != known.replace(0) {
+            let known = if is_told.replace(false) { requested } else { 0 };
+            if threads != known {
                 push(runtime, (*call).place, threads);
             }
             if run as usize == run_micro as *const () as usize {
@@ -82,6 +89,8 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
             }
         };
         enter::managed(&region, pass);
+        // The runtime isn't told of members' clauses.
+        (*this).kept_push = u32::from(is_told.get() && gather::around(this).is_none());
         0
     }
 }

@@ -11,7 +11,7 @@ use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Place, Runtime};
 use crate::sys::futex::Futex;
 use core::ffi::{c_int, c_void};
-use core::ptr::null_mut;
+use core::ptr::{null_mut, without_provenance_mut};
 
 pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
     let this = thread();
@@ -64,15 +64,12 @@ calls! {
     critical_with_hint(lock: *mut c_void, hint: *mut c_void) by tasks::lock => kmpc_critical_with_hint;
 }
 
-/// A barrier at which cancellation shows. A program that may cancel anything isn't gathered.
+/// A barrier at which cancellation shows.
 pub unsafe extern "C" fn cancel_barrier(here: Place, number: c_int, caller: usize) -> *mut c_void {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
         match gather::around(thread()) {
-            Some(me) => {
-                gather::work::barrier(me);
-                null_mut()
-            }
+            Some(me) => without_provenance_mut(usize::from(gather::work::barrier_cancel(me))),
             None => other_cancel_barrier(here, number, caller),
         }
     }

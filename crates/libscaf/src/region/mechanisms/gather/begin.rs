@@ -5,8 +5,10 @@ use super::current::Current;
 use super::inner::Inner;
 use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
-use super::turns::{go_home, meet, start, wait};
-use super::{carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage, yields};
+use super::turns::{go_home, meet_at_end, start, wait};
+use super::{
+    cancel, carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage, yields,
+};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -47,6 +49,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             member.hand.set(Hand::NOTHING);
             member.task.set(Current::MEMBERS);
             member.inner.set(null());
+            member.cancelled.set(0);
             member.most.set(natural());
             member.llvm.begin(number as c_int, storage::number_of(number));
             *member.context.get() = if number == 0 {
@@ -65,6 +68,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             };
         }
         TEAM.has_tasks.set(forbids::has_tasks());
+        TEAM.cancels.set(cancel::may_be(region.code.runtime));
         if TEAM.has_tasks.get() {
             pool::begin();
             llvm_reductions::clear();
@@ -93,7 +97,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         (*this).numbers = me.llvm.numbers();
         (region.work.run)(region.work.data);
         if TEAM.has_tasks.get() {
-            meet(me, false);
+            meet_at_end(me);
         }
         (*this).member = null();
         go_home(me);
@@ -102,7 +106,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         yields::end();
         carriers::dismiss();
         kernel::end(size);
-        TEAM.share.set(me.share.get());
+        cancel::end(me, size);
         for number in 1..size as usize {
             let (its, master) = state_in(storage::of(number));
             (*its).member = null();
@@ -134,6 +138,7 @@ pub unsafe fn inner(me: &'static Member, region: &Region) {
     unsafe {
         let inner = Inner::new(me.inner.get(), first_share(me, &region.kind));
         let before = me.inner.replace(&raw const inner);
+        let cancelled = me.cancelled.replace(0);
         (*thread()).numbers = me.llvm.numbers_alone();
         let run = || {
             if region.kind == Kind::Reductions {
@@ -147,6 +152,7 @@ pub unsafe fn inner(me: &'static Member, region: &Region) {
             run()
         }
         me.inner.set(before);
+        me.cancelled.set(cancelled);
         inner.room.give_back();
     }
 }

@@ -78,6 +78,7 @@ pub unsafe fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop
     me.llvm.whole.set(whole);
     me.llvm.deal.set(deal);
     me.llvm.turn.set(0);
+    me.llvm.in_loop.set(true);
     // SAFETY: the caller runs the member.
     unsafe { come(me, &whole) };
 }
@@ -99,12 +100,19 @@ pub fn next(me: &Member) -> Option<Chunk> {
         }
     };
     let Some((from, behind)) = part else {
-        leave(me);
+        leaves(me);
         return None;
     };
     own.from.set(from);
     own.passed.set(false);
     Some(chunk(&whole, (from, behind)))
+}
+
+/// The member leaves the loop that it is in, if any: no chunk is left, or it is cancelled.
+pub fn leaves(me: &Member) {
+    if !me.is_alone() && me.llvm.in_loop.replace(false) {
+        leave(me);
+    }
 }
 
 /// Waits for the `ordered` parts of all iterations before the member's chunk; within that it is alone.

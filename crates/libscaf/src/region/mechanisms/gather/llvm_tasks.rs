@@ -7,6 +7,7 @@
 //! A task that isn't tied to its thread has parts. At the end of each but the last it hands itself over once
 //! more from within, and returns. Its next part is run when it is taken again.
 
+use super::cancel::drops;
 use super::current::Current;
 use super::needs::Needs;
 use super::pool::{self, run, with};
@@ -153,13 +154,16 @@ pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &Needs) {
             && !pool::are_many();
         if may_wait && !needs.name_everything() {
             let is_final = flags & flags::FINAL != 0;
-            let work =
-                Work { body: run_part as *const () as usize, data: task.expose_provenance(), is_final };
+            let body = run_part as *const () as usize;
+            // It looks for itself whether it is dropped.
+            let work = Work { body, data: task.expose_provenance(), is_final, may_drop: false };
             return put(me, record, work, needs);
         }
         await_needs(me, needs);
         begin_at_once(me, task);
-        call(me, task);
+        if !drops(me) {
+            call(me, task);
+        }
         end_at_once(me, task);
     }
 }
@@ -187,10 +191,13 @@ unsafe extern "C" fn run_part(data: *mut c_void) {
         let Some(me) = around(thread()) else { return };
         let header = header(task);
         let kept = header.kept.get();
-        if kept.record != NONE {
+        let has_begun = kept.record != NONE;
+        if has_begun {
             me.task.set(kept);
         }
-        call(me, task);
+        if has_begun || !drops(me) {
+            call(me, task);
+        }
         if header.goes_on.replace(false) {
             header.kept.set(me.task.get());
             me.llvm.goes_on.set(true);

@@ -1,7 +1,7 @@
 //! Which regions may have a gathered team at all.
 
 use super::team::MOST;
-use super::{chosen, dealt, forbids, kernel, stacks, stuck};
+use super::{cancel, chosen, dealt, forbids, kernel, stacks, stuck};
 use crate::program::masters::one_master;
 use crate::program::promise;
 use crate::region::kind::{Kind, Region};
@@ -28,7 +28,6 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     permits(code.runtime)?;
     no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
     no(Obstacle::Handlers, kernel::lasts())?;
-    no(Obstacle::Cancels, may_cancel(code.runtime))?;
     no(Obstacle::Nested, !has_one_level(code.runtime))
 }
 
@@ -58,7 +57,7 @@ pub fn may_now(code: Code) -> bool {
         && permits(code.runtime).is_ok()
         && has_one_level(code.runtime)
         && !forbids::reduces()
-        && !may_cancel(code.runtime)
+        && !cancel::may_be(code.runtime)
         && !kernel::lasts()
 }
 
@@ -106,12 +105,6 @@ fn permits(runtime: &Runtime) -> Result<(), Obstacle> {
     no(Obstacle::Stacks, settings.own_stacks)?;
     no(Obstacle::Bound, settings.bound)?;
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)
-}
-
-/// Whether the program cancels constructs, and `OMP_CANCELLATION` says that they are.
-fn may_cancel(runtime: &Runtime) -> bool {
-    // SAFETY: omp_get_cancellation takes nothing.
-    forbids::cancels() && runtime.cancellation.is_none_or(|on| unsafe { on() != 0 })
 }
 
 /// Whether what LLVM's runtime does is as we know it, and its only copy.

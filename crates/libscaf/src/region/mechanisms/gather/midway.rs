@@ -85,6 +85,8 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
         chosen::note_schedule(&unsafe { Chosen::of(code.runtime) });
     }
     TEAM.has_tasks.set(forbids::has_tasks());
+    // What may be cancelled isn't gathered midway.
+    TEAM.cancels.set(false);
     if TEAM.has_tasks.get() {
         pool::begin();
     }

@@ -16,6 +16,7 @@
 mod begin;
 mod berths;
 mod blocks;
+pub mod cancel;
 mod carriers;
 pub mod chosen;
 mod current;
@@ -98,11 +99,6 @@ pub unsafe fn readiness(this: *mut Thread, region: &Region, length: Length, size
     }
 }
 
-/// Whether members of long regions can be shared out anew among more carriers. Those that spin wait as well.
-fn are_shared_out() -> bool {
-    forbids::are_shared_out() || yields::are_made()
-}
-
 /// What is still missing for it, if it is possible.
 unsafe fn obstacle(
     this: *mut Thread,
@@ -117,7 +113,7 @@ unsafe fn obstacle(
         // A long region whose members can't be shared out anew among more carriers begins on threads, and is
         // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
         // gathered from its beginning never is.
-        let on_threads = length != Length::Short && !are_shared_out();
+        let on_threads = length != Length::Short && !begins_gathered(region);
         if on_threads || !storage::is_noted(this, region.code.runtime, size) {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
@@ -128,13 +124,20 @@ unsafe fn obstacle(
     Ok(Readiness::Ready)
 }
 
+/// Whether the region's team is gathered at its beginning even where it is long: its members can be shared
+/// out anew, or some of them may leave it before they come to a barrier.
+#[inline(always)]
+fn begins_gathered(region: &Region) -> bool {
+    forbids::are_shared_out() || yields::are_made() || cancel::may_be(region.code.runtime)
+}
+
 /// Whether the region has to be gathered from its beginning, or will never be, and only notes are missing. It
 /// may be the first one of its program, and all of it.
 #[inline(always)]
 pub unsafe fn needs_rehearsal(this: *mut Thread, region: &Region, length: Length) -> bool {
     // SAFETY: this thread's own state.
     let unnoted = unsafe { (*this).notes != 0 };
-    unnoted && length != Length::Short && region.kind == Kind::Plain && are_shared_out()
+    unnoted && length != Length::Short && region.kind == Kind::Plain && begins_gathered(region)
 }
 
 /// Runs a region with a gathered team.

@@ -17,6 +17,8 @@ pub struct Own {
     pub whole: Cell<Loop>,
     pub deal: Cell<Option<Deal>>,
     pub turn: Cell<u64>,
+    /// It is in a loop that is dealt out in chunks, and not at its end yet.
+    pub in_loop: Cell<bool>,
     /// A loop that it has begun alone, in a region within, and not been given.
     pub given: Cell<Option<Loop>>,
     /// Iterations before its chunk; whether it has told that an `ordered` part is over.
@@ -55,6 +57,7 @@ impl Own {
             whole: Cell::new(NO_LOOP),
             deal: Cell::new(None),
             turn: Cell::new(0),
+            in_loop: Cell::new(false),
             given: Cell::new(None),
             from: Cell::new(0),
             passed: Cell::new(false),
@@ -70,6 +73,7 @@ impl Own {
         self.global.set(global);
         self.bound.set(number);
         self.opened.set(0);
+        self.in_loop.set(false);
         self.given.set(None);
     }
 

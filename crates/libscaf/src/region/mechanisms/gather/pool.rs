@@ -1,7 +1,7 @@
 //! The region's tasks that wait to be run, and room for their data.
 
 use super::current::Current;
-use super::team::{CREW, Member};
+use super::team::{CREW, Member, TEAM};
 use crate::runtimes::entries::Body;
 use crate::sys::futex::Futex;
 use crate::sys::lock::Lock;
@@ -11,6 +11,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use scaf_team::gather::crew::Cancelled;
 use scaf_team::gather::tasks::{For, Number, Tasks, Work};
 
 /// Records of tasks and groups: more than twice as many as tasks are ever deferred ([`MOST_DEFERRED`]).
@@ -97,6 +98,15 @@ pub unsafe fn run_any(me: &'static Member) -> bool {
     true
 }
 
+/// Whether tasks that the member creates, or the one that it has taken, needn't be run: their region or group
+/// is cancelled.
+#[inline]
+pub fn drops(me: &Member) -> bool {
+    TEAM.cancels.get()
+        && (me.has_cancelled(Cancelled::Region)
+            || with(|table| table.is_cancelled(me.task.get().recorded_group())))
+}
+
 /// A task was run: it is over, or goes on later.
 pub fn end(table: &mut Table, record: Number, over: bool) {
     if over { table.finish(record) } else { table.again(record) }
@@ -112,7 +122,7 @@ pub unsafe fn run(me: &'static Member, (record, work, group): Taken) -> bool {
     }
     // SAFETY: the program's own function, and its data.
     unsafe {
-        if let Some(body) = function::<Body>(work.body) {
+        if let Some(body) = function::<Body>(work.body).filter(|_| !(work.may_drop && drops(me))) {
             body(with_exposed_provenance_mut(work.data));
         }
     }

@@ -1,5 +1,6 @@
 //! Loops whose iterations are dealt out as tasks.
 
+use super::cancel::{Construct, is_cancelled};
 use super::gomp_reductions::register;
 use super::tasks::{New, create, group_end, group_start};
 use super::team::{CREW, Member};
@@ -46,7 +47,7 @@ pub unsafe fn taskloop(me: &'static Member, new: &New, flags: u32, wanted: u64, 
     } else {
         null_mut()
     };
-    if count == 0 {
+    if count == 0 || is_cancelled(me, Construct::Region) {
         if !list.is_null() {
             // SAFETY: its first word says that nothing was added up.
             unsafe { *list = 0 }

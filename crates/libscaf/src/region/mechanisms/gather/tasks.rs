@@ -2,6 +2,7 @@
 //! but where 64 for each member are, or where the program says so, it is run at once. A program whose first
 //! task waits for its second one would wait for ever if the first were run before the second is created.
 
+use super::cancel;
 use super::current::Current;
 use super::needs::Needs;
 use super::pool::{self, MOST_DEFERRED, Table, Taken, change, end, run, with};
@@ -44,6 +45,9 @@ impl New {
 
 /// A member creates a task.
 pub unsafe fn create(me: &'static Member, new: &New) {
+    if cancel::drops(me) {
+        return;
+    }
     // SAFETY: the caller runs the member; the program's own task.
     unsafe {
         let everything = new.needs.name_everything();
@@ -137,7 +141,9 @@ unsafe fn fill(new: &New, data: *mut c_void) -> Work {
         }
         new.set_part(data);
     }
-    Work { body: new.body as usize, data: data.expose_provenance(), is_final: new.is_final }
+    // What was made by copying is unmade by the task itself, so that is run in any case.
+    let may_drop = new.copy.is_none();
+    Work { body: new.body as usize, data: data.expose_provenance(), is_final: new.is_final, may_drop }
 }
 
 /// Runs it now, on the creator's stack.

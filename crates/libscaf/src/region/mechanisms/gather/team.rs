@@ -13,7 +13,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use scaf_team::gather::crew::Crew;
+use scaf_team::gather::crew::{Cancelled, Crew};
 use scaf_team::gather::shares::{Hand, Shares};
 
 /// Members of the largest team that is gathered.
@@ -43,6 +43,8 @@ pub struct Member {
     pub inner: Cell<*const Inner>,
     /// What it has changed of its kernel thread.
     pub changed: Cell<Kept>,
+    /// What is cancelled of the region within that it is in, as the crew has it of the gathered one.
+    pub cancelled: Cell<u32>,
     /// What it answers for `omp_get_max_threads`.
     pub most: Cell<u32>,
     /// What LLVM's runtime would keep of it.
@@ -60,6 +62,8 @@ pub struct Team {
     pub share: Cell<u32>,
     /// Whether the program may create tasks.
     pub has_tasks: Cell<bool>,
+    /// Whether members may cancel constructs.
+    pub cancels: Cell<bool>,
     /// Data that one member has and the others copy.
     pub copied: AtomicPtr<c_void>,
     /// 1 while a member adds its values to a reduction's result.
@@ -74,6 +78,7 @@ pub static TEAM: Team = Team {
     data: Cell::new(null_mut()),
     share: Cell::new(0),
     has_tasks: Cell::new(false),
+    cancels: Cell::new(false),
     copied: AtomicPtr::new(null_mut()),
     adding: AtomicU32::new(0),
 };
@@ -91,6 +96,7 @@ impl Member {
             task: Cell::new(Current::MEMBERS),
             inner: Cell::new(null()),
             changed: Cell::new(Kept::NOTHING),
+            cancelled: Cell::new(0),
             most: Cell::new(0),
             llvm: Own::new(),
         }
@@ -105,6 +111,15 @@ impl Member {
     #[inline(always)]
     pub fn is_alone(&self) -> bool {
         !self.inner.get().is_null() || self.llvm.opened.get() != 0
+    }
+
+    /// Whether that is cancelled in the innermost region around it.
+    #[inline]
+    pub fn has_cancelled(&self, what: Cancelled) -> bool {
+        match self.is_alone() {
+            true => self.cancelled.get() & what as u32 != 0,
+            false => CREW.is_cancelled(what),
+        }
     }
 
     /// Parallel regions around it, the gathered one among them.

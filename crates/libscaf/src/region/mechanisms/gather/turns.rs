@@ -8,6 +8,7 @@ use crate::sys::arch::{self, switch};
 use crate::sys::futex::Futex;
 use crate::sys::thread::give_way;
 use core::hint::spin_loop;
+use scaf_team::gather::crew::Cancelled;
 use scaf_team::gather::crew::Until;
 
 /// Says that nobody is to be set free.
@@ -26,7 +27,7 @@ pub unsafe extern "C" fn start(said: usize) -> ! {
                 body(TEAM.data.get());
             }
             if TEAM.has_tasks.get() {
-                meet(me, false);
+                meet_at_end(me);
             }
             CREW.is_done(me.number.get() as usize, &Futex);
             leave(me);
@@ -110,6 +111,45 @@ pub unsafe fn meet(me: &'static Member, may_leave: bool) -> bool {
             }
         }
     }
+}
+
+/// The same where the region's being cancelled shows: nobody waits any more then.
+pub unsafe fn meet_or_leave(me: &'static Member) {
+    if CREW.is_cancelled(Cancelled::Region) {
+        return;
+    }
+    // SAFETY: the caller runs the member.
+    unsafe {
+        match CREW.arrive() {
+            Some(word) => wait(me, Until::PassedOrCancelled(word)),
+            None => pass(me),
+        }
+    }
+}
+
+/// The same at the end of a region.
+#[inline]
+pub unsafe fn meet_at_end(me: &'static Member) {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        if !TEAM.cancels.get() {
+            meet(me, false);
+            return;
+        }
+        match CREW.arrive_at_end() {
+            Some(until) => wait(me, until),
+            None => pass(me),
+        }
+    }
+}
+
+/// The last member to arrive has all go on once no task is left.
+unsafe fn pass(me: &'static Member) {
+    if left() != 0 {
+        // SAFETY: the caller runs the member.
+        unsafe { finish_tasks(me) }
+    }
+    CREW.pass(&Futex);
 }
 
 /// The last member at a barrier: sees that all tasks are done.

@@ -2,11 +2,12 @@
 //!
 //! Each function is the answer to an entry point of the runtime for a member.
 
+use super::cancel::{self, Construct, is_cancelled};
 use super::midway;
 use super::rooms::{self, Room};
 use super::tasks::end_inner;
-use super::team::{CREW, Member, SHARES, around};
-use super::turns::{give_turn, meet};
+use super::team::{CREW, Member, SHARES, TEAM, around};
+use super::turns::{give_turn, meet, meet_or_leave};
 use crate::region::thread::thread;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut};
@@ -18,6 +19,7 @@ pub unsafe fn barrier(me: &'static Member) {
     // SAFETY: the caller runs the member.
     unsafe {
         if me.is_alone() {
+            cancel::passes_alone(me);
             return end_inner(me);
         }
         midway::mark(me);
@@ -26,6 +28,19 @@ pub unsafe fn barrier(me: &'static Member) {
             midway::back(me, last);
         }
     }
+}
+
+/// The same where it shows that the region is cancelled; whether it is.
+pub unsafe fn barrier_cancel(me: &'static Member) -> bool {
+    // SAFETY: the caller runs the member.
+    unsafe {
+        if me.is_alone() || !TEAM.cancels.get() {
+            barrier(me);
+        } else {
+            meet_or_leave(me);
+        }
+    }
+    is_cancelled(me, Construct::Region)
 }
 
 /// The same in the middle of something that members do otherwise than the runtime's threads: they stay
@@ -61,6 +76,8 @@ pub unsafe fn come_and(me: &'static Member, whole: &Loop, prepare: impl Fn(&Room
         match SHARES.come_and(number, whole, || prepare(rooms::of(number))) {
             Came::First => return true,
             Came::Later => return false,
+            // Those that have left the region leave no share. What comes now isn't dealt out to the member.
+            Came::TooEarly if is_cancelled(me, Construct::Region) => return false,
             // SAFETY: the caller runs the member.
             Came::TooEarly => unsafe { give_turn(me) },
         }
@@ -147,6 +164,13 @@ pub unsafe fn end(me: &'static Member, waits: bool) {
         // SAFETY: the caller runs the member.
         unsafe { barrier(me) }
     }
+}
+
+/// The same where it shows that the region is cancelled; whether it is.
+pub unsafe fn end_cancel(me: &'static Member) -> bool {
+    leave(me);
+    // SAFETY: the caller runs the member.
+    unsafe { barrier_cancel(me) }
 }
 
 /// The member's first section; 0 if there is none left.
