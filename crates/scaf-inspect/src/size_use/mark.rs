@@ -1,9 +1,9 @@
-//! Where a spinning loop can be made to yield: some instructions around its branch back that can be carried out
-//! elsewhere, with room for a jump in their place ([`Mark`]); else some at its beginning.
+//! Where a spinning loop can be made to yield: some instructions around its branch back that can be carried
+//! out elsewhere, with room for a jump in their place ([`Mark`]); else some at its beginning.
 //!
-//! Nothing may lead to between them: no branch of the same function, and none of any other (compilers put cold
-//! parts of a function elsewhere). A function with jumps that lead nobody knows where, as by tables, has no
-//! marks.
+//! Nothing may lead to between them: no branch of the same function, and none of any other (compilers put
+//! cold parts of a function elsewhere). A function with jumps that lead nobody knows where, as by tables, has
+//! no marks.
 
 use super::code::Code;
 use crate::decode::{Flow, Instruction, Target};
@@ -66,8 +66,8 @@ fn mark(code: &Code<'_>, function: &[Instruction], branch: usize, targets: &BTre
     })
 }
 
-/// The mark of these instructions, if they can be one; `branch` is the place of the branch among them, or their
-/// number.
+/// The mark of these instructions, if they can be one; `branch` is the place of the branch among them, or
+/// their number.
 fn mark_of(code: &Code<'_>, run: &[Instruction], branch: usize, targets: &BTreeSet<u64>) -> Option<Mark> {
     let (first, last) = (run.first()?, run.last()?);
     let (at, length) = (first.address(), last.next().checked_sub(first.address())?);

@@ -36,8 +36,8 @@ const MOST_LOOPS: usize = 64;
 pub struct Spins {
     /// The first one: a function, and the offset in it.
     pub place: String,
-    /// The marks of all of them that don't yield by themselves ([`scaf_team::gather::marks::Mark`]), at virtual
-    /// addresses; `None` if these are more than 64, or one can't be marked.
+    /// The marks of all of them that don't yield by themselves ([`scaf_team::gather::marks::Mark`]), at
+    /// virtual addresses; `None` if these are more than 64, or one can't be marked.
     pub marks: Option<Vec<[u64; 2]>>,
 }
 

@@ -96,8 +96,8 @@ impl Mark {
         })
     }
 
-    /// The stub that stands for these bytes, to lie at `stub`; whom it calls is said by the 8 bytes at `slot`.
-    /// `None` if the bytes aren't the mark's, or something is out of reach.
+    /// The stub that stands for these bytes, to lie at `stub`; whom it calls is said by the 8 bytes at
+    /// `slot`. `None` if the bytes aren't the mark's, or something is out of reach.
     pub fn stub(&self, code: &[u8], stub: u64, slot: u64) -> Option<[u8; STUB_BYTES]> {
         let code = code.get(..usize::from(self.length)).filter(|code| sum(code) == self.sum)?;
         let (before, rest) = code.split_at_checked(usize::from(self.branch))?;
@@ -290,7 +290,11 @@ mod tests {
 
         #[test]
         fn whatever_branch_it_is_leads_where_it_led(
-            condition in 0u8..16, near: bool, conditional: bool, back in 6i8..100, gap in -(1i64 << 30)..1 << 30,
+            condition in 0u8..16,
+            near: bool,
+            conditional: bool,
+            back in 6i8..100,
+            gap in -(1i64 << 30)..1 << 30,
         ) {
             let at = 0x4000_0000_0000u64;
             let distance = -i32::from(back);

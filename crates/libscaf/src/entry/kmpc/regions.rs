@@ -73,8 +73,8 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
             return address(real);
         }
         (*call).real = pointer(real);
-        // Whether the runtime still knows what was pushed. It forgets that with each region, and a rehearsal is
-        // one, too.
+        // Whether the runtime still knows what was pushed. It forgets that with each region, and a
+        // rehearsal is one, too.
         let is_told = Cell::new(requested != 0 || is_kept);
         let pass = |runtime: &Runtime, run: Body, data: *mut c_void, threads: u32| {
             let known = if is_told.replace(false) { requested } else { 0 };

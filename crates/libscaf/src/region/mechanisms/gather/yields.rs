@@ -1,6 +1,6 @@
 //! Loops of the program's own that spin on memory are made to yield: to other members while the team is
-//! gathered, to other threads where it has fewer contexts than threads. The inspection has found them all, and
-//! where to change them ([`marks`](scaf_team::gather::marks)).
+//! gathered, to other threads where it has fewer contexts than threads. The inspection has found them all,
+//! and where to change them ([`marks`](scaf_team::gather::marks)).
 //!
 //! The program's code is changed while nobody can run it: by the master on its way into a region, or by the
 //! last thread at a barrier. The runtime's threads are in the runtime then. Programs that start threads of
@@ -48,8 +48,9 @@ pub fn end() {
 
 /// What a loop calls each time around.
 extern "C" fn yield_now() {
-    // SAFETY: this thread's own state; the caller runs the member.
+    // SAFETY: this thread's own state.
     match unsafe { around(thread()) } {
+        // SAFETY: the caller runs the member.
         Some(me) => unsafe { let_others(me) },
         None if pages::grant().word().dop().is_some_and(|dop| dop < natural()) => give_way(),
         None => {}
@@ -80,7 +81,8 @@ pub fn make_at_region(runtime: &Runtime, word: Word) -> bool {
     are_made() || (forbids::nothing(runtime) && make(word))
 }
 
-/// Has all loops yield, if that is possible and they don't yet. Nobody but the caller is in the program's code.
+/// Has all loops yield, if that is possible and they don't yet. Nobody but the caller is in the program's
+/// code.
 fn make(word: Word) -> bool {
     if are_made() {
         return true;
