@@ -28,6 +28,13 @@ impl Sleep for Bare {
     }
 }
 
+/// Sleeps as short as the kernel can: some 50 us, its slack for timers.
+pub fn nap() {
+    let pause = libc::timespec { tv_sec: 0, tv_nsec: 1 };
+    // SAFETY: the kernel reads a time of ours.
+    unsafe { bare_call(libc::SYS_nanosleep, [(&raw const pause).expose_provenance(), 0, 0, 0]) };
+}
+
 pub fn give_way() {
     // SAFETY: takes nothing.
     unsafe { bare_call(libc::SYS_sched_yield, [0; 4]) };

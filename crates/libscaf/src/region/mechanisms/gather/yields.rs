@@ -16,9 +16,9 @@ use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
 use crate::sys::arch::{can_save_registers, yielding};
+use crate::sys::bare::nap;
 use crate::sys::code::{self, Memory, Near};
 use crate::sys::settings;
-use crate::sys::thread::give_way;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::grant::{GrantPage, MARKS, Word};
 use scaf_proto::report::fact;
@@ -52,7 +52,8 @@ extern "C" fn yield_now() {
     match unsafe { around(thread()) } {
         // SAFETY: the caller runs the member.
         Some(me) => unsafe { let_others(me) },
-        None if pages::grant().word().dop().is_some_and(|dop| dop < natural()) => give_way(),
+        // On newer kernels, giving way to others doesn't let them run.
+        None if pages::grant().word().dop().is_some_and(|dop| dop < natural()) => nap(),
         None => {}
     }
 }
