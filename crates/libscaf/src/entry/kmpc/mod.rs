@@ -100,8 +100,8 @@ unsafe extern "C" fn push_num_threads(here: Place, number: c_int, threads: c_int
     }
 }
 
-/// A `proc_bind` clause, for the next region of this thread. It means nothing to a program that isn't bound, and
-/// only such a one has members: that the runtime keeps it beyond a gathered region changes nothing.
+/// A `proc_bind` clause, for the next region of this thread. It means nothing to a program that isn't bound,
+/// and only such a one has members: that the runtime keeps it beyond a gathered region changes nothing.
 unsafe extern "C" fn push_proc_bind(here: Place, number: c_int, bind: c_int, caller: usize) {
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
