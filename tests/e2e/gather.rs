@@ -410,3 +410,23 @@ fn a_clause_is_for_its_own_region_only() {
         right(program.finish());
     }
 }
+
+/// Nobody is bound, whatever a region's clause says.
+#[test]
+fn regions_with_a_clause_that_binds_are_gathered() {
+    let house = House::giving_all("equi");
+    for by in COMPILERS {
+        let program = house.at(&compiled_by(by, "gathered_bound")).option("--max", 1).start();
+        until_gathered(&program, &format!("bound by {by:?}"));
+        let seen = program.seen().expect("bound");
+        program.until("more rounds", |program| program.regions > seen.regions + 2_000);
+        right(program.finish());
+    }
+    drop(house);
+    let house = House::chaos(1);
+    for by in COMPILERS {
+        let program = house.at(&compiled_by(by, "gathered_bound")).start();
+        program.until("rounds", |program| program.regions > 1_000);
+        right(program.finish());
+    }
+}

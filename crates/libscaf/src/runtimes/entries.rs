@@ -214,6 +214,7 @@ runtime! {
     fork_call_if: unsafe extern "C" fn(Place, c_int, Micro, c_int, *mut c_void) = c"__kmpc_fork_call_if",
     fork_teams: ForkCall = c"__kmpc_fork_teams",
     push_num_threads: unsafe extern "C" fn(Place, c_int, c_int) = c"__kmpc_push_num_threads",
+    push_proc_bind: unsafe extern "C" fn(Place, c_int, c_int) = c"__kmpc_push_proc_bind",
     push_strict: Whatever = c"__kmpc_push_num_threads_strict",
     push_list: Whatever = c"__kmpc_push_num_threads_list",
     push_list_strict: Whatever = c"__kmpc_push_num_threads_list_strict",

@@ -273,7 +273,7 @@ const ANSWERED: [&[u8]; 249] = [
 ];
 
 /// The same for LLVM's runtime.
-const ANSWERED_LLVM: [&[u8]; 84] = [
+const ANSWERED_LLVM: [&[u8]; 85] = [
     b"__kmpc_aligned_alloc",
     b"__kmpc_alloc",
     b"__kmpc_barrier",
@@ -340,6 +340,7 @@ const ANSWERED_LLVM: [&[u8]; 84] = [
     b"__kmpc_omp_wait_deps",
     b"__kmpc_ordered",
     b"__kmpc_push_num_threads",
+    b"__kmpc_push_proc_bind",
     b"__kmpc_realloc",
     b"__kmpc_reduce",
     b"__kmpc_reduce_nowait",

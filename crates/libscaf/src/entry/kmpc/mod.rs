@@ -28,6 +28,7 @@ use scaf_proto::report::fact;
 
 arch::with_caller! {
     __kmpc_push_num_threads => push_num_threads, behind 3;
+    __kmpc_push_proc_bind => push_proc_bind, behind 3;
     __kmpc_barrier => waits::barrier, behind 2;
     __kmpc_cancel_barrier => waits::cancel_barrier, behind 2;
     __kmpc_omp_taskwait => waits::taskwait, behind 2;
@@ -95,6 +96,21 @@ unsafe extern "C" fn push_num_threads(here: Place, number: c_int, threads: c_int
         }
         if let Some(push) = place(this, caller).and_then(|(runtime, _)| runtime.push_num_threads) {
             push(here, number, threads);
+        }
+    }
+}
+
+/// A `proc_bind` clause, for the next region of this thread. It means nothing to a program that isn't bound, and
+/// only such a one has members: that the runtime keeps it beyond a gathered region changes nothing.
+unsafe extern "C" fn push_proc_bind(here: Place, number: c_int, bind: c_int, caller: usize) {
+    let this = thread();
+    // SAFETY: this thread's own state; the program's own arguments.
+    unsafe {
+        if gather::around(this).is_some() {
+            return;
+        }
+        if let Some(push) = place(this, caller).and_then(|(runtime, _)| runtime.push_proc_bind) {
+            push(here, number, bind);
         }
     }
 }
