@@ -85,6 +85,14 @@ fn until_gathered(program: &Running, kind: &str) {
     });
 }
 
+/// It is gathered, and right in so many further regions.
+fn gathers_and_goes_on(program: Running, what: &str, regions: u64) {
+    until_gathered(&program, what);
+    let seen = program.seen().expect(what);
+    program.until("more rounds", |program| program.regions > seen.regions + regions);
+    right(program.finish());
+}
+
 #[test]
 fn gathered_members_see_what_threads_of_their_own_see() {
     let house = House::giving_all("equi");
@@ -114,10 +122,7 @@ fn gathered_members_share_out_loops_of_every_schedule() {
     let house = House::giving_all("equi");
     for schedule in SCHEDULES {
         let program = sharing(&house, schedule).option("--max", 1).start();
-        until_gathered(&program, schedule);
-        let seen = program.seen().expect(schedule);
-        program.until("more rounds", |program| program.regions > seen.regions + 2_000);
-        right(program.finish());
+        gathers_and_goes_on(program, schedule, 2_000);
     }
 }
 
@@ -151,11 +156,7 @@ fn members_that_spin_on_memory_let_others_run() {
     let house = House::giving_all("equi");
     for (by, kind) in COMPILERS.into_iter().flat_map(|by| SPINS.map(|kind| (by, kind))) {
         let program = spinning(&house, by, kind).option("--max", 1).start();
-        until_gathered(&program, &format!("{kind} by {by:?}"));
-        // On its threads a round takes a second.
-        let seen = program.seen().expect(kind);
-        program.until("more rounds", |program| program.regions > seen.regions + 2_000);
-        right(program.finish());
+        gathers_and_goes_on(program, &format!("{kind} by {by:?}"), 2_000);
     }
 }
 
@@ -164,10 +165,7 @@ fn loops_that_yield_do_so_in_a_child_too() {
     let house = House::giving_all("equi");
     for by in COMPILERS {
         let program = spinning(&house, by, "fork").option("--max", 1).start();
-        until_gathered(&program, &format!("fork by {by:?}"));
-        let seen = program.seen().expect("fork");
-        program.until("more rounds", |program| program.regions > seen.regions + 20);
-        right(program.finish());
+        gathers_and_goes_on(program, &format!("fork by {by:?}"), 20);
     }
 }
 
@@ -309,10 +307,7 @@ fn members_of_llvms_teams_are_answered_as_their_runtime_answers() {
     let kinds = LLVMS_KINDS.map(|kind| (kind, "dynamic"));
     for (kind, schedule) in kinds.into_iter().chain(schedules.map(|schedule| ("setting", schedule))) {
         let program = asking(&house, kind).env("OMP_SCHEDULE", schedule).option("--max", 1).start();
-        until_gathered(&program, &format!("{kind}, {schedule}"));
-        let seen = program.seen().expect(kind);
-        program.until("more rounds", |program| program.regions > seen.regions + 200);
-        right(program.finish());
+        gathers_and_goes_on(program, &format!("{kind}, {schedule}"), 200);
     }
 }
 
@@ -417,10 +412,7 @@ fn regions_with_a_clause_that_binds_are_gathered() {
     let house = House::giving_all("equi");
     for by in COMPILERS {
         let program = house.at(&compiled_by(by, "gathered_bound")).option("--max", 1).start();
-        until_gathered(&program, &format!("bound by {by:?}"));
-        let seen = program.seen().expect("bound");
-        program.until("more rounds", |program| program.regions > seen.regions + 2_000);
-        right(program.finish());
+        gathers_and_goes_on(program, &format!("bound by {by:?}"), 2_000);
     }
     drop(house);
     let house = House::chaos(1);

@@ -2,13 +2,11 @@
 
 use crate::error::Error;
 use crate::module::{ModuleFacts, relevant_module_as};
-use crate::size_use::Spins;
+use crate::size_use::{MOST_LOOPS, Spins};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-
-const MOST_MARKS: usize = 64;
 
 /// What a file means for a process that maps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +61,7 @@ impl ModuleCache {
     pub fn cut(&mut self) {
         for module in self.files.values_mut().flatten() {
             if let Some(spins) = &mut module.spins {
-                spins.marks.take_if(|marks| marks.len() > MOST_MARKS);
+                spins.marks.take_if(|marks| marks.len() > MOST_LOOPS);
             }
         }
     }

@@ -4,6 +4,7 @@
 use crate::region::mechanisms::gather::{around, yields};
 use crate::region::thread::thread;
 use crate::sys::symbols::Next;
+use crate::sys::thread::give_way;
 use core::ffi::c_int;
 
 macro_rules! yields {
@@ -16,14 +17,13 @@ macro_rules! yields {
                 // SAFETY: that function's type; the calling thread's own state.
                 unsafe {
                     match (around(thread()), NEXT.get::<Real>()) {
-                        (Some(me), _) => {
-                            yields::let_others(me);
-                            0
-                        }
-                        (None, Some(real)) => real(),
-                        (None, None) => -1,
+                        (Some(me), _) => yields::let_others(me),
+                        (None, Some(real)) => return real(),
+                        // One that the C library offers to old programs only.
+                        (None, None) => give_way(),
                     }
                 }
+                0
             }
         )*
     };

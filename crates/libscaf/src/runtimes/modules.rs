@@ -7,6 +7,7 @@ use super::linker::{module_of, size_of_module};
 use crate::sys::lock::Lock;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use scaf_proto::grant::Word;
 
 /// Modules that are told apart; the daemon counts them in a byte.
 pub const MODULES: usize = 255;
@@ -24,6 +25,12 @@ static LOCK: Lock = Lock::new();
 /// Numbers given out so far.
 pub fn met() -> u32 {
     MET.load(Ordering::Acquire)
+}
+
+/// Whether the daemon has inspected all that was loaded.
+#[inline(always)]
+pub fn are_inspected(grant: Word) -> bool {
+    met() <= grant.inspected() && NEWS.load(Ordering::Relaxed) == 0
 }
 
 /// Whether regions of a module of this number can ever be resized.

@@ -1,6 +1,7 @@
 //! Threads: what is kept of each, threads of our own, and the end of one.
 
 use super::arch::{THREAD_BYTES, storage, thread_block};
+pub use super::bare::give_way;
 use super::bare::set_blocked;
 use super::errno::keeping_errno;
 use super::signals::block_signals;
@@ -62,10 +63,6 @@ pub fn pause(milliseconds: i64) {
     let pause = libc::timespec { tv_sec: 0, tv_nsec: milliseconds * 1_000_000 };
     // SAFETY: reads a time of ours.
     unsafe { libc::nanosleep(&pause, null_mut()) };
-}
-
-pub fn give_way() {
-    super::bare::give_way();
 }
 
 pub type AtEnd = extern "C" fn(*mut c_void);

@@ -28,5 +28,5 @@ mod walk;
 pub(crate) use code::Code;
 pub(crate) use judge::judge;
 pub use spin::Spins;
-pub(crate) use spin::spins;
+pub(crate) use spin::{MOST_LOOPS, spins};
 pub use verdict::SizeUse;

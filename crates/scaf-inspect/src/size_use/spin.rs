@@ -29,7 +29,7 @@ const EFFECTLESS: [&str; 3] = ["__kmpc_flush", "omp_get_num_threads", "omp_get_t
 const YIELDS: [&str; 3] = ["pthread_yield", "sched_yield", "thrd_yield"];
 
 /// Most loops of a module that are marked.
-const MOST_LOOPS: usize = 64;
+pub(crate) const MOST_LOOPS: usize = 64;
 
 /// The loops in which the code of a module's regions waits by spinning on memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

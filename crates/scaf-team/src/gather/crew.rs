@@ -97,6 +97,10 @@ pub struct Crew<const MOST: usize> {
 }
 
 impl<const MOST: usize> Crew<MOST> {
+    /// Where in a crew the 4 bytes are that [`Self::open`] reads.
+    #[cfg(not(loom))]
+    pub const OPEN_AT: usize = core::mem::offset_of!(Self, open);
+
     /// A crew without a region.
     #[cfg(not(loom))]
     pub const fn new() -> Self {

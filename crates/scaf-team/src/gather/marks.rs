@@ -8,7 +8,9 @@
 
 /// What the memory of stubs is called, so that the inspection knows this code, which stands in no file.
 pub const NAME: &core::ffi::CStr = c"scaf-yields";
-/// Bytes of a jump to a stub.
+/// The first byte of a jump to a stub.
+pub const JUMP: u8 = 0xe9;
+/// Bytes of such a jump.
 pub const JUMP_BYTES: usize = 5;
 /// Most bytes of a mark.
 pub const MOST_BYTES: usize = 32;
@@ -60,7 +62,7 @@ impl Branch {
             [first @ 0x70..=0x7f, ..] => (Some(first & 15), 2, byte()?),
             [0x0f, second @ 0x80..=0x8f, ..] => (Some(second & 15), 6, word(2)?),
             [0xeb, ..] => (None, 2, byte()?),
-            [0xe9, ..] => (None, 5, word(1)?),
+            [JUMP, ..] => (None, 5, word(1)?),
             _ => return None,
         };
         Some(Branch { condition, length, distance })
@@ -117,7 +119,7 @@ impl Mark {
         let leads = self.at.wrapping_add(behind_branch as u64).wrapping_add_signed(branch.distance.into());
         match branch.condition {
             Some(condition) => text.put(&[0x0f, 0x80 | condition])?,
-            None => text.put(&[0xe9])?,
+            None => text.put(&[JUMP])?,
         }
         let to_wait = text.length;
         if self.first {
@@ -141,7 +143,7 @@ impl Mark {
     /// The jump to its stub.
     pub fn jump(&self, stub: u64) -> Option<[u8; JUMP_BYTES]> {
         let [a, b, c, d] = distance(self.at.wrapping_add(JUMP_BYTES as u64), stub)?.to_le_bytes();
-        Some([0xe9, a, b, c, d])
+        Some([JUMP, a, b, c, d])
     }
 }
 
@@ -171,7 +173,7 @@ impl Text {
     }
 
     fn jump(&mut self, to: u64) -> Option<()> {
-        self.put(&[0xe9])?;
+        self.put(&[JUMP])?;
         self.put_distance(to)
     }
 

@@ -39,22 +39,19 @@ pub unsafe extern "C" fn barrier_cancel(caller: usize) -> bool {
     }
 }
 
-/// gcc's numbers for what is cancelled; 2 and 4 are loops and sections.
-const REGION: c_int = 1;
+/// gcc's number for groups that are cancelled; 2 and 4 are loops and sections.
 const GROUP: c_int = 8;
 
 fn construct(which: c_int) -> Construct {
-    match which {
-        REGION => Construct::Region,
-        GROUP => Construct::Group,
-        _ => Construct::Share,
-    }
+    Construct::of(which, GROUP)
 }
 
 /// A task is told of its region's end as well.
 fn is_cancelled(me: &Member, which: c_int) -> bool {
-    cancel::is_cancelled(me, construct(which))
-        || which == GROUP && cancel::is_cancelled(me, Construct::Region)
+    match construct(which) {
+        Construct::Group => cancel::drops(me),
+        what => cancel::is_cancelled(me, what),
+    }
 }
 
 pub unsafe extern "C" fn cancellation_point(which: c_int, caller: usize) -> bool {

@@ -127,16 +127,11 @@ answers! {
 
 unsafe extern "C" fn done(_: Place, _: c_int) {}
 
-/// LLVM's numbers for what is cancelled; 2 and 3 are loops and sections.
-const REGION: c_int = 1;
+/// LLVM's number for groups that are cancelled; 2 and 3 are loops and sections.
 const GROUP: c_int = 4;
 
 fn construct(which: c_int) -> Construct {
-    match which {
-        REGION => Construct::Region,
-        GROUP => Construct::Group,
-        _ => Construct::Share,
-    }
+    Construct::of(which, GROUP)
 }
 
 /// Tells a member that a construct is cancelled, or not: a loop that is, it leaves without saying so.

@@ -5,15 +5,12 @@ use crate::region::thread::Thread;
 use crate::runtimes::lookup::Code;
 use crate::runtimes::modules;
 use core::ptr::eq;
-use core::sync::atomic::Ordering;
 use scaf_proto::grant::Word;
 
 /// Whether the daemon has inspected all code that the region may run.
 #[inline(always)]
 pub fn is_inspected(code: Code, grant: Word) -> bool {
-    modules::is_numbered(code.module)
-        && modules::met() <= grant.inspected()
-        && modules::NEWS.load(Ordering::Relaxed) == 0
+    modules::is_numbered(code.module) && modules::are_inspected(grant)
 }
 
 /// The team size to ask for within a region. The runtime doesn't count a team of one as a region. Where it is

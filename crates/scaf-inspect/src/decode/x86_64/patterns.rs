@@ -37,10 +37,10 @@ pub(crate) fn mentions(code: &[u8], address: u64, targets: &BTreeSet<u64>) -> Ve
 
 /// Whether `code`, which lies at `address`, has bytes that may be a far jump or branch to one of `targets`.
 pub(crate) fn jumps_to(code: &[u8], address: u64, targets: &BTreeSet<u64>) -> bool {
-    code.windows(6).enumerate().any(|(at, bytes)| {
-        let next = address.wrapping_add(at as u64 + 6);
-        let jumps = bytes[1] == 0xe9 || (bytes[0] == 0x0f && bytes[1] & 0xf0 == 0x80);
-        jumps && targets.contains(&relative(next, &bytes[2..]))
+    code.windows(5).enumerate().any(|(at, bytes)| {
+        let next = address.wrapping_add(at as u64 + 5);
+        let jumps = bytes[0] == 0xe9 || (bytes[0] & 0xf0 == 0x80 && at > 0 && code[at - 1] == 0x0f);
+        jumps && targets.contains(&relative(next, &bytes[1..]))
     })
 }
 

@@ -6,9 +6,7 @@ use super::inner::Inner;
 use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::{go_home, meet_at_end, start, wait};
-use super::{
-    cancel, carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage, yields,
-};
+use super::{cancel, carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -88,7 +86,6 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         }
         let Some(me) = MEMBERS.first() else { return };
         me.carrier.set(Some(carriers::begin(region)));
-        yields::begin();
         CREW.begin(size, carriers);
         if carriers > 1 {
             carriers::call(carriers);
@@ -103,7 +100,6 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         go_home(me);
         wait(me, Until::Joined);
         CREW.close();
-        yields::end();
         carriers::dismiss();
         kernel::end(size);
         cancel::end(me, size);

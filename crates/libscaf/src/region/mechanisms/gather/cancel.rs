@@ -10,6 +10,7 @@ use super::pool::with;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
+use core::ffi::c_int;
 use scaf_team::gather::crew::Cancelled;
 
 /// A construct that is cancelled by one of its members.
@@ -19,6 +20,17 @@ pub enum Construct {
     /// A loop or sections.
     Share,
     Group,
+}
+
+impl Construct {
+    /// The construct of a compiler's number: a region is 1 for all, and groups are `group`.
+    pub fn of(number: c_int, group: c_int) -> Construct {
+        match number {
+            1 => Construct::Region,
+            _ if number == group => Construct::Group,
+            _ => Construct::Share,
+        }
+    }
 }
 
 /// Whether the program cancels constructs, and `OMP_CANCELLATION` says that they are.

@@ -37,11 +37,10 @@ pub fn tell(page: &ReportPage) {
 /// come.
 #[inline(always)]
 pub fn nothing(runtime: &Runtime) -> bool {
-    let now = modules::met().wrapping_add(1) & MODULES;
-    let known = LOOKED.load(Ordering::Relaxed);
-    if known & MODULES == now && modules::NEWS.load(Ordering::Relaxed) == 0 {
-        return permits(known >> SAID, runtime);
+    if let Some(said) = known() {
+        return permits(said, runtime);
     }
+    let now = modules::met().wrapping_add(1) & MODULES;
     let mut said = 0u32;
     // SAFETY: `look` has the type that is wanted.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut said).cast()) };
@@ -60,10 +59,17 @@ pub fn calls_gomp() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::GOMP != 0
 }
 
-/// Whether the program is known not to start threads by itself. Doesn't ask the dynamic linker.
-pub fn starts_no_threads() -> bool {
+/// What calls say, if that was looked for since the last library came. Doesn't ask the dynamic linker, whose
+/// lock a master that waits may hold.
+#[inline(always)]
+fn known() -> Option<u32> {
     let (now, known) = (modules::met().wrapping_add(1) & MODULES, LOOKED.load(Ordering::Relaxed));
-    known & MODULES == now && known >> SAID & (says::THREADS | says::FORBIDDEN) == 0
+    (known & MODULES == now && modules::NEWS.load(Ordering::Relaxed) == 0).then_some(known >> SAID)
+}
+
+/// Whether the program is known not to start threads by itself.
+pub fn starts_no_threads() -> bool {
+    known().is_some_and(|said| said & (says::THREADS | says::FORBIDDEN) == 0)
 }
 
 /// Whether the program may create tasks.
@@ -101,11 +107,9 @@ pub fn asks_chosen() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::CHOSEN != 0
 }
 
-/// Whether nothing forbade it when that was last looked for, and no library has come since. Doesn't ask the
-/// dynamic linker, whose lock a master that waits may hold.
+/// Whether nothing forbade it when that was last looked for, and no library has come since.
 pub fn still_nothing(runtime: &Runtime) -> bool {
-    let (now, known) = (modules::met().wrapping_add(1) & MODULES, LOOKED.load(Ordering::Relaxed));
-    known & MODULES == now && permits(known >> SAID, runtime) && modules::NEWS.load(Ordering::Relaxed) == 0
+    known().is_some_and(|said| permits(said, runtime))
 }
 
 /// Entries of the table of a module's dynamic linking that are needed.

@@ -92,7 +92,6 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     }
     storage::note_signals();
     look::reports_at(frame.slot);
-    yields::begin();
     carriers::gather(code);
     CREW.gather(team, dop.min(team).max(1));
     true
@@ -225,7 +224,6 @@ unsafe fn go_home(me: &'static Member) {
 /// The master ends a gathered team.
 fn end(me: &'static Member) {
     CREW.close();
-    yields::end();
     carriers::dismiss();
     kernel::end(0);
     TEAM.share.set(me.share.get());

@@ -8,8 +8,7 @@ use crate::sys::arch::{self, switch};
 use crate::sys::futex::Futex;
 use crate::sys::thread::give_way;
 use core::hint::spin_loop;
-use scaf_team::gather::crew::Cancelled;
-use scaf_team::gather::crew::Until;
+use scaf_team::gather::crew::{Cancelled, Until};
 
 /// Says that nobody is to be set free.
 pub const NOBODY: usize = usize::MAX;
@@ -100,13 +99,7 @@ pub unsafe fn meet(me: &'static Member, may_leave: bool) -> bool {
                 false
             }
             None => {
-                if left() != 0 {
-                    finish_tasks(me);
-                }
-                if may_leave {
-                    CREW.heed_home();
-                }
-                CREW.pass(&Futex);
+                pass(me, may_leave);
                 true
             }
         }
@@ -122,7 +115,7 @@ pub unsafe fn meet_or_leave(me: &'static Member) {
     unsafe {
         match CREW.arrive() {
             Some(word) => wait(me, Until::PassedOrCancelled(word)),
-            None => pass(me),
+            None => pass(me, false),
         }
     }
 }
@@ -138,16 +131,20 @@ pub unsafe fn meet_at_end(me: &'static Member) {
         }
         match CREW.arrive_at_end() {
             Some(until) => wait(me, until),
-            None => pass(me),
+            None => pass(me, false),
         }
     }
 }
 
 /// The last member to arrive has all go on once no task is left.
-unsafe fn pass(me: &'static Member) {
+#[inline(always)]
+unsafe fn pass(me: &'static Member, may_leave: bool) {
     if left() != 0 {
         // SAFETY: the caller runs the member.
         unsafe { finish_tasks(me) }
+    }
+    if may_leave {
+        CREW.heed_home();
     }
     CREW.pass(&Futex);
 }

@@ -7,6 +7,7 @@
 //! their own are left alone. The bytes are written by `/proc/self/mem`, so the code never loses a right; they
 //! stay for as long as the process lives. A loop that yields costs some 10 ns more a round.
 
+use super::team::{CREW, MOST};
 pub use super::turns::let_others;
 use super::{around, forbids};
 use crate::link::pages;
@@ -22,29 +23,18 @@ use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::grant::{GrantPage, MARKS, Word};
 use scaf_proto::report::fact;
-use scaf_team::gather::marks::{JUMP_BYTES, MOST_BYTES, Mark, NAME, STUB_BYTES};
+use scaf_team::gather::crew::Crew;
+use scaf_team::gather::marks::{JUMP, JUMP_BYTES, MOST_BYTES, Mark, NAME, STUB_BYTES};
 
 /// For how many modules, plus one, the loops were tried, and whether all yield.
 static TRIED: AtomicU32 = AtomicU32::new(0);
 static MADE: AtomicU32 = AtomicU32::new(0);
 /// Where code was changed.
 static CHANGED: [AtomicU64; MARKS] = [const { AtomicU64::new(0) }; MARKS];
-/// 1 while a team is gathered.
-static ARMED: AtomicU32 = AtomicU32::new(0);
 
-yielding!(spun, pages::GRANT, GrantPage::WORD_AT, Word::FOLDED, ARMED, yield_now);
-
-/// A team is gathered.
-#[inline(always)]
-pub fn begin() {
-    ARMED.store(1, Ordering::Relaxed);
-}
-
-/// It isn't any more.
-#[inline(always)]
-pub fn end() {
-    ARMED.store(0, Ordering::Relaxed);
-}
+yielding!(
+    spun: pages::GRANT, GrantPage::WORD_AT, Word::FOLDED; CREW, Crew::<MOST>::OPEN_AT; yield_now
+);
 
 /// What a loop calls each time around.
 extern "C" fn yield_now() {
@@ -88,8 +78,8 @@ fn make(word: Word) -> bool {
     if are_made() {
         return true;
     }
-    let known = modules::met() <= word.inspected() && modules::NEWS.load(Ordering::Relaxed) == 0;
-    if !known || TRIED.load(Ordering::Relaxed) == now() || !settings::get().gather || !one_master() {
+    let again = TRIED.load(Ordering::Relaxed) == now();
+    if again || !modules::are_inspected(word) || !settings::get().gather || !one_master() {
         return false;
     }
     TRIED.store(now(), Ordering::Relaxed);
@@ -136,19 +126,14 @@ fn try_all() -> bool {
     if near.is_some_and(|near| !near.seal()) {
         return false;
     }
-    let free = CHANGED.iter().filter(|at| at.load(Ordering::Relaxed) == 0);
-    for ((at, jump), place) in jumps.iter().take(count).zip(free) {
+    let mut free = CHANGED.iter().filter(|at| at.load(Ordering::Relaxed) == 0);
+    for (at, jump) in jumps.iter().take(count) {
         // SAFETY: nobody is there, and a stub does the same.
-        if !unsafe { memory.write(*at, jump) } {
-            return false;
-        }
+        let Some(place) = free.next().filter(|_| unsafe { memory.write(*at, jump) }) else { return false };
         place.store(*at, Ordering::Relaxed);
     }
     code::renew()
 }
-
-/// The first byte of a jump.
-const JUMP: u8 = 0xe9;
 
 /// Makes a mark's stub; the jump to it.
 fn jump(near: &mut Near, mark: &Mark, bytes: &[u8]) -> Option<[u8; JUMP_BYTES]> {

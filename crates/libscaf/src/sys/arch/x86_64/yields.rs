@@ -6,19 +6,19 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 /// Bytes that XSAVE needs for all that the processor keeps, a multiple of 64; 0 until they are known.
 pub static SAVED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Defines what the stubs of loops call. Nothing is done but where `$armed` isn't 0, or the 8 bytes at
-/// `$word` in `$page` have one of the bits `$bits`: then it calls `$slow`. Kept are the flags, the registers
-/// that a function may change, x87, SSE, AVX and AVX-512 (0xe7).
+/// Defines what the stubs of loops call. Nothing is done but where the 4 bytes at `$open` in `$crew` aren't
+/// 0, or those at `$word` in `$page` have one of the bits `$bits`: then it calls `$slow`. Kept are the flags,
+/// the registers that a function may change, x87, SSE, AVX and AVX-512 (0xe7).
 macro_rules! yielding {
-    ($name:ident, $page:path, $word:expr, $bits:expr, $armed:path, $slow:path) => {
+    ($name:ident: $page:path, $word:expr, $bits:expr; $crew:path, $open:expr; $slow:path) => {
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
                 "pushfq",
                 "push rax",
-                "mov rax, qword ptr [rip + {page} + {word}]",
+                "mov eax, dword ptr [rip + {page} + {word}]",
                 "and eax, {bits}",
-                "or eax, dword ptr [rip + {armed}]",
+                "or eax, dword ptr [rip + {crew} + {open}]",
                 "jnz 2f",
                 "pop rax",
                 "popfq",
@@ -70,7 +70,8 @@ macro_rules! yielding {
                 page = sym $page,
                 word = const $word,
                 bits = const $bits,
-                armed = sym $armed,
+                crew = sym $crew,
+                open = const $open,
                 saved = sym $crate::sys::arch::SAVED_BYTES,
                 slow = sym $slow,
             )
