@@ -171,6 +171,23 @@ fn the_word_says_what_is_granted_and_nothing_while_unmanaged() {
 }
 
 #[test]
+fn a_program_that_was_left_alone_for_its_loops_shares_again_once_they_yield() {
+    let mut p = program(1);
+    (p.code.inspected, p.code.spins) = (2, Some("here".into()));
+    p.code.find_rigid("it waits for itself".into());
+    p.reach.alone = Some("it waits for itself".into());
+    assert_eq!((p.word().dop(), p.word().inspected(), p.word().spins()), (None, 2, true));
+    p.evidence.seen = Some(seen(4, 0));
+    assert!(!p.learn_yields() && p.reach.alone.is_some() && p.code.rigid().is_some());
+    p.evidence.seen = Some(Seen { yields: true, ..seen(4, 0) });
+    assert!(p.learn_yields() && p.reach.alone.is_none() && p.code.rigid().is_none());
+    assert!(!p.learn_yields() && !p.word().spins());
+    p.code.find_rigid("it waits for itself".into());
+    p.reach.alone = Some("it is bound".into());
+    assert!(p.learn_yields() && p.reach.alone.is_some());
+}
+
+#[test]
 fn an_efficiency_keeps_the_dop_that_it_was_measured_at() {
     let mut p = program(1);
     grant(&mut p, 2, 10);

@@ -65,11 +65,12 @@ impl Program {
     /// The word for its grant page.
     pub fn word(&self) -> Word {
         let Some(dop) = self.grant.dop else {
+            let unmanaged = Word::UNMANAGED.with_epoch(self.grant.epoch);
             // One that is left alone for its loops may still have them yield, and then share.
-            return Word::UNMANAGED
-                .with_spins(self.code.is_found_rigid())
-                .with_inspected(self.code.inspected)
-                .with_epoch(self.grant.epoch);
+            return match self.code.is_found_rigid() {
+                true => unmanaged.with_spins(true).with_inspected(self.code.inspected),
+                false => unmanaged,
+            };
         };
         Word::managed(u16::try_from(dop).unwrap_or(u16::MAX))
             .with_folded(self.grant.set.is_some())
