@@ -20,7 +20,7 @@ const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 249] = [
+const ANSWERED: [&[u8]; 256] = [
     b"GOMP_alloc",
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
@@ -41,6 +41,7 @@ const ANSWERED: [&[u8]; 249] = [
     b"GOMP_loop_doacross_dynamic_start",
     b"GOMP_loop_doacross_guided_start",
     b"GOMP_loop_doacross_runtime_start",
+    b"GOMP_loop_doacross_start",
     b"GOMP_loop_doacross_static_start",
     b"GOMP_loop_dynamic_next",
     b"GOMP_loop_dynamic_start",
@@ -63,15 +64,18 @@ const ANSWERED: [&[u8]; 249] = [
     b"GOMP_loop_ordered_guided_start",
     b"GOMP_loop_ordered_runtime_next",
     b"GOMP_loop_ordered_runtime_start",
+    b"GOMP_loop_ordered_start",
     b"GOMP_loop_ordered_static_next",
     b"GOMP_loop_ordered_static_start",
     b"GOMP_loop_runtime_next",
     b"GOMP_loop_runtime_start",
+    b"GOMP_loop_start",
     b"GOMP_loop_static_next",
     b"GOMP_loop_static_start",
     b"GOMP_loop_ull_doacross_dynamic_start",
     b"GOMP_loop_ull_doacross_guided_start",
     b"GOMP_loop_ull_doacross_runtime_start",
+    b"GOMP_loop_ull_doacross_start",
     b"GOMP_loop_ull_doacross_static_start",
     b"GOMP_loop_ull_dynamic_next",
     b"GOMP_loop_ull_dynamic_start",
@@ -91,10 +95,12 @@ const ANSWERED: [&[u8]; 249] = [
     b"GOMP_loop_ull_ordered_guided_start",
     b"GOMP_loop_ull_ordered_runtime_next",
     b"GOMP_loop_ull_ordered_runtime_start",
+    b"GOMP_loop_ull_ordered_start",
     b"GOMP_loop_ull_ordered_static_next",
     b"GOMP_loop_ull_ordered_static_start",
     b"GOMP_loop_ull_runtime_next",
     b"GOMP_loop_ull_runtime_start",
+    b"GOMP_loop_ull_start",
     b"GOMP_loop_ull_static_next",
     b"GOMP_loop_ull_static_start",
     b"GOMP_ordered_end",
@@ -109,6 +115,7 @@ const ANSWERED: [&[u8]; 249] = [
     b"GOMP_parallel_loop_runtime",
     b"GOMP_parallel_reductions",
     b"GOMP_parallel_sections",
+    b"GOMP_sections2_start",
     b"GOMP_sections_end",
     b"GOMP_sections_end_cancel",
     b"GOMP_sections_end_nowait",
@@ -399,8 +406,10 @@ pub mod says {
     pub const REDUCES: u32 = 128;
     /// It may start threads by itself.
     pub const THREADS: u32 = 256;
+    /// Its loops may come with memory that the team shares, and have barriers within.
+    pub const SHARED: u32 = 512;
     /// All of these.
-    pub const ALL: u32 = 511;
+    pub const ALL: u32 = 1023;
 }
 
 /// What calls of this function say.
@@ -437,9 +446,21 @@ fn asks(name: &[u8]) -> u32 {
         // LLVM's loops by it have no name of their own.
         b"omp_set_schedule",
     ];
+    // They are told the schedule by a number.
+    const GIVEN: [&[u8]; 7] = [
+        b"GOMP_loop_doacross_start",
+        b"GOMP_loop_ordered_start",
+        b"GOMP_loop_start",
+        b"GOMP_loop_ull_doacross_start",
+        b"GOMP_loop_ull_ordered_start",
+        b"GOMP_loop_ull_start",
+        b"GOMP_sections2_start",
+    ];
     let by_schedule = name.ends_with(b"runtime_start") || name.ends_with(b"_runtime");
     if by_schedule || QUESTIONS.contains(&name.strip_suffix(b"_").unwrap_or(name)) {
         says::CHOSEN
+    } else if GIVEN.contains(&name) {
+        says::CHOSEN | says::SHARED
     } else if name == b"GOMP_cancel" {
         says::CANCELS
     } else if name.starts_with(b"GOMP_doacross_") {
@@ -468,6 +489,8 @@ mod tests {
         for (name, forbids) in [
             ("GOMP_parallel", false),
             ("GOMP_barrier", false),
+            ("GOMP_loop_start", false),
+            ("GOMP_workshare_task_reduction_unregister", true),
             ("malloc", false),
             ("pthread_mutex_lock", false),
             ("omp_pause_resource", true),

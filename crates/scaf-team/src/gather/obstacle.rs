@@ -29,10 +29,12 @@ pub enum Obstacle {
     Workers = 12,
     /// Members changed for good which signals they block, or where their handlers run.
     Handlers = 13,
+    /// Constructs may be cancelled, and loops come with memory that members share.
+    Cancels = 14,
 }
 
 impl Obstacle {
-    const ALL: [Obstacle; 13] = [
+    const ALL: [Obstacle; 14] = [
         Obstacle::Size,
         Obstacle::Entry,
         Obstacle::Masters,
@@ -46,6 +48,7 @@ impl Obstacle {
         Obstacle::Nested,
         Obstacle::Workers,
         Obstacle::Handlers,
+        Obstacle::Cancels,
     ];
 
     /// The one of that number, if there is one.
@@ -69,6 +72,7 @@ impl Obstacle {
             Obstacle::Nested => "regions within its regions have teams of their own",
             Obstacle::Workers => "the runtime's threads weren't found asleep",
             Obstacle::Handlers => "its threads keep masks of signals, or stacks for handlers, of their own",
+            Obstacle::Cancels => "it cancels constructs, and has loops with scans or the like",
         }
     }
 }
@@ -84,6 +88,6 @@ mod tests {
             assert!(!obstacle.text().is_empty());
         }
         assert_eq!(Obstacle::from_number(0), None);
-        assert_eq!(Obstacle::from_number(14), None);
+        assert_eq!(Obstacle::from_number(15), None);
     }
 }

@@ -372,6 +372,13 @@ arch::pass_on! {
     GOMP_loop_ull_ordered_dynamic_next => ordered::find_next_ull_ordered_dynamic;
     GOMP_loop_ull_ordered_guided_next => ordered::find_next_ull_ordered_guided;
     GOMP_loop_ull_ordered_runtime_next => ordered::find_next_ull_ordered_runtime;
+    GOMP_loop_start => ordered::find_given;
+    GOMP_loop_ordered_start => ordered::find_ordered_given;
+    GOMP_loop_ull_start => ordered::find_ull_given;
+    GOMP_loop_ull_ordered_start => ordered::find_ull_ordered_given;
+    GOMP_sections2_start => ordered::find_sections_given;
+    GOMP_loop_doacross_start => ordered::find_doacross_given;
+    GOMP_loop_ull_doacross_start => ordered::find_ull_doacross_given;
     GOMP_loop_doacross_static_start => ordered::find_doacross_static;
     GOMP_loop_doacross_dynamic_start => ordered::find_doacross_dynamic;
     GOMP_loop_doacross_guided_start => ordered::find_doacross_guided;

@@ -1,7 +1,7 @@
 //! Loops that only a gathered team has to know of: ordered ones, statically scheduled ones, and the starts of
 //! those whose schedule the runtime chooses. They are passed on as they came.
 
-use crate::region::mechanisms::gather::{self, doacross, loops, work};
+use crate::region::mechanisms::gather::{self, doacross, given, loops, work};
 use crate::region::place::place;
 use crate::region::thread::thread;
 use crate::sys::symbols;
@@ -77,6 +77,13 @@ loops! {
         loops::ordered_next;
     find_next_ull_ordered_runtime => next_ull_ordered_runtime or c"GOMP_loop_ull_ordered_runtime_next",
         loops::ordered_next;
+    find_given => given or c"GOMP_loop_start", given::start;
+    find_ordered_given => ordered_given or c"GOMP_loop_ordered_start", given::start;
+    find_ull_given => ull_given or c"GOMP_loop_ull_start", given::start_ull;
+    find_ull_ordered_given => ull_ordered_given or c"GOMP_loop_ull_ordered_start", given::start_ull;
+    find_sections_given => sections_given or c"GOMP_sections2_start", given::sections;
+    find_doacross_given => doacross_given or c"GOMP_loop_doacross_start", doacross::start;
+    find_ull_doacross_given => ull_doacross_given or c"GOMP_loop_ull_doacross_start", doacross::start;
     find_doacross_static => doacross_static or c"GOMP_loop_doacross_static_start", doacross::start_static;
     find_doacross_dynamic => doacross_dynamic or c"GOMP_loop_doacross_dynamic_start", doacross::start_dynamic;
     find_doacross_guided => doacross_guided or c"GOMP_loop_doacross_guided_start", doacross::start_guided;

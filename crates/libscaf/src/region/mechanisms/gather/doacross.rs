@@ -2,7 +2,8 @@
 //! is alone does them in order, and has nobody to wait for.
 
 use super::chosen;
-use super::rooms::{self, Room};
+use super::given::{room, rule};
+use super::rooms::Room;
 use super::team::{CREW, Member, around};
 use super::turns::wait_for;
 use super::work::{come_and, leave_share, next};
@@ -14,33 +15,34 @@ use core::slice::from_raw_parts;
 use scaf_team::gather::doacross::{Dimension, Flags, Posts};
 use scaf_team::gather::shares::{Loop, Rule};
 
-/// Bytes of so many words.
+/// Bytes of so many words; what comes behind them is aligned as the allocator would.
 fn bytes(words: usize) -> usize {
-    words.saturating_mul(size_of::<u64>())
-}
-
-/// The room of the share that the member came to last.
-fn room(me: &Member) -> &Room {
-    match me.inside() {
-        Some(inner) => &inner.room,
-        None => rooms::of(me.share.get()),
-    }
+    words.saturating_mul(size_of::<u64>()).next_multiple_of(16)
 }
 
 /// A member begins loops of so many iterations each, the outermost one first, which is dealt out.
-unsafe fn begin(counts: &[u64], rule: impl FnOnce(&Member) -> Rule, [first, last]: [*mut c_void; 2]) -> bool {
-    // SAFETY: the caller is a member; the program's own variables.
+unsafe fn begin(
+    counts: &[u64],
+    rule: impl FnOnce(&Member) -> Rule,
+    [first, last]: [*mut c_void; 2],
+    memory: *mut *mut c_void,
+) -> bool {
+    // SAFETY: the caller is a member; the program's own variables, of which one says how many bytes it wants.
     unsafe {
         let (Some(me), Some(count)) = (around(thread()), counts.first()) else { return false };
         let (rule, size) = (rule(me), CREW.size());
         let whole = Loop { start: 0, end: *count, step: 1, count: *count, rule };
         let words = if me.is_alone() { 0 } else { Posts::words(counts, rule, size) };
+        let wanted = if memory.is_null() { 0 } else { (*memory).addr() };
         come_and(me, &whole, |room: &Room| {
-            room.open(bytes(words));
+            room.open(bytes(words).saturating_add(wanted));
             Posts::begin(room.words(words), counts, rule, size);
         });
         if words != 0 {
             me.marks.set(room(me).words(words));
+        }
+        if !memory.is_null() {
+            *memory = room(me).at().wrapping_byte_add(bytes(words));
         }
         first.is_null() || next(me, first, last)
     }
@@ -55,7 +57,7 @@ macro_rules! starts {
                 // SAFETY: the caller is a member; the program's own array.
                 unsafe {
                     let counts = from_raw_parts(counts, loops as usize);
-                    begin(counts, |$me| $rule, [first, last])
+                    begin(counts, |$me| $rule, [first, last], core::ptr::null_mut())
                 }
             }
         )*
@@ -67,6 +69,24 @@ starts! {
     start_dynamic(chunk), |_me| Rule::Dynamic(chunk.max(1));
     start_guided(chunk), |_me| Rule::Guided(chunk.max(1));
     start_runtime(), |me| chosen::rule(me.chosen.get());
+}
+
+/// The same with the schedule as a number, and shared memory.
+pub unsafe extern "C" fn start(
+    loops: u32,
+    counts: *const u64,
+    schedule: i64,
+    chunk: u64,
+    first: *mut c_void,
+    last: *mut c_void,
+    _reductions: *mut usize,
+    memory: *mut *mut c_void,
+) -> bool {
+    // SAFETY: as above.
+    unsafe {
+        let counts = from_raw_parts(counts, loops as usize);
+        begin(counts, |me| rule(me, schedule, chunk), [first, last], memory)
+    }
 }
 
 /// The calling member's iteration tells that it may be waited for.

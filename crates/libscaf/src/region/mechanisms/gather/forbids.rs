@@ -89,6 +89,11 @@ pub fn reduces() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::REDUCES != 0
 }
 
+/// Whether its loops may come with memory that the team shares, and have barriers within.
+pub fn shares_memory() -> bool {
+    LOOKED.load(Ordering::Relaxed) >> SAID & says::SHARED != 0
+}
+
 /// Whether members of long regions can be shared out anew among more carriers: tasks are, and so are members
 /// that wait for each other within loops, which on threads of one PU take a time slice each.
 pub fn are_shared_out() -> bool {

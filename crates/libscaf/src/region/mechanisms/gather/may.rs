@@ -27,6 +27,8 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     no(Obstacle::Sleeps, stuck::is_folded(code))?;
     permits(code.runtime)?;
     no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
+    // Who finds its region cancelled may not come to a loop, and would have no memory for it.
+    no(Obstacle::Cancels, forbids::shares_memory() && cancel::may_be(code.runtime))?;
     no(Obstacle::Handlers, kernel::lasts())?;
     no(Obstacle::Nested, !has_one_level(code.runtime))
 }
@@ -51,12 +53,13 @@ pub fn may_midway(region: &Region, size: u32) -> bool {
 }
 
 /// Whether it may be gathered now, if it has had no tasks yet. The runtime couldn't be told later what a
-/// group of tasks adds up.
+/// group of tasks adds up, or that a loop is open: a scan has barriers within.
 pub fn may_now(code: Code) -> bool {
     is_wanted(code)
         && permits(code.runtime).is_ok()
         && has_one_level(code.runtime)
         && !forbids::reduces()
+        && !forbids::shares_memory()
         && !cancel::may_be(code.runtime)
         && !kernel::lasts()
 }

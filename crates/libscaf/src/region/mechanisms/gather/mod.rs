@@ -24,6 +24,7 @@ pub mod dealt;
 pub mod doacross;
 mod exits;
 mod forbids;
+pub mod given;
 pub mod gomp_reductions;
 mod inner;
 mod kept;

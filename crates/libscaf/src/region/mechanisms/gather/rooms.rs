@@ -1,5 +1,5 @@
-//! Memory that all members of a `doacross` loop share: who has told what. There is one room for each share
-//! that may be open at a time.
+//! Memory that all members of a loop share: what the compiler asks for with it, and who has told what in a
+//! `doacross` loop. There is one room for each share that may be open at a time.
 
 use crate::sys::memory::{block, unmap};
 use core::ffi::c_void;
