@@ -144,7 +144,7 @@ fn gathered_members_wait_for_iterations() {
 }
 
 /// Loops that come with memory which all share, by gcc: LLVM's runtime refuses them.
-const GIVEN: [&str; 2] = ["condition", "scanning"];
+const GIVEN: [&str; 3] = ["adding", "condition", "scanning"];
 
 fn given<'h>(house: &'h House, kind: &str) -> Start<'h> {
     house.program("gathered_given").args([kind])
@@ -192,6 +192,15 @@ fn members_that_spin_on_memory_let_others_run() {
 }
 
 #[test]
+fn members_of_a_program_in_cpp_that_spin_let_others_run() {
+    let house = House::giving_all("equi");
+    for by in COMPILERS {
+        let program = house.at(&compiled_by(by, "gathered_waiting")).option("--max", 1).start();
+        gathers_and_goes_on(program, &format!("{by:?}"), 2_000);
+    }
+}
+
+#[test]
 fn loops_that_yield_do_so_in_a_child_too() {
     let house = House::giving_all("equi");
     for by in COMPILERS {
@@ -203,13 +212,15 @@ fn loops_that_yield_do_so_in_a_child_too() {
 #[test]
 fn loops_of_programs_that_start_threads_of_their_own_are_left_alone() {
     let house = House::giving_all("equi");
-    let program = house.at(&compiled("gathered_spins_beside")).args(["plain"]).option("--max", 1).start();
-    let seen =
-        program.until("it is let go", |program| program.mechanism_reason.contains("wait for themselves"));
-    assert_eq!(seen.mechanism, Mechanism::Unmanaged, "{seen:?}");
-    program.until("more rounds", |program| program.regions > seen.regions + 20);
-    assert_ne!(program.seen().expect("plain").mechanism, Mechanism::Gather);
-    right(program.finish());
+    for name in ["gathered_spins_beside", "gathered_waiting_beside"] {
+        let program = house.at(&compiled(name)).args(["plain"]).option("--max", 1).start();
+        let seen =
+            program.until("it is let go", |program| program.mechanism_reason.contains("wait for themselves"));
+        assert_eq!(seen.mechanism, Mechanism::Unmanaged, "{seen:?}");
+        program.until("more rounds", |program| program.regions > seen.regions + 20);
+        assert_ne!(program.seen().expect(name).mechanism, Mechanism::Gather);
+        right(program.finish());
+    }
 }
 
 /// Tasks on one carrier, and on two, of which one is fed by the other.

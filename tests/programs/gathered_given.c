@@ -142,7 +142,89 @@ static void by_scanning(void)
     }
 }
 
-static const struct kind kinds[] = {{"condition", by_condition}, {"scanning", by_scanning}};
+/* Tasks of a loop or of sections add up what its members have. */
+static long sum, product, dealt;
+static double large[300];
+
+#define ADDING(name, type, ...)                                                                              \
+    __attribute__((noinline)) static void name(void)                                                         \
+    {                                                                                                        \
+        _Pragma(__VA_ARGS__)                                                                                 \
+        for (type i = 0; i < N + (type)nothing; i++) {                                                       \
+            sum += 1000;                                                                                     \
+            large[i] += 1;                                                                                   \
+            _Pragma("omp task in_reduction(+ : sum, large) in_reduction(* : product)")                       \
+            {                                                                                                \
+                sum += (long)i;                                                                              \
+                large[i + 100] += 2;                                                                         \
+                product *= i % 10 == 5 ? 3 : 1;                                                              \
+                _Pragma("omp task in_reduction(+ : sum)")                                                    \
+                sum++;                                                                                       \
+                work(20, (long)i);                                                                           \
+            }                                                                                                \
+        }                                                                                                    \
+    }
+
+ADDING(add_statically, long, "omp for reduction(task, + : sum, large) reduction(task, * : product)")
+ADDING(add_in_twos, int,
+       "omp for reduction(task, + : sum, large) reduction(task, * : product) schedule(static, 2)")
+ADDING(add_dynamically, long,
+       "omp for reduction(task, + : sum, large) reduction(task, * : product) schedule(dynamic, 2)")
+ADDING(add_guided, unsigned long long,
+       "omp for reduction(task, + : sum, large) reduction(task, * : product) schedule(guided)")
+ADDING(add_by_setting, long,
+       "omp for reduction(task, + : sum, large) reduction(task, * : product) schedule(runtime)")
+
+static void by_adding(void)
+{
+    static void (*const loops[])(void) = {add_statically, add_in_twos, add_dynamically, add_guided,
+                                          add_by_setting};
+    enum { LOOPS = sizeof loops / sizeof *loops };
+    long expected = 0;
+    sum = dealt = 0, product = 1;
+    memset(large, 0, sizeof large);
+#pragma omp parallel num_threads(TEAM)
+    {
+        for (int i = 0; i < LOOPS; i++)
+            loops[i]();
+#pragma omp sections reduction(task, + : dealt)
+        {
+#pragma omp section
+            dealt += 1;
+#pragma omp section
+#pragma omp task in_reduction(+ : dealt)
+            dealt += 10;
+#pragma omp section
+#pragma omp taskgroup task_reduction(+ : sum)
+            {
+#pragma omp task in_reduction(+ : sum, dealt)
+                {
+                    dealt += 100;
+                    sum += 5;
+                }
+            }
+        }
+#pragma omp single
+        {
+            for (int i = 0; i < N; i++)
+                expected += 1001 + i;
+            long product_of_all = 1;
+            for (int i = 0; i < 3 * LOOPS; i++)
+                product_of_all *= 3;
+            check(sum == LOOPS * expected + 5 && product == product_of_all && dealt == 111);
+            for (int i = 0; i < N; i++)
+                check(large[i] == LOOPS && large[i + 100] == 2 * LOOPS);
+        }
+/* Alone, one after the other. */
+#pragma omp critical
+#pragma omp parallel num_threads(2)
+        for (int i = 0; i < LOOPS; i++)
+            loops[i]();
+    }
+    check(sum == LOOPS * expected * (1 + TEAM) + 5);
+}
+
+static const struct kind kinds[] = {{"adding", by_adding}, {"condition", by_condition}, {"scanning", by_scanning}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int main(int count, char **words)

@@ -1,11 +1,11 @@
 use crate::Error;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use rustix::fs::statfs;
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) const VERSION: i64 = 1;
 /// How long to wait for another process that writes; keeping a profile takes about 5 ms.
@@ -68,6 +68,7 @@ impl File {
         }
         let Some(identity) = identity(path).map_err(failed)? else { return Ok(None) };
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let _alone = alone(path);
         let connection = Connection::open_with_flags(path, flags).map_err(|e| error(path, e))?;
         let version = prepare(&connection, path).map_err(|e| error(path, e))?;
         if version != VERSION {
@@ -106,6 +107,23 @@ fn prepare(connection: &Connection, path: &Path) -> rusqlite::Result<i64> {
     }
     transaction.commit()?;
     version(connection)
+}
+
+/// Holds a lock on the folder. SQLite fails where several processes turn to WAL at the same time, in a new file:
+/// busy at once, whatever its timeout, or with an error of the rollback journal, which another one removed. A
+/// file system without locks has none, and whoever waits in vain goes on without.
+fn alone(path: &Path) -> Option<std::fs::File> {
+    let folder = std::fs::File::open(path.parent()?).ok()?;
+    let start = Instant::now();
+    loop {
+        match folder.try_lock() {
+            Ok(()) => return Some(folder),
+            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(_) => return None,
+        }
+    }
 }
 
 /// Makes an empty file, and its folder, for its user only.

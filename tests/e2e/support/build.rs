@@ -85,6 +85,7 @@ fn compiled_in(folder: &str, by: By, name: &str) -> PathBuf {
         "tests/programs/fortran.f90",
         "tests/programs/midway.c",
         "tests/programs/gathered_spins.c",
+        "tests/programs/gathered_waiting.cpp",
         "include/scaf.h",
     ];
     let headers = headers.map(|header| changed(&root().join(header)));

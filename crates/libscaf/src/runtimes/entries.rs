@@ -148,6 +148,7 @@ runtime! {
     ull_ordered_given: Whatever = c"GOMP_loop_ull_ordered_start",
     sections_given: Whatever = c"GOMP_sections2_start",
     doacross_given: Whatever = c"GOMP_loop_doacross_start",
+    workshare_unregister: Whatever = c"GOMP_workshare_task_reduction_unregister",
     doacross_static: Whatever = c"GOMP_loop_doacross_static_start",
     doacross_dynamic: Whatever = c"GOMP_loop_doacross_dynamic_start",
     doacross_guided: Whatever = c"GOMP_loop_doacross_guided_start",

@@ -20,7 +20,7 @@ const KMPC_ATOMIC: &[u8] = b"__kmpc_atomic_";
 
 /// The runtime's functions that members may call: those that are answered here, and those that know nothing
 /// of a team. Sorted.
-const ANSWERED: [&[u8]; 256] = [
+const ANSWERED: [&[u8]; 257] = [
     b"GOMP_alloc",
     b"GOMP_atomic_end",
     b"GOMP_atomic_start",
@@ -136,6 +136,7 @@ const ANSWERED: [&[u8]; 256] = [
     b"GOMP_taskwait_depend",
     b"GOMP_taskyield",
     b"GOMP_warning",
+    b"GOMP_workshare_task_reduction_unregister",
     b"omp_aligned_alloc",
     b"omp_aligned_calloc",
     b"omp_alloc",
@@ -386,6 +387,9 @@ const FORBIDDEN: [&[u8]; 11] = [
 /// By which a program starts threads that run code of its own.
 const STARTS: [&[u8]; 5] = [b"clone", b"mq_notify", b"pthread_create", b"thrd_create", b"timer_create"];
 
+/// The same by C++'s library, whatever it is handed.
+const STARTS_IN_CPP: &[u8] = b"_ZNSt6thread15_M_start_thread";
+
 /// What a program's calls say of it: bits.
 pub mod says {
     /// Its teams can't be gathered.
@@ -430,7 +434,8 @@ pub fn say(name: &[u8]) -> u32 {
         let gomp = if name.starts_with(GOMP) { says::GOMP } else { 0 };
         gomp | asks(name) | forbidden(ANSWERED.binary_search(&name).is_err())
     } else {
-        let threads = if STARTS.contains(&name) { says::THREADS } else { 0 };
+        let starts = STARTS.contains(&name) || name.starts_with(STARTS_IN_CPP);
+        let threads = if starts { says::THREADS } else { 0 };
         threads | forbidden(FORBIDDEN.binary_search(&name).is_ok())
     }
 }
@@ -465,7 +470,7 @@ fn asks(name: &[u8]) -> u32 {
         says::CANCELS
     } else if name.starts_with(b"GOMP_doacross_") {
         says::WAITS
-    } else if name.starts_with(b"GOMP_taskgroup_reduction") {
+    } else if name.starts_with(b"GOMP_taskgroup_reduction") || name.starts_with(b"GOMP_workshare_task") {
         says::TASKS | says::REDUCES
     } else if name.starts_with(b"GOMP_task") {
         says::TASKS
@@ -490,7 +495,7 @@ mod tests {
             ("GOMP_parallel", false),
             ("GOMP_barrier", false),
             ("GOMP_loop_start", false),
-            ("GOMP_workshare_task_reduction_unregister", true),
+            ("GOMP_workshare_task_reduction_unregister", false),
             ("malloc", false),
             ("pthread_mutex_lock", false),
             ("omp_pause_resource", true),

@@ -379,6 +379,7 @@ arch::pass_on! {
     GOMP_sections2_start => ordered::find_sections_given;
     GOMP_loop_doacross_start => ordered::find_doacross_given;
     GOMP_loop_ull_doacross_start => ordered::find_ull_doacross_given;
+    GOMP_workshare_task_reduction_unregister => ordered::find_unregister;
     GOMP_loop_doacross_static_start => ordered::find_doacross_static;
     GOMP_loop_doacross_dynamic_start => ordered::find_doacross_dynamic;
     GOMP_loop_doacross_guided_start => ordered::find_doacross_guided;

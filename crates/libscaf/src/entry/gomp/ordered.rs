@@ -84,6 +84,7 @@ loops! {
     find_sections_given => sections_given or c"GOMP_sections2_start", given::sections;
     find_doacross_given => doacross_given or c"GOMP_loop_doacross_start", doacross::start;
     find_ull_doacross_given => ull_doacross_given or c"GOMP_loop_ull_doacross_start", doacross::start;
+    find_unregister => workshare_unregister or c"GOMP_workshare_task_reduction_unregister", given::unregister;
     find_doacross_static => doacross_static or c"GOMP_loop_doacross_static_start", doacross::start_static;
     find_doacross_dynamic => doacross_dynamic or c"GOMP_loop_doacross_dynamic_start", doacross::start_dynamic;
     find_doacross_guided => doacross_guided or c"GOMP_loop_doacross_guided_start", doacross::start_guided;

@@ -2,8 +2,7 @@
 //! is alone does them in order, and has nobody to wait for.
 
 use super::chosen;
-use super::given::{room, rule};
-use super::rooms::Room;
+use super::given::{Asked, come, room, rule};
 use super::team::{CREW, Member, around};
 use super::turns::wait_for;
 use super::work::{come_and, leave_share, next};
@@ -15,9 +14,9 @@ use core::slice::from_raw_parts;
 use scaf_team::gather::doacross::{Dimension, Flags, Posts};
 use scaf_team::gather::shares::{Loop, Rule};
 
-/// Bytes of so many words; what comes behind them is aligned as the allocator would.
+/// Bytes of so many words.
 fn bytes(words: usize) -> usize {
-    words.saturating_mul(size_of::<u64>()).next_multiple_of(16)
+    words.saturating_mul(size_of::<u64>())
 }
 
 /// A member begins loops of so many iterations each, the outermost one first, which is dealt out.
@@ -25,24 +24,17 @@ unsafe fn begin(
     counts: &[u64],
     rule: impl FnOnce(&Member) -> Rule,
     [first, last]: [*mut c_void; 2],
-    memory: *mut *mut c_void,
+    asked: &Asked,
 ) -> bool {
-    // SAFETY: the caller is a member; the program's own variables, of which one says how many bytes it wants.
+    // SAFETY: the caller is a member; the program's own variables.
     unsafe {
         let (Some(me), Some(count)) = (around(thread()), counts.first()) else { return false };
         let (rule, size) = (rule(me), CREW.size());
         let whole = Loop { start: 0, end: *count, step: 1, count: *count, rule };
         let words = if me.is_alone() { 0 } else { Posts::words(counts, rule, size) };
-        let wanted = if memory.is_null() { 0 } else { (*memory).addr() };
-        come_and(me, &whole, |room: &Room| {
-            room.open(bytes(words).saturating_add(wanted));
-            Posts::begin(room.words(words), counts, rule, size);
-        });
+        come(me, &whole, words, asked, |words| Posts::begin(words, counts, rule, size));
         if words != 0 {
             me.marks.set(room(me).words(words));
-        }
-        if !memory.is_null() {
-            *memory = room(me).at().wrapping_byte_add(bytes(words));
         }
         first.is_null() || next(me, first, last)
     }
@@ -57,7 +49,7 @@ macro_rules! starts {
                 // SAFETY: the caller is a member; the program's own array.
                 unsafe {
                     let counts = from_raw_parts(counts, loops as usize);
-                    begin(counts, |$me| $rule, [first, last], core::ptr::null_mut())
+                    begin(counts, |$me| $rule, [first, last], &Asked::NOTHING)
                 }
             }
         )*
@@ -79,13 +71,13 @@ pub unsafe extern "C" fn start(
     chunk: u64,
     first: *mut c_void,
     last: *mut c_void,
-    _reductions: *mut usize,
+    reductions: *mut usize,
     memory: *mut *mut c_void,
 ) -> bool {
     // SAFETY: as above.
     unsafe {
         let counts = from_raw_parts(counts, loops as usize);
-        begin(counts, |me| rule(me, schedule, chunk), [first, last], memory)
+        begin(counts, |me| rule(me, schedule, chunk), [first, last], &Asked { reductions, memory })
     }
 }
 

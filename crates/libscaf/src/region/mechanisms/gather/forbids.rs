@@ -136,6 +136,8 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, said: *mut c
     // dynamic linker has used them itself.
     unsafe {
         let Some(dynamic) = tables(&*about) else { return 0 };
+        let file = file_of(&*about);
+        let passed_over = if STARTERS.iter().any(|own| file.starts_with(own)) { says::THREADS } else { 0 };
         for (first, count) in dynamic.tables {
             for number in 0..count {
                 let symbol = &*dynamic.symbols.add(((*first.add(number)).info >> 32) as usize);
@@ -144,7 +146,7 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, said: *mut c
                 }
                 let name = CStr::from_ptr(dynamic.names.add(symbol.st_name as usize)).to_bytes();
                 let said = said.cast::<u32>();
-                *said |= calls::say(name);
+                *said |= calls::say(name) & !passed_over;
                 if *said & says::FORBIDDEN != 0 {
                     NAME.keep(name);
                     return 1;
@@ -166,13 +168,22 @@ fn is_python() -> bool {
     path.rsplit(|byte| *byte == b'/').next().is_some_and(|file| file.starts_with(b"python"))
 }
 
+/// Libraries that start threads for others only, who call them for it, or to run code of their own.
+const STARTERS: [&[u8]; 2] = [b"libstdc++", b"libgfortran"];
+
+/// The name of a module's file; empty for the program's own.
+unsafe fn file_of(about: &libc::dl_phdr_info) -> &[u8] {
+    // SAFETY: the dynamic linker's text.
+    let name = if about.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(about.dlpi_name) } };
+    name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or(b"")
+}
+
 /// The tables of a module; `None` if it has none, or is one whose calls don't count: the runtimes themselves,
 /// the C library, Python's interpreter and us.
 unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
     // SAFETY: as in `look`.
     unsafe {
-        let name = if about.dlpi_name.is_null() { c"" } else { CStr::from_ptr(about.dlpi_name) };
-        let file = name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or(b"");
+        let file = file_of(about);
         let own: [&[u8]; 7] =
             [b"libgomp", b"libomp.", b"libiomp5", b"libc.so", b"libscaf", b"ld-linux", b"linux-vdso"];
         let is_python = if file.is_empty() { is_python() } else { file.starts_with(b"libpython") };

@@ -1,14 +1,30 @@
-//! Loops and sections in the form that says everything by arguments: the schedule as a number, and how much
-//! memory the members want to share, for scans and conditional `lastprivate` variables. Data of task
-//! reductions would come so, too; who has such calls `GOMP_workshare_task_reduction_unregister`.
+//! Loops and sections in the form that says everything by arguments: the schedule as a number, what its tasks
+//! add up, and how much memory the members want to share, for scans and conditional `lastprivate` variables.
 
 use super::chosen;
+use super::gomp_reductions::{adopt, finish, register};
 use super::rooms::{self, Room};
+use super::tasks::group_start;
 use super::team::{Member, around};
-use super::work::{come_and, next, next_section};
+use super::work::{barrier, come_and, next, next_section};
 use crate::region::thread::thread;
 use core::ffi::c_void;
+use core::ptr::{null_mut, with_exposed_provenance_mut};
+use core::sync::atomic::{AtomicU64, Ordering};
 use scaf_team::gather::shares::{Loop, Rule};
+
+/// What a construct asks for besides its iterations, each null if it doesn't.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    /// An array of variables that its tasks add up, each member's own.
+    pub reductions: *mut usize,
+    /// How many bytes all share; where they are is put there.
+    pub memory: *mut *mut c_void,
+}
+
+impl Asked {
+    pub const NOTHING: Asked = Asked { reductions: null_mut(), memory: null_mut() };
+}
 
 /// The rule of the schedule of this number, for the calling member.
 pub fn rule(me: &Member, schedule: i64, chunk: u64) -> Rule {
@@ -29,31 +45,47 @@ pub fn room(me: &Member) -> &Room {
     }
 }
 
-/// Comes to the next share, with as much memory as is asked for.
-unsafe fn come(me: &'static Member, whole: &Loop, memory: *mut *mut c_void) {
-    // SAFETY: the caller runs the member; the program's own variable, which says how many bytes.
+/// Comes to the next share, of which so many words are for other things. Behind them is the address of the first
+/// member's array, and then the memory, aligned as the allocator would.
+pub unsafe fn come(
+    me: &'static Member,
+    whole: &Loop,
+    words: usize,
+    asked: &Asked,
+    prepare: impl Fn(&'static [AtomicU64]),
+) {
+    let words = words.next_multiple_of(2);
+    let behind = words.saturating_add(2);
+    // SAFETY: the caller runs the member; the program's own variables.
     unsafe {
-        let bytes = if memory.is_null() { 0 } else { (*memory).addr() };
-        come_and(me, whole, |room| {
-            if bytes != 0 {
-                room.open(bytes);
+        let wanted = if asked.memory.is_null() { 0 } else { (*asked.memory).addr() };
+        let adds = !asked.reductions.is_null();
+        if adds {
+            group_start(me);
+        }
+        let first = come_and(me, whole, |room| {
+            room.open(behind.saturating_mul(size_of::<u64>()).saturating_add(wanted));
+            if adds && let Some(list) = room.words(behind).get(words) {
+                register(me, asked.reductions);
+                list.store(asked.reductions.expose_provenance() as u64, Ordering::Relaxed);
             }
+            prepare(room.words(words));
         });
-        if !memory.is_null() {
-            *memory = room(me).at();
+        let room = room(me);
+        if adds && !first && let Some(list) = room.words(behind).get(words) {
+            // It stays there: none leaves before the barrier at the loop's end.
+            adopt(me, asked.reductions, with_exposed_provenance_mut(list.load(Ordering::Relaxed) as usize));
+        }
+        if !asked.memory.is_null() {
+            *asked.memory = room.at().wrapping_byte_add(behind.saturating_mul(size_of::<u64>()));
         }
     }
 }
 
-unsafe fn begin(
-    me: &'static Member,
-    whole: Loop,
-    [first, last]: [*mut c_void; 2],
-    memory: *mut *mut c_void,
-) -> bool {
+unsafe fn begin(me: &'static Member, whole: Loop, [first, last]: [*mut c_void; 2], asked: &Asked) -> bool {
     // SAFETY: the caller runs the member; the program's own variables.
     unsafe {
-        come(me, &whole, memory);
+        come(me, &whole, 0, asked, |_| {});
         // Without these the code deals the loop out itself.
         first.is_null() || next(me, first, last)
     }
@@ -68,14 +100,14 @@ pub unsafe extern "C" fn start(
     chunk: i64,
     first: *mut c_void,
     last: *mut c_void,
-    _reductions: *mut usize,
+    reductions: *mut usize,
     memory: *mut *mut c_void,
 ) -> bool {
     // SAFETY: the caller is a member.
     unsafe {
         let Some(me) = around(thread()) else { return false };
         let rule = rule(me, schedule, chunk.max(0) as u64);
-        begin(me, Loop::signed(from, end, step, rule), [first, last], memory)
+        begin(me, Loop::signed(from, end, step, rule), [first, last], &Asked { reductions, memory })
     }
 }
 
@@ -89,22 +121,35 @@ pub unsafe extern "C" fn start_ull(
     chunk: u64,
     first: *mut c_void,
     last: *mut c_void,
-    _reductions: *mut usize,
+    reductions: *mut usize,
     memory: *mut *mut c_void,
 ) -> bool {
     // SAFETY: as above.
     unsafe {
         let Some(me) = around(thread()) else { return false };
-        begin(me, Loop::unsigned(up, from, end, step, rule(me, schedule, chunk)), [first, last], memory)
+        let whole = Loop::unsigned(up, from, end, step, rule(me, schedule, chunk));
+        begin(me, whole, [first, last], &Asked { reductions, memory })
     }
 }
 
 /// The member's first section; 0 if there is none left.
-pub unsafe extern "C" fn sections(count: u32, _reductions: *mut usize, memory: *mut *mut c_void) -> u32 {
+pub unsafe extern "C" fn sections(count: u32, reductions: *mut usize, memory: *mut *mut c_void) -> u32 {
     // SAFETY: as above.
     unsafe {
         let Some(me) = around(thread()) else { return 0 };
-        come(me, &Loop::sections(count.into()), memory);
+        come(me, &Loop::sections(count.into()), 0, &Asked { reductions, memory }, |_| {});
         next_section(me)
+    }
+}
+
+/// What tasks of the loop or the sections have added up was put together, by the member with number 0.
+pub unsafe extern "C" fn unregister(cancelled: bool) {
+    // SAFETY: as above.
+    unsafe {
+        let Some(me) = around(thread()) else { return };
+        finish(me);
+        if !cancelled {
+            barrier(me);
+        }
     }
 }

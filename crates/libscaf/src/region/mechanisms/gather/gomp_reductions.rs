@@ -6,6 +6,7 @@
 
 use super::blocks;
 use super::pool::with;
+use super::tasks::group_end;
 use super::team::Member;
 use super::work;
 use super::work::number;
@@ -79,6 +80,40 @@ pub unsafe fn register(me: &Member, list: *mut usize) {
     give_memory(list, work::size(me) as usize, around);
     if group != NONE {
         with(|table| table.set_reductions(group, list.expose_provenance()));
+    }
+}
+
+/// The calling task's group has them, too, in the memory of another member's list, which is for the same
+/// variables.
+pub unsafe fn adopt(me: &Member, list: *mut usize, others: *mut usize) {
+    let group = me.task.get().recorded_group();
+    let around = with(|table| table.reductions(group));
+    let (mut array, mut other) = (Array(list), Array(others));
+    loop {
+        array.set(MEMORY, other.get(MEMORY));
+        array.set(END, other.get(END));
+        array.set(FIRST, 0);
+        match (array.next(), other.next()) {
+            (Some(next), Some(its)) => (array, other) = (next, its),
+            _ => break array.set(NEXT, around),
+        }
+    }
+    Array(list).set(FIRST, ours());
+    if group != NONE {
+        with(|table| table.set_reductions(group, list.expose_provenance()));
+    }
+}
+
+/// The calling task's group ends, whose values were put together by the member with number 0: nobody needs
+/// their memory any more.
+pub unsafe fn finish(me: &'static Member) {
+    let list = with(|table| table.reductions(me.task.get().recorded_group()));
+    // SAFETY: the caller runs the member; the program's own array.
+    unsafe {
+        group_end(me);
+        if number(me) == 0 && list != 0 {
+            let _: bool = unregister(with_exposed_provenance_mut(list));
+        }
     }
 }
 

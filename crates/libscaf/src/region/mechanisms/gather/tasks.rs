@@ -284,12 +284,16 @@ pub fn group_close(me: &Member) {
     });
 }
 
-/// Waits for all tasks of the region within that the member is in.
+/// Waits for all tasks of the region within that the member is in. A loop whose tasks add up has a group, which
+/// is open at the barrier at its end.
 pub unsafe fn end_inner(me: &'static Member) {
     let home = me.task.get().home;
     if home != NONE {
         // SAFETY: the caller runs the member.
-        unsafe { wait_out(me, For::Group(home), |table| table.left_of(home) == 0) }
+        unsafe {
+            group_wait(me);
+            wait_out(me, For::Group(home), |table| table.left_of(home) == 0);
+        }
     }
 }
 
