@@ -128,7 +128,7 @@ fn compile(by: By, source: &Path, program: &Path, library: bool) {
     }
     run(&mut command);
     if by == By::GccForLlvms {
-        let mut command = Command::new("clang");
+        let mut command = Command::new(clang);
         command.arg("-fopenmp=libomp").arg(&object).arg("-o").arg(program).arg("-lm");
         if library {
             command.arg("-shared");
