@@ -1,7 +1,8 @@
 /* build: gcc -O2 -fopenmp -Wno-maybe-uninitialized */
 /*
- * Regions of fixed size whose loops say by arguments that they want memory which the threads share: for scans,
- * and for conditional lastprivate variables. The first argument says which. Prints how many results were wrong.
+ * Regions of fixed size whose loops say by arguments that they want memory which the threads share: for
+ * scans, and for conditional lastprivate variables; or what their tasks add up. The first argument says
+ * which. Prints how many results were wrong.
  */
 #include "test.h"
 
@@ -224,7 +225,8 @@ static void by_adding(void)
     check(sum == LOOPS * expected * (1 + TEAM) + 5);
 }
 
-static const struct kind kinds[] = {{"adding", by_adding}, {"condition", by_condition}, {"scanning", by_scanning}};
+static const struct kind kinds[] = {
+    {"adding", by_adding}, {"condition", by_condition}, {"scanning", by_scanning}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int main(int count, char **words)

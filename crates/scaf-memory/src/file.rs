@@ -109,9 +109,9 @@ fn prepare(connection: &Connection, path: &Path) -> rusqlite::Result<i64> {
     version(connection)
 }
 
-/// Holds a lock on the folder. SQLite fails where several processes turn to WAL at the same time, in a new file:
-/// busy at once, whatever its timeout, or with an error of the rollback journal, which another one removed. A
-/// file system without locks has none, and whoever waits in vain goes on without.
+/// Holds a lock on the folder. SQLite fails where several processes turn to WAL at the same time, in a new
+/// file: busy at once, whatever its timeout, or with an error of the rollback journal, which another one
+/// removed. A file system without locks has none, and whoever waits in vain goes on without.
 fn alone(path: &Path) -> Option<std::fs::File> {
     let folder = std::fs::File::open(path.parent()?).ok()?;
     let start = Instant::now();

@@ -45,8 +45,8 @@ pub fn room(me: &Member) -> &Room {
     }
 }
 
-/// Comes to the next share, of which so many words are for other things. Behind them is the address of the first
-/// member's array, and then the memory, aligned as the allocator would.
+/// Comes to the next share, of which so many words are for other things. Behind them is the address of the
+/// first member's array, and then the memory, aligned as the allocator would.
 pub unsafe fn come(
     me: &'static Member,
     whole: &Loop,
@@ -72,7 +72,10 @@ pub unsafe fn come(
             prepare(room.words(words));
         });
         let room = room(me);
-        if adds && !first && let Some(list) = room.words(behind).get(words) {
+        if adds
+            && !first
+            && let Some(list) = room.words(behind).get(words)
+        {
             // It stays there: none leaves before the barrier at the loop's end.
             adopt(me, asked.reductions, with_exposed_provenance_mut(list.load(Ordering::Relaxed) as usize));
         }

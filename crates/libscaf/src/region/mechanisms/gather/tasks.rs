@@ -284,8 +284,8 @@ pub fn group_close(me: &Member) {
     });
 }
 
-/// Waits for all tasks of the region within that the member is in. A loop whose tasks add up has a group, which
-/// is open at the barrier at its end.
+/// Waits for all tasks of the region within that the member is in. A loop whose tasks add up has a group,
+/// which is open at the barrier at its end.
 pub unsafe fn end_inner(me: &'static Member) {
     let home = me.task.get().home;
     if home != NONE {
