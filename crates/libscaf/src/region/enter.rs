@@ -188,12 +188,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             frame.first_word = *work.data.cast::<usize>();
         }
         let frame = &raw const frame;
-        let run = match (notes, hostless) {
-            (true, _) => run_thread_noted,
-            (false, true) => run_thread_hosted,
-            (false, false) => run_thread,
-        };
-        let result = in_frame(this, frame, choice, (run, notes), pass);
+        let result = in_frame(this, frame, choice, (notes, hostless), pass);
         if let Some(slot) = slot {
             let (threads, inside) = (*frame).inside();
             let left = ticks();
@@ -212,16 +207,22 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     }
 }
 
-/// Passes a region on to its runtime, whose threads call `run` with the frame; `notes` says that this takes
-/// notes.
+/// Passes a region on to its runtime, whose threads come back with the frame. They take notes, or call the
+/// crowd's host in, as is said.
 #[inline(always)]
 unsafe fn in_frame<R>(
     this: *mut Thread,
     frame: *const Frame,
     choice: Choice,
-    (run, notes): (Body, bool),
+    (notes, hostless): (bool, bool),
     pass: impl Pass<R>,
 ) -> R {
+    let run: Body = match (notes, hostless) {
+        (true, true) => run_thread_noted_hosted,
+        (true, false) => run_thread_noted,
+        (false, true) => run_thread_hosted,
+        (false, false) => run_thread,
+    };
     // SAFETY: as in `several`.
     unsafe {
         let runtime = (*frame).runtime();
@@ -248,12 +249,12 @@ unsafe fn rehearse<R>(this: *mut Thread, region: &Region, choice: Choice, pass: 
     let runtime = region.code.runtime;
     // SAFETY: as in `several`.
     unsafe {
-        let _crowd = fold::enter(this, runtime, choice.team);
+        let crowd = fold::enter(this, runtime, choice.team);
         let entered = Entered::quietly(this, region, choice);
         let work = Work { run: nothing, data: null_mut(), ..region.work };
         let mut frame = Frame::new(runtime, work, 1);
         frame.master = master();
-        in_frame(this, &raw const frame, choice, (run_thread_noted, true), pass);
+        in_frame(this, &raw const frame, choice, (true, crowd.is_hostless()), pass);
         entered.leave(this);
     }
 }
@@ -328,6 +329,14 @@ unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
         if !eq(around.master, master()) {
             gather::storage::lend_unless_tasks(thread());
         }
+    }
+}
+
+unsafe extern "C" fn run_thread_noted_hosted(frame: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        fold::crowd::call_in((*frame.cast_const().cast::<Frame>()).runtime());
+        run_thread_noted(frame);
     }
 }
 
