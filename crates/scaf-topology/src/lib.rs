@@ -77,6 +77,7 @@ pub fn load(source: &Source) -> Result<Topology, Error> {
     let builder = Hwloc::builder();
     let hwloc = match source {
         Source::ThisMachine => {
+            may_ask_for_affinity()?;
             // PUs outside our cpuset are included: the caller restricts the topology to what may be used now.
             let build = builder.with_flags(BuildFlags::INCLUDE_DISALLOWED).map_err(|e| e.to_string());
             build
@@ -99,4 +100,16 @@ pub fn load(source: &Source) -> Result<Topology, Error> {
     };
     let topology = convert::convert(&hwloc);
     if topology.pus.is_empty() { Err(Error::Empty) } else { Ok(topology) }
+}
+
+/// hwloc 2.9 asks for its own affinity with larger and larger masks, and never stops where that always fails.
+fn may_ask_for_affinity() -> Result<(), Error> {
+    match rustix::thread::sched_getaffinity(None) {
+        // Just too small a mask.
+        Ok(_) | Err(rustix::io::Errno::INVAL) => Ok(()),
+        Err(e) => {
+            let reason = format!("sched_getaffinity: {e}: a filter of system calls, or a sandbox?");
+            Err(Error::ThisMachine { reason })
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::output::{align_right, plain_table, printable, trimmed};
 use crate::{cli, daemon, why};
 use anyhow::Result;
-use scafd::control::{Program, Request, Runtime, Snapshot, Turns};
+use scafd::control::{Others, Program, Request, Runtime, Snapshot, Turns};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -34,6 +34,7 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
     let mut text = header(snapshot);
     if snapshot.programs.is_empty() {
         text.push_str("no managed programs; start one with: scaf run PROGRAM\n");
+        text.push_str(&others(snapshot));
         return text;
     }
     let mut table = plain_table(&["NAME", "PID", "MECHANISM", "DOP", "PUS", "EFFICIENCY", "SPEEDUP", "TEAM"]);
@@ -42,6 +43,7 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
     }
     align_right(&mut table, &[1, 3, 5, 6, 7]);
     let _ = writeln!(text, "{}", trimmed(&table));
+    text.push_str(&others(snapshot));
     if let Some(turns) = &snapshot.turns {
         text.push_str(&round(turns, &snapshot.programs));
     }
@@ -51,6 +53,16 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
         }
     }
     text
+}
+
+/// Programs of which the daemon tells no more.
+fn others(snapshot: &Snapshot) -> String {
+    let Others { programs, contexts } = snapshot.others;
+    let of = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    match programs {
+        0 => String::new(),
+        _ => format!("and {} of other users, with {}\n", of(programs, "program"), of(contexts, "context")),
+    }
 }
 
 fn header(snapshot: &Snapshot) -> String {
@@ -77,7 +89,8 @@ fn round(turns: &Turns, programs: &[Program]) -> String {
     };
     let turn = |turn: &scaf_policy::Turn| {
         let members: Vec<String> = turn.members.iter().map(name).collect();
-        format!("{} for {} ms", members.join(" + "), u64::from(turn.slices) * turns.slice_ms)
+        let members = if members.is_empty() { "other users'".to_owned() } else { members.join(" + ") };
+        format!("{members} for {} ms", u64::from(turn.slices) * turns.slice_ms)
     };
     let round: Vec<String> = turns.round.iter().map(turn).collect();
     format!("\nturns, by {}: {}\n", turns.by.name(), round.join(", "))
@@ -162,7 +175,15 @@ mod tests {
             decisions: 2,
             turns: None,
             programs,
+            others: Others::default(),
         }
+    }
+
+    #[test]
+    fn of_other_users_it_says_how_many_programs_there_are() {
+        let seen = |programs| Snapshot { others: Others { programs, contexts: 3 }, ..snapshot(Vec::new()) };
+        assert!(render(&seen(1), false).ends_with("and 1 program of other users, with 3 contexts\n"));
+        assert!(!render(&seen(0), false).contains("other users"));
     }
 
     fn program() -> Program {

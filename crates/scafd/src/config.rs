@@ -35,6 +35,8 @@ pub struct Config {
     pub rc_s: f64,
     /// Connections that one user may have, 1 to 1,024.
     pub max_clients_per_uid: u32,
+    /// Whose programs users are told of.
+    pub tell: Tell,
     /// Contexts that are never given away.
     pub reserve: u32,
     /// Whether contexts that unmanaged processes keep busy are given away no more.
@@ -73,6 +75,7 @@ impl Default for Config {
             idle_exit_s: None,
             rc_s: 1.0,
             max_clients_per_uid: 256,
+            tell: Tell::Own,
             reserve: 0,
             count_load: true,
             explore: false,
@@ -87,6 +90,16 @@ impl Default for Config {
             slice_ms: 50,
         }
     }
+}
+
+/// Whose programs users other than root and the daemon's own are told of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tell {
+    /// Their own; of others' the number and the contexts.
+    Own,
+    /// Everyone's.
+    All,
 }
 
 /// What is wrong with a configuration.
@@ -126,6 +139,7 @@ struct File {
     idle_exit_s: Option<u64>,
     rc_s: Option<Spanned<f64>>,
     max_clients_per_uid: Option<Spanned<u32>>,
+    tell: Option<Tell>,
     reserve: Option<u32>,
     count_load: Option<bool>,
     explore: Option<bool>,
@@ -213,6 +227,7 @@ impl Config {
             config.max_clients_per_uid =
                 within(&max, 1, 1024, "max_clients_per_uid").map_err(|(at, why)| error(at, why))?;
         }
+        config.tell = file.tell.unwrap_or(config.tell);
         config.reserve = file.reserve.unwrap_or(config.reserve);
         config.count_load = file.count_load.unwrap_or(config.count_load);
         config.explore = file.explore.unwrap_or(config.explore);

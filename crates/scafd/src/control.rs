@@ -97,8 +97,20 @@ pub struct Snapshot {
     /// Whose turn it is, by what and for how long; `None` where everyone runs all the time.
     #[serde(default)]
     pub turns: Option<Turns>,
-    /// Managed programs in order of their arrival.
+    /// Managed programs in order of their arrival, as far as whoever asks may see them.
     pub programs: Vec<Program>,
+    /// Other users' programs that aren't among these.
+    #[serde(default)]
+    pub others: Others,
+}
+
+/// Programs of which no more is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Others {
+    /// How many there are.
+    pub programs: u32,
+    /// Contexts that they have together.
+    pub contexts: u32,
 }
 
 /// Programs that share in time.

@@ -2,6 +2,7 @@
 //!
 //! Under systemd the level is journald's number. A line that clients can cause goes through a [`Limiter`].
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Write;
 use std::sync::OnceLock;
@@ -69,6 +70,25 @@ impl Limiter {
         }
         self.last = Some(now);
         Some(std::mem::take(&mut self.dropped))
+    }
+}
+
+/// Users whose lines are limited apart; all others share a limit.
+const MOST_USERS: usize = 64;
+
+/// A [`Limiter`] for each user, so that nobody can keep others' lines out.
+#[derive(Debug, Default)]
+pub struct Complaints {
+    users: BTreeMap<u32, Limiter>,
+    rest: Limiter,
+}
+
+impl Complaints {
+    /// Writes a warning that the user `uid` causes, unless there was one within the last second.
+    pub fn warn(&mut self, uid: u32, text: impl Display) {
+        let known = self.users.contains_key(&uid) || self.users.len() < MOST_USERS;
+        let limiter = if known { self.users.entry(uid).or_default() } else { &mut self.rest };
+        limiter.warn(text);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::state::Daemon;
 use crate::config::check_policy;
-use crate::control::{self, CountersAre, Decisions, Reply, Request, Snapshot};
+use crate::control::{self, CountersAre, Decisions, Others, Reply, Request, Snapshot};
 use crate::log::info;
 use crate::observe::clock::now_ns;
 use crate::observe::counters::Access;
@@ -14,11 +14,7 @@ impl Daemon {
         self.timers.busy();
         match request {
             Request::Snapshot => {
-                let mut snapshot = self.snapshot();
-                if !self.may_steer(peer) {
-                    let others = snapshot.programs.iter_mut().filter(|program| program.uid != peer.uid);
-                    others.for_each(|program| program.counters = None);
-                }
+                let snapshot = self.snapshot_for(peer);
                 self.parts.talk.answer(id, &Reply::Snapshot(Box::new(snapshot)));
                 false
             }
@@ -56,7 +52,7 @@ impl Daemon {
     }
 
     fn decisions(&self, peer: Peer, request: &Request) -> Reply {
-        let uid = (!self.may_steer(peer)).then_some(peer.uid);
+        let uid = self.sees_only(peer);
         let entries = match request {
             Request::Decision(number) => self.journal.one(*number, uid).into_iter().collect(),
             Request::Decisions(after) => self.journal.after(*after, uid),
@@ -64,10 +60,6 @@ impl Daemon {
         };
         let (oldest, latest) = self.journal.span();
         Reply::Decisions(Box::new(Decisions { daemon: std::process::id(), oldest, latest, entries }))
-    }
-
-    fn may_steer(&self, peer: Peer) -> bool {
-        peer.uid == 0 || peer.uid == rustix::process::getuid().as_raw()
     }
 
     /// The state of everything now.
@@ -91,6 +83,7 @@ impl Daemon {
                 Some(Access::Forbidden) => CountersAre::Forbidden,
             },
             turns: self.turns.clone(),
+            others: Others::default(),
             programs: self
                 .registry
                 .iter()

@@ -5,7 +5,7 @@ use super::limits::why_bound;
 use super::state::Daemon;
 use crate::apply::Trouble;
 use crate::inspect::{Job, Verdict};
-use crate::log::{info, warning};
+use crate::log::info;
 use crate::observe::process::Stat;
 use crate::observe::{affinity, clock};
 use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, no_pus};
@@ -23,7 +23,8 @@ impl Daemon {
         match self.admit(id, peer, hello) {
             Ok(()) => true,
             Err(e) => {
-                warning!("process {} runs unmanaged: {e:#}", peer.pid);
+                let complaints = &mut self.complaints;
+                complaints.warn(peer.uid, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
                 self.parts.talk.refuse(id.0);
                 false
             }
@@ -216,7 +217,8 @@ impl Daemon {
         self.former.add(&program);
         if let Err(trouble @ Trouble::Denied { .. }) = self.parts.apply.restore(&target_of(&program)) {
             // The guardian keeps its note and tries again when the daemon ends.
-            warning!("program {} stays narrow: {trouble}", id.0);
+            let text = format_args!("program {} stays narrow: {trouble}", id.0);
+            self.complaints.warn(program.identity.uid, text);
         }
         self.load.detach(id, clock::now_ns(), program.contexts());
         if self.registry.is_empty() {

@@ -6,7 +6,7 @@
 use super::state::Daemon;
 use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
-use crate::log::{info, warning};
+use crate::log::info;
 use crate::observe::clock;
 use scaf_policy::place::{Want, place_turns, scatter};
 use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet, with_turns};
@@ -187,7 +187,8 @@ impl Daemon {
             }
             Err(Trouble::Gone(_)) => {}
             Err(trouble) => {
-                warning!("program {} is left alone: {trouble}", id.0);
+                let text = format_args!("program {} is left alone: {trouble}", id.0);
+                self.complaints.warn(program.identity.uid, text);
                 self.leave_alone(id, trouble.to_string());
             }
         }

@@ -17,7 +17,7 @@ impl Daemon {
     pub(super) fn entered(&mut self, id: ProgramId) {
         if let Some(program) = self.registry.get_mut(id).filter(|program| program.grant.lent) {
             program.phase.is_parallel(clock::now_ns());
-            self.timers.returns();
+            self.timers.ask();
         }
     }
 
@@ -27,7 +27,7 @@ impl Daemon {
                 let seen = program.evidence.peek(clock::ticks(), &page);
                 if program.phase.has_returned(&seen) {
                     program.phase.is_parallel(clock::now_ns());
-                    self.timers.returns();
+                    self.timers.ask();
                 }
             }
         }

@@ -13,6 +13,7 @@ mod lend;
 mod limits;
 mod per_user;
 mod recall;
+mod seen;
 mod state;
 mod tick;
 mod timers;
@@ -50,16 +51,17 @@ impl Daemon {
 
     fn pass(&mut self, events: Vec<Event>) {
         self.parts.apply.follow();
-        let mut changed = false;
         for event in events {
-            changed |= self.handle(event);
+            if self.handle(event) {
+                self.timers.ask();
+            }
         }
         let tick = !self.registry.is_empty() && self.timers.tick_is_due();
         if tick {
             let sample = self.observe();
             self.estimate(sample);
         }
-        if self.timers.return_is_due() || tick || changed {
+        if self.timers.decision_is_due() || tick {
             let (allocation, entry) = self.allocate();
             let places = self.place(&allocation);
             let changes = self.regrant(&allocation, places);
@@ -110,10 +112,10 @@ impl Daemon {
     fn next_wake(&self) -> Option<Instant> {
         let attached = !self.registry.is_empty();
         let watching = attached && self.timers.is_watching() && self.unsettled();
-        let [tick, comeback] = self.timers.next(attached);
+        let [tick, decision] = self.timers.next(attached);
         [
             tick,
-            comeback,
+            decision,
             (watching || self.suspects_spinning()).then(|| Instant::now() + timers::LOOK),
             self.parts.apply.rhythm().filter(|_| attached).map(|rhythm| Instant::now() + rhythm),
             self.is_late().then(|| Instant::now() + late::LOOK),

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::control::Turns;
 use crate::inspect::{Inspector, Kept};
 use crate::journal::Journal;
+use crate::log::Complaints;
 use crate::observe::clock::Tsc;
 use crate::observe::counters::Counting;
 use crate::observe::load::Load;
@@ -76,6 +77,7 @@ pub struct Daemon {
     /// relies on it.
     pub(super) executables: PerUser<(FileId, String)>,
     pub(super) timers: Timers,
+    pub(super) complaints: Complaints,
     pub(super) stop: bool,
     pub(super) turns: Option<Turns>,
 }
@@ -104,6 +106,7 @@ impl Daemon {
             spinners: PerUser::default(),
             executables: PerUser::default(),
             timers: Timers::new(),
+            complaints: Complaints::default(),
             stop: false,
             turns: None,
             parts,

@@ -8,9 +8,9 @@ const KEEP: Duration = Duration::from_secs(60);
 /// For how long after a change its taking effect is looked for every [`LOOK`].
 const WATCH: Duration = Duration::from_millis(500);
 pub(super) const LOOK: Duration = Duration::from_millis(10);
-/// Least time between two decisions because of programs that return from serial phases, which may be
-/// hundreds.
-const REST: Duration = Duration::from_millis(5);
+/// Least time between two decisions that programs cause, by coming, leaving or returning from serial phases:
+/// these may be hundreds. A newcomer waits for as long.
+const REST: Duration = Duration::from_millis(2);
 
 /// What is due when.
 pub(super) struct Timers {
@@ -19,8 +19,8 @@ pub(super) struct Timers {
     next_keep: Instant,
     watch_until: Instant,
     idle_since: Instant,
-    returning: bool,
-    next_return: Instant,
+    asked: bool,
+    next_decision: Instant,
 }
 
 impl Timers {
@@ -32,8 +32,8 @@ impl Timers {
             next_keep: now,
             watch_until: now,
             idle_since: now,
-            returning: false,
-            next_return: now,
+            asked: false,
+            next_decision: now,
         }
     }
 
@@ -85,17 +85,18 @@ impl Timers {
         Instant::now() < self.watch_until
     }
 
-    pub fn returns(&mut self) {
-        self.returning = true;
+    /// A program's doing asks for a decision.
+    pub fn ask(&mut self) {
+        self.asked = true;
     }
 
-    /// Whether somebody is to get contexts back now.
-    pub fn return_is_due(&mut self) -> bool {
+    /// Whether what programs did asks for a decision now.
+    pub fn decision_is_due(&mut self) -> bool {
         let now = Instant::now();
-        let due = self.returning && now >= self.next_return;
+        let due = self.asked && now >= self.next_decision;
         if due {
-            self.returning = false;
-            self.next_return = now + REST;
+            self.asked = false;
+            self.next_decision = now + REST;
         }
         due
     }
@@ -110,8 +111,8 @@ impl Timers {
         self.idle_since + Duration::from_secs(seconds)
     }
 
-    /// When the loop has to wake: for ticks where programs are `attached`, and for who returns.
+    /// When the loop has to wake: for ticks where programs are `attached`, and for what is asked.
     pub fn next(&self, attached: bool) -> [Option<Instant>; 2] {
-        [attached.then_some(self.next_tick), self.returning.then_some(self.next_return)]
+        [attached.then_some(self.next_tick), self.asked.then_some(self.next_decision)]
     }
 }

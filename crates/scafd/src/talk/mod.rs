@@ -2,9 +2,10 @@
 //!
 //! One socket serves both kinds of client. A program's first packet is a [`Hello`]; it gets its two pages and
 //! keeps the connection for as long as it lives. The command line's first packet is JSON; it gets its answer
-//! and is closed. Nothing here blocks: what a client doesn't take waits in its outbox, or is dropped with a
-//! stranger.
+//! and is closed. Nothing here blocks: what a client doesn't take waits, within its user's [`budget`], and is
+//! dropped with a stranger.
 
+mod budget;
 mod listen;
 mod pages;
 mod peer;
@@ -15,13 +16,14 @@ pub use peer::Peer;
 
 use crate::apply::MOST_PROGRAMS;
 use crate::control::{CHUNK_BYTES, Reply, Request};
-use crate::log::Limiter;
+use crate::log::{Complaints, Limiter};
+use budget::Budget;
 use listen::Listener;
 use rustix::event::{Timespec, epoll};
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv};
 use scaf_proto::hello::{ATTACH, ENTERED, Hello, Refusal, Welcome};
 use scaf_proto::{MAGIC, VERSION};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -69,7 +71,20 @@ struct Client {
     since: Instant,
     pages: Option<Pages>,
     fds: Option<[OwnedFd; 2]>,
-    outbox: VecDeque<Vec<u8>>,
+    /// Its answer, and how much of that it has taken.
+    answer: Vec<u8>,
+    taken: usize,
+}
+
+impl Client {
+    fn is_pending(&self) -> bool {
+        self.stage != Stage::Attached
+    }
+
+    /// Bytes that it hasn't taken.
+    fn untaken(&self) -> usize {
+        self.answer.len() - self.taken
+    }
 }
 
 /// All connections.
@@ -80,7 +95,9 @@ pub struct Talk {
     next: u64,
     max_per_uid: usize,
     max_clients: usize,
-    complaints: Limiter,
+    budget: Budget,
+    complaints: Complaints,
+    trouble: Limiter,
 }
 
 impl Talk {
@@ -100,7 +117,9 @@ impl Talk {
             next: 1,
             max_per_uid: max_per_uid as usize,
             max_clients: MOST_PROGRAMS.min(file_limit().saturating_sub(64)),
-            complaints: Limiter::default(),
+            budget: Budget::new(rustix::process::getuid().as_raw()),
+            complaints: Complaints::default(),
+            trouble: Limiter::default(),
         })
     }
 
@@ -118,7 +137,7 @@ impl Talk {
 
     /// When the most impatient connection has to be dropped.
     pub fn deadline(&self) -> Option<Instant> {
-        self.clients.values().filter(|c| c.stage != Stage::Attached).map(|c| c.since + PATIENCE).min()
+        self.clients.values().filter(|c| c.is_pending()).map(|c| c.since + PATIENCE).min()
     }
 
     /// Waits for something to happen, at most until `until`.
@@ -154,21 +173,13 @@ impl Talk {
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::CONNABORTED) => return,
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(e) => {
-                    self.complaints.warn(format_args!("cannot accept a connection: {e}"));
+                    self.trouble.warn(format_args!("cannot accept a connection: {e}"));
                     std::thread::sleep(Duration::from_millis(10));
                     return;
                 }
             };
             let Ok(peer) = Peer::of(&fd) else { continue };
-            let of_user = self.clients.values().filter(|c| c.peer.uid == peer.uid).count();
-            if self.clients.len() >= self.max_clients || of_user >= self.max_per_uid {
-                self.complaints.warn(format_args!(
-                    "too many connections: process {} of user {} is turned away ({of_user} of that \
-                     user, {} altogether)",
-                    peer.pid,
-                    peer.uid,
-                    self.clients.len()
-                ));
+            if !self.has_room(peer) {
                 continue;
             }
             let id = self.next;
@@ -183,11 +194,36 @@ impl Talk {
                     since,
                     pages: None,
                     fds: None,
-                    outbox: VecDeque::new(),
+                    answer: Vec::new(),
+                    taken: 0,
                 };
                 self.clients.insert(id, client);
             }
         }
+    }
+
+    /// Whether there is room for one more connection of that user.
+    fn has_room(&mut self, peer: Peer) -> bool {
+        let own = || self.clients.values().filter(|client| client.peer.uid == peer.uid);
+        let (of_user, pending) = (own().count(), own().filter(|client| client.is_pending()).count());
+        let trusted = self.budget.is_trusted(peer.uid);
+        let reserve = if trusted { 0 } else { budget::RESERVE.min(self.max_clients / 2) };
+        let has_room = self.clients.len() < self.max_clients - reserve
+            && of_user < self.max_per_uid
+            && (trusted || pending < budget::PENDING);
+        if !has_room {
+            self.complaints.warn(
+                peer.uid,
+                format_args!(
+                    "too many connections: process {} of user {} is turned away ({of_user} of that user, of \
+                     which {pending} wait or are silent, {} altogether)",
+                    peer.pid,
+                    peer.uid,
+                    self.clients.len()
+                ),
+            );
+        }
+        has_room
     }
 
     /// Takes one packet from a client and sends what it is owed. The socket tells again if there is more.
@@ -208,6 +244,20 @@ impl Talk {
             return;
         }
         match understand(packet.get(..length), &client.stage) {
+            Ok(Packet::Hello(hello))
+                if hello.kind == ATTACH && !self.budget.may_attach(client.peer.uid, Instant::now()) =>
+            {
+                let peer = client.peer;
+                self.complaints.warn(
+                    peer.uid,
+                    format_args!(
+                        "programs of user {} attach too often: process {} runs unmanaged",
+                        peer.uid, peer.pid
+                    ),
+                );
+                self.refuse(id);
+                events.push(Event::Gone(id));
+            }
             Ok(Packet::Hello(hello)) if hello.kind == ATTACH => {
                 client.stage = Stage::Attached;
                 events.push(Event::Attach(id, client.peer, hello));
@@ -216,15 +266,22 @@ impl Talk {
             Ok(Packet::Hello(hello)) => events.push(Event::MoreModules(id, hello.modules)),
             Ok(Packet::Request(request)) => {
                 client.stage = Stage::Asked;
-                events.push(Event::Control(id, client.peer, request));
+                if self.budget.may_ask(client.peer.uid, Instant::now()) {
+                    events.push(Event::Control(id, client.peer, request));
+                } else {
+                    self.answer(id, &Reply::Error("you ask for too much; wait a second".into()));
+                }
             }
             Err(Wrong::Version(version)) => {
                 let peer = client.peer;
-                self.complaints.warn(format_args!(
-                    "process {} speaks version {version}, we speak {VERSION}: it runs unmanaged; restart it \
-                     and the daemon after an upgrade",
-                    peer.pid
-                ));
+                self.complaints.warn(
+                    peer.uid,
+                    format_args!(
+                        "process {} speaks version {version}, we speak {VERSION}: it runs unmanaged; restart \
+                         it and the daemon after an upgrade",
+                        peer.pid
+                    ),
+                );
                 self.refuse(id);
                 events.push(Event::Gone(id));
             }
@@ -234,10 +291,10 @@ impl Talk {
             }
             Err(Wrong::Garbage(why)) => {
                 let peer = client.peer;
-                self.complaints.warn(format_args!(
-                    "process {} of user {} sent {why}: connection closed",
-                    peer.pid, peer.uid
-                ));
+                self.complaints.warn(
+                    peer.uid,
+                    format_args!("process {} of user {} sent {why}: connection closed", peer.pid, peer.uid),
+                );
                 self.close(id);
                 events.push(Event::Gone(id));
             }
@@ -284,18 +341,36 @@ impl Talk {
 
     /// Answers a request; the connection is closed when all of it is taken.
     pub fn answer(&mut self, id: u64, reply: &Reply) {
-        let Some(client) = self.clients.get_mut(&id) else { return };
-        let text = serde_json::to_vec(reply).unwrap_or_default();
-        client.outbox = text.chunks(CHUNK_BYTES).map(<[u8]>::to_vec).collect();
-        client.since = Instant::now();
+        let Some(uid) = self.clients.get(&id).map(|client| client.peer.uid) else { return };
+        let mut text = serde_json::to_vec(reply).unwrap_or_default();
+        if !self.may_wait(uid, text.len()) {
+            let why = "answers wait that you haven't taken; read them, or close these connections";
+            text = serde_json::to_vec(&Reply::Error(why.into())).unwrap_or_default();
+        }
+        let now = Instant::now();
+        self.budget.answered(uid, text.len(), now);
+        if let Some(client) = self.clients.get_mut(&id) {
+            (client.answer, client.taken, client.since) = (text, 0, now);
+        }
         self.flush(id);
+    }
+
+    /// Whether one more answer of so many bytes may wait to be taken.
+    fn may_wait(&self, uid: u32, bytes: usize) -> bool {
+        let waiting = |of: &dyn Fn(u32) -> bool| -> usize {
+            self.clients.values().filter(|client| of(client.peer.uid)).map(Client::untaken).sum()
+        };
+        let (own, all) = (waiting(&|its| its == uid), waiting(&|_| true));
+        let fits = own == 0 || own + bytes <= budget::UNTAKEN;
+        self.budget.is_trusted(uid) || fits && all + bytes <= budget::ALL_UNTAKEN
     }
 
     fn flush(&mut self, id: u64) {
         let Some(client) = self.clients.get_mut(&id) else { return };
-        while let Some(chunk) = client.outbox.front() {
+        while let Some(chunk) = client.answer.get(client.taken..).filter(|left| !left.is_empty()) {
+            let chunk = &chunk[..chunk.len().min(CHUNK_BYTES)];
             match rustix::net::send(&client.fd, chunk, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-                Ok(_) => drop(client.outbox.pop_front()),
+                Ok(_) => client.taken += chunk.len(),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::WOULDBLOCK) => {
                     let flags = epoll::EventFlags::OUT;
@@ -320,7 +395,7 @@ impl Talk {
         if self.deadline().is_none_or(|deadline| deadline > now) {
             return;
         }
-        let late = |c: &Client| c.stage != Stage::Attached && c.since + PATIENCE <= now;
+        let late = |c: &Client| c.is_pending() && c.since + PATIENCE <= now;
         let late: Vec<u64> = self.clients.iter().filter(|(_, c)| late(c)).map(|(id, _)| *id).collect();
         for id in late {
             self.close(id);

@@ -73,6 +73,10 @@ pub fn map<T>(fd: &OwnedFd, writable: bool) -> rustix::io::Result<&'static T> {
 /// The process. Returns at once when it isn't meant to be one.
 pub fn main() {
     let Some(path) = setting("SOCKET") else { return };
+    if let Some(uid) = setting("UID").map(|uid| uid.parse::<u32>().unwrap()) {
+        // SAFETY: changes this process's user.
+        assert_eq!(unsafe { libc::setresuid(uid, uid, uid) }, 0);
+    }
     let socket = super::connect(path.as_ref()).unwrap();
     let mut hello = hello(number("NATURAL", 2));
     hello.flags = number("FLAGS", 0);
@@ -119,6 +123,14 @@ pub fn main() {
             "leave" => {
                 report.slot(0).unwrap().leave(scafd::observe::clock::ticks(), rest.parse().unwrap(), 0);
                 say(verb, "");
+            }
+            "flood" => {
+                let attached = (0..rest.parse().unwrap()).filter(|_| {
+                    let socket = super::connect(path.as_ref()).unwrap();
+                    let _ = rustix::net::send(&socket, hello.as_bytes(), rustix::net::SendFlags::NOSIGNAL);
+                    receive(&socket).0.is_some_and(|welcome| welcome.program != 0)
+                });
+                say(verb, attached.count());
             }
             "garble" => {
                 let byte: u8 = rest.parse().unwrap();

@@ -9,6 +9,7 @@ use scaf_policy::PuSet;
 use scafd::control::{Program, Reply, Request, Snapshot};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -93,16 +94,32 @@ impl Daemon {
         Daemon::start(&["--policy", "equi"])
     }
 
+    /// Serves all users, who can reach its socket; nothing is set. For root only.
+    pub fn for_all(cores: u32) -> Daemon {
+        let topology = format!("core:{cores} pu:1");
+        let args = ["--system", "--dry-run", "--topology", &topology, "--policy", "equi"];
+        Daemon::start_in(&args, |command, dir| {
+            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o711)).unwrap();
+            let config = dir.join("scafd.toml");
+            std::fs::write(&config, "memory = false\n").unwrap();
+            command.arg("--config").arg(config);
+        })
+    }
+
     pub fn start(args: &[&str]) -> Daemon {
         Daemon::start_as(args, |_| {})
     }
 
     /// Starts a daemon whose process is changed before.
     pub fn start_as(args: &[&str], change: impl FnOnce(&mut Command)) -> Daemon {
+        Daemon::start_in(args, |command, _| change(command))
+    }
+
+    fn start_in(args: &[&str], change: impl FnOnce(&mut Command, &Path)) -> Daemon {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("scafd.sock");
         let mut command = Daemon::command(&socket, args);
-        change(&mut command);
+        change(&mut command, dir.path());
         let mut child = command.spawn().unwrap();
         until("the daemon's socket", || {
             assert!(child.try_wait().unwrap().is_none(), "the daemon ended: {}", stderr(&mut child));
@@ -113,7 +130,10 @@ impl Daemon {
 
     pub fn command(socket: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_scafd"));
-        command.args(["--session", "--socket"]).arg(socket);
+        if !args.contains(&"--system") {
+            command.arg("--session");
+        }
+        command.arg("--socket").arg(socket);
         if !args.contains(&"--idle-exit") {
             command.args(["--idle-exit", "0"]);
         }
@@ -146,10 +166,15 @@ impl Daemon {
     pub fn ask_raw(&self, request: &[u8]) -> Reply {
         let socket = connect(&self.socket).expect("the daemon doesn't listen");
         rustix::net::send(&socket, request, rustix::net::SendFlags::NOSIGNAL).unwrap();
+        Daemon::take(&socket)
+    }
+
+    /// Takes an answer.
+    pub fn take(socket: &OwnedFd) -> Reply {
         let mut answer = Vec::new();
         let mut chunk = vec![0u8; 1 << 16];
         loop {
-            let (_, n) = rustix::net::recv(&socket, &mut chunk[..], rustix::net::RecvFlags::empty()).unwrap();
+            let (_, n) = rustix::net::recv(socket, &mut chunk[..], rustix::net::RecvFlags::empty()).unwrap();
             if n == 0 {
                 return serde_json::from_slice(&answer).unwrap();
             }
@@ -213,6 +238,21 @@ pub fn connect(path: &Path) -> Option<OwnedFd> {
     let fd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
     connect(&fd, &SocketAddrUnix::new(path).unwrap()).ok()?;
     Some(fd)
+}
+
+/// Whether other users can be played.
+pub fn is_root() -> bool {
+    rustix::process::getuid().is_root()
+}
+
+/// Connects as another user: Linux has users for each thread.
+pub fn connect_as(uid: u32, path: &Path) -> Option<OwnedFd> {
+    let connected = || {
+        // SAFETY: changes this thread's user only, which then ends.
+        assert_eq!(unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) }, 0);
+        connect(path)
+    };
+    std::thread::scope(|scope| scope.spawn(connected).join().unwrap())
 }
 
 /// A program, as seen from the test.

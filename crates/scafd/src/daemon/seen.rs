@@ -1,0 +1,48 @@
+//! Who is told what: root and the daemon's own user everything, others all about their own programs, and of
+//! other users' how many there are and how many contexts they have.
+
+use super::state::Daemon;
+use crate::config::Tell;
+use crate::control::{Others, Program, Snapshot};
+use crate::talk::Peer;
+use scaf_policy::ProgramId;
+use std::collections::BTreeSet;
+
+impl Daemon {
+    /// Whether it may change what holds for all, and see all that is known.
+    pub(super) fn may_steer(&self, peer: Peer) -> bool {
+        peer.uid == 0 || peer.uid == rustix::process::getuid().as_raw()
+    }
+
+    /// The user whose programs are all that it is told of; `None` if it is told of everyone's.
+    pub(super) fn sees_only(&self, peer: Peer) -> Option<u32> {
+        (!self.may_steer(peer) && self.parts.config.tell == Tell::Own).then_some(peer.uid)
+    }
+
+    /// What a peer is told of everything.
+    pub(super) fn snapshot_for(&self, peer: Peer) -> Snapshot {
+        let mut snapshot = self.snapshot();
+        if let Some(uid) = self.sees_only(peer) {
+            snapshot = seen_by(snapshot, uid);
+        }
+        if !self.may_steer(peer) {
+            // Where a program's code stalls tells more than its owner may want.
+            let others = snapshot.programs.iter_mut().filter(|program| program.uid != peer.uid);
+            others.for_each(|program| program.counters = None);
+        }
+        snapshot
+    }
+}
+
+fn seen_by(snapshot: Snapshot, uid: u32) -> Snapshot {
+    let (own, others): (Vec<Program>, Vec<Program>) =
+        snapshot.programs.into_iter().partition(|program| program.uid == uid);
+    let known: BTreeSet<u64> = own.iter().map(|program| program.id).collect();
+    let mut turns = snapshot.turns;
+    for turn in turns.iter_mut().flat_map(|turns| &mut turns.round) {
+        turn.members.retain(|ProgramId(id)| known.contains(id));
+    }
+    let contexts = others.iter().filter_map(|program| program.dop).fold(0, u32::saturating_add);
+    let others = Others { programs: u32::try_from(others.len()).unwrap_or(u32::MAX), contexts };
+    Snapshot { programs: own, others, turns, ..snapshot }
+}

@@ -1,0 +1,167 @@
+//! How much of the daemon one user may take up, so that nobody else goes without. Root and the daemon's own
+//! user may take all.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Connections of one user that have said nothing so far, or haven't taken their answer.
+pub const PENDING: usize = 32;
+/// Connections that are kept for root and the daemon's own user.
+pub const RESERVE: usize = 32;
+/// Bytes of answers that wait to be taken: of one user, and of all. Whoever has none waiting may have one that is
+/// larger.
+pub const UNTAKEN: usize = 4 << 20;
+/// See [`UNTAKEN`].
+pub const ALL_UNTAKEN: usize = 16 << 20;
+/// Users of whom it is known what they have used up; of any more nothing is.
+const MOST_USERS: usize = 1024;
+
+/// What a user may have again and again: so much at once, and so much a second.
+struct Allowance {
+    most: f64,
+    a_second: f64,
+}
+
+/// Programs that attach. Each costs a decision, some 0.1 to 0.4 ms.
+const ATTACHMENTS: Allowance = Allowance { most: 128.0, a_second: 64.0 };
+/// Bytes of answers. A megabyte takes some 2 to 4 ms to write.
+const ANSWERS: Allowance = Allowance { most: 16e6, a_second: 8e6 };
+/// What a request costs besides, in bytes of its answer.
+const REQUEST: f64 = 20e3;
+
+/// What is left of an [`Allowance`].
+#[derive(Clone, Copy)]
+struct Left {
+    amount: f64,
+    at: Instant,
+}
+
+impl Left {
+    fn new(of: &Allowance, now: Instant) -> Left {
+        Left { amount: of.most, at: now }
+    }
+
+    fn refill(&mut self, of: &Allowance, now: Instant) {
+        let grown = now.saturating_duration_since(self.at).as_secs_f64() * of.a_second;
+        *self = Left { amount: (self.amount + grown).min(of.most), at: now };
+    }
+
+    fn is_full(&self, of: &Allowance) -> bool {
+        self.amount >= of.most
+    }
+}
+
+struct User {
+    attachments: Left,
+    answers: Left,
+}
+
+/// What each user has left.
+pub struct Budget {
+    own: u32,
+    users: BTreeMap<u32, User>,
+}
+
+impl Budget {
+    /// For a daemon that runs as the user `own`.
+    pub fn new(own: u32) -> Budget {
+        Budget { own, users: BTreeMap::new() }
+    }
+
+    /// Whether the user may take all.
+    pub fn is_trusted(&self, uid: u32) -> bool {
+        uid == 0 || uid == self.own
+    }
+
+    /// Whether one more program of the user may attach now.
+    pub fn may_attach(&mut self, uid: u32, now: Instant) -> bool {
+        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
+        let may = user.attachments.amount >= 1.0;
+        if may {
+            user.attachments.amount -= 1.0;
+        }
+        may
+    }
+
+    /// Whether the user may ask for anything now.
+    pub fn may_ask(&mut self, uid: u32, now: Instant) -> bool {
+        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
+        user.answers.amount > 0.0
+    }
+
+    /// An answer of so many bytes was given.
+    pub fn answered(&mut self, uid: u32, bytes: usize, now: Instant) {
+        if let Some(user) = self.user(uid, now) {
+            user.answers.amount -= REQUEST + bytes as f64;
+        }
+    }
+
+    /// What the user has left; `None` of who may take all, and where too many have used something up.
+    fn user(&mut self, uid: u32, now: Instant) -> Option<&mut User> {
+        if self.is_trusted(uid) {
+            return None;
+        }
+        if self.users.len() >= MOST_USERS && !self.users.contains_key(&uid) {
+            self.users.retain(|_, user| {
+                user.refill(now);
+                !(user.attachments.is_full(&ATTACHMENTS) && user.answers.is_full(&ANSWERS))
+            });
+            if self.users.len() >= MOST_USERS {
+                return None;
+            }
+        }
+        let fresh =
+            || User { attachments: Left::new(&ATTACHMENTS, now), answers: Left::new(&ANSWERS, now) };
+        let user = self.users.entry(uid).or_insert_with(fresh);
+        user.refill(now);
+        Some(user)
+    }
+}
+
+impl User {
+    fn refill(&mut self, now: Instant) {
+        self.attachments.refill(&ATTACHMENTS, now);
+        self.answers.refill(&ANSWERS, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn who_attaches_too_often_has_to_wait_and_nobody_else_has() {
+        let (mut budget, now) = (Budget::new(7), Instant::now());
+        let attached = (0..1000).filter(|_| budget.may_attach(1, now)).count();
+        assert_eq!(attached, 128);
+        assert!(budget.may_attach(2, now));
+        assert!((0..1000).all(|_| budget.may_attach(0, now) && budget.may_attach(7, now)));
+        let later = now + Duration::from_secs(1);
+        assert_eq!((0..1000).filter(|_| budget.may_attach(1, later)).count(), 64);
+    }
+
+    #[test]
+    fn who_asks_for_much_has_to_wait() {
+        let (mut budget, now) = (Budget::new(7), Instant::now());
+        assert!(budget.may_ask(1, now));
+        budget.answered(1, 20_000_000, now);
+        assert!(!budget.may_ask(1, now) && budget.may_ask(2, now));
+        assert!(budget.may_ask(1, now + Duration::from_secs(1)));
+        let often = (0..10_000).take_while(|_| {
+            budget.answered(3, 0, now);
+            budget.may_ask(3, now)
+        });
+        assert!(often.count() < 1000);
+    }
+
+    #[test]
+    fn what_is_known_of_users_is_bounded() {
+        let (mut budget, now) = (Budget::new(7), Instant::now());
+        let attached = (0..3000).filter(|uid| budget.may_attach(100 + uid, now)).count();
+        assert_eq!((attached, budget.users.len()), (MOST_USERS, MOST_USERS));
+        // All have again what they had at first.
+        assert!(budget.may_attach(9000, now + Duration::from_secs(60)));
+        assert_eq!(budget.users.len(), 1);
+    }
+}

@@ -1,0 +1,113 @@
+//! What an unprivileged user may try against a daemon that serves all users. Played by root; others see that
+//! nothing was tested.
+
+mod support;
+
+use rustix::net::{SendFlags, send};
+use scafd::control::{Others, Reply, Request, Snapshot};
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+use support::{Client, Daemon, connect_as, is_root, until};
+
+const ATTACKER: u32 = 65_533;
+const OTHER: u32 = 65_534;
+
+/// No test: what the programs of the tests run.
+#[test]
+fn a_client_process() {
+    support::client::main();
+}
+
+fn program_of(daemon: &Daemon, uid: u32) -> Client {
+    Client::with(daemon, &[("NATURAL", "2"), ("UID", &uid.to_string())])
+}
+
+/// Asks as that user, and doesn't take the answer.
+fn asked(daemon: &Daemon, uid: u32, request: &Request) -> Option<OwnedFd> {
+    let socket = connect_as(uid, &daemon.socket)?;
+    send(&socket, &serde_json::to_vec(request).unwrap(), SendFlags::NOSIGNAL).ok()?;
+    Some(socket)
+}
+
+fn seen_by(daemon: &Daemon, uid: u32) -> Snapshot {
+    match Daemon::take(&asked(daemon, uid, &Request::Snapshot).expect("no connection")) {
+        Reply::Snapshot(snapshot) => *snapshot,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn rooted() -> bool {
+    if !is_root() {
+        eprintln!("not root: users can't be played, nothing is tested here");
+    }
+    is_root()
+}
+
+/// Most memory that the daemon has ever had, in KiB.
+fn peak_kib(daemon: &Daemon) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn of_other_users_programs_only_number_and_contexts_are_told() {
+    if !rooted() {
+        return;
+    }
+    let daemon = Daemon::for_all(8);
+    let [own, other] = [ATTACKER, OTHER].map(|uid| program_of(&daemon, uid));
+    let seen = seen_by(&daemon, ATTACKER);
+    let pids: Vec<u32> = seen.programs.iter().map(|program| program.pid).collect();
+    assert_eq!((pids, seen.others), (vec![own.pid()], Others { programs: 1, contexts: 2 }));
+    let all = daemon.snapshot();
+    assert_eq!((all.programs.len(), all.others), (2, Others::default()));
+    drop(other);
+    until("its departure", || (seen_by(&daemon, ATTACKER).others == Others::default()).then_some(()));
+}
+
+#[test]
+fn answers_that_nobody_takes_fill_no_memory() {
+    if !rooted() {
+        return;
+    }
+    let daemon = Daemon::for_all(8);
+    let mut programs: Vec<Client> = (0..40).map(|_| program_of(&daemon, ATTACKER)).collect();
+    for program in &mut programs {
+        program.tell("garble 65");
+    }
+    let untaken: Vec<_> = (0..300).filter_map(|_| asked(&daemon, ATTACKER, &Request::Snapshot)).collect();
+    assert!(untaken.len() > 100);
+    // Others are served meanwhile.
+    assert_eq!(seen_by(&daemon, OTHER).others.programs, 40);
+    assert_eq!(daemon.snapshot().programs.len(), 40);
+    assert!(peak_kib(&daemon) < 64 << 10, "{} KiB", peak_kib(&daemon));
+}
+
+#[test]
+fn silent_connections_keep_nobody_else_out() {
+    if !rooted() {
+        return;
+    }
+    let daemon = Daemon::for_all(8);
+    let users = (60_000..60_004).flat_map(|uid| [uid; 256]);
+    let silent: Vec<OwnedFd> = users.filter_map(|uid| connect_as(uid, &daemon.socket)).collect();
+    assert!(!silent.is_empty());
+    assert!(seen_by(&daemon, OTHER).programs.is_empty());
+    let program = program_of(&daemon, OTHER);
+    assert_eq!(daemon.snapshot().programs[0].pid, program.pid());
+}
+
+#[test]
+fn who_attaches_all_the_time_is_turned_away_and_others_are_not() {
+    if !rooted() {
+        return;
+    }
+    let daemon = Daemon::for_all(8);
+    let mut flood = program_of(&daemon, ATTACKER);
+    let start = Instant::now();
+    let attached: f64 = flood.tell("flood 1000").parse().unwrap();
+    let most = 128.0 + 64.0 * start.elapsed().as_secs_f64();
+    assert!((100.0..=most).contains(&attached), "{attached}, at most {most}");
+    assert_eq!(program_of(&daemon, OTHER).dop(), Some(2));
+}
