@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nplacement = 'along'\nrate_hz = 10\n\
-                    idle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\nreserve = 1\n\
+                    idle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\ntell = 'all'\nreserve = 1\n\
                     count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\n\
                     experiments = 'lazy'\nexperiment_again_s = 60\ngang = 'auto'\ngang_by = 'signal'\n\
                     slice_ms = 100\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
@@ -369,6 +369,7 @@ mod tests {
                 idle_exit_s: Some(5),
                 rc_s: 0.5,
                 max_clients_per_uid: 3,
+                tell: Tell::All,
                 reserve: 1,
                 count_load: false,
                 explore: true,
@@ -414,6 +415,7 @@ mod tests {
             ("\nprofiles.cg = { two = 2 }", "'two' is no number of contexts"),
             ("\nprofiles.cg = { 0 = 2 }", "'0' is no number of contexts"),
             ("\nmax_clients_per_uid = 0", "1 and 1024"),
+            ("\ntell = 'none'", "`own` or `all`"),
             ("\nmemory_dir = 'm'", "begin with /"),
             ("\nslice_ms = 5", "20 and 1000"),
             ("\ngang = 'on'", "`off`, `asked`, `spinning`, `auto`"),

@@ -72,15 +72,15 @@ fn answers_that_nobody_takes_fill_no_memory() {
         return;
     }
     let daemon = Daemon::for_all(8);
-    let mut programs: Vec<Client> = (0..40).map(|_| program_of(&daemon, ATTACKER)).collect();
+    let mut programs: Vec<Client> = (0..80).map(|_| program_of(&daemon, ATTACKER)).collect();
     for program in &mut programs {
-        program.tell("garble 65");
+        program.tell("runtimes");
     }
     let untaken: Vec<_> = (0..300).filter_map(|_| asked(&daemon, ATTACKER, &Request::Snapshot)).collect();
-    assert!(untaken.len() > 100);
+    assert!(!untaken.is_empty());
     // Others are served meanwhile.
-    assert_eq!(seen_by(&daemon, OTHER).others.programs, 40);
-    assert_eq!(daemon.snapshot().programs.len(), 40);
+    assert_eq!(seen_by(&daemon, OTHER).others.programs, 80);
+    assert_eq!(daemon.snapshot().programs.len(), 80);
     assert!(peak_kib(&daemon) < 64 << 10, "{} KiB", peak_kib(&daemon));
 }
 

@@ -4,6 +4,7 @@ mod support;
 
 use scaf_policy::PuSet;
 use scafd::control::{Mechanism, Reply, Request};
+use std::os::unix::process::CommandExt;
 use support::{Client, Daemon, alive, connect, kill, stderr, two_pus, until};
 
 /// No test: what the programs of the tests run.
@@ -398,4 +399,34 @@ fn users_ask_for_their_profiles_and_who_keeps_none_says_so() {
     assert_eq!(daemon.ask(&Request::ForgetAll), Reply::Forgotten(0));
     let pretending = Daemon::pretending(4);
     assert!(matches!(pretending.ask(&Request::Profiles), Reply::Error(why) if why.contains("--dry-run")));
+}
+
+/// From here on the process's calls of that number fail.
+unsafe fn refuse_call(number: libc::c_long) -> std::io::Result<()> {
+    let is = |code: u32, k: u32, jf: u8| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+    let mut program = [
+        is(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        is(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, number as u32, 1),
+        is(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32, 0),
+        is(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0),
+    ];
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: two system calls on memory of ours.
+    let set = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter) == 0
+    };
+    if set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+#[test]
+fn where_the_system_keeps_affinities_from_it_it_ends_and_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Daemon::command(&dir.path().join("scafd.sock"), &[]);
+    // SAFETY: between fork and exec only system calls are made.
+    unsafe { command.pre_exec(|| refuse_call(libc::SYS_sched_getaffinity)) };
+    let mut daemon = command.spawn().unwrap();
+    let status = until("its end", || daemon.try_wait().unwrap());
+    let text = stderr(&mut daemon);
+    assert!(!status.success() && text.contains("sched_getaffinity"), "{status}: {text}");
 }

@@ -110,8 +110,7 @@ impl Budget {
                 return None;
             }
         }
-        let fresh =
-            || User { attachments: Left::new(&ATTACHMENTS, now), answers: Left::new(&ANSWERS, now) };
+        let fresh = || User { attachments: Left::new(&ATTACHMENTS, now), answers: Left::new(&ANSWERS, now) };
         let user = self.users.entry(uid).or_insert_with(fresh);
         user.refill(now);
         Some(user)

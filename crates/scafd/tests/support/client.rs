@@ -3,6 +3,7 @@
 use scaf_proto::grant::GrantPage;
 use scaf_proto::hello::{ATTACH, ENTERED, Hello, MORE_MODULES, NAME_BYTES, Welcome};
 use scaf_proto::report::ReportPage;
+use scaf_proto::runtimes::{FILE_BYTES, Kind, MOST_RUNTIMES, Promise};
 use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
 use std::io::{BufRead, Write};
 use std::mem::MaybeUninit;
@@ -131,6 +132,13 @@ pub fn main() {
                     receive(&socket).0.is_some_and(|welcome| welcome.program != 0)
                 });
                 say(verb, attached.count());
+            }
+            "runtimes" => {
+                for number in 0..MOST_RUNTIMES {
+                    let file = [b'"'; FILE_BYTES];
+                    report.runtimes().tell(number, Kind::OpenBlas, &file, Promise::Follows, [1, 2, 0]);
+                }
+                say(verb, "");
             }
             "garble" => {
                 let byte: u8 = rest.parse().unwrap();
