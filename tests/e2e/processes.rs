@@ -46,6 +46,15 @@ fn a_forked_child_is_a_program_of_its_own_on_its_own_affinity() {
 }
 
 #[test]
+fn a_thread_that_is_to_be_cancelled_gets_through_its_region_first() {
+    let house = House::open("equi");
+    let program = house.program("cancelled").start();
+    program.until("it is attached", |program| program.regions > 100);
+    let done = program.finish().well();
+    assert_eq!((done.number("missed"), done.number("team")), (0, 2), "{done:#?}");
+}
+
+#[test]
 fn a_parents_death_is_noticed_while_its_children_live() {
     let house = House::open("equi");
     let program = acting(&house, "fork-twice");

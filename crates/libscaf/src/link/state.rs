@@ -9,8 +9,8 @@ use super::{affinity, forked, pages, socket};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::{hooks, modules};
 use crate::sys::arch::ticks;
-use crate::sys::errno::keeping_errno;
 use crate::sys::settings;
+use crate::sys::undisturbed::undisturbed;
 use core::ffi::c_int;
 use core::mem::zeroed;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -92,28 +92,31 @@ fn is_due(now: u64) -> bool {
 #[cold]
 #[inline(never)]
 fn look(now: u64, runtime: Option<&Runtime>) {
+    undisturbed(|| look_undisturbed(now, runtime));
+}
+
+fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
     let next = NEXT_LOOK.load(Ordering::Relaxed);
     if next == u64::MAX
         || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
     {
         return;
     }
-    let pause = keeping_errno(|| {
-        if let Some(runtime) = runtime {
-            hooks::get().look.iter().for_each(|hook| hook(runtime));
-        }
-        modules::take_news();
-        match STATE.load(Ordering::Relaxed) {
-            DETACHED => greet(),
-            GREETED => take_answer(0),
-            _ => check(now >= next),
-        }
-        if STATE.load(Ordering::Relaxed) == GREETED {
-            return LATE_TICKS;
-        }
+    if let Some(runtime) = runtime {
+        hooks::get().look.iter().for_each(|hook| hook(runtime));
+    }
+    modules::take_news();
+    match STATE.load(Ordering::Relaxed) {
+        DETACHED => greet(),
+        GREETED => take_answer(0),
+        _ => check(now >= next),
+    }
+    let pause = if STATE.load(Ordering::Relaxed) == GREETED {
+        LATE_TICKS
+    } else {
         hooks::call(hooks::get().tended);
         LOOK_TICKS
-    });
+    };
     NEXT_LOOK.store(ticks().wrapping_add(pause), Ordering::Release);
 }
 
@@ -210,19 +213,23 @@ fn check(time: bool) {
 #[cold]
 #[inline(never)]
 pub fn ask_back(epoch: u32) -> bool {
-    let next = NEXT_LOOK.load(Ordering::Relaxed);
-    if ASKED_BACK.load(Ordering::Relaxed) == epoch
-        || next == u64::MAX
-        || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
-    {
+    if ASKED_BACK.load(Ordering::Relaxed) == epoch {
         return false;
     }
-    let told = keeping_errno(|| STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED));
-    if told {
-        ASKED_BACK.store(epoch, Ordering::Relaxed);
-    }
-    NEXT_LOOK.store(next, Ordering::Release);
-    told
+    undisturbed(|| {
+        let next = NEXT_LOOK.load(Ordering::Relaxed);
+        if next == u64::MAX
+            || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
+        {
+            return false;
+        }
+        let told = STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED);
+        if told {
+            ASKED_BACK.store(epoch, Ordering::Relaxed);
+        }
+        NEXT_LOOK.store(next, Ordering::Release);
+        told
+    })
 }
 
 fn hang_up() {

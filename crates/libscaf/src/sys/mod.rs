@@ -12,3 +12,4 @@ pub mod settings;
 pub mod signals;
 pub mod symbols;
 pub mod thread;
+pub mod undisturbed;

@@ -24,6 +24,7 @@ use crate::sys::bare::set_blocked;
 use crate::sys::errno::keeping_errno;
 use crate::sys::signals::{block_signals, blocked};
 use crate::sys::thread::{give_way, own_task, pause};
+use crate::sys::undisturbed::undisturbed;
 use core::ffi::c_int;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -202,7 +203,7 @@ pub fn are_asleep(runtime: &Runtime, size: u32) -> bool {
     if ASLEEP.load(Ordering::Relaxed) == generation {
         return true;
     }
-    let asleep = fall_asleep(runtime, size);
+    let asleep = undisturbed(|| fall_asleep(runtime, size));
     if asleep {
         AWAKE.store(0, Ordering::Relaxed);
         ASLEEP.store(generation, Ordering::Relaxed);
