@@ -25,6 +25,10 @@ use std::time::Duration;
 fn main() -> ExitCode {
     let args = Args::parse();
     if let Some(pid) = args.inspect {
+        if let Err(e) = scafd::inspect::confine() {
+            line(Level::Error, format_args!("cannot give up what an inspection doesn't need: {e}"));
+            return ExitCode::FAILURE;
+        }
         let mut known = Vec::new();
         let _ = std::io::stdin().read_to_end(&mut known);
         let answer = scafd::inspect::helper(pid, &known);

@@ -5,7 +5,10 @@ mod support;
 
 use rustix::net::{SendFlags, send};
 use scafd::control::{Others, Reply, Request, Snapshot};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 use support::{Client, Daemon, connect_as, is_root, until};
 
@@ -110,4 +113,31 @@ fn who_attaches_all_the_time_is_turned_away_and_others_are_not() {
     let most = 128.0 + 64.0 * start.elapsed().as_secs_f64();
     assert!((100.0..=most).contains(&attached), "{attached}, at most {most}");
     assert_eq!(program_of(&daemon, OTHER).dop(), Some(2));
+}
+
+/// A helper as the daemon starts it. It waits for what is known of files.
+#[test]
+fn an_inspection_helper_can_be_traced_by_nobody_and_start_nothing() {
+    if !rooted() {
+        return;
+    }
+    // By its descriptor: the other user may not come to its path.
+    let file = std::fs::File::open(env!("CARGO_BIN_EXE_scafd")).unwrap();
+    let mut helper = Command::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
+        .args(["--inspect", &std::process::id().to_string()])
+        .uid(OTHER)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let of = |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", helper.id())).unwrap();
+    until("its filter", || of("status").contains("Seccomp:\t2\n").then_some(()));
+    // What isn't dumpable belongs to root, and no other user may trace it.
+    let owner = std::fs::metadata(format!("/proc/{}/mem", helper.id())).unwrap().uid();
+    assert_eq!(owner, 0);
+    let limits = of("limits");
+    let processes = limits.lines().find(|line| line.starts_with("Max processes")).unwrap();
+    assert_eq!(processes.split_whitespace().nth(2), Some("0"), "{processes}");
+    drop(helper.stdin.take());
+    assert!(helper.wait().unwrap().success());
 }
