@@ -53,7 +53,7 @@ fn programs_are_attached_again_when_a_daemon_is_back() {
 
 #[test]
 fn a_stopped_daemon_holds_nobody_up() {
-    let house = House::open("equi");
+    let house = House::configured("equi", "lease_s = 600\n");
     let running = house.program("loops").option("--max", 1).start();
     running.until_resized_to(1);
     house.signal_daemon(libc::SIGSTOP);
@@ -65,6 +65,34 @@ fn a_stopped_daemon_holds_nobody_up() {
     house.signal_daemon(libc::SIGCONT);
     late.until("its answer came late, and was taken", |program| program.regions > 100);
     late.finish().well();
+}
+
+#[test]
+fn where_the_daemon_hangs_programs_have_all_contexts_until_it_goes_on() {
+    let house = House::configured("equi", "lease_s = 1\n");
+    let program = house.program("loops").option("--max", 1).start();
+    program.until_resized_to(1);
+    house.signal_daemon(libc::SIGSTOP);
+    wait_for("both PUs again", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 2));
+    let said = house.refuses(&["ps"]);
+    assert!(said.contains("is stopped or hangs"), "{said}");
+    house.signal_daemon(libc::SIGCONT);
+    program.until_resized_to(1);
+    wait_for("one PU", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
+    assert_eq!(program.finish().well().number("wrong"), 0);
+}
+
+#[test]
+fn where_daemon_and_guardian_are_killed_together_programs_free_themselves() {
+    let house = House::open("equi");
+    let program = house.program("loops").option("--max", 1).start();
+    program.until_resized_to(1);
+    wait_for("one PU", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
+    house.signal_daemon(libc::SIGSTOP);
+    crate::support::kill(house.guardian().expect("a guardian"));
+    house.end_daemon(libc::SIGKILL);
+    wait_for("both PUs again", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 2));
+    assert_eq!(program.finish().well().number("wrong"), 0);
 }
 
 #[test]

@@ -110,18 +110,9 @@ fn whoever_is_stopped_goes_on_when_first_the_guardian_is_killed_and_then_the_dae
     let Some(way) = freezer() else { return };
     let house = House::giving_all("equi");
     let (a, b) = spinners(&house);
-    let guardian = || {
-        let named = |pid: &u32| {
-            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-            let ended = scafd::observe::clock::cpu_ns(*pid).is_none();
-            name.trim() == "scafd-guardian" && !ended
-        };
-        let daemon = scafd::observe::Observer::new(Path::new("/")).process(house.daemon());
-        daemon.children(usize::MAX).into_iter().find(named)
-    };
-    let first = guardian().expect("a guardian");
+    let first = house.guardian().expect("a guardian");
     kill(first);
-    wait_for("its successor", || guardian().filter(|pid| *pid != first));
+    wait_for("its successor", || house.guardian().filter(|pid| *pid != first));
     let stopped = stopped_one(a.pid(), b.pid());
     let group = group(stopped, way).expect("a group");
     house.signal_daemon(libc::SIGKILL);

@@ -131,6 +131,8 @@ pub struct GrantPage {
     seq: AtomicU64,
     granted: [AtomicU64; MASK_WORDS],
     own: [AtomicU64; MASK_WORDS],
+    /// Until when all this holds, in nanoseconds of CLOCK_MONOTONIC.
+    lease: AtomicU64,
     /// The number of marks, plus one; 0 if they aren't known.
     marked: AtomicU64,
     /// Where loops that spin on memory can be made to yield.
@@ -190,6 +192,16 @@ impl GrantPage {
         Order::from_bits(self.experiment.load(Ordering::Relaxed))
     }
 
+    /// Daemon: what stands here holds until then (CLOCK_MONOTONIC, ns).
+    pub fn renew(&self, until_ns: u64) {
+        self.lease.store(until_ns, Ordering::Relaxed);
+    }
+
+    /// Client: whether it doesn't hold any more, because the daemon is stopped or hangs.
+    pub fn is_over(&self, now_ns: u64) -> bool {
+        now_ns > self.lease.load(Ordering::Relaxed)
+    }
+
     /// Daemon: lists the marks of all loops that spin on memory (`scaf_team::gather::marks`), if all that
     /// need one have one. Too many are none.
     pub fn set_marks(&self, marks: Option<&[[u64; 2]]>) {
@@ -243,6 +255,7 @@ impl Default for GrantPage {
             seq: AtomicU64::new(0),
             granted: core::array::from_fn(|_| AtomicU64::new(0)),
             own: core::array::from_fn(|_| AtomicU64::new(0)),
+            lease: AtomicU64::new(0),
             marked: AtomicU64::new(0),
             marks: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
         }
@@ -296,6 +309,14 @@ mod tests {
         page.publish(Word::managed(2).with_epoch(0xfeed_f00d), &masks);
         // SAFETY: nobody else has the page.
         assert_eq!(unsafe { *page.bell() }, 0xfeed_f00d);
+    }
+
+    #[test]
+    fn a_grant_holds_until_its_lease_is_over() {
+        let page: GrantPage = zeroed();
+        assert!(page.is_over(1));
+        page.renew(7);
+        assert!(!page.is_over(7) && page.is_over(8));
     }
 
     #[test]

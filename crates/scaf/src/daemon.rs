@@ -123,12 +123,21 @@ pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
     let about = || format!("daemon at {}", socket.display());
     let connection = connect(socket).map_err(|why| anyhow!(explain(&[(socket.to_owned(), why)])))?;
     let packet = serde_json::to_vec(request).context("request")?;
-    rustix::net::send(&connection, &packet, SendFlags::NOSIGNAL).with_context(about)?;
+    let failed = |error: Errno| match error {
+        Errno::WOULDBLOCK => anyhow!(
+            "the {} doesn't answer within {} s: it is stopped or hangs. Programs run as without it meanwhile; \
+             let it go on, or end it and start another one (`systemctl restart scafd` for the system's)",
+            about(),
+            PATIENCE.as_secs()
+        ),
+        other => anyhow::Error::from(other).context(about()),
+    };
+    rustix::net::send(&connection, &packet, SendFlags::NOSIGNAL).map_err(failed)?;
     let mut answer = Vec::new();
     let mut chunk = vec![0; scafd::control::CHUNK_BYTES];
     loop {
         let (filled, _) =
-            rustix::net::recv(&connection, &mut chunk[..], RecvFlags::empty()).with_context(about)?;
+            rustix::net::recv(&connection, &mut chunk[..], RecvFlags::empty()).map_err(failed)?;
         if filled == 0 {
             break;
         }

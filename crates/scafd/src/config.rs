@@ -37,6 +37,8 @@ pub struct Config {
     pub max_clients_per_uid: u32,
     /// Whose programs users are told of.
     pub tell: Tell,
+    /// Seconds for which a grant holds if nothing is heard of the daemon, 1 to 600.
+    pub lease_s: f64,
     /// Contexts that are never given away.
     pub reserve: u32,
     /// Whether contexts that unmanaged processes keep busy are given away no more.
@@ -76,6 +78,7 @@ impl Default for Config {
             rc_s: 1.0,
             max_clients_per_uid: 256,
             tell: Tell::Own,
+            lease_s: 5.0,
             reserve: 0,
             count_load: true,
             explore: false,
@@ -140,6 +143,7 @@ struct File {
     rc_s: Option<Spanned<f64>>,
     max_clients_per_uid: Option<Spanned<u32>>,
     tell: Option<Tell>,
+    lease_s: Option<Spanned<f64>>,
     reserve: Option<u32>,
     count_load: Option<bool>,
     explore: Option<bool>,
@@ -228,6 +232,9 @@ impl Config {
                 within(&max, 1, 1024, "max_clients_per_uid").map_err(|(at, why)| error(at, why))?;
         }
         config.tell = file.tell.unwrap_or(config.tell);
+        if let Some(lease) = file.lease_s {
+            config.lease_s = within(&lease, 1.0, 600.0, "lease_s").map_err(|(at, why)| error(at, why))?;
+        }
         config.reserve = file.reserve.unwrap_or(config.reserve);
         config.count_load = file.count_load.unwrap_or(config.count_load);
         config.explore = file.explore.unwrap_or(config.explore);
@@ -348,7 +355,7 @@ mod tests {
     #[test]
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nplacement = 'along'\nrate_hz = 10\n\
-                    idle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\ntell = 'all'\nreserve = 1\n\
+                    idle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\ntell = 'all'\nlease_s = 2\nreserve = 1\n\
                     count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\n\
                     experiments = 'lazy'\nexperiment_again_s = 60\ngang = 'auto'\ngang_by = 'signal'\n\
                     slice_ms = 100\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
@@ -370,6 +377,7 @@ mod tests {
                 rc_s: 0.5,
                 max_clients_per_uid: 3,
                 tell: Tell::All,
+                lease_s: 2.0,
                 reserve: 1,
                 count_load: false,
                 explore: true,
@@ -416,6 +424,7 @@ mod tests {
             ("\nprofiles.cg = { 0 = 2 }", "'0' is no number of contexts"),
             ("\nmax_clients_per_uid = 0", "1 and 1024"),
             ("\ntell = 'none'", "`own` or `all`"),
+            ("\nlease_s = 0", "1 and 600"),
             ("\nmemory_dir = 'm'", "begin with /"),
             ("\nslice_ms = 5", "20 and 1000"),
             ("\ngang = 'on'", "`off`, `asked`, `spinning`, `auto`"),

@@ -155,6 +155,28 @@ fn a_guardian_that_dies_has_a_successor_that_knows_what_it_knew() {
     until("a new daemon", || connect(&daemon.socket));
 }
 
+/// The programs come to no region, so it is the guardian who finds out.
+#[test]
+fn a_daemon_that_is_stopped_leaves_no_narrow_program_and_narrows_again_when_it_goes_on() {
+    if two_pus().len() < 2 {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("scafd.toml");
+    std::fs::write(&config, "lease_s = 1\ncount_load = false\n").unwrap();
+    let daemon = Daemon::start(&["--policy", "equi", "--config", config.to_str().unwrap()]);
+    let own = scafd::observe::affinity(0).unwrap();
+    let [a, b] = [Client::attach(&daemon, 2), Client::attach(&daemon, 2)];
+    let narrow = || (a.affinity().len() == 1 && b.affinity().len() == 1).then_some(());
+    until("one PU each", narrow);
+    for _ in 0..2 {
+        daemon.signal(libc::SIGSTOP);
+        until("all PUs", || (a.affinity() == own && b.affinity() == own).then_some(()));
+        daemon.signal(libc::SIGCONT);
+        until("one PU each again", narrow);
+    }
+}
+
 #[test]
 fn a_killed_daemon_leaves_no_narrow_program_and_no_guardian() {
     let mut daemon = Daemon::on_two_pus();

@@ -161,6 +161,17 @@ impl House {
         send(self.daemon(), signal);
     }
 
+    /// The daemon's guardian, if there is one.
+    pub fn guardian(&self) -> Option<u32> {
+        let named = |pid: &u32| {
+            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            let ended = scafd::observe::clock::cpu_ns(*pid).is_none();
+            name.trim() == "scafd-guardian" && !ended
+        };
+        let daemon = scafd::observe::Observer::new(Path::new("/")).process(self.daemon());
+        daemon.children(usize::MAX).into_iter().find(named)
+    }
+
     fn ask(&self) -> Option<Snapshot> {
         let mut command = self.command(&released("scaf"));
         let output = command.args(["ps", "--json"]).env("SCAF_SOCKET", self.socket()).output().ok()?;

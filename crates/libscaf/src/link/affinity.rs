@@ -2,6 +2,7 @@
 
 use super::pages;
 use crate::sys::errno::keeping_errno;
+use crate::sys::tasks;
 use core::mem::size_of_val;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::MASK_WORDS;
@@ -66,4 +67,22 @@ pub fn give_back() {
             libc::sched_setaffinity(0, size_of_val(&masks.own), masks.own.as_ptr().cast());
         }
     }
+}
+
+/// The daemon is gone, or its lease is over, and nobody may be there who gives the threads' affinity back: does
+/// so for those that still have what was granted last.
+pub fn widen() {
+    let Some(masks) = pages::grant().word().folded().then(|| pages::grant().masks()).flatten() else {
+        return;
+    };
+    tasks::each(|task| {
+        let mut now = [0u64; MASK_WORDS];
+        // SAFETY: as above.
+        unsafe {
+            libc::sched_getaffinity(task, size_of_val(&now), now.as_mut_ptr().cast());
+            if now == masks.granted {
+                libc::sched_setaffinity(task, size_of_val(&masks.own), masks.own.as_ptr().cast());
+            }
+        }
+    });
 }

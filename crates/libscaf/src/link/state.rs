@@ -1,7 +1,7 @@
 //! Attaching to the daemon, staying attached, and noticing that it is gone. A process attaches at its first
 //! parallel region or other work (`program/work.rs`); a process without either is left alone. From then on
 //! [`tend`] is one comparison a region, and about once a second a look at the socket. When the daemon is
-//! gone, the program is unmanaged until one is back. One thread at a time does this; others pass by. The only
+//! gone, or its lease is over, the program is unmanaged until one is back. One thread at a time does this; others pass by. The only
 //! wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later region takes a late
 //! answer.
 
@@ -9,6 +9,7 @@ use super::{affinity, forked, pages, socket};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::{hooks, modules};
 use crate::sys::arch::ticks;
+use crate::sys::clock;
 use crate::sys::settings;
 use crate::sys::undisturbed::undisturbed;
 use core::ffi::c_int;
@@ -200,7 +201,8 @@ fn check(time: bool) {
             MODULES_TOLD.store(told, Ordering::Relaxed);
         }
     }
-    if time && !socket::is_open() {
+    if time && (!socket::is_open() || pages::grant().is_over(clock::ns(libc::CLOCK_MONOTONIC))) {
+        affinity::widen();
         pages::unmap();
         hang_up();
         // A daemon may be back already.

@@ -11,5 +11,6 @@ pub mod memory;
 pub mod settings;
 pub mod signals;
 pub mod symbols;
+pub mod tasks;
 pub mod thread;
 pub mod undisturbed;

@@ -95,6 +95,15 @@ impl Apply {
         matches!(self.hands, Hands::Slow(_)).then_some(slow::RHYTHM)
     }
 
+    /// Says until when affinities are to stay as they are; `None` while nobody is attached. True if that was
+    /// over before: the guardian has given all of them back.
+    pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
+        match &mut self.hands {
+            Hands::Real(guardian) => guardian.renew(until_ns),
+            Hands::Slow(_) | Hands::Dry => false,
+        }
+    }
+
     /// Looks after new threads where they aren't born where they belong.
     pub fn follow(&mut self) {
         if let Hands::Slow(slow) = &mut self.hands {

@@ -9,6 +9,7 @@ mod decide;
 mod former;
 mod ground;
 mod late;
+mod lease;
 mod lend;
 mod limits;
 mod per_user;
@@ -51,6 +52,7 @@ impl Daemon {
 
     fn pass(&mut self, events: Vec<Event>) {
         self.parts.apply.follow();
+        self.renew_lease();
         for event in events {
             if self.handle(event) {
                 self.timers.ask();
@@ -67,6 +69,7 @@ impl Daemon {
             let changes = self.regrant(&allocation, places);
             self.apply_and_publish(&allocation, changes);
             self.note(entry);
+            self.renew_lease();
             self.welcome();
         }
         // After the welcome: starting a helper takes 1 ms, and the client waits for 2.

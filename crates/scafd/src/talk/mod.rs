@@ -339,6 +339,11 @@ impl Talk {
         self.clients.get(&id)?.pages.as_ref()
     }
 
+    /// What all pages say holds until then.
+    pub fn renew(&self, until_ns: u64) {
+        self.clients.values().filter_map(|client| client.pages.as_ref()).for_each(|it| it.renew(until_ns));
+    }
+
     /// Answers a request; the connection is closed when all of it is taken.
     pub fn answer(&mut self, id: u64, reply: &Reply) {
         let Some(uid) = self.clients.get(&id).map(|client| client.peer.uid) else { return };

@@ -80,6 +80,11 @@ impl Pages {
         self.report_page().runtimes().read()
     }
 
+    /// What the grant page says holds until then.
+    pub fn renew(&self, until_ns: u64) {
+        self.grant_page().renew(until_ns);
+    }
+
     /// Publishes which region a serial experiment is wanted of.
     pub fn order(&self, order: Order) {
         self.grant_page().order(order);

@@ -71,6 +71,17 @@ impl Guardian {
         self.places.insert(pid, at);
     }
 
+    /// Says until when what is noted is to stay so. True if that was over before.
+    pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
+        let until_ns = until_ns.unwrap_or(0);
+        let before_ns = self.table.lease_ns.swap(until_ns, Ordering::AcqRel);
+        if before_ns == 0 && until_ns != 0 {
+            // It sleeps without a limit while there is nobody.
+            self.pulse.wake();
+        }
+        self.table.widened.swap(0, Ordering::AcqRel) != 0
+    }
+
     /// A free entry. There are as many as clients; notes about programs that left and couldn't be restored
     /// can use them up.
     fn free(&mut self) -> Option<usize> {

@@ -14,6 +14,8 @@ use std::time::Duration;
 const GENERATIONS: u32 = 8;
 /// How often the daemon is looked after while it has stopped somebody.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+/// The same while programs are attached.
+const SLOW_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 const TRIES: u32 = 500;
 
 /// The guardian itself. Never returns.
@@ -26,9 +28,16 @@ pub(super) fn watch(table: &Table, wait: BorrowedFd) -> ! {
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
     let _ = rustix::thread::set_name(c"scafd-guardian");
-    while wait_for_end(table, wait) {
-        // The daemon is stopped, or hangs. When it goes on, it stops them again.
-        table.stops.let_all_go();
+    while let Some(late) = wait_for_end(table, wait) {
+        // The daemon is stopped, or hangs. When it goes on, it stops and narrows them again.
+        match late {
+            Late::Gangs => table.stops.let_all_go(),
+            Late::Grants => {
+                // Before: what is narrowed from now on is not to be taken for what was given back.
+                table.widened.store(1, Ordering::Release);
+                restore_all(table);
+            }
+        }
     }
     table.stops.let_all_go();
     restore_all(table);
@@ -43,19 +52,27 @@ pub(super) fn watch(table: &Table, wait: BorrowedFd) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// True if the daemon is late, false when it has ended.
-fn wait_for_end(table: &Table, wait: BorrowedFd) -> bool {
+/// With what the daemon is late.
+enum Late {
+    Gangs,
+    Grants,
+}
+
+/// With what the daemon is late; `None` when it has ended.
+fn wait_for_end(table: &Table, wait: BorrowedFd) -> Option<Late> {
     loop {
-        let timeout = table.stops.is_watched().then_some(LOOK);
+        let leased = table.is_leased().then_some(SLOW_LOOK);
+        let timeout = if table.stops.is_watched() { Some(LOOK) } else { leased };
         let mut poll = [PollFd::from_borrowed_fd(wait, PollFlags::IN)];
         match rustix::event::poll(&mut poll, timeout.as_ref()) {
             // A byte only wakes us: from now on there is somebody to watch.
             Ok(1..) => match rustix::io::read(wait, &mut [0u8; 64]) {
-                Ok(0) => return false,
+                Ok(0) => return None,
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(_) => return false,
+                Err(_) => return None,
             },
-            Ok(0) if table.stops.is_late() => return true,
+            Ok(0) if table.stops.is_late() => return Some(Late::Gangs),
+            Ok(0) if table.is_over() => return Some(Late::Grants),
             Ok(0) | Err(_) => {}
         }
     }
