@@ -1,6 +1,6 @@
 /* build: gcc -O2 -fopenmp -pthread */
-/* Threads that are to be cancelled when they come to a region, in which plain OpenMP has no place for that. Says
- * how many didn't get through, then goes on with regions. */
+/* Threads that are to be cancelled when they come to a region, in which plain OpenMP has no place for that.
+ * Says how many didn't get through, then goes on with regions. */
 #include "test.h"
 #include <pthread.h>
 

@@ -40,8 +40,8 @@ const HASTE: Duration = Duration::from_millis(100);
 const GENTLE: i32 = 19;
 /// CPU time a helper has, in seconds.
 const CPU_S: u64 = 10;
-/// Memory a helper has, in bytes, all that is mapped counted: it takes 60 million for Python with scikit-learn,
-/// LightGBM and XGBoost. It must not fill what the daemon has, whose control group it is in.
+/// Memory a helper has, in bytes, all that is mapped counted: it takes 60 million for Python with
+/// scikit-learn, LightGBM and XGBoost. It must not fill what the daemon has, whose control group it is in.
 const MEMORY: u64 = 128 << 20;
 /// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
 /// scikit-learn, LightGBM and XGBoost has 110,000.

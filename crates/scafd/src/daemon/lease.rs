@@ -1,6 +1,6 @@
 //! Grants hold for a few seconds and are renewed all the time. So where this daemon is stopped or hangs, its
-//! programs run as without it soon: clients find their lease over at a region, and the guardian gives affinities
-//! back.
+//! programs run as without it soon: clients find their lease over at a region, and the guardian gives
+//! affinities back.
 
 use super::state::Daemon;
 use crate::observe::clock::now_ns;
