@@ -125,8 +125,8 @@ pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
     let packet = serde_json::to_vec(request).context("request")?;
     let failed = |error: Errno| match error {
         Errno::WOULDBLOCK => anyhow!(
-            "the {} doesn't answer within {} s: it is stopped or hangs. Programs run as without it meanwhile; \
-             let it go on, or end it and start another one (`systemctl restart scafd` for the system's)",
+            "the {} doesn't answer within {} s: it is stopped or hangs. Programs run as without it \
+             meanwhile; let it go on, or end it and start another one (`systemctl restart scafd` for the system's)",
             about(),
             PATIENCE.as_secs()
         ),

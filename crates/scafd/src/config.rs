@@ -355,7 +355,8 @@ mod tests {
     #[test]
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nplacement = 'along'\nrate_hz = 10\n\
-                    idle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\ntell = 'all'\nlease_s = 2\nreserve = 1\n\
+                    idle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\n\
+                    tell = 'all'\nlease_s = 2\nreserve = 1\n\
                     count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\n\
                     experiments = 'lazy'\nexperiment_again_s = 60\ngang = 'auto'\ngang_by = 'signal'\n\
                     slice_ms = 100\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\

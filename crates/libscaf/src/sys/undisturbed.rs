@@ -1,5 +1,5 @@
-//! Work on a thread of the program's that must come to its end. The program doesn't know of it: where it has its
-//! thread cancelled, or leaves a handler by `siglongjmp`, that happens before or after, as without us.
+//! Work on a thread of the program's that must come to its end. The program doesn't know of it: where it has
+//! its thread cancelled, or leaves a handler by `siglongjmp`, that happens before or after, as without us.
 
 use super::bare::set_blocked;
 use super::errno::keeping_errno;

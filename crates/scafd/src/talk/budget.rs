@@ -8,8 +8,8 @@ use std::time::Instant;
 pub const PENDING: usize = 32;
 /// Connections that are kept for root and the daemon's own user.
 pub const RESERVE: usize = 32;
-/// Bytes of answers that wait to be taken: of one user, and of all. Whoever has none waiting may have one that
-/// is larger.
+/// Bytes of answers that wait to be taken: of one user, and of all. Whoever has none waiting may have a
+/// larger one.
 pub const UNTAKEN: usize = 4 << 20;
 /// See [`UNTAKEN`].
 pub const ALL_UNTAKEN: usize = 16 << 20;
