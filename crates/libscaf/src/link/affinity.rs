@@ -69,8 +69,8 @@ pub fn give_back() {
     }
 }
 
-/// The daemon is gone, or its lease is over, and nobody may be there who gives the threads' affinity back: does
-/// so for those that still have what was granted last.
+/// The daemon is gone, or its lease is over, and nobody may be there who gives the threads' affinity back:
+/// does so for those that still have what was granted last.
 pub fn widen() {
     let Some(masks) = pages::grant().word().folded().then(|| pages::grant().masks()).flatten() else {
         return;

@@ -1,9 +1,9 @@
 //! Attaching to the daemon, staying attached, and noticing that it is gone. A process attaches at its first
 //! parallel region or other work (`program/work.rs`); a process without either is left alone. From then on
 //! [`tend`] is one comparison a region, and about once a second a look at the socket. When the daemon is
-//! gone, or its lease is over, the program is unmanaged until one is back. One thread at a time does this; others pass by. The only
-//! wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later region takes a late
-//! answer.
+//! gone, or its lease is over, the program is unmanaged until one is back. One thread at a time does this;
+//! others pass by. The only wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later
+//! region takes a late answer.
 
 use super::{affinity, forked, pages, socket};
 use crate::runtimes::entries::Runtime;
