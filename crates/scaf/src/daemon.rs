@@ -126,7 +126,8 @@ pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
     let failed = |error: Errno| match error {
         Errno::WOULDBLOCK => anyhow!(
             "the {} doesn't answer within {} s: it is stopped or hangs. Programs run as without it \
-             meanwhile; let it go on, or end it and start another one (the system's: `systemctl restart scafd`)",
+             meanwhile; let it go on, or end it and start another one (the system's: `systemctl restart \
+             scafd`)",
             about(),
             PATIENCE.as_secs()
         ),
