@@ -109,6 +109,7 @@ fn reasons(program: &Program) -> String {
     };
     line("allocation", &program.reason);
     line("mechanism", &program.mechanism_reason);
+    line("permission", &program.permission);
     line("ungathered", &program.ungathered);
     let most = if program.max == 0 { "no limit".to_owned() } else { program.max.to_string() };
     let exact = if program.exact { ", exact" } else { "" };
@@ -162,6 +163,7 @@ mod tests {
             decisions: 2,
             turns: None,
             programs,
+            tried: vec![],
         }
     }
 
@@ -174,6 +176,7 @@ mod tests {
             attached_ns: 0,
             mechanism: scafd::control::Mechanism::Fold,
             mechanism_reason: "it asks for the team size".into(),
+            permission: "scaf check: 10 runs".into(),
             ungathered: String::new(),
             dop: Some(2),
             granted_ns: 0,
@@ -253,6 +256,7 @@ mod tests {
         for part in [
             "half of the machine",
             "it asks for the team size",
+            "permission scaf check: 10 runs",
             "max no limit",
             "3 fix",
             "3 earlier runs",

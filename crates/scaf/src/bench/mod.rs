@@ -7,7 +7,7 @@
 //! every number.
 
 mod child;
-mod clock;
+pub(crate) mod clock;
 mod corun;
 pub mod decide;
 pub mod effective;
@@ -20,7 +20,7 @@ pub mod mix;
 pub mod noise;
 pub mod overhead;
 mod place;
-mod private;
+pub(crate) mod private;
 mod progress;
 mod seat;
 mod slow;

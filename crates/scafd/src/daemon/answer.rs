@@ -16,6 +16,7 @@ impl Daemon {
             Request::Snapshot => {
                 let mut snapshot = self.snapshot();
                 if !self.may_steer(peer) {
+                    snapshot.tried.retain(|tried| tried.uid == peer.uid);
                     let others = snapshot.programs.iter_mut().filter(|program| program.uid != peer.uid);
                     others.for_each(|program| program.counters = None);
                 }
@@ -100,6 +101,7 @@ impl Daemon {
                     control::Program { runtimes, ..p.snapshot() }
                 })
                 .collect(),
+            tried: self.tried.iter().cloned().collect(),
         }
     }
 
