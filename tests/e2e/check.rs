@@ -37,11 +37,13 @@ fn a_program_that_computes_the_same_with_any_team_is_resized_from_then_on() {
         let (code, said) = check(&house, &["--runs", "5"], &program, &[]);
         assert!(code == Some(0) && said.contains("may be resized\n"), "{said}");
         assert!(said.contains("3 plain runs and 5") && said.contains("bit by bit"), "{said}");
-        assert!(said.contains("1, 2 threads") && said.contains("Remembered"), "{said}");
+        assert!(said.contains("had 2 sizes") && said.contains("Remembered"), "{said}");
         let word = is_resized(&house, &program).expect("it is resized");
         assert!(word.contains("scaf check: 5 runs on 20"), "{word}");
         let listed = house.says(&["profile", "list"]);
         assert!(listed.contains("may be resized") && listed.contains("malleable"), "{listed}");
+        let doctor = house.says(&["doctor", &program.to_string_lossy()]);
+        assert!(doctor.contains("by 5 runs, that the teams of its own code may be resized"), "{doctor}");
         let name = program.file_name().expect("a name").to_string_lossy();
         house.says(&["profile", "forget", &name]);
         assert_eq!(is_resized(&house, &program), None);

@@ -1,5 +1,5 @@
-//! The user's word: teams that would be kept are resized, the program can't tell from what it asks, and it can
-//! take its word back.
+//! The user's word: teams that would be kept are resized, the program can't tell from what it asks, and it
+//! can take its word back.
 
 use crate::support::{By, House, Running, compiled_by};
 use scafd::control::Mechanism;

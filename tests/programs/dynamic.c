@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
 /* A program that permits smaller teams (OMP_DYNAMIC, or omp_set_dynamic with the argument "call") and would
- * keep its teams otherwise: one by a clause, one by its code, which keeps the size. In each thread and between
- * regions it asks whether it still permits them. SIGUSR1 has it take that back. */
+ * keep its teams otherwise: one by a clause, one by its code, which keeps the size. In each thread and
+ * between regions it asks whether it still permits them. SIGUSR1 has it take that back. */
 #include "test.h"
 #include <omp.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 /* build: gcc -O2 -fopenmp */
-/* Divides work by the size that its first team had, which it has stored: with smaller teams later, parts of it
- * are left out. By its argument it
+/* Divides work by the size that its first team had, which it has stored: with smaller teams later, parts of
+ * it are left out. By its argument it
  * - "hangs": its threads wait for as many as there were in the first team;
  * - "crashes" where one is missing;
  * - "file" writes its result into the file of the second argument, and nothing else;
- * - "clause": all its teams have a fixed size. */
+ * - "clause": all its teams have a fixed size, so that none is resized. */
 #include "test.h"
 #include <omp.h>
 

@@ -169,8 +169,8 @@ pub struct Check {
     /// Leave out lines with this text, such as those that say how long it took; can be given more than once
     #[arg(long, value_name = "TEXT")]
     pub ignore: Vec<String>,
-    /// By how much numbers may differ, as a share of them [default: bits are compared if plain runs agree, else
-    /// ten times what they differ by]
+    /// By how much numbers may differ, as a share of them [default: not at all if plain runs agree, else by
+    /// ten times as much as these]
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true, value_parser = share)]
     pub tolerance: f64,
     /// Print what earlier checks found out, as a file of verdicts for scafd's configuration, and do nothing

@@ -130,3 +130,7 @@ impl Code {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "code_tests.rs"]
+mod tests;
