@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
-/* May be resized, though the inspection of its code can't know: it keeps its teams' size, but does nothing with
- * it. With the argument "drifts" it adds numbers up in another order each time that it is run, so that the last
- * digits of its sum differ. "rounds" goes on until its input ends. */
+/* May be resized, though the inspection of its code can't know: it keeps its teams' size, but does nothing
+ * with it. With the argument "drifts" it adds numbers up in another order each time that it is run, so that
+ * the last digits of its sum differ. "rounds" goes on until its input ends. */
 #include "test.h"
 #include <omp.h>
 #include <time.h>

@@ -1,6 +1,6 @@
-//! Who permits smaller teams in place of the judge of code, from the client's test to the sentence that people
-//! read. By OpenMP (5.2, section 10.1.1), with `dyn-var` true a team may be smaller than what the program asks
-//! for, a `num_threads` clause included.
+//! Who permits smaller teams in place of the judge of code, from the client's test to the sentence that
+//! people read. By OpenMP (5.2, section 10.1.1), with `dyn-var` true a team may be smaller than what the
+//! program asks for, a `num_threads` clause included.
 
 /// Who says that teams may be resized, whatever their code looks like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -21,7 +21,7 @@ pub mod noise;
 pub mod overhead;
 mod place;
 pub(crate) mod private;
-mod progress;
+pub(crate) mod progress;
 mod seat;
 mod slow;
 pub mod solo;

@@ -1,5 +1,5 @@
-//! Whether a text is what plain runs print: the same bits if these agree among themselves; else the same words,
-//! and numbers no further away than [`REACH`] times what the plain runs differ by in that place.
+//! Whether a text is what plain runs print: the same bits if these agree among themselves; else the same
+//! words, and numbers no further away than [`REACH`] times what the plain runs differ by in that place.
 
 /// How many times as far from the plain runs' numbers as these are from each other. They are few, so that
 /// they don't show all that may come.

@@ -11,6 +11,7 @@ mod trial;
 use crate::bench::clock;
 use crate::bench::interrupt::Interrupt;
 use crate::bench::private::Private;
+use crate::bench::progress::Progress;
 use crate::launch::{Malleable, Wish};
 use crate::profile::Source;
 use crate::{cli, daemon, output, target};
@@ -59,8 +60,11 @@ pub fn run(flags: &cli::Check) -> Result<ExitCode> {
         outputs: flags.output.clone(),
         runs: flags.runs,
         interrupt,
+        progress: Progress::new(PLAIN + flags.runs as usize),
     };
+    check.progress.at("plain");
     let (verdict, said) = check.verdict(Trial::new(program, flags.command.clone(), flags.output.clone())?)?;
+    drop(check);
     output::print(&said)?;
     Ok(verdict)
 }
@@ -71,6 +75,7 @@ struct Check {
     outputs: Vec<PathBuf>,
     runs: u32,
     interrupt: Interrupt,
+    progress: Progress,
 }
 
 /// What the plain runs did.
@@ -91,8 +96,10 @@ impl Check {
             Err(why) => return Ok((ExitCode::from(NOTHING), format!("{name}: not known\n{why}"))),
         };
         let mut tried = Sizes::default();
+        self.progress.at("resized");
         for seed in 1..=self.runs {
             let (came, these) = self.resized(&mut trial, seed, &plain)?;
+            self.progress.step();
             let was_tried = !these.is_empty();
             tried.add(these);
             let Some(difference) = self.difference(&plain, &came) else { continue };
@@ -118,6 +125,7 @@ impl Check {
         loop {
             while came.len() < wanted {
                 came.push(trial.run(&[], None, &self.interrupt)?);
+                self.progress.step();
                 if came.len() == 1 {
                     let first = &came[0];
                     if let End::Killed(_) = first.end {
@@ -160,8 +168,8 @@ impl Check {
 
     fn unsteady(&self, at: usize, difference: &Difference) -> String {
         format!(
-            "  {}\nPlain runs differ in more than numbers, so that no other run can be compared with them. If \
-             it is a line that doesn't matter, leave it out: --ignore TEXT, with a word of that line.\n",
+            "  {}\nPlain runs differ in more than numbers, so that no other run can be compared with them. \
+             If it is a line that doesn't matter, leave it out: --ignore TEXT, with a word of that line.\n",
             shown(&self.place(at), "one run", "another", difference)
         )
     }
@@ -306,8 +314,9 @@ impl Sizes {
             matches!(asked, Ok(Reply::Forgotten(1..)))
         });
         let mut said = String::from(
-            "Its results depend on the sizes of its teams. Run it with: scaf run, which keeps them unless the \
-             inspection of its code finds nothing against resizing; scaf run --exact keeps them in any case.\n",
+            "Its results depend on the sizes of its teams. Run it with: scaf run, which keeps them unless \
+             the inspection of its code finds nothing against resizing; scaf run --exact keeps them in any \
+             case.\n",
         );
         if let End::TooLong(_) = came.end {
             said.push_str("It may wait for threads that a smaller team doesn't have.\n");

@@ -1,5 +1,5 @@
-//! One program, run again and again from the same start: the same standard input, and its output files as they
-//! were found.
+//! One program, run again and again from the same start: the same standard input, and its output files as
+//! they were found.
 
 use crate::bench::clock;
 use crate::bench::interrupt::Interrupt;

@@ -87,8 +87,8 @@ pub struct Run {
     /// teams and BLAS threads keep their numbers, and it may be slower beside others
     #[arg(long, conflicts_with = "malleable")]
     pub exact: bool,
-    /// Its teams may be smaller than it asks for, whatever its code looks like, as OMP_DYNAMIC=true says it by
-    /// the standard: it computes the same whatever its teams' sizes
+    /// Its teams may be smaller than it asks for, whatever its code looks like, as OMP_DYNAMIC=true says it
+    /// by the standard: it computes the same whatever its teams' sizes
     #[arg(long)]
     pub malleable: bool,
     /// The program and its arguments

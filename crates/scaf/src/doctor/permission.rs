@@ -18,7 +18,8 @@ pub fn of(program: &Path) -> Vec<String> {
     if let Some(found) = checked.iter().find(|found| Some(&found.executable) == executable.as_ref()) {
         let may = if found.resizable { "may" } else { "may not" };
         all.push(format!(
-            "scaf check found on {}, by {} runs, that the teams of its own code {may} be resized: that counts.",
+            "scaf check found on {}, by {} runs, that the teams of its own code {may} be resized, and that \
+             counts.",
             printable(&found.date),
             found.runs
         ));
