@@ -25,7 +25,7 @@ mod program;
 mod size_use;
 
 pub use error::Error;
-pub use module::{ModuleFacts, module, module_from_bytes};
+pub use module::{ModuleFacts, fingerprint, module, module_from_bytes};
 pub use module_cache::{Module, ModuleCache};
 pub use process::{Loaded, Origin, ProcessFacts, Resizable, arguments, process};
 pub use program::{ProgramFacts, ProgramKind, program};

@@ -99,8 +99,11 @@ pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
     read(file, &meta, path)
 }
 
-/// The build-id of the ELF file at `open`, else a hash of its beginning and its length.
-pub(crate) fn fingerprint(open: &Path) -> Result<String, Error> {
+/// The build-id of the ELF file at `open`, else a hash of its beginning and its length: what a program is
+/// known by from one run to the next.
+/// # Errors
+/// It can't be read, or is no ELF file.
+pub fn fingerprint(open: &Path) -> Result<String, Error> {
     let file = File::open(open).map_err(|e| Error::read(open, e))?;
     let length = file.metadata().map_err(|e| Error::read(open, e))?.len();
     let cache = ReadCache::new(&file);

@@ -32,6 +32,15 @@ pub enum Resizable {
     },
 }
 
+impl Resizable {
+    /// Only the first reason is kept.
+    fn refuse(&mut self, why: String) {
+        if *self == Resizable::Yes {
+            *self = Resizable::No { why };
+        }
+    }
+}
+
 /// What is known about a running process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
@@ -39,6 +48,8 @@ pub struct ProcessFacts {
     pub modules: Vec<PathBuf>,
     /// Whether team sizes may be changed.
     pub resizable: Resizable,
+    /// The same if nothing spoke against it in the executable itself: its libraries' code may.
+    pub others: Resizable,
     /// Where the regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
     /// The marks of all such loops that don't yield by themselves, at their addresses in memory
@@ -108,27 +119,33 @@ pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<Pr
     let mut facts = ProcessFacts::default();
     let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
     if let Some(place) = homeless {
-        facts.refuse(format!(
+        facts.refuse_all(format!(
             "process {pid} runs code that stands in no file and cannot be judged, in {place}"
         ));
     }
     if mappings.len() > MAX_MODULES {
         let why = format!("process {pid} has mapped more than {MAX_MODULES} files of code");
-        facts.resizable = Resizable::No { why };
+        facts.refuse_all(why);
         return Ok(facts);
     }
+    let executable = executable(&folder);
     let (mut modules, mut marks) = (Vec::new(), Some(Vec::new()));
     for mapping in mappings.iter().filter(|mapping| !is_runtimes_file(&mapping.path)) {
         let module = match inspect(&folder, mapping, cache) {
             Ok(Some(module)) => module,
             Ok(None) => continue,
             Err(error) => {
-                facts.refuse(error.to_string());
+                facts.refuse_all(error.to_string());
                 continue;
             }
         };
         if let Some(why) = &module.objection {
-            facts.refuse(format!("{}: {why}", mapping.path.display()));
+            let why = format!("{}: {why}", mapping.path.display());
+            if executable.as_deref() == Some(mapping.path.as_path()) {
+                facts.resizable.refuse(why);
+            } else {
+                facts.refuse_all(why);
+            }
         }
         facts.modules.push(mapping.path.clone());
         let at = mapping.start.wrapping_sub(mapping.offset);
@@ -152,12 +169,19 @@ pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<Pr
 }
 
 impl ProcessFacts {
-    /// Only the first reason is kept.
-    fn refuse(&mut self, why: String) {
-        if self.resizable == Resizable::Yes {
-            self.resizable = Resizable::No { why };
-        }
+    fn refuse_all(&mut self, why: String) {
+        self.others.refuse(why.clone());
+        self.resizable.refuse(why);
     }
+}
+
+/// The executable's path, as the mappings have it.
+fn executable(folder: &Path) -> Option<PathBuf> {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let path = std::fs::read_link(folder.join("exe")).ok()?;
+    let name = path.as_os_str().as_bytes();
+    let name = name.strip_suffix(b" (deleted)").unwrap_or(name);
+    Some(std::ffi::OsString::from_vec(name.to_vec()).into())
 }
 
 fn origin(folder: &Path, modules: Vec<Loaded>) -> Option<Origin> {

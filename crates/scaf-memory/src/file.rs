@@ -54,6 +54,17 @@ const TABLES: &str = "
     CREATE TABLE spinners (place TEXT PRIMARY KEY, seen INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 ";
 
+/// Not there in files of earlier builds, to which it is added.
+const CHECKED: &str = "
+    CREATE TABLE IF NOT EXISTS checked (
+        executable TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        resizable INTEGER NOT NULL,
+        date TEXT NOT NULL,
+        runs INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+";
+
 pub(crate) struct File {
     pub(crate) connection: Connection,
     identity: (u64, u64),
@@ -97,12 +108,17 @@ fn prepare(connection: &Connection, path: &Path) -> rusqlite::Result<i64> {
     let version = |of: &Connection| of.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     match version(connection)? {
         0 => {}
+        VERSION => {
+            connection.execute_batch(CHECKED)?;
+            return Ok(VERSION);
+        }
         other => return Ok(other),
     }
     let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if version(&transaction)? == 0 && tables == 0 {
         transaction.execute_batch(TABLES)?;
+        transaction.execute_batch(CHECKED)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
     }
     transaction.commit()?;

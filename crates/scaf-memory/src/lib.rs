@@ -5,17 +5,21 @@
 //! a kind of machine. Its [`Profile`] says how long runs of its *regions* took at each DoP, and how often
 //! they ran. A region is an outlined function: its module's build-id and its address in the file.
 //!
+//! Besides, it keeps what `scaf check` found out about executables ([`Checked`]).
+//!
 //! Losing a memory only costs the time to learn again, so nothing here is worth waiting or failing for. A
 //! damaged file, or one of another version, can be set aside and begun anew ([`Profiles::renewing`]). The
 //! user may edit the file, so every number read from it is checked.
 
 #![forbid(unsafe_code)]
 
+mod checked;
 mod error;
 mod file;
 mod profile;
 mod profiles;
 
+pub use checked::Checked;
 pub use error::Error;
 pub use profile::{Key, Point, Profile, ProfiledRegion, Recalled, RegionKey, Summary};
 pub use profiles::Profiles;

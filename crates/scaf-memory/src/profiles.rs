@@ -135,6 +135,7 @@ impl Profiles {
         let all = self.with(false, |connection| {
             let programs = connection.execute("DELETE FROM programs", [])?;
             connection.execute("DELETE FROM spinners", [])?;
+            connection.execute("DELETE FROM checked", [])?;
             // Erases the deleted rows from the file as well.
             connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?;
             Ok(programs)
@@ -182,7 +183,7 @@ impl Profiles {
     }
 
     /// Does `work` on the file; `None` if there is no file and `create` is not set.
-    fn with<T>(
+    pub(crate) fn with<T>(
         &mut self,
         create: bool,
         work: impl Fn(&Connection) -> rusqlite::Result<T>,
@@ -221,7 +222,7 @@ impl Profiles {
 }
 
 /// Skips rows with values of a wrong type; an SQLite error is returned.
-fn good<T>(rows: impl Iterator<Item = rusqlite::Result<T>>) -> rusqlite::Result<Vec<T>> {
+pub(crate) fn good<T>(rows: impl Iterator<Item = rusqlite::Result<T>>) -> rusqlite::Result<Vec<T>> {
     let mut list = Vec::new();
     for row in rows {
         match row {
@@ -233,7 +234,7 @@ fn good<T>(rows: impl Iterator<Item = rusqlite::Result<T>>) -> rusqlite::Result<
     Ok(list)
 }
 
-fn short(text: impl Into<String>) -> String {
+pub(crate) fn short(text: impl Into<String>) -> String {
     let mut text = text.into();
     text.truncate(text.floor_char_boundary(TEXT));
     text

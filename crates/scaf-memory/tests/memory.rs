@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rusqlite::Connection;
-use scaf_memory::{Error, Key, Point, Profile, ProfiledRegion, Profiles, RegionKey};
+use scaf_memory::{Checked, Error, Key, Point, Profile, ProfiledRegion, Profiles, RegionKey};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -446,4 +446,37 @@ proptest! {
         place.memory().keep(&kept, true).unwrap();
         prop_assert_eq!(place.memory().recall(&key(arguments)).unwrap().unwrap().profile, kept);
     }
+}
+
+fn checked(executable: &str, runs: u32) -> Checked {
+    let [executable, name, date] = [executable, "cg", "2026-11-25"].map(str::to_owned);
+    Checked { executable, name, resizable: true, date, runs }
+}
+
+#[test]
+fn what_was_checked_is_kept_replaced_and_forgotten() {
+    let place = Place::new();
+    assert_eq!(place.memory().checked("ab12").unwrap(), None);
+    assert!(!place.path().exists());
+    place.memory().keep_checked(&checked("ab12", 10)).unwrap();
+    place.memory().keep_checked(&checked("ab12", 20)).unwrap();
+    place.memory().keep_checked(&checked("cd34", 10)).unwrap();
+    assert_eq!(place.memory().checked("ab12").unwrap(), Some(checked("ab12", 20)));
+    assert_eq!(place.memory().all_checked().unwrap().len(), 2);
+    assert!(
+        place.memory().forget_checked("ab12").unwrap() && !place.memory().forget_checked("ab12").unwrap()
+    );
+    place.memory().forget_all().unwrap();
+    assert_eq!(place.memory().all_checked().unwrap(), []);
+}
+
+#[test]
+fn a_file_of_an_earlier_build_has_room_for_what_was_checked() {
+    let place = Place::new();
+    place.memory().keep(&profile(1, 100), true).unwrap();
+    place.tamper("DROP TABLE checked");
+    let mut memory = place.memory();
+    assert_eq!(memory.checked("ab12").unwrap(), None);
+    memory.keep_checked(&checked("ab12", 10)).unwrap();
+    assert_eq!((memory.programs().unwrap().len(), memory.set_aside()), (1, None));
 }

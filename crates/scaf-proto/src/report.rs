@@ -32,6 +32,10 @@ pub mod fact {
     pub const TWO_LLVMS: u32 = 1 << 5;
     /// All loops that spin on memory yield where its team has fewer contexts than threads.
     pub const YIELDS: u32 = 1 << 6;
+    /// A clause said that its number is no upper limit but the size (`num_threads(strict: ...)`).
+    pub const STRICT: u32 = 1 << 7;
+    /// While `scaf check` tries it out: a team in a library's code was resized, or might have been.
+    pub const TRIED_ELSEWHERE: u32 = 1 << 8;
 }
 
 /// One master's counters. Each store delays the runtime's next atomic operation, so there are few, and short
@@ -204,7 +208,10 @@ pub struct ReportPage {
     /// Why teams aren't gathered, and the name of the function that forbids it.
     ungathered: AtomicU32,
     forbids: [AtomicU32; NAME_WORDS],
-    _pad: [u32; 2],
+    /// Who permits smaller teams in place of the judge of code.
+    permission: AtomicU32,
+    /// See [`Totals::sizes`].
+    sizes: AtomicU32,
     slots: [Slot; SLOTS],
     rows: Rows,
     experiments: Experiments,
@@ -224,6 +231,12 @@ pub struct Totals {
     pub ungathered: u32,
     /// The name of the function that forbids it, if one does; ends with zeros.
     pub forbids: [u8; NAME_BYTES],
+    /// Who permits smaller teams in place of the judge of code, for the latest region: a number of
+    /// `scaf_team::permission::Permission`, or 0.
+    pub permission: u32,
+    /// Sizes that resized teams had so far in the executable's own code, while `scaf check` tries it out: bit
+    /// N for N threads, modulo 32.
+    pub sizes: u32,
 }
 
 impl ReportPage {
@@ -277,6 +290,21 @@ impl ReportPage {
         }
     }
 
+    /// Client: sets who permits smaller teams; 0 where nobody does.
+    pub fn set_permission(&self, number: u32) {
+        if self.permission.load(Ordering::Relaxed) != number {
+            self.permission.store(number, Ordering::Relaxed);
+        }
+    }
+
+    /// Client: a team that may be resized has that size.
+    pub fn add_size(&self, team: u32) {
+        let bit = 1 << (team % 32);
+        if self.sizes.load(Ordering::Relaxed) & bit == 0 {
+            self.sizes.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
     /// Client: the name of the function that forbids it.
     pub fn set_forbids(&self, name: &[u8; NAME_BYTES]) {
         for (word, bytes) in self.forbids.iter().zip(name.as_chunks().0) {
@@ -295,6 +323,8 @@ impl ReportPage {
             facts: self.facts.load(Ordering::Relaxed),
             modules: self.modules.load(Ordering::Relaxed),
             ungathered: self.ungathered.load(Ordering::Relaxed),
+            permission: self.permission.load(Ordering::Relaxed),
+            sizes: self.sizes.load(Ordering::Relaxed),
             forbids: core::array::from_fn(|at| {
                 self.forbids[at / 4].load(Ordering::Relaxed).to_ne_bytes()[at % 4]
             }),

@@ -173,6 +173,7 @@ impl<'a> Running<'a> {
             requested: 0,
             natural: self.natural,
             budget: Some(dop),
+            word: false,
             kept: false,
             resizable: matches!(region.mechanism, Permits::Auto | Permits::Resize),
             gathers: region.mechanism == Permits::Gather,

@@ -4,7 +4,8 @@
 //! 1. *Fold*, with the team as without scaf: regions that aren't known yet, or are long and then fold evenly,
 //!    or begin while contexts are lent. Such a *wide* team can grow within the region. Only for a program's
 //!    only master, and not where threads spin on memory of their own.
-//! 2. *Resize*: regions that leave their size to the runtime and don't depend on it.
+//! 2. *Resize*: regions that leave their size to the runtime and don't depend on it, and all that the user's
+//!    word permits to be resized ([`crate::permission`]).
 //! 3. *Gather*: others whose members can be changed to and from in user mode, in place of either fold. A team
 //!    whose members could not be shared out anew among more carriers begins on threads of its own, and is
 //!    gathered at a barrier: that isn't chosen here.
@@ -90,6 +91,8 @@ pub struct Facts {
     pub kept: bool,
     /// The region's code was found not to depend on its team's size.
     pub resizable: bool,
+    /// Sizes that the program asks for are upper limits, by its user's word or its own: it may be resized.
+    pub word: bool,
     /// Its team can be gathered from its beginning.
     pub gathers: bool,
     /// How long it takes.
@@ -141,8 +144,8 @@ pub fn choose(facts: &Facts) -> Choice {
     let size = if facts.requested != 0 { facts.requested } else { facts.natural };
     let whole = Choice { pass: facts.requested, team: size, promised: clause, ..Choice::ALONE };
     let Some(budget) = facts.budget else { return whole };
-    let promised = clause || (facts.requested == 0 && facts.kept);
-    let resizable = facts.resizable && !promised;
+    let promised = !facts.word && (clause || (facts.requested == 0 && facts.kept));
+    let resizable = facts.word || (facts.resizable && !promised);
     let whole = Choice { promised, mechanism: Mechanism::Fold, ..whole };
     let team = budget.max(1);
     if team >= size {
@@ -184,6 +187,7 @@ mod tests {
         budget: Some(3),
         kept: false,
         resizable: true,
+        word: false,
         gathers: false,
         length: Length::Short,
         only_master: true,
@@ -273,6 +277,21 @@ mod tests {
                 Facts { gathers: true, ..SHORT },
                 Choice { pass: 3, team: 3, ..resize },
             ),
+            (
+                "num_threads(4) and omp_set_num_threads, by the user's word",
+                Facts { requested: 4, kept: true, resizable: false, word: true, ..SHORT },
+                Choice { pass: 3, team: 3, ..resize },
+            ),
+            (
+                "num_threads(2) by the user's word, enough contexts",
+                Facts { requested: 2, word: true, ..SHORT },
+                Choice { pass: 2, team: 2, ..resize },
+            ),
+            (
+                "size-dependent, by the user's word, but not known yet",
+                Facts { resizable: false, word: true, length: Length::Unknown, ..SHORT },
+                whole,
+            ),
             ("if(false)", Facts { requested: 1, ..SHORT }, Choice { pass: 1, team: 1, ..resize }),
         ];
         for (name, facts, choice) in table {
@@ -296,13 +315,14 @@ mod tests {
             budget in proptest::option::of(0u32..12),
             kept in any::<bool>(),
             resizable in any::<bool>(),
+            word in any::<bool>(),
             gathers in any::<bool>(),
             length in prop_oneof![Just(Length::Unknown), Just(Length::Short), Just(Length::Long)],
             only_master in any::<bool>(),
             lent in any::<bool>(),
             spins in any::<bool>(),
         ) -> Facts {
-            Facts { requested, natural, budget, kept, resizable, gathers, length, only_master,
+            Facts { requested, natural, budget, kept, resizable, word, gathers, length, only_master,
                 lent, spins }
         }
     }
@@ -314,8 +334,8 @@ mod tests {
             let size = if facts.requested > 0 { facts.requested } else { facts.natural };
             prop_assert!(choice.team >= 1 && choice.team <= size);
             let found = if choice.ids > 0 { choice.ids } else { choice.team };
-            let may_be_smaller =
-                facts.requested == 0 && !facts.kept && facts.resizable && facts.budget.is_some();
+            let left_open = facts.requested == 0 && !facts.kept && facts.resizable;
+            let may_be_smaller = (left_open || facts.word) && facts.budget.is_some();
             prop_assert!(found == size || may_be_smaller);
             let gathered = choice.mechanism == Mechanism::Gather;
             prop_assert!(choice.ids == 0 || choice.team < choice.ids);

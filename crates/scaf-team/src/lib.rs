@@ -4,6 +4,7 @@
 //! - [`choice`]: a region's mechanism and team size; [`deal`]: a thread's part of a statically scheduled
 //!   loop;
 //! - [`barrier`]: waits that follow the fold; [`gate`]: where threads without a context sleep between chunks;
+//! - [`permission`]: who permits smaller teams in place of the judge of code;
 //! - [`split`]: one grant for all runtimes of a process; [`permits`]: a share for several pools of threads;
 //! - [`pulse`]: whether a process computes in parallel outside of regions; [`telling`]: when changes are
 //!   told;
@@ -17,6 +18,7 @@ pub mod choice;
 pub mod deal;
 pub mod gate;
 pub mod gather;
+pub mod permission;
 pub mod permits;
 pub mod pulse;
 pub mod sandbox;

@@ -2,6 +2,7 @@
 
 mod counters;
 mod gather;
+mod permission;
 
 use crate::{cli, daemon, host, launch, output, target};
 use anyhow::{Context, Result};
@@ -66,6 +67,8 @@ struct Program {
     /// Why the client library can't get into the program, if it can't.
     obstacle: Option<String>,
     facts: ProgramFacts,
+    /// Who overrules the judge of its code, in sentences.
+    permission: Vec<String>,
     /// A function that it calls and that forbids its teams to be gathered.
     forbids_gathering: Option<String>,
     advice: String,
@@ -186,7 +189,9 @@ fn examine_program(name: &OsStr) -> Result<Program> {
         }
     };
     let forbids_gathering = if obstacle.is_none() { gather::forbidden_by(&path) } else { None };
-    Ok(Program { path, obstacle, facts, forbids_gathering, advice: advice.to_owned() })
+    let permission = if obstacle.is_none() { permission::of(&path) } else { Vec::new() };
+    let advice = if permission.is_empty() { advice } else { "Run it with: scaf run." };
+    Ok(Program { path, obstacle, facts, permission, forbids_gathering, advice: advice.to_owned() })
 }
 
 fn render(found: &Findings) -> String {
@@ -249,6 +254,9 @@ fn render_program(program: &Program) -> String {
         let _ = writeln!(text, "  It runs unmanaged: {why}.");
     }
     for sentence in &program.facts.verdict {
+        let _ = writeln!(text, "  {sentence}");
+    }
+    for sentence in &program.permission {
         let _ = writeln!(text, "  {sentence}");
     }
     if let Some(name) = &program.forbids_gathering {

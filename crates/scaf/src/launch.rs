@@ -34,6 +34,27 @@ const UNSTEERABLE: [&str; 6] = [
 /// Longest program name in the handshake, in bytes.
 const NAME_BYTES: usize = 63;
 
+/// What its user says about the sizes of a program's teams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malleable {
+    /// Nothing: the judge of code decides.
+    Unsaid,
+    /// They may be resized.
+    Yes,
+    /// It is to be tried out ([`crate::check`]).
+    Check,
+}
+
+impl Malleable {
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Malleable::Unsaid => None,
+            Malleable::Yes => Some("1"),
+            Malleable::Check => Some("check"),
+        }
+    }
+}
+
 /// The user's wishes for a program.
 #[derive(Clone, Debug)]
 pub struct Wish {
@@ -49,9 +70,24 @@ pub struct Wish {
     pub rigid: bool,
     /// Whether the program's results are to keep their bits.
     pub exact: bool,
+    /// Whether its teams may be resized whatever its code.
+    pub malleable: Malleable,
 }
 
 impl Wish {
+    /// No wishes at all.
+    pub fn none() -> Wish {
+        Wish {
+            name: None,
+            min: 1,
+            max: None,
+            weight_milli: 1000,
+            rigid: false,
+            exact: false,
+            malleable: Malleable::Unsaid,
+        }
+    }
+
     /// The wishes in the flags.
     /// # Errors
     /// The flags contradict each other, or the name doesn't fit the handshake.
@@ -74,6 +110,7 @@ impl Wish {
             weight_milli,
             rigid: flags.rigid,
             exact: flags.exact,
+            malleable: if flags.malleable { Malleable::Yes } else { Malleable::Unsaid },
         })
     }
 }
@@ -160,6 +197,7 @@ pub fn environment(
         ("SCAF_WEIGHT_MILLI", Some(wish.weight_milli.to_string().into())),
         ("SCAF_RIGID", wish.rigid.then(|| "1".into())),
         ("SCAF_EXACT", wish.exact.then(|| "1".into())),
+        ("SCAF_MALLEABLE", wish.malleable.word().map(OsString::from)),
     ];
     // A spin count set by an outer `scaf run` is no user's choice. If the user chose how to wait, the runtime
     // keeps all waits.
@@ -208,6 +246,7 @@ mod tests {
             interleave: false,
             rigid: false,
             exact: false,
+            malleable: false,
             command: vec!["true".into()],
         }
     }
@@ -243,9 +282,9 @@ mod tests {
 
     #[test]
     fn what_was_not_asked_for_is_not_inherited() {
-        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000, rigid: false, exact: false };
+        let wish = Wish::none();
         let changes = environment(&wish, Path::new("/s"), Path::new("/l"), &|_| None);
-        for name in ["SCAF_NAME", "SCAF_MAX", "SCAF_RIGID", "SCAF_EXACT"] {
+        for name in ["SCAF_NAME", "SCAF_MAX", "SCAF_RIGID", "SCAF_EXACT", "SCAF_MALLEABLE"] {
             assert!(changes.contains(&(name, None)), "{name}");
         }
         assert!(changes.contains(&("SCAF_SOCKET", Some("/s".into()))));
@@ -253,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_user_who_chose_how_to_wait_is_not_overruled() {
-        let wish = Wish { name: None, min: 1, max: None, weight_milli: 1000, rigid: false, exact: false };
+        let wish = Wish::none();
         let among = |set: &'static [(&'static str, &'static str)]| {
             let before = move |name: &str| {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))

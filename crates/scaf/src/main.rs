@@ -1,7 +1,7 @@
 //! The `scaf` command.
 
 use clap::Parser;
-use scaf_cli::{bench, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, why};
+use scaf_cli::{bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, why};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -25,6 +25,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Policy(flags) => policy::run(&flags),
         cli::Command::Why(flags) => why::run(&flags),
         cli::Command::Record(flags) => record::run(&flags),
+        cli::Command::Check(flags) => check::run(&flags),
         cli::Command::Profile(flags) => profile::run(&flags),
         cli::Command::Doctor(flags) => doctor::run(&flags),
         cli::Command::Bench(cli::Bench::Overhead(flags)) => bench::overhead::run(&flags),

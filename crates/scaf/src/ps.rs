@@ -122,6 +122,7 @@ fn reasons(program: &Program) -> String {
     };
     line("allocation", &program.reason);
     line("mechanism", &program.mechanism_reason);
+    line("permission", &program.permission);
     line("ungathered", &program.ungathered);
     let most = if program.max == 0 { "no limit".to_owned() } else { program.max.to_string() };
     let exact = if program.exact { ", exact" } else { "" };
@@ -176,6 +177,7 @@ mod tests {
             turns: None,
             programs,
             others: Others::default(),
+            tried: vec![],
         }
     }
 
@@ -195,6 +197,7 @@ mod tests {
             attached_ns: 0,
             mechanism: scafd::control::Mechanism::Fold,
             mechanism_reason: "it asks for the team size".into(),
+            permission: "scaf check: 10 runs".into(),
             ungathered: String::new(),
             dop: Some(2),
             granted_ns: 0,
@@ -274,6 +277,7 @@ mod tests {
         for part in [
             "half of the machine",
             "it asks for the team size",
+            "permission scaf check: 10 runs",
             "max no limit",
             "3 fix",
             "3 earlier runs",

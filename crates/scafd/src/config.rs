@@ -49,6 +49,8 @@ pub struct Config {
     pub memory: bool,
     /// The folder that it is kept in, an absolute path; `None` for the usual one.
     pub memory_dir: Option<PathBuf>,
+    /// The file with an admin's verdicts about executables ([`crate::verdicts`]), an absolute path.
+    pub verdicts: Option<PathBuf>,
     /// Whether hardware counters are read where there are any.
     pub counters: bool,
     /// Events that are counted instead of the usual ones.
@@ -84,6 +86,7 @@ impl Default for Config {
             explore: false,
             memory: true,
             memory_dir: None,
+            verdicts: None,
             counters: true,
             events: Chosen::default(),
             experiments: When::Off,
@@ -128,6 +131,14 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// What is wrong at a place in a file's text.
+    pub(crate) fn at(path: &Path, text: &str, at: usize, why: String) -> Error {
+        let line = 1 + text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count();
+        Error::Line { path: path.to_owned(), line, why }
+    }
+}
+
 /// The file as written.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
@@ -154,6 +165,7 @@ struct File {
     slice_ms: Option<Spanned<u32>>,
     memory: Option<bool>,
     memory_dir: Option<Spanned<PathBuf>>,
+    verdicts: Option<Spanned<PathBuf>>,
     counters: Option<Spanned<String>>,
     #[serde(default)]
     events: Events,
@@ -200,11 +212,7 @@ impl Config {
     /// # Errors
     /// As for [`Config::load`], but for reading.
     pub fn parse(path: &Path, text: &str) -> Result<Config, Error> {
-        let error = |at: usize, why: String| Error::Line {
-            path: path.to_owned(),
-            line: 1 + text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count(),
-            why,
-        };
+        let error = |at: usize, why: String| Error::at(path, text, at, why);
         let file: File = toml::from_str(text)
             .map_err(|e| error(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
         let mut config = Config { idle_exit_s: file.idle_exit_s, ..Config::default() };
@@ -239,13 +247,15 @@ impl Config {
         config.count_load = file.count_load.unwrap_or(config.count_load);
         config.explore = file.explore.unwrap_or(config.explore);
         config.memory = file.memory.unwrap_or(config.memory);
-        if let Some(folder) = file.memory_dir {
-            if !folder.get_ref().is_absolute() {
-                let why = format!("memory_dir is '{}'; it has to begin with /", folder.get_ref().display());
-                return Err(error(folder.span().start, why));
+        let absolute = |key: &str, path: Option<Spanned<PathBuf>>| match path {
+            Some(path) if !path.get_ref().is_absolute() => {
+                let why = format!("{key} is '{}'; it has to begin with /", path.get_ref().display());
+                Err(error(path.span().start, why))
             }
-            config.memory_dir = Some(folder.into_inner());
-        }
+            other => Ok(other.map(Spanned::into_inner)),
+        };
+        config.memory_dir = absolute("memory_dir", file.memory_dir)?;
+        config.verdicts = absolute("verdicts", file.verdicts)?;
         if let Some(counters) = file.counters {
             config.counters = match counters.get_ref().as_str() {
                 "auto" => true,
@@ -357,7 +367,7 @@ mod tests {
         let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nplacement = 'along'\nrate_hz = 10\n\
                     idle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\n\
                     tell = 'all'\nlease_s = 2\nreserve = 1\n\
-                    count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\n\
+                    count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\nverdicts = '/v'\n\
                     experiments = 'lazy'\nexperiment_again_s = 60\ngang = 'auto'\ngang_by = 'signal'\n\
                     slice_ms = 100\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
                     [profiles]\ncg = { 10 = 5, 2 = 1.9 }\n'my program'.4 = 3.5\n";
@@ -384,6 +394,7 @@ mod tests {
                 explore: true,
                 memory: false,
                 memory_dir: Some("/m".into()),
+                verdicts: Some("/v".into()),
                 counters: false,
                 events: std::array::from_fn(|at| {
                     (at == Event::Cycles as usize).then(|| "cpu-clock".parse().unwrap())
@@ -427,6 +438,7 @@ mod tests {
             ("\ntell = 'none'", "`own` or `all`"),
             ("\nlease_s = 0", "1 and 600"),
             ("\nmemory_dir = 'm'", "begin with /"),
+            ("\nverdicts = 'v'", "verdicts is 'v'; it has to begin with /"),
             ("\nslice_ms = 5", "20 and 1000"),
             ("\ngang = 'on'", "`off`, `asked`, `spinning`, `auto`"),
         ] {

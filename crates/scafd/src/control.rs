@@ -5,11 +5,12 @@ pub use scaf_team::choice::Mechanism;
 
 use crate::apply::stop::Way;
 use crate::journal::Entry;
-use scaf_memory::{Profile, Summary};
+use scaf_memory::{Checked, Profile, Summary};
 use scaf_policy::counters::Rates;
 use scaf_policy::fusion::Source;
 use scaf_policy::{PuSet, Turn};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Most bytes of an answer in one packet; small enough for any socket buffer.
 pub const CHUNK_BYTES: usize = 32 * 1024;
@@ -34,6 +35,12 @@ pub enum Request {
     Forget(i64),
     /// Forget all programs of the user who asks: [`Reply::Forgotten`].
     ForgetAll,
+    /// What `scaf check` found out for the user who asks: [`Reply::Checked`].
+    Checked,
+    /// Keep what `scaf check` found out: [`Reply::Kept`].
+    KeepChecked(Box<Checked>),
+    /// Forget what was found out about that executable: [`Reply::Forgotten`].
+    ForgetChecked(String),
 }
 
 /// An answer.
@@ -52,6 +59,10 @@ pub enum Reply {
     Profile(Option<Box<Profile>>),
     /// To [`Request::Forget`] and [`Request::ForgetAll`]: how many programs were forgotten.
     Forgotten(usize),
+    /// To [`Request::Checked`], the executable checked last first.
+    Checked(Vec<Checked>),
+    /// To [`Request::KeepChecked`].
+    Kept,
     /// What went wrong and what to do about it.
     Error(String),
 }
@@ -102,6 +113,9 @@ pub struct Snapshot {
     /// Other users' programs that aren't among these.
     #[serde(default)]
     pub others: Others,
+    /// What `scaf check` tried out in programs that have left lately, the latest last.
+    #[serde(default)]
+    pub tried: Vec<Tried>,
 }
 
 /// Programs of which no more is told.
@@ -111,6 +125,21 @@ pub struct Others {
     pub programs: u32,
     /// Contexts that they have together.
     pub contexts: u32,
+}
+
+/// A program that was tried out by `scaf check`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tried {
+    /// Process id.
+    pub pid: u32,
+    /// User id.
+    pub uid: u32,
+    /// The path of its executable.
+    pub executable: PathBuf,
+    /// Sizes, modulo 32, that resized teams had in its own code.
+    pub sizes: Vec<u32>,
+    /// Whether teams in the code of its libraries may have been resized as well.
+    pub elsewhere: bool,
 }
 
 /// Programs that share in time.
@@ -213,6 +242,9 @@ pub struct Program {
     pub mechanism: Mechanism,
     /// Why not by resizing, in a sentence; empty where it is resized.
     pub mechanism_reason: String,
+    /// Who permits its teams to be resized, where it isn't the judge of code; else empty.
+    #[serde(default)]
+    pub permission: String,
     /// Why its teams aren't gathered, if that is switched on and they aren't; else empty.
     #[serde(default)]
     pub ungathered: String,

@@ -13,6 +13,7 @@ use scaf_policy::efficiency::Interval;
 use scaf_proto::report::{NAME_BYTES, SLOTS, SlotCopy, Totals, fact};
 use scaf_team::choice::Mechanism;
 use scaf_team::gather::obstacle::Obstacle;
+use scaf_team::permission::Permission;
 
 /// A page as [`scaf_proto::report::ReportPage::read`] copies it.
 pub type Page = (Totals, [Option<SlotCopy>; SLOTS]);
@@ -40,6 +41,8 @@ pub struct Seen {
     pub natural: u32,
     /// How the latest region follows the grant, as the client told; `None` before the first.
     pub mechanism: Option<Mechanism>,
+    /// Who permits its teams to be resized whatever its code, as the client told of its latest region.
+    pub permission: Option<Permission>,
     /// Why its teams aren't gathered, as the client told.
     pub ungathered: Option<Obstacle>,
     /// The name of the function that forbids it.
@@ -136,6 +139,7 @@ impl Meter {
             progress: copies().map(|c| c.regions.wrapping_add(c.waits)).fold(0, u64::wrapping_add),
             natural: if natural <= MOST_THREADS { natural } else { 0 },
             mechanism: Mechanism::from_number(latest.mechanism),
+            permission: Permission::from_number(page.0.permission),
             ungathered: Obstacle::from_number(page.0.ungathered),
             forbids: page.0.forbids,
             yields: page.0.facts & fact::YIELDS != 0,

@@ -60,6 +60,8 @@ pub struct Verdict {
     pub resizable: bool,
     /// Why not, in a sentence.
     pub why: String,
+    /// Why not even if the executable's own code permits it; empty if nothing else speaks against it.
+    pub others: String,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
     /// The marks of all such loops that don't yield by themselves, at their addresses in the process
@@ -80,7 +82,8 @@ pub struct Answer {
 
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
-        Verdict { resizable: false, why: why.into(), spins: None, marks: None, origin: None }
+        let why = why.into();
+        Verdict { resizable: false, others: why.clone(), why, spins: None, marks: None, origin: None }
     }
 }
 
@@ -95,11 +98,13 @@ pub fn helper(pid: u32, known: &[u8]) -> Answer {
 fn verdict(pid: u32, memory: &mut ModuleCache) -> Verdict {
     match scaf_inspect::process(pid, Path::new("/proc"), memory) {
         Ok(facts) => {
-            let (resizable, why) = match facts.resizable {
-                scaf_inspect::Resizable::Yes => (true, String::new()),
-                scaf_inspect::Resizable::No { why } => (false, why),
+            let because = |resizable| match resizable {
+                scaf_inspect::Resizable::Yes => String::new(),
+                scaf_inspect::Resizable::No { why } => why,
             };
-            Verdict { resizable, why, spins: facts.spins, marks: facts.marks, origin: facts.origin }
+            let (why, others) = (because(facts.resizable), because(facts.others));
+            let (spins, marks, origin) = (facts.spins, facts.marks, facts.origin);
+            Verdict { resizable: why.is_empty(), why, others, spins, marks, origin }
         }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
     }
@@ -228,6 +233,7 @@ impl Inspector {
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
+                    verdict.others = verdict.others.chars().take(MOST_LETTERS).collect();
                     verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
                     self.learn(helper.job.uid, learned, helper.answer.len());
                     verdict

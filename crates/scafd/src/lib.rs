@@ -21,5 +21,6 @@ pub mod registry;
 pub mod remember;
 pub mod serial_trials;
 pub mod talk;
+pub mod verdicts;
 
 pub use cli::cli;

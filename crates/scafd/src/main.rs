@@ -15,6 +15,7 @@ use scafd::log::{Level, line};
 use scafd::paths::{self, Scope};
 use scafd::remember::Remember;
 use scafd::talk::Talk;
+use scafd::verdicts::{self, Verdicts};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -48,6 +49,10 @@ fn run(args: &Args) -> Result<()> {
     let scope = if args.system { Scope::System } else { Scope::Session };
     let mut config = configuration(args)?;
     config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Spinning });
+    let told = match &config.verdicts {
+        Some(file) => verdicts::load(file)?,
+        None => Verdicts::new(),
+    };
     let policy = match args.seed {
         Some(seed) if config.policy == "chaos" => scaf_policy::chaos(seed),
         Some(_) => anyhow::bail!("--seed is for the policy 'chaos'; '{}' has no use for it", config.policy),
@@ -95,6 +100,7 @@ fn run(args: &Args) -> Result<()> {
         apply,
         talk,
         remember,
+        verdicts: told,
         kept,
         verbose: args.verbose,
     })

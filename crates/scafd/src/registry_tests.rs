@@ -21,6 +21,7 @@ pub(super) fn program(id: u64) -> Program {
         uid: 0,
         gid: 0,
         name: "p".into(),
+        executable: "/p".into(),
         attached_ns: 0,
     };
     let wishes = Wishes { natural: 8, min: 1, max: 0, weight: 1.0 };
@@ -41,6 +42,7 @@ pub(super) fn seen(team: u32, promised: u64) -> Seen {
         progress: 0,
         natural: 0,
         mechanism: None,
+        permission: None,
         ungathered: None,
         forbids: [0; 32],
         yields: false,

@@ -12,7 +12,7 @@ use crate::control::{Reply, Request};
 use crate::log::warning;
 use crate::paths::{self, Scope};
 use rustix::event::{EventfdFlags, eventfd};
-use scaf_memory::{Error, Key, Profile, Profiles, Recalled};
+use scaf_memory::{Checked, Error, Key, Profile, Profiles, Recalled};
 use scaf_policy::ProgramId;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -77,6 +77,8 @@ pub enum Told {
         key: Key,
         /// Of its earlier runs.
         found: Option<Box<Recalled>>,
+        /// What `scaf check` found out about its executable.
+        checked: Option<Checked>,
         /// Of its user's programs: see [`Ask::Spinner`].
         spinners: Vec<String>,
     },
@@ -170,7 +172,8 @@ impl Keeper {
                 Ask::Recall { id, uid, key } => {
                     let found = self.with(uid, |memory| memory.recall(&key)).flatten().map(Box::new);
                     let spinners = self.with(uid, Profiles::spinners).unwrap_or_default();
-                    Told::Recalled { id, uid, key, found, spinners }
+                    let checked = self.with(uid, |memory| memory.checked(&key.executable)).flatten();
+                    Told::Recalled { id, uid, key, found, checked, spinners }
                 }
                 Ask::Keep { uid, profile, fresh } => {
                     self.with(uid, |memory| memory.keep(&profile, fresh));
@@ -230,6 +233,11 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
         Request::Profile(id) => memory.program(*id).map(|found| Reply::Profile(found.map(Box::new))),
         Request::Forget(id) => memory.forget(*id).map(|was| Reply::Forgotten(usize::from(was))),
         Request::ForgetAll => memory.forget_all().map(Reply::Forgotten),
+        Request::Checked => memory.all_checked().map(Reply::Checked),
+        Request::KeepChecked(checked) => memory.keep_checked(checked).map(|()| Reply::Kept),
+        Request::ForgetChecked(executable) => {
+            memory.forget_checked(executable).map(|was| Reply::Forgotten(usize::from(was)))
+        }
         Request::Snapshot | Request::SetPolicy(_) | Request::Decision(_) | Request::Decisions(_) => {
             return Reply::Error("that isn't about profiles".into());
         }

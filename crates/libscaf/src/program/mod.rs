@@ -3,6 +3,7 @@
 pub mod budget;
 pub mod keeper;
 pub mod masters;
+pub mod permission;
 pub mod promise;
 pub mod sampling;
 pub mod thread;

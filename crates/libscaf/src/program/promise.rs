@@ -1,5 +1,6 @@
 //! Calls by which a program fixes the size of its teams. Such a promise is kept: from then on its regions are
-//! folded, not resized. `OMP_NUM_THREADS` is a cap, not a promise.
+//! folded, not resized, unless somebody's word permits it (`permission`). `OMP_NUM_THREADS` is a cap, not a
+//! promise.
 
 use crate::link::pages;
 use crate::runtimes::entries::Runtime;
@@ -30,6 +31,12 @@ pub fn report_again() {
 #[inline(always)]
 pub fn is_kept() -> bool {
     FACTS.load(Ordering::Relaxed) & PROMISES != 0
+}
+
+/// Whether a clause said that its size is no upper limit: then no word of the user's makes teams smaller.
+#[inline(always)]
+pub fn is_strict() -> bool {
+    FACTS.load(Ordering::Relaxed) & fact::STRICT != 0
 }
 
 pub fn llvm_found(_: &Runtime, only: bool) {

@@ -1,13 +1,14 @@
 //! The facts by which a region's mechanism and team size are chosen ([`scaf_team::choice`]).
 
-use super::kind::Region;
+use super::kind::{Kind, Region};
 use super::mechanisms::{experiment, gather, resize};
 use super::thread::Thread;
 use crate::link::{pages, state};
 use crate::program::masters::{ask_natural, in_teams, natural, one_master};
-use crate::program::promise;
+use crate::program::{permission, promise};
 use scaf_proto::report::fact;
 use scaf_team::choice::{self, Choice, Facts, Length, Mechanism};
+use scaf_team::permission::Permission;
 
 /// Chooses for a region that isn't nested, as for one of that length.
 #[inline(always)]
@@ -17,17 +18,24 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choi
     let inspected = resize::is_inspected(code, word);
     // SAFETY: this thread's own state.
     unsafe { (*this).notes = 0 };
+    // An opened region's threads can't all turn `dyn-var` on again.
+    let permission = if kind == Kind::Opened { None } else { permission::of(code.runtime) };
+    let tried = permission::is_tried();
+    // Sections may wait for each other, and a team that is too small would wait for ever.
+    let may = !kind.is_sections();
     let mut facts = Facts {
         requested,
         // As last seen: the runtime is asked about once a second. Only a smaller team needs the exact number.
         natural: natural(),
         budget: word.dop().map(|dop| dop.saturating_sub(in_teams()).saturating_sub(experiment::contexts())),
         kept: promise::is_kept(),
-        resizable: inspected && word.resizable() && !kind.is_sections(),
+        resizable: (permission.is_some() || (inspected && word.resizable())) && may,
+        word: permission.is_some_and(Permission::is_word) && may && !promise::is_strict(),
         gathers: false,
         length,
         lent: word.lent() && requested != 1 && state::ask_back(word.epoch()),
-        only_master: one_master(),
+        // What is tried out begins with the size that is granted, however long it takes.
+        only_master: one_master() && !tried,
         spins: word.spins() && !gather::yields::make_at_region(code.runtime, word),
     };
     let mut choice = choice::choose(&facts);
@@ -57,7 +65,10 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choi
         facts.natural = ask_natural(code.runtime);
         // Its workers were noted for another size.
         facts.gathers &= facts.natural == choice.ids;
-        return choice::choose(&facts);
+        choice = choice::choose(&facts);
+    }
+    if tried && choice.mechanism == Mechanism::Resize {
+        permission::tell_size(code.module, choice.team);
     }
     choice
 }

@@ -12,6 +12,7 @@ use super::mechanisms::{experiment, fold, gather, resize};
 use super::thread::{Thread, thread};
 use crate::link::{pages, state};
 use crate::program::masters::{natural, one_master, slot_of};
+use crate::program::permission;
 use crate::program::sampling::{self, Note, Runs};
 use crate::program::thread::{Master, master};
 use crate::runtimes::entries::{Body, Runtime};
@@ -161,7 +162,9 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         let hostless = crowd.is_hostless();
         let lent = gather::storage::void(this);
         let notes = core::mem::take(&mut (*this).notes) != 0 && one_master();
+        let dynamic = choice.mechanism != Mechanism::Unmanaged && permission::is_dynamic(code.runtime);
         if !notes
+            && !dynamic
             && !lent
             && !hostless
             && let Some(share) = Note::of(code).team(master())
@@ -184,6 +187,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
         frame.takes_over = fold::takes_over(code.runtime);
         frame.gathers = gather::midway::may(region, choice.team);
+        frame.dynamic = dynamic;
         if region.kind == Kind::Reductions {
             frame.first_word = *work.data.cast::<usize>();
         }
@@ -232,7 +236,13 @@ unsafe fn in_frame<R>(
         if notes {
             gather::storage::begin();
         }
+        if (*frame).dynamic {
+            permission::set_dynamic(runtime, false);
+        }
         let result = pass(runtime, run, frame.cast_mut().cast(), choice.pass);
+        if (*frame).dynamic {
+            permission::set_dynamic(runtime, true);
+        }
         ((*this).frame, (*this).left) = (null(), before);
         if notes {
             gather::storage::end(this, runtime, choice.team);
@@ -254,6 +264,7 @@ unsafe fn rehearse<R>(this: *mut Thread, region: &Region, choice: Choice, pass: 
         let work = Work { run: nothing, data: null_mut(), ..region.work };
         let mut frame = Frame::new(runtime, work, 1);
         frame.master = master();
+        frame.dynamic = permission::is_dynamic(runtime);
         in_frame(this, &raw const frame, choice, (true, crowd.is_hostless()), pass);
         entered.leave(this);
     }
@@ -304,6 +315,9 @@ pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
     // SAFETY: the frame outlives the region.
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
+        if frame.dynamic {
+            permission::set_dynamic(frame.runtime(), true);
+        }
         frame.visit(thread(), || {
             frame.run_body();
             gather::midway::leave();

@@ -3,7 +3,7 @@
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
 //! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0
 //! to 2^32 - 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (tests) · `SCAF_TCM` `scaf` or `off` ([`Manager`]) ·
-//! `SCAF_GATHER` 0
+//! `SCAF_GATHER` 0 · `SCAF_MALLEABLE` 1, or `check` ([`Malleable`])
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
@@ -25,6 +25,16 @@ pub enum Manager {
     Off,
 }
 
+/// Whether teams may be resized without a judge of code being asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Malleable {
+    No,
+    /// By the user's word, whatever size the program asks for.
+    Yes,
+    /// Because `scaf check` tries it out: all but the sizes that the program fixes, and none starts whole.
+    Check,
+}
+
 pub struct Settings {
     /// The socket's path; empty if not given.
     pub socket: [u8; PATH_BYTES],
@@ -39,6 +49,9 @@ pub struct Settings {
     pub rigid: bool,
     /// Results are to keep their bits: nothing is done that could have sums added up in another order.
     pub exact: bool,
+    pub malleable: Malleable,
+    /// `OMP_DYNAMIC` is set, to whatever.
+    pub dynamic: bool,
     /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
     pub bound: bool,
     /// Rounds spun at a barrier while the whole team has contexts; `None` leaves all waits to the runtime.
@@ -74,6 +87,8 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     weight_milli: 1_000,
     rigid: false,
     exact: false,
+    malleable: Malleable::No,
+    dynamic: false,
     bound: false,
     spin: None,
     fixed_spin: false,
@@ -138,6 +153,12 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         settings.rigid = true;
     } else if entry == b"SCAF_EXACT=1" {
         settings.exact = true;
+    } else if entry == b"SCAF_MALLEABLE=1" {
+        settings.malleable = Malleable::Yes;
+    } else if entry == b"SCAF_MALLEABLE=check" {
+        settings.malleable = Malleable::Check;
+    } else if entry.starts_with(b"OMP_DYNAMIC") {
+        settings.dynamic = true;
     } else if let Some(value) = entry.strip_prefix(b"SCAF_SPIN=") {
         settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
     } else if let Some(value) = entry.strip_prefix(b"SCAF_EXPERIMENT_EVERY=") {
@@ -173,8 +194,9 @@ fn take(settings: &mut Settings, entry: &[u8]) {
 
 /// Whether the variable changes what LLVM's runtime does.
 fn changes_llvms(entry: &[u8]) -> bool {
-    let harmless: [&[u8]; 4] =
-        [b"KMP_DUPLICATE_LIB_OK=", b"KMP_WARNINGS=", b"KMP_SETTINGS=", b"KMP_VERSION="];
+    // A team's size is ours even where the runtime would choose it (`program/permission.rs`).
+    let harmless: [&[u8]; 5] =
+        [b"KMP_DUPLICATE_LIB_OK=", b"KMP_WARNINGS=", b"KMP_SETTINGS=", b"KMP_VERSION=", b"KMP_DYNAMIC_MODE="];
     entry.starts_with(b"OMP_TOOL_LIBRARIES=")
         || (entry.starts_with(b"KMP_") && !harmless.iter().any(|name| entry.starts_with(name)))
 }

@@ -7,7 +7,7 @@
 //! every number.
 
 mod child;
-mod clock;
+pub(crate) mod clock;
 mod corun;
 pub mod decide;
 pub mod effective;
@@ -20,8 +20,8 @@ pub mod mix;
 pub mod noise;
 pub mod overhead;
 mod place;
-mod private;
-mod progress;
+pub(crate) mod private;
+pub(crate) mod progress;
 mod seat;
 mod slow;
 pub mod solo;

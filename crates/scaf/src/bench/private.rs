@@ -113,6 +113,12 @@ impl Private {
         Ok(())
     }
 
+    /// Starts a daemon without any sense, and gives away all contexts.
+    pub fn chaos(seed: u64, interrupt: &Interrupt) -> Result<Private> {
+        let words = vec![format!("--seed={seed}").into()];
+        Private::told("chaos", "count_load = false\n", None, words, None, interrupt)
+    }
+
     /// Kills the daemon, as a fault or an administrator would.
     pub fn kill(&mut self) {
         if let Some(pid) = Pid::from_raw(self.daemon.pid() as i32) {
@@ -124,17 +130,15 @@ impl Private {
         self.folder.path().join("scafd.sock")
     }
 
+    /// The changes to the user's environment for a program under this daemon.
+    pub fn changes(&self, wish: &Wish) -> Vec<Change> {
+        launch::environment(wish, &self.socket(), &self.library, &|name| std::env::var_os(name))
+    }
+
     /// The environment of a program called `name` under this daemon: that of `scaf run --min MIN`, from a
     /// clean one.
     pub fn environment(&self, name: &str, min: u32) -> Vec<Change> {
-        let wish = Wish {
-            name: Some(name.to_owned()),
-            min,
-            max: None,
-            weight_milli: 1000,
-            rigid: false,
-            exact: false,
-        };
+        let wish = Wish { name: Some(name.to_owned()), min, ..Wish::none() };
         launch::environment(&wish, &self.socket(), &self.library, &|_| None)
     }
 }

@@ -34,6 +34,8 @@ pub enum Command {
     Why(Why),
     /// Write down every decision from now on, as lines of JSON
     Record(Record),
+    /// Try out whether a program's teams may be resized: run it so, and compare what it writes
+    Check(Check),
     /// Show or forget what programs' earlier runs taught
     Profile(Profile),
     /// Check this machine, and what can be done with a program
@@ -83,8 +85,12 @@ pub struct Run {
     pub rigid: bool,
     /// Its results keep their bits: only what can't have sums added up in another order is done to it, so its
     /// teams and BLAS threads keep their numbers, and it may be slower beside others
-    #[arg(long)]
+    #[arg(long, conflicts_with = "malleable")]
     pub exact: bool,
+    /// Its teams may be smaller than it asks for, whatever its code looks like, as OMP_DYNAMIC=true says it
+    /// by the standard: it computes the same whatever its teams' sizes
+    #[arg(long)]
+    pub malleable: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
         value_hint = ValueHint::CommandWithArguments)]
@@ -150,6 +156,40 @@ pub struct Policy {
     pub name: Option<String>,
 }
 
+/// `scaf check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// How often it is run with its teams resized at random
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32)
+        .range(2..=10_000))]
+    pub runs: u32,
+    /// A file that it writes, to be compared as its standard output is; can be given more than once
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Vec<PathBuf>,
+    /// Leave out lines with this text, such as those that say how long it took; can be given more than once
+    #[arg(long, value_name = "TEXT")]
+    pub ignore: Vec<String>,
+    /// By how much numbers may differ, as a share of them [default: not at all if plain runs agree, else by
+    /// ten times as much as these]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true, value_parser = share)]
+    pub tolerance: f64,
+    /// Print what earlier checks found out, as a file of verdicts for scafd's configuration, and do nothing
+    /// else
+    #[arg(long, exclusive = true)]
+    pub export: bool,
+    /// The program and its arguments
+    #[arg(required_unless_present = "export", trailing_var_arg = true, value_name = "PROGRAM",
+        value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..1.0).contains(&share) => Ok(share),
+        _ => Err("not a number from 0 to less than 1".into()),
+    }
+}
+
 /// `scaf profile`.
 #[derive(Debug, Args)]
 pub struct Profile {
@@ -183,7 +223,7 @@ pub enum ProfileCommand {
     /// Forget a program; one that runs now is remembered again when it ends
     #[command(group = ArgGroup::new("what").required(true).args(["program", "all"]))]
     Forget {
-        /// Name or ID; of several of one name, all
+        /// Name or ID; of several of one name, all, and what scaf check found out about it
         program: Option<String>,
         /// Forget them all
         #[arg(long)]

@@ -10,7 +10,7 @@ use crate::output::{align_right, plain_table, printable, trimmed};
 use crate::{cli, daemon, output};
 use anyhow::{Context, Result, anyhow, bail};
 use curve::{Curve, RegionCurve};
-use scaf_memory::{Profile, Profiles, Summary};
+use scaf_memory::{Checked, Profile, Profiles, Summary};
 use scafd::control::{Reply, Request};
 use scafd::paths::{self, Scope};
 use serde::Serialize;
@@ -42,13 +42,14 @@ pub fn run(flags: &cli::Profile) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-enum Source {
+/// Who knows what is remembered.
+pub(crate) enum Source {
     Daemon(PathBuf),
     File(Box<Profiles>),
 }
 
 impl Source {
-    fn find() -> Result<Source> {
+    pub(crate) fn find() -> Result<Source> {
         if let Ok(socket) = daemon::find() {
             return Ok(Source::Daemon(socket));
         }
@@ -59,7 +60,7 @@ impl Source {
         Ok(Source::File(Box::new(Profiles::at(&paths::memory_file(Scope::Session, &folder, uid)))))
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Reply> {
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Reply> {
         match self {
             Source::Daemon(socket) => daemon::ask(socket, request),
             Source::File(memory) => match scafd::remember::answer(memory, request) {
@@ -72,6 +73,14 @@ impl Source {
     fn list(&mut self) -> Result<Vec<Summary>> {
         match self.ask(&Request::Profiles)? {
             Reply::Profiles(list) => Ok(list),
+            other => bail!("an answer to a question not asked: {other:?}"),
+        }
+    }
+
+    /// What `scaf check` found out.
+    pub(crate) fn checked(&mut self) -> Result<Vec<Checked>> {
+        match self.ask(&Request::Checked)? {
+            Reply::Checked(list) => Ok(list),
             other => bail!("an answer to a question not asked: {other:?}"),
         }
     }
@@ -111,10 +120,10 @@ fn list(source: &mut Source, json: bool) -> Result<String> {
     if json {
         return Ok(serde_json::to_string_pretty(&list)? + "\n");
     }
+    let checked = table_of_checks(&source.checked()?);
     if list.is_empty() {
-        return Ok(
-            "nothing is remembered; what programs teach is, when they ran with: scaf run PROGRAM\n".into()
-        );
+        let nothing = "nothing is remembered; what programs teach is, when they ran with: scaf run PROGRAM\n";
+        return Ok(if checked.is_empty() { nothing.into() } else { checked });
     }
     let now_s = scafd::remember::now_s();
     let mut table = plain_table(&["ID", "NAME", "RUNS", "LAST SEEN", "REGIONS", "KNEE", "BEST"]);
@@ -129,7 +138,22 @@ fn list(source: &mut Source, json: bool) -> Result<String> {
         table.add_row([id, printable(&one.name), runs, seen, regions, knee, best]);
     }
     align_right(&mut table, &[0, 2, 3, 4, 5, 6]);
-    Ok(trimmed(&table) + "\n")
+    let gap = if checked.is_empty() { "" } else { "\n" };
+    Ok(format!("{}\n{gap}{checked}", trimmed(&table)))
+}
+
+fn table_of_checks(list: &[Checked]) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    let mut table = plain_table(&["CHECKED", "RESULT", "RUNS", "DATE", "EXECUTABLE"]);
+    for one in list {
+        let result = if one.resizable { "may be resized" } else { "may not be resized" };
+        let (name, runs) = (printable(&one.name), one.runs.to_string());
+        table.add_row([name, result.into(), runs, printable(&one.date), printable(&one.executable)]);
+    }
+    align_right(&mut table, &[2]);
+    trimmed(&table) + "\n"
 }
 
 fn show(source: &mut Source, program: &str, plot: Option<&std::path::Path>, json: bool) -> Result<String> {
@@ -217,17 +241,27 @@ fn export(source: &mut Source) -> Result<String> {
     struct Export {
         scaf: &'static str,
         profiles: Vec<Profile>,
+        checked: Vec<Checked>,
     }
     let mut profiles = Vec::new();
     for one in source.list()? {
         profiles.extend(source.profile(one.id)?);
     }
-    Ok(serde_json::to_string_pretty(&Export { scaf: env!("CARGO_PKG_VERSION"), profiles })? + "\n")
+    let (scaf, checked) = (env!("CARGO_PKG_VERSION"), source.checked()?);
+    Ok(serde_json::to_string_pretty(&Export { scaf, profiles, checked })? + "\n")
 }
 
 fn forget(source: &mut Source, program: &str) -> Result<String> {
     let mut count = 0;
-    for one in source.named(program)? {
+    for one in source.checked()?.iter().filter(|one| one.name == program || one.executable == program) {
+        if let Reply::Forgotten(gone) = source.ask(&Request::ForgetChecked(one.executable.clone()))? {
+            count += gone;
+        }
+    }
+    // What was checked needs not have run since.
+    let profiles =
+        if count > 0 { source.named(program).unwrap_or_default() } else { source.named(program)? };
+    for one in profiles {
         if let Reply::Forgotten(gone) = source.ask(&Request::Forget(one.id))? {
             count += gone;
         }

@@ -93,6 +93,7 @@ impl Daemon {
                     control::Program { runtimes, ..p.snapshot() }
                 })
                 .collect(),
+            tried: self.tried.iter().cloned().collect(),
         }
     }
 

@@ -38,6 +38,7 @@ impl Daemon {
         check_identity(&peer, stat.starttime, process.uid()?)?;
         // A process has one share; whoever connects twice (after an exec, say) means the newer one.
         if let Some(older) = self.registry.by_pid(peer.pid).map(|p| p.identity.id) {
+            self.note_tried(older);
             self.parts.talk.close(older.0);
             self.depart(older);
         }
@@ -64,6 +65,7 @@ impl Daemon {
             uid: peer.uid,
             gid: peer.gid,
             name,
+            executable: process.path().unwrap_or_default(),
             attached_ns: now_ns,
         };
         let wishes = Wishes {
@@ -173,6 +175,10 @@ impl Daemon {
     pub(super) fn inspected(&mut self, job: &Job, verdict: Verdict) {
         let Some(program) = self.registry.get_mut(job.id) else { return };
         program.code.inspected(&verdict, job.modules);
+        let executable = verdict.origin.as_ref().map(|origin| origin.executable.as_str());
+        if let Some(told) = executable.and_then(|executable| self.parts.verdicts.get(executable)) {
+            program.code.checked(told.clone());
+        }
         program.grant.renew();
         if self.parts.verbose {
             let code = &program.code.teams;

@@ -7,7 +7,7 @@ use crate::registry::Program;
 use crate::remember::{Ask, Remember, Told, now_s};
 use crate::talk::Peer;
 use scaf_inspect::Origin;
-use scaf_memory::Key;
+use scaf_memory::{Checked, Key};
 use scaf_policy::ProgramId;
 
 impl Daemon {
@@ -62,8 +62,9 @@ impl Daemon {
         let mut changed = false;
         for told in told {
             match told {
-                Told::Recalled { id, uid, key, found, spinners } => {
+                Told::Recalled { id, uid, key, found, checked, spinners } => {
                     spinners.into_iter().for_each(|place| self.spinners.add_older(uid, place));
+                    self.take_check(id, checked);
                     let Some(program) = self.registry.get_mut(id) else { continue };
                     program.evidence.tie.answered(&key, found);
                     if let Some(past) = program.evidence.tie.past() {
@@ -75,6 +76,20 @@ impl Daemon {
             }
         }
         changed
+    }
+
+    /// Takes in what its user's memory says of a program's executable. An admin's word counts for more.
+    fn take_check(&mut self, id: ProgramId, checked: Option<Checked>) {
+        let (Some(program), Some(checked)) = (self.registry.get_mut(id), checked) else { return };
+        if self.parts.verdicts.contains_key(&checked.executable) {
+            return;
+        }
+        program.code.checked(checked);
+        program.grant.renew();
+        // Before the first decision there is nothing to publish.
+        if !self.newcomers.contains(&id) {
+            self.publish(id);
+        }
     }
 
     pub(super) fn keep(&mut self, program: &mut Program) {

@@ -29,6 +29,7 @@ impl Daemon {
             // Where a program's code stalls tells more than its owner may want.
             let others = snapshot.programs.iter_mut().filter(|program| program.uid != peer.uid);
             others.for_each(|program| program.counters = None);
+            snapshot.tried.retain(|tried| tried.uid == peer.uid);
         }
         snapshot
     }

@@ -6,7 +6,7 @@ use super::per_user::PerUser;
 use super::timers::Timers;
 use crate::apply::Apply;
 use crate::config::Config;
-use crate::control::Turns;
+use crate::control::{Tried, Turns};
 use crate::inspect::{Inspector, Kept};
 use crate::journal::Journal;
 use crate::log::Complaints;
@@ -19,7 +19,9 @@ use crate::paths::Scope;
 use crate::registry::Registry;
 use crate::remember::Remember;
 use crate::talk::Talk;
+use crate::verdicts::Verdicts;
 use scaf_policy::{Policy, ProgramId, PuSet, Topology};
+use std::collections::VecDeque;
 
 /// Token of the signals' pipe. Helpers' pipes have the tokens from [`FIRST_HELPER`] on.
 pub const SIGNALS: u64 = 1;
@@ -46,6 +48,8 @@ pub struct Parts {
     pub talk: Talk,
     /// What programs taught, if that is kept; [`MEMORY`] is watched already.
     pub remember: Option<Remember>,
+    /// An admin's verdicts about executables.
+    pub verdicts: Verdicts,
     /// What was found out about files, if that is kept.
     pub kept: Option<Kept>,
     /// Whether every decision is logged.
@@ -73,6 +77,8 @@ pub struct Daemon {
     /// Programs that have left lately and were narrowed at some time.
     pub(super) former: Formers,
     pub(super) spinners: PerUser<String>,
+    /// What `scaf check` tried out lately.
+    pub(super) tried: VecDeque<Tried>,
     /// Executables, and their code's fingerprints as an inspection by that user found them: no other user
     /// relies on it.
     pub(super) executables: PerUser<(FileId, String)>,
@@ -104,6 +110,7 @@ impl Daemon {
             newcomers: Vec::new(),
             former: Formers::default(),
             spinners: PerUser::default(),
+            tried: VecDeque::new(),
             executables: PerUser::default(),
             timers: Timers::new(),
             complaints: Complaints::default(),

@@ -9,6 +9,7 @@ use super::lend;
 use super::state::Daemon;
 use crate::apply::Trouble;
 use crate::config::Gang;
+use crate::control::Tried;
 use crate::estimate::Page;
 use crate::log::{info, warning};
 use crate::observe::clock::{self, Tsc};
@@ -21,6 +22,7 @@ use crate::talk::Pages;
 use scaf_policy::ProgramId;
 use scaf_policy::observed::Runs;
 use scaf_proto::experiment::Order;
+use scaf_proto::report::fact;
 use scaf_proto::rows::RowCopy;
 
 /// Threads of a program that are asked for children, once a second at 6 us each.
@@ -31,6 +33,8 @@ const YOUNG_NS: u64 = 1_000_000_000;
 const SUSPECT_NS: u64 = 150_000_000;
 /// Contexts that others may be busy on, beyond those taken from programs, before programs are disturbed.
 const CROWDED: f64 = 0.6;
+/// Programs that were tried out and are remembered.
+const MOST_TRIED: usize = 64;
 
 impl Daemon {
     /// Ticks a second, and so decisions: by the policy, else by the configuration.
@@ -47,6 +51,7 @@ impl Daemon {
             match self.observer.sample(&self.limits.pus, programs.into_iter(), self.inspector.children()) {
                 Ok((sample, gone)) => {
                     for id in gone {
+                        self.note_tried(id);
                         self.parts.talk.close(id.0);
                         self.depart(id);
                     }
@@ -147,7 +152,28 @@ impl Daemon {
             if let Some(runs) = runs.filter(|_| !crowded) {
                 program.ran(&runs);
             }
+            self.note_tried(id);
         }
+    }
+
+    /// Keeps for `scaf check` which sizes the teams had that it tried out.
+    pub(super) fn note_tried(&mut self, id: ProgramId) {
+        let Some(program) = self.registry.get(id) else { return };
+        let Some((totals, _)) = self.parts.talk.pages(id.0).and_then(|pages| pages.read()) else { return };
+        let elsewhere = totals.facts & fact::TRIED_ELSEWHERE != 0;
+        if totals.sizes == 0 && !elsewhere {
+            return;
+        }
+        if self.tried.len() >= MOST_TRIED {
+            self.tried.pop_front();
+        }
+        self.tried.push_back(Tried {
+            pid: program.identity.pid,
+            uid: program.identity.uid,
+            executable: program.identity.executable.clone(),
+            sizes: (0..32).filter(|size| totals.sizes >> size & 1 != 0).collect(),
+            elsewhere,
+        });
     }
 
     /// Whether programs have contexts that others are busy on: how long anything took then isn't remembered.

@@ -71,6 +71,13 @@ impl Process {
         Ok(FileId { device: file.dev(), inode: file.ino(), changed: (file.ctime(), file.ctime_nsec()) })
     }
 
+    /// The path of its executable.
+    /// # Errors
+    /// As for [`Process::executable`].
+    pub fn path(&self) -> io::Result<PathBuf> {
+        read_link(self.folder.join("exe"))
+    }
+
     /// A hash of the arguments that it was started with.
     /// # Errors
     /// There is no such process.

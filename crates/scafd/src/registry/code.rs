@@ -1,6 +1,7 @@
 //! What a program's code lets us do with its teams.
 
 use crate::inspect::Verdict;
+use scaf_memory::Checked;
 
 /// Whether the program's teams may be resized, as far as its code is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +19,11 @@ pub enum Teams {
 pub struct Code {
     /// Whether its teams may be resized.
     pub teams: Teams,
+    /// The latest inspection's verdict.
+    verdict: Option<Verdict>,
+    /// What is known of its executable by trying, or by an admin's word: it counts in place of the verdict
+    /// about the executable's own code.
+    checked: Option<Checked>,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
     /// Why it needs all its contexts at once whenever it runs, if its user says so.
@@ -37,6 +43,8 @@ impl Code {
     pub fn pending(modules: u32, exact: bool, rigid: Option<String>) -> Code {
         Code {
             teams: Teams::Pending,
+            verdict: None,
+            checked: None,
             spins: None,
             asked_rigid: rigid,
             found_rigid: None,
@@ -78,12 +86,51 @@ impl Code {
     pub fn inspected(&mut self, verdict: &Verdict, modules: u8) {
         self.spins.clone_from(&verdict.spins);
         self.inspected = modules;
-        self.teams = match verdict.resizable {
-            true if self.exact => {
-                Teams::Fixed("its results are to keep their bits (scaf run --exact)".into())
-            }
-            true => Teams::Resizable,
-            false => Teams::Fixed(verdict.why.clone()),
+        self.verdict = Some(verdict.clone());
+        self.conclude();
+    }
+
+    /// Takes in what is known of an executable by trying. Without effect unless it is this program's.
+    pub fn checked(&mut self, checked: Checked) {
+        self.checked = Some(checked);
+        self.conclude();
+    }
+
+    /// What counts in place of the verdict about the executable's own code, if anything does.
+    pub fn told(&self) -> Option<&Checked> {
+        let executable = &self.verdict.as_ref()?.origin.as_ref()?.executable;
+        self.checked.as_ref().filter(|checked| checked.executable == *executable)
+    }
+
+    fn conclude(&mut self) {
+        let Some(verdict) = &self.verdict else { return };
+        let why = match self.told() {
+            Some(checked) if checked.resizable => verdict.others.clone(),
+            Some(checked) => format!("a check on {} found that its results depend on it", checked.date),
+            None if verdict.resizable => String::new(),
+            None => verdict.why.clone(),
+        };
+        self.teams = if !why.is_empty() {
+            Teams::Fixed(why)
+        } else if self.exact {
+            Teams::Fixed("its results are to keep their bits (scaf run --exact)".into())
+        } else {
+            Teams::Resizable
         };
     }
+
+    /// By what its teams may be resized, if that isn't the inspection of its code; else empty.
+    pub fn permission(&self) -> String {
+        let refused = self.verdict.as_ref().is_some_and(|verdict| !verdict.resizable);
+        match self.told() {
+            Some(Checked { runs, date, .. }) if refused && self.teams == Teams::Resizable => {
+                format!("scaf check: {runs} runs on {date} with teams of other sizes came out the same")
+            }
+            _ => String::new(),
+        }
+    }
 }
+
+#[cfg(test)]
+#[path = "code_tests.rs"]
+mod tests;

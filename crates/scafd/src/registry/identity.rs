@@ -2,6 +2,7 @@
 
 use crate::paths::Scope;
 use scaf_policy::{ProgramId, PuSet};
+use std::path::PathBuf;
 
 /// Which program it is.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Identity {
     pub gid: u32,
     /// What people call it.
     pub name: String,
+    /// The path of its executable; empty if unknown.
+    pub executable: PathBuf,
     /// When it attached, in nanoseconds of CLOCK_MONOTONIC.
     pub attached_ns: u64,
 }

@@ -19,6 +19,14 @@ impl Program {
         }
     }
 
+    /// Who permits its teams to be resized, where it isn't the judge of code; else empty.
+    pub fn permission(&self) -> String {
+        match self.evidence.seen.and_then(|seen| seen.permission) {
+            Some(word) => word.text().into(),
+            None => self.code.permission(),
+        }
+    }
+
     /// How the DoP is carried out now, and why not by resizing.
     pub fn mechanism(&self) -> (Mechanism, String) {
         if let Some(why) = &self.reach.alone {
@@ -39,7 +47,9 @@ impl Program {
         }
         let parked = told == Some(Mechanism::Park) && larger.is_some();
         let fold = if parked { Mechanism::Park } else { Mechanism::Fold };
-        match (&self.code.teams, larger) {
+        let permitted = self.evidence.seen.is_some_and(|seen| seen.permission.is_some());
+        let teams = if permitted { &Teams::Resizable } else { &self.code.teams };
+        match (teams, larger) {
             (Teams::Pending, _) => (fold, "its code is being inspected".into()),
             (Teams::Fixed(why), _) => (fold, why.clone()),
             (Teams::Resizable, None) => (Mechanism::Resize, String::new()),

@@ -62,6 +62,12 @@ impl Program {
         self.grant.dop.unwrap_or_else(|| self.natural())
     }
 
+    /// Whether its teams may be resized, by its code or by somebody's word.
+    pub fn resizes(&self) -> bool {
+        self.code.teams == Teams::Resizable
+            || self.evidence.seen.is_some_and(|seen| seen.permission.is_some())
+    }
+
     /// The word for its grant page.
     pub fn word(&self) -> Word {
         let Some(dop) = self.grant.dop else {
@@ -164,7 +170,7 @@ impl Program {
     /// Finds out whether the grant is in effect at `now_ns`; `team_since_ns` is when the latest team first
     /// had its size.
     pub fn settle(&mut self, team_since_ns: u64, now_ns: u64) {
-        let resized = self.code.teams == Teams::Resizable;
+        let resized = self.resizes();
         let team = self.evidence.seen.filter(|seen| resized && seen.last_team > 0);
         self.grant.settle(team, self.natural(), team_since_ns, now_ns);
     }
@@ -172,7 +178,7 @@ impl Program {
     /// Whether it waits for itself: folded in a region, with loops that spin, and [`Stuck::watch`] says so.
     pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64, known: bool) -> bool {
         let seen = self.evidence.seen.filter(|seen| seen.in_region && Some(seen.team) > self.grant.dop);
-        let bound = self.code.teams != Teams::Resizable || seen.is_some_and(|seen| seen.promised > 0);
+        let bound = !self.resizes() || seen.is_some_and(|seen| seen.promised > 0);
         let folded = self.code.spins.is_some()
             && self.reach.alone.is_none()
             && self.code.rigid().is_none()

@@ -16,6 +16,7 @@ impl Program {
             attached_ns: self.identity.attached_ns,
             mechanism,
             mechanism_reason,
+            permission: self.permission(),
             ungathered: self.ungathered(),
             dop: self.grant.dop,
             granted_ns: self.grant.granted_ns,

@@ -2,6 +2,7 @@
 
 use super::chosen::short;
 use crate::link::pages;
+use crate::program::permission;
 use crate::program::promise::note;
 use crate::region::mechanisms::gather::chosen::Chosen;
 use crate::region::mechanisms::gather::{self, work};
@@ -67,6 +68,8 @@ pub unsafe extern "C" fn set_num_threads(threads: c_int, caller: usize) {
 pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
     if dynamic == 0 {
         note(fact::SET_DYNAMIC_OFF);
+    } else {
+        permission::asked_for();
     }
     // SAFETY: this thread's own state.
     if let Some(me) = unsafe { gather::around(thread()) } {

@@ -170,4 +170,5 @@ fn cancels(_: *mut Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
 /// Newer forms of the clause, which say more than a number.
 fn fixes_teams(_: *mut Thread, _: &Runtime, _: Option<&Frame>, _: c_int) {
     promise::note(fact::SET_NUM_THREADS);
+    promise::note(fact::STRICT);
 }

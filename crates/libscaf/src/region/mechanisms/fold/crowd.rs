@@ -13,6 +13,7 @@
 
 use crate::link::affinity::own_pus;
 use crate::program::masters::is_crowded;
+use crate::program::permission;
 use crate::runtimes::copies::{self, RUNTIMES};
 use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
@@ -135,6 +136,9 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
         let idlers = idlers(crowd.team.load(Ordering::Relaxed));
         let parallel = runtime.parallel.filter(|_| can_make(idlers));
         if let Some(parallel) = parallel {
+            if permission::is_dynamic(runtime) {
+                permission::set_dynamic(runtime, false);
+            }
             // SAFETY: a region of nothing.
             unsafe { parallel(idle, null_mut(), idlers.saturating_add(1), 0) };
         }

@@ -1,0 +1,103 @@
+//! The user's word, or the program's, that teams may be smaller than asked for: then no judge of code is
+//! asked. `OMP_DYNAMIC` and `omp_set_dynamic` say so by the standard, for regions that a thread enters whose
+//! `dyn-var` is true; `scaf run --malleable` says it of all. `--exact` takes it all back.
+//!
+//! With `dyn-var` true the runtimes themselves would make teams smaller than they are told, by the machine's
+//! load. So a managed region is entered with it off, and each thread of the team turns it on again for
+//! itself: whoever asks finds it as it would without us.
+
+use super::promise::note;
+use crate::link::pages;
+use crate::runtimes::entries::Runtime;
+use crate::runtimes::modules;
+use crate::sys::settings::{self, Malleable};
+use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_proto::report::fact;
+use scaf_team::permission::Permission;
+
+/// What has been said so far: bits.
+static SAID: AtomicU32 = AtomicU32::new(0);
+/// `scaf run --malleable`, and `scaf check`.
+const RUN: u32 = 1;
+const CHECK: u32 = 2;
+/// `dyn-var` may be true: because of the environment, or of a call.
+const ENVIRONMENT: u32 = 4;
+const CALL: u32 = 8;
+
+pub fn at_load() {
+    let settings = settings::get();
+    let malleable = match settings.malleable {
+        Malleable::No => 0,
+        Malleable::Yes => RUN,
+        Malleable::Check => CHECK,
+    };
+    let dynamic = if settings.dynamic { ENVIRONMENT } else { 0 };
+    if !settings.exact {
+        SAID.store(malleable | dynamic, Ordering::Relaxed);
+    }
+}
+
+/// The program calls `omp_set_dynamic` with anything but 0.
+pub fn asked_for() {
+    if !settings::get().exact {
+        SAID.fetch_or(CALL, Ordering::Relaxed);
+    }
+}
+
+/// Who permits it for a region that the calling thread enters now.
+#[inline(always)]
+pub fn of(runtime: &Runtime) -> Option<Permission> {
+    match SAID.load(Ordering::Relaxed) {
+        0 => None,
+        said => find(said, runtime),
+    }
+}
+
+#[cold]
+fn find(said: u32, runtime: &Runtime) -> Option<Permission> {
+    let found = if said & RUN != 0 {
+        Some(Permission::Run)
+    } else if is_dynamic(runtime) {
+        Some(if said & CALL != 0 { Permission::Program } else { Permission::Environment })
+    } else if said & CHECK != 0 {
+        Some(Permission::Check)
+    } else {
+        None
+    };
+    pages::report().set_permission(found.map_or(0, |permission| permission as u32));
+    found
+}
+
+/// Whether `scaf check` tries the program out.
+#[inline(always)]
+pub fn is_tried() -> bool {
+    SAID.load(Ordering::Relaxed) & CHECK != 0
+}
+
+/// Tells `scaf check` which size a team has that may be resized.
+#[cold]
+pub fn tell_size(module: u64, team: u32) {
+    // SAFETY: asks for a number.
+    let headers = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+    if modules::holds(module, headers) {
+        pages::report().add_size(team);
+    } else {
+        note(fact::TRIED_ELSEWHERE);
+    }
+}
+
+/// Whether `dyn-var` of the calling thread is true, so that the runtime would choose sizes of its own.
+#[inline(always)]
+pub fn is_dynamic(runtime: &Runtime) -> bool {
+    SAID.load(Ordering::Relaxed) & (ENVIRONMENT | CALL) != 0
+        // SAFETY: omp_get_dynamic takes nothing.
+        && runtime.get_dynamic.is_some_and(|dynamic| unsafe { dynamic() } != 0)
+}
+
+/// Turns the calling thread's `dyn-var` on or off.
+pub fn set_dynamic(runtime: &Runtime, on: bool) {
+    if let Some(set) = runtime.set_dynamic {
+        // SAFETY: the runtime's own call.
+        unsafe { set(i32::from(on)) }
+    }
+}

@@ -1,0 +1,94 @@
+//! What `scaf check` found out about executables, whatever their arguments and the machine.
+
+use crate::profiles::{good, short};
+use crate::{Error, Profiles};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+
+/// Most executables that are kept; those checked last.
+const EXECUTABLES: u32 = 1000;
+
+/// What was found out about an executable by trying.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checked {
+    /// Its build-id, else a hash of it.
+    pub executable: String,
+    /// Its name for people.
+    pub name: String,
+    /// Whether the teams of its own code may be resized.
+    pub resizable: bool,
+    /// When: year-month-day.
+    pub date: String,
+    /// How many runs that rests on.
+    pub runs: u32,
+}
+
+fn checked(row: &Row) -> rusqlite::Result<Checked> {
+    Ok(Checked {
+        executable: short(row.get::<_, String>(0)?),
+        name: short(row.get::<_, String>(1)?),
+        resizable: row.get(2)?,
+        date: short(row.get::<_, String>(3)?),
+        runs: row.get(4)?,
+    })
+}
+
+const ALL: &str = "SELECT executable, name, resizable, date, runs FROM checked";
+
+impl Profiles {
+    /// What was found out about an executable.
+    /// # Errors
+    /// The file can't be read.
+    pub fn checked(&mut self, executable: &str) -> Result<Option<Checked>, Error> {
+        let query = format!("{ALL} WHERE executable = ?1");
+        let one = |connection: &Connection| connection.query_row(&query, [executable], checked).optional();
+        Ok(self.with(false, one)?.flatten())
+    }
+
+    /// What was found out about all executables, the one checked last first.
+    /// # Errors
+    /// The file can't be read.
+    pub fn all_checked(&mut self) -> Result<Vec<Checked>, Error> {
+        let query = format!("{ALL} ORDER BY date DESC, name LIMIT {EXECUTABLES}");
+        let list = self.with(false, |connection| {
+            let mut statement = connection.prepare(&query)?;
+            good(statement.query_map([], checked)?)
+        })?;
+        Ok(list.unwrap_or_default())
+    }
+
+    /// Keeps what was found out, in place of what was before.
+    /// # Errors
+    /// The file can't be written.
+    pub fn keep_checked(&mut self, found: &Checked) -> Result<(), Error> {
+        self.with(true, |connection| {
+            connection.execute(
+                "INSERT INTO checked VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET
+                 name = ?2, resizable = ?3, date = ?4, runs = ?5",
+                params![
+                    short(&found.executable),
+                    short(&found.name),
+                    found.resizable,
+                    short(&found.date),
+                    found.runs
+                ],
+            )?;
+            connection.execute(
+                "DELETE FROM checked WHERE executable NOT IN
+                 (SELECT executable FROM checked ORDER BY date DESC LIMIT ?1)",
+                [EXECUTABLES],
+            )
+        })
+        .map(drop)
+    }
+
+    /// Forgets what was found out about an executable, and says whether there was anything.
+    /// # Errors
+    /// The file can't be written.
+    pub fn forget_checked(&mut self, executable: &str) -> Result<bool, Error> {
+        let forget = "DELETE FROM checked WHERE executable = ?1";
+        let count = self.with(false, |connection| connection.execute(forget, [executable]))?;
+        Ok(count.is_some_and(|count| count > 0))
+    }
+}

@@ -1,0 +1,57 @@
+//! Who permits smaller teams in place of the judge of code, from the client's test to the sentence that
+//! people read. By OpenMP (5.2, section 10.1.1), with `dyn-var` true a team may be smaller than what the
+//! program asks for, a `num_threads` clause included.
+
+/// Who says that teams may be resized, whatever their code looks like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Permission {
+    /// `scaf run --malleable`.
+    Run = 1,
+    /// `OMP_DYNAMIC`.
+    Environment = 2,
+    /// `omp_set_dynamic`.
+    Program = 3,
+    /// `scaf check`, which tries it out. Sizes that the program fixes are kept.
+    Check = 4,
+}
+
+impl Permission {
+    const ALL: [Permission; 4] =
+        [Permission::Run, Permission::Environment, Permission::Program, Permission::Check];
+
+    /// The one of that number, if there is one.
+    pub fn from_number(number: u32) -> Option<Permission> {
+        Permission::ALL.into_iter().find(|permission| *permission as u32 == number)
+    }
+
+    /// Whether sizes that the program asks for are upper limits.
+    #[inline(always)]
+    pub fn is_word(self) -> bool {
+        self != Permission::Check
+    }
+
+    /// For people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Permission::Run => "its user permits smaller teams (scaf run --malleable)",
+            Permission::Environment => "its user permits smaller teams (OMP_DYNAMIC)",
+            Permission::Program => "it permits smaller teams itself (omp_set_dynamic)",
+            Permission::Check => "scaf check tries it out",
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_name_permissions() {
+        for permission in Permission::ALL {
+            assert_eq!(Permission::from_number(permission as u32), Some(permission));
+            assert!(!permission.text().is_empty());
+        }
+        assert_eq!((Permission::from_number(0), Permission::from_number(5)), (None, None));
+    }
+}
