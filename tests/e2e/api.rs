@@ -18,7 +18,7 @@ fn expected(house: &House) -> i64 {
 
 #[test]
 fn a_pool_follows_the_grant_down_and_up_and_computes_the_same() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let pool = house.at(&example("pool")).start();
     until_it_runs_on(&pool, 2);
     let seen = pool.until("it runs", |program| program.dop == Some(2) && program.regions > 10);
@@ -38,7 +38,7 @@ fn a_pool_follows_the_grant_down_and_up_and_computes_the_same() {
 
 #[test]
 fn a_pool_has_all_its_threads_when_the_daemon_is_killed_and_follows_the_next_one() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let pool = house.at(&example("pool")).option("--max", 1).start();
     until_it_runs_on(&pool, 1);
     house.end_daemon(libc::SIGKILL);
@@ -50,7 +50,7 @@ fn a_pool_has_all_its_threads_when_the_daemon_is_killed_and_follows_the_next_one
 
 #[test]
 fn a_pool_of_python_threads_computes_the_same() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let script = root().join("examples/pool.py");
     let words = [script.as_os_str(), "400".as_ref()];
     let expected = house.at(&python()).args(words).unmanaged().run().well();
@@ -73,7 +73,7 @@ fn what_a_pool_does_is_observed_at_each_dop() {
 
 #[test]
 fn a_forked_child_goes_on_with_its_parents_pool() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = house.program("api").args(["fork"]).option("--max", 1).start();
     house.until("parent and child", |snapshot| {
         let both = snapshot.programs.iter().filter(|program| program.regions > 3 && program.dop == Some(1));
@@ -85,7 +85,7 @@ fn a_forked_child_goes_on_with_its_parents_pool() {
 
 #[test]
 fn a_program_may_bring_the_library_itself() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let loads = house.program("api").args(["rounds".into(), released("libscaf.so")]).unmanaged();
     let loads = loads.env("SCAF_SOCKET", house.socket()).env("SCAF_MAX", "1").start();
     loads.until("it is managed", |program| program.dop == Some(1) && program.regions > 3);
@@ -109,7 +109,7 @@ fn a_program_may_bring_the_library_itself() {
 
 #[test]
 fn limits_are_what_the_header_says_they_are() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let done = house.program("api").args(["limits"]).run().well();
     let told = [
         ("pool", 1),
@@ -137,7 +137,7 @@ fn limits_are_what_the_header_says_they_are() {
 
 #[test]
 fn whoever_waits_for_a_pool_that_is_gone_comes_back() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = house.program("api").args(["gone"]).start();
     wait_for("it is back", || program.printed().contains("back=1").then_some(()));
     program.until("a program without pools keeps one context's share", |program| {
@@ -149,7 +149,7 @@ fn whoever_waits_for_a_pool_that_is_gone_comes_back() {
 
 #[test]
 fn odd_uses_harm_nobody() {
-    let house = House::giving_all("chaos");
+    let house = House::open("chaos");
     let program = house.program("api").args(["odd"]).start();
     program.until("many rounds", |program| program.regions > 100);
     program.finish().well();

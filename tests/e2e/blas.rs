@@ -34,7 +34,7 @@ fn sleep(seconds: f64) {
 }
 
 fn has_its_threads_follow(kind: &str) {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = numpy(&house, &[kind], &[]);
     let seen = until_threads(&program, 2);
     assert!(openblas(&seen).is_some_and(|openblas| openblas.file.contains("openblas")), "{seen:?}");
@@ -57,7 +57,7 @@ tests! {
 
 #[test]
 fn two_numpy_programs_have_one_thread_each() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let (first, second) = (numpy(&house, &["gemm"], &[]), numpy(&house, &["cholesky"], &[]));
     until_threads(&first, 1);
     until_threads(&second, 1);
@@ -68,7 +68,7 @@ fn two_numpy_programs_have_one_thread_each() {
 
 #[test]
 fn an_exact_program_keeps_its_threads_and_every_bit() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = numpy(&house, &["gemm"], &["--exact"]);
     until_threads(&program, 2);
     let neighbour = house.program("loops").start();
@@ -84,7 +84,7 @@ fn an_exact_program_keeps_its_threads_and_every_bit() {
 
 #[test]
 fn a_users_own_number_of_threads_is_kept() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let script = root().join("tests/programs/numpy_rounds.py");
     let program = house.at(&python()).args([script.as_os_str()]).args(["gemm"]);
     let program = program.env("OPENBLAS_NUM_THREADS", "1").start();
@@ -101,7 +101,7 @@ fn a_users_own_number_of_threads_is_kept() {
 
 #[test]
 fn what_threadpoolctl_limits_stays_limited_whatever_is_granted() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = numpy(&house, &["gemm", "limit"], &[]);
     until_threads(&program, 2);
     for _ in 0..3 {
@@ -120,7 +120,7 @@ fn what_threadpoolctl_limits_stays_limited_whatever_is_granted() {
 
 #[test]
 fn a_forked_child_has_all_threads_of_its_own_and_computes_right() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = numpy(&house, &["cholesky", "fork"], &[]);
     until_threads(&program, 2);
     let neighbour = house.program("loops").start();
@@ -135,7 +135,7 @@ fn a_forked_child_has_all_threads_of_its_own_and_computes_right() {
 
 #[test]
 fn when_the_daemon_is_killed_threads_come_back() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = numpy(&house, &["gemm"], &[]);
     let neighbour = numpy(&house, &["cholesky"], &[]);
     until_threads(&program, 1);

@@ -31,7 +31,7 @@ fn is_resized(house: &House, program: &Path) -> Option<String> {
 #[test]
 fn a_program_that_computes_the_same_with_any_team_is_resized_from_then_on() {
     for by in [By::Itself, By::Clang] {
-        let house = House::giving_all("equi");
+        let house = House::open("equi");
         let program = compiled_by(by, "malleable");
         assert_eq!(is_resized(&house, &program), None, "the inspection finds nothing: no use of this test");
         let (code, said) = check(&house, &["--runs", "5"], &program, &[]);
@@ -56,7 +56,7 @@ fn an_admins_verdicts_hold_for_all() {
     let file = folder.path().join("verdicts.toml");
     let program = compiled("malleable");
     let exported = {
-        let house = House::giving_all("equi");
+        let house = House::open("equi");
         assert_eq!(check(&house, &["--runs", "4"], &program, &[]).0, Some(0));
         house.says(&["check", "--export"])
     };
@@ -71,7 +71,7 @@ fn an_admins_verdicts_hold_for_all() {
 #[test]
 fn a_program_that_divides_work_by_a_stored_size_is_refused_with_the_first_difference() {
     for by in [By::Itself, By::Clang] {
-        let house = House::giving_all("equi");
+        let house = House::open("equi");
         let program = compiled_by(by, "stored_size");
         let (code, said) = check(&house, &[], &program, &[]);
         assert!(code == Some(1) && said.contains("may not be resized\n"), "{said}");
@@ -84,7 +84,7 @@ fn a_program_that_divides_work_by_a_stored_size_is_refused_with_the_first_differ
 
 #[test]
 fn files_are_compared_and_left_as_a_plain_run_writes_them() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let file = house.folder().join("result");
     let name = file.to_str().expect("a name");
     std::fs::write(&file, "before").expect("a file");
@@ -98,7 +98,7 @@ fn files_are_compared_and_left_as_a_plain_run_writes_them() {
 
 #[test]
 fn sums_that_drift_from_run_to_run_are_compared_by_how_much_they_do() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let (code, said) = check(&house, &["--runs", "5"], &compiled("malleable"), &["drifts"]);
     assert!(code == Some(0) && said.contains("numbers that differ no more than plain runs"), "{said}");
     assert!(said.contains("10 plain runs"), "{said}");
@@ -106,7 +106,7 @@ fn sums_that_drift_from_run_to_run_are_compared_by_how_much_they_do() {
 
 #[test]
 fn a_program_that_crashes_or_hangs_is_refused() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = compiled("stored_size");
     let (code, said) = check(&house, &[], &program, &["crashes"]);
     assert!(code == Some(1) && said.contains("this one was killed by signal 6"), "{said}");
@@ -117,7 +117,7 @@ fn a_program_that_crashes_or_hangs_is_refused() {
 
 #[test]
 fn nothing_is_remembered_where_nothing_was_checked() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let nothing = |program: &Path, words: &[&str]| {
         let (code, said) = check(&house, &["--runs", "2"], program, words);
         assert!(code == Some(2) && said.contains("nothing was checked"), "{said}");

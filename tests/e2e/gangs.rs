@@ -48,7 +48,7 @@ fn stopped_one(a: u32, b: u32) -> u32 {
 #[test]
 fn rigid_programs_take_turns_and_run_alone_again_when_the_other_leaves() {
     let Some(way) = freezer() else { return };
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let (a, b) = spinners(&house);
     let seen = a.until("all contexts", |program| program.dop == Some(2));
     assert_eq!(seen.mechanism, Mechanism::Gang);
@@ -72,7 +72,7 @@ fn rigid_programs_take_turns_and_run_alone_again_when_the_other_leaves() {
 fn a_program_that_is_stopped_can_be_ended_by_signals() {
     let Some(_) = freezer() else { return };
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGKILL] {
-        let house = House::giving_all("equi");
+        let house = House::open("equi");
         let (a, b) = spinners(&house);
         let stopped = stopped_one(a.pid(), b.pid());
         let (stopped, _other) = if stopped == a.pid() { (a, b) } else { (b, a) };
@@ -86,7 +86,7 @@ fn a_program_that_is_stopped_can_be_ended_by_signals() {
 fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
     let Some(way) = freezer() else { return };
     for signal in [libc::SIGKILL, libc::SIGTERM, libc::SIGSTOP] {
-        let house = House::giving_all("equi");
+        let house = House::open("equi");
         let (a, b) = spinners(&house);
         let stopped = stopped_one(a.pid(), b.pid());
         let group = group(stopped, way).expect("a group");
@@ -108,7 +108,7 @@ fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
 #[test]
 fn whoever_is_stopped_goes_on_when_first_the_guardian_is_killed_and_then_the_daemon() {
     let Some(way) = freezer() else { return };
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let (a, b) = spinners(&house);
     let first = house.guardian().expect("a guardian");
     kill(first);
@@ -124,7 +124,7 @@ fn whoever_is_stopped_goes_on_when_first_the_guardian_is_killed_and_then_the_dae
 #[test]
 fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itself() {
     let Some(_) = freezer() else { return };
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let words = ["--class=W", "--repeat=100000"];
     // Where it may not be gathered its loops don't yield.
     let rigid = house.at(&kernel("lu_rigid")).args(words).threads(2).env("SCAF_GATHER", "0").start();
@@ -139,7 +139,7 @@ fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itse
 
 #[test]
 fn programs_that_are_not_rigid_take_no_turns_unless_that_is_asked_for() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let programs: Vec<_> = (0..3).map(|_| house.program("loops").start()).collect();
     house.until("all are there", |snapshot| (snapshot.programs.len() == 3).then_some(()));
     assert_eq!(house.snapshot().turns, None);
@@ -149,7 +149,7 @@ fn programs_that_are_not_rigid_take_no_turns_unless_that_is_asked_for() {
 #[test]
 fn children_of_a_program_that_takes_turns_are_put_back() {
     let Some(way) = freezer() else { return };
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let (a, b) = spinners(&house);
     let folder = wait_for("a group", || group(a.pid(), way));
     let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("sleep");
@@ -163,7 +163,7 @@ fn children_of_a_program_that_takes_turns_are_put_back() {
 #[test]
 fn a_stop_by_its_user_outlives_its_turns_and_the_other_has_all_the_time() {
     let Some(_) = freezer() else { return };
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let (a, b) = spinners(&house);
     wait_for("its turn", || gets_on(a.pid()).then_some(()));
     a.signal(libc::SIGSTOP);

@@ -95,7 +95,7 @@ fn gathers_and_goes_on(program: Running, what: &str, regions: u64) {
 
 #[test]
 fn gathered_members_see_what_threads_of_their_own_see() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         for kind in ["meeting", "sharing", "jump", "signal", "nesting", "depth"] {
             let program = doing(&house, by, kind);
@@ -119,7 +119,7 @@ fn sharing<'h>(house: &'h House, schedule: &str) -> Start<'h> {
 
 #[test]
 fn gathered_members_share_out_loops_of_every_schedule() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for schedule in SCHEDULES {
         let program = sharing(&house, schedule).option("--max", 1).start();
         gathers_and_goes_on(program, schedule, 2_000);
@@ -129,7 +129,7 @@ fn gathered_members_share_out_loops_of_every_schedule() {
 /// Iterations that wait for others, on one carrier and, where threads find their dock soon, on two.
 #[test]
 fn gathered_members_wait_for_iterations() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let twice = across(&house).filter(|(what, _)| what.ends_with("Itself"));
     let starts = across(&house).map(|start| (1, start)).chain(twice.map(|start| (2, start)));
     for (carriers, (what, start)) in starts {
@@ -152,7 +152,7 @@ fn given<'h>(house: &'h House, kind: &str) -> Start<'h> {
 
 #[test]
 fn gathered_members_share_memory_of_loops() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for (carriers, kind) in [1, 2].into_iter().flat_map(|carriers| GIVEN.map(|kind| (carriers, kind))) {
         let program = given(&house, kind).option("--max", carriers).start();
         program.until(&format!("{kind} gathered"), |program| {
@@ -184,7 +184,7 @@ fn spinning<'h>(house: &'h House, by: By, kind: &str) -> Start<'h> {
 
 #[test]
 fn members_that_spin_on_memory_let_others_run() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for (by, kind) in COMPILERS.into_iter().flat_map(|by| SPINS.map(|kind| (by, kind))) {
         let program = spinning(&house, by, kind).option("--max", 1).start();
         gathers_and_goes_on(program, &format!("{kind} by {by:?}"), 2_000);
@@ -193,7 +193,7 @@ fn members_that_spin_on_memory_let_others_run() {
 
 #[test]
 fn members_of_a_program_in_cpp_that_spin_let_others_run() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         let program = house.at(&compiled_by(by, "gathered_waiting")).option("--max", 1).start();
         gathers_and_goes_on(program, &format!("{by:?}"), 2_000);
@@ -202,7 +202,7 @@ fn members_of_a_program_in_cpp_that_spin_let_others_run() {
 
 #[test]
 fn loops_that_yield_do_so_in_a_child_too() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         let program = spinning(&house, by, "fork").option("--max", 1).start();
         gathers_and_goes_on(program, &format!("fork by {by:?}"), 20);
@@ -211,7 +211,7 @@ fn loops_that_yield_do_so_in_a_child_too() {
 
 #[test]
 fn loops_of_programs_that_start_threads_of_their_own_are_left_alone() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for name in ["gathered_spins_beside", "gathered_waiting_beside"] {
         let program = house.at(&compiled(name)).args(["plain"]).option("--max", 1).start();
         let seen =
@@ -226,7 +226,7 @@ fn loops_of_programs_that_start_threads_of_their_own_are_left_alone() {
 /// Tasks on one carrier, and on two, of which one is fed by the other.
 #[test]
 fn gathered_members_run_tasks() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for carriers in [1, 2] {
         for (by, kind) in all_tasks() {
             let program = creating(&house, by, kind).option("--max", carriers).start();
@@ -260,7 +260,7 @@ fn a_region_behind_a_rehearsal_has_the_size_of_its_clause() {
 /// The kernels that are made of tasks, in teams that keep their size.
 #[test]
 fn gathered_kernels_of_tasks_compute_the_same() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let kernels = ["fib", "sort", "sparselu"].map(|name| [kernel(name), clang_kernel(name)]);
     for kernel in kernels.as_flattened() {
         let start = || house.at(kernel).args(["--class=S", "--form=tasks", "--repeat=40"]).threads(4);
@@ -275,7 +275,7 @@ fn gathered_kernels_of_tasks_compute_the_same() {
 
 #[test]
 fn members_that_wait_for_each_other_in_the_kernel_are_all_run() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         for kind in ["pipe", "condition", "holding", "sleeping"] {
             let program = doing(&house, by, kind);
@@ -291,7 +291,7 @@ fn members_that_wait_for_each_other_in_the_kernel_are_all_run() {
 /// Somebody else may have kept its members from running, or that was long ago.
 #[test]
 fn a_region_that_was_folded_for_its_waits_is_gathered_again_after_a_while() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         let program = doing(&house, by, "sleeping");
         program.until("rounds", |program| program.regions > 20);
@@ -304,7 +304,7 @@ fn a_region_that_was_folded_for_its_waits_is_gathered_again_after_a_while() {
 
 #[test]
 fn a_member_that_runs_out_of_stack_ends_its_program() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         let done = doing(&house, by, "overflow").finish_by_itself();
         assert_eq!(done.ended_by(), Some(libc::SIGSEGV));
@@ -350,7 +350,7 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
 
 #[test]
 fn members_of_llvms_teams_are_answered_as_their_runtime_answers() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let schedules = ["static", "static,2", "dynamic,3", "guided", "auto"];
     let kinds = LLVMS_KINDS.map(|kind| (kind, "dynamic"));
     for (kind, schedule) in kinds.into_iter().chain(schedules.map(|schedule| ("setting", schedule))) {
@@ -373,7 +373,7 @@ fn a_grant_that_changes_all_the_time_changes_no_result_on_llvms_runtime() {
 
 #[test]
 fn the_master_may_end_the_process_while_members_compute() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for most in [1, 2] {
         let done = asking(&house, "exit").option("--max", most).start().finish_by_itself();
         assert_eq!(done.code(), Some(7), "{done:#?}");
@@ -399,7 +399,7 @@ const KERNELS: [(&str, &str, u32, bool); 7] = [
 
 #[test]
 fn kernels_of_clang_compute_the_same_gathered() {
-    for house in [|| House::giving_all("equi"), || House::chaos(3)] {
+    for house in [|| House::open("equi"), || House::chaos(3)] {
         let house = house();
         for (name, form, repeat, deterministic) in KERNELS {
             let start = |repeat| computing(&house, name, form, repeat);
@@ -415,14 +415,14 @@ fn kernels_of_clang_compute_the_same_gathered() {
 /// is folding.
 #[test]
 fn a_kernel_of_clang_is_gathered() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = computing(&house, "cg", "region", 1_000_000).option("--max", 1).start();
     until_gathered(&program, "cg");
 }
 
 #[test]
 fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     // Settings of the runtime's, places of one's own, constructs that are cancelled, and a choice of how to
     // wait.
     let meeting = compiled("gathered");
@@ -457,7 +457,7 @@ fn a_clause_is_for_its_own_region_only() {
 /// Nobody is bound, whatever a region's clause says.
 #[test]
 fn regions_with_a_clause_that_binds_are_gathered() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         let program = house.at(&compiled_by(by, "gathered_bound")).option("--max", 1).start();
         gathers_and_goes_on(program, &format!("bound by {by:?}"), 2_000);

@@ -26,7 +26,7 @@ fn right(what: &str, done: Done) {
 /// On one carrier, and on two where on a busy machine the team may be folded.
 #[test]
 fn gathered_members_cancel() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for carriers in [1, 2] {
         for (what, start) in cancelling(&house) {
             let program = start.option("--max", carriers).start();

@@ -37,7 +37,7 @@ const KINDS: [&str; 12] = [
 
 #[test]
 fn members_do_all_that_threads_may_do() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for carriers in [1, 2] {
         for kind in KINDS {
             let what = format!("{kind} on {carriers}");
@@ -53,7 +53,7 @@ fn members_do_all_that_threads_may_do() {
 /// They sleep besides, so that other carriers come, and their regions are folded in the end.
 #[test]
 fn members_may_sleep_start_programs_and_send_themselves_signals() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let dangers = ["raising", "spawning", "another-master"].map(|kind| (compiled("dangers"), kind));
     for (program, kind) in dangers.into_iter().chain([(compiled("gathered"), "fork")]) {
         for carriers in [1, 2] {
@@ -67,7 +67,7 @@ fn members_may_sleep_start_programs_and_send_themselves_signals() {
 
 #[test]
 fn masters_that_come_and_go_have_teams_of_their_own() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = doing(&house, "masters", 1);
     program.until("rounds", |program| program.regions > 10_000);
     right("masters", program.finish());
@@ -75,7 +75,7 @@ fn masters_that_come_and_go_have_teams_of_their_own() {
 
 #[test]
 fn members_that_block_signals_for_good_are_threads_from_then_on() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for carriers in [1, 2] {
         let program = doing(&house, "keeping", carriers);
         let why = "masks of signals";
@@ -89,7 +89,7 @@ fn members_that_block_signals_for_good_are_threads_from_then_on() {
 /// Its connection to the daemon is closed, too.
 #[test]
 fn a_program_may_close_all_descriptors() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = doing(&house, "closing", 1);
     std::thread::sleep(std::time::Duration::from_secs(1));
     right("closing", program.finish());
@@ -97,7 +97,7 @@ fn a_program_may_close_all_descriptors() {
 
 #[test]
 fn a_program_may_end_in_any_member() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let exit = doing(&house, "exit", 1).finish_by_itself();
     assert_eq!((exit.code(), exit.number("wrong")), (Some(7), 0));
     assert_eq!(doing(&house, "abort", 1).finish_by_itself().ended_by(), Some(libc::SIGABRT));
@@ -106,7 +106,7 @@ fn a_program_may_end_in_any_member() {
 
 #[test]
 fn people_are_told_why_teams_are_not_gathered() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let gathered = compiled("gathered");
     let cases = [
         (house.program("detached"), "it calls omp_fulfill_event"),
@@ -130,7 +130,7 @@ fn people_are_told_why_teams_are_not_gathered() {
 /// A member takes the interpreter's lock, and another one of its carrier wants it.
 #[test]
 fn members_call_python() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let script = root().join("tests/programs/gil.py");
     let python = root().join(".venv/bin/python");
     for carriers in [1, 2] {
@@ -146,7 +146,7 @@ fn members_call_python() {
 /// gdb finds every thread's frames to their end. Passes where there is no gdb.
 #[test]
 fn debuggers_see_where_members_are() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = doing(&house, "values", 1);
     until_gathered(&program, "values", 1);
     let words = ["-nx", "-batch", "-p", &program.pid().to_string(), "-ex", "thread apply all backtrace"];
@@ -179,7 +179,7 @@ fn blocking(pid: u32, signal: i32) -> usize {
 
 #[test]
 fn threads_whose_storage_is_lent_take_no_signals() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = doing(&house, "values", 1);
     until_gathered(&program, "values", 1);
     assert!(blocking(program.pid(), libc::SIGUSR2) >= 3, "the team's other threads");

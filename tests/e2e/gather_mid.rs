@@ -47,7 +47,7 @@ fn right(done: Done) -> Done {
 
 #[test]
 fn a_team_is_gathered_when_another_program_comes_and_goes_back_when_it_leaves() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         for kind in ["meeting", "seldom"] {
             let program = doing(&house, by, kind, 2);
@@ -65,7 +65,7 @@ fn a_team_is_gathered_when_another_program_comes_and_goes_back_when_it_leaves() 
 
 #[test]
 fn a_team_that_is_larger_than_its_grant_gains_and_loses_carriers() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         let (program, other) = (doing(&house, by, "meeting", 5), doing(&house, by, "meeting", 3));
         until(&program, 1, true);
@@ -79,7 +79,7 @@ fn a_team_that_is_larger_than_its_grant_gains_and_loses_carriers() {
 
 #[test]
 fn a_gathered_team_that_waits_in_the_kernel_is_folded() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         let program = begun(midway(&house, by, "pipes", 3).option("--max", 1));
         program.until("threads of their own", |program| {
@@ -91,7 +91,7 @@ fn a_gathered_team_that_waits_in_the_kernel_is_folded() {
 
 #[test]
 fn a_gathered_program_takes_its_signals() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         let (program, other) = (doing(&house, by, "meeting", 4), doing(&house, by, "meeting", 4));
         until(&program, 1, true);
@@ -155,7 +155,7 @@ fn tasks_choices_and_cached_variables_are_members_and_threads_by_turns() {
 /// the runtime's, so they aren't gathered within it, nor behind the region's first task.
 #[test]
 fn groups_of_tasks_go_home_with_their_members_and_keep_threads_from_becoming_such() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for by in COMPILERS {
         let later = || begun(like_midway(&house, by, "midway_later", "meeting", 2));
         let other = || begun(midway(&house, By::Itself, "meeting", 2));

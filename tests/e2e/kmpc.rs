@@ -5,7 +5,7 @@ use scafd::control::Mechanism;
 
 /// Runs a program with a grant of one PU and a team of 3 of its own; returns what it said in the end.
 fn kept(name: &str, argument: &str) -> Done {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program =
         house.at(&compiled_by(By::Clang, name)).args([argument]).threads(3).option("--max", 1).start();
     let seen = program.until("one PU, its team kept", |program| {
@@ -33,7 +33,7 @@ fn a_team_that_code_depends_on_is_kept() {
 
 #[test]
 fn a_clause_binds_its_own_region_only() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = house.at(&compiled_by(By::Clang, "clause_only")).option("--max", 1).start();
     let seen = program.until_inspected();
     let seen = program.until("more rounds", |program| program.regions > seen.regions + 1000);
@@ -44,7 +44,7 @@ fn a_clause_binds_its_own_region_only() {
 
 #[test]
 fn sections_that_wait_for_each_other_keep_their_team() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = house.at(&compiled_by(By::Clang, "sections")).threads(2).option("--max", 1).start();
     program.until("known to have sections", |program| program.mechanism_reason.contains("sections"));
     program.until("more rounds", |program| program.regions > 20);
@@ -53,7 +53,7 @@ fn sections_that_wait_for_each_other_keep_their_team() {
 
 #[test]
 fn what_llvms_compilers_make_of_regions_is_right() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let micro = compiled_by(By::Clang, "micro");
     let program = house.at(&micro).threads(3).option("--max", 1).start();
     let seen = program.until_resized_to(1);
@@ -83,7 +83,7 @@ fn what_llvms_compilers_make_of_regions_is_right_under_chaos() {
 #[test]
 fn threads_of_dynamic_loops_are_parked_while_their_team_is_folded() {
     for by in [By::Clang, By::GccForLlvms] {
-        let house = House::giving_all("equi");
+        let house = House::open("equi");
         let waits = compiled_by(by, "waits");
         let program = house.at(&waits).threads(2).env("SCAF_GATHER", "0").start();
         program.until("alone", |program| program.mechanism == Mechanism::Fold && program.regions > 10);

@@ -6,7 +6,7 @@ use scafd::control::Mechanism;
 #[test]
 fn two_programs_get_a_pu_each_and_the_survivor_gets_both() {
     for by in [By::Itself, By::Clang, By::GccForLlvms] {
-        let house = House::giving_all("equi");
+        let house = House::open("equi");
         let loops = compiled_by(by, "loops");
         let (a, b) = (house.at(&loops).start(), house.at(&loops).start());
         let (pid_a, pid_b) = (a.pid(), b.pid());

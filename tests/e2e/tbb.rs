@@ -47,7 +47,7 @@ fn other_manager(house: &House) -> String {
 
 #[test]
 fn a_running_loop_follows_the_grant_down_and_up() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = program(&house, Asks, "endless").start();
     until_at_work(&program, 2);
     let guest = house.program("loops").start();
@@ -60,7 +60,7 @@ fn a_running_loop_follows_the_grant_down_and_up() {
 
 #[test]
 fn a_running_loop_of_an_old_version_is_folded() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = program(&house, IsFolded, "endless").start();
     until_at_work(&program, 2);
     let guest = house.program("loops").start();
@@ -73,7 +73,7 @@ fn a_running_loop_of_an_old_version_is_folded() {
 
 #[test]
 fn the_pus_are_counted_before_they_become_fewer() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for tbb in [Asks, IsFolded] {
         let program = program(&house, tbb, "loop").option("--max", 1).start();
         program.until("one context", |program| program.dop == Some(1));
@@ -84,7 +84,7 @@ fn the_pus_are_counted_before_they_become_fewer() {
 
 #[test]
 fn with_one_context_the_threads_that_come_from_outside_work_alone() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     for way in ["loop", "loops", "arenas", "group", "pipeline", "graph", "throw"] {
         let program = program(&house, Asks, way).option("--max", 1).start();
         program.until("one context", |program| program.dop == Some(1));
@@ -95,7 +95,7 @@ fn with_one_context_the_threads_that_come_from_outside_work_alone() {
 
 #[test]
 fn loops_have_all_their_threads_when_the_daemon_is_killed_and_follow_the_next_one() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = program(&house, Asks, "endless").option("--max", 1).start();
     until_at_work(&program, 1);
     house.end_daemon(libc::SIGKILL);
@@ -135,7 +135,7 @@ fn results_are_the_same_under_chaos() {
 
 #[test]
 fn permits_go_through_their_states() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let program = house.program("tcm").args(["states"]).start();
     program.until("both contexts", |program| program.dop == Some(2));
     let done = program.finish().well();
@@ -160,7 +160,7 @@ tests! {
 #[test]
 fn another_manager_is_asked_if_it_is_switched_on_and_ours_if_that_is_wanted() {
     const ASKED: &str = "the other manager was asked\n";
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let folders = other_manager(&house);
     let run = |settings: &[(&str, &str)]| {
         let mut start = house.program("tbb").args(["endless"]).option("--max", 1);

@@ -15,7 +15,7 @@ fn efficiency(house: &House, what: &str, least: f64) -> f64 {
 
 #[test]
 fn threads_that_take_turns_at_one_piece_of_work_are_half_useful() {
-    let house = House::giving_all("equi");
+    let house = House::open("equi");
     let even = efficiency(&house, "even", 0.8);
     let turns = "chain late_chain taskwaits taskloop critical named locked group ordered copied";
     for what in turns.split(' ') {

@@ -69,7 +69,7 @@ fn a_program_can_take_its_word_back() {
 #[test]
 fn teams_have_the_size_that_is_granted() {
     for by in BOTH {
-        let house = House::giving_all("equi");
+        let house = House::open("equi");
         // Somebody keeps the machine busy, as the runtimes see it.
         let busy: Vec<Running> = (0..2).map(|_| house.program("loops").unmanaged().start()).collect();
         let program = house.at(&compiled_by(by, "dynamic")).threads(3).env("OMP_DYNAMIC", "true").start();

@@ -31,12 +31,7 @@ impl House {
     /// A house whose daemon tries DoPs of which nothing is known, whatever else runs: a program that has one
     /// context because the others are busy can't be compared with anything.
     pub fn exploring(policy: &str) -> House {
-        House::configured(policy, "explore = true\ncount_load = false\n")
-    }
-
-    /// A house whose daemon gives away all contexts, whatever else runs on the machine.
-    pub fn giving_all(policy: &str) -> House {
-        House::configured(policy, "count_load = false\n")
+        House::configured(policy, "explore = true\n")
     }
 
     pub fn configured(policy: &str, text: &str) -> House {
@@ -86,8 +81,11 @@ impl House {
         self.folder().join("scafd.toml")
     }
 
+    /// What the daemon that is started next is told. All contexts are given away, whatever else runs on the
+    /// machine, unless `text` says otherwise: few tests are about load.
     pub fn configure(&self, text: &str) {
-        std::fs::write(self.configuration(), text).expect("the daemon's configuration");
+        let load = if text.contains("count_load") { "" } else { "count_load = false\n" };
+        std::fs::write(self.configuration(), format!("{load}{text}")).expect("the daemon's configuration");
     }
 
     fn scaf(&self, words: &[&str]) -> Output {
