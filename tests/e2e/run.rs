@@ -147,3 +147,19 @@ fn scaf_run_starts_a_daemon_where_there_is_none_and_it_leaves_when_idle() {
     program.finish().well();
     crate::support::wait_for("the daemon leaves", || (!socket.exists()).then_some(()));
 }
+
+#[test]
+fn a_molded_program_starts_at_the_size_that_is_granted_and_keeps_it() {
+    let house = House::open("equi");
+    let molded = || house.program("loops").flag("--mold").start();
+    let alone = molded();
+    alone.until_resized_to(2);
+    let beside = molded();
+    let seen = beside.until("its regions", |program| program.regions > 100);
+    assert_eq!((seen.natural, seen.dop), (1, Some(1)));
+    alone.finish().well();
+    house.until("it is alone", |snapshot| (snapshot.programs.len() == 1).then_some(()));
+    beside.until("more regions", |program| program.regions > seen.regions + 1000);
+    let done = beside.finish().well();
+    assert_eq!((done.number("last"), done.number("wrong")), (1, 0));
+}

@@ -2,8 +2,9 @@
 //!
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
-use crate::{cli, daemon, interleave, session, target};
+use crate::{cli, daemon, interleave, mold, session, target};
 use anyhow::{Result, bail};
+use scafd::control::Snapshot;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -115,6 +116,11 @@ impl Wish {
     }
 }
 
+fn molded(snapshot: &Snapshot, wish: &Wish) -> Option<u32> {
+    let set = std::env::var(mold::VARIABLE).ok();
+    mold::threads(snapshot, f64::from(wish.weight_milli) / 1000.0, (wish.min, wish.max), set.as_deref())
+}
+
 /// Carries out `scaf run`; returns only if the program can't be started.
 /// # Errors
 /// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory
@@ -128,7 +134,13 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
     match manage(&program) {
         Ok((library, socket)) => {
             let inherited = |name: &str| std::env::var_os(name);
-            apply(&mut command, &environment(&wish, &socket, &library, &inherited))
+            apply(&mut command, &environment(&wish, &socket, &library, &inherited));
+            if flags.mold
+                && let Ok(snapshot) = daemon::snapshot(&socket)
+                && let Some(threads) = molded(&snapshot, &wish)
+            {
+                command.env(mold::VARIABLE, threads.to_string());
+            }
         }
         Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
     }
@@ -247,6 +259,7 @@ mod tests {
             rigid: false,
             exact: false,
             malleable: false,
+            mold: false,
             command: vec!["true".into()],
         }
     }

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod host;
 pub mod interleave;
 pub mod launch;
+mod mold;
 pub mod output;
 mod picture;
 pub mod policy;

@@ -158,10 +158,10 @@ fn runtime_line(runtime: &Runtime) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn snapshot(programs: Vec<Program>) -> Snapshot {
+    pub(crate) fn snapshot(programs: Vec<Program>) -> Snapshot {
         Snapshot {
             version: "1.2.3".into(),
             pid: 7,
@@ -188,7 +188,7 @@ mod tests {
         assert!(!render(&seen(0), false).contains("other users"));
     }
 
-    fn program() -> Program {
+    pub(crate) fn program() -> Program {
         Program {
             id: 1,
             pid: 4711,

@@ -91,6 +91,10 @@ pub struct Run {
     /// by the standard: it computes the same whatever its teams' sizes
     #[arg(long)]
     pub malleable: bool,
+    /// Beside other programs, start with as many threads as it would be granted now, and never have more: for
+    /// programs that can't follow a grant, such as those that spin in ways that aren't recognised
+    #[arg(long)]
+    pub mold: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
         value_hint = ValueHint::CommandWithArguments)]
