@@ -1,0 +1,193 @@
+"""What one program of the corpus does plain, what scaf says of it, whether chaos changes it, and what it costs."""
+
+import math
+import os
+import re
+import resource
+import shlex
+import signal
+import statistics
+import subprocess
+import time
+
+from fetch import surroundings
+from house import House
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+# More threads than PUs too: they are folded or gathered in more ways.
+THREADS = (2, 3, 4)
+
+
+class Unsuitable(Exception):
+    """The program isn't one that can be compared."""
+
+
+class Hung(Exception):
+    pass
+
+
+class Subject:
+    def __init__(self, recipe, program, folder):
+        self.recipe, self.program, self.folder = recipe, str(program), folder
+        self.words = shlex.split(recipe["run"].replace("$PROGRAM", self.program))
+        self.patience = 60.0
+
+    def run(self, threads, before=(), house=None, **settings):
+        """Runs it once: its output as it is to be compared, seconds, and seconds of processor time."""
+        env = dict(house.env if house else os.environ, OMP_NUM_THREADS=str(threads), **settings)
+        env["LD_LIBRARY_PATH"] = surroundings("gcc-O2", self.program)["LD_LIBRARY_PATH"]
+        for file in self.recipe["output"]:
+            (self.folder / file).unlink(missing_ok=True)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.monotonic()
+        child = subprocess.Popen(
+            [*before, *self.words], cwd=self.folder, env=env, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        self.child = child
+        try:
+            printed, errors = child.communicate(timeout=self.patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+            raise Hung
+        seconds = time.monotonic() - start
+        now = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+        if child.returncode != 0:
+            said = errors.decode(errors="replace").strip().splitlines() or [""]
+            return f"ended with {child.returncode}: {said[-1][:200]}", seconds, cpu
+        text = "" if self.recipe["silent"] else printed.decode("latin-1")
+        for file in self.recipe["output"]:
+            path = self.folder / file
+            text += f"\n== {file}\n" + (path.read_bytes().decode("latin-1") if path.exists() else "is missing")
+        lines = [line for line in text.splitlines() if not any(re.search(p, line) for p in self.recipe["drop"])]
+        return "\n".join(sorted(lines) if self.recipe["sort"] else lines), seconds, cpu
+
+    def plain(self):
+        """What it prints by itself, and how far its own runs differ: by nothing, or by how much."""
+        made = []
+        for threads in (1, 2, 2, 3, 3, 4):
+            try:
+                made.append(self.run(threads))
+            except Hung:
+                raise Unsuitable(f"plain, {threads} threads: doesn't end in {self.patience:.0f} s") from None
+        texts = [text for text, _, _ in made]
+        if any(text.startswith("ended with ") for text in texts):
+            raise Unsuitable("plain: " + next(text for text in texts if text.startswith("ended with ")))
+        self.reference, self.tolerance = texts[0], 0.0
+        self.patience = max(20.0, 40 * max(seconds for _, seconds, _ in made))
+        for text in texts[1:]:
+            gap = difference(self.reference, text)
+            if gap is None:
+                raise Unsuitable(f"its plain runs differ in words: {first(self.reference, text)}")
+            self.tolerance = max(self.tolerance, gap)
+        compared = "exact" if self.tolerance == 0 else f"within {self.tolerance:.1e}"
+        # What plain runs show among themselves is a sample: another run may lie as far on the other side.
+        self.tolerance *= 4
+        return {"compared": compared, "bytes": len(self.reference), "plain_s": made[1][1]}
+
+    def verdict(self):
+        """What scaf says before the program runs and while it does."""
+        program = House.doctor(self.program)
+        resizable = program["facts"]["resizable"]
+        found = {"why": resizable["why"] if resizable["resizable"] != "yes" else "", "forbids_gathering": ""}
+        found["forbids_gathering"] = program["forbids_gathering"] or ""
+        entry = None
+        with House("equi") as house:
+            words = [*house.managed("--max", "1"), *self.words]
+            for _ in range(5):
+                entry = self.looked_at(house, words, entry)
+                if entry and entry["regions"] > 0:
+                    break
+        found["mechanism"] = entry["mechanism"] if entry else "unknown"
+        found["reason"] = entry["mechanism_reason"] if entry else "it was gone before anybody looked"
+        found["ungathered"] = (entry and entry["ungathered"]) or found["forbids_gathering"]
+        found["regions"] = entry["regions"] if entry else 0
+        kinds = {"resize": "resizable", "gather": "gathered", "fold": "folded"}
+        found["verdict"] = kinds.get(found["mechanism"], "unknown")
+        if found["verdict"] == "unknown" and resizable["resizable"] == "yes":
+            found["verdict"] = "resizable"
+        return found
+
+    def looked_at(self, house, words, entry):
+        """The last that the daemon says of it while it runs."""
+        env = dict(house.env, OMP_NUM_THREADS="2")
+        env["LD_LIBRARY_PATH"] = surroundings("gcc-O2", self.program)["LD_LIBRARY_PATH"]
+        null = subprocess.DEVNULL
+        child = subprocess.Popen(words, cwd=self.folder, env=env, stdin=null, stdout=null, stderr=null)
+        deadline = time.monotonic() + self.patience
+        while child.poll() is None:
+            seen = [program for program in house.programs() or [] if program["regions"] or not entry]
+            entry = seen[0] if seen else entry
+            if time.monotonic() > deadline:
+                child.kill()
+            time.sleep(0.005)
+        return entry
+
+    def chaos(self, runs):
+        """Runs with any number of any PUs, changing a thousand times a second."""
+        found = {"runs": runs, "right": 0, "wrong": 0, "hung": 0, "first": ""}
+        if runs == 0:
+            return found
+        with House("chaos", f"--seed={runs}") as house:
+            for index in range(runs):
+                threads = THREADS[index % len(THREADS)]
+                try:
+                    text, _, _ = self.run(threads, house.managed(), house)
+                except Hung:
+                    found["hung"] += 1
+                    found["first"] = found["first"] or f"{threads} threads: doesn't end in {self.patience:.0f} s"
+                    continue
+                gap = difference(self.reference, text)
+                if gap is not None and gap <= self.tolerance:
+                    found["right"] += 1
+                    continue
+                found["wrong"] += 1
+                found["first"] = found["first"] or f"{threads} threads: {first(self.reference, text)}"
+        return found
+
+    def cost(self, repetitions=5):
+        """Two threads on one context, in parts of one thread there and of two that sleep where they wait.
+
+        Processor time, and the least of some runs: on one context that is what it takes, whatever else runs."""
+        on_one = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+        times = {"scaf": [], "one": [], "passive": []}
+        with House("equi") as house:
+            try:
+                self.run(2, house.managed("--max", "1"), house)
+                for _ in range(repetitions):
+                    times["scaf"].append(self.run(2, house.managed("--max", "1"), house)[2])
+                    times["one"].append(self.run(1, on_one)[2])
+                    times["passive"].append(self.run(2, on_one, OMP_WAIT_POLICY="passive")[2])
+            except Hung:
+                return None
+        least = {key: min(values) for key, values in times.items()}
+        found = {f"{key}_s": value for key, value in least.items()}
+        found |= {f"{key}_median_s": statistics.median(values) for key, values in times.items()}
+        found["vs_one_ratio"] = least["scaf"] / least["one"]
+        found["vs_passive_ratio"] = least["scaf"] / least["passive"]
+        return found
+
+
+def difference(one, other):
+    """The largest relative difference of two texts' numbers; None where the texts differ in more than numbers."""
+    if one == other:
+        return 0.0
+    if NUMBER.sub("#", one) != NUMBER.sub("#", other):
+        return None
+    largest = 0.0
+    for left, right in zip(NUMBER.findall(one), NUMBER.findall(other)):
+        if left != right:
+            a, b = float(left), float(right)
+            largest = max(largest, abs(a - b) / max(abs(a), abs(b), 1e-300))
+    return largest if math.isfinite(largest) else None
+
+
+def first(one, other):
+    """The first line that two texts differ in."""
+    left, right = one.splitlines(), other.splitlines()
+    for number, (a, b) in enumerate(zip(left, right)):
+        if a != b:
+            return f"line {number + 1}: {a[:80]!r} became {b[:80]!r}"
+    return f"{len(left)} lines became {len(right)}"
