@@ -151,6 +151,7 @@ def surroundings(kind, program):
     env["FC"] = fc or "false"
     root = ROOT / "libraries" / "usr"
     folders = [root / "lib" / "x86_64-linux-gnu", root / "lib"]
+    env["LIBS"] = str(folders[0])
     env["CPATH"] = f"{root / 'include'}:{root / 'include' / 'x86_64-linux-gnu'}"
     env["LIBRARY_PATH"] = env["LD_LIBRARY_PATH"] = ":".join(map(str, folders))
     return env
@@ -164,7 +165,7 @@ def given(name, recipe):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         if "input" in recipe:
-            env = dict(os.environ, MAKE=f"{sys.executable} {HERE / 'inputs.py'}", SOURCE=str(ROOT / "source" / name))
+            env = dict(os.environ, MAKE=f"{sys.executable} {HERE / 'inputs.py'}", SOURCE=str(ROOT / "source" / name), DRIVERS=str(HERE / "drivers"))
             call(["sh", "-euc", recipe["input"]], ROOT / "log" / f"{name}-input.log", cwd=folder, env=env)
         done.touch()
     return folder

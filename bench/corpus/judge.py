@@ -41,7 +41,7 @@ class Subject:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.monotonic()
         child = subprocess.Popen(
-            [*before, *self.words], cwd=self.folder, env=env, start_new_session=True,
+            [*before, *self.said(threads)], cwd=self.folder, env=env, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
         self.child = child
@@ -64,6 +64,9 @@ class Subject:
         lines = [line for line in text.splitlines() if not any(re.search(p, line) for p in self.recipe["drop"])]
         return "\n".join(sorted(lines) if self.recipe["sort"] else lines), seconds, cpu
 
+    def said(self, threads):
+        return [word.replace("$THREADS", str(threads)) for word in self.words]
+
     def plain(self):
         """What it prints by itself, and how far its own runs differ: by nothing, or by how much."""
         made = []
@@ -76,7 +79,7 @@ class Subject:
         if any(text.startswith("ended with ") for text in texts):
             raise Unsuitable("plain: " + next(text for text in texts if text.startswith("ended with ")))
         self.reference, self.tolerance = texts[0], 0.0
-        self.patience = max(20.0, 40 * max(seconds for _, seconds, _ in made))
+        self.patience = max(30.0, 60 * max(seconds for _, seconds, _ in made))
         for text in texts[1:]:
             gap = difference(self.reference, text)
             if gap is None:
@@ -91,39 +94,42 @@ class Subject:
         """What scaf says before the program runs and while it does."""
         program = House.doctor(self.program)
         resizable = program["facts"]["resizable"]
-        found = {"why": resizable["why"] if resizable["resizable"] != "yes" else "", "forbids_gathering": ""}
-        found["forbids_gathering"] = program["forbids_gathering"] or ""
-        entry = None
+        forbidden = program["forbids_gathering"] or ""
+        found = {"why": resizable["why"] if resizable["resizable"] != "yes" else ""}
+        seen = []
         with House("equi") as house:
-            words = [*house.managed("--max", "1"), *self.words]
-            for _ in range(5):
-                entry = self.looked_at(house, words, entry)
-                if entry and entry["regions"] > 0:
+            words = [*house.managed("--max", "1"), *self.said(2)]
+            for _ in range(3):
+                seen += self.looked_at(house, words)
+                if any(entry["mechanism"] in ("resize", "gather") for entry in seen):
                     break
-        found["mechanism"] = entry["mechanism"] if entry else "unknown"
-        found["reason"] = entry["mechanism_reason"] if entry else "it was gone before anybody looked"
-        found["ungathered"] = (entry and entry["ungathered"]) or found["forbids_gathering"]
-        found["regions"] = entry["regions"] if entry else 0
-        kinds = {"resize": "resizable", "gather": "gathered", "fold": "folded"}
-        found["verdict"] = kinds.get(found["mechanism"], "unknown")
-        if found["verdict"] == "unknown" and resizable["resizable"] == "yes":
+        last = seen[-1] if seen else {"mechanism_reason": "it was gone before anybody looked", "regions": 0}
+        found["mechanisms"] = sorted({entry["mechanism"] for entry in seen})
+        found["reason"] = last["mechanism_reason"]
+        found["ungathered"] = next((entry["ungathered"] for entry in seen if entry["ungathered"]), "") or forbidden
+        found["regions"] = last["regions"]
+        if resizable["resizable"] == "yes" or "resize" in found["mechanisms"]:
             found["verdict"] = "resizable"
+        elif "gather" in found["mechanisms"]:
+            found["verdict"] = "gathered"
+        else:
+            found["verdict"] = "folded" if found["ungathered"] else "gatherable"
         return found
 
-    def looked_at(self, house, words, entry):
-        """The last that the daemon says of it while it runs."""
+    def looked_at(self, house, words):
+        """All that the daemon says of it while it runs."""
         env = dict(house.env, OMP_NUM_THREADS="2")
         env["LD_LIBRARY_PATH"] = surroundings("gcc-O2", self.program)["LD_LIBRARY_PATH"]
         null = subprocess.DEVNULL
         child = subprocess.Popen(words, cwd=self.folder, env=env, stdin=null, stdout=null, stderr=null)
         deadline = time.monotonic() + self.patience
+        seen = []
         while child.poll() is None:
-            seen = [program for program in house.programs() or [] if program["regions"] or not entry]
-            entry = seen[0] if seen else entry
+            seen += [program for program in house.programs() or [] if program["regions"]]
             if time.monotonic() > deadline:
                 child.kill()
             time.sleep(0.005)
-        return entry
+        return seen
 
     def chaos(self, runs):
         """Runs with any number of any PUs, changing a thousand times a second."""
@@ -147,7 +153,7 @@ class Subject:
                 found["first"] = found["first"] or f"{threads} threads: {first(self.reference, text)}"
         return found
 
-    def cost(self, repetitions=5):
+    def cost(self, repetitions=3):
         """Two threads on one context, in parts of one thread there and of two that sleep where they wait.
 
         Processor time, and the least of some runs: on one context that is what it takes, whatever else runs."""

@@ -88,7 +88,7 @@ def told(found):
     share = f"{chaos['right']}/{chaos['runs']}"
     why = found["why"] if found["verdict"] != "resizable" else ""
     if found["verdict"] == "folded":
-        why += " | " + found["ungathered"]
+        why += " | not gathered: " + found["ungathered"]
     ratios = ["%.2f" % cost[key] if cost else "-" for key in ("vs_one_ratio", "vs_passive_ratio")]
     return row(found["project"], found["build"], found["verdict"], share, *ratios, why)
 
