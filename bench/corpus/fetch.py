@@ -157,15 +157,15 @@ def surroundings(kind, program):
     return env
 
 
-def given(name, recipe):
-    """The folder that the project's programs run in, with what they read."""
-    folder = ROOT / "run" / name
+def given(name, recipe, kind):
+    """The folder that one program runs in, with what it reads."""
+    folder = ROOT / "run" / name / kind
     done = folder / ".given"
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         if "input" in recipe:
             env = dict(os.environ, MAKE=f"{sys.executable} {HERE / 'inputs.py'}", SOURCE=str(ROOT / "source" / name), DRIVERS=str(HERE / "drivers"))
-            call(["sh", "-euc", recipe["input"]], ROOT / "log" / f"{name}-input.log", cwd=folder, env=env)
+            call(["sh", "-euc", recipe["input"]], ROOT / "log" / f"{name}-{kind}-input.log", cwd=folder, env=env)
         done.touch()
     return folder

@@ -19,7 +19,11 @@ THREADS = (2, 3, 4)
 
 
 class Unsuitable(Exception):
-    """The program isn't one that can be compared."""
+    """The program doesn't do what it was built for."""
+
+
+class Incomparable(Exception):
+    """Its own plain runs differ in more than numbers."""
 
 
 class Hung(Exception):
@@ -83,7 +87,7 @@ class Subject:
         for text in texts[1:]:
             gap = difference(self.reference, text)
             if gap is None:
-                raise Unsuitable(f"its plain runs differ in words: {first(self.reference, text)}")
+                raise Incomparable(f"its plain runs differ in words: {first(self.reference, text)}")
             self.tolerance = max(self.tolerance, gap)
         compared = "exact" if self.tolerance == 0 else f"within {self.tolerance:.1e}"
         # What plain runs show among themselves is a sample: another run may lie as far on the other side.

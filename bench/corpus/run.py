@@ -63,7 +63,7 @@ def one(name, recipe, kind, runs):
     found = {"project": name, "build": kind}
     try:
         program = fetch.build(name, recipe, kind)
-        folder = fetch.given(name, recipe)
+        folder = fetch.given(name, recipe, kind)
     except fetch.Failed as error:
         return found | {"failed": str(error)}
     subject = judge.Subject(recipe, program, folder)
@@ -71,6 +71,10 @@ def one(name, recipe, kind, runs):
         found |= subject.plain()
     except judge.Unsuitable as error:
         return found | {"failed": str(error)}
+    except judge.Incomparable as error:
+        # A verdict can be had all the same.
+        found["compared"] = str(error)
+        runs = 0
     found |= subject.verdict()
     found["chaos"] = subject.chaos(runs)
     found["cost"] = subject.cost()

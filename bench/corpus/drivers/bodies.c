@@ -4,7 +4,7 @@
 
 int main(void) {
     struct reb_simulation *simulation = reb_simulation_create();
-    simulation->integrator = REB_INTEGRATOR_LEAPFROG;
+    reb_simulation_set_integrator(simulation, "leapfrog");
     simulation->gravity = REB_GRAVITY_BASIC;
     simulation->softening = 0.01;
     simulation->dt = 0.001;

@@ -1,6 +1,7 @@
 /* pykdtree: nearest neighbours. */
 #include "../pykdtree/_kdtree_core.c"
 #include "numbers.h"
+#include <math.h>
 
 int main(void) {
     enum { points = 20000, asked = 20000, k = 4 };

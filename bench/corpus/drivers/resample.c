@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 int main(void) {
-    enum { channels = 4, frames = 100000 };
+    enum { channels = 4, frames = 1000000 };
     static float in[channels][frames], out[channels][2 * frames];
     for (int c = 0; c < channels; c++)
         for (int i = 0; i < frames; i++) in[c][i] = (float)number();

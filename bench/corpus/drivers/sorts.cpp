@@ -18,6 +18,5 @@ int main() {
         std::stable_sort(odd.begin(), odd.end(), [](int a, int b) { return a % 1000 < b % 1000; });
         same(odd.data(), odd.size() * sizeof(int));
         printf("%ld\n", long(std::count_if(odd.begin(), odd.end(), [](int value) { return value % 7 == 0; })));
-        printf("%lld\n", std::accumulate(odd.begin(), odd.end(), 0LL));
     }
 }
