@@ -27,7 +27,7 @@ def call(words, log, **options):
 
 
 def apt(log, sources, *words, **options):
-    """apt-get with folders of its own. With `sources`, it knows of source packages, whether or not the system does."""
+    """apt-get with folders of its own. With `sources`, it knows of source packages, even if the system doesn't."""
     state = ROOT / "apt"
     parts = state / "parts"
     # Hosts are the system's own: its lists, rewritten.
@@ -48,7 +48,8 @@ def apt(log, sources, *words, **options):
             (parts / file.name).write_text("\n".join(lines) + "\n")
     settings = [f"Dir::Cache={state / 'cache'}", "APT::Sandbox::User=root"]
     if sources:
-        settings += ["Dir::Etc::sourcelist=none", f"Dir::Etc::sourceparts={parts}", f"Dir::State::lists={state / 'lists'}"]
+        settings += ["Dir::Etc::sourcelist=none", f"Dir::Etc::sourceparts={parts}"]
+        settings += [f"Dir::State::lists={state / 'lists'}"]
     options_given = [word for setting in settings for word in ("-o", setting)]
     call(["apt-get", "-q", *options_given, *words], log, **options)
 
@@ -81,8 +82,9 @@ def from_pypi(name, recipe, folder, log):
     python = ROOT / "venv" / "bin" / "python"
     if not python.exists():
         call([sys.executable, "-m", "venv", ROOT / "venv"], log)
-        tools = ["setuptools", "wheel", "numpy", "cython", "pybind11", "scikit-build-core", "meson-python", "hatchling"]
-        call([python, "-m", "pip", "install", "-q", *tools, "setuptools_scm", "cmake", "ninja", "nanobind"], log)
+        tools = ["setuptools", "setuptools_scm", "wheel", "numpy", "cython", "pybind11", "nanobind"]
+        tools += ["scikit-build-core", "meson-python", "hatchling", "cmake", "ninja"]
+        call([python, "-m", "pip", "install", "-q", *tools], log)
     archives = ROOT / "archives" / name
     words = [python, "-m", "pip", "download", "-q", "--no-binary", ":all:", "--no-deps", "-d", archives]
     package = f"{recipe['pypi']}=={recipe['version']}"
@@ -94,7 +96,7 @@ def from_pypi(name, recipe, folder, log):
 
 
 def libraries(recipe, log):
-    """Development packages that the project needs, unpacked into a folder of their own; the system stays as it is."""
+    """Development packages that the project needs, in a folder of their own; the system stays as it is."""
     root = ROOT / "libraries"
     for package in recipe["libraries"]:
         done = root / f".{package}"
@@ -165,7 +167,9 @@ def given(name, recipe, kind):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         if "input" in recipe:
-            env = dict(os.environ, MAKE=f"{sys.executable} {HERE / 'inputs.py'}", SOURCE=str(ROOT / "source" / name), DRIVERS=str(HERE / "drivers"))
-            call(["sh", "-euc", recipe["input"]], ROOT / "log" / f"{name}-{kind}-input.log", cwd=folder, env=env)
+            env = dict(os.environ, MAKE=f"{sys.executable} {HERE / 'inputs.py'}")
+            env |= {"SOURCE": str(ROOT / "source" / name), "DRIVERS": str(HERE / "drivers")}
+            log = ROOT / "log" / f"{name}-{kind}-input.log"
+            call(["sh", "-euc", recipe["input"]], log, cwd=folder, env=env)
         done.touch()
     return folder

@@ -19,9 +19,8 @@ class House:
         folder = pathlib.Path(self.temporary.name)
         (folder / "scafd.toml").write_text("count_load = false\n")
         self.socket = str(folder / "s.sock")
-        self.env = {
-            name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "SCAF_"))
-        }
+        ours = ("OMP_", "GOMP_", "KMP_", "SCAF_")
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         for name in ("XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
             self.env[name] = str(folder)
         self.env["SCAF_SOCKET"] = self.socket

@@ -40,7 +40,8 @@ def reads(number, length, genome):
 
 def matrix(size, row):
     """A sparse symmetric matrix in MatrixMarket's format."""
-    cells = {(i, RNG.randrange(i + 1)) for i in range(size) for _ in range(row)} | {(i, i) for i in range(size)}
+    cells = {(i, RNG.randrange(i + 1)) for i in range(size) for _ in range(row)}
+    cells |= {(i, i) for i in range(size)}
     lines = [f"{i + 1} {j + 1} {4.0 * row if i == j else RNG.uniform(-1, 1):.6f}" for i, j in sorted(cells)]
     head = f"%%MatrixMarket matrix coordinate real symmetric\n{size} {size} {len(lines)}\n"
     return head + "\n".join(lines) + "\n"
@@ -55,16 +56,7 @@ def image(width, height):
     return b"P6\n%d %d\n255\n" % (width, height) + bytes(body)
 
 
-def numbers(rows, columns):
-    """A table of numbers."""
-    return "".join(" ".join(f"{RNG.gauss(0, 1):.6f}" for _ in range(columns)) + "\n" for _ in range(rows))
-
-
-def bytes_of(count):
-    return RNG.randbytes(count)
-
-
 if __name__ == "__main__":
-    made = {"dna": dna, "protein": protein, "reads": reads, "matrix": matrix, "image": image, "numbers": numbers,
-            "bytes": bytes_of}[sys.argv[1]](*map(int, sys.argv[2:]))
+    kinds = {"dna": dna, "protein": protein, "reads": reads, "matrix": matrix, "image": image}
+    made = kinds[sys.argv[1]](*map(int, sys.argv[2:]))
     sys.stdout.buffer.write(made if isinstance(made, bytes) else made.encode())

@@ -1,4 +1,4 @@
-"""What one program of the corpus does plain, what scaf says of it, whether chaos changes it, and what it costs."""
+"""What one program of the corpus does plain, what scaf says of it, whether chaos changes it, what it costs."""
 
 import math
 import os
@@ -64,8 +64,10 @@ class Subject:
         text = "" if self.recipe["silent"] else printed.decode("latin-1")
         for file in self.recipe["output"]:
             path = self.folder / file
-            text += f"\n== {file}\n" + (path.read_bytes().decode("latin-1") if path.exists() else "is missing")
-        lines = [line for line in text.splitlines() if not any(re.search(p, line) for p in self.recipe["drop"])]
+            text += f"\n== {file}\n"
+            text += path.read_bytes().decode("latin-1") if path.exists() else "is missing"
+        dropped = re.compile("|".join(self.recipe["drop"]) or "$^")
+        lines = [line for line in text.splitlines() if not dropped.search(line)]
         return "\n".join(sorted(lines) if self.recipe["sort"] else lines), seconds, cpu
 
     def said(self, threads):
@@ -110,7 +112,8 @@ class Subject:
         last = seen[-1] if seen else {"mechanism_reason": "it was gone before anybody looked", "regions": 0}
         found["mechanisms"] = sorted({entry["mechanism"] for entry in seen})
         found["reason"] = last["mechanism_reason"]
-        found["ungathered"] = next((entry["ungathered"] for entry in seen if entry["ungathered"]), "") or forbidden
+        reasons = [entry["ungathered"] for entry in seen if entry["ungathered"]]
+        found["ungathered"] = reasons[0] if reasons else forbidden
         found["regions"] = last["regions"]
         if resizable["resizable"] == "yes" or "resize" in found["mechanisms"]:
             found["verdict"] = "resizable"
@@ -147,7 +150,8 @@ class Subject:
                     text, _, _ = self.run(threads, house.managed(), house)
                 except Hung:
                     found["hung"] += 1
-                    found["first"] = found["first"] or f"{threads} threads: doesn't end in {self.patience:.0f} s"
+                    said = f"{threads} threads: doesn't end in {self.patience:.0f} s"
+                    found["first"] = found["first"] or said
                     continue
                 gap = difference(self.reference, text)
                 if gap is not None and gap <= self.tolerance:
@@ -160,7 +164,7 @@ class Subject:
     def cost(self, repetitions=3):
         """Two threads on one context, in parts of one thread there and of two that sleep where they wait.
 
-        Processor time, and the least of some runs: on one context that is what it takes, whatever else runs."""
+        Processor time, and the least of some runs: what it takes on one context, whatever else runs."""
         on_one = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
         times = {"scaf": [], "one": [], "passive": []}
         with House("equi") as house:
@@ -181,7 +185,7 @@ class Subject:
 
 
 def difference(one, other):
-    """The largest relative difference of two texts' numbers; None where the texts differ in more than numbers."""
+    """The largest relative difference of two texts' numbers; None where they differ in more than numbers."""
     if one == other:
         return 0.0
     if NUMBER.sub("#", one) != NUMBER.sub("#", other):

@@ -1,11 +1,11 @@
-"""Runs programs that aren't ours under scaf: what it says of each, whether chaos changes results, what it costs.
+"""Runs programs that aren't ours under scaf: what it says of them, whether chaos changes results, the cost.
 
 run.py --check              checks the recipes; fetches, builds and runs nothing
 run.py [PROJECT...]         all of it, for these projects or for all
   --builds NAMES            only these ways to compile, separated by commas
   --runs N                  so many runs under chaos for each program; 50 where nothing is said
   --scaf FOLDER             where scaf, scafd and libscaf.so are; target/release where nothing is said
-  --into FILE               adds what was measured to this JSON file, in place of what it has of the same programs
+  --into FILE               adds what was measured to this JSON file, in place of what it has of these programs
 
 What is fetched and built stays in build/corpus. The table is docs/corpus.md's.
 """
@@ -23,7 +23,8 @@ from house import House
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("projects", nargs="*")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--builds")
@@ -54,7 +55,7 @@ def main():
                     save(args.into, found)
     good = [found for found in rows if found.get("verdict") in ("resizable", "gathered")]
     built = [found for found in rows if "verdict" in found]
-    print(f"{len(good)} of {len(built)} programs are resizable or gathered; {len(rows) - len(built)} weren't built")
+    print(f"{len(good)} of {len(built)} programs are resizable or gathered; {len(rows) - len(built)} failed")
     sys.exit(any(found["chaos"]["wrong"] or found["chaos"]["hung"] for found in built))
 
 
@@ -104,8 +105,9 @@ def save(file, found):
             data = json.load(old)
     except FileNotFoundError:
         data = {"machine": House.machine(), "programs": []}
-    same = [(entry["project"], entry["build"]) == (found["project"], found["build"]) for entry in data["programs"]]
-    data["programs"] = [entry for entry, again in zip(data["programs"], same) if not again] + [found]
+    which = (found["project"], found["build"])
+    others = [entry for entry in data["programs"] if (entry["project"], entry["build"]) != which]
+    data["programs"] = others + [found]
     data["date"] = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     with open(file + ".new", "w") as new:
         json.dump(data, new, indent=2)

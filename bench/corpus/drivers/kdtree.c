@@ -12,7 +12,8 @@ int main(void) {
     for (int i = 0; i < 3 * asked; i++) from[i] = (float)number();
     Tree_float_int32_t *tree = construct_tree_float_int32_t(at, 3, points, 16);
     for (int round = 0; round < 6; round++) {
-        search_tree_float_int32_t(tree, at, from, asked - (uint32_t)round, k, INFINITY, 0, NULL, found, distances);
+        search_tree_float_int32_t(tree, at, from, asked - (uint32_t)round, k, INFINITY, 0, NULL, found,
+                                  distances);
         same(found, sizeof(uint32_t) * (asked - (size_t)round) * k);
         same(distances, sizeof(float) * (asked - (size_t)round) * k);
     }

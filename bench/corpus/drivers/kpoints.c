@@ -10,7 +10,8 @@ int main(void) {
         int mesh[3] = {size, size, size + 2};
         size_t count = (size_t)(size * size * (size + 2));
         int(*grid)[3] = malloc(sizeof *grid * count), *map = malloc(sizeof *map * count);
-        printf("%d\n", spg_get_ir_reciprocal_mesh(grid, map, mesh, shift, 1, lattice, position, types, 2, 1e-5));
+        int found = spg_get_ir_reciprocal_mesh(grid, map, mesh, shift, 1, lattice, position, types, 2, 1e-5);
+        printf("%d\n", found);
         same(grid, sizeof *grid * count);
         same(map, sizeof *map * count);
         free(grid);

@@ -10,7 +10,8 @@ void NPdsymm_021_sum(int *, double *, double *, int);
 int main(void) {
     enum { size = 60, count = 40 };
     int shape[3] = {count, size, size};
-    double *in = malloc(sizeof(double) * count * size * size), *out = malloc(sizeof(double) * count * size * size);
+    double *in = malloc(sizeof(double) * count * size * size);
+    double *out = malloc(sizeof(double) * count * size * size);
     for (int i = 0; i < count * size * size; i++) in[i] = (int)(1000 * number());
     double *parts[64];
     for (int round = 0; round < 15; round++) {

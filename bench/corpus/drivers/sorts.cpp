@@ -17,6 +17,7 @@ int main() {
         std::transform(values.begin(), values.end(), odd.begin(), [](int value) { return value * 3 + 1; });
         std::stable_sort(odd.begin(), odd.end(), [](int a, int b) { return a % 1000 < b % 1000; });
         same(odd.data(), odd.size() * sizeof(int));
-        printf("%ld\n", long(std::count_if(odd.begin(), odd.end(), [](int value) { return value % 7 == 0; })));
+        auto sevens = std::count_if(odd.begin(), odd.end(), [](int value) { return value % 7 == 0; });
+        printf("%ld\n", long(sevens));
     }
 }
