@@ -27,7 +27,7 @@ def call(words, log, **options):
 
 
 def apt(log, sources, *words, **options):
-    """apt-get with folders of its own. With `sources`, it knows of source packages, even if the system doesn't."""
+    """apt-get with folders of its own. With `sources`, it knows source packages, as the system may not."""
     state = ROOT / "apt"
     parts = state / "parts"
     # Hosts are the system's own: its lists, rewritten.

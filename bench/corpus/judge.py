@@ -1,4 +1,4 @@
-"""What one program of the corpus does plain, what scaf says of it, whether chaos changes it, what it costs."""
+"""What a program of the corpus does plain, what scaf says of it, whether chaos changes it, what it costs."""
 
 import math
 import os

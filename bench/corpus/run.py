@@ -5,7 +5,7 @@ run.py [PROJECT...]         all of it, for these projects or for all
   --builds NAMES            only these ways to compile, separated by commas
   --runs N                  so many runs under chaos for each program; 50 where nothing is said
   --scaf FOLDER             where scaf, scafd and libscaf.so are; target/release where nothing is said
-  --into FILE               adds what was measured to this JSON file, in place of what it has of these programs
+  --into FILE               adds what was measured to this JSON file, in place of what it had
 
 What is fetched and built stays in build/corpus. The table is docs/corpus.md's.
 """

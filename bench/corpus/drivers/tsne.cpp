@@ -10,7 +10,7 @@ int main(int, char **argv) {
     std::vector<double> points(size_t(count * dimensions)), flat(size_t(2 * count));
     for (double &value : points) value = number();
     double error;
-    tsne_run_double(points.data(), count, dimensions, flat.data(), 2, 20, .5, threads, 60, 20, 7, false, 0, 12,
-                    200, &error, 1);
+    tsne_run_double(points.data(), count, dimensions, flat.data(), 2, 20, .5, threads, 60, 20, 7, false, 0,
+                    12, 200, &error, 1);
     show(flat.data(), flat.size());
 }
