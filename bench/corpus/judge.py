@@ -105,7 +105,8 @@ class Subject:
         seen = []
         with House("equi") as house:
             words = [*house.managed("--max", "1"), *self.said(2)]
-            for _ in range(3):
+            # Short programs may be gone before anybody looks, and a region that isn't known yet is folded.
+            for _ in range(8):
                 seen += self.looked_at(house, words)
                 if any(entry["mechanism"] in ("resize", "gather") for entry in seen):
                     break
@@ -132,10 +133,9 @@ class Subject:
         deadline = time.monotonic() + self.patience
         seen = []
         while child.poll() is None:
-            seen += [program for program in house.programs() or [] if program["regions"]]
+            seen += [program for program in house.programs() or [] if program["regions"] or program["in_region"]]
             if time.monotonic() > deadline:
                 child.kill()
-            time.sleep(0.005)
         return seen
 
     def chaos(self, runs):
