@@ -59,4 +59,5 @@ class House:
     @classmethod
     def machine(cls):
         done = subprocess.run([f"{cls.binaries}/scaf", "doctor", "--json"], capture_output=True)
-        return json.loads(done.stdout)["machine"]
+        said = json.loads(done.stdout)
+        return {"machine": said["machine"], "version": said["version"]}

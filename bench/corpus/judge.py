@@ -112,7 +112,7 @@ class Subject:
                     break
         last = seen[-1] if seen else {"mechanism_reason": "it was gone before anybody looked", "regions": 0}
         found["mechanisms"] = sorted({entry["mechanism"] for entry in seen})
-        found["reason"] = last["mechanism_reason"]
+        found["reason"] = last["mechanism_reason"].replace(self.program, os.path.basename(self.program))
         reasons = [entry["ungathered"] for entry in seen if entry["ungathered"]]
         found["ungathered"] = reasons[0] if reasons else forbidden
         found["regions"] = last["regions"]

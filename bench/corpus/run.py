@@ -53,9 +53,9 @@ def main():
                 print(told(found), flush=True)
                 if args.into:
                     save(args.into, found)
-    good = [found for found in rows if found.get("verdict") in ("resizable", "gathered")]
+    good = [found for found in rows if found.get("verdict") not in (None, "folded")]
     built = [found for found in rows if "verdict" in found]
-    print(f"{len(good)} of {len(built)} programs are resizable or gathered; {len(rows) - len(built)} failed")
+    print(f"{len(good)} of {len(built)} programs are resizable or can be gathered; {len(rows) - len(built)} failed")
     sys.exit(any(found["chaos"]["wrong"] or found["chaos"]["hung"] for found in built))
 
 
@@ -104,7 +104,7 @@ def save(file, found):
         with open(file) as old:
             data = json.load(old)
     except FileNotFoundError:
-        data = {"machine": House.machine(), "programs": []}
+        data = {**House.machine(), "programs": []}
     which = (found["project"], found["build"])
     others = [entry for entry in data["programs"] if (entry["project"], entry["build"]) != which]
     data["programs"] = others + [found]
