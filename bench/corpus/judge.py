@@ -133,7 +133,8 @@ class Subject:
         deadline = time.monotonic() + self.patience
         seen = []
         while child.poll() is None:
-            seen += [program for program in house.programs() or [] if program["regions"] or program["in_region"]]
+            programs = house.programs() or []
+            seen += [program for program in programs if program["regions"] or program["in_region"]]
             if time.monotonic() > deadline:
                 child.kill()
         return seen

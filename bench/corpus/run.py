@@ -55,7 +55,7 @@ def main():
                     save(args.into, found)
     good = [found for found in rows if found.get("verdict") not in (None, "folded")]
     built = [found for found in rows if "verdict" in found]
-    print(f"{len(good)} of {len(built)} programs are resizable or can be gathered; {len(rows) - len(built)} failed")
+    print(f"{len(good)} of {len(built)} programs can be resized or gathered; {len(rows) - len(built)} failed")
     sys.exit(any(found["chaos"]["wrong"] or found["chaos"]["hung"] for found in built))
 
 

@@ -32,7 +32,8 @@ def main(file):
     wrong, hung = (sum(found["chaos"][key] for found in judged) for key in ("wrong", "hung"))
     print(f"chaos: {sum(found['chaos']['runs'] for found in judged)} runs, {wrong} wrong, {hung} without end")
     share = sum(found["verdict"] in GOOD for found in judged) / len(judged)
-    print(f"share: {share:.3f}; without gatherable: {(counts['resizable'] + counts['gathered']) / len(judged):.3f}")
+    seen = (counts["resizable"] + counts["gathered"]) / len(judged)
+    print(f"share: {share:.3f}; without gatherable: {seen:.3f}")
     for why, count in collections.Counter(map(reason, (f for f in judged if f["why"]))).most_common():
         print(f"{count:4} {why}")
     for found in programs:
