@@ -162,7 +162,8 @@ class Subject:
                     found["right"] += 1
                     continue
                 found["wrong"] += 1
-                found["first"] = found["first"] or f"{threads} threads: {first(self.references[threads], text)}"
+                said = f"{threads} threads: {first(self.references[threads], text)}"
+                found["first"] = found["first"] or said
         return found
 
     def cost(self, repetitions=3):
