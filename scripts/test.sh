@@ -16,6 +16,9 @@ cargo clippy --workspace --all-targets --locked -- -D warnings
 step "imports go downwards, lines are short, paths exist, the policies are pure"
 scripts/purity.sh
 
+step "recipes of the corpus"
+python3 bench/corpus/run.py --check
+
 step "unit, property and fuzz tests"
 cargo test --workspace --locked --exclude scaf-tests
 
