@@ -21,6 +21,9 @@ pub(crate) enum Role {
 pub(super) enum Trait {
     Tells(Role),
     NeverReturns,
+    /// Writes its arguments out as text, and does nothing else with them. Those that return the number of
+    /// characters are known by what they are not: streams return themselves.
+    Prints,
     /// Sets or copies memory; the length, its third argument, may be a loop's share.
     FillsMemory,
 }

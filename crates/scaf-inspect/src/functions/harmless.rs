@@ -1,12 +1,17 @@
 //! Functions of the C, C++ and Fortran libraries of which something is known.
 
 use super::group::Group;
-use super::group::Trait::{FillsMemory, NeverReturns};
+use super::group::Trait::{FillsMemory, NeverReturns, Prints};
 
 #[rustfmt::skip]
 pub(super) static LIBRARIES: &[Group] = &[
     Group { why: "sets or copies a stretch of memory", is: &[FillsMemory],
         names: &["memcpy/3", "memmove/3", "memset/3"] },
+    Group { why: "writes its arguments out as text", is: &[Prints],
+        names: &["_ZNSo9_M_insertIbEERSoT_", "_ZNSo9_M_insertIdEERSoT_", "_ZNSo9_M_insertIlEERSoT_",
+            "_ZNSo9_M_insertImEERSoT_", "_ZNSolsEd", "_ZNSolsEi", "_ZNSolsEj", "_ZNSolsEl", "_ZNSolsEm",
+            "__fprintf_chk", "__printf_chk", "_gfortran_transfer_integer_write/3",
+            "_gfortran_transfer_real_write/3", "fprintf", "printf"] },
     Group { why: "ends the program or throws", is: &[NeverReturns],
         names: &["_Unwind_Resume/1", "_ZSt16__throw_bad_castv", "_ZSt17__throw_bad_allocv",
             "_ZSt20__throw_length_errorPKc", "_ZSt20__throw_out_of_rangePKc",

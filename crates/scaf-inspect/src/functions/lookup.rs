@@ -47,6 +47,11 @@ pub(crate) fn fills_memory(name: &str) -> bool {
     is(name, Trait::FillsMemory)
 }
 
+/// Whether it only writes its arguments out as text.
+pub(crate) fn prints(name: &str) -> bool {
+    is(name, Trait::Prints)
+}
+
 pub(crate) fn never_returns(name: &str) -> bool {
     is(name, Trait::NeverReturns)
 }

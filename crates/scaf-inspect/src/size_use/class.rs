@@ -26,6 +26,15 @@ impl Classes {
     /// A mark beside the classes, not in their arithmetic: the thread number was added to or cut short, so
     /// zero may mean another thread than the first.
     pub const SHIFTED: Self = Self(512);
+    /// Marks of values that compare as zero or not: bit by bit, the first thread has at least the bits that
+    /// another thread would have ([`Self::IF_SET`]), or at most these. With both, nothing is known but that the
+    /// value depends on who is first.
+    pub const IF_SET: Self = Self(1024);
+    pub const IF_CLEAR: Self = Self(2048);
+    /// A mark: an address in the data that a region was started with.
+    pub const DATA: Self = Self(4096);
+    /// A mark: the address of a variable that holds a team's size.
+    pub const HELD: Self = Self(8192);
 
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -52,17 +61,52 @@ impl Classes {
     /// index is the thread's multiple in the first round and a stepped one in all others. Either alone is no
     /// index: people lay out tables as `table[bin * team size + thread number]`.
     pub const fn is_confined(self) -> bool {
-        self.has(THREADS) != self.has(Self::STEPPED) || self.has(TEAMS.or(PARTS))
+        self.has(THREADS) != self.has(Self::STEPPED)
+            || self.has(TEAMS.or(PARTS).or(FIRSTS).or(Self::HELD))
+    }
+
+    /// Whether the value tells at most the team's size, not who a thread is.
+    pub const fn is_size(self) -> bool {
+        !self.has(THREADS.or(Self::STEPPED).or(Self::START).or(FIRSTS))
+    }
+
+    pub const fn is_first(self) -> bool {
+        self.has(FIRSTS)
+    }
+
+    /// Which result of a comparison with zero is the first thread's, if that is all that the value tells:
+    /// `true` is for "not zero".
+    pub const fn first_if(self) -> Option<bool> {
+        let rest = self.0 & !(Self::CLEAN.0 | Self::SHIFTED.0);
+        if rest == Self::IF_SET.0 {
+            Some(true)
+        } else if rest == Self::IF_CLEAR.0 {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// The class of a value that is not zero for the first thread, or zero.
+    pub const fn of_first(set: bool) -> Self {
+        Self::CLEAN.or(if set { Self::IF_SET } else { Self::IF_CLEAR })
+    }
+
+    /// AND or OR of the bits, which keeps the order of the bits.
+    pub fn bits(self, other: Self) -> Self {
+        let sum = self.or(other);
+        if sum.first_if().is_some() { sum } else { self.scaled().plus(other.scaled()) }
     }
 
     /// Whether a result tells the caller about the team. A quotient left over on only one path does not.
     pub const fn is_told(self) -> bool {
         let index = self.has(Self::START.or(Self::STEPPED));
-        (self.has(THREADS.or(TEAMS)) && !index) || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
+        (self.has(THREADS.or(TEAMS)) && !index) || self.has(FIRSTS.or(Self::HELD)) || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
     }
 
     const fn mark(self) -> Self {
-        Self(self.0 & Self::SHIFTED.0)
+        let both = if self.has(FIRSTS) { FIRSTS.0 } else { 0 };
+        Self(self.0 & (Self::SHIFTED.0 | Self::DATA.0 | Self::HELD.0) | both)
     }
 
     pub const fn shifted(self) -> Self {
@@ -165,6 +209,7 @@ impl Classes {
 const THREADS: Classes = Classes::THREAD.or(Classes::THREAD_PART);
 const TEAMS: Classes = Classes::TEAM.or(Classes::TEAM_PART);
 const PARTS: Classes = Classes::QUOTIENT.or(Classes::REMAINDER);
+const FIRSTS: Classes = Classes::IF_SET.or(Classes::IF_CLEAR);
 
 #[cfg(test)]
 mod tests {

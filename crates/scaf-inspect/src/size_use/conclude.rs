@@ -1,7 +1,9 @@
 //! Findings that need all of a function's instructions.
 
 use super::first::SPLITS;
-use super::frame::{Finding, Frame};
+use super::frame::{Finding, Frame, InData};
+use super::state::FIRST_ARGUMENT;
+use super::walk::STORED;
 
 const KEEPS: &str = "keeps the team size or thread number where other code may read it";
 const UNLIKE_GCC: &str = "computes with thread number and team size what no loop of gcc's does";
@@ -14,6 +16,23 @@ impl Frame {
             if self.taken.iter().any(reachable) {
                 self.find(Finding::depends(address, KEEPS));
             }
+        }
+        // An argument on the stack may be part of a structure that begins with an argument before it.
+        for place in std::mem::take(&mut self.handed_stack) {
+            let reachable = |(r, from): &(u8, i64)| {
+                *r == 0 && (*from == i64::MIN || (FIRST_ARGUMENT..place + 8).contains(from))
+            };
+            if self.taken.iter().any(reachable) {
+                self.find(Finding::depends(self.entry, KEEPS));
+            }
+        }
+        // Another thread may read, at any time, what one has stored in the data of the region.
+        let reads = |kept: &&InData| {
+            let (from, to) = (kept.offset, kept.offset.saturating_add(kept.bytes as i64));
+            self.read_of_data.iter().any(|read| read.0 < to && from < read.1)
+        };
+        if let Some(at) = self.kept_in_data.iter().find(reads).map(|kept| kept.at) {
+            self.find(Finding::depends(at, STORED));
         }
         // Pointers that run along with the index are stepped as it is, but not compared themselves.
         let bounded = |block: &u64| {

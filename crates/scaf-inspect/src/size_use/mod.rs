@@ -22,6 +22,7 @@ mod mark;
 mod spin;
 mod state;
 mod step;
+mod uses;
 mod verdict;
 mod walk;
 

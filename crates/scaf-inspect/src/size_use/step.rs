@@ -4,7 +4,7 @@ use super::frame::First;
 use super::state::{Exact, Flags};
 use super::walk::{Callees, ESCAPES, Walk};
 use crate::decode::abi::{RESULT, STACK_POINTER};
-use crate::decode::{Condition, Flow, Operand, Operation, Target};
+use crate::decode::{Flow, Operand, Operation, Target};
 
 impl<'e, C: Callees> Walk<'_, 'e, C> {
     /// Steps over one instruction; returns the blocks that may follow if it ends the path.
@@ -34,7 +34,7 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
 
     fn branch(&mut self, i: &Operation) -> Vec<u64> {
         self.condition(i);
-        if self.judging && self.state.flags == Flags::First {
+        if self.judging && matches!(self.state.flags, Flags::First | Flags::Whether(_)) {
             self.first(i);
         }
         let mut next = vec![i.next];
@@ -56,11 +56,9 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
     /// Remembers a branch that asks for the first thread. Only equality tells, in either order of the
     /// operands.
     fn first(&mut self, i: &Operation) {
-        let (first, other) = match (self.code.callee(i.target), i.condition) {
-            // A thread number is never negative, so "not above zero" is zero. Compilers put the constant
-            // last.
-            (Callee::Local(target), Some(Condition::Equal | Condition::NotAbove)) => (target, i.next),
-            (Callee::Local(target), Some(Condition::NotEqual | Condition::Above)) => (i.next, target),
+        let (first, other) = match (self.code.callee(i.target), self.first_if(i)) {
+            (Callee::Local(target), Some(true)) => (target, i.next),
+            (Callee::Local(target), Some(false)) => (i.next, target),
             _ => return self.find(i, SPLITS),
         };
         self.frame.firsts.push(First { at: i.address, block: self.block, first, other });
@@ -70,11 +68,8 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         if self.state.registers[RESULT].is_function() {
             self.find(i, ESCAPES);
         }
-        let handed = self.state.handed();
-        let returned = self.frame.returned.get_or_insert(handed);
-        for (mine, theirs) in returned.iter_mut().zip(handed) {
-            *mine = mine.or(theirs);
-        }
+        let handed = self.state.handed(None);
+        self.frame.returned.get_or_insert(handed).join(&handed);
     }
 
     fn jump(&mut self, i: &Operation) -> Vec<u64> {
