@@ -21,6 +21,8 @@ pub(crate) enum Role {
 pub(super) enum Trait {
     Tells(Role),
     NeverReturns,
+    /// Takes floating-point arguments.
+    TakesFloats,
     /// Writes its arguments out as text, and does nothing else with them. Those that return the number of
     /// characters are known by what they are not: streams return themselves.
     Prints,

@@ -52,6 +52,11 @@ pub(crate) fn prints(name: &str) -> bool {
     is(name, Trait::Prints)
 }
 
+/// Whether it may take floating-point arguments.
+pub(crate) fn takes_floats(name: &str) -> bool {
+    find(name).is_none_or(|(group, _)| group.is.contains(&Trait::TakesFloats))
+}
+
 pub(crate) fn never_returns(name: &str) -> bool {
     is(name, Trait::NeverReturns)
 }

@@ -5,9 +5,11 @@ use super::code::Callee;
 use super::frame::Left;
 use super::state::{DATA, Exact, Place, Value};
 use super::walk::{Callees, ESCAPES, STORED, Walk};
-use crate::decode::{Flow, Operation};
 use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH, SECOND_RESULT, STACK_POINTER};
-use crate::functions::{GOMP_STARTS_REGIONS, Role, arguments, fills_memory, never_returns, prints, role};
+use crate::decode::{Flow, Operation};
+use crate::functions::{
+    GOMP_STARTS_REGIONS, Role, arguments, fills_memory, never_returns, prints, role, takes_floats,
+};
 
 const PASSED: &str =
     "passes the team size or thread number, or what it computed from them, to another function";
@@ -48,7 +50,7 @@ impl<C: Callees> Walk<'_, '_, C> {
     fn check_arguments(&mut self, i: &Operation, name: &str) -> bool {
         let (mut taken, mut told) = (0, false);
         let prints = prints(name);
-        if self.state.vectors != 0 {
+        if self.state.vectors != 0 && takes_floats(name) {
             told = prints;
             if !prints {
                 self.find(i, PASSED);
@@ -69,7 +71,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             if value.is_function() {
                 self.find(i, ESCAPES);
             }
-            if value.classes.has(Classes::DATA) {
+            if value.classes.has(Classes::DATA) && !prints {
                 self.lose_data();
             }
             let printed = prints && value.classes.is_size();
@@ -125,7 +127,8 @@ impl<C: Callees> Walk<'_, '_, C> {
                 Exact::Stack { base, offset } => {
                     let at = offset.wrapping_add(kept.offset);
                     let before = self.state.load(Place::Own { base, offset: at }, kept.bytes);
-                    self.state.store(base, at, kept.bytes, before.or(kept.classes));
+                    let classes = before.or(kept.classes).or(Classes::KEPT);
+                    self.state.store(base, at, kept.bytes, classes);
                 }
                 _ => self.find(i, STORED),
             }

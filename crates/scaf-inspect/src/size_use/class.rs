@@ -26,15 +26,19 @@ impl Classes {
     /// A mark beside the classes, not in their arithmetic: the thread number was added to or cut short, so
     /// zero may mean another thread than the first.
     pub const SHIFTED: Self = Self(512);
-    /// Marks of values that compare as zero or not: bit by bit, the first thread has at least the bits that
-    /// another thread would have ([`Self::IF_SET`]), or at most these. With both, nothing is known but that the
-    /// value depends on who is first.
+    /// Marks of values that are compared with zero. [`Self::IF_SET`]: bit by bit, the first thread has at least
+    /// what another thread would have; others have zero, unless the value may be a clean one as well.
+    /// [`Self::IF_CLEAR`]: the first thread has at most what another would have. With both, nothing is known
+    /// but that the value depends on who is first.
     pub const IF_SET: Self = Self(1024);
     pub const IF_CLEAR: Self = Self(2048);
     /// A mark: an address in the data that a region was started with.
     pub const DATA: Self = Self(4096);
     /// A mark: the address of a variable that holds a team's size.
     pub const HELD: Self = Self(8192);
+    /// A mark: computed from a size that was kept in a variable, so that it may be another team's. No loop of
+    /// gcc's divides by such a one.
+    pub const KEPT: Self = Self(16384);
 
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -54,7 +58,7 @@ impl Classes {
     }
 
     pub const fn is_team(self) -> bool {
-        self.has(TEAMS)
+        self.has(TEAMS.or(Self::KEPT))
     }
 
     /// Whether the value must neither leave the function nor choose an element in memory. A chunked loop's
@@ -62,7 +66,7 @@ impl Classes {
     /// index: people lay out tables as `table[bin * team size + thread number]`.
     pub const fn is_confined(self) -> bool {
         self.has(THREADS) != self.has(Self::STEPPED)
-            || self.has(TEAMS.or(PARTS).or(FIRSTS).or(Self::HELD))
+            || self.has(TEAMS.or(PARTS).or(FIRSTS).or(Self::HELD).or(Self::KEPT))
     }
 
     /// Whether the value tells at most the team's size, not who a thread is.
@@ -87,26 +91,37 @@ impl Classes {
         }
     }
 
-    /// The class of a value that is not zero for the first thread, or zero.
+    /// The class of what the first thread has bits of and others have not, or the other way round.
     pub const fn of_first(set: bool) -> Self {
-        Self::CLEAN.or(if set { Self::IF_SET } else { Self::IF_CLEAR })
+        if set { Self::IF_SET } else { Self::CLEAN.or(Self::IF_CLEAR) }
     }
 
-    /// AND or OR of the bits, which keeps the order of the bits.
-    pub fn bits(self, other: Self) -> Self {
+    /// Whether all threads but the first have zero.
+    pub const fn is_firsts_alone(self) -> bool {
+        self.0 & !Self::SHIFTED.0 == Self::IF_SET.0
+    }
+
+    /// The bits that both have.
+    pub fn and(self, other: Self) -> Self {
         let sum = self.or(other);
-        if sum.first_if().is_some() { sum } else { self.scaled().plus(other.scaled()) }
+        match sum.first_if() {
+            Some(true) if self.is_firsts_alone() || other.is_firsts_alone() => Self::IF_SET,
+            Some(_) => sum,
+            None => self.scaled().plus(other.scaled()),
+        }
     }
 
     /// Whether a result tells the caller about the team. A quotient left over on only one path does not.
     pub const fn is_told(self) -> bool {
         let index = self.has(Self::START.or(Self::STEPPED));
-        (self.has(THREADS.or(TEAMS)) && !index) || self.has(FIRSTS.or(Self::HELD)) || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
+        (self.has(THREADS.or(TEAMS)) && !index)
+            || self.has(FIRSTS.or(Self::HELD).or(Self::KEPT))
+            || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
     }
 
     const fn mark(self) -> Self {
         let both = if self.has(FIRSTS) { FIRSTS.0 } else { 0 };
-        Self(self.0 & (Self::SHIFTED.0 | Self::DATA.0 | Self::HELD.0) | both)
+        Self(self.0 & (Self::SHIFTED.0 | Self::DATA.0 | Self::HELD.0 | Self::KEPT.0) | both)
     }
 
     pub const fn shifted(self) -> Self {

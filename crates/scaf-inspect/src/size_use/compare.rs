@@ -3,6 +3,7 @@ use super::state::{Exact, Flags, Step, Value};
 use super::walk::{Callees, ESCAPES, Walk};
 use crate::decode::{Action, Condition, Flow, Operand, Operation};
 
+pub(super) const COMPARES: &str = "compares the team size";
 const FIRST: &str = "computes with whether it is the first thread";
 
 impl<C: Callees> Walk<'_, '_, C> {
@@ -15,15 +16,18 @@ impl<C: Callees> Walk<'_, '_, C> {
             Flags::Bound | Flags::Share if equal => {
                 self.find(i, "asks for one certain thread other than the first");
             }
+            // Branches are judged by whether they only print.
+            Flags::Size if i.flow != Flow::Branch => self.find(i, COMPARES),
             Flags::Number => self.find(i, "decides by its thread number or the team size"),
             // Branches are judged by what they skip, and flags and choices are followed.
-            Flags::First | Flags::Whether(_) => {
-                let followed = matches!(i.action, Action::Flag | Action::Choose) && self.first_if(i).is_some();
+            Flags::First | Flags::Whether { .. } => {
+                let followed =
+                    matches!(i.action, Action::Flag | Action::Choose) && self.first_if(i).is_some();
                 if i.flow != Flow::Branch && !followed {
                     self.find(i, FIRST);
                 }
             }
-            Flags::Free | Flags::Bound | Flags::Share => {}
+            Flags::Free | Flags::Bound | Flags::Share | Flags::Size => {}
         }
     }
 
@@ -40,7 +44,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         };
         match self.state.flags {
             Flags::First => Some(equal),
-            Flags::Whether(set) => Some(equal != set),
+            Flags::Whether { set, .. } => Some(equal != set),
             _ => None,
         }
     }
@@ -52,22 +56,25 @@ impl<C: Callees> Walk<'_, '_, C> {
             (Operand::Memory, Some(memory)) => self.state.load(self.address(i).0, memory.bytes),
             _ => Classes::CLEAN,
         };
-        let tells = i.operands.iter().map(classes).any(|classes| {
-            classes.is_thread() || classes.is_team() || classes.is_first()
-        });
-        if tells && matches!(i.action, Action::And | Action::Or | Action::OrSelf) {
-            let bits = i.operands.iter().map(classes).reduce(Classes::bits);
-            if let Some(set) = bits.and_then(Classes::first_if) {
-                return Flags::Whether(set);
-            }
+        let tells = i
+            .operands
+            .iter()
+            .map(classes)
+            .any(|classes| classes.is_thread() || classes.is_team() || classes.is_first());
+        if tells
+            && matches!(i.action, Action::And)
+            && let Some(flags) = i.operands.iter().map(classes).reduce(Classes::and).and_then(Flags::of)
+        {
+            return flags;
         }
-        let vectors = matches!(&i.action, Action::Other(effects) if effects.reads_vectors & self.state.vectors != 0);
+        let vectors =
+            matches!(&i.action, Action::Other(effects) if effects.reads_vectors & self.state.vectors != 0);
         if tells || vectors { Flags::Number } else { Flags::Free }
     }
 
     pub fn test(&mut self, i: &Operation) {
         let (a, b) = (self.read(i, 0), self.read(i, 1));
-        self.state.flags = self.whether(i, a.classes.bits(b.classes));
+        self.state.flags = self.whether(i, a.classes.and(b.classes));
         if [a, b].iter().any(|v| v.classes.is_thread() || v.classes.is_team()) {
             self.find(i, "tests bits of its thread number or of the team size");
         }
@@ -78,13 +85,11 @@ impl<C: Callees> Walk<'_, '_, C> {
         if !classes.is_first() {
             return Flags::Free;
         }
-        match classes.first_if() {
-            Some(set) => Flags::Whether(set),
-            None => {
-                self.find(i, FIRST);
-                Flags::Free
-            }
+        let flags = Flags::of(classes);
+        if flags.is_none() {
+            self.find(i, FIRST);
         }
+        flags.unwrap_or(Flags::Free)
     }
 
     /// A thread may ask whether it is the first, or compare itself with the loop's remainder. It may not ask
@@ -111,7 +116,11 @@ impl<C: Callees> Walk<'_, '_, C> {
                 self.compare_thread(i, x, y);
             }
             if x.classes.is_team() {
-                self.find(i, "compares the team size");
+                if x.classes.is_size() && y.classes.is_clean() && self.state.flags == Flags::Free {
+                    self.state.flags = Flags::Size;
+                } else {
+                    self.find(i, COMPARES);
+                }
             }
         }
     }

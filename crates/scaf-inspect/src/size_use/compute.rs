@@ -53,6 +53,8 @@ impl<C: Callees> Walk<'_, '_, C> {
             Action::Choose => self.choose(i),
             Action::Flag => {
                 let first = self.first_if(i).map_or(Classes::CLEAN, Classes::of_first);
+                let alone = self.state.flags.is_firsts_alone();
+                let first = if alone { first } else { first.or(Classes::CLEAN) };
                 match i.destination() {
                     Some(register) => self.state.set(register, Value::of(first)),
                     None => self.write(i, Value::of(first)),
@@ -75,7 +77,8 @@ impl<C: Callees> Walk<'_, '_, C> {
                 (true, false) => Classes::IF_CLEAR,
                 _ => Classes::IF_SET.or(Classes::IF_CLEAR),
             };
-            value.classes = value.classes.or(by);
+            let alone = by == Classes::IF_SET && self.state.flags.is_firsts_alone();
+            value.classes = if alone && value.classes.is_clean() { by } else { value.classes.or(by) };
         }
         self.write(i, value);
     }
@@ -125,7 +128,7 @@ impl<C: Callees> Walk<'_, '_, C> {
                 _ => Exact::Any,
             },
         };
-        if memory.fixed.is_some_and(|at| self.callees.held(at, 1) != Classes::CLEAN) {
+        if memory.fixed.is_some_and(|at| self.callees.held(at, 1).is_some()) {
             classes = classes.or(Classes::HELD);
         }
         let value = Value { classes, exact, step };
@@ -209,7 +212,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         let classes = match i.action {
             Action::OrSelf => a.classes,
             Action::Carry => a.classes.plus(b.classes).shifted(),
-            Action::And | Action::Or => a.classes.bits(b.classes),
+            Action::And => a.classes.and(b.classes),
             _ => a.classes.scaled().plus(b.classes.scaled()),
         };
         let exact = if a.is_stack() || b.is_stack() { Exact::SomeStack } else { Exact::Any };
@@ -232,7 +235,12 @@ impl<C: Callees> Walk<'_, '_, C> {
     fn push(&mut self, i: &Operation) {
         let value = self.read(i, 0);
         self.move_stack(-8);
-        self.store(i, self.top(), 8, Value::of(value.classes));
+        match self.top() {
+            // No variable lies where something is pushed, so no pointer leads there, but that of a function
+            // whose argument it is.
+            Place::Own { base, offset } => self.state.store(base, offset, 8, value.classes),
+            place => self.store(i, place, 8, Value::of(value.classes)),
+        }
         if value.is_function() {
             // A caller's value in a callee-saved register is never such a function, so this is no mere
             // saving.
@@ -271,6 +279,9 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
         if carries || self.value(value).classes.is_confined() {
             self.find(i, STORED);
+        }
+        if self.state.registers[to].is_stack() {
+            self.state.spilled.clear();
         }
         if repeats {
             self.state.set(length, Value::constant(0));

@@ -1,5 +1,6 @@
 //! Findings that need all of a function's instructions.
 
+use super::compare::COMPARES;
 use super::first::SPLITS;
 use super::frame::{Finding, Frame, InData};
 use super::state::FIRST_ARGUMENT;
@@ -12,7 +13,10 @@ const BOUNDED: &str = "compares its thread number with something else than zero"
 impl Frame {
     pub fn conclude(&mut self) {
         for (address, base, offset) in std::mem::take(&mut self.kept) {
-            let reachable = |(r, from): &(u8, i64)| *r != base || *from <= offset;
+            // Above the function's own frame are its arguments, whose place gcc keeps when it realigns it.
+            let is_argument = |(r, from): &(u8, i64)| *r == 0 && *from >= FIRST_ARGUMENT && base != 0;
+            let reachable =
+                |taken: &(u8, i64)| if taken.0 == base { taken.1 <= offset } else { !is_argument(taken) };
             if self.taken.iter().any(reachable) {
                 self.find(Finding::depends(address, KEEPS));
             }
@@ -46,6 +50,12 @@ impl Frame {
             self.steps.iter().filter(|(at, block)| !is_loop(at, block)).map(|(at, _)| *at).collect();
         for address in strange {
             self.find(Finding::depends(address, UNLIKE_GCC));
+        }
+        for (at, next, target) in std::mem::take(&mut self.sizes) {
+            let prints = |from, to| self.prints.get(&from) == Some(&to) && self.drops_result(to);
+            if !target.is_some_and(|target| prints(next, target) || prints(target, next)) {
+                self.find(Finding::depends(at, COMPARES));
+            }
         }
         for address in self.splits() {
             self.find(Finding::depends(address, SPLITS));

@@ -5,32 +5,95 @@
 //! branch is harmless if it merely skips code: all of the first thread's paths then reach the others' target.
 
 use super::frame::{First, Frame};
-use crate::decode::{Flow, Target};
+use crate::decode::abi::STACK_POINTER;
+use crate::decode::{Action, Flow, Operand, Operation, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const SPLITS: &str = "has code that the first thread of a team does not come to";
 /// Most such branches in one function; each is followed over the whole function.
 const MAX_FIRSTS: usize = 64;
 const MAX_HOPS: usize = 4;
+/// Most blocks in which others do nothing.
+const MAX_IDLE: usize = 16;
 
 impl Frame {
     /// The branches that do more than skip code; call this when all edges are known.
     pub fn splits(&self) -> Vec<u64> {
-        let strange = |(count, branch): &(usize, &First)| *count >= MAX_FIRSTS || !self.merely_skips(branch);
+        let merely_skips = |branch: &First| self.merely_skips(branch, branch.other);
+        let harmless = |branch: &First| merely_skips(branch) || self.others_do_nothing(branch);
+        let strange = |(count, branch): &(usize, &First)| *count >= MAX_FIRSTS || !harmless(branch);
         self.firsts.iter().enumerate().filter(strange).map(|(_, branch)| branch.at).collect()
     }
 
-    /// Whether all paths of the first thread lead to the others' target, or end the program.
-    fn merely_skips(&self, branch: &First) -> bool {
-        if self.merely_returns(branch.other) {
+    /// Whether all that others do before the first thread comes to them, or they return, changes nothing but
+    /// registers and the own stack. Compilers make copies of code behind such a branch, in which they know who
+    /// comes there, or what else it asked for.
+    fn others_do_nothing(&self, branch: &First) -> bool {
+        let others = |block: &u64| {
+            self.firsts.iter().find(|first| first.block == *block && first.alone).map(|first| first.other)
+        };
+        let mut seen = BTreeSet::from([branch.other]);
+        let mut work = vec![branch.other];
+        while let Some(block) = work.pop() {
+            if self.merely_skips(branch, block) {
+                continue;
+            }
+            if seen.len() > MAX_IDLE
+                || self.leaving.contains(&block) && !self.returns(block)
+                || !self.is_idle(block)
+            {
+                return false;
+            }
+            let Some(next) = self.edges.get(&block) else { return false };
+            let next = match others(&block) {
+                Some(other) => vec![other],
+                None => next.clone(),
+            };
+            work.extend(next.into_iter().filter(|block| seen.insert(*block)));
+        }
+        true
+    }
+
+    /// The instructions of a block, which ends where another begins.
+    pub fn instructions(&self, block: u64) -> impl Iterator<Item = &Operation> {
+        let all = self.blocks.get(&block).into_iter().flat_map(|instructions| instructions.iter());
+        all.take_while(move |i| i.address == block || !self.cuts.contains(&i.address))
+    }
+
+    fn returns(&self, block: u64) -> bool {
+        self.instructions(block).last().is_some_and(|last| last.flow == Flow::Return)
+    }
+
+    fn is_idle(&self, block: u64) -> bool {
+        self.instructions(block).all(|i| {
+            let on_stack =
+                i.memory.is_some_and(|memory| memory.base == Some(STACK_POINTER) && !memory.has_index);
+            let reads = matches!(i.action, Action::Compare | Action::Test | Action::Push);
+            let writes = match &i.action {
+                Action::Fill(_) => true,
+                Action::Other(effects) => effects.writes_memory,
+                _ => i.operands.first() == Some(&Operand::Memory) && !reads,
+            };
+            let goes_on = match i.flow {
+                Flow::Next | Flow::Return => true,
+                Flow::Branch | Flow::Jump => matches!(i.target, Target::Code(_)),
+                _ => false,
+            };
+            goes_on && (!writes || on_stack)
+        })
+    }
+
+    /// Whether all paths of the first thread lead to a place of the others, or end the program.
+    fn merely_skips(&self, branch: &First, other: u64) -> bool {
+        if self.merely_returns(other) {
             return true;
         }
         let mut before: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut seen = BTreeSet::from([branch.first]);
         let mut work = vec![branch.first];
-        let mut ends = vec![branch.other];
+        let mut ends = vec![other];
         while let Some(block) = work.pop() {
-            if block == branch.other {
+            if block == other {
                 continue;
             }
             if block == branch.block || self.leaving.contains(&block) {

@@ -94,14 +94,14 @@ impl<'c, 'e> Analysis<'c, 'e> {
         self.tellers.insert(function)
     }
 
-    /// Has all who start a region's function followed, if they can be, and keeps that function's values.
-    pub fn follow_region(&mut self, function: u64) -> bool {
-        if self.regions.contains(&function) || self.summary(function, &DATA).is_err() {
-            return false;
-        }
-        let Some(takers) = self.code.takers(function) else { return false };
+    /// Has all who start a region's function followed, so that it may keep values in its data. The error
+    /// tells what it does otherwise.
+    pub fn follow_region(&mut self, function: u64, before: Finding) -> Result<(), Finding> {
+        self.summary(function, &DATA)?;
+        let takers = self.code.takers(function).ok_or(before)?;
         self.add_askers(&takers);
-        self.regions.insert(function)
+        self.regions.insert(function);
+        Ok(())
     }
 
     fn add_askers(&mut self, uses: &[Use]) {
@@ -120,12 +120,18 @@ impl<'c, 'e> Analysis<'c, 'e> {
     }
 
     fn follow(&mut self, function: u64, handed: &Handed) -> Summary {
-        let mut frame = Frame { entry: function, handed_stack: handed.stack_places().collect(), ..Frame::default() };
+        let mut frame =
+            Frame { entry: function, handed_stack: handed.stack_places().collect(), ..Frame::default() };
         self.settle(&mut frame, handed, &BTreeMap::new())?;
         self.sharpen(&mut frame, handed)?;
         frame.returned = None;
         for (block, state) in frame.states.clone() {
             let (_, next) = self.walk(&mut frame, block, state, true)?;
+            if let [to] = next[..]
+                && frame.merely_prints(block, self.code)
+            {
+                frame.prints.insert(block, to);
+            }
             frame.edges.insert(block, next);
         }
         frame.conclude();
@@ -284,14 +290,14 @@ impl Callees for Analysis<'_, '_> {
         matters.then(|| self.summary(function, handed))
     }
 
-    fn held(&self, at: u64, bytes: usize) -> Classes {
+    fn held(&self, at: u64, bytes: usize) -> Option<Classes> {
         let end = at.saturating_add(bytes.max(1) as u64);
         let here = self.held.iter().filter(|held| held.place.start < end && at < held.place.end);
-        here.fold(Classes::CLEAN, |sum, held| sum.or(held.classes))
+        here.map(|held| held.classes).reduce(Classes::or)
     }
 
     fn hold(&mut self, at: u64, bytes: usize, classes: Classes) -> bool {
-        let place = at..at.saturating_add(bytes as u64);
+        let (place, classes) = (at..at.saturating_add(bytes as u64), classes.or(Classes::KEPT));
         if let Some(held) = self.held.iter_mut().find(|held| held.place == place) {
             let all = held.classes.or(classes);
             self.changed |= held.classes != all;

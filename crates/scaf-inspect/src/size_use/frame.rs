@@ -47,6 +47,8 @@ pub(super) struct First {
     pub block: u64,
     pub first: u64,
     pub other: u64,
+    /// All others go the other way; else it is only no less likely.
+    pub alone: bool,
 }
 
 #[derive(Default)]
@@ -64,6 +66,10 @@ pub(super) struct Frame {
     /// Blocks that may leave the function other than by a call that never returns.
     pub leaving: BTreeSet<u64>,
     pub firsts: Vec<First>,
+    /// Branches that ask for the team's size: where they stand, and both ways.
+    pub sizes: Vec<(u64, u64, Option<u64>)>,
+    /// Blocks that print and change nothing else, with the place where they lead to.
+    pub prints: BTreeMap<u64, u64>,
     pub finding: Option<Finding>,
     /// Places of the own frame whose address is taken: other code may reach anything from there up.
     pub taken: Vec<(u8, i64)>,

@@ -89,7 +89,10 @@ fn follow(code: &Code<'_>, analysis: &mut Analysis<'_, '_>) -> Result<(), Findin
             continue;
         }
         let left = match analysis.summary(function, &NOTHING) {
-            Err(_) if is_outlined(code, function) && analysis.follow_region(function) => continue,
+            Err(finding) if is_outlined(code, function) => {
+                analysis.follow_region(function, finding)?;
+                continue;
+            }
             summary => summary?,
         };
         let Some(left) = left.map(|left| left.handed) else { continue };

@@ -19,6 +19,7 @@ mod frame;
 mod judge;
 mod llvm;
 mod mark;
+mod prints;
 mod spin;
 mod state;
 mod step;

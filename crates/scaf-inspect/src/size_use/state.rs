@@ -61,15 +61,31 @@ pub(super) enum Flags {
     /// The thread number against a possible loop bound: less and greater are fine, equal is not.
     Bound,
     First,
-    /// A value against zero that depends on whether the thread is the first: whether "not zero" is the
-    /// first thread's result.
-    Whether(bool),
+    /// A value against zero that depends on whether the thread is the first.
+    Whether {
+        /// "Not zero" is the first thread's result.
+        set: bool,
+        /// All others have zero.
+        alone: bool,
+    },
     /// The thread number against the remainder of a division by the team size.
     Share,
     Number,
+    /// The team size, or what was computed from it, against what has nothing to do with the team.
+    Size,
 }
 
 impl Flags {
+    /// After a comparison with zero, if the value has to do with the first thread and nothing else.
+    pub fn of(classes: Classes) -> Option<Self> {
+        classes.first_if().map(|set| Self::Whether { set, alone: classes.is_firsts_alone() })
+    }
+
+    /// Whether all threads but the first get the same result.
+    pub fn is_firsts_alone(self) -> bool {
+        matches!(self, Self::First | Self::Whether { alone: true, .. })
+    }
+
     /// The flags if either comparison may have been the last.
     pub fn join(self, other: Self) -> Self {
         match (self, other) {
@@ -110,13 +126,22 @@ impl Value {
         } else {
             Exact::Any
         };
-        Self { classes: self.classes.or(other.classes), exact, step: self.step.join(other.step) }
+        let none = |value: Self| value.exact == Exact::Constant(0);
+        let classes = match (self.classes, other.classes) {
+            (first, _) if none(other) && first.is_firsts_alone() => first,
+            (_, first) if none(self) && first.is_firsts_alone() => first,
+            (a, b) => a.or(b),
+        };
+        Self { classes, exact, step: self.step.join(other.step) }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    Own { base: u8, offset: i64 },
+    Own {
+        base: u8,
+        offset: i64,
+    },
     SomewhereOwn,
     /// In the data that the region was started with.
     Data {
@@ -136,6 +161,8 @@ pub(super) struct State {
     pub vectors: u32,
     /// Four bytes each, by base and offset / 4; absent ones are clean.
     slots: BTreeMap<(u8, i64), Classes>,
+    /// Places where addresses in the data of the region lie, with the offsets in the data.
+    pub spilled: BTreeMap<(u8, i64), i64>,
 }
 
 /// Most arguments on the stack that are followed; benchmarks hand their results on in a dozen.
@@ -197,7 +224,14 @@ impl State {
         }
         registers[STACK_POINTER].exact = Exact::Stack { base: 0, offset: 0 };
         let (flags, vectors) = (Flags::Free, handed.vectors);
-        let mut state = Self { registers, defined: u32::MAX, flags, vectors, slots: BTreeMap::new() };
+        let mut state = Self {
+            registers,
+            defined: u32::MAX,
+            flags,
+            vectors,
+            slots: BTreeMap::new(),
+            spilled: BTreeMap::new(),
+        };
         for (at, classes) in stacked(FIRST_ARGUMENT).zip(handed.stack) {
             state.store(0, at, 8, classes);
         }
@@ -227,6 +261,7 @@ impl State {
         self.defined &= other.defined;
         self.flags = self.flags.join(other.flags);
         self.vectors |= other.vectors;
+        self.spilled.retain(|place, offset| other.spilled.get(place) == Some(offset));
         for (slot, classes) in &mut self.slots {
             *classes = classes.or(other.slots.get(slot).copied().unwrap_or(Classes::CLEAN));
         }
@@ -291,9 +326,18 @@ impl State {
     }
 
     pub fn store(&mut self, base: u8, offset: i64, size: usize, classes: Classes) {
+        if !self.spilled.is_empty() {
+            let end = offset.saturating_add(size as i64);
+            self.spilled
+                .retain(|(other, at), _| *other == base && (*at >= end || at.saturating_add(8) <= offset));
+        }
         for chunk in chunks(offset, size) {
             let whole = size >= 4;
             let old = self.slots.get(&(base, chunk)).copied();
+            if !whole && classes.is_first() && old.is_none_or(|old| !old.is_confined()) {
+                self.slots.insert((base, chunk), classes.or(Classes::SHIFTED));
+                continue;
+            }
             match (classes.is_clean(), old) {
                 (true, None) => {}
                 (true, Some(_)) if whole => drop(self.slots.remove(&(base, chunk))),

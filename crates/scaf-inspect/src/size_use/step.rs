@@ -34,8 +34,13 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
 
     fn branch(&mut self, i: &Operation) -> Vec<u64> {
         self.condition(i);
-        if self.judging && matches!(self.state.flags, Flags::First | Flags::Whether(_)) {
+        if self.judging && matches!(self.state.flags, Flags::First | Flags::Whether { .. }) {
             self.first(i);
+        }
+        if self.judging && self.state.flags == Flags::Size {
+            let target =
+                if let Callee::Local(target) = self.code.callee(i.target) { Some(target) } else { None };
+            self.frame.sizes.push((i.address, i.next, target));
         }
         let mut next = vec![i.next];
         match self.code.callee(i.target) {
@@ -61,7 +66,8 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
             (Callee::Local(target), Some(false)) => (i.next, target),
             _ => return self.find(i, SPLITS),
         };
-        self.frame.firsts.push(First { at: i.address, block: self.block, first, other });
+        let alone = self.state.flags.is_firsts_alone();
+        self.frame.firsts.push(First { at: i.address, block: self.block, first, other, alone });
     }
 
     fn give_back(&mut self, i: &Operation) {

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Largest variable whose uses are looked for, in bytes.
 const LARGEST: u64 = 8;
 
-pub(super) struct Use {
+pub(crate) struct Use {
     pub function: u64,
     pub at: u64,
 }
@@ -25,7 +25,8 @@ impl Code<'_> {
             *size > 0 && *start < end && start.checked_add(*size).is_none_or(|end| end > address)
         };
         let mut all = self.elf.variables.iter().filter(near);
-        (all.next()? == &(address, bytes) && all.all(|same| *same == (address, bytes))).then_some(address..end)
+        (all.next()? == &(address, bytes) && all.all(|same| *same == (address, bytes)))
+            .then_some(address..end)
     }
 
     /// All instructions that name an address in there; `None` if there may be others.
@@ -36,8 +37,8 @@ impl Code<'_> {
             let words = piece.data.get(skipped..).unwrap_or(&[]).as_chunks::<8>().0;
             words.iter().any(|word| range.contains(&u64::from_le_bytes(*word)))
         });
-        let is_named = self.elf.is_fixed
-            && self.elf.text.iter().any(|piece| patterns::names(piece.data, range));
+        let is_named =
+            self.elf.is_fixed && self.elf.text.iter().any(|piece| patterns::names(piece.data, range));
         if is_kept || is_named {
             return None;
         }

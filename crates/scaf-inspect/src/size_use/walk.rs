@@ -17,7 +17,7 @@ pub(super) trait Callees {
     fn follow_call(&mut self, function: u64, handed: &Handed) -> Option<Summary>;
 
     /// What is known of a module's variable there that holds a team's size.
-    fn held(&self, at: u64, bytes: usize) -> Classes;
+    fn held(&self, at: u64, bytes: usize) -> Option<Classes>;
 
     /// Whether all uses of the module's variable there can be followed, so that it may hold this.
     fn hold(&mut self, at: u64, bytes: usize, classes: Classes) -> bool;
@@ -101,7 +101,18 @@ impl<C: Callees> Walk<'_, '_, C> {
                 }
                 let bytes = memory.map_or(0, |memory| memory.bytes);
                 let classes = self.load(i, place, bytes);
-                Value::of(if bytes < 4 { classes.shifted() } else { classes })
+                if let Place::Own { base, offset } = place
+                    && let Some(offset) = self.state.spilled.get(&(base, offset)).filter(|_| bytes == 8)
+                {
+                    return Value { exact: Exact::Data { offset: *offset }, ..Value::of(classes) };
+                }
+                // Around a spilled flag may lie anything.
+                let part = bytes >= 4 && classes.is_first() && classes.has(Classes::SHIFTED);
+                Value::of(match bytes {
+                    _ if part => classes.or(Classes::CLEAN),
+                    ..4 => classes.shifted(),
+                    _ => classes,
+                })
             }
             Operand::Constant(value) => Value::constant(value),
             Operand::Special | Operand::Other => Value::CLEAN,
@@ -117,8 +128,11 @@ impl<C: Callees> Walk<'_, '_, C> {
             Place::SomewhereInData => self.lose_data(),
             _ => {}
         }
-        let held = i.memory.and_then(|memory| memory.fixed).map(|at| self.callees.held(at, bytes));
-        self.state.load(place, bytes).or(held.unwrap_or(Classes::CLEAN))
+        let classes = self.state.load(place, bytes);
+        match i.memory.and_then(|memory| memory.fixed) {
+            Some(at) => self.callees.held(at, bytes).unwrap_or(classes),
+            None => classes,
+        }
     }
 
     /// The data that the region was started with may be read anywhere, from now on or before.
@@ -169,11 +183,15 @@ impl<C: Callees> Walk<'_, '_, C> {
                     && fixed.is_some_and(|at| self.callees.hold(at, size, value.classes)) => {}
             Place::Own { base, offset } => {
                 self.state.store(base, offset, size, value.classes);
+                if let (Exact::Data { offset: to }, 8) = (value.exact, size) {
+                    self.state.spilled.insert((base, offset), to);
+                }
                 if confined && self.judging {
                     self.frame.kept.push((i.address, base, offset));
                 }
             }
             _ if confined => self.find(i, STORED),
+            Place::SomewhereOwn => self.state.spilled.clear(),
             _ => {}
         }
     }

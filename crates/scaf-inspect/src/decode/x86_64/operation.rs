@@ -108,7 +108,11 @@ impl Instruction {
         let vectors = |used: &mut dyn Iterator<Item = Name>| used.fold(0, |sum, name| sum | bit(name));
         Action::Other(Effects {
             reads_vectors: vectors(&mut others.map(|used| used.register())),
-            writes_vectors: if keeps_lower { 0 } else { vectors(&mut writes.clone().map(|used| used.register())) },
+            writes_vectors: if keeps_lower {
+                0
+            } else {
+                vectors(&mut writes.clone().map(|used| used.register()))
+            },
             reads: reads.filter_map(|used| general(used.register())).collect(),
             writes: writes
                 .filter(|used| bit(used.register()) == 0)

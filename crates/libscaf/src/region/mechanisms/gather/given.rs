@@ -72,7 +72,10 @@ pub unsafe fn come(
             prepare(room.words(words));
         });
         let room = room(me);
-        if adds && !first && let Some(list) = room.words(behind).get(words) {
+        if adds
+            && !first
+            && let Some(list) = room.words(behind).get(words)
+        {
             // It stays there: none leaves before the barrier at the loop's end.
             adopt(me, asked.reductions, with_exposed_provenance_mut(list.load(Ordering::Relaxed) as usize));
         }

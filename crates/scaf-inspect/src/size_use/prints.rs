@@ -1,0 +1,60 @@
+//! Code that prints and does nothing else, which a comparison of the team's size may decide about.
+
+use super::code::{Callee, Code};
+use super::frame::Frame;
+use crate::decode::abi::{RESULT, SCRATCH};
+use crate::decode::{Action, Flow, Operand, Operation};
+use crate::functions::prints;
+
+impl Frame {
+    /// Whether a block only sets up calls of functions that print. After the last one it changes nothing, so
+    /// that no register that is used behind it tells whether the block was come by.
+    pub fn merely_prints(&self, block: u64, code: &Code<'_>) -> bool {
+        let calls = |i: &Operation| matches!(code.callee(i.target), Callee::Import(name) if prints(name));
+        let mut printed = false;
+        for i in self.instructions(block) {
+            match i.flow {
+                Flow::Call if calls(i) => printed = true,
+                Flow::Jump if printed => {}
+                Flow::Next if sets_scratch(i) => printed = false,
+                _ => return false,
+            }
+        }
+        printed
+    }
+
+    /// Whether a block doesn't look at what the functions before it returned.
+    pub fn drops_result(&self, block: u64) -> bool {
+        for i in self.instructions(block) {
+            let result = |operand: &Operand| matches!(operand, Operand::General(RESULT, _));
+            let address = i.memory.is_some_and(|memory| [memory.base, memory.index].contains(&Some(RESULT)));
+            if address || i.operands.iter().skip(1).any(result) {
+                return false;
+            }
+            match i.action {
+                _ if i.flow == Flow::Call => return true,
+                Action::Copy | Action::CopyExtended | Action::Address | Action::Set(_) => {
+                    if i.operands.first().is_some_and(result) {
+                        return i.operands.first() != Some(&Operand::General(RESULT, 1));
+                    }
+                }
+                Action::Nothing if i.flow == Flow::Next => {}
+                Action::Other(ref effects)
+                    if !effects.reads.contains(&RESULT) && !effects.writes.contains(&Some(RESULT)) => {}
+                _ => return false,
+            }
+        }
+        false
+    }
+}
+
+/// Whether it writes no more than one register, which the next call changes anyway.
+fn sets_scratch(i: &Operation) -> bool {
+    match i.action {
+        Action::Nothing => true,
+        Action::Copy | Action::CopyExtended | Action::Address | Action::Set(_) => {
+            matches!(i.operands.first(), Some(Operand::General(register, _)) if SCRATCH.contains(register))
+        }
+        _ => false,
+    }
+}
