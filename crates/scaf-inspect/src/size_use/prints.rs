@@ -3,7 +3,7 @@
 use super::code::{Callee, Code};
 use super::frame::Frame;
 use crate::decode::abi::{RESULT, SCRATCH};
-use crate::decode::{Action, Flow, Operand, Operation};
+use crate::decode::{Action, Flow, Operand, Operation, Target};
 use crate::functions::prints;
 
 impl Frame {
@@ -31,16 +31,20 @@ impl Frame {
             if address || i.operands.iter().skip(1).any(result) {
                 return false;
             }
+            // A jump out of the function calls another one.
+            let leaves = i.flow == Flow::Jump
+                && !matches!(i.target, Target::Code(target) if self.states.contains_key(&target));
+            let writes = i.operands.first().is_some_and(result);
             match i.action {
-                _ if i.flow == Flow::Call => return true,
-                Action::Copy | Action::CopyExtended | Action::Address | Action::Set(_) => {
-                    if i.operands.first().is_some_and(result) {
-                        return i.operands.first() != Some(&Operand::General(RESULT, 1));
-                    }
+                _ if i.flow == Flow::Call || leaves => return true,
+                _ if i.flow != Flow::Next => return false,
+                Action::Copy | Action::CopyExtended | Action::Address | Action::Set(_) if writes => {
+                    return i.operands.first() != Some(&Operand::General(RESULT, 1));
                 }
-                Action::Nothing if i.flow == Flow::Next => {}
                 Action::Other(ref effects)
                     if !effects.reads.contains(&RESULT) && !effects.writes.contains(&Some(RESULT)) => {}
+                Action::Nothing | Action::Copy | Action::CopyExtended | Action::Address | Action::Set(_) => {}
+                Action::Add | Action::Subtract | Action::Push | Action::Pop if !writes => {}
                 _ => return false,
             }
         }
