@@ -21,6 +21,8 @@ pub(crate) enum Role {
 pub(super) enum Trait {
     Tells(Role),
     NeverReturns,
+    /// Waits for the team, and does nothing else.
+    Waits,
     /// Takes floating-point arguments.
     TakesFloats,
     /// Writes its arguments out as text, and does nothing else with them. Those that return the number of

@@ -57,6 +57,11 @@ pub(crate) fn takes_floats(name: &str) -> bool {
     find(name).is_none_or(|(group, _)| group.is.contains(&Trait::TakesFloats))
 }
 
+/// Whether it changes nothing: it waits for the team, or asks about it.
+pub(crate) fn is_idle(name: &str) -> bool {
+    matches!(role(name), Role::TeamSize | Role::ThreadNumber) || is(name, Trait::Waits)
+}
+
 pub(crate) fn never_returns(name: &str) -> bool {
     is(name, Trait::NeverReturns)
 }

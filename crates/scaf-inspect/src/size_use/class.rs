@@ -74,6 +74,11 @@ impl Classes {
         !self.has(THREADS.or(Self::STEPPED).or(Self::START).or(FIRSTS))
     }
 
+    /// Whether the value may be the team's size and nothing that was computed from it.
+    pub const fn is_size_itself(self) -> bool {
+        self.0 & !(Self::CLEAN.0 | Self::TEAM.0 | Self::SHIFTED.0 | Self::KEPT.0) == 0
+    }
+
     pub const fn is_first(self) -> bool {
         self.has(FIRSTS)
     }

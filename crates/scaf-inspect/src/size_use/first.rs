@@ -4,9 +4,11 @@
 //! not: if the first thread only communicates while the others work, a team of one never does the work. A
 //! branch is harmless if it merely skips code: all of the first thread's paths then reach the others' target.
 
+use super::code::{Callee, Code};
 use super::frame::{First, Frame};
 use crate::decode::abi::STACK_POINTER;
 use crate::decode::{Action, Flow, Operand, Operation, Target};
+use crate::functions::is_idle;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const SPLITS: &str = "has code that the first thread of a team does not come to";
@@ -38,10 +40,7 @@ impl Frame {
             if self.merely_skips(branch, block) {
                 continue;
             }
-            if seen.len() > MAX_IDLE
-                || self.leaving.contains(&block) && !self.returns(block)
-                || !self.is_idle(block)
-            {
+            if seen.len() > MAX_IDLE || !self.idle.contains(&block) {
                 return false;
             }
             let Some(next) = self.edges.get(&block) else { return false };
@@ -60,11 +59,10 @@ impl Frame {
         all.take_while(move |i| i.address == block || !self.cuts.contains(&i.address))
     }
 
-    fn returns(&self, block: u64) -> bool {
-        self.instructions(block).last().is_some_and(|last| last.flow == Flow::Return)
-    }
-
-    fn is_idle(&self, block: u64) -> bool {
+    /// Whether a block changes nothing but registers and the own stack, and doesn't leave the function but by
+    /// returning. Others may also wait for each other at a barrier, and ask about the team.
+    pub fn is_idle(&self, block: u64, code: &Code<'_>) -> bool {
+        let idle = |target| matches!(code.callee(target), Callee::Import(name) if is_idle(name));
         self.instructions(block).all(|i| {
             let on_stack =
                 i.memory.is_some_and(|memory| memory.base == Some(STACK_POINTER) && !memory.has_index);
@@ -74,12 +72,16 @@ impl Frame {
                 Action::Other(effects) => effects.writes_memory,
                 _ => i.operands.first() == Some(&Operand::Memory) && !reads,
             };
-            let goes_on = match i.flow {
-                Flow::Next | Flow::Return => true,
-                Flow::Branch | Flow::Jump => matches!(i.target, Target::Code(_)),
-                _ => false,
-            };
-            goes_on && (!writes || on_stack)
+            match i.flow {
+                Flow::Next => !writes || on_stack,
+                Flow::Return => true,
+                Flow::Jump | Flow::Branch => {
+                    matches!(i.target, Target::Code(target) if self.states.contains_key(&target))
+                        || idle(i.target)
+                }
+                Flow::Call => idle(i.target),
+                Flow::Stop | Flow::Interrupt | Flow::Transaction => false,
+            }
         })
     }
 

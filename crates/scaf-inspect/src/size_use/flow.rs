@@ -134,6 +134,10 @@ impl<'c, 'e> Analysis<'c, 'e> {
             }
             frame.edges.insert(block, next);
         }
+        if !frame.firsts.is_empty() {
+            let idle = |block: &&u64| frame.is_idle(**block, self.code);
+            frame.idle = frame.edges.keys().filter(idle).copied().collect();
+        }
         frame.conclude();
         match frame.finding {
             Some(finding) => Err(finding),

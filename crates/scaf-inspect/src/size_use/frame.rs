@@ -68,6 +68,8 @@ pub(super) struct Frame {
     pub firsts: Vec<First>,
     /// Branches that ask for the team's size: where they stand, and both ways.
     pub sizes: Vec<(u64, u64, Option<u64>)>,
+    /// Blocks that do nothing which anyone else could see.
+    pub idle: BTreeSet<u64>,
     /// Blocks that print and change nothing else, with the place where they lead to.
     pub prints: BTreeMap<u64, u64>,
     pub finding: Option<Finding>,

@@ -171,7 +171,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
         let fixed = i.memory.and_then(|memory| memory.fixed);
         match place {
-            Place::Data { offset } if confined && value.classes.is_size() => {
+            Place::Data { offset } if confined && value.classes.is_size_itself() => {
                 if self.judging {
                     let kept = InData { at: i.address, offset, bytes: size, classes: value.classes };
                     self.frame.kept_in_data.push(kept);
@@ -179,7 +179,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             }
             Place::Elsewhere
                 if confined
-                    && value.classes.is_size()
+                    && value.classes.is_size_itself()
                     && fixed.is_some_and(|at| self.callees.hold(at, size, value.classes)) => {}
             Place::Own { base, offset } => {
                 self.state.store(base, offset, size, value.classes);
