@@ -38,7 +38,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             Role::TeamSize => Classes::TEAM,
             Role::ThreadNumber => Classes::THREAD,
             // The number of characters.
-            Role::Other if told && name.contains("printf") => Classes::TEAM_PART,
+            Role::Other if told && name.contains("printf") => Classes::TEAM_PART.or(Classes::KEPT),
             Role::Inquiry | Role::Sections | Role::Other => Classes::CLEAN,
         };
         self.state.set(RESULT, Value::of(answer));
@@ -80,10 +80,15 @@ impl<C: Callees> Walk<'_, '_, C> {
                 self.find(i, PASSED);
             }
         }
-        let seventh = self.seventh(i);
-        if taken == ARGUMENTS.len() && seventh.is_confined() {
-            told |= prints;
-            if !(prints && seventh.is_size()) {
+        if taken == ARGUMENTS.len() {
+            let seventh = self.seventh(i);
+            told |= prints && seventh.is_confined();
+            let passed = match prints {
+                true => seventh.is_confined() && !seventh.is_size(),
+                // Which of what lies there is an argument isn't known.
+                false => self.state.handed(self.arguments_at(i)).stack_places().next().is_some(),
+            };
+            if passed {
                 self.find(i, PASSED);
             }
         }

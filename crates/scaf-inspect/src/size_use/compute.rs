@@ -304,7 +304,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             self.lose_data();
         }
         if effects.reads_vectors & self.state.vectors != 0 {
-            classes = classes.plus(Classes::TEAM_PART);
+            classes = classes.plus(Classes::TEAM_PART.or(Classes::KEPT));
         }
         if effects.reads.iter().any(|register| self.state.registers[*register].is_function()) {
             self.find(i, ESCAPES);

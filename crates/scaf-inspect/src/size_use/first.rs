@@ -6,7 +6,7 @@
 
 use super::code::{Callee, Code};
 use super::frame::{First, Frame};
-use crate::decode::abi::STACK_POINTER;
+use crate::decode::abi::{SCRATCH, STACK_POINTER};
 use crate::decode::{Action, Flow, Operand, Operation, Target};
 use crate::functions::is_idle;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,6 +66,10 @@ impl Frame {
         self.instructions(block).all(|i| {
             let on_stack =
                 i.memory.is_some_and(|memory| memory.base == Some(STACK_POINTER) && !memory.has_index);
+            // A variable that says later who came by here.
+            let told = matches!(i.action, Action::Set(_)) || i.operands.get(1).is_some_and(is_constant);
+            let kept = i.destination().is_none_or(|to| !SCRATCH.contains(&to) && to != STACK_POINTER);
+            let tells = told && kept && matches!(i.action, Action::Set(_) | Action::Copy | Action::Or);
             let reads = matches!(i.action, Action::Compare | Action::Test | Action::Push);
             let writes = match &i.action {
                 Action::Fill(_) => true,
@@ -73,7 +77,7 @@ impl Frame {
                 _ => i.operands.first() == Some(&Operand::Memory) && !reads,
             };
             match i.flow {
-                Flow::Next => !writes || on_stack,
+                Flow::Next => !tells && (!writes || on_stack),
                 Flow::Return => true,
                 Flow::Jump | Flow::Branch => {
                     matches!(i.target, Target::Code(target) if self.states.contains_key(&target))
@@ -141,4 +145,8 @@ impl Frame {
         }
         false
     }
+}
+
+fn is_constant(operand: &Operand) -> bool {
+    matches!(operand, Operand::Constant(_))
 }
