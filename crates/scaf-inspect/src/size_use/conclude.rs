@@ -17,7 +17,7 @@ impl Frame {
             let is_argument = |(r, from): &(u8, i64)| *r == 0 && *from >= FIRST_ARGUMENT && base != 0;
             let reachable =
                 |taken: &(u8, i64)| if taken.0 == base { taken.1 <= offset } else { !is_argument(taken) };
-            if self.taken.iter().any(reachable) {
+            if self.taken.iter().chain(&self.indexed).any(reachable) {
                 self.find(Finding::depends(address, KEEPS));
             }
         }
@@ -26,7 +26,7 @@ impl Frame {
             let reachable = |(r, from): &(u8, i64)| {
                 *r == 0 && (*from == i64::MIN || (FIRST_ARGUMENT..place + 8).contains(from))
             };
-            if self.taken.iter().any(reachable) {
+            if self.taken.iter().chain(&self.indexed).any(reachable) {
                 self.find(Finding::depends(self.entry, KEEPS));
             }
         }

@@ -75,6 +75,8 @@ pub(super) struct Frame {
     pub finding: Option<Finding>,
     /// Places of the own frame whose address is taken: other code may reach anything from there up.
     pub taken: Vec<(u8, i64)>,
+    /// Places of the own frame from which on one is chosen by an index.
+    pub indexed: Vec<(u8, i64)>,
     /// Confined values stored in the own frame: instruction, base, offset.
     pub kept: Vec<(u64, u8, i64)>,
     /// Places of arguments on the stack that hold such values.

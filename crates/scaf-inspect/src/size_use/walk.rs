@@ -126,12 +126,31 @@ impl<C: Callees> Walk<'_, '_, C> {
                 self.frame.read_of_data.push((offset, offset.saturating_add(bytes.max(1) as i64)));
             }
             Place::SomewhereInData => self.lose_data(),
+            Place::SomewhereOwn => {
+                self.index_frame(i);
+                return self.state.load_indexed();
+            }
             _ => {}
         }
         let classes = self.state.load(place, bytes);
         match i.memory.and_then(|memory| memory.fixed) {
             Some(at) => self.callees.held(at, bytes).unwrap_or(classes),
             None => classes,
+        }
+    }
+
+    /// Remembers from where on an instruction chooses a place in the own frame. What is kept at or above that
+    /// place is judged at the end, as if its address were taken; a pointer's was.
+    fn index_frame(&mut self, i: &Operation) {
+        let Some(memory) = i.memory.filter(|memory| self.judging && memory.has_index) else { return };
+        for value in [self.value(memory.base), self.value(memory.index)] {
+            match value.exact {
+                Exact::Stack { base, offset } if !memory.is_scaled || value == self.value(memory.base) => {
+                    self.frame.indexed.push((base, offset.wrapping_add(memory.displacement as i64)));
+                }
+                Exact::Stack { .. } => self.frame.indexed.push((0, i64::MIN)),
+                _ => {}
+            }
         }
     }
 
