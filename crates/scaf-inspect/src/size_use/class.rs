@@ -26,8 +26,8 @@ impl Classes {
     /// A mark beside the classes, not in their arithmetic: the thread number was added to or cut short, so
     /// zero may mean another thread than the first.
     pub const SHIFTED: Self = Self(512);
-    /// Marks of values that are compared with zero. [`Self::IF_SET`]: bit by bit, the first thread has at least
-    /// what another thread would have; others have zero, unless the value may be a clean one as well.
+    /// Marks of values that are compared with zero. [`Self::IF_SET`]: bit by bit, the first thread has at
+    /// least what another thread would have; others have zero, unless the value may be a clean one as well.
     /// [`Self::IF_CLEAR`]: the first thread has at most what another would have. With both, nothing is known
     /// but that the value depends on who is first.
     pub const IF_SET: Self = Self(1024);
@@ -257,5 +257,28 @@ mod tests {
         assert!(is_step && stepped.is_confined() && !stepped.or(C::THREAD_PART).is_confined());
         assert_eq!(stepped.minus(C::THREAD_PART), C::TEAM_PART);
         assert!(C::TEAM.plus(C::THREAD).is_confined());
+    }
+
+    #[test]
+    fn whether_a_thread_is_the_first_is_known_through_and_alone() {
+        let (set, clear) = (C::of_first(true), C::of_first(false));
+        assert!(set.and(C::CLEAN).is_firsts_alone() && set.is_confined() && set.is_told());
+        assert_eq!(set.or(C::CLEAN).first_if(), Some(true));
+        assert!(!set.or(C::CLEAN).is_firsts_alone());
+        assert_eq!(clear.and(C::CLEAN).first_if(), Some(false));
+        assert_eq!(set.and(clear).first_if(), None);
+        assert_eq!(set.plus(C::CLEAN).first_if(), None);
+        assert_eq!(set.and(C::TEAM).first_if(), None);
+    }
+
+    #[test]
+    fn no_loop_divides_by_a_kept_size() {
+        let kept = C::TEAM.or(C::KEPT);
+        let (quotient, remainder) = C::CLEAN.divided_by(kept);
+        let start = C::THREAD.times(quotient).plus(remainder.or(C::CLEAN));
+        assert!(start.is_confined() && start.is_told());
+        let (stepped, _) = C::THREAD_PART.stepped(kept.scaled());
+        assert!(stepped.or(C::THREAD_PART).is_confined());
+        assert!(quotient.is_size() && !quotient.is_size_itself() && kept.is_size_itself());
     }
 }

@@ -28,8 +28,8 @@ impl Frame {
     }
 
     /// Whether all that others do before the first thread comes to them, or they return, changes nothing but
-    /// registers and the own stack. Compilers make copies of code behind such a branch, in which they know who
-    /// comes there, or what else it asked for.
+    /// registers and the own stack. Compilers make copies of code behind such a branch, in which they know
+    /// who comes there, or what else it asked for.
     fn others_do_nothing(&self, branch: &First) -> bool {
         let others = |block: &u64| {
             self.firsts.iter().find(|first| first.block == *block && first.alone).map(|first| first.other)

@@ -325,8 +325,8 @@ impl State {
         }
     }
 
-    /// What a place may hold that is chosen in the own frame. Confined values lie below all such places, or are
-    /// found at the end; not so sizes that a region has kept.
+    /// What a place may hold that is chosen in the own frame. Confined values lie below all such places, or
+    /// are found at the end; not so sizes that a region has kept.
     pub fn load_indexed(&self) -> Classes {
         let seen = self.slots.values().filter(|classes| !classes.is_confined() || classes.has(Classes::KEPT));
         seen.fold(Classes::CLEAN, |sum, classes| sum.or(*classes))

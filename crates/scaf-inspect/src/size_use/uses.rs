@@ -1,8 +1,8 @@
 //! All uses of a stretch of a module's memory, found in its code and data.
 //!
 //! Code names memory by its distance, so a search for all values that may be such a distance misses none.
-//! Addresses kept in data stand there as they are, in tables of relocations, in the table of exported symbols,
-//! or ready to be used; all these are aligned to eight bytes.
+//! Addresses kept in data stand there as they are, in tables of relocations, in the table of exported
+//! symbols, or ready to be used; all these are aligned to eight bytes.
 
 use super::code::Code;
 use crate::decode::{Flow, Instruction, Target, decode, patterns};
