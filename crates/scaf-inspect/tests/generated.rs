@@ -22,9 +22,8 @@ const HARMLESS: &[&str] = &[
     "#pragma omp single\n @ = omp_get_num_threads();",
     "#pragma omp master\n { @ = omp_get_num_threads(); first += $; }",
     "if (timed && omp_get_thread_num() == 0) tick(&first);",
-    "{ int me = omp_get_thread_num(); if (timed && me == 0) first += $;\n#pragma omp for\n for (int i = \
-     0; i < N; \
-     i++) a[i] += 1;\n if (timed && me == 0) tick(&first); }",
+    "{ int me = omp_get_thread_num(); if (timed && me == 0) first += $;\n#pragma omp for\n for (int i = 0; \
+     i < N; i++) a[i] += 1;\n if (timed && me == 0) tick(&first); }",
     "#pragma omp master\n if (timed) tick(&first);",
 ];
 /// What they may do with harm, at some sizes.
@@ -34,16 +33,13 @@ const HARMFUL: &[&str] = &[
     "{ int first_one = omp_get_thread_num() == 0; if (timed && !first_one) {\n#pragma omp atomic\n \
      others += 1; } }",
     "{ int me = omp_get_thread_num();\n#pragma omp barrier\n if (!(me == 0 && timed)) {\n#pragma omp \
-     atomic\n \
-     others += 2; } }",
+     atomic\n others += 2; } }",
     "#pragma omp single\n a[omp_get_num_threads() * $] += 1;",
     "#pragma omp single\n a[kept * $] += 1;",
     "#pragma omp master\n { kept = omp_get_num_threads(); }\n#pragma omp barrier\n#pragma omp for\n for \
-     (int i = 0; i < \
-     N; i++) a[i] += kept;",
+     (int i = 0; i < N; i++) a[i] += kept;",
     "{ int me = omp_get_thread_num(), part = N / kept, rest = N % kept; if (me < rest) part++, rest = \
-     0;\n for (int \
-     i = me * part + rest; i < me * part + rest + part && i < N; i++) a[i] += 1; }",
+     0;\n for (int i = me * part + rest; i < me * part + rest + part && i < N; i++) a[i] += 1; }",
     "if (omp_get_num_threads() > 2) {\n#pragma omp single\n a[1] += $; }",
 ];
 /// The same for serial code behind a region.
@@ -70,6 +66,35 @@ const COMPUTES: &[&str] = &[
     "serial += @ == 1 ? 2 : 3;",
 ];
 
+const PRELUDE: &str = r#"
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { N = 40 };
+static long a[N * 8], sum, first, others, serial, doubled;
+static int kept = 1, spare = 1, timed, most = 4;
+static int slots[8], *known;
+static const char *sizes;
+static __attribute__((noinline)) void tick(long *what) { *what += 5; }
+static __attribute__((noinline)) long twice(int value) { return 2L * value; }
+static __attribute__((noinline)) void report(const char *name, int b, int c, int d, int e, int f, int threads,
+                                             double rate, const char *kind)
+{
+    printf("%s %d %d %d %d %d\n", name, b, c, d, e, f);
+    printf("T %d %g %s\n", threads, rate / (double)threads, kind);
+}
+static void resize(void)
+{
+    if (*sizes) omp_set_num_threads(*sizes++ - '0');
+}
+int main(int argc, char **argv)
+{
+    int own = 1;
+    sizes = argv[1];
+    timed = argc > 2;
+"#;
+
 struct Random(u64);
 
 impl Random {
@@ -90,21 +115,7 @@ impl Random {
 fn program(seed: u64) -> String {
     let mut random = Random(seed.wrapping_mul(77_777).wrapping_add(12_345));
     random.below(2);
-    let mut code = String::from(
-        "#include <omp.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nenum { N = 40 \
-     };\n\
-         static long a[N * 8], sum, first, others, serial, doubled;\nstatic int kept = 1, spare = 1, \
-     timed, most = 4;\n\
-         static int slots[8], *known;\nstatic const char *sizes;\n\
-         static __attribute__((noinline)) void tick(long *what) { *what += 5; }\n\
-         static __attribute__((noinline)) long twice(int value) { return 2L * value; }\n\
-         static __attribute__((noinline)) void report(const char *name, int b, int c, int d, int e, int \
-     f, int threads, \
-         double rate, const char *kind)\n{ printf(\"%s %d %d %d %d %d\\n\", name, b, c, d, e, f);\n\
-         printf(\"T %d %g %s\\n\", threads, rate / (double)threads, kind); }\n\
-         static void resize(void) { if (*sizes) omp_set_num_threads(*sizes++ - '0'); }\n\
-         int main(int argc, char **argv)\n{\n int own = 1;\n sizes = argv[1]; timed = argc > 2;\n",
-    );
+    let mut code = String::from(PRELUDE);
     let harmful = seed % 2 == 1;
     for _ in 0..REGIONS {
         code += " resize();\n#pragma omp parallel\n {\n";

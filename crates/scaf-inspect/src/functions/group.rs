@@ -25,8 +25,8 @@ pub(super) enum Trait {
     Waits,
     /// Takes floating-point arguments.
     TakesFloats,
-    /// Writes its arguments out as text, and does nothing else with them. Those that return the number of
-    /// characters are known by what they are not: streams return themselves.
+    /// Writes its arguments out as text, and does nothing else with them. C++'s streams and Fortran's writes
+    /// are none: they may write into a variable.
     Prints,
     /// Sets or copies memory; the length, its third argument, may be a loop's share.
     FillsMemory,
