@@ -191,10 +191,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         let fixed = i.memory.and_then(|memory| memory.fixed);
         match place {
             Place::Data { offset } if confined && value.classes.is_size_itself() => {
-                if self.judging {
-                    let kept = InData { at: i.address, offset, bytes: size, classes: value.classes };
-                    self.frame.kept_in_data.push(kept);
-                }
+                let kept = InData { at: i.address, offset, bytes: size, classes: value.classes };
+                self.frame.kept_in_data.extend(self.judging.then_some(kept));
             }
             Place::Elsewhere
                 if confined
