@@ -56,6 +56,7 @@ const COMPUTES: &[&str] = &[
     "if (@ > 2) serial += $;",
     "if (@ != most) { printf(\"T\\n\"); serial += 1; }",
     "serial += N / @;",
+    "serial += @;",
     "{ char text[20]; sprintf(text, \"%d\", @); serial += atoi(text); }",
     "serial += printf(\"T %d\\n\", 1000 / @ * 10);",
     "known = &kept; serial += *known;",

@@ -23,8 +23,8 @@ impl Classes {
     pub const START: Self = Self(128);
     /// A thread number's multiple, stepped by the team size's: a chunked loop's index.
     pub const STEPPED: Self = Self(256);
-    /// A mark beside the classes, not in their arithmetic: the thread number was added to or cut short, so
-    /// zero may mean another thread than the first.
+    /// A mark beside the classes, not in their arithmetic: the thread number or team size was added to or cut
+    /// short, so zero may mean another thread than the first.
     pub const SHIFTED: Self = Self(512);
     /// Marks of values that are compared with zero. [`Self::IF_SET`]: bit by bit, the first thread has at
     /// least what another thread would have; others have zero, unless the value may be a clean one as well.
@@ -76,7 +76,7 @@ impl Classes {
 
     /// Whether the value may be the team's size and nothing that was computed from it.
     pub const fn is_size_itself(self) -> bool {
-        self.0 & !(Self::CLEAN.0 | Self::TEAM.0 | Self::SHIFTED.0 | Self::KEPT.0) == 0
+        self.0 & !(Self::CLEAN.0 | Self::TEAM.0 | Self::KEPT.0) == 0
     }
 
     pub const fn is_first(self) -> bool {
@@ -130,7 +130,7 @@ impl Classes {
     }
 
     pub const fn shifted(self) -> Self {
-        if self.has(Self::THREAD) { self.or(Self::SHIFTED) } else { self }
+        if self.has(Self::THREAD.or(Self::TEAM)) { self.or(Self::SHIFTED) } else { self }
     }
 
     fn each(self) -> impl Iterator<Item = Self> {
@@ -280,5 +280,6 @@ mod tests {
         let (stepped, _) = C::THREAD_PART.stepped(kept.scaled());
         assert!(stepped.or(C::THREAD_PART).is_confined());
         assert!(quotient.is_size() && !quotient.is_size_itself() && kept.is_size_itself());
+        assert!(!kept.plus(C::CLEAN).shifted().is_size_itself());
     }
 }
