@@ -6,8 +6,8 @@ use scafd::control::Snapshot;
 /// OpenMP's variable for the number of threads.
 pub const VARIABLE: &str = "OMP_NUM_THREADS";
 
-/// Threads to start with, by equal parts of the capacity per weight, within `min` and `max`; `None` where nobody
-/// else is there, or the user's own setting (`set`) is no more than that.
+/// Threads to start with, by equal parts of the capacity per weight, within `min` and `max`; `None` where
+/// nobody else is there, or the user's own setting (`set`) is no more than that.
 pub fn threads(
     snapshot: &Snapshot,
     weight: f64,

@@ -1,0 +1,20 @@
+#include <omp.h>
+#include <stdio.h>
+static long sum;
+void run(double *a, int n)
+{
+    int threads = 1;
+#pragma omp parallel
+    {
+#pragma omp for
+        for (int i = 0; i < n; i++) a[i] += 1;
+#pragma omp master
+        threads = omp_get_num_threads();
+    }
+    sum += n / threads;
+}
+void report(void)
+{
+    printf("%ld\n", sum);
+    puts("done");
+}
