@@ -3,7 +3,7 @@
 use super::class::Classes;
 use super::code::Callee;
 use super::frame::Left;
-use super::state::{DATA, Exact, Place, Value};
+use super::state::{DATA, Exact, FIRST_ARGUMENT, Place, Value};
 use super::walk::{Callees, ESCAPES, STORED, Walk};
 use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH, SECOND_RESULT, STACK_POINTER};
 use crate::decode::{Flow, Operation};
@@ -85,8 +85,15 @@ impl<C: Callees> Walk<'_, '_, C> {
             told |= prints && seventh.is_confined();
             let passed = match prints {
                 true => seventh.is_confined() && !seventh.is_size(),
+                // The runtime's loops are handed where to put a share there.
+                false if name.starts_with("GOMP_loop_") => false,
                 // Which of what lies there is an argument isn't known.
-                false => self.state.handed(self.arguments_at(i)).stack_places().next().is_some(),
+                // What this function was handed itself is none.
+                false => self.arguments_at(i).is_some_and(|(base, top)| {
+                    let handed = self.state.handed(Some((base, top)));
+                    let mut places = handed.stack_places();
+                    places.any(|at| base != 0 || top.wrapping_add(at) < 2 * FIRST_ARGUMENT)
+                }),
             };
             if passed {
                 self.find(i, PASSED);
