@@ -1,12 +1,13 @@
 /* build: gcc -O2 -fopenmp */
-/* May be resized, though the inspection of its code can't know: it keeps its teams' size, but does nothing
- * with it. With the argument "drifts" it adds numbers up in another order each time that it is run, so that
+/* May be resized, though the inspection of its code can't know: its threads leave marks in places of their
+ * own, with which nothing is done. With the argument "drifts" it adds numbers up in another order each time that it is run, so that
  * the last digits of its sum differ. "rounds" goes on until its input ends. */
 #include "test.h"
 #include <omp.h>
 #include <time.h>
 
 static int stored;
+static volatile char marks[64];
 static double sum;
 static double values[4096];
 
@@ -42,8 +43,8 @@ int main(int count, char **words)
 #pragma omp parallel reduction(+ : part, team)
         {
             team = 1;
-            /* Whoever keeps this might divide work by it later. */
             stored = omp_get_num_threads();
+            marks[omp_get_thread_num() % 64] = 1;
 #pragma omp for
             for (int i = 0; i < 64; i++)
                 part += work(100, i);

@@ -48,9 +48,13 @@ fn places(data: &[u8]) -> u32 {
             u32::from_le_bytes([pair[at][from], pair[at][from + 1], pair[at][from + 2], pair[at][from + 3]])
         };
         let (first, flags, reserved, length) = (word(0, 0), word(0, 4), word(1, 0), word(1, 4));
-        let is_one =
+        let may_be_one =
             first == 0 && flags & LLVMS != 0 && flags & !KNOWN == 0 && reserved == 0 && length <= MAX_SOURCE;
-        is_one.then_some(flags)
+        // Tables of numbers look alike. A place is at most one of these; and sections are believed more easily
+        // than loops, for loops without sections are harmless. Older compilers give no length.
+        let kind = flags & (LOOP | SECTIONS | DISTRIBUTE);
+        let is_one = kind.count_ones() <= 1 && (length != 0 || kind == SECTIONS);
+        (may_be_one && is_one).then_some(flags)
     });
     descriptions.fold(0, |seen, flags| seen | flags)
 }
@@ -75,6 +79,12 @@ mod tests {
     fn other_data_says_nothing() {
         assert_eq!(places(&[0; 64]), 0);
         assert_eq!(places(&[7; 5]), 0);
+        let with_length = |flags, length: u32| {
+            [0, flags, 0, length, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()).collect::<Vec<u8>>()
+        };
+        assert_eq!(places(&with_length(LLVMS | LOOP, 0)), 0);
+        assert_eq!(places(&with_length(LLVMS | SECTIONS, 0)), LLVMS | SECTIONS);
+        assert_eq!(places(&with_length(LLVMS | SECTIONS | DISTRIBUTE | 0x75, 22)), 0);
         // The rest may pass for a description, but not for one of a loop or of sections.
         assert_eq!(places(&description(LOOP)) & (LOOP | SECTIONS), 0);
         assert_eq!(places(&description(LLVMS | SECTIONS | 1 << 20)) & (LOOP | SECTIONS), 0);
