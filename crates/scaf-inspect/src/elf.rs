@@ -58,10 +58,6 @@ pub(crate) struct Elf<'a> {
     pub imports: BTreeMap<String, bool>,
     pub exports: BTreeMap<String, u64>,
     pub functions: BTreeMap<u64, String>,
-    /// Variables that the symbol table has: address and size. Not sorted.
-    pub variables: Vec<(u64, u64)>,
-    /// The code may name addresses as they are, for the file is loaded where it says.
-    pub is_fixed: bool,
     pub slots: Vec<Slot>,
     pub text: Vec<Piece<'a>>,
     pub data: Vec<Piece<'a>>,
@@ -96,7 +92,6 @@ impl<'a> Elf<'a> {
         let elf_file = File::<R>::parse(file).map_err(bad)?;
         let endian = LittleEndian;
         facts.machine_supported = elf_file.elf_header().e_machine(endian) == MACHINE;
-        facts.is_fixed = elf_file.elf_header().e_type(endian) == elf::ET_EXEC;
         let mut code_offsets = BTreeSet::new();
         for header in elf_file.elf_program_headers() {
             match header.p_type(endian) {
@@ -169,9 +164,6 @@ impl<'a> Elf<'a> {
                 && let Ok(name) = symbol.name_bytes()
             {
                 self.functions.insert(raw.st_value(endian), text_of(name));
-            }
-            if raw.st_type() == elf::STT_OBJECT && raw.st_shndx(endian) != elf::SHN_UNDEF {
-                self.variables.push((raw.st_value(endian), raw.st_size(endian)));
             }
         }
         let Some(relocations) = elf_file.dynamic_relocations() else { return Ok(()) };

@@ -126,16 +126,6 @@ fn loops_of_gccs_own_are_let_through_where_it_optimises() {
 }
 
 #[test]
-fn a_size_in_a_variable_that_is_only_printed_is_harmless_if_all_uses_are_found() {
-    let wrong = wrong("held_", LEVELS.into_iter(), |_, flags, facts| {
-        let stripped = flags.contains(&"-s");
-        let expected = !stripped && !matches!(flags[0], "-O0" | "-Og");
-        (expected && !is_let_through(facts)).then(|| format!("{:?}", facts.size_use))
-    });
-    assert!(wrong.is_empty(), "refused:\n{wrong}");
-}
-
-#[test]
 fn the_reason_names_the_function_and_what_it_does() {
     let folder = tempfile::tempdir().unwrap();
     let sample = samples("depends_stored_size").into_iter().next();

@@ -116,10 +116,6 @@ pub(crate) struct Effects {
     pub reads: Vec<Register>,
     /// Changed registers; `None` is a special one.
     pub writes: Vec<Option<Register>>,
-    /// Vector registers of which a value is used, as bits.
-    pub reads_vectors: u32,
-    /// Changed vector registers.
-    pub writes_vectors: u32,
     pub reads_memory: bool,
     pub writes_memory: bool,
 }

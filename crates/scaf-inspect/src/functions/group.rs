@@ -21,13 +21,6 @@ pub(crate) enum Role {
 pub(super) enum Trait {
     Tells(Role),
     NeverReturns,
-    /// Waits for the team, and does nothing else.
-    Waits,
-    /// Takes floating-point arguments.
-    TakesFloats,
-    /// Writes its arguments out as text, and does nothing else with them. C++'s streams and Fortran's writes
-    /// are none: they may write into a variable.
-    Prints,
     /// Sets or copies memory; the length, its third argument, may be a loop's share.
     FillsMemory,
 }

@@ -1,14 +1,12 @@
 //! Functions of the C, C++ and Fortran libraries of which something is known.
 
 use super::group::Group;
-use super::group::Trait::{FillsMemory, NeverReturns, Prints, TakesFloats};
+use super::group::Trait::{FillsMemory, NeverReturns};
 
 #[rustfmt::skip]
 pub(super) static LIBRARIES: &[Group] = &[
     Group { why: "sets or copies a stretch of memory", is: &[FillsMemory],
         names: &["memcpy/3", "memmove/3", "memset/3"] },
-    Group { why: "writes its arguments out as text", is: &[Prints, TakesFloats],
-        names: &["__fprintf_chk", "__printf_chk", "fprintf", "printf", "putchar/1", "puts/1"] },
     Group { why: "ends the program or throws", is: &[NeverReturns],
         names: &["_Unwind_Resume/1", "_ZSt16__throw_bad_castv", "_ZSt17__throw_bad_allocv",
             "_ZSt20__throw_length_errorPKc", "_ZSt20__throw_out_of_rangePKc",
@@ -20,14 +18,11 @@ pub(super) static LIBRARIES: &[Group] = &[
         names: &["__longjmp_chk", "longjmp", "pthread_exit"] },
     Group { why: "nothing but its arguments is known", is: &[],
         names: &["_ZdlPv/1", "_ZdlPvm/2", "_Znam/1", "_Znwm/1", "__cxa_begin_catch/1", "__errno_location/0",
-            "calloc/2", "free/1", "malloc/1", "memcmp/3", "rand/0", "rand_r/1", "realloc/2",
-            "strlen/1"] },
-    Group { why: "computes with its arguments", is: &[TakesFloats],
-        names: &["acos/0", "asin/0", "atan/0", "atan2/0", "cbrt/0", "ceil/0", "cos/0", "cosf/0",
+            "acos/0", "asin/0", "atan/0", "atan2/0", "calloc/2", "cbrt/0", "ceil/0", "cos/0", "cosf/0",
             "cosh/0", "erf/0", "exp/0", "exp2/0", "exp2f/0", "expf/0", "expm1/0", "fabs/0", "floor/0",
-            "fmax/0", "fmin/0", "fmod/0", "frexp/1", "hypot/0", "lgamma/0", "log/0", "log10/0",
-            "log1p/0", "log2/0", "log2f/0", "logf/0", "nearbyint/0", "pow/0",
-            "powf/0",  "rint/0", "round/0", "sin/0", "sincos/2",
-            "sinf/0", "sinh/0", "sqrt/0", "sqrtf/0", "tan/0", "tanf/0", "tanh/0", "tanhf/0",
+            "fmax/0", "fmin/0", "fmod/0", "free/1", "frexp/1", "hypot/0", "lgamma/0", "log/0", "log10/0",
+            "log1p/0", "log2/0", "log2f/0", "logf/0", "malloc/1", "memcmp/3", "nearbyint/0", "pow/0",
+            "powf/0", "puts/1", "rand/0", "rand_r/1", "realloc/2", "rint/0", "round/0", "sin/0", "sincos/2",
+            "sinf/0", "sinh/0", "sqrt/0", "sqrtf/0", "strlen/1", "tan/0", "tanf/0", "tanh/0", "tanhf/0",
             "tgamma/0", "trunc/0"] },
 ];

@@ -47,21 +47,6 @@ pub(crate) fn fills_memory(name: &str) -> bool {
     is(name, Trait::FillsMemory)
 }
 
-/// Whether it only writes its arguments out as text.
-pub(crate) fn prints(name: &str) -> bool {
-    is(name, Trait::Prints)
-}
-
-/// Whether it may take floating-point arguments.
-pub(crate) fn takes_floats(name: &str) -> bool {
-    find(name).is_none_or(|(group, _)| group.is.contains(&Trait::TakesFloats))
-}
-
-/// Whether it changes nothing: it waits for the team, or asks about it.
-pub(crate) fn is_idle(name: &str) -> bool {
-    matches!(role(name), Role::TeamSize | Role::ThreadNumber) || is(name, Trait::Waits)
-}
-
 pub(crate) fn never_returns(name: &str) -> bool {
     is(name, Trait::NeverReturns)
 }

@@ -11,5 +11,5 @@ pub(crate) use gomp::STARTS_REGIONS as GOMP_STARTS_REGIONS;
 pub(crate) use group::Role;
 pub(crate) use kmpc::{FORKS, MASKED, STATIC_LOOPS, THREADPRIVATE};
 pub(crate) use lookup::{PREFIXES, arguments, fills_memory, is_outlined_by_name};
-pub(crate) use lookup::{is_idle, never_returns, prints, role, takes_floats};
+pub(crate) use lookup::{never_returns, role};
 pub(crate) use omp::LOOKED_UP;

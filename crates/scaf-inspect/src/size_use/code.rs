@@ -111,7 +111,7 @@ impl<'e> Code<'e> {
     }
 
     /// Where code outside the linker's stubs may mention one of `targets`.
-    pub(super) fn spots(&self, targets: &BTreeSet<u64>) -> Vec<u64> {
+    fn spots(&self, targets: &BTreeSet<u64>) -> Vec<u64> {
         let pieces = self.elf.text.iter().filter(|piece| !piece.name.starts_with(".plt"));
         pieces.flat_map(|piece| patterns::mentions(piece.data, piece.address, targets)).collect()
     }

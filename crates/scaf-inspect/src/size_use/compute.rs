@@ -50,37 +50,17 @@ impl<C: Callees> Walk<'_, '_, C> {
             Action::Pop => self.pop(i),
             Action::Leave => self.leave(),
             Action::Fill(fill) => self.fill(i, fill),
-            Action::Choose => self.choose(i),
-            Action::Flag => {
-                let first = self.first_if(i).map_or(Classes::CLEAN, Classes::of_first);
-                let alone = self.state.flags.is_firsts_alone();
-                let first = if alone { first } else { first.or(Classes::CLEAN) };
-                match i.destination() {
-                    Some(register) => self.state.set(register, Value::of(first)),
-                    None => self.write(i, Value::of(first)),
-                }
+            Action::Choose => {
+                let value = self.read(i, 0).join(self.read(i, 1));
+                self.write(i, value);
             }
+            Action::Flag => match i.destination() {
+                Some(register) => self.state.set(register, Value::CLEAN),
+                None => self.write(i, Value::CLEAN),
+            },
             Action::Other(ref effects) => self.other(i, effects),
         }
         self.state.flags = flags;
-    }
-
-    /// A conditional move. Who takes nothing has fewer bits than who takes anything.
-    fn choose(&mut self, i: &Operation) {
-        let (stays, comes) = (self.read(i, 0), self.read(i, 1));
-        let mut value = stays.join(comes);
-        if let Some(first) = self.first_if(i) {
-            let (firsts, others) = if first { (comes, stays) } else { (stays, comes) };
-            let none = |value: Value| value.exact == Exact::Constant(0);
-            let by = match (none(firsts), none(others)) {
-                (false, true) => Classes::IF_SET,
-                (true, false) => Classes::IF_CLEAR,
-                _ => Classes::IF_SET.or(Classes::IF_CLEAR),
-            };
-            let alone = by == Classes::IF_SET && self.state.flags.is_firsts_alone();
-            value.classes = if alone && value.classes.is_clean() { by } else { value.classes.or(by) };
-        }
-        self.write(i, value);
     }
 
     fn copy(&mut self, i: &Operation) {
@@ -121,16 +101,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         let exact = match place {
             Place::Own { base, offset } => Exact::Stack { base, offset },
             Place::SomewhereOwn => Exact::SomeStack,
-            Place::Data { offset } => Exact::Data { offset },
-            Place::SomewhereInData => Exact::Any,
-            Place::Elsewhere => match memory.fixed {
-                Some(function) if self.callees.is_followed_region(function) => Exact::Region(function),
-                _ => Exact::Any,
-            },
+            Place::Elsewhere => Exact::Any,
         };
-        if memory.fixed.is_some_and(|at| self.callees.held(at, 1).is_some()) {
-            classes = classes.or(Classes::HELD);
-        }
         let value = Value { classes, exact, step };
         if value.is_stack() && !moves_frame(i) {
             self.take_address(value);
@@ -179,7 +151,6 @@ impl<C: Callees> Walk<'_, '_, C> {
             (Exact::Stack { base, offset }, Exact::Constant(by)) => {
                 Exact::Stack { base, offset: moves(offset, by) }
             }
-            (Exact::Data { offset }, Exact::Constant(by)) => Exact::Data { offset: moves(offset, by) },
             _ if i.destination() == Some(STACK_POINTER) => self.new_base(i),
             _ if a.is_stack() || b.is_stack() => Exact::SomeStack,
             _ => Exact::Any,
@@ -212,7 +183,6 @@ impl<C: Callees> Walk<'_, '_, C> {
         let classes = match i.action {
             Action::OrSelf => a.classes,
             Action::Carry => a.classes.plus(b.classes).shifted(),
-            Action::And => a.classes.and(b.classes),
             _ => a.classes.scaled().plus(b.classes.scaled()),
         };
         let exact = if a.is_stack() || b.is_stack() { Exact::SomeStack } else { Exact::Any };
@@ -235,12 +205,7 @@ impl<C: Callees> Walk<'_, '_, C> {
     fn push(&mut self, i: &Operation) {
         let value = self.read(i, 0);
         self.move_stack(-8);
-        match self.top() {
-            // No variable lies where something is pushed, so no pointer leads there, but that of a function
-            // whose argument it is.
-            Place::Own { base, offset } => self.state.store(base, offset, 8, value.classes),
-            place => self.store(i, place, 8, Value::of(value.classes)),
-        }
+        self.store(i, self.top(), 8, Value::of(value.classes));
         if value.is_function() {
             // A caller's value in a callee-saved register is never such a function, so this is no mere
             // saving.
@@ -266,22 +231,14 @@ impl<C: Callees> Walk<'_, '_, C> {
         let classes = |register: Register| self.state.registers[register].classes;
         let copies = value.is_none();
         let places = classes(to).is_confined() || (copies && classes(from).is_confined());
-        let by_team = classes(length).is_thread() || classes(length).is_team();
-        let reads_data = copies && classes(from).has(Classes::DATA);
-        if places || by_team {
+        if places || classes(length).is_thread() || classes(length).is_team() {
             self.find(i, "chooses memory to fill by its thread number or the team size");
         }
         // A copy out of the own frame may carry away anything in the frame.
         let held = self.state.load(Place::SomewhereOwn, 8);
         let carries = copies && self.state.registers[from].is_stack() && held.is_confined();
-        if reads_data {
-            self.lose_data();
-        }
         if carries || self.value(value).classes.is_confined() {
             self.find(i, STORED);
-        }
-        if self.state.registers[to].is_stack() {
-            self.state.spilled.clear();
         }
         if repeats {
             self.state.set(length, Value::constant(0));
@@ -295,16 +252,9 @@ impl<C: Callees> Walk<'_, '_, C> {
         for register in &effects.reads {
             classes = classes.plus(self.state.registers[*register].classes.scaled());
         }
-        // A size of zero is that of a processor's whole state, or the like.
-        let place = i.memory.map(|memory| (self.place(i), if memory.bytes == 0 { 64 } else { memory.bytes }));
+        let place = i.memory.map(|memory| (self.place(i), memory.bytes));
         if let Some((place, bytes)) = place.filter(|_| effects.reads_memory) {
-            classes = classes.plus(self.load(i, place, bytes).scaled());
-        }
-        if classes.has(Classes::DATA) {
-            self.lose_data();
-        }
-        if effects.reads_vectors & self.state.vectors != 0 {
-            classes = classes.plus(Classes::TEAM_PART.or(Classes::KEPT));
+            classes = classes.plus(self.state.load(place, bytes.max(8)).scaled());
         }
         if effects.reads.iter().any(|register| self.state.registers[*register].is_function()) {
             self.find(i, ESCAPES);
@@ -314,17 +264,9 @@ impl<C: Callees> Walk<'_, '_, C> {
                 Some((Place::Own { base, offset }, bytes)) if !classes.is_confined() => {
                     self.state.store(base, offset, bytes, Classes::CLEAN);
                 }
-                Some((place, bytes)) => self.store(i, place, bytes, Value::of(classes)),
                 _ if classes.is_confined() => self.find(i, STORED),
                 _ => {}
             }
-        }
-        // A vector register that is read as well, for its other elements, still holds what it held.
-        let kept = self.state.vectors & !(effects.writes_vectors & !effects.reads_vectors);
-        let filled = if classes.is_confined() { effects.writes_vectors } else { 0 };
-        self.state.vectors = kept | filled;
-        if filled != 0 && !classes.is_size() {
-            self.find(i, VECTOR);
         }
         for register in &effects.writes {
             match *register {

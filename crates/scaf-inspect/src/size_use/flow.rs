@@ -5,14 +5,12 @@
 
 use super::class::Classes;
 use super::code::Code;
-use super::frame::{Finding, Frame, Left, Summary};
-use super::state::{DATA, Handed, State, Value};
-use super::uses::Use;
+use super::frame::{Finding, Frame, Summary};
+use super::state::{Handed, State, Value};
 use super::walk::{Callees, Walk};
 use crate::decode::abi::MAX_INSTRUCTION;
 use crate::decode::{Flow, Operation, decode};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Range;
 use std::rc::Rc;
 
 /// Most instructions stepped over in one module, about 100 ns each: at most a second.
@@ -25,30 +23,12 @@ const MAX_TABLES: usize = 1000;
 /// Most blocks of a function; the largest in scikit-learn has 3,000.
 const MAX_BLOCKS: usize = 20_000;
 
-/// Most variables that are followed, and most of which it is found out that they can't be.
-const MAX_HELD: usize = 8;
-
-/// A variable that holds the team's size.
-struct Held {
-    place: Range<u64>,
-    classes: Classes,
-}
-
 pub(super) struct Analysis<'c, 'e> {
     code: &'c Code<'e>,
     /// Functions that ask about the team themselves.
     pub askers: BTreeSet<u64>,
     pub tellers: BTreeSet<u64>,
     pub judged: HashSet<u64>,
-    /// Functions of regions that keep values in their data; whoever starts them is followed.
-    pub regions: BTreeSet<u64>,
-    /// Variables that hold the team's size, all uses of which are followed.
-    held: Vec<Held>,
-    not_held: HashSet<u64>,
-    /// Something was found out that summaries may depend on.
-    changed: bool,
-    /// Instructions that must be come by, apart from the questions about the team.
-    pub sites: Vec<u64>,
     summaries: HashMap<(u64, Handed), Summary>,
     steps: u64,
     depth: usize,
@@ -61,11 +41,6 @@ impl<'c, 'e> Analysis<'c, 'e> {
             askers,
             tellers: BTreeSet::new(),
             judged: HashSet::new(),
-            regions: BTreeSet::new(),
-            held: Vec::new(),
-            not_held: HashSet::new(),
-            changed: false,
-            sites: Vec::new(),
             summaries: HashMap::new(),
             steps: 0,
             depth: 0,
@@ -94,54 +69,19 @@ impl<'c, 'e> Analysis<'c, 'e> {
         self.tellers.insert(function)
     }
 
-    /// Has all who start a region's function followed, so that it may keep values in its data. The error
-    /// tells what it does otherwise.
-    pub fn follow_region(&mut self, function: u64, before: Finding) -> Result<(), Finding> {
-        self.summary(function, &DATA)?;
-        let takers = self.code.takers(function).ok_or(before)?;
-        self.add_askers(&takers);
-        self.regions.insert(function);
-        Ok(())
-    }
-
-    fn add_askers(&mut self, uses: &[Use]) {
-        self.askers.extend(uses.iter().map(|found| found.function));
-        self.sites.extend(uses.iter().map(|found| found.at));
-        self.changed = true;
-    }
-
-    /// Whether anything was found out since the last time; if so, all must be followed anew.
-    pub fn starts_anew(&mut self) -> bool {
-        if self.changed {
-            self.summaries.clear();
-            self.judged.clear();
-        }
-        std::mem::take(&mut self.changed)
-    }
-
     fn follow(&mut self, function: u64, handed: &Handed) -> Summary {
-        let mut frame =
-            Frame { entry: function, handed_stack: handed.stack_places().collect(), ..Frame::default() };
+        let mut frame = Frame { entry: function, ..Frame::default() };
         self.settle(&mut frame, handed, &BTreeMap::new())?;
         self.sharpen(&mut frame, handed)?;
         frame.returned = None;
         for (block, state) in frame.states.clone() {
             let (_, next) = self.walk(&mut frame, block, state, true)?;
-            if let [to] = next[..]
-                && frame.merely_prints(block, self.code)
-            {
-                frame.prints.insert(block, to);
-            }
             frame.edges.insert(block, next);
-        }
-        if !frame.firsts.is_empty() {
-            let idle = |block: &&u64| frame.is_idle(**block, self.code);
-            frame.idle = frame.edges.keys().filter(idle).copied().collect();
         }
         frame.conclude();
         match frame.finding {
             Some(finding) => Err(finding),
-            None => Ok(frame.returned.map(|handed| Left { handed, kept: frame.kept_in_data.into() })),
+            None => Ok(frame.returned),
         }
     }
 
@@ -289,40 +229,8 @@ impl Callees for Analysis<'_, '_> {
     fn follow_call(&mut self, function: u64, handed: &Handed) -> Option<Summary> {
         let matters = self.askers.contains(&function)
             || self.tellers.contains(&function)
-            || handed.data
-            || handed.tells();
+            || handed.iter().any(|classes| classes.is_confined());
         matters.then(|| self.summary(function, handed))
-    }
-
-    fn held(&self, at: u64, bytes: usize) -> Option<Classes> {
-        let end = at.saturating_add(bytes.max(1) as u64);
-        let here = self.held.iter().filter(|held| held.place.start < end && at < held.place.end);
-        here.map(|held| held.classes).reduce(Classes::or)
-    }
-
-    fn hold(&mut self, at: u64, bytes: usize, classes: Classes) -> bool {
-        let (place, classes) = (at..at.saturating_add(bytes as u64), classes.or(Classes::KEPT));
-        if let Some(held) = self.held.iter_mut().find(|held| held.place == place) {
-            let all = held.classes.or(classes);
-            self.changed |= held.classes != all;
-            held.classes = all;
-            return true;
-        }
-        if self.held.len() >= MAX_HELD || self.not_held.len() >= MAX_HELD || self.not_held.contains(&at) {
-            return false;
-        }
-        let variable = self.code.variable(at, bytes as u64);
-        let Some(uses) = variable.and_then(|place| self.code.uses(&place)) else {
-            self.not_held.insert(at);
-            return false;
-        };
-        self.held.push(Held { place, classes });
-        self.add_askers(&uses);
-        true
-    }
-
-    fn is_followed_region(&self, function: u64) -> bool {
-        self.regions.contains(&function)
     }
 
     fn count(&mut self, steps: u64) {

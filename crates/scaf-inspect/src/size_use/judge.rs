@@ -12,9 +12,6 @@ use crate::functions::{LOOKED_UP, Role, is_outlined_by_name, role};
 use memchr::memmem;
 use std::collections::BTreeSet;
 
-const RETURNS: &str = "returns the team size or thread number";
-/// Vector registers for results, as bits.
-const RESULTS: u32 = 3;
 /// Most functions that turn out to return the team size or thread number.
 const MAX_TELLERS: usize = 32;
 
@@ -67,50 +64,25 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         if finding.unknown { SizeUse::unknown(why) } else { SizeUse::depends(why) }
     };
     let mut analysis = Analysis::new(code, mentions.calls.keys().copied().collect());
-    loop {
-        follow(code, &mut analysis).map_err(told)?;
-        if !analysis.starts_anew() {
-            break;
-        }
-    }
-    let sites: Vec<u64> = mentions.calls.into_values().flatten().collect();
-    if let Some(missed) = sites.iter().chain(&analysis.sites).find(|site| !analysis.judged.contains(site)) {
-        return Err(told(Finding::unknown(*missed, "asks about the team on a path that was not found")));
-    }
-    Ok(SizeUse::OwnLoops { sites: sites.len() })
-}
-
-/// Follows all functions that ask, and those that call others that return the answer.
-fn follow(code: &Code<'_>, analysis: &mut Analysis<'_, '_>) -> Result<(), Finding> {
     let mut work: BTreeSet<u64> = analysis.askers.clone();
     while let Some(function) = work.pop_first() {
-        // Whoever starts such a region has it followed.
-        if analysis.regions.contains(&function) {
-            continue;
-        }
-        let left = match analysis.summary(function, &NOTHING) {
-            Err(finding) if is_outlined(code, function) => {
-                analysis.follow_region(function, finding)?;
-                continue;
-            }
-            summary => summary?,
-        };
-        let Some(left) = left.map(|left| left.handed) else { continue };
-        if left.vectors & RESULTS != 0 {
-            return Err(Finding::depends(function, RETURNS));
-        }
-        let told = left.registers[0].is_told();
-        if !told || is_outlined(code, function) || analysis.tellers.contains(&function) {
+        let returned = analysis.summary(function, &NOTHING).map_err(told)?;
+        let Some(answer) = returned.map(|handed| handed[0]) else { continue };
+        if !answer.is_told() || is_outlined(code, function) || analysis.tellers.contains(&function) {
             continue;
         }
         let callers = code.callers(function);
         if code.is_exported(function) || callers.is_empty() || analysis.tellers.len() >= MAX_TELLERS {
-            return Err(Finding::depends(function, RETURNS));
+            return Err(told(Finding::depends(function, "returns the team size or thread number")));
         }
         analysis.add_teller(function);
         work.extend(callers);
     }
-    Ok(())
+    let sites: Vec<u64> = mentions.calls.into_values().flatten().collect();
+    if let Some(missed) = sites.iter().find(|site| !analysis.judged.contains(site)) {
+        return Err(told(Finding::unknown(*missed, "asks about the team on a path that was not found")));
+    }
+    Ok(SizeUse::OwnLoops { sites: sites.len() })
 }
 
 /// Outlined functions return nothing, whatever is left in the result's register.

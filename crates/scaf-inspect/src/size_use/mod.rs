@@ -5,9 +5,6 @@
 //! size and multiply by the number; the result is a loop index and may be used freely. Any other value that
 //! gets out - stored, passed on, returned, used to choose an element - depends on the size.
 //!
-//! A size that is only printed does no harm: it is followed into variables, too. docs/inspection.md says what
-//! this proves.
-//!
 //! Not seen: code reached only by exceptions, and variables that only the first thread's code sets.
 
 mod call;
@@ -22,11 +19,9 @@ mod frame;
 mod judge;
 mod llvm;
 mod mark;
-mod prints;
 mod spin;
 mod state;
 mod step;
-mod uses;
 mod verdict;
 mod walk;
 

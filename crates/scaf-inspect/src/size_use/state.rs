@@ -2,7 +2,7 @@
 
 use super::class::Classes;
 use crate::decode::Register;
-use crate::decode::abi::{ARGUMENTS, REGISTERS, SCRATCH, STACK_POINTER};
+use crate::decode::abi::{REGISTERS, SCRATCH, STACK_POINTER};
 use std::collections::BTreeMap;
 
 /// Most stack places that are followed in one function; with more, it counts as not understood.
@@ -19,12 +19,6 @@ pub(super) enum Exact {
         offset: i64,
     },
     SomeStack,
-    /// A place in the data that a region was started with.
-    Data {
-        offset: i64,
-    },
-    /// A region's function that keeps values in its data, on its way to be started.
-    Region(u64),
     /// The function behind a GOT slot, loaded in order to be called.
     Slot(u64),
     SomeSlot,
@@ -61,31 +55,12 @@ pub(super) enum Flags {
     /// The thread number against a possible loop bound: less and greater are fine, equal is not.
     Bound,
     First,
-    /// A value against zero that depends on whether the thread is the first.
-    Whether {
-        /// "Not zero" is the first thread's result.
-        set: bool,
-        /// All others have zero.
-        alone: bool,
-    },
     /// The thread number against the remainder of a division by the team size.
     Share,
     Number,
-    /// The team size, or what was computed from it, against what has nothing to do with the team.
-    Size,
 }
 
 impl Flags {
-    /// After a comparison with zero, if the value has to do with the first thread and nothing else.
-    pub fn of(classes: Classes) -> Option<Self> {
-        classes.first_if().map(|set| Self::Whether { set, alone: classes.is_firsts_alone() })
-    }
-
-    /// Whether all threads but the first get the same result.
-    pub fn is_firsts_alone(self) -> bool {
-        matches!(self, Self::First | Self::Whether { alone: true, .. })
-    }
-
     /// The flags if either comparison may have been the last.
     pub fn join(self, other: Self) -> Self {
         match (self, other) {
@@ -112,7 +87,7 @@ impl Value {
     }
 
     pub fn is_function(self) -> bool {
-        matches!(self.exact, Exact::Slot(_) | Exact::SomeSlot | Exact::Region(_))
+        matches!(self.exact, Exact::Slot(_) | Exact::SomeSlot)
     }
 
     /// The value if either may have come along.
@@ -126,28 +101,14 @@ impl Value {
         } else {
             Exact::Any
         };
-        let none = |value: Self| value.exact == Exact::Constant(0);
-        let classes = match (self.classes, other.classes) {
-            (first, _) if none(other) && first.is_firsts_alone() => first,
-            (_, first) if none(self) && first.is_firsts_alone() => first,
-            (a, b) => a.or(b),
-        };
-        Self { classes, exact, step: self.step.join(other.step) }
+        Self { classes: self.classes.or(other.classes), exact, step: self.step.join(other.step) }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    Own {
-        base: u8,
-        offset: i64,
-    },
+    Own { base: u8, offset: i64 },
     SomewhereOwn,
-    /// In the data that the region was started with.
-    Data {
-        offset: i64,
-    },
-    SomewhereInData,
     Elsewhere,
 }
 
@@ -157,99 +118,26 @@ pub(super) struct State {
     /// Registers written on all paths since the last call: only these can be its arguments.
     defined: u32,
     pub flags: Flags,
-    /// Vector registers that hold what was computed from the team's size.
-    pub vectors: u32,
     /// Four bytes each, by base and offset / 4; absent ones are clean.
     slots: BTreeMap<(u8, i64), Classes>,
-    /// Places where addresses in the data of the region lie, with the offsets in the data.
-    pub spilled: BTreeMap<(u8, i64), i64>,
 }
 
-/// Most arguments on the stack that are followed; benchmarks hand their results on in a dozen.
-const STACKED: usize = 16;
-
-/// Where arguments on the stack begin in the called function's frame: above the return address.
-pub(super) const FIRST_ARGUMENT: i64 = 8;
-
-/// What one function hands to another.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Handed {
-    /// Classes of the scratch registers, in the order of `SCRATCH`.
-    pub registers: [Classes; SCRATCH.len()],
-    /// Classes of the arguments on the stack, eight bytes each; clean if not confined.
-    pub stack: [Classes; STACKED],
-    pub vectors: u32,
-    /// The first argument is the data of a region, and who starts it looks after what is stored there.
-    pub data: bool,
-}
-
-pub(super) const NOTHING: Handed = Handed {
-    registers: [Classes::CLEAN; SCRATCH.len()],
-    stack: [Classes::CLEAN; STACKED],
-    vectors: 0,
-    data: false,
-};
-pub(super) const DATA: Handed = Handed { data: true, ..NOTHING };
-
-impl Handed {
-    pub fn tells(&self) -> bool {
-        let mut all = self.registers.iter().chain(&self.stack);
-        self.vectors != 0 || all.any(|classes| classes.is_confined())
-    }
-
-    /// Where in the called function's frame arguments lie that tell about the team.
-    pub fn stack_places(&self) -> impl Iterator<Item = i64> {
-        let all = stacked(FIRST_ARGUMENT).zip(self.stack);
-        all.filter(|(_, classes)| classes.is_confined()).map(|(at, _)| at)
-    }
-
-    /// What is left by either of two ways.
-    pub fn join(&mut self, other: &Self) {
-        for (mine, theirs) in self.registers.iter_mut().zip(other.registers) {
-            *mine = mine.or(theirs);
-        }
-        self.vectors |= other.vectors;
-    }
-}
+/// Classes of the scratch registers, in the order of `SCRATCH`: what one function hands to another.
+pub(super) type Handed = [Classes; SCRATCH.len()];
+pub(super) const NOTHING: Handed = [Classes::CLEAN; SCRATCH.len()];
 
 impl State {
     pub fn at_entry(handed: &Handed) -> Self {
         let mut registers = [Value::CLEAN; REGISTERS];
-        for (register, classes) in SCRATCH.iter().zip(handed.registers) {
-            registers[*register] = Value::of(classes);
-        }
-        if handed.data {
-            let classes = Classes::CLEAN.or(Classes::DATA);
-            registers[ARGUMENTS[0]] = Value { exact: Exact::Data { offset: 0 }, ..Value::of(classes) };
+        for (register, classes) in SCRATCH.iter().zip(handed) {
+            registers[*register] = Value::of(*classes);
         }
         registers[STACK_POINTER].exact = Exact::Stack { base: 0, offset: 0 };
-        let (flags, vectors) = (Flags::Free, handed.vectors);
-        let mut state = Self {
-            registers,
-            defined: u32::MAX,
-            flags,
-            vectors,
-            slots: BTreeMap::new(),
-            spilled: BTreeMap::new(),
-        };
-        for (at, classes) in stacked(FIRST_ARGUMENT).zip(handed.stack) {
-            state.store(0, at, 8, classes);
-        }
-        state
+        Self { registers, defined: u32::MAX, flags: Flags::Free, slots: BTreeMap::new() }
     }
 
-    /// What a function is handed by a call when the stack pointer is at `top`, or what it leaves behind.
-    pub fn handed(&self, top: Option<(u8, i64)>) -> Handed {
-        let registers = SCRATCH.map(|register| self.registers[register].classes);
-        let mut handed = Handed { registers, vectors: self.vectors, ..NOTHING };
-        let Some((base, offset)) = top.filter(|_| !self.slots.is_empty()) else { return handed };
-        for (at, classes) in stacked(offset).zip(&mut handed.stack) {
-            let chunks = chunks(at, 8);
-            let here = self.slots.range((base, *chunks.start())..=(base, *chunks.end()));
-            let sum = here.fold(Classes::CLEAN, |sum, (_, classes)| sum.or(*classes));
-            *classes = if sum.is_confined() { sum } else { Classes::CLEAN };
-        }
-        handed
+    pub fn handed(&self) -> Handed {
+        SCRATCH.map(|register| self.registers[register].classes)
     }
 
     /// Merges another path's state; true if that changed anything.
@@ -260,8 +148,6 @@ impl State {
         }
         self.defined &= other.defined;
         self.flags = self.flags.join(other.flags);
-        self.vectors |= other.vectors;
-        self.spilled.retain(|place, offset| other.spilled.get(place) == Some(offset));
         for (slot, classes) in &mut self.slots {
             *classes = classes.or(other.slots.get(slot).copied().unwrap_or(Classes::CLEAN));
         }
@@ -311,7 +197,7 @@ impl State {
     pub fn load(&self, place: Place, size: usize) -> Classes {
         let all = || self.slots.iter().map(|((base, _), classes)| (*base, *classes));
         match place {
-            Place::Data { .. } | Place::SomewhereInData | Place::Elsewhere => Classes::CLEAN,
+            Place::Elsewhere => Classes::CLEAN,
             Place::SomewhereOwn => all().fold(Classes::CLEAN, |sum, (_, classes)| sum.or(classes)),
             Place::Own { base, offset } => {
                 let chunks = chunks(offset, size);
@@ -325,26 +211,10 @@ impl State {
         }
     }
 
-    /// What a place may hold that is chosen in the own frame. Confined values lie below all such places, or
-    /// are found at the end; not so sizes that a region has kept.
-    pub fn load_indexed(&self) -> Classes {
-        let seen = self.slots.values().filter(|classes| !classes.is_confined() || classes.has(Classes::KEPT));
-        seen.fold(Classes::CLEAN, |sum, classes| sum.or(*classes))
-    }
-
     pub fn store(&mut self, base: u8, offset: i64, size: usize, classes: Classes) {
-        if !self.spilled.is_empty() {
-            let end = offset.saturating_add(size as i64);
-            self.spilled
-                .retain(|(other, at), _| *other == base && (*at >= end || at.saturating_add(8) <= offset));
-        }
         for chunk in chunks(offset, size) {
             let whole = size >= 4;
             let old = self.slots.get(&(base, chunk)).copied();
-            if !whole && classes.is_first() && old.is_none_or(|old| !old.is_confined()) {
-                self.slots.insert((base, chunk), classes.or(Classes::SHIFTED));
-                continue;
-            }
             match (classes.is_clean(), old) {
                 (true, None) => {}
                 (true, Some(_)) if whole => drop(self.slots.remove(&(base, chunk))),
@@ -354,15 +224,10 @@ impl State {
         }
     }
 
-    /// What lies on the stack at `offset`, as a seventh argument would.
-    pub fn lies_at(&self, base: u8, offset: i64) -> Classes {
-        self.slots.get(&(base, offset.div_euclid(4))).copied().unwrap_or(Classes::CLEAN)
+    /// Whether a confined value lies on the stack at `offset`, as a seventh argument would.
+    pub fn lies_at(&self, base: u8, offset: i64) -> bool {
+        self.slots.get(&(base, offset.div_euclid(4))).is_some_and(|classes| classes.is_confined())
     }
-}
-
-/// Where arguments on the stack are.
-fn stacked(top: i64) -> impl Iterator<Item = i64> {
-    (0..STACKED as i64).map(move |count| top.wrapping_add(count * 8))
 }
 
 fn chunks(offset: i64, size: usize) -> std::ops::RangeInclusive<i64> {

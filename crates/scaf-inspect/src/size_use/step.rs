@@ -4,7 +4,7 @@ use super::frame::First;
 use super::state::{Exact, Flags};
 use super::walk::{Callees, ESCAPES, Walk};
 use crate::decode::abi::{RESULT, STACK_POINTER};
-use crate::decode::{Flow, Operand, Operation, Target};
+use crate::decode::{Condition, Flow, Operand, Operation, Target};
 
 impl<'e, C: Callees> Walk<'_, 'e, C> {
     /// Steps over one instruction; returns the blocks that may follow if it ends the path.
@@ -34,13 +34,8 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
 
     fn branch(&mut self, i: &Operation) -> Vec<u64> {
         self.condition(i);
-        if self.judging && matches!(self.state.flags, Flags::First | Flags::Whether { .. }) {
+        if self.judging && self.state.flags == Flags::First {
             self.first(i);
-        }
-        if self.judging && self.state.flags == Flags::Size {
-            let target =
-                if let Callee::Local(target) = self.code.callee(i.target) { Some(target) } else { None };
-            self.frame.sizes.push((i.address, i.next, target));
         }
         let mut next = vec![i.next];
         match self.code.callee(i.target) {
@@ -61,21 +56,25 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
     /// Remembers a branch that asks for the first thread. Only equality tells, in either order of the
     /// operands.
     fn first(&mut self, i: &Operation) {
-        let (first, other) = match (self.code.callee(i.target), self.first_if(i)) {
-            (Callee::Local(target), Some(true)) => (target, i.next),
-            (Callee::Local(target), Some(false)) => (i.next, target),
+        let (first, other) = match (self.code.callee(i.target), i.condition) {
+            // A thread number is never negative, so "not above zero" is zero. Compilers put the constant
+            // last.
+            (Callee::Local(target), Some(Condition::Equal | Condition::NotAbove)) => (target, i.next),
+            (Callee::Local(target), Some(Condition::NotEqual | Condition::Above)) => (i.next, target),
             _ => return self.find(i, SPLITS),
         };
-        let alone = self.state.flags.is_firsts_alone();
-        self.frame.firsts.push(First { at: i.address, block: self.block, first, other, alone });
+        self.frame.firsts.push(First { at: i.address, block: self.block, first, other });
     }
 
     fn give_back(&mut self, i: &Operation) {
         if self.state.registers[RESULT].is_function() {
             self.find(i, ESCAPES);
         }
-        let handed = self.state.handed(None);
-        self.frame.returned.get_or_insert(handed).join(&handed);
+        let handed = self.state.handed();
+        let returned = self.frame.returned.get_or_insert(handed);
+        for (mine, theirs) in returned.iter_mut().zip(handed) {
+            *mine = mine.or(theirs);
+        }
     }
 
     fn jump(&mut self, i: &Operation) -> Vec<u64> {

@@ -94,9 +94,6 @@ impl Instruction {
         let info = factory.info(&self.0);
         let is_read = |access| !matches!(access, A::Write | A::CondWrite | A::None | A::NoMemAccess);
         let is_written = |access| !matches!(access, A::Read | A::CondRead | A::None | A::NoMemAccess);
-        // What is written in part, or perhaps, keeps the rest.
-        let others = info.used_registers().iter().filter(|used| used.access() != A::Write);
-        let keeps_lower = matches!(self.0.mnemonic(), M::Vzeroupper);
         let addresses = [self.0.memory_base(), self.0.memory_index()];
         let used = info.used_registers().iter();
         let reads =
@@ -104,20 +101,9 @@ impl Instruction {
         let writes = used.filter(|used| is_written(used.access()));
         let accesses =
             |kind: &dyn Fn(OpAccess) -> bool| info.used_memory().iter().map(UsedMemory::access).any(kind);
-        let bit = |name: Name| if name.is_vector_register() { 1_u32 << (name.number() % 32) } else { 0 };
-        let vectors = |used: &mut dyn Iterator<Item = Name>| used.fold(0, |sum, name| sum | bit(name));
         Action::Other(Effects {
-            reads_vectors: vectors(&mut others.map(|used| used.register())),
-            writes_vectors: if keeps_lower {
-                0
-            } else {
-                vectors(&mut writes.clone().map(|used| used.register()))
-            },
             reads: reads.filter_map(|used| general(used.register())).collect(),
-            writes: writes
-                .filter(|used| bit(used.register()) == 0)
-                .map(|used| general(used.register()))
-                .collect(),
+            writes: writes.map(|used| general(used.register())).collect(),
             reads_memory: accesses(&is_read),
             writes_memory: accesses(&is_written),
         })

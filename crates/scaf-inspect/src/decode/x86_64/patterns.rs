@@ -1,7 +1,6 @@
 //! Searches for encodings without decoding all code.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// The linker's stubs in `code`, which lies at `address`: the slot of each, and its possible entries.
 pub(crate) fn stubs(code: &[u8], address: u64) -> impl Iterator<Item = (u64, [u64; 3])> {
@@ -43,12 +42,6 @@ pub(crate) fn jumps_to(code: &[u8], address: u64, targets: &BTreeSet<u64>) -> bo
         let jumps = bytes[0] == 0xe9 || (bytes[0] & 0xf0 == 0x80 && at > 0 && code[at - 1] == 0x0f);
         jumps && targets.contains(&relative(next, &bytes[1..]))
     })
-}
-
-/// Whether `code` has four bytes that may be an address in there.
-pub(crate) fn names(code: &[u8], range: &Range<u64>) -> bool {
-    let word = |bytes: &[u8]| u64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
-    code.windows(4).any(|bytes| range.contains(&word(bytes)))
 }
 
 /// Whether a mention is in a direct call or jump; `code` begins one byte before the mention.
