@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
 /* May be resized, though the inspection of its code can't know: its threads leave marks in places of their
- * own, with which nothing is done. With the argument "drifts" it adds numbers up in another order each time that it is run, so that
- * the last digits of its sum differ. "rounds" goes on until its input ends. */
+ * own, with which nothing is done. With the argument "drifts" it adds numbers up in another order each time
+ * that it is run, so that the last digits of its sum differ. "rounds" goes on until its input ends. */
 #include "test.h"
 #include <omp.h>
 #include <time.h>

@@ -33,7 +33,12 @@ pub(crate) fn role(name: &str) -> Role {
     if !["omp_", "GOMP_"].iter().any(|prefix| name.starts_with(prefix)) {
         return Role::Other;
     }
-    let known = find(name).map_or(&[][..], |(group, _)| group.is);
+    let Some((group, _)) = find(name) else {
+        // What isn't known may tell of the team.
+        let asks = ["omp_get_", "omp_in_", "omp_capture_affinity", "omp_display_affinity"];
+        return if asks.iter().any(|prefix| name.starts_with(prefix)) { Role::Inquiry } else { Role::Other };
+    };
+    let known = group.is;
     let told = |known: &Trait| if let Trait::Tells(role) = known { Some(*role) } else { None };
     known.iter().find_map(told).unwrap_or(Role::Other)
 }
@@ -87,5 +92,7 @@ mod tests {
             assert_eq!(role(&format!("{name}_")), Role::Inquiry);
         }
         assert_eq!(role("omp_get_team_size_8_"), Role::Inquiry);
+        assert_eq!(role("omp_get_place_num_"), Role::Inquiry);
+        assert_eq!(role("omp_get_schedule_"), Role::Other);
     }
 }

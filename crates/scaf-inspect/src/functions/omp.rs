@@ -21,4 +21,9 @@ pub(super) static OMP: &[Group] = &[
         names: &["omp_get_dynamic/0", "omp_get_level/0", "omp_get_max_threads/0", "omp_get_num_procs/0",
             "omp_get_thread_limit/0", "omp_get_wtick/0", "omp_get_wtime/0", "omp_set_lock/1",
             "omp_unset_lock/1"] },
+    Group { why: "tells of settings and of the machine, not of a team", is: &[],
+        names: &["omp_get_cancellation", "omp_get_default_allocator", "omp_get_default_device",
+            "omp_get_device_num", "omp_get_initial_device", "omp_get_max_active_levels",
+            "omp_get_max_task_priority", "omp_get_nested", "omp_get_num_devices", "omp_get_num_places",
+            "omp_get_proc_bind", "omp_get_schedule", "omp_get_supported_active_levels"] },
 ];

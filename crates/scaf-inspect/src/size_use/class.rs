@@ -19,13 +19,16 @@ impl Classes {
     pub const TEAM_PART: Self = Self(16);
     pub const QUOTIENT: Self = Self(32);
     pub const REMAINDER: Self = Self(64);
-    /// Thread number * quotient, and what follows from it: a loop index.
+    /// Thread number * quotient, plus the remainder, and what follows from it: a loop index.
     pub const START: Self = Self(128);
     /// A thread number's multiple, stepped by the team size's: a chunked loop's index.
     pub const STEPPED: Self = Self(256);
     /// A mark beside the classes, not in their arithmetic: the thread number was added to or cut short, so
     /// zero may mean another thread than the first.
     pub const SHIFTED: Self = Self(512);
+    /// Thread number * quotient: without the remainder, what is left over is nobody's, and how much that is
+    /// depends on the team. On one of two paths the first threads have one more each instead.
+    pub const SHARE: Self = Self(1024);
 
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -52,13 +55,15 @@ impl Classes {
     /// index is the thread's multiple in the first round and a stepped one in all others. Either alone is no
     /// index: people lay out tables as `table[bin * team size + thread number]`.
     pub const fn is_confined(self) -> bool {
-        self.has(THREADS) != self.has(Self::STEPPED) || self.has(TEAMS.or(PARTS))
+        let drops_rest = self.has(Self::SHARE) && !self.has(Self::START);
+        self.has(THREADS) != self.has(Self::STEPPED) || self.has(TEAMS.or(PARTS)) || drops_rest
     }
 
     /// Whether a result tells the caller about the team. A quotient left over on only one path does not.
     pub const fn is_told(self) -> bool {
         let index = self.has(Self::START.or(Self::STEPPED));
-        (self.has(THREADS.or(TEAMS)) && !index) || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
+        (self.has(THREADS.or(TEAMS).or(Self::SHARE)) && !index)
+            || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
     }
 
     const fn mark(self) -> Self {
@@ -70,7 +75,10 @@ impl Classes {
     }
 
     fn each(self) -> impl Iterator<Item = Self> {
-        (0..9).map(|bit| Self(1 << bit)).filter(move |class| self.has(*class))
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 10]
+            .into_iter()
+            .map(|bit| Self(1 << bit))
+            .filter(move |class| self.has(*class))
     }
 
     fn pairs(self, other: Self, combine: impl Fn(Self, Self) -> Self) -> Self {
@@ -100,7 +108,9 @@ impl Classes {
                 _ if both.has(THREADS) => Self::THREAD_PART,
                 _ if both.has(Self::STEPPED) => Self::STEPPED,
                 _ if both.has(TEAMS) => Self::TEAM_PART,
+                _ if both.has(Self::SHARE) && both.has(Self::REMAINDER) => Self::START,
                 _ if both.has(Self::START) => Self::START,
+                _ if both.has(Self::SHARE) => Self::SHARE,
                 _ => Self::QUOTIENT,
             }
         })
@@ -135,11 +145,12 @@ impl Classes {
             let both = a.or(b);
             match (a, b) {
                 (Self::CLEAN, other) | (other, Self::CLEAN) => other.scaled(),
-                _ if both.has(THREADS) && both.has(Self::QUOTIENT) => Self::START,
+                _ if both.has(THREADS) && both.has(Self::QUOTIENT) => Self::SHARE,
                 _ if both.has(THREADS) => Self::THREAD_PART,
                 _ if both.has(TEAMS) => Self::TEAM_PART,
                 _ if both.has(Self::STEPPED) => Self::STEPPED,
                 _ if both.has(Self::START) => Self::START,
+                _ if both.has(Self::SHARE) => Self::SHARE,
                 _ => both,
             }
         })
@@ -174,7 +185,10 @@ mod tests {
     fn a_static_loops_start_is_an_ordinary_index() {
         let (quotient, remainder) = C::CLEAN.divided_by(C::TEAM);
         let start = C::THREAD.times(quotient).plus(remainder.or(C::CLEAN));
-        assert_eq!(start, C::START);
+        assert_eq!(start, C::START.or(C::SHARE));
+        assert!(!start.is_confined());
+        let without_rest = C::THREAD.times(quotient);
+        assert!(without_rest.is_confined() && without_rest.plus(C::CLEAN).is_told());
         assert!(!start.plus(quotient).is_confined());
         assert!(quotient.is_confined() && remainder.is_confined());
     }

@@ -50,8 +50,8 @@ fn places(data: &[u8]) -> u32 {
         let (first, flags, reserved, length) = (word(0, 0), word(0, 4), word(1, 0), word(1, 4));
         let may_be_one =
             first == 0 && flags & LLVMS != 0 && flags & !KNOWN == 0 && reserved == 0 && length <= MAX_SOURCE;
-        // Tables of numbers look alike. A place is at most one of these; and sections are believed more easily
-        // than loops, for loops without sections are harmless. Older compilers give no length.
+        // Tables of numbers look alike. A place is at most one of these; and sections are believed more
+        // easily than loops, for loops without sections are harmless. Older compilers give no length.
         let kind = flags & (LOOP | SECTIONS | DISTRIBUTE);
         let is_one = kind.count_ones() <= 1 && (length != 0 || kind == SECTIONS);
         (may_be_one && is_one).then_some(flags)
