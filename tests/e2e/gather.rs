@@ -79,16 +79,9 @@ fn right(done: Done) {
     assert_eq!(done.well().number("wrong"), 0);
 }
 
-fn until_gathered(program: &Running, kind: &str) {
-    program.until(&format!("{kind} gathered"), |program| {
-        program.mechanism == Mechanism::Gather && program.dop == Some(1)
-    });
-}
-
 /// It is gathered, and right in so many further regions.
-fn gathers_and_goes_on(program: Running, what: &str, regions: u64) {
-    until_gathered(&program, what);
-    let seen = program.seen().expect(what);
+fn gathers_and_goes_on(program: Running, what: &str, carriers: u32, regions: u64) {
+    let seen = program.until_gathered(what, carriers);
     program.until("more rounds", |program| program.regions > seen.regions + regions);
     right(program.finish());
 }
@@ -100,7 +93,7 @@ fn gathered_members_see_what_threads_of_their_own_see() {
         for kind in ["meeting", "sharing", "jump", "signal", "nesting", "depth"] {
             let program = doing(&house, by, kind);
             if kind != "fork" {
-                until_gathered(&program, &format!("{kind} by {by:?}"));
+                program.until_gathered(&format!("{kind} by {by:?}"), 1);
             }
             // On a busy machine, waiting for children may take so long that it is folded.
             let seen = program.until("rounds", |program| program.regions > 20);
@@ -122,7 +115,7 @@ fn gathered_members_share_out_loops_of_every_schedule() {
     let house = House::open("equi");
     for schedule in SCHEDULES {
         let program = sharing(&house, schedule).option("--max", 1).start();
-        gathers_and_goes_on(program, schedule, 2_000);
+        gathers_and_goes_on(program, schedule, 1, 2_000);
     }
 }
 
@@ -134,12 +127,7 @@ fn gathered_members_wait_for_iterations() {
     let starts = across(&house).map(|start| (1, start)).chain(twice.map(|start| (2, start)));
     for (carriers, (what, start)) in starts {
         let program = start.option("--max", carriers).start();
-        program.until(&format!("{what} gathered"), |program| {
-            program.mechanism == Mechanism::Gather && program.dop == Some(carriers)
-        });
-        let seen = program.seen().expect(&what);
-        program.until("more rounds", |program| program.regions > seen.regions + 100);
-        right(program.finish());
+        gathers_and_goes_on(program, &what, carriers, 100);
     }
 }
 
@@ -155,12 +143,7 @@ fn gathered_members_share_memory_of_loops() {
     let house = House::open("equi");
     for (carriers, kind) in [1, 2].into_iter().flat_map(|carriers| GIVEN.map(|kind| (carriers, kind))) {
         let program = given(&house, kind).option("--max", carriers).start();
-        program.until(&format!("{kind} gathered"), |program| {
-            program.mechanism == Mechanism::Gather && program.dop == Some(carriers)
-        });
-        let seen = program.seen().expect(kind);
-        program.until("more rounds", |program| program.regions > seen.regions + 100);
-        right(program.finish());
+        gathers_and_goes_on(program, kind, carriers, 100);
     }
 }
 
@@ -187,7 +170,7 @@ fn members_that_spin_on_memory_let_others_run() {
     let house = House::open("equi");
     for (by, kind) in COMPILERS.into_iter().flat_map(|by| SPINS.map(|kind| (by, kind))) {
         let program = spinning(&house, by, kind).option("--max", 1).start();
-        gathers_and_goes_on(program, &format!("{kind} by {by:?}"), 2_000);
+        gathers_and_goes_on(program, &format!("{kind} by {by:?}"), 1, 2_000);
     }
 }
 
@@ -196,7 +179,7 @@ fn members_of_a_program_in_cpp_that_spin_let_others_run() {
     let house = House::open("equi");
     for by in COMPILERS {
         let program = house.at(&compiled_by(by, "gathered_waiting")).option("--max", 1).start();
-        gathers_and_goes_on(program, &format!("{by:?}"), 2_000);
+        gathers_and_goes_on(program, &format!("{by:?}"), 1, 2_000);
     }
 }
 
@@ -205,7 +188,7 @@ fn loops_that_yield_do_so_in_a_child_too() {
     let house = House::open("equi");
     for by in COMPILERS {
         let program = spinning(&house, by, "fork").option("--max", 1).start();
-        gathers_and_goes_on(program, &format!("fork by {by:?}"), 20);
+        gathers_and_goes_on(program, &format!("fork by {by:?}"), 1, 20);
     }
 }
 
@@ -235,9 +218,7 @@ fn gathered_members_run_tasks() {
             if kind == "serving" || may_fold && carriers == 2 {
                 program.until("rounds", |program| program.regions > 20);
             } else {
-                program.until(&format!("{kind} by {by:?} gathered"), |program| {
-                    program.mechanism == Mechanism::Gather && program.dop == Some(carriers)
-                });
+                program.until_gathered(&format!("{kind} by {by:?}"), carriers);
             }
             let seen = program.seen().expect(kind);
             program.until("more rounds", |program| program.regions > seen.regions + 100);
@@ -297,7 +278,7 @@ fn a_region_that_was_folded_for_its_waits_is_gathered_again_after_a_while() {
         program.until("rounds", |program| program.regions > 20);
         program.until("folded", |program| program.mechanism == Mechanism::Fold);
         program.signal(libc::SIGUSR1);
-        until_gathered(&program, &format!("awake by {by:?}"));
+        program.until_gathered(&format!("awake by {by:?}"), 1);
         right(program.finish());
     }
 }
@@ -355,7 +336,7 @@ fn members_of_llvms_teams_are_answered_as_their_runtime_answers() {
     let kinds = LLVMS_KINDS.map(|kind| (kind, "dynamic"));
     for (kind, schedule) in kinds.into_iter().chain(schedules.map(|schedule| ("setting", schedule))) {
         let program = asking(&house, kind).env("OMP_SCHEDULE", schedule).option("--max", 1).start();
-        gathers_and_goes_on(program, &format!("{kind}, {schedule}"), 200);
+        gathers_and_goes_on(program, &format!("{kind}, {schedule}"), 1, 200);
     }
 }
 
@@ -417,7 +398,7 @@ fn kernels_of_clang_compute_the_same_gathered() {
 fn a_kernel_of_clang_is_gathered() {
     let house = House::open("equi");
     let program = computing(&house, "cg", "region", 1_000_000).option("--max", 1).start();
-    until_gathered(&program, "cg");
+    program.until_gathered("cg", 1);
 }
 
 #[test]
@@ -460,7 +441,7 @@ fn regions_with_a_clause_that_binds_are_gathered() {
     let house = House::open("equi");
     for by in COMPILERS {
         let program = house.at(&compiled_by(by, "gathered_bound")).option("--max", 1).start();
-        gathers_and_goes_on(program, &format!("bound by {by:?}"), 2_000);
+        gathers_and_goes_on(program, &format!("bound by {by:?}"), 1, 2_000);
     }
     drop(house);
     let house = House::chaos(1);

@@ -9,12 +9,6 @@ fn doing<'h>(house: &'h House, kind: &str, carriers: u32) -> Running<'h> {
     house.at(&compiled("dangers")).args([kind]).option("--max", carriers).start()
 }
 
-fn until_gathered(program: &Running, what: &str, carriers: u32) {
-    program.until(&format!("{what} gathered"), |program| {
-        program.mechanism == Mechanism::Gather && program.dop == Some(carriers)
-    });
-}
-
 fn right(what: &str, done: Done) {
     assert_eq!(done.well().number("wrong"), 0, "{what}");
 }
@@ -42,7 +36,7 @@ fn members_do_all_that_threads_may_do() {
         for kind in KINDS {
             let what = format!("{kind} on {carriers}");
             let program = doing(&house, kind, carriers);
-            until_gathered(&program, &what, carriers);
+            program.until_gathered(&what, carriers);
             let seen = program.seen().expect(kind);
             program.until("more rounds", |program| program.regions > seen.regions + 100);
             right(&what, program.finish());
@@ -148,7 +142,7 @@ fn members_call_python() {
 fn debuggers_see_where_members_are() {
     let house = House::open("equi");
     let program = doing(&house, "values", 1);
-    until_gathered(&program, "values", 1);
+    program.until_gathered("values", 1);
     let words = ["-nx", "-batch", "-p", &program.pid().to_string(), "-ex", "thread apply all backtrace"];
     let Ok(said) = house.command(Path::new("gdb")).args(words).output() else { return };
     let text = String::from_utf8_lossy(&said.stdout);
@@ -181,7 +175,7 @@ fn blocking(pid: u32, signal: i32) -> usize {
 fn threads_whose_storage_is_lent_take_no_signals() {
     let house = House::open("equi");
     let program = doing(&house, "values", 1);
-    until_gathered(&program, "values", 1);
+    program.until_gathered("values", 1);
     assert!(blocking(program.pid(), libc::SIGUSR2) >= 3, "the team's other threads");
     right("values", program.finish());
 }

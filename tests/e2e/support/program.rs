@@ -159,6 +159,13 @@ impl Running<'_> {
         })
     }
 
+    /// On so many carriers.
+    pub fn until_gathered(&self, what: &str, carriers: u32) -> Program {
+        self.until(&format!("{what} gathered"), |program| {
+            program.mechanism == Mechanism::Gather && program.dop == Some(carriers)
+        })
+    }
+
     pub fn until_inspected(&self) -> Program {
         self.until("its code has been inspected", |program| {
             program.dop.is_some() && program.mechanism_reason != "its code is being inspected"

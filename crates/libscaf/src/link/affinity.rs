@@ -6,7 +6,7 @@ use crate::sys::tasks;
 use core::mem::size_of_val;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::MASK_WORDS;
-use scaf_proto::grant;
+use scaf_proto::grant::{self, Masks};
 
 static OWN: [AtomicU64; MASK_WORDS] = [const { AtomicU64::new(0) }; MASK_WORDS];
 
@@ -55,34 +55,32 @@ pub fn take_from_grant() {
 
 /// After a fork, in the child of an attached process: restores the program's own affinity.
 pub fn give_back() {
-    let Some(masks) = pages::grant().word().folded().then(|| pages::grant().masks()).flatten() else {
-        return;
-    };
-    let mut now = [0u64; MASK_WORDS];
-    // SAFETY: fills and reads memory of ours; an empty mask is refused by the kernel.
-    unsafe {
-        libc::sched_getaffinity(0, size_of_val(&now), now.as_mut_ptr().cast());
-        // A thread that had bound itself elsewhere passes that on to its child.
-        if now == masks.granted {
-            libc::sched_setaffinity(0, size_of_val(&masks.own), masks.own.as_ptr().cast());
-        }
+    if let Some(masks) = narrowed() {
+        restore(0, &masks);
     }
 }
 
-/// The daemon is gone, or its lease is over, and nobody may be there who gives the threads' affinity back:
-/// does so for those that still have what was granted last.
+/// The daemon is gone, or its lease is over, and nobody may be there who gives the threads' affinity back.
 pub fn widen() {
-    let Some(masks) = pages::grant().word().folded().then(|| pages::grant().masks()).flatten() else {
-        return;
-    };
-    tasks::each(|task| {
-        let mut now = [0u64; MASK_WORDS];
-        // SAFETY: as above.
-        unsafe {
-            libc::sched_getaffinity(task, size_of_val(&now), now.as_mut_ptr().cast());
-            if now == masks.granted {
-                libc::sched_setaffinity(task, size_of_val(&masks.own), masks.own.as_ptr().cast());
-            }
+    if let Some(masks) = narrowed() {
+        tasks::each(|task| restore(task, &masks));
+    }
+}
+
+/// The masks, if what is granted is less than the program's own.
+fn narrowed() -> Option<Masks> {
+    pages::grant().word().folded().then(|| pages::grant().masks()).flatten()
+}
+
+/// Gives a thread the program's own affinity, if it still has what was granted last. One that had bound
+/// itself elsewhere keeps that.
+fn restore(task: i32, masks: &Masks) {
+    let mut now = [0u64; MASK_WORDS];
+    // SAFETY: fills and reads memory of ours; an empty mask is refused by the kernel.
+    unsafe {
+        libc::sched_getaffinity(task, size_of_val(&now), now.as_mut_ptr().cast());
+        if now == masks.granted {
+            libc::sched_setaffinity(task, size_of_val(&masks.own), masks.own.as_ptr().cast());
         }
-    });
+    }
 }

@@ -90,6 +90,15 @@ fn is_due(now: u64) -> bool {
         || modules::NEWS.load(Ordering::Relaxed) != 0
 }
 
+/// Takes the socket for the calling thread, until [`NEXT_LOOK`] is set again; what that was. `None` if
+/// another thread has it.
+fn take_socket() -> Option<u64> {
+    let next = NEXT_LOOK.load(Ordering::Relaxed);
+    let is_free = next != u64::MAX
+        && NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_ok();
+    is_free.then_some(next)
+}
+
 #[cold]
 #[inline(never)]
 fn look(now: u64, runtime: Option<&Runtime>) {
@@ -97,12 +106,7 @@ fn look(now: u64, runtime: Option<&Runtime>) {
 }
 
 fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
-    let next = NEXT_LOOK.load(Ordering::Relaxed);
-    if next == u64::MAX
-        || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
-    {
-        return;
-    }
+    let Some(next) = take_socket() else { return };
     if let Some(runtime) = runtime {
         hooks::get().look.iter().for_each(|hook| hook(runtime));
     }
@@ -219,12 +223,7 @@ pub fn ask_back(epoch: u32) -> bool {
         return false;
     }
     undisturbed(|| {
-        let next = NEXT_LOOK.load(Ordering::Relaxed);
-        if next == u64::MAX
-            || NEXT_LOOK.compare_exchange(next, u64::MAX, Ordering::Acquire, Ordering::Relaxed).is_err()
-        {
-            return false;
-        }
+        let Some(next) = take_socket() else { return false };
         let told = STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED);
         if told {
             ASKED_BACK.store(epoch, Ordering::Relaxed);

@@ -187,12 +187,12 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
         frame.takes_over = fold::takes_over(code.runtime);
         frame.gathers = gather::midway::may(region, choice.team);
-        frame.dynamic = dynamic;
+        (frame.dynamic, frame.hostless) = (dynamic, hostless);
         if region.kind == Kind::Reductions {
             frame.first_word = *work.data.cast::<usize>();
         }
         let frame = &raw const frame;
-        let result = in_frame(this, frame, choice, (notes, hostless), pass);
+        let result = in_frame(this, frame, choice, notes, pass);
         if let Some(slot) = slot {
             let (threads, inside) = (*frame).inside();
             let left = ticks();
@@ -211,22 +211,17 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     }
 }
 
-/// Passes a region on to its runtime, whose threads come back with the frame. They take notes, or call the
-/// crowd's host in, as is said.
+/// Passes a region on to its runtime, whose threads come back with the frame; `notes` says that they take
+/// notes.
 #[inline(always)]
 unsafe fn in_frame<R>(
     this: *mut Thread,
     frame: *const Frame,
     choice: Choice,
-    (notes, hostless): (bool, bool),
+    notes: bool,
     pass: impl Pass<R>,
 ) -> R {
-    let run: Body = match (notes, hostless) {
-        (true, true) => run_thread_noted_hosted,
-        (true, false) => run_thread_noted,
-        (false, true) => run_thread_hosted,
-        (false, false) => run_thread,
-    };
+    let run: Body = if notes { run_thread_noted } else { run_thread };
     // SAFETY: as in `several`.
     unsafe {
         let runtime = (*frame).runtime();
@@ -264,8 +259,8 @@ unsafe fn rehearse<R>(this: *mut Thread, region: &Region, choice: Choice, pass: 
         let work = Work { run: nothing, data: null_mut(), ..region.work };
         let mut frame = Frame::new(runtime, work, 1);
         frame.master = master();
-        frame.dynamic = permission::is_dynamic(runtime);
-        in_frame(this, &raw const frame, choice, (true, crowd.is_hostless()), pass);
+        (frame.dynamic, frame.hostless) = (permission::is_dynamic(runtime), crowd.is_hostless());
+        in_frame(this, &raw const frame, choice, true, pass);
         entered.leave(this);
     }
 }
@@ -315,6 +310,9 @@ pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
     // SAFETY: the frame outlives the region.
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
+        if frame.hostless {
+            fold::crowd::call_in(frame.runtime());
+        }
         if frame.dynamic {
             permission::set_dynamic(frame.runtime(), true);
         }
@@ -322,14 +320,6 @@ pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
             frame.run_body();
             gather::midway::leave();
         });
-    }
-}
-
-unsafe extern "C" fn run_thread_hosted(frame: *mut c_void) {
-    // SAFETY: as above.
-    unsafe {
-        fold::crowd::call_in((*frame.cast_const().cast::<Frame>()).runtime());
-        run_thread(frame);
     }
 }
 
@@ -343,14 +333,6 @@ unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
         if !eq(around.master, master()) {
             gather::storage::lend_unless_tasks(thread());
         }
-    }
-}
-
-unsafe extern "C" fn run_thread_noted_hosted(frame: *mut c_void) {
-    // SAFETY: as above.
-    unsafe {
-        fold::crowd::call_in((*frame.cast_const().cast::<Frame>()).runtime());
-        run_thread_noted(frame);
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Frame {
     pub seen: AtomicU32,
     /// Threads that have left the function (upper 12 bits), and their ticks in it (52 bits, 20 days).
     pub inside: AtomicU64,
+    /// Its threads have to call the crowd's host in.
+    pub hostless: bool,
     /// `dyn-var` is off for the runtime only: each thread turns it on again.
     pub dynamic: bool,
     /// Whether barriers and ends of loops are ours.
@@ -87,6 +89,7 @@ impl Frame {
             depth,
             seen: AtomicU32::new(0),
             inside: AtomicU64::new(0),
+            hostless: false,
             dynamic: false,
             takes_over: false,
             gathers: None,

@@ -23,12 +23,12 @@ impl Classes {
     pub const START: Self = Self(128);
     /// A thread number's multiple, stepped by the team size's: a chunked loop's index.
     pub const STEPPED: Self = Self(256);
-    /// A mark beside the classes, not in their arithmetic: the thread number was added to or cut short, so
-    /// zero may mean another thread than the first.
-    pub const SHIFTED: Self = Self(512);
     /// Thread number * quotient: without the remainder, what is left over is nobody's, and how much that is
     /// depends on the team. On one of two paths the first threads have one more each instead.
-    pub const SHARE: Self = Self(1024);
+    pub const SHARE: Self = Self(512);
+    /// A mark beside the classes, not in their arithmetic: the thread number was added to or cut short, so
+    /// zero may mean another thread than the first.
+    pub const SHIFTED: Self = Self(1024);
 
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -75,10 +75,7 @@ impl Classes {
     }
 
     fn each(self) -> impl Iterator<Item = Self> {
-        [0, 1, 2, 3, 4, 5, 6, 7, 8, 10]
-            .into_iter()
-            .map(|bit| Self(1 << bit))
-            .filter(move |class| self.has(*class))
+        (0..10).map(|bit| Self(1 << bit)).filter(move |class| self.has(*class))
     }
 
     fn pairs(self, other: Self, combine: impl Fn(Self, Self) -> Self) -> Self {

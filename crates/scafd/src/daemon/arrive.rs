@@ -38,9 +38,7 @@ impl Daemon {
         check_identity(&peer, stat.starttime, process.uid()?)?;
         // A process has one share; whoever connects twice (after an exec, say) means the newer one.
         if let Some(older) = self.registry.by_pid(peer.pid).map(|p| p.identity.id) {
-            self.note_tried(older);
-            self.parts.talk.close(older.0);
-            self.depart(older);
+            self.let_go(older);
         }
         self.parts.talk.prepare(id.0)?;
         if self.registry.is_empty() {
@@ -207,9 +205,15 @@ impl Daemon {
             .collect();
         for (id, pid) in others {
             info!("program {} (process {pid}) has become another user's and is let go", id.0);
-            self.parts.talk.close(id.0);
-            self.depart(id);
+            self.let_go(id);
         }
+    }
+
+    /// Ends a program's connection, and takes it out. True if there was one.
+    pub(super) fn let_go(&mut self, id: ProgramId) -> bool {
+        self.note_tried(id);
+        self.parts.talk.close(id.0);
+        self.depart(id)
     }
 
     /// Takes a program out and gives it its own affinity back. True if there was one.

@@ -52,12 +52,13 @@ impl Daemon {
 
     fn pass(&mut self, events: Vec<Event>) {
         self.parts.apply.follow();
-        self.renew_lease();
         for event in events {
             if self.handle(event) {
                 self.timers.ask();
             }
         }
+        // Newcomers' as well, which have their pages by now.
+        self.renew_lease();
         let tick = !self.registry.is_empty() && self.timers.tick_is_due();
         if tick {
             let sample = self.observe();
@@ -69,7 +70,6 @@ impl Daemon {
             let changes = self.regrant(&allocation, places);
             self.apply_and_publish(&allocation, changes);
             self.note(entry);
-            self.renew_lease();
             self.welcome();
         }
         // After the welcome: starting a helper takes 1 ms, and the client waits for 2.
@@ -96,8 +96,7 @@ impl Daemon {
             }
             Event::Gone(id) => {
                 self.last_words(ProgramId(id));
-                self.parts.talk.close(id);
-                self.depart(ProgramId(id))
+                self.let_go(ProgramId(id))
             }
             Event::Control(id, peer, request) => self.answer(id, peer, request),
             Event::Ready(SIGNALS) => {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 impl Daemon {
     /// Whether it may change what holds for all, and see all that is known.
     pub(super) fn may_steer(&self, peer: Peer) -> bool {
-        peer.uid == 0 || peer.uid == rustix::process::getuid().as_raw()
+        self.parts.talk.is_trusted(peer.uid)
     }
 
     /// The user whose programs are all that it is told of; `None` if it is told of everyone's.

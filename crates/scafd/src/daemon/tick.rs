@@ -51,9 +51,7 @@ impl Daemon {
             match self.observer.sample(&self.limits.pus, programs.into_iter(), self.inspector.children()) {
                 Ok((sample, gone)) => {
                     for id in gone {
-                        self.note_tried(id);
-                        self.parts.talk.close(id.0);
-                        self.depart(id);
+                        self.let_go(id);
                     }
                     if !self.parts.pretended {
                         let mut managed = sample.clone();
@@ -152,7 +150,6 @@ impl Daemon {
             if let Some(runs) = runs.filter(|_| !crowded) {
                 program.ran(&runs);
             }
-            self.note_tried(id);
         }
     }
 

@@ -128,6 +128,11 @@ impl Talk {
         self.clients.len()
     }
 
+    /// Whether that user is root or the daemon's own.
+    pub fn is_trusted(&self, uid: u32) -> bool {
+        self.budget.is_trusted(uid)
+    }
+
     /// Reports [`Event::Ready`] with `token` (below 2^62) whenever `fd` can be read. It ends by closing `fd`.
     /// # Errors
     /// `fd` cannot be waited for.

@@ -75,30 +75,27 @@ fn size(bytes: usize, alignment: usize) -> usize {
 
 /// The calling task's group has the reductions of a list.
 pub unsafe fn register(me: &Member, list: *mut usize) {
-    let group = me.task.get().recorded_group();
-    let around = with(|table| table.reductions(group));
-    give_memory(list, work::size(me) as usize, around);
-    if group != NONE {
-        with(|table| table.set_reductions(group, list.expose_provenance()));
-    }
+    in_group(me, list, |around| give_memory(list, work::size(me) as usize, around));
 }
 
 /// The calling task's group has them, too, in the memory of another member's list, which is for the same
 /// variables.
 pub unsafe fn adopt(me: &Member, list: *mut usize, others: *mut usize) {
-    let group = me.task.get().recorded_group();
-    let around = with(|table| table.reductions(group));
-    let (mut array, mut other) = (Array(list), Array(others));
-    loop {
-        array.set(MEMORY, other.get(MEMORY));
-        array.set(END, other.get(END));
-        array.set(FIRST, 0);
-        match (array.next(), other.next()) {
-            (Some(next), Some(its)) => (array, other) = (next, its),
-            _ => break array.set(NEXT, around),
+    let mut other = Some(Array(others));
+    let share = |array: Array| {
+        if let Some(its) = other {
+            array.set(MEMORY, its.get(MEMORY));
+            array.set(END, its.get(END));
+            other = its.next();
         }
-    }
-    Array(list).set(FIRST, ours());
+    };
+    in_group(me, list, |around| make(list, around, share));
+}
+
+/// Has a list made by `make`, which is told of the group around, and known to the calling task's group.
+fn in_group(me: &Member, list: *mut usize, make: impl FnOnce(usize)) {
+    let group = me.task.get().recorded_group();
+    make(with(|table| table.reductions(group)));
     if group != NONE {
         with(|table| table.set_reductions(group, list.expose_provenance()));
     }
@@ -119,13 +116,20 @@ pub unsafe fn finish(me: &'static Member) {
 
 /// Gives a list memory for so many threads; that of the group around comes behind it.
 pub fn give_memory(list: *mut usize, team: usize, around: usize) {
-    let mut array = Array(list);
-    loop {
+    make(list, around, |array| {
         let bytes = array.get(BYTES).saturating_mul(team);
         let alignment = array.get(MEMORY);
         let memory = aligned(blocks::take(size(bytes, alignment)), alignment);
         array.set(MEMORY, memory.expose_provenance());
         array.set(END, memory.addr().wrapping_add(bytes));
+    });
+}
+
+/// Makes a list ours, each array of which is given memory by `place`; that of the group around comes behind.
+fn make(list: *mut usize, around: usize, mut place: impl FnMut(Array)) {
+    let mut array = Array(list);
+    loop {
+        place(array);
         array.set(FIRST, 0);
         match array.next() {
             Some(next) => array = next,
