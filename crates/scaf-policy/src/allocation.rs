@@ -22,12 +22,15 @@ pub struct Machine {
     /// Which programs may be made to take turns.
     #[serde(default)]
     pub gang: Gang,
+    /// Whom contexts and time are divided among.
+    #[serde(default)]
+    pub users: Users,
 }
 
 impl Machine {
     /// A machine of `capacity` contexts whose topology is unknown.
     pub fn new(capacity: u32, now_s: f64) -> Machine {
-        Machine { capacity, now_s, units: Vec::new(), gang: Gang::default() }
+        Machine { capacity, now_s, units: Vec::new(), gang: Gang::default(), users: Users::default() }
     }
 }
 
@@ -46,12 +49,23 @@ pub enum Gang {
     Auto,
 }
 
+/// Whom contexts and time are divided among.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Users {
+    /// First users, then each user's programs.
+    #[default]
+    Equal,
+    /// Programs, whoever they belong to.
+    ByProgram,
+}
+
 /// One program at the moment of a decision, as the policy sees it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Program {
     /// Which program.
     pub id: ProgramId,
-    /// Its user. Each user is due as much time as any other.
+    /// Its user. Each user is due as much as any other ([`Users`]).
     #[serde(default)]
     pub user: u32,
     /// The least contexts its user asked for, honoured as far as the capacity permits. 0 means 1.
@@ -75,6 +89,9 @@ pub struct Program {
     /// Whether it is in a lasting serial phase: all its contexts but one can be lent until the phase ends.
     #[serde(default)]
     pub serial: bool,
+    /// Whether it does nothing at all, and hasn't for some time: one context that others have will do.
+    #[serde(default)]
+    pub idle: bool,
     /// Threads it has now: a region keeps its team to its end. 0 if unknown or if they follow the DoP.
     #[serde(default)]
     pub team: u32,
@@ -98,6 +115,7 @@ impl Program {
             curve: Vec::new(),
             profile: Vec::new(),
             serial: false,
+            idle: false,
             team: 0,
             rigid: false,
         }
@@ -149,6 +167,15 @@ pub struct Turn {
     pub members: Vec<ProgramId>,
 }
 
+/// Programs of one user that share contexts, for they are more than these.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Pool {
+    /// How many contexts, at least 1.
+    pub contexts: u32,
+    /// Whose they are. Each has a DoP of 1.
+    pub members: Vec<ProgramId>,
+}
+
 /// The answer of a policy: one share for each program.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Allocation {
@@ -160,6 +187,12 @@ pub struct Allocation {
     /// Programs that keep more contexts than their DoP until they have adapted to it, and how many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keeps: Vec<(ProgramId, u32)>,
+    /// Who shares contexts with programs of the same user. Nobody is in two pools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<Pool>,
+    /// Programs whose one context is one that others have, for they are idle.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub idle: Vec<ProgramId>,
 }
 
 impl Allocation {
@@ -260,6 +293,11 @@ pub trait Policy: Send {
     /// Whether it lends contexts of programs in serial phases ([`Program::serial`]), which then tell the end.
     fn lends(&self) -> bool {
         false
+    }
+
+    /// Whether it divides the machine at all, so that users and idle programs count.
+    fn divides(&self) -> bool {
+        true
     }
 
     /// Whether it decides about turns itself: [`crate::with_turns`] then makes none.

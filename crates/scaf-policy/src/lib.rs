@@ -39,7 +39,8 @@ mod turns;
 mod users;
 
 pub use allocation::{
-    Allocation, Decision, Dop, Gang, Machine, Objective, Policy, Program, ProgramId, Settings, Share, Turn,
+    Allocation, Decision, Dop, Gang, Machine, Objective, Policy, Pool, Program, ProgramId, Settings, Share,
+    Turn, Users,
 };
 pub use policies::{POLICIES, PolicyEntry, by_name, chaos, partition_counts};
 pub use puset::{ParsePuSetError, PuSet};

@@ -21,12 +21,14 @@ mod homes;
 mod layout;
 mod pack;
 mod plan;
+mod pools;
 mod scraps;
 mod shape;
 mod take;
 mod want;
 
 pub use cost::{Cost, cost};
+pub use pools::place_allocation;
 pub use want::{Style, Want};
 
 use crate::chaos::Stream;

@@ -1,4 +1,5 @@
-//! Turns for programs that can only share in time, beside any policy that divides space.
+//! Every decision's door: idle programs are set aside, and programs that can only share in time take turns,
+//! beside any policy that divides space.
 //!
 //! A program that waits for its own threads by spinning needs all of its contexts at once, or none; and where
 //! programs outnumber contexts, somebody has to wait. Everyone else is better off with contexts of its own.
@@ -17,8 +18,8 @@
 mod round;
 
 use crate::allocation::slices;
-use crate::policies::ta::Ta;
-use crate::{Allocation, Dop, Gang, Machine, Policy, Program, ProgramId, Share, Turn, users};
+use crate::policies::{ByUser, ta::Ta};
+use crate::{Allocation, Dop, Gang, Machine, Policy, Program, ProgramId, Share, Turn, Users, users};
 use round::{Unit, rates, round};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -31,19 +32,42 @@ const LEAST_PART: f64 = 0.5;
 ///
 /// Each rigid program gets its cap, whatever the capacity is. Each turn, with whoever is in none, fits the
 /// capacity unless a rigid program alone needs more. Policies that make turns get weights by which users have
-/// equal parts of the time; where nobody may or has to take turns, these weights divide space (`ta`) instead.
+/// equal parts of the time; where nobody may or has to take turns, `ta` divides space instead.
+///
+/// Idle programs have one context each that may be another's, as long as anyone isn't idle.
 pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
+    let idle = |program: &&Program| program.idle && !program.rigid;
+    let (idle, busy): (Vec<&Program>, Vec<&Program>) = programs.iter().partition(idle);
+    if !policy.divides() || idle.is_empty() || busy.is_empty() {
+        return among(policy, machine, programs);
+    }
+    let busy: Vec<Program> = busy.into_iter().cloned().collect();
+    let mut allocation = among(policy, machine, &busy);
+    let aside = |program: &&Program| Share {
+        id: program.id,
+        dop: Dop::Contexts(1),
+        reason: "it does nothing; until it does, one context that others have, too".to_owned(),
+    };
+    allocation.idle = idle.iter().map(|program| program.id).collect();
+    allocation.shares.extend(idle.iter().map(aside));
+    let position: BTreeMap<ProgramId, usize> =
+        programs.iter().enumerate().map(|(at, program)| (program.id, at)).collect();
+    allocation.shares.sort_by_key(|share| position.get(&share.id).copied());
+    allocation
+}
+
+fn among(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
     let mut sorted: Vec<&Program> = programs.iter().collect();
     // Ties and sums don't depend on the caller's order.
     sorted.sort_by_key(|program| program.id);
     if policy.makes_turns() {
-        let programs = weighed(programs, &sorted);
-        let allocation = policy.allocate(machine, &programs);
+        let weighed = weighed(machine, programs, &sorted);
+        let allocation = policy.allocate(machine, &weighed);
         // Programs that nobody may stop would be too many at once; and without turns, weights count in space.
-        let alike = programs.windows(2).all(|pair| pair[0].sane_weight() == pair[1].sane_weight());
-        let as_it_is = alike || programs.iter().any(|program| program.rigid);
+        let alike = weighed.windows(2).all(|pair| pair[0].sane_weight() == pair[1].sane_weight());
+        let as_it_is = !policy.divides() || alike || weighed.iter().any(|program| program.rigid);
         let in_time = if allocation.turns.is_empty() { as_it_is } else { machine.gang != Gang::Off };
-        return if in_time { allocation } else { Ta.allocate(machine, &programs) };
+        return if in_time { allocation } else { ByUser::new(|| Box::new(Ta)).divide(machine, programs) };
     }
     let rigid = sorted.iter().filter(|program| program.rigid).count();
     let crowd = (sorted.len() - rigid) as u64 > u64::from(machine.capacity.max(1));
@@ -55,14 +79,15 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
     if !wanted {
         return policy.allocate(machine, programs);
     }
-    let plan = plan(machine.capacity.max(1), &sorted);
+    let plan = plan(machine, &sorted);
     let asked: Vec<Program> = programs.iter().filter(|program| !program.rigid).cloned().collect();
-    let shares = if asked.is_empty() {
-        Vec::new()
+    let space = if asked.is_empty() {
+        Allocation::default()
     } else {
-        policy.allocate(&Machine { capacity: plan.left, ..machine.clone() }, &asked).shares
+        policy.allocate(&Machine { capacity: plan.left, ..machine.clone() }, &asked)
     };
-    let mut shares: BTreeMap<ProgramId, Share> = shares.into_iter().map(|share| (share.id, share)).collect();
+    let mut shares: BTreeMap<ProgramId, Share> =
+        space.shares.into_iter().map(|share| (share.id, share)).collect();
     for program in sorted.iter().filter(|program| program.rigid) {
         let (id, dop) = (program.id, program.cap());
         shares.insert(
@@ -71,21 +96,23 @@ pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Progra
         );
     }
     let (slices, total) = slices(&plan.turns);
+    let mut pools = space.pools;
+    pools.retain(|pool| !pool.members.iter().any(|id| slices.contains_key(id)));
     for (id, mine) in slices {
         if let Some(share) = shares.get_mut(&id) {
             share.reason = format!("{}; in turns, {mine} of {total} slices", share.reason);
         }
     }
     let shares = programs.iter().filter_map(|program| shares.remove(&program.id)).collect();
-    Allocation { shares, turns: plan.turns, keeps: Vec::new() }
+    Allocation { shares, turns: plan.turns, pools, ..Allocation::default() }
 }
 
-fn weighed<'a>(programs: &'a [Program], sorted: &[&Program]) -> Cow<'a, [Program]> {
-    if programs.windows(2).all(|pair| pair[0].user == pair[1].user) {
+fn weighed<'a>(machine: &Machine, programs: &'a [Program], sorted: &[&Program]) -> Cow<'a, [Program]> {
+    if machine.users == Users::ByProgram || programs.windows(2).all(|pair| pair[0].user == pair[1].user) {
         return Cow::Borrowed(programs);
     }
     let ids = sorted.iter().map(|program| program.id);
-    let weights: BTreeMap<ProgramId, f64> = ids.zip(users::weights(sorted)).collect();
+    let weights: BTreeMap<ProgramId, f64> = ids.zip(users::weights(machine.users, sorted)).collect();
     let weigh = |program: &Program| Program {
         weight: weights.get(&program.id).copied().unwrap_or(program.weight),
         ..program.clone()
@@ -100,10 +127,12 @@ struct Plan {
 }
 
 /// The plan for programs in the order of their ids.
-fn plan(capacity: u32, programs: &[&Program]) -> Plan {
+fn plan(machine: &Machine, programs: &[&Program]) -> Plan {
+    let capacity = machine.capacity.max(1);
     let (mut rigid, mut malleable): (Vec<Unit>, Vec<Unit>) = (Vec::new(), Vec::new());
     let (mut caps, mut floors) = (0u64, 0u64);
-    let weights = users::weights(programs).into_iter().zip(users::heads(programs));
+    let weights =
+        users::weights(machine.users, programs).into_iter().zip(users::heads(machine.users, programs));
     for (program, (weight, heads)) in programs.iter().zip(weights) {
         let need = if program.rigid { program.cap().min(capacity) } else { 1 };
         let unit = Unit { members: vec![program.id], need, weight, heads };

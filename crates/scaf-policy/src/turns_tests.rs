@@ -144,9 +144,9 @@ fn weights_are_space_where_even_taco_makes_no_turns() {
     };
     let weighed = divided(&[malleable(1, 24), Program { weight: 3.0, ..malleable(2, 24) }]);
     assert_eq!((dops(&weighed), weighed.turns.len()), (vec![6, 18], 0));
-    // Two users are due the same.
+    // Two users are due the same, and a user's part is cut along the topology.
     let owned = (1..=4).map(|id| Program { user: u32::from(id > 1), ..malleable(id, 24) });
-    assert_eq!(dops(&divided(&owned.collect::<Vec<_>>())), [12, 4, 4, 4]);
+    assert_eq!(dops(&divided(&owned.collect::<Vec<_>>())), [12, 6, 3, 3]);
 }
 
 fn of_users(owners: &[u32]) -> Vec<Program> {

@@ -1,20 +1,21 @@
-//! Each user is due as much as any other: the weights of a user's programs are scaled to add up to that of
+//! Each user is due as much time as any other: the weights of a user's programs are scaled to add up to that of
 //! his heaviest. Ten programs of weight 1 beside another user's one have a twentieth of the time each.
 
-use crate::Program;
+use crate::{Program, Users};
 use std::collections::BTreeMap;
 
-/// The programs' scaled weights, in their order, with the sum that they had; unscaled with one user.
-pub(crate) fn weights(programs: &[&Program]) -> Vec<f64> {
-    scaled(programs, Program::sane_weight)
+/// The programs' scaled weights, in their order, with the sum that they had; unscaled with one user, or if
+/// users don't count.
+pub(crate) fn weights(among: Users, programs: &[&Program]) -> Vec<f64> {
+    scaled(among, programs, Program::sane_weight)
 }
 
 /// The same as [`weights`] if all programs weighed alike.
-pub(crate) fn heads(programs: &[&Program]) -> Vec<f64> {
-    scaled(programs, |_| 1.0)
+pub(crate) fn heads(among: Users, programs: &[&Program]) -> Vec<f64> {
+    scaled(among, programs, |_| 1.0)
 }
 
-fn scaled(programs: &[&Program], weight: impl Fn(&Program) -> f64) -> Vec<f64> {
+fn scaled(among: Users, programs: &[&Program], weight: impl Fn(&Program) -> f64) -> Vec<f64> {
     // Each user's heaviest weight and the sum of weights.
     let mut users: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for program in programs {
@@ -22,7 +23,7 @@ fn scaled(programs: &[&Program], weight: impl Fn(&Program) -> f64) -> Vec<f64> {
         *most = weight(program).max(*most);
         *sum += weight(program);
     }
-    if users.len() < 2 {
+    if users.len() < 2 || among == Users::ByProgram {
         return programs.iter().map(|program| weight(program)).collect();
     }
     let (most, sum) = users.values().fold((0.0, 0.0), |(a, b), (most, sum)| (a + most, b + sum));
@@ -45,7 +46,7 @@ mod tests {
             ..Program::new(ProgramId(id as u64), 4)
         };
         let programs: Vec<Program> = all.iter().enumerate().map(program).collect();
-        weights(&programs.iter().collect::<Vec<_>>())
+        weights(Users::Equal, &programs.iter().collect::<Vec<_>>())
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What placement promises, on chosen and on random machines.
 
 use proptest::prelude::*;
-use scaf_policy::place::{Style, Want, place_turns};
-use scaf_policy::{ProgramId, Pu, PuSet, Topology, Turn};
+use scaf_policy::place::{Style, Want, place_allocation, place_turns};
+use scaf_policy::{Allocation, Pool, ProgramId, Pu, PuSet, Topology, Turn};
 use std::collections::BTreeMap;
 
 /// So many packages, and nodes, caches, cores and PUs in each; PUs are numbered as Linux does on x86.
@@ -177,6 +177,49 @@ fn with_turns_too_nothing_moves_where_everybody_has_what_fits() {
     let turns = turns(&[vec![1], vec![2, 3], vec![4, 2], vec![9]]);
     let sets = place_turns(&machine, &wants, &turns, Style::Compact);
     assert_eq!(place_turns(&machine, &having(wants, &sets), &turns, Style::Compact), sets);
+}
+
+fn pools(all: &[(u32, &[u64])], idle: &[u64]) -> Allocation {
+    let ids = |ids: &[u64]| ids.iter().copied().map(ProgramId).collect();
+    let pool = |(contexts, members): &(u32, &[u64])| Pool { contexts: *contexts, members: ids(members) };
+    Allocation { pools: all.iter().map(pool).collect(), idle: ids(idle), ..Allocation::default() }
+}
+
+#[test]
+fn programs_share_their_own_users_pus_only() {
+    let machine = machine(2, 1, 1, 8, 1);
+    let wants = wants(&machine, &[8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+    let allocation = pools(&[(8, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10])], &[]);
+    let sets = place_allocation(&machine, &wants, &allocation, Style::Compact);
+    assert_eq!(domains(&machine, &sets[0], |pu| pu.package), 1);
+    let shared = sets[1..].iter().fold(PuSet::new(), |all, set| all.union(set));
+    assert_eq!((shared.len(), shared.intersection(&sets[0]).len()), (8, 0));
+    let most = |pu: u32| sets[1..].iter().filter(|set| set.contains(pu)).count() <= 2;
+    assert!(sets.iter().all(|set| !set.is_empty()) && shared.iter().all(most), "{sets:?}");
+    assert_eq!(place_allocation(&machine, &having(wants, &sets), &allocation, Style::Compact), sets);
+}
+
+#[test]
+fn a_member_that_may_not_run_in_its_pool_has_a_pu_where_it_may() {
+    let machine = machine(1, 1, 1, 4, 1);
+    let mut wants = wants(&machine, &[3, 1, 1]);
+    wants[0].allowed = set("1-3");
+    wants[2].allowed = set("3");
+    let sets = place_allocation(&machine, &wants, &pools(&[(1, &[1, 2])], &[]), Style::Compact);
+    assert_eq!(sets, [set("1-3"), set("0"), set("3")]);
+}
+
+#[test]
+fn idle_programs_move_nobody_and_have_what_is_free() {
+    let machine = machine(1, 1, 1, 4, 1);
+    let four = wants(&machine, &[1, 3, 1, 1]);
+    let sets = place_allocation(&machine, &four, &pools(&[], &[0, 2, 3]), Style::Compact);
+    assert_eq!(sets[1].len(), 3);
+    let free = machine.all().difference(&sets[1]);
+    assert!([0, 2, 3].iter().any(|who: &usize| sets[*who] == free), "{sets:?}");
+    let full = wants(&machine, &[1, 4]);
+    let sets = place_allocation(&machine, &full, &pools(&[], &[0]), Style::Compact);
+    assert_eq!([sets[0].len(), sets[1].len()], [1, 4]);
 }
 
 #[test]

@@ -299,6 +299,7 @@ impl<'a> Simulation<'a> {
             curve: watch.curve(),
             profile: if self.scenario.daemon.profiles { profile(spec, program.natural) } else { Vec::new() },
             serial,
+            idle: false,
             team: program.late_team(),
             rigid: spec.rigid,
         }
@@ -314,7 +315,8 @@ impl<'a> Simulation<'a> {
             .collect();
         let capacity = self.scenario.capacity_at(self.now_s, self.topology.pus.len() as u32);
         let (now_s, units) = (self.now_s, self.units.clone());
-        let machine = Machine { capacity, now_s, units, gang: self.scenario.daemon.gang };
+        let (gang, users) = (self.scenario.daemon.gang, self.scenario.daemon.users);
+        let machine = Machine { capacity, now_s, units, gang, users };
         let allocation = with_turns(self.policy, &machine, &requests);
         self.decided += 1;
         let lends = |request: &&Program| self.policy.lends() && request.serial;

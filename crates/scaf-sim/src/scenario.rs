@@ -3,7 +3,7 @@
 //! *Work* is counted in seconds of one undisturbed context: a region of 2 s on one context is 2 s of work.
 
 use crate::shape::{MOST_CONTEXTS, Shape};
-use scaf_policy::Gang;
+use scaf_policy::{Gang, Users};
 use serde::{Deserialize, Serialize};
 
 /// A scenario file.
@@ -113,6 +113,8 @@ pub struct DaemonSettings {
     pub load_adaptive: bool,
     /// Who may be made to take turns.
     pub gang: Gang,
+    /// Whom contexts and time are divided among.
+    pub users: Users,
     /// Policies' floor: no speedup below this share of that with equal parts.
     pub floor: f64,
 }
@@ -127,6 +129,7 @@ impl Default for DaemonSettings {
             all_at_once: false,
             load_adaptive: false,
             gang: Gang::default(),
+            users: Users::default(),
             floor: 0.5,
         }
     }

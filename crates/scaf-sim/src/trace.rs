@@ -6,7 +6,7 @@
 use crate::scenario::{self, Permits, ProgramSpec, RegionSpec, Scenario};
 use crate::shape::{MOST_CONTEXTS, Shape};
 use scaf_policy::fusion::Measured;
-use scaf_policy::{Decision, Dop, Gang, Machine, ProgramId};
+use scaf_policy::{Decision, Dop, Machine, ProgramId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -233,7 +233,10 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
         capacity.clear();
     }
     let policy = lines.last().map_or_else(String::new, |line| line.decision.policy.clone());
-    let gang = lines.last().map_or_else(Gang::default, |line| line.decision.machine.gang);
+    let (gang, users) = lines.last().map_or_else(Default::default, |line| {
+        let machine = &line.decision.machine;
+        (machine.gang, machine.users)
+    });
     let (programs, recorded) = rebuilt.into_iter().unzip();
     let scenario = Scenario {
         name: "trace".into(),
@@ -252,7 +255,7 @@ pub fn rebuild(lines: &[Line]) -> Result<Rebuilt, Error> {
         noise_pct: 0.0,
         contention: scenario::Contention::default(),
         mechanisms: scenario::Mechanisms::default(),
-        daemon: scenario::DaemonSettings { gang, ..Default::default() },
+        daemon: scenario::DaemonSettings { gang, users, ..Default::default() },
         programs,
     };
     scenario.check()?;

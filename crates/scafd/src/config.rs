@@ -3,11 +3,11 @@
 use crate::apply::gang::stop::Wish;
 use crate::observe::counters::{Chosen, Name, NotAName};
 use crate::serial_trials::When;
-pub use scaf_policy::Gang;
 use scaf_policy::counters::Event;
 use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
 use scaf_policy::place::Style;
+pub use scaf_policy::{Gang, Users};
 use scaf_policy::{Objective, Settings};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -37,6 +37,8 @@ pub struct Config {
     pub max_clients_per_uid: u32,
     /// Whose programs users are told of.
     pub tell: Tell,
+    /// Whom contexts are divided among.
+    pub users: Users,
     /// Seconds for which a grant holds if nothing is heard of the daemon, 1 to 600.
     pub lease_s: f64,
     /// Contexts that are never given away.
@@ -80,6 +82,7 @@ impl Default for Config {
             rc_s: 1.0,
             max_clients_per_uid: 256,
             tell: Tell::Own,
+            users: Users::Equal,
             lease_s: 5.0,
             reserve: 0,
             count_load: true,
@@ -154,6 +157,7 @@ struct File {
     rc_s: Option<Spanned<f64>>,
     max_clients_per_uid: Option<Spanned<u32>>,
     tell: Option<Tell>,
+    users: Option<Users>,
     lease_s: Option<Spanned<f64>>,
     reserve: Option<u32>,
     count_load: Option<bool>,
@@ -240,6 +244,7 @@ impl Config {
                 within(&max, 1, 1024, "max_clients_per_uid").map_err(|(at, why)| error(at, why))?;
         }
         config.tell = file.tell.unwrap_or(config.tell);
+        config.users = file.users.unwrap_or(config.users);
         if let Some(lease) = file.lease_s {
             config.lease_s = within(&lease, 1.0, 600.0, "lease_s").map_err(|(at, why)| error(at, why))?;
         }
@@ -366,7 +371,7 @@ mod tests {
     fn every_key_is_taken_in() {
         let text = "policy = 'equi'\nobjective = 'fair'\nfloor = 0.25\nplacement = 'along'\nrate_hz = 10\n\
                     idle_exit_s = 5\nrc_s = 0.5\nmax_clients_per_uid = 3\n\
-                    tell = 'all'\nlease_s = 2\nreserve = 1\n\
+                    tell = 'all'\nusers = 'by-program'\nlease_s = 2\nreserve = 1\n\
                     count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\nverdicts = '/v'\n\
                     experiments = 'lazy'\nexperiment_again_s = 60\ngang = 'auto'\ngang_by = 'signal'\n\
                     slice_ms = 100\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
@@ -388,6 +393,7 @@ mod tests {
                 rc_s: 0.5,
                 max_clients_per_uid: 3,
                 tell: Tell::All,
+                users: Users::ByProgram,
                 lease_s: 2.0,
                 reserve: 1,
                 count_load: false,

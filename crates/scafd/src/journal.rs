@@ -4,7 +4,7 @@
 //! only those that changed something, [`MOST`] and [`MOST_BYTES`] in all.
 
 use scaf_policy::fusion::{Measured, Source};
-use scaf_policy::{Allocation, Decision, Dop, Objective, Program, Settings, Share, Turn};
+use scaf_policy::{Allocation, Decision, Dop, Objective, Pool, Program, ProgramId, Settings, Share, Turn};
 use scaf_team::choice::Mechanism;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -109,11 +109,13 @@ impl Entry {
         let seen: Vec<Program> = programs.iter().filter(|it| theirs(it.id.0)).cloned().collect();
         let hidden = u32::try_from(programs.len() - seen.len()).unwrap_or(u32::MAX);
         let shares = allocation.shares.iter().filter(|share| theirs(share.id.0)).cloned().collect();
-        let turns = allocation.turns.iter().map(|turn| Turn {
-            slices: turn.slices,
-            members: turn.members.iter().copied().filter(|id| theirs(id.0)).collect(),
-        });
+        let mine =
+            |ids: &[ProgramId]| -> Vec<ProgramId> { ids.iter().copied().filter(|id| theirs(id.0)).collect() };
+        let turns =
+            allocation.turns.iter().map(|turn| Turn { slices: turn.slices, members: mine(&turn.members) });
         let turns = turns.filter(|turn| !turn.members.is_empty()).collect();
+        let pools = allocation.pools.iter().map(|pool| Pool { members: mine(&pool.members), ..pool.clone() });
+        let pools = pools.filter(|pool| !pool.members.is_empty()).collect();
         let keeps = allocation.keeps.iter().copied().filter(|(id, _)| theirs(id.0)).collect();
         Entry {
             decision: Decision {
@@ -121,7 +123,7 @@ impl Entry {
                 policy: policy.clone(),
                 machine: machine.clone(),
                 programs: seen,
-                allocation: Allocation { shares, turns, keeps },
+                allocation: Allocation { shares, turns, keeps, pools, idle: mine(&allocation.idle) },
             },
             names: those(&self.names, theirs),
             since: self.since,

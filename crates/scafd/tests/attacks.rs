@@ -4,6 +4,7 @@
 mod support;
 
 use rustix::net::{SendFlags, send};
+use scaf_policy::PuSet;
 use scafd::control::{Others, Reply, Request, Snapshot};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -140,4 +141,38 @@ fn an_inspection_helper_can_be_traced_by_nobody_and_start_nothing() {
     assert_eq!(processes.split_whitespace().nth(2), Some("0"), "{processes}");
     drop(helper.stdin.take());
     assert!(helper.wait().unwrap().success());
+}
+
+#[test]
+fn who_attaches_many_programs_takes_no_more_than_a_users_part() {
+    if !rooted() {
+        return;
+    }
+    let daemon = Daemon::for_all(16);
+    let natural = |uid: u32| Client::with(&daemon, &[("NATURAL", "16"), ("UID", &uid.to_string())]);
+    let mut many: Vec<Client> = (0..15).map(|_| natural(ATTACKER)).collect();
+    let mut other = natural(OTHER);
+    other.tell("enter 1");
+    // Whether they compute isn't known yet.
+    assert_eq!(other.dop(), Some(8));
+    // They never do.
+    other.wait_for_dop(Some(16));
+    assert_eq!(many[3].dop(), Some(1));
+    assert_eq!(many[3].tell("lent"), "true");
+    let place = |many: &[Client]| -> Vec<PuSet> {
+        let pus = |pid| daemon.program(pid).unwrap().pus;
+        many.iter().chain([&other]).map(|client| pus(client.pid())).collect()
+    };
+    assert_eq!(place(&many)[15].len(), 16);
+    for client in &mut many {
+        client.tell("enter 1");
+        client.tell("entered 1");
+    }
+    // All have woken, and share what their user has.
+    let lent = |client: &mut Client| client.tell("lent") == "true";
+    until("their user's part", || (!many.iter_mut().any(lent)).then_some(()));
+    let mut sets = place(&many);
+    let own = sets.pop().unwrap();
+    assert_eq!(own.len(), 8);
+    assert!(sets.iter().all(|set| set.len() == 1 && set.intersection(&own).is_empty()), "{sets:?} {own}");
 }

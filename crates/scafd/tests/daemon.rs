@@ -278,6 +278,7 @@ fn a_garbled_report_page_harms_nobody() {
     let daemon = Daemon::pretending(4);
     let mut bad = Client::attach(&daemon, 4);
     let mut good = Client::attach(&daemon, 4);
+    good.tell("enter 1");
     let mut decisions = daemon.snapshot().decisions;
     for byte in [255, 127, 1, 254, 0] {
         bad.tell(&format!("garble {byte}"));

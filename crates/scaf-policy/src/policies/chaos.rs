@@ -50,6 +50,10 @@ impl Policy for Chaos {
         true
     }
 
+    fn divides(&self) -> bool {
+        false
+    }
+
     fn scatter(&mut self) -> Option<u64> {
         Some(self.stream.next())
     }

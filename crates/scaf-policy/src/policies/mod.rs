@@ -1,5 +1,6 @@
 //! The policies, one file each, and the registry that names them.
 
+mod by_user;
 mod chaos;
 mod curve;
 #[cfg(test)]
@@ -19,6 +20,8 @@ mod spdp;
 pub(crate) mod ta;
 mod taco;
 mod unmanaged;
+
+pub(crate) use by_user::ByUser;
 
 use crate::{Policy, Settings};
 
@@ -68,9 +71,11 @@ pub fn chaos(seed: u64) -> Box<dyn Policy> {
     Box::new(chaos::Chaos::new(seed))
 }
 
-/// A fresh policy of that name, or `None` where [`POLICIES`] has none.
+/// A fresh policy of that name, for several users ([`crate::Users`]), or `None` where [`POLICIES`] has none.
 pub fn by_name(name: &str, settings: &Settings) -> Option<Box<dyn Policy>> {
-    POLICIES.iter().find(|entry| entry.name == name).map(|entry| (entry.new)(settings))
+    let entry = POLICIES.iter().find(|entry| entry.name == name)?;
+    let settings = *settings;
+    Some(Box::new(ByUser::new(move || (entry.new)(&settings))))
 }
 
 #[cfg(test)]

@@ -21,4 +21,8 @@ impl Policy for Unmanaged {
     fn makes_turns(&self) -> bool {
         true
     }
+
+    fn divides(&self) -> bool {
+        false
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use rand::Rng;
-use scaf_policy::place::{Style, Want, place_turns, scatter};
+use scaf_policy::place::{Style, Want, place_allocation, scatter};
 use scaf_policy::{Allocation, PuSet};
 
 impl Simulation<'_> {
@@ -27,7 +27,7 @@ impl Simulation<'_> {
         }
         let sets = match self.policy.scatter() {
             Some(seed) => scatter(self.topology, &wants, seed),
-            None => place_turns(self.topology, &wants, &allocation.turns, Style::Compact),
+            None => place_allocation(self.topology, &wants, allocation, Style::Compact),
         };
         let mut sets = sets.into_iter();
         let positions = |set: PuSet| -> Vec<usize> {

@@ -1,7 +1,7 @@
 //! `scaf bench overhead`: what an empty parallel region and a program's start cost, plain and managed, and
 //! what a team's members cost that outnumber its contexts.
 
-mod members;
+pub(super) mod members;
 
 use super::child::{self, Child, Recipe};
 use super::folders::Folders;

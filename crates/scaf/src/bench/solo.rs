@@ -77,10 +77,11 @@ fn all(folders: &Folders) -> Result<Vec<String>> {
     let entries = std::fs::read_dir(&folders.kernels).with_context(|| {
         format!("{} isn't there; build the kernels: make -C {}", folders.kernels.display(), sources.display())
     })?;
+    let probes = [super::overhead::PROBE, super::overhead::members::PROBE, super::gang::PROBE];
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| ![super::overhead::PROBE, super::gang::PROBE].contains(&name.as_str()))
+        .filter(|name| !probes.contains(&name.as_str()))
         .filter(|name| sources.join(format!("{name}.c")).is_file())
         .collect();
     names.sort();

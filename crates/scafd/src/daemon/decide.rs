@@ -8,10 +8,10 @@ use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
 use crate::log::info;
 use crate::observe::clock;
-use scaf_policy::place::{Want, place_turns, scatter};
+use scaf_policy::place::{Want, place_allocation, scatter};
 use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet, with_turns};
 use scaf_proto::grant::Masks;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Daemon {
     pub(super) fn allocate(&mut self) -> (Allocation, Option<Entry>) {
@@ -23,7 +23,8 @@ impl Daemon {
         self.decisions += 1;
         let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.apply.pace();
         let units = self.ground.units.clone();
-        let machine = Machine { capacity: self.capacity(), now_s, units, gang: self.gang() };
+        let users = self.parts.config.users;
+        let machine = Machine { capacity: self.capacity(), now_s, units, gang: self.gang(), users };
         let mut allocation = with_turns(self.parts.policy.as_mut(), &machine, &requests);
         let mut entry = Entry::of(Decision {
             number: self.decisions,
@@ -84,7 +85,7 @@ impl Daemon {
         let topology = &self.ground.topology;
         let sets = match self.parts.policy.scatter() {
             Some(seed) => scatter(topology, &wants, seed),
-            None => place_turns(topology, &wants, &allocation.turns, self.parts.config.placement),
+            None => place_allocation(topology, &wants, allocation, self.parts.config.placement),
         };
         wants.iter().map(|want| want.id).zip(sets).collect()
     }
@@ -102,6 +103,7 @@ impl Daemon {
         let mut changes: Vec<(bool, ProgramId)> = Vec::new();
         let mut told = Vec::new();
         let lends = self.parts.policy.lends();
+        let idle: BTreeSet<ProgramId> = allocation.idle.iter().copied().collect();
         let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.identity.id).collect();
         for id in ids {
             let Some(program) = self.registry.get_mut(id) else { continue };
@@ -115,7 +117,9 @@ impl Daemon {
                 }
             };
             let (had, before) = (program.grant.pus.clone(), program.grant.dop);
-            if program.regrant(dop, pus, reason, now_ns) {
+            let changed = program.regrant(dop, pus, reason, now_ns);
+            let lent = idle.contains(&id) || lends && program.is_lent();
+            if changed {
                 if before != dop
                     && let Some(page) = self.parts.talk.pages(id.0).and_then(|pages| pages.read())
                 {
@@ -125,11 +129,11 @@ impl Daemon {
                 }
                 let loses = !had.is_subset(&program.grant.pus);
                 changes.push((!loses, id));
-            } else if (lends && program.is_lent()) != program.grant.lent {
+            } else if lent != program.grant.lent {
                 program.grant.renew();
                 told.push(id);
             }
-            program.grant.lent = lends && program.is_lent();
+            program.grant.lent = lent;
         }
         for id in told {
             self.publish(id);

@@ -67,6 +67,10 @@ impl Daemon {
             allocation.turns.iter().flat_map(|turn| turn.members.iter().copied()).collect();
         for program in self.registry.iter_mut() {
             program.phase.takes_turns = take.contains(&program.identity.id);
+            if program.phase.takes_turns {
+                // Stopped, it does nothing either.
+                program.phase.idle = false;
+            }
         }
     }
 }

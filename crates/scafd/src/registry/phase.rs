@@ -10,6 +10,11 @@ use crate::estimate::Seen;
 const QUIET_NS: u64 = 200_000_000;
 /// Contexts that a serial program is busy on, at most: one, and what its idle threads take until they sleep.
 const BUSY: f64 = 1.25;
+/// For so long a program does nothing before it is idle.
+const STILL_NS: u64 = 2_000_000_000;
+/// Contexts that an idle program is busy on, at most: an interpreter that waits for its user looks around now
+/// and then.
+const STILL: f64 = 0.02;
 /// After a phase that was over this soon, the program isn't taken for serial for this time, and after each
 /// further such phase for twice as long, up to the second time.
 const SHORT_NS: u64 = 1_000_000_000;
@@ -28,6 +33,10 @@ struct Quiet {
 pub struct Phase {
     /// Whether it has been outside of parallel regions for a whole tick, and still is.
     pub serial: bool,
+    /// Whether it has done nothing at all for [`STILL_NS`]: no region, and next to no CPU time.
+    pub idle: bool,
+    /// Since when it has done nothing, and its progress then.
+    still: Option<Quiet>,
     quiet: Option<Quiet>,
     began_ns: Option<u64>,
     /// For how long, and until when, it isn't taken for serial.
@@ -48,12 +57,16 @@ impl Phase {
     /// count their PUs. `seen` is the interval before `now_ns`, in which it used `cpu_s` of CPU time if
     /// known; if not, it isn't serial.
     pub fn listen(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
+        let still = !seen.in_region && cpu_s.is_some_and(|cpu_s| cpu_s <= STILL * seen.interval.dt_s);
+        let began = Quiet { since_ns: now_ns, progress: seen.progress };
+        let since = self.still.filter(|since| since.progress == seen.progress).unwrap_or(began);
+        self.still = still.then_some(since);
+        self.idle = still && now_ns.saturating_sub(since.since_ns) >= STILL_NS;
         let busy = cpu_s.is_none_or(|cpu_s| cpu_s > BUSY * seen.interval.dt_s);
         if busy || seen.in_region || seen.last_team == 0 {
-            self.is_parallel(now_ns);
+            self.is_in_no_serial_phase(now_ns);
             return;
         }
-        let began = Quiet { since_ns: now_ns, progress: seen.progress };
         let quiet = self.quiet.filter(|quiet| quiet.progress == seen.progress).unwrap_or(began);
         self.quiet = Some(quiet);
         self.serial = now_ns.saturating_sub(quiet.since_ns) >= QUIET_NS && now_ns >= self.rests_until_ns;
@@ -62,8 +75,13 @@ impl Phase {
         }
     }
 
-    /// It isn't in a serial phase, or not any more.
+    /// It computes in parallel now.
     pub fn is_parallel(&mut self, now_ns: u64) {
+        (self.idle, self.still) = (false, None);
+        self.is_in_no_serial_phase(now_ns);
+    }
+
+    fn is_in_no_serial_phase(&mut self, now_ns: u64) {
         self.quiet = None;
         self.serial = false;
         let Some(began_ns) = self.began_ns.take() else { return };
@@ -75,9 +93,12 @@ impl Phase {
         }
     }
 
-    /// Whether a reading of its page between two ticks shows that it has left its serial phase.
+    /// Whether a reading of its page between two ticks shows that it has left its serial phase, or idles no
+    /// more.
     pub fn has_returned(&self, seen: &Seen) -> bool {
-        self.serial && (seen.in_region || self.quiet.is_none_or(|quiet| quiet.progress != seen.progress))
+        let since = if self.idle { self.still } else { self.quiet };
+        (self.serial || self.idle)
+            && (seen.in_region || since.is_none_or(|since| since.progress != seen.progress))
     }
 }
 
@@ -143,6 +164,30 @@ mod tests {
         }
         p.phase.listen(&quiet(7), Some(1.0), 6 * TICK_NS);
         assert!(p.phase.serial);
+    }
+
+    #[test]
+    fn a_program_is_idle_after_two_seconds_without_a_region_or_cpu_time() {
+        let mut p = program(1);
+        let still = Seen { last_team: 0, ..quiet(7) };
+        let idle_at = |p: &mut Program, ticks: std::ops::Range<u64>, seen: Seen, cpu_s: Option<f64>| {
+            ticks.clone().find(|at| {
+                p.phase.listen(&seen, cpu_s, at * TICK_NS);
+                p.phase.idle
+            })
+        };
+        // Whatever it is that its clock doesn't tell, it computes.
+        assert_eq!(idle_at(&mut p, 1..20, still, None), None);
+        assert_eq!(idle_at(&mut p, 20..40, still, Some(0.01)), Some(28));
+        assert!(p.phase.has_returned(&Seen { in_region: true, ..still }) && !p.phase.has_returned(&still));
+        assert_eq!(idle_at(&mut p, 40..41, still, Some(0.2)), None);
+        assert_eq!(idle_at(&mut p, 41..60, still, Some(0.0)), Some(49));
+        assert_eq!(idle_at(&mut p, 60..61, Seen { progress: 8, ..still }, Some(0.0)), None);
+        assert_eq!(idle_at(&mut p, 61..80, Seen { in_region: true, ..still }, Some(0.0)), None);
+        // A packet says so at once.
+        assert_eq!(idle_at(&mut p, 80..89, still, Some(0.0)), Some(88));
+        p.phase.is_parallel(89 * TICK_NS);
+        assert!(!p.phase.idle && !p.phase.has_returned(&Seen { in_region: true, ..still }));
     }
 
     #[test]

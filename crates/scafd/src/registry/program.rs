@@ -102,6 +102,7 @@ impl Program {
             curve: self.evidence.known.iter().map(|known| known.measured).collect(),
             profile: self.evidence.profile.clone(),
             serial: self.phase.serial,
+            idle: self.phase.idle,
             team: 0,
             rigid: self.code.rigid().is_some(),
         }

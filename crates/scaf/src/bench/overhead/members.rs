@@ -12,7 +12,7 @@ use crate::{host, output};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-const PROBE: &str = "members";
+pub const PROBE: &str = "members";
 const CAP_S: f64 = 120.0;
 /// Members and contexts of each row, and whether the members are threads by turns instead.
 const ROWS: [(u32, u32, bool); 6] =
