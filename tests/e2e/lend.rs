@@ -49,6 +49,27 @@ fn contexts_lent_in_a_serial_phase_are_back_in_the_middle_of_the_region_that_end
 }
 
 #[test]
+fn a_program_that_does_nothing_has_no_part_until_its_next_region() {
+    // Each has a half, by a policy that lends nothing.
+    let house = House::pretending("core:4 pu:1", "equi", "");
+    let program = house.program("serial_phases").args(["4000", "1500", "asleep"]).threads(4).start();
+    let other = house.program("loops").threads(4).start();
+    let both = |what: &str, own: u32, others: u32| {
+        wait_for(what, || {
+            let dop = |program: &Running| program.seen().and_then(|seen| seen.dop);
+            (dop(&program) == Some(own) && dop(&other) == Some(others)).then_some(())
+        });
+    };
+    for _ in 0..2 {
+        both("its region", 2, 2);
+        both("its sleep", 1, 4);
+    }
+    both("its next region", 2, 2);
+    program.finish().well();
+    other.finish().well();
+}
+
+#[test]
 fn a_program_that_computes_by_other_means_than_regions_keeps_its_contexts() {
     let house = slow_house();
     let program = house.program("threads_of_its_own").threads(2).start();

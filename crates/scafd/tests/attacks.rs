@@ -176,3 +176,38 @@ fn who_attaches_many_programs_takes_no_more_than_a_users_part() {
     assert_eq!(own.len(), 8);
     assert!(sets.iter().all(|set| set.len() == 1 && set.intersection(&own).is_empty()), "{sets:?} {own}");
 }
+
+#[test]
+fn all_attacks_at_once_leave_another_user_its_part() {
+    if !rooted() {
+        return;
+    }
+    let daemon = Daemon::for_all(16);
+    let natural = |uid: u32| Client::with(&daemon, &[("NATURAL", "16"), ("UID", &uid.to_string())]);
+    let mut other = natural(OTHER);
+    other.tell("enter 1");
+    other.wait_for_dop(Some(16));
+    let mut many: Vec<Client> = (0..40).map(|_| natural(ATTACKER)).collect();
+    for (at, client) in many.iter_mut().enumerate() {
+        client.tell("runtimes");
+        client.tell("enter 1");
+        if at % 8 == 0 {
+            client.tell("garble 255");
+        }
+    }
+    let mut flood = natural(ATTACKER);
+    std::thread::scope(|scope| {
+        let flood = scope.spawn(|| flood.tell("flood 300"));
+        let mut held: Vec<OwnedFd> = Vec::new();
+        while !flood.is_finished() {
+            held.extend(asked(&daemon, ATTACKER, &Request::Snapshot));
+            if let Some(silent) = connect_as(ATTACKER, &daemon.socket) {
+                let _ = send(&silent, &[0xff; 100], SendFlags::NOSIGNAL);
+                held.push(silent);
+            }
+            assert_eq!(other.dop(), Some(8));
+        }
+    });
+    assert_eq!(seen_by(&daemon, OTHER).programs[0].dop, Some(8));
+    assert!(peak_kib(&daemon) < 64 << 10, "{} KiB", peak_kib(&daemon));
+}

@@ -45,10 +45,13 @@ pub fn receive(socket: &OwnedFd) -> (Option<Welcome>, usize, Vec<OwnedFd>) {
     let mut bytes = [0u8; 64];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let n =
-        recvmsg(socket, &mut [std::io::IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)
-            .unwrap()
-            .bytes;
+    let mut into = [std::io::IoSliceMut::new(&mut bytes)];
+    let n = match recvmsg(socket, &mut into, &mut control, RecvFlags::CMSG_CLOEXEC) {
+        Ok(received) => received.bytes,
+        // Turned away before what was sent was read.
+        Err(rustix::io::Errno::CONNRESET) => 0,
+        Err(e) => panic!("{e}"),
+    };
     let fds = control
         .drain()
         .filter_map(|m| match m {
