@@ -105,6 +105,26 @@ fn affinities_are_narrowed_and_given_back() {
 }
 
 #[test]
+fn a_program_that_does_nothing_yet_may_count_all_its_pus() {
+    let daemon = Daemon::on_two_pus();
+    if two_pus().len() < 2 {
+        return;
+    }
+    let own = scafd::observe::affinity(0).unwrap();
+    let mut waits = Client::attach(&daemon, 2);
+    let mut computes = Client::attach(&daemon, 2);
+    until("one PU each", || (waits.affinity().len() == 1).then_some(()));
+    computes.tell("enter 1");
+    computes.wait_for_dop(Some(2));
+    until("its own affinity", || (waits.affinity() == own).then_some(()));
+    assert_eq!((waits.dop(), waits.tell("lent")), (Some(1), "true".to_owned()));
+    waits.tell("enter 1");
+    waits.tell("entered 1");
+    until("one PU each", || (waits.affinity().len() == 1).then_some(()));
+    computes.wait_for_dop(Some(1));
+}
+
+#[test]
 fn a_cpuset_that_changes_while_the_daemon_runs_is_followed() {
     let all = two_pus();
     let Some(cpuset) = support::Cpuset::new(&all).filter(|_| all.len() == 2) else {
@@ -218,7 +238,7 @@ fn a_narrow_programs_child_that_does_not_attach_is_set_free() {
 
 #[test]
 fn sigterm_leaves_nothing_behind() {
-    let mut daemon = Daemon::on_two_pus();
+    let mut daemon = Daemon::start(&["--policy", "equi"]);
     let mut a = Client::attach(&daemon, 2);
     let children = daemon.children();
     daemon.signal(libc::SIGTERM);
@@ -288,10 +308,10 @@ fn a_garbled_report_page_harms_nobody() {
         });
         for program in daemon.snapshot().programs {
             assert!(program.efficiency.is_none_or(|e| e > 0.0 && e <= 1.0), "{program:?}");
-            assert!(program.dop.is_some_and(|dop| (1..=3).contains(&dop)), "{program:?}");
+            assert!(program.dop.is_some_and(|dop| (1..=4).contains(&dop)), "{program:?}");
         }
     }
-    assert_eq!(good.dop(), Some(2));
+    assert!(good.dop() >= Some(2));
 }
 
 #[test]

@@ -101,7 +101,6 @@ impl Daemon {
         let shares: BTreeMap<ProgramId, (Dop, &str)> =
             allocation.shares.iter().map(|s| (s.id, (s.dop, s.reason.as_str()))).collect();
         let mut changes: Vec<(bool, ProgramId)> = Vec::new();
-        let mut told = Vec::new();
         let lends = self.parts.policy.lends();
         let idle: BTreeSet<ProgramId> = allocation.idle.iter().copied().collect();
         let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.identity.id).collect();
@@ -131,12 +130,9 @@ impl Daemon {
                 changes.push((!loses, id));
             } else if lent != program.grant.lent {
                 program.grant.renew();
-                told.push(id);
+                changes.push((true, id));
             }
             program.grant.lent = lent;
-        }
-        for id in told {
-            self.publish(id);
         }
         changes.sort();
         changes.into_iter().map(|(_, id)| id).collect()
@@ -156,7 +152,9 @@ impl Daemon {
     fn carry_out(&mut self, id: ProgramId) {
         let Some(program) = self.registry.get_mut(id) else { return };
         let narrow = program.grant.dop.is_some() && program.grant.pus != program.reach.usable;
-        program.grant.set = narrow.then(|| program.grant.pus.clone());
+        // One that does nothing before its first region may still have libraries that count their PUs.
+        let counts = program.grant.lent && !program.had_region();
+        program.grant.set = (narrow && !counts).then(|| program.grant.pus.clone());
         if let Some(mask) = &program.grant.set {
             // Before the sweep, so that what it leaves half done is known as ours.
             program.grant.remember(&mask.clone());

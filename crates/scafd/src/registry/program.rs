@@ -62,6 +62,11 @@ impl Program {
         self.grant.dop.unwrap_or_else(|| self.natural())
     }
 
+    /// Whether it has been in a parallel region, as far as its page has been read.
+    pub fn had_region(&self) -> bool {
+        self.evidence.seen.is_some_and(|seen| seen.last_team > 0)
+    }
+
     /// Whether its teams may be resized, by its code or by somebody's word.
     pub fn resizes(&self) -> bool {
         self.code.teams == Teams::Resizable

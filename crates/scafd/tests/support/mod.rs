@@ -91,7 +91,9 @@ impl Daemon {
 
     /// Really sets affinities, on two PUs of this machine at most.
     pub fn on_two_pus() -> Daemon {
-        Daemon::start(&["--policy", "equi"])
+        Daemon::start_in(&["--policy", "equi"], |command, dir| {
+            configure(command, dir, "count_load = false\n");
+        })
     }
 
     /// Serves all users, who can reach its socket; nothing is set. For root only.
@@ -100,9 +102,7 @@ impl Daemon {
         let args = ["--system", "--dry-run", "--topology", &topology, "--policy", "equi"];
         Daemon::start_in(&args, |command, dir| {
             std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o711)).unwrap();
-            let config = dir.join("scafd.toml");
-            std::fs::write(&config, "memory = false\n").unwrap();
-            command.arg("--config").arg(config);
+            configure(command, dir, "memory = false\n");
         })
     }
 
@@ -214,6 +214,12 @@ impl Drop for Daemon {
             self.wait();
         }
     }
+}
+
+fn configure(command: &mut Command, dir: &Path, text: &str) {
+    let config = dir.join("scafd.toml");
+    std::fs::write(&config, text).unwrap();
+    command.arg("--config").arg(config);
 }
 
 pub fn stderr(child: &mut Child) -> String {
