@@ -3,12 +3,13 @@
 //! - [`gomp`]: GCC's libgomp; [`kmpc`]: LLVM's and Intel's runtimes; [`opened`]: regions that one call opens
 //!   and another ends, by both;
 //! - [`tbb`]: oneTBB; [`blas`]: OpenBLAS and BLIS; [`api`]: pools of the program's own, by `scaf.h`;
-//! - [`signals`]: what the kernel keeps of a thread;
+//! - [`signals`]: what the kernel keeps of a thread; [`filters`]: what it forbids one;
 //! - [`loader`]: libraries that come and go; [`copies`]: what the daemon is told of all of these.
 
 pub mod api;
 pub mod blas;
 pub mod copies;
+pub mod filters;
 pub mod gomp;
 pub mod kmpc;
 mod loader;

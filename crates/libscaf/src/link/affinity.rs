@@ -1,6 +1,6 @@
 //! The program's own affinity, which the daemon narrows and the program gets back.
 
-use super::pages;
+use super::{pages, silence};
 use crate::sys::errno::keeping_errno;
 use crate::sys::tasks;
 use core::mem::size_of_val;
@@ -15,8 +15,11 @@ pub fn own() -> [u64; MASK_WORDS] {
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     if KNOWN.swap(1, Ordering::Relaxed) == 0 {
         let mut now = [0u64; MASK_WORDS];
-        // SAFETY: fills memory of ours; the process's number names its first thread.
-        unsafe { libc::sched_getaffinity(libc::getpid(), size_of_val(&now), now.as_mut_ptr().cast()) };
+        // Under a filter only this call is made, as runtimes do when they are loaded.
+        // SAFETY: takes nothing.
+        let first = if silence::is_known() { 0 } else { unsafe { libc::getpid() } };
+        // SAFETY: fills memory of ours; the process's number names its first thread, 0 the calling one.
+        unsafe { libc::sched_getaffinity(first, size_of_val(&now), now.as_mut_ptr().cast()) };
         for (cell, word) in OWN.iter().zip(now) {
             cell.store(word, Ordering::Relaxed);
         }

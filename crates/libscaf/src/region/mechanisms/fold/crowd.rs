@@ -12,6 +12,7 @@
 //! end the program, so the host first makes as many itself.
 
 use crate::link::affinity::own_pus;
+use crate::link::silence;
 use crate::program::masters::is_crowded;
 use crate::program::permission;
 use crate::runtimes::copies::{self, RUNTIMES};
@@ -146,6 +147,10 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
         if parallel.is_some() {
             loop {
                 pause(PERIOD_MS);
+                if silence::is_known() {
+                    // Going would take calls that a filter for all threads may end the process for.
+                    stay();
+                }
                 let used = crowd.used.swap(0, Ordering::Relaxed) != 0;
                 if !used && crowd.inside.load(Ordering::Relaxed) == 0 {
                     break;
@@ -155,6 +160,13 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
         }
     }
     null_mut()
+}
+
+fn stay() -> ! {
+    static NEVER: AtomicU32 = AtomicU32::new(0);
+    loop {
+        Futex.sleep(&NEVER, 0, 0);
+    }
 }
 
 unsafe extern "C" fn idle(_: *mut c_void) {}
