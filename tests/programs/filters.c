@@ -28,6 +28,7 @@ static const int NEEDED[] = {
     SYS_futex,       SYS_sched_yield,    SYS_exit,           SYS_exit_group,      SYS_write,  SYS_munmap,
     SYS_mprotect,    SYS_madvise,        SYS_brk,            SYS_clone,           SYS_clone3, SYS_rseq,
     SYS_restart_syscall, SYS_set_robust_list, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_getrandom,
+    SYS_rt_sigaction, SYS_newfstatat, SYS_fstat,
 };
 /* What looking for a daemon takes, and few programs do. */
 static const int LOOKS[] = {
@@ -54,18 +55,34 @@ static struct sock_fprog strict(void)
     return (struct sock_fprog){n, all};
 }
 
-/* All but looking for a daemon. */
-static struct sock_fprog no_looks(void)
+/* All but these. */
+static struct sock_fprog all_but(const int *calls, size_t many)
 {
     static struct sock_filter all[64];
     size_t n = 0;
     all[n++] = DO(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-    for (size_t i = 0; i < MANY(LOOKS); i++) {
-        all[n++] = IF(LOOKS[i], 0, 1);
+    for (size_t i = 0; i < many; i++) {
+        all[n++] = IF(calls[i], 0, 1);
         all[n++] = DO(BPF_RET | BPF_K, answer);
     }
     all[n++] = DO(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     return (struct sock_fprog){n, all};
+}
+
+static struct sock_fprog no_looks(void)
+{
+    return all_but(LOOKS, MANY(LOOKS));
+}
+
+static struct sock_fprog no_barriers(void)
+{
+    static const int BARRIER = SYS_membarrier;
+    return all_but(&BARRIER, 1);
+}
+
+static struct sock_fprog harmless(void)
+{
+    return all_but(NULL, 0);
 }
 
 static void by_prctl(struct sock_fprog filter)
@@ -192,6 +209,10 @@ static void step(const char *name, char **rest)
         by_number(strict(), SECCOMP_FILTER_FLAG_TSYNC);
     else if (!strcmp(name, "no-looks"))
         by_prctl(no_looks());
+    else if (!strcmp(name, "harmless"))
+        by_prctl(harmless());
+    else if (!strcmp(name, "no-barriers"))
+        by_prctl(no_barriers());
     else if (!strcmp(name, "thread"))
         a_strict_thread();
     else if (!strcmp(name, "child"))

@@ -2,7 +2,7 @@
 //!
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
-use crate::{cli, daemon, interleave, mold, session, target};
+use crate::{cli, daemon, filters, interleave, mold, session, target};
 use anyhow::{Result, bail};
 use scafd::control::Snapshot;
 use std::ffi::{OsStr, OsString};
@@ -210,6 +210,7 @@ pub fn environment(
         ("SCAF_RIGID", wish.rigid.then(|| "1".into())),
         ("SCAF_EXACT", wish.exact.then(|| "1".into())),
         ("SCAF_MALLEABLE", wish.malleable.word().map(OsString::from)),
+        ("SCAF_FILTERS", filters::survived().map(|filters| filters.to_string().into())),
     ];
     // A spin count set by an outer `scaf run` is no user's choice. If the user chose how to wait, the runtime
     // keeps all waits.

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod complete;
 pub mod daemon;
 pub mod doctor;
+mod filters;
 pub mod host;
 pub mod interleave;
 pub mod launch;
