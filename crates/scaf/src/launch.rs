@@ -2,7 +2,7 @@
 //!
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
-use crate::{cli, daemon, filters, interleave, mold, session, target};
+use crate::{cli, daemon, filters, inherited, interleave, mold, session, target};
 use anyhow::{Result, bail};
 use scafd::control::Snapshot;
 use std::ffi::{OsStr, OsString};
@@ -148,6 +148,7 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
         // After the daemon's start, so that its own memory isn't interleaved.
         interleave::memory()?;
     }
+    inherited::hand_on(&mut command);
     let error = command.exec();
     Err(error).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {

@@ -9,6 +9,7 @@ pub mod daemon;
 pub mod doctor;
 mod filters;
 pub mod host;
+mod inherited;
 pub mod interleave;
 pub mod launch;
 mod mold;

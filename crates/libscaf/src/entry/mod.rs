@@ -4,7 +4,7 @@
 //!   and another ends, by both;
 //! - [`tbb`]: oneTBB; [`blas`]: OpenBLAS and BLIS; [`api`]: pools of the program's own, by `scaf.h`;
 //! - [`signals`]: what the kernel keeps of a thread; [`filters`]: what it forbids one;
-//! - [`loader`]: libraries that come and go; [`copies`]: what the daemon is told of all of these.
+//! - [`sanitizers`]: what they are told; [`loader`]: libraries that come and go; [`copies`]: what the daemon is told of all of these.
 
 pub mod api;
 pub mod blas;
@@ -14,6 +14,7 @@ pub mod gomp;
 pub mod kmpc;
 mod loader;
 mod opened;
+mod sanitizers;
 mod signals;
 pub mod tbb;
 mod yields;
