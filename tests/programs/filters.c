@@ -30,6 +30,10 @@ static const int NEEDED[] = {
     SYS_restart_syscall, SYS_set_robust_list, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_getrandom,
     SYS_rt_sigaction, SYS_newfstatat, SYS_fstat,
 };
+/* The same once all threads are there. */
+static const int TEAMS[] = {
+    SYS_futex, SYS_sched_yield, SYS_exit_group, SYS_write, SYS_brk, SYS_munmap, SYS_restart_syscall, SYS_newfstatat, SYS_fstat,
+};
 /* What looking for a daemon takes, and few programs do. */
 static const int LOOKS[] = {
     SYS_socket,  SYS_connect, SYS_getsockopt,  SYS_sendto, SYS_recvmsg,       SYS_recvfrom,   SYS_poll,
@@ -38,13 +42,13 @@ static const int LOOKS[] = {
 #define MANY(list) (sizeof(list) / sizeof *(list))
 
 /* Only what is needed; of mmap only memory of its own. */
-static struct sock_fprog strict(void)
+static struct sock_fprog only(const int *calls, size_t many)
 {
     static struct sock_filter all[64];
     size_t n = 0;
     all[n++] = DO(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-    for (size_t i = 0; i < MANY(NEEDED); i++) {
-        all[n++] = IF(NEEDED[i], 0, 1);
+    for (size_t i = 0; i < many; i++) {
+        all[n++] = IF(calls[i], 0, 1);
         all[n++] = DO(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     }
     all[n++] = IF(SYS_mmap, 0, 3);
@@ -53,6 +57,16 @@ static struct sock_fprog strict(void)
     all[n++] = DO(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     all[n++] = DO(BPF_RET | BPF_K, answer);
     return (struct sock_fprog){n, all};
+}
+
+static struct sock_fprog strict(void)
+{
+    return only(NEEDED, MANY(NEEDED));
+}
+
+static struct sock_fprog strictest(void)
+{
+    return only(TEAMS, MANY(TEAMS));
 }
 
 /* All but these. */
@@ -107,6 +121,16 @@ static void region(void)
     wrong += sum != 2016;
 }
 
+/* Keeps its size, so that it is gathered or folded. */
+static void whole(void)
+{
+    long sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(2)
+    for (long i = 0; i < 64; i++)
+        sum += i + 0 * work(200, i);
+    wrong += sum != 2016;
+}
+
 /* As vDSO, without a system call. */
 static double now(void)
 {
@@ -115,11 +139,11 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void rounds(double seconds)
+static void rounds(void (*round)(void), double seconds)
 {
     double until = now() + seconds;
     do
-        region();
+        round();
     while (now() < until);
 }
 
@@ -150,7 +174,7 @@ static void in_a_child(void)
     pid_t child = fork();
     if (child == 0) {
         by_prctl(strict());
-        rounds(0.1);
+        rounds(region, 0.1);
         _exit(wrong != 0);
     }
     int status = -1;
@@ -195,7 +219,9 @@ static void step(const char *name, char **rest)
     if (!strcmp(name, "region"))
         region();
     else if (!strcmp(name, "rounds"))
-        rounds(1.2);
+        rounds(region, 1.2);
+    else if (!strcmp(name, "whole"))
+        rounds(whole, 1.2);
     else if (!strcmp(name, "until-told"))
         while (going())
             region();
@@ -207,6 +233,10 @@ static void step(const char *name, char **rest)
         by_number(strict(), 0);
     else if (!strcmp(name, "strict-for-all"))
         by_number(strict(), SECCOMP_FILTER_FLAG_TSYNC);
+    else if (!strcmp(name, "strictest"))
+        by_prctl(strictest());
+    else if (!strcmp(name, "strictest-for-all"))
+        by_number(strictest(), SECCOMP_FILTER_FLAG_TSYNC);
     else if (!strcmp(name, "no-looks"))
         by_prctl(no_looks());
     else if (!strcmp(name, "harmless"))

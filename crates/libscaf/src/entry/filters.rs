@@ -53,7 +53,12 @@ unsafe extern "C" fn by_prctl(
     // SAFETY: as C calls it; the program's own arguments.
     unsafe {
         let Some(real) = function::<Real>(find_prctl()) else { return -1 };
-        around(are_set_by_prctl(option, mode, program), || real(option, mode, program, fourth, fifth), 0)
+        around(
+            are_set_by_prctl(option, mode, program),
+            false,
+            || real(option, mode, program, fourth, fifth),
+            0,
+        )
     }
 }
 
@@ -67,22 +72,22 @@ unsafe extern "C" fn by_number(
     sixth: usize,
 ) -> c_long {
     type Real = unsafe extern "C" fn(c_long, usize, usize, usize, usize, usize, usize) -> c_long;
-    let sets = if number == libc::SYS_seccomp {
-        are_set_by_seccomp(first, third)
+    let (sets, for_all) = if number == libc::SYS_seccomp {
+        (are_set_by_seccomp(first, third), second & libc::SECCOMP_FILTER_FLAG_TSYNC as usize != 0)
     } else {
-        are_set_by_prctl(first as c_int, second, third)
+        (are_set_by_prctl(first as c_int, second, third), false)
     };
     // SAFETY: as above.
     unsafe {
         let Some(real) = function::<Real>(find_syscall()) else { return -1 };
-        around(sets, || real(number, first, second, third, fourth, fifth, sixth), 0)
+        around(sets, for_all, || real(number, first, second, third, fourth, fifth, sixth), 0)
     }
 }
 
-/// Makes the call, before which the client falls silent if the call `sets` a filter. A result below `failed`
+/// Makes the call, before which the client falls silent if the call `sets` a filter, or one `for_all` threads. A result below `failed`
 /// says that it didn't.
-fn around<R: PartialOrd>(sets: bool, call: impl FnOnce() -> R, failed: R) -> R {
-    let silent = sets && state::fall_silent();
+fn around<R: PartialOrd>(sets: bool, for_all: bool, call: impl FnOnce() -> R, failed: R) -> R {
+    let silent = sets && state::fall_silent(for_all);
     let result = call();
     if silent && result < failed {
         state::speak_again();

@@ -260,12 +260,16 @@ fn hang_up() {
 }
 
 /// Just before the calling thread is put under a filter of system calls: leaves the daemon, and makes no more
-/// calls ([`silence`]). `false` if there is nothing to leave, or in a child that has its parent's memory, and
+/// calls ([`silence`]), on no thread if it is `for_all`. `false` if there is nothing to leave, or in a child that has its parent's memory, and
 /// is about to become another program.
-pub fn fall_silent() -> bool {
+pub fn fall_silent(for_all: bool) -> bool {
     // SAFETY: takes nothing.
     let is_parents = |process| process != 0 && process != unsafe { libc::getpid() };
-    if silence::is_known() || is_parents(PROCESS.load(Ordering::Relaxed)) {
+    if silence::is_known() {
+        silence::begin(for_all);
+        return false;
+    }
+    if is_parents(PROCESS.load(Ordering::Relaxed)) {
         return false;
     }
     undisturbed(|| {
@@ -282,7 +286,7 @@ pub fn fall_silent() -> bool {
         }
         pages::unmap();
         hang_up();
-        silence::begin();
+        silence::begin(for_all);
         look_no_more(ticks());
     });
     true

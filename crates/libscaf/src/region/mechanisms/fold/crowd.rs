@@ -147,10 +147,7 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
         if parallel.is_some() {
             loop {
                 pause(PERIOD_MS);
-                if silence::is_known() {
-                    // Going would take calls that a filter for all threads may end the process for.
-                    stay();
-                }
+                silence::rest();
                 let used = crowd.used.swap(0, Ordering::Relaxed) != 0;
                 if !used && crowd.inside.load(Ordering::Relaxed) == 0 {
                     break;
@@ -160,13 +157,6 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
         }
     }
     null_mut()
-}
-
-fn stay() -> ! {
-    static NEVER: AtomicU32 = AtomicU32::new(0);
-    loop {
-        Futex.sleep(&NEVER, 0, 0);
-    }
 }
 
 unsafe extern "C" fn idle(_: *mut c_void) {}
