@@ -1,5 +1,5 @@
-/* build: gcc -O1 -g -fopenmp -fsanitize=undefined */
-/* Regions, and memory that comes and goes; what its argument says is wrong with it, a sanitizer finds. */
+/* Included by the programs that are built for a sanitizer each. Regions, and memory that comes and goes; what
+ * the argument says is wrong with them is for the sanitizer to find. */
 #include "test.h"
 
 static long wrong;
