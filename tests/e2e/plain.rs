@@ -1,50 +1,60 @@
 //! Never worse than plain: whatever a program does to itself, it ends as it would without us, with the same
 //! status and the same words, under `scaf run` and with the client but no daemon.
 
-use crate::support::{By, House, Start, compiled, compiled_by, cpus_of, root_user, wait_for};
+use crate::support::{By, House, Running, Start, compiled, compiled_by, cpus_of, root_user, wait_for};
 use std::path::Path;
 
 /// How it ended, and what it wrote.
 type Outcome = (Option<i32>, Option<i32>, String, String);
 
-/// Runs a program, started as `set` says, plain, managed, and where there is no daemon.
-fn same<'h>(house: &'h House, program: &Path, set: impl Fn(Start<'h>) -> Start<'h>) -> Outcome {
-    same_but(house, program, set, str::to_owned)
-}
+/// A program, started plain, managed, and where there is no daemon: at the same time, for they look at nothing
+/// that the others do.
+struct Three<'h>([Running<'h>; 3]);
 
-/// The same, but for what `less` leaves out of its words.
-fn same_but<'h>(
-    house: &'h House,
-    program: &Path,
-    set: impl Fn(Start<'h>) -> Start<'h>,
-    less: impl Fn(&str) -> String,
-) -> Outcome {
+/// Started as `set` says.
+fn three<'h>(house: &'h House, program: &Path, set: impl Fn(Start<'h>) -> Start<'h>) -> Three<'h> {
     let start = || set(house.at(program));
     let alone = start().preloaded().env("SCAF_SOCKET", "/nowhere").env("SCAF_SPIN", "300000");
-    // At the same time: they look at nothing that the others do.
-    let [plain, managed, alone] = [start().unmanaged(), start(), alone].map(Start::start).map(|running| {
-        let done = running.finish_by_itself();
-        (done.code(), done.ended_by(), less(&done.out), less(&done.err))
-    });
-    assert_eq!(managed, plain, "managed, and plain");
-    assert_eq!(alone, plain, "without a daemon, and plain");
-    plain
+    Three([start().unmanaged(), start(), alone].map(Start::start))
 }
 
-/// The same for a program of tests/programs that takes steps; each line of `rows` has some.
-fn rows(name: &str, threads: u32, options: &[(&str, u32)], rows: &[&str]) {
-    let house = House::open("equi");
-    for row in rows {
-        eprintln!("{name} {row}, {threads} threads, {options:?}");
-        let outcome = same(&house, &compiled(name), |start| {
-            let start = start.args(row.split(' ')).threads(threads);
-            options.iter().fold(start, |start, (name, value)| start.option(name, value))
+impl Three<'_> {
+    #[track_caller]
+    fn are_the_same(self) -> Outcome {
+        self.are_the_same_but(str::to_owned)
+    }
+
+    /// The same, but for what `less` leaves out of their words.
+    #[track_caller]
+    fn are_the_same_but(self, less: impl Fn(&str) -> String) -> Outcome {
+        let [plain, managed, alone] = self.0.map(|running| {
+            let done = running.finish_by_itself();
+            (done.code(), done.ended_by(), less(&done.out), less(&done.err))
         });
-        assert!(outcome.2.contains("wrong=0") || outcome.0 == Some(1), "a test of nothing: {outcome:?}");
+        assert_eq!(managed, plain, "managed, and plain");
+        assert_eq!(alone, plain, "without a daemon, and plain");
+        plain
     }
 }
 
-const ONE: &[(&str, u32)] = &[("--max", 1)];
+/// The same for a program of tests/programs that takes steps; each of `rows` has some. They run beside each
+/// other.
+#[track_caller]
+fn rows(name: &str, threads: u32, options: &[&str], rows: &[&str]) {
+    let house = House::open("equi");
+    let start = |row: &&str| {
+        three(&house, &compiled(name), |start| {
+            let start = start.args(row.split(' ')).threads(threads);
+            options.iter().fold(start, |start, option| start.flag(option))
+        })
+    };
+    let all: Vec<_> = rows.iter().map(start).collect();
+    for (row, three) in rows.iter().zip(all) {
+        eprintln!("{name} {row}, {threads} threads, {options:?}");
+        let outcome = three.are_the_same();
+        assert!(outcome.2.contains("wrong=0") || outcome.0 == Some(1), "a test of nothing: {outcome:?}");
+    }
+}
 
 #[test]
 fn a_program_may_put_itself_under_a_filter_of_system_calls() {
@@ -68,7 +78,9 @@ fn a_program_may_put_itself_under_a_filter_of_system_calls() {
 #[test]
 fn a_managed_program_may_put_all_its_threads_under_a_filter() {
     let all = ["region strictest-for-all rounds", "whole strictest whole", "whole strictest-for-all whole"];
-    rows("filters", 2, ONE, &all);
+    rows("filters", 2, &["--max=1"], &all);
+    // A team that was made smaller has all its threads before none can be started any more.
+    rows("filters", 2, &["--max=1", "--malleable"], &["rounds strictest rounds"]);
 }
 
 #[test]
@@ -77,14 +89,16 @@ fn a_program_may_begin_under_a_filter() {
     let filters = compiled("filters");
     let itself = filters.to_str().expect("a plain path");
     // It becomes itself again under the filter; or `scaf run` is under it, too.
-    same(&house, &filters, |start| start.args(["no-looks", "exec", itself, "rounds"]));
-    same(&house, &filters, |start| start.args(["region", "no-looks", "exec", itself, "rounds"]));
+    three(&house, &filters, |start| start.args(["no-looks", "exec", itself, "rounds"])).are_the_same();
+    three(&house, &filters, |start| start.args(["region", "no-looks", "exec", itself, "rounds"]))
+        .are_the_same();
     for filter in ["no-barriers", "harmless"] {
-        same(&house, &filters, |start| start.under(&[itself, filter, "exec"]).args(["rounds"]));
+        three(&house, &filters, |start| start.under(&[itself, filter, "exec"]).args(["rounds"]))
+            .are_the_same();
     }
     let llvms = compiled_by(By::GccForLlvms, "filters");
-    same(&house, &llvms, |start| start.args(["no-looks", "rounds"]).threads(2));
-    same(&house, &llvms, |start| start.args(["rounds", "no-looks", "rounds"]).threads(2));
+    three(&house, &llvms, |start| start.args(["no-looks", "rounds"]).threads(2)).are_the_same();
+    three(&house, &llvms, |start| start.args(["rounds", "no-looks", "rounds"]).threads(2)).are_the_same();
 }
 
 /// Containers filter all their programs' calls, and refuse some. That ends nobody.
@@ -111,7 +125,7 @@ fn a_call_that_sets_no_filter_changes_nothing() {
 #[test]
 fn a_program_that_puts_itself_under_a_filter_leaves_with_its_affinity() {
     let house = House::open("equi");
-    let words = ["whole", "strict", "until-told"];
+    let words = ["whole", "no-barriers", "until-told"];
     let program = house.program("filters").args(words).threads(2).option("--max", 1).start();
     let pid = program.pid();
     wait_for("it is narrowed", || cpus_of(pid).filter(|cpus| cpus.len() == 1));
@@ -138,9 +152,10 @@ fn a_program_has_all_its_descriptors() {
 
 #[test]
 fn a_program_may_give_up_rights_and_have_little() {
-    let all = ["little-memory rounds", "rounds tasks", "many-threads"];
-    rows("plain", 2, &[], &all);
-    rows("plain", 1, &[], &["rounds tasks"]);
+    rows("plain", 2, &[], &["little-memory rounds", "many-threads"]);
+    for threads in [1, 2] {
+        rows("plain", threads, &[], &["rounds tasks"]);
+    }
     if root_user() {
         rows(
             "plain",
@@ -164,9 +179,8 @@ fn a_program_has_streams_and_signals_from_who_started_it() {
     let plain = compiled("plain");
     let itself = plain.to_str().expect("a plain path");
     for odd in ["odd-signals", "close-input"] {
-        same(&house, &plain, |start| {
-            start.under(&[itself, odd, "exec"]).args(["inherited", "region", "next-file"])
-        });
+        let steps = ["inherited", "region", "next-file"];
+        three(&house, &plain, |start| start.under(&[itself, odd, "exec"]).args(steps)).are_the_same();
     }
 }
 
@@ -174,11 +188,12 @@ fn a_program_has_streams_and_signals_from_who_started_it() {
 fn a_program_may_have_another_allocator() {
     let house = House::open("equi");
     for allocator in ["libjemalloc.so.2", "libtcmalloc_minimal.so.4"] {
-        for steps in [["rounds", "next-file"], ["many-threads", "tasks"], ["jumps", "child"]] {
+        for steps in [["child", "jumps"], ["many-threads", "next-file"]] {
             for threads in [1, 2] {
-                let outcome = same(&house, &compiled("plain"), |start| {
+                let three = three(&house, &compiled("plain"), |start| {
                     start.args(steps).threads(threads).preloading(allocator)
                 });
+                let outcome = three.are_the_same();
                 // The loader complains of a library that isn't there, and goes on.
                 assert_eq!(outcome.3, "", "run scripts/setup.sh");
             }
@@ -208,8 +223,8 @@ fn a_sanitizer_finds_what_it_finds_alone() {
         for fault in ["none", "overflow", "overrun", "lost"] {
             // With more threads, the thread sanitizer complains of libgomp.
             for threads in if kind == "thread" { 1..=1 } else { 1..=2 } {
-                let set = |start| Start::args(start, [fault]).threads(threads);
-                let outcome = same_but(&house, &program, set, without_addresses);
+                let three = three(&house, &program, |start| start.args([fault]).threads(threads));
+                let outcome = three.are_the_same_but(without_addresses);
                 let found = matches!(
                     (kind, fault),
                     ("address", "overrun" | "lost")

@@ -3,6 +3,7 @@
 //! is passed on as it came. A program that makes the system call by instructions of its own isn't seen.
 
 use crate::link::state;
+use crate::region::enter;
 use crate::sys::arch;
 use crate::sys::filters::{are_set_by_prctl, are_set_by_seccomp};
 use crate::sys::symbols::{self, function};
@@ -87,6 +88,9 @@ unsafe extern "C" fn by_number(
 /// Makes the call, before which the client falls silent if the call `sets` a filter, or one `for_all` threads. A result below `failed`
 /// says that it didn't.
 fn around<R: PartialOrd>(sets: bool, for_all: bool, call: impl FnOnce() -> R, failed: R) -> R {
+    if sets {
+        enter::fill_teams();
+    }
     let silent = sets && state::fall_silent(for_all);
     let result = call();
     if silent && result < failed {

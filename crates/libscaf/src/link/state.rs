@@ -35,7 +35,7 @@ static STATE: AtomicU32 = AtomicU32::new(DETACHED);
 const DETACHED: u32 = 0;
 const GREETED: u32 = 1;
 const ATTACHED: u32 = 2;
-/// The process that has a connection; 0 for none.
+/// The process that this is, once it has had a connection; else 0.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 static MODULES_TOLD: AtomicU32 = AtomicU32::new(0);
 /// Number of the grant under which lent contexts were asked back last; 0 for none.
@@ -255,7 +255,6 @@ pub fn ask_back(epoch: u32) -> bool {
 
 fn hang_up() {
     socket::close();
-    PROCESS.store(0, Ordering::Relaxed);
     STATE.store(DETACHED, Ordering::Relaxed);
 }
 
@@ -305,6 +304,7 @@ pub fn after_fork() {
     }
     pages::unmap();
     hang_up();
+    PROCESS.store(0, Ordering::Relaxed);
     NEXT_LOOK.store(0, Ordering::Relaxed);
     MODULES_TOLD.store(0, Ordering::Relaxed);
 }
