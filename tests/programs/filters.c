@@ -32,12 +32,14 @@ static const int NEEDED[] = {
 };
 /* The same once all threads are there. */
 static const int TEAMS[] = {
-    SYS_futex, SYS_sched_yield, SYS_exit_group, SYS_write, SYS_brk, SYS_munmap, SYS_restart_syscall, SYS_newfstatat, SYS_fstat,
+    SYS_futex,  SYS_sched_yield,     SYS_exit_group, SYS_write, SYS_brk,
+    SYS_munmap, SYS_restart_syscall, SYS_newfstatat, SYS_fstat,
 };
 /* What looking for a daemon takes, and few programs do. */
 static const int LOOKS[] = {
     SYS_socket,  SYS_connect, SYS_getsockopt,  SYS_sendto, SYS_recvmsg,       SYS_recvfrom,   SYS_poll,
-    SYS_geteuid, SYS_getpid,  SYS_memfd_create, SYS_gettid, SYS_sched_setaffinity, SYS_membarrier, SYS_getdents64,
+    SYS_geteuid, SYS_getpid,  SYS_memfd_create, SYS_gettid, SYS_sched_setaffinity, SYS_membarrier,
+    SYS_getdents64,
 };
 #define MANY(list) (sizeof(list) / sizeof *(list))
 

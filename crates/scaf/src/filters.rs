@@ -1,8 +1,8 @@
-//! Filters of system calls (seccomp) that `scaf run` itself is under: a container's, or a service's. The client
-//! makes calls that the program wouldn't, and a filter may end a process for one. So where there are filters,
-//! a child makes each of these calls here, in ways that do nothing. If it survives, the client is told under
-//! how many filters (`SCAF_FILTERS`): under just these it may make them, too. Otherwise the program is
-//! unmanaged. That a filter refuses calls with an error is no obstacle.
+//! Filters of system calls (seccomp) that `scaf run` itself is under: a container's, or a service's. The
+//! client makes calls that the program wouldn't, and a filter may end a process for one. So where there are
+//! filters, a child makes each of these calls here, in ways that do nothing. If it survives, the client is
+//! told under how many filters (`SCAF_FILTERS`): under just these it may make them, too. Otherwise the
+//! program is unmanaged. That a filter refuses calls with an error is no obstacle.
 
 use libc::{c_int, c_long, pid_t};
 use std::sync::OnceLock;

@@ -1,8 +1,8 @@
-//! Calls of the C library's by which a thread puts itself, or the whole process, under a filter of system calls
-//! (seccomp); libseccomp makes these, too. The client falls silent first (`link/silence.rs`). Any other call
-//! is passed on as it came. A program that makes the system call by instructions of its own isn't seen.
+//! Calls of the C library's by which a thread puts itself, or the whole process, under a filter of system
+//! calls (seccomp); libseccomp makes these, too. The client falls silent first (`link/silence.rs`). Any other
+//! call is passed on as it came. A program that makes the system call by instructions of its own isn't seen.
 
-use crate::link::state;
+use crate::link::{silence, state};
 use crate::region::enter;
 use crate::sys::arch;
 use crate::sys::filters::{are_set_by_prctl, are_set_by_seccomp};
@@ -85,13 +85,16 @@ unsafe extern "C" fn by_number(
     }
 }
 
-/// Makes the call, before which the client falls silent if the call `sets` a filter, or one `for_all` threads. A result below `failed`
-/// says that it didn't.
+/// Makes the call, before which the client falls silent if the call `sets` a filter, or one `for_all`
+/// threads. A result below `failed` says that it didn't.
 fn around<R: PartialOrd>(sets: bool, for_all: bool, call: impl FnOnce() -> R, failed: R) -> R {
-    if sets {
+    let silent = sets && state::has_calls_to_give_up();
+    if silent {
         enter::fill_teams();
+        state::fall_silent(for_all);
+    } else if sets && silence::is_known() {
+        silence::begin(for_all);
     }
-    let silent = sets && state::fall_silent(for_all);
     let result = call();
     if silent && result < failed {
         state::speak_again();

@@ -4,7 +4,8 @@
 //!   and another ends, by both;
 //! - [`tbb`]: oneTBB; [`blas`]: OpenBLAS and BLIS; [`api`]: pools of the program's own, by `scaf.h`;
 //! - [`signals`]: what the kernel keeps of a thread; [`filters`]: what it forbids one;
-//! - [`sanitizers`]: what they are told; [`loader`]: libraries that come and go; [`copies`]: what the daemon is told of all of these.
+//! - [`loader`]: libraries that come and go; [`copies`]: what the daemon is told of all of these;
+//!   [`sanitizers`]: what they are told.
 
 pub mod api;
 pub mod blas;

@@ -1,5 +1,5 @@
-//! AddressSanitizer, as a library of its own, ends a program in which another library is loaded before it, for
-//! that might be one that hides the calls it watches. We are loaded first, and pass such calls on to it.
+//! AddressSanitizer, as a library of its own, ends a program in which another library is loaded before it,
+//! for that might be one that hides the calls it watches. We are loaded first, and pass such calls on to it.
 
 use core::ffi::c_char;
 

@@ -15,11 +15,8 @@ pub fn own() -> [u64; MASK_WORDS] {
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     if KNOWN.swap(1, Ordering::Relaxed) == 0 {
         let mut now = [0u64; MASK_WORDS];
-        // Under a filter only this call is made, as runtimes do when they are loaded.
-        // SAFETY: takes nothing.
-        let first = if silence::is_known() { 0 } else { unsafe { libc::getpid() } };
-        // SAFETY: fills memory of ours; the process's number names its first thread, 0 the calling one.
-        unsafe { libc::sched_getaffinity(first, size_of_val(&now), now.as_mut_ptr().cast()) };
+        // SAFETY: fills memory of ours; the process's number names its first thread.
+        unsafe { libc::sched_getaffinity(libc::getpid(), size_of_val(&now), now.as_mut_ptr().cast()) };
         for (cell, word) in OWN.iter().zip(now) {
             cell.store(word, Ordering::Relaxed);
         }
@@ -31,6 +28,7 @@ pub fn own() -> [u64; MASK_WORDS] {
     own
 }
 
+const MOST_PUS: u32 = 65_535;
 /// PUs that the process has of its own; 0 until asked for.
 static OWN_PUS: AtomicU32 = AtomicU32::new(0);
 
@@ -44,6 +42,10 @@ pub fn own_pus() -> u32 {
 
 #[cold]
 fn count_own_pus() -> u32 {
+    if silence::is_known() {
+        // Nobody can ask any more: as many as are wanted.
+        return MOST_PUS;
+    }
     let count = grant::count(&keeping_errno(own)).max(1);
     OWN_PUS.store(count, Ordering::Relaxed);
     count

@@ -52,8 +52,8 @@ pub fn begin(for_all: bool) {
     STATE.fetch_max(if for_all { FOR_ALL } else { SILENT }, Ordering::AcqRel);
 }
 
-/// Where a thread of ours, that sleeps, looks and sleeps again, stays for ever if it may not do that any more.
-/// To end would take calls, too.
+/// Where a thread of ours, that sleeps, looks and sleeps again, stays for ever if it may not do that any
+/// more. To end would take calls, too.
 pub fn rest() {
     while is_known() {
         Futex.sleep(&STATE, STATE.load(Ordering::Acquire), 0);

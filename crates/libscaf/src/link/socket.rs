@@ -6,8 +6,8 @@ use core::mem::{size_of, zeroed};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use scaf_proto::hello::{Hello, Welcome};
 
-/// File descriptors of ours start here, out of the way of programs that count on theirs being small. A process
-/// that may not have so many needs all that it may have.
+/// File descriptors of ours start here, out of the way of programs that count on theirs being small. A
+/// process that may not have so many needs all that it may have.
 const FIRST_FD: c_int = 400;
 static SOCKET: AtomicI32 = AtomicI32::new(-1);
 /// The socket's inode: a program may close our descriptor and open another file under its number.

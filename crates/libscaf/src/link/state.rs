@@ -258,19 +258,17 @@ fn hang_up() {
     STATE.store(DETACHED, Ordering::Relaxed);
 }
 
-/// Just before the calling thread is put under a filter of system calls: leaves the daemon, and makes no more
-/// calls ([`silence`]), on no thread if it is `for_all`. `false` if there is nothing to leave, or in a child that has its parent's memory, and
-/// is about to become another program.
-pub fn fall_silent(for_all: bool) -> bool {
+/// Whether there is anything to leave before a thread is put under a filter of system calls. Not in a child
+/// that has its parent's memory, and is about to become another program.
+pub fn has_calls_to_give_up() -> bool {
+    let process = PROCESS.load(Ordering::Relaxed);
     // SAFETY: takes nothing.
-    let is_parents = |process| process != 0 && process != unsafe { libc::getpid() };
-    if silence::is_known() {
-        silence::begin(for_all);
-        return false;
-    }
-    if is_parents(PROCESS.load(Ordering::Relaxed)) {
-        return false;
-    }
+    !silence::is_kept() && (process == 0 || process == unsafe { libc::getpid() })
+}
+
+/// Just before the calling thread is put under such a filter: leaves the daemon, and makes no more calls
+/// ([`silence`]), on no thread if it is `for_all`.
+pub fn fall_silent(for_all: bool) {
     undisturbed(|| {
         // Whoever looks is done soon, or was left behind by a fork.
         for _ in 0..FINISH_MS {
@@ -288,7 +286,6 @@ pub fn fall_silent(for_all: bool) -> bool {
         silence::begin(for_all);
         look_no_more(ticks());
     });
-    true
 }
 
 /// No filter came: the next region looks for a daemon.

@@ -1,5 +1,5 @@
-//! How many filters of system calls (seccomp) the calling thread is under. A filter may end the process for any
-//! call, so this asks by none but those by which the dynamic linker has loaded this library.
+//! How many filters of system calls (seccomp) the calling thread is under. A filter may end the process for
+//! any call, so this asks by none but those by which the dynamic linker has loaded this library.
 
 use super::arch::bare_call;
 use core::ffi::{CStr, c_int};
