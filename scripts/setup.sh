@@ -38,6 +38,8 @@ libhwloc-dev /usr/include/hwloc.h
 libudev-dev /usr/include/libudev.h
 libgomp1 /usr/lib/*/libgomp.so.1
 libtbb-dev /usr/include/oneapi/tbb.h /usr/include/tbb/tbb.h
+libjemalloc2 /usr/lib/*/libjemalloc.so.2
+libtcmalloc-minimal4 /usr/lib/*/libtcmalloc_minimal.so.4
 imagemagick /usr/bin/convert-im6.q16 /usr/bin/magick
 python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
 util-linux /usr/bin/taskset

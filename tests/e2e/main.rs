@@ -31,6 +31,7 @@ mod libraries;
 mod masters;
 mod memory;
 mod park;
+mod plain;
 mod processes;
 mod promises;
 mod real;

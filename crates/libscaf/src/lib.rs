@@ -33,7 +33,12 @@ use region::mechanisms::{experiment, fold, gather};
 use runtimes::hooks::{self, Hooks};
 
 static HOOKS: Hooks = Hooks {
-    loaded: &[program::permission::at_load, entry::gomp::at_load, entry::blas::at_load],
+    loaded: &[
+        program::permission::at_load,
+        entry::filters::at_load,
+        entry::gomp::at_load,
+        entry::blas::at_load,
+    ],
     look: &[program::masters::look],
     attached: &[program::promise::report_again, program::masters::report_natural],
     tended: &[entry::copies::tell],

@@ -2,7 +2,7 @@
 //!
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
-use crate::{cli, daemon, interleave, mold, session, target};
+use crate::{cli, daemon, filters, inherited, interleave, mold, session, target};
 use anyhow::{Result, bail};
 use scafd::control::Snapshot;
 use std::ffi::{OsStr, OsString};
@@ -148,6 +148,7 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
         // After the daemon's start, so that its own memory isn't interleaved.
         interleave::memory()?;
     }
+    inherited::hand_on(&mut command);
     let error = command.exec();
     Err(error).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
@@ -210,6 +211,7 @@ pub fn environment(
         ("SCAF_RIGID", wish.rigid.then(|| "1".into())),
         ("SCAF_EXACT", wish.exact.then(|| "1".into())),
         ("SCAF_MALLEABLE", wish.malleable.word().map(OsString::from)),
+        ("SCAF_FILTERS", filters::survived().map(|filters| filters.to_string().into())),
     ];
     // A spin count set by an outer `scaf run` is no user's choice. If the user chose how to wait, the runtime
     // keeps all waits.

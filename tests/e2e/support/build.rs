@@ -84,6 +84,7 @@ fn compiled_in(folder: &str, by: By, name: &str) -> PathBuf {
         "tests/programs/test.h",
         "tests/programs/fortran.f90",
         "tests/programs/midway.c",
+        "tests/programs/sanitized.c",
         "tests/programs/gathered_spins.c",
         "tests/programs/gathered_waiting.cpp",
         "include/scaf.h",

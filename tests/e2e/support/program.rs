@@ -28,6 +28,7 @@ pub struct Start<'h> {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     before: Vec<OsString>,
+    preloads: Option<OsString>,
 }
 
 impl<'h> Start<'h> {
@@ -40,6 +41,7 @@ impl<'h> Start<'h> {
             arguments: Vec::new(),
             environment: Vec::new(),
             before: Vec::new(),
+            preloads: None,
         }
     }
 
@@ -61,6 +63,12 @@ impl<'h> Start<'h> {
 
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// With a library of the system's preloaded, beside ours if that is.
+    pub fn preloading(mut self, library: &str) -> Self {
+        self.preloads = Some(library.into());
         self
     }
 
@@ -100,8 +108,10 @@ impl<'h> Start<'h> {
         if self.way != Way::Unmanaged {
             command.env("SCAF_SOCKET", self.house.socket());
         }
-        if self.way == Way::Preload {
-            command.env("LD_PRELOAD", released("libscaf.so"));
+        let ours = (self.way == Way::Preload).then(|| released("libscaf.so").into_os_string());
+        let preloads: Vec<OsString> = ours.into_iter().chain(self.preloads.clone()).collect();
+        if !preloads.is_empty() {
+            command.env("LD_PRELOAD", preloads.join(OsStr::new(":")));
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command

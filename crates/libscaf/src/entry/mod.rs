@@ -3,16 +3,19 @@
 //! - [`gomp`]: GCC's libgomp; [`kmpc`]: LLVM's and Intel's runtimes; [`opened`]: regions that one call opens
 //!   and another ends, by both;
 //! - [`tbb`]: oneTBB; [`blas`]: OpenBLAS and BLIS; [`api`]: pools of the program's own, by `scaf.h`;
-//! - [`signals`]: what the kernel keeps of a thread;
-//! - [`loader`]: libraries that come and go; [`copies`]: what the daemon is told of all of these.
+//! - [`signals`]: what the kernel keeps of a thread; [`filters`]: what it forbids one;
+//! - [`loader`]: libraries that come and go; [`copies`]: what the daemon is told of all of these;
+//!   [`sanitizers`]: what they are told.
 
 pub mod api;
 pub mod blas;
 pub mod copies;
+pub mod filters;
 pub mod gomp;
 pub mod kmpc;
 mod loader;
 mod opened;
+mod sanitizers;
 mod signals;
 pub mod tbb;
 mod yields;

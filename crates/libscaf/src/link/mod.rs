@@ -4,5 +4,6 @@ pub mod affinity;
 pub mod forked;
 pub mod grant;
 pub mod pages;
+pub mod silence;
 mod socket;
 pub mod state;

@@ -6,7 +6,8 @@ use core::mem::{size_of, zeroed};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use scaf_proto::hello::{Hello, Welcome};
 
-/// File descriptors of ours start here, out of the way of programs that count on theirs being small.
+/// File descriptors of ours start here, out of the way of programs that count on theirs being small. A
+/// process that may not have so many needs all that it may have.
 const FIRST_FD: c_int = 400;
 static SOCKET: AtomicI32 = AtomicI32::new(-1);
 /// The socket's inode: a program may close our descriptor and open another file under its number.
@@ -46,13 +47,11 @@ fn connect_to(parts: &[&[u8]]) -> bool {
         if low < 0 {
             return false;
         }
-        let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, FIRST_FD);
-        let fd = if high >= 0 {
-            libc::close(low);
-            high
-        } else {
-            low
-        };
+        let fd = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, FIRST_FD);
+        libc::close(low);
+        if fd < 0 {
+            return false;
+        }
         let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
         let mut peer: libc::ucred = zeroed();
         let mut peer_length = size_of::<libc::ucred>() as libc::socklen_t;

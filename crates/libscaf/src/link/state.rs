@@ -5,16 +5,17 @@
 //! others pass by. The only wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later
 //! region takes a late answer.
 
-use super::{affinity, forked, pages, socket};
+use super::{affinity, forked, pages, silence, socket};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::{hooks, modules};
 use crate::sys::arch::ticks;
 use crate::sys::clock;
 use crate::sys::settings;
+use crate::sys::thread::pause;
 use crate::sys::undisturbed::undisturbed;
 use core::ffi::c_int;
 use core::mem::zeroed;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::hello::{
     ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello, MORE_MODULES,
 };
@@ -26,12 +27,16 @@ pub const PATIENCE_MS: c_int = 2;
 const LOOK_TICKS: u64 = 1 << 31;
 /// Ticks between two looks for an answer that is late: about 10 ms.
 const LATE_TICKS: u64 = 1 << 25;
+/// Longest wait for a look of another thread's, in milliseconds.
+const FINISH_MS: u32 = 100;
 /// Tick of the next look; `u64::MAX` while a thread looks.
 static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
 static STATE: AtomicU32 = AtomicU32::new(DETACHED);
 const DETACHED: u32 = 0;
 const GREETED: u32 = 1;
 const ATTACHED: u32 = 2;
+/// The process that this is, once it has had a connection; else 0.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
 static MODULES_TOLD: AtomicU32 = AtomicU32::new(0);
 /// Number of the grant under which lent contexts were asked back last; 0 for none.
 static ASKED_BACK: AtomicU32 = AtomicU32::new(0);
@@ -102,11 +107,24 @@ fn take_socket() -> Option<u64> {
 #[cold]
 #[inline(never)]
 fn look(now: u64, runtime: Option<&Runtime>) {
+    if silence::is_kept() {
+        return look_no_more(now);
+    }
     undisturbed(|| look_undisturbed(now, runtime));
+}
+
+/// Nobody needs to know of anything that is new. The next to come here does so in a second.
+fn look_no_more(now: u64) {
+    MODULES_TOLD.store(modules::met(), Ordering::Relaxed);
+    modules::NEWS.store(0, Ordering::Relaxed);
+    NEXT_LOOK.store(now.wrapping_add(LOOK_TICKS), Ordering::Release);
 }
 
 fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
     let Some(next) = take_socket() else { return };
+    if silence::is_known() {
+        return look_no_more(now);
+    }
     if let Some(runtime) = runtime {
         hooks::get().look.iter().for_each(|hook| hook(runtime));
     }
@@ -132,6 +150,8 @@ fn greet() {
     }
     if send(ATTACH) {
         forked::watch();
+        // SAFETY: takes nothing.
+        PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
         STATE.store(GREETED, Ordering::Relaxed);
         take_answer(PATIENCE_MS);
     } else {
@@ -238,6 +258,42 @@ fn hang_up() {
     STATE.store(DETACHED, Ordering::Relaxed);
 }
 
+/// Whether there is anything to leave before a thread is put under a filter of system calls. Not in a child
+/// that has its parent's memory, and is about to become another program.
+pub fn has_calls_to_give_up() -> bool {
+    let process = PROCESS.load(Ordering::Relaxed);
+    // SAFETY: takes nothing.
+    !silence::is_kept() && (process == 0 || process == unsafe { libc::getpid() })
+}
+
+/// Just before the calling thread is put under such a filter: leaves the daemon, and makes no more calls
+/// ([`silence`]), on no thread if it is `for_all`.
+pub fn fall_silent(for_all: bool) {
+    undisturbed(|| {
+        // Whoever looks is done soon, or was left behind by a fork.
+        for _ in 0..FINISH_MS {
+            if take_socket().is_some() {
+                break;
+            }
+            pause(1);
+        }
+        affinity::own_pus();
+        if STATE.load(Ordering::Relaxed) == ATTACHED {
+            affinity::widen();
+        }
+        pages::unmap();
+        hang_up();
+        silence::begin(for_all);
+        look_no_more(ticks());
+    });
+}
+
+/// No filter came: the next region looks for a daemon.
+pub fn speak_again() {
+    silence::end();
+    NEXT_LOOK.store(0, Ordering::Release);
+}
+
 /// After a fork, in the child: a program of its own, on its own affinity, that attaches at its first region.
 pub fn after_fork() {
     if STATE.load(Ordering::Relaxed) == ATTACHED {
@@ -245,6 +301,7 @@ pub fn after_fork() {
     }
     pages::unmap();
     hang_up();
+    PROCESS.store(0, Ordering::Relaxed);
     NEXT_LOOK.store(0, Ordering::Relaxed);
     MODULES_TOLD.store(0, Ordering::Relaxed);
 }

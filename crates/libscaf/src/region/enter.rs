@@ -15,6 +15,7 @@ use crate::program::masters::{natural, one_master, slot_of};
 use crate::program::permission;
 use crate::program::sampling::{self, Note, Runs};
 use crate::program::thread::{Master, master};
+use crate::runtimes::copies::{RUNTIMES, by_number};
 use crate::runtimes::entries::{Body, Runtime};
 use crate::sys::arch::ticks;
 use core::ffi::c_void;
@@ -246,11 +247,37 @@ unsafe fn in_frame<R>(
     }
 }
 
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+
+/// The calling thread's teams become as large as they would be without us, and their threads have their own
+/// masks of signals: it is about to be forbidden to start any, or to change those. In a region there is
+/// nothing to do, nor for a thread that isn't narrowed.
+pub fn fill_teams() {
+    let (this, master) = (thread(), master());
+    // SAFETY: as in `several`, for a region of nothing.
+    unsafe {
+        let is_narrow = pages::grant().word().dop().is_some_and(|dop| dop < natural());
+        if !is_narrow || (*master).slot == 0 || (*master).depth != 0 {
+            return;
+        }
+        for runtime in (0..RUNTIMES).map_while(by_number) {
+            let Some(parallel) = runtime.parallel else { continue };
+            let _: bool = gather::storage::void(this);
+            let work = Work { body: nothing, run: nothing, data: null_mut() };
+            let mut frame = Frame::new(runtime, work, 1);
+            frame.master = master;
+            let before = (*this).left;
+            (*this).frame = &raw const frame;
+            parallel(run_thread, (&raw mut frame).cast(), 0, 0);
+            ((*this).frame, (*this).left) = (null(), before);
+        }
+    }
+}
+
 /// Has the runtime run an empty region with the same team, in which notes are taken of it.
 #[cold]
 #[inline(never)]
 unsafe fn rehearse<R>(this: *mut Thread, region: &Region, choice: Choice, pass: impl Pass<R>) {
-    unsafe extern "C" fn nothing(_: *mut c_void) {}
     let runtime = region.code.runtime;
     // SAFETY: as in `several`.
     unsafe {

@@ -5,6 +5,7 @@ pub mod bare;
 pub mod clock;
 pub mod code;
 pub mod errno;
+pub mod filters;
 pub mod futex;
 pub mod lock;
 pub mod memory;

@@ -3,7 +3,7 @@
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
 //! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0
 //! to 2^32 - 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (tests) · `SCAF_TCM` `scaf` or `off` ([`Manager`]) ·
-//! `SCAF_GATHER` 0 · `SCAF_MALLEABLE` 1, or `check` ([`Malleable`])
+//! `SCAF_GATHER` 0 · `SCAF_MALLEABLE` 1, or `check` ([`Malleable`]) · `SCAF_FILTERS` filters of system calls
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
@@ -71,6 +71,8 @@ pub struct Settings {
     /// Teams whose size is fixed may be gathered.
     pub gather: bool,
     pub manager: Manager,
+    /// Under so many filters of system calls `scaf run` has made all calls that this library makes.
+    pub filters: u32,
 }
 
 struct Once(UnsafeCell<Settings>);
@@ -99,6 +101,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     experiment_every: 0,
     gather: true,
     manager: Manager::Unsaid,
+    filters: 0,
 }));
 
 pub fn get() -> &'static Settings {
@@ -163,6 +166,8 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
     } else if let Some(value) = entry.strip_prefix(b"SCAF_EXPERIMENT_EVERY=") {
         settings.experiment_every = number(value, u32::MAX).unwrap_or(0);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_FILTERS=") {
+        settings.filters = number(value, u32::MAX).unwrap_or(0);
     } else if entry == b"SCAF_GATHER=0" {
         settings.gather = false;
     } else if entry == b"SCAF_TCM=scaf" {

@@ -7,7 +7,7 @@
 
 use super::find;
 use super::table::{LIBRARIES, Library, NEWS, follow, table, threads};
-use crate::link::{forked, state};
+use crate::link::{forked, silence, state};
 use crate::program::budget::{self, Who};
 use crate::program::thread::NO_SLOT;
 use crate::program::work::{self, Ticket};
@@ -50,7 +50,7 @@ fn changed(_: u32) {
 
 #[cold]
 fn start() {
-    if UP.swap(1, Ordering::SeqCst) == 0 && !spawn(heed, null_mut()) {
+    if !silence::is_kept() && UP.swap(1, Ordering::SeqCst) == 0 && !spawn(heed, null_mut()) {
         UP.store(0, Ordering::SeqCst);
     }
 }
@@ -98,6 +98,7 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
     let mut pause_ms = FIRST_PAUSE_MS;
     loop {
         pause(i64::from(pause_ms));
+        silence::rest();
         if NEWS.load(Ordering::Relaxed) != 0 || table().next().is_none() {
             look();
         }

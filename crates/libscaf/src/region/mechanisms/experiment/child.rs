@@ -8,7 +8,8 @@
 use super::process::each_mapping;
 use super::sheet::{SHEET_BYTES, Sheet};
 use crate::link::pages;
-use crate::sys::{arch, clock};
+use crate::sys::arch::{self, bare_call};
+use crate::sys::clock;
 use core::ffi::{c_int, c_void};
 use core::mem::zeroed;
 use core::ptr::{null_mut, without_provenance_mut};
@@ -192,10 +193,13 @@ fn set_filter() -> bool {
         len: filter::PROGRAM.len() as u16,
         filter: (&raw const filter::PROGRAM).cast_mut().cast(),
     };
-    // SAFETY: the program is in the kernel's format, which the kernel checks.
+    let operation = libc::SECCOMP_SET_MODE_FILTER as usize;
+    let arguments = [operation, 0, (&raw const program).expose_provenance(), 0];
+    // SAFETY: the program is in the kernel's format, which the kernel checks. A bare call: it isn't the
+    // program's own, which `entry/filters.rs` looks at.
     unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-            && libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) == 0
+            && bare_call(libc::SYS_seccomp, arguments) == 0
     }
 }
 

@@ -12,6 +12,7 @@
 //! end the program, so the host first makes as many itself.
 
 use crate::link::affinity::own_pus;
+use crate::link::silence;
 use crate::program::masters::is_crowded;
 use crate::program::permission;
 use crate::runtimes::copies::{self, RUNTIMES};
@@ -146,6 +147,7 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
         if parallel.is_some() {
             loop {
                 pause(PERIOD_MS);
+                silence::rest();
                 let used = crowd.used.swap(0, Ordering::Relaxed) != 0;
                 if !used && crowd.inside.load(Ordering::Relaxed) == 0 {
                     break;

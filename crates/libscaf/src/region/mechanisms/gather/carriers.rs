@@ -8,7 +8,7 @@
 use super::team::{CARRIERS, CREW, Carrier, MASTERS, MOST, reset_idle, was_idle};
 use super::turns::carry;
 use super::{look, storage, stuck};
-use crate::link::pages;
+use crate::link::{pages, silence};
 use crate::region::kind::Region;
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::{self, Context};
@@ -170,6 +170,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     let mut before = REGIONS.load(Ordering::SeqCst);
     loop {
         pause(PERIOD_MS);
+        silence::rest();
         let regions = REGIONS.load(Ordering::SeqCst);
         let open = CREW.open();
         if regions != before {

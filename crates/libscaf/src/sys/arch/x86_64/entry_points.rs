@@ -95,6 +95,55 @@ macro_rules! answered {
 }
 pub(crate) use answered;
 
+/// Defines entry points that go on at `$to` with all their arguments if the first one, of 32 bits, is one of
+/// two numbers. Else they go on at the function whose address is at `$real`, or, where that is 0, at the one
+/// that `$find` answers: on the caller's stack, for the call may change that.
+macro_rules! looked_at {
+    ($($name:ident: [$one:expr, $other:expr] => $to:path, else $real:path, or $find:path;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "endbr64",
+                    "cmp edi, {one}",
+                    "je {to}",
+                    "cmp edi, {other}",
+                    "je {to}",
+                    "mov r11, qword ptr [rip + {real}]",
+                    "test r11, r11",
+                    "jz 2f",
+                    "jmp r11",
+                    "2:",
+                    "push rax",
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "call {find}",
+                    "mov r11, rax",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    "pop rax",
+                    "jmp r11",
+                    one = const $one,
+                    other = const $other,
+                    to = sym $to,
+                    real = sym $real,
+                    find = sym $find,
+                )
+            }
+        )*
+    };
+}
+pub(crate) use looked_at;
+
 /// Defines entry points of two arguments that count a field of the thread's state (`$at`, 32 bits) up or
 /// down, and go on at the function whose address is at `$real`, or, where that is 0, at `$search`, with the
 /// return address as the third argument. Counting down ends at 0. A thread whose field of 64 bits at

@@ -8,7 +8,9 @@ mod variadic;
 mod yields;
 
 pub(crate) use around::around;
-pub(crate) use entry_points::{answered, counted, diverted, pass_on, with_all_arguments, with_caller};
+pub(crate) use entry_points::{
+    answered, counted, diverted, looked_at, pass_on, with_all_arguments, with_caller,
+};
 pub use switch::{Context, can_switch, storage, switch};
 pub use tasks::ENTRANCE_BYTES;
 pub(crate) use tasks::entrances;

@@ -1,0 +1,103 @@
+//! Calls of the C library's by which a thread puts itself, or the whole process, under a filter of system
+//! calls (seccomp); libseccomp makes these, too. The client falls silent first (`link/silence.rs`). Any other
+//! call is passed on as it came. A program that makes the system call by instructions of its own isn't seen.
+
+use crate::link::{silence, state};
+use crate::region::enter;
+use crate::sys::arch;
+use crate::sys::filters::{are_set_by_prctl, are_set_by_seccomp};
+use crate::sys::symbols::{self, function};
+use core::ffi::{c_int, c_long};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+static PRCTL: AtomicUsize = AtomicUsize::new(0);
+static SYSCALL: AtomicUsize = AtomicUsize::new(0);
+
+arch::looked_at! {
+    prctl: [libc::PR_SET_SECCOMP as i64, libc::PR_SET_SECCOMP as i64] => by_prctl, else PRCTL, or find_prctl;
+    syscall: [libc::SYS_seccomp, libc::SYS_prctl] => by_number, else SYSCALL, or find_syscall;
+}
+
+/// So that no search is made within a call, which may be anywhere.
+pub fn at_load() {
+    find_prctl();
+    find_syscall();
+}
+
+extern "C" fn find_prctl() -> usize {
+    find(&PRCTL, c"prctl")
+}
+
+extern "C" fn find_syscall() -> usize {
+    find(&SYSCALL, c"syscall")
+}
+
+fn find(place: &AtomicUsize, name: &core::ffi::CStr) -> usize {
+    let known = place.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    // SAFETY: an address.
+    let found = unsafe { symbols::next::<usize>(name) }.unwrap_or(0);
+    place.store(found, Ordering::Relaxed);
+    found
+}
+
+unsafe extern "C" fn by_prctl(
+    option: c_int,
+    mode: usize,
+    program: usize,
+    fourth: usize,
+    fifth: usize,
+) -> c_int {
+    type Real = unsafe extern "C" fn(c_int, usize, usize, usize, usize) -> c_int;
+    // SAFETY: as C calls it; the program's own arguments.
+    unsafe {
+        let Some(real) = function::<Real>(find_prctl()) else { return -1 };
+        around(
+            are_set_by_prctl(option, mode, program),
+            false,
+            || real(option, mode, program, fourth, fifth),
+            0,
+        )
+    }
+}
+
+unsafe extern "C" fn by_number(
+    number: c_long,
+    first: usize,
+    second: usize,
+    third: usize,
+    fourth: usize,
+    fifth: usize,
+    sixth: usize,
+) -> c_long {
+    type Real = unsafe extern "C" fn(c_long, usize, usize, usize, usize, usize, usize) -> c_long;
+    let (sets, for_all) = if number == libc::SYS_seccomp {
+        (are_set_by_seccomp(first, third), second & libc::SECCOMP_FILTER_FLAG_TSYNC as usize != 0)
+    } else {
+        (are_set_by_prctl(first as c_int, second, third), false)
+    };
+    // SAFETY: as above.
+    unsafe {
+        let Some(real) = function::<Real>(find_syscall()) else { return -1 };
+        around(sets, for_all, || real(number, first, second, third, fourth, fifth, sixth), 0)
+    }
+}
+
+/// Makes the call, before which the client falls silent if the call `sets` a filter, or one `for_all`
+/// threads. A result below `failed` says that it didn't.
+fn around<R: PartialOrd>(sets: bool, for_all: bool, call: impl FnOnce() -> R, failed: R) -> R {
+    let silent = sets && state::has_calls_to_give_up();
+    if silent {
+        enter::fill_teams();
+        state::fall_silent(for_all);
+    } else if sets && silence::is_known() {
+        silence::begin(for_all);
+    }
+    let result = call();
+    if silent && result < failed {
+        state::speak_again();
+    }
+    result
+}

@@ -1,0 +1,67 @@
+//! Under a filter of system calls (seccomp) a call that the program itself doesn't make may end it. So the
+//! client makes none from the moment on at which the program puts a thread under a filter: it leaves the
+//! daemon just before, and the program is unmanaged for good. A filter that the process began its life under
+//! is met at the first look. There the client goes on only if `scaf run` has made all of its calls under
+//! just that filter, and survived: filters are never taken off, so as many are the same ones.
+
+use crate::sys::futex::Futex;
+use crate::sys::{filters, settings};
+use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_team::Sleep;
+
+static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
+/// The filters in force aren't known.
+const UNKNOWN: u32 = 0;
+const FREE: u32 = 1;
+const SILENT: u32 = 2;
+/// A filter is in force for threads, too, that were there before it.
+const FOR_ALL: u32 = 3;
+
+/// Whether no call of our own may be made. Looks for filters once.
+#[inline]
+pub fn is_kept() -> bool {
+    match STATE.load(Ordering::Acquire) {
+        FREE => false,
+        SILENT | FOR_ALL => true,
+        _ => find_out(),
+    }
+}
+
+/// The same as far as is known: never looks.
+#[inline]
+pub fn is_known() -> bool {
+    STATE.load(Ordering::Acquire) >= SILENT
+}
+
+#[cold]
+fn find_out() -> bool {
+    let harmless = |filters| filters == 0 || filters == settings::get().filters;
+    let state = if filters::in_force().is_some_and(harmless) { FREE } else { SILENT };
+    // Meanwhile another thread may have put itself under a filter.
+    let _ = STATE.compare_exchange(UNKNOWN, state, Ordering::AcqRel, Ordering::Acquire);
+    is_known()
+}
+
+/// Whether no thread may make any, whenever it was started.
+pub fn is_for_all() -> bool {
+    STATE.load(Ordering::Acquire) == FOR_ALL
+}
+
+/// From now on.
+pub fn begin(for_all: bool) {
+    STATE.fetch_max(if for_all { FOR_ALL } else { SILENT }, Ordering::AcqRel);
+}
+
+/// Where a thread of ours, that sleeps, looks and sleeps again, stays for ever if it may not do that any
+/// more. To end would take calls, too.
+pub fn rest() {
+    while is_known() {
+        Futex.sleep(&STATE, STATE.load(Ordering::Acquire), 0);
+    }
+}
+
+/// It was in vain: no filter came.
+pub fn end() {
+    STATE.store(UNKNOWN, Ordering::Release);
+    Futex.wake_all(&STATE);
+}

@@ -1,0 +1,2 @@
+/* build: gcc -O1 -g -fopenmp -fsanitize=address */
+#include "sanitized.c"

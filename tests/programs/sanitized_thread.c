@@ -1,0 +1,2 @@
+/* build: gcc -O1 -g -fopenmp -fsanitize=thread */
+#include "sanitized.c"

@@ -1,0 +1,2 @@
+/* build: gcc -O1 -g -fopenmp -fsanitize=undefined */
+#include "sanitized.c"
