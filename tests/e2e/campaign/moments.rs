@@ -1,7 +1,7 @@
 //! Faults at random moments: whoever takes part is killed or stopped while programs come, compute and leave.
 
 use super::crew::{BRIEF as KERNELS, ENDLESS, Member};
-use super::people::{BRIEF, LEASE, Served, Who, child_of, nothing_is_left, send};
+use super::people::{BRIEF, LEASE, REGION, Served, Who, child_of, nothing_is_left, send};
 use super::{Dice, Tally, faults};
 use crate::support::House;
 use std::time::{Duration, Instant};
@@ -10,9 +10,6 @@ use std::time::{Duration, Instant};
 const BATCH: u64 = 100;
 /// Of so many stops of the daemon one outlasts its lease.
 const LONG: u64 = 50;
-/// What a program's region takes at most, folded, among five programs: without a guardian it gives itself its
-/// affinity back at the next one.
-const REGION: Duration = Duration::from_secs(30);
 
 struct Scene<'h> {
     house: &'h House,
@@ -54,7 +51,7 @@ impl<'h> Scene<'h> {
         if self.daemon.is_none() {
             self.daemon = Some(Served::start(self.house));
         }
-        for at in 0..3 {
+        for at in 0..2 {
             if self.endless.len() <= at {
                 let part = &ENDLESS[self.dice.below(ENDLESS.len() as u64) as usize];
                 self.endless.push(part.start(self.house, self.dice.below(2) == 0));

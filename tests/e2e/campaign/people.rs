@@ -12,11 +12,16 @@ use std::time::{Duration, Instant};
 
 /// By when programs have their own affinity again: the usual lease. The campaign's daemons lease for 1 s.
 pub const LEASE: Duration = Duration::from_secs(5);
+/// By when, without a guardian: programs give themselves their affinity back at the next region, which takes
+/// that long at most where several of them are folded.
+pub const REGION: Duration = Duration::from_secs(30);
 pub const BRIEF: &str = "lease_s = 1\n";
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Who {
     Daemon,
+    /// The daemon, and its guardian right before.
+    Both,
     Guardian,
     Helper,
     Program,
