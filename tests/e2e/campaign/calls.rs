@@ -160,8 +160,9 @@ fn run(house: &House, at: u64, fault: Fault) -> Outcome {
 /// Two programs come; a kernel ends by itself, the other one is told to.
 fn programs(house: &House, number: u64, shared: &Shared) {
     let number = number as usize;
-    let mut endless = ENDLESS[number % ENDLESS.len()].start(house, false);
-    let mut kernel = KERNELS[number % KERNELS.len()].start(house, false);
+    let by_scaf_run = number % 4 == 0;
+    let mut endless = ENDLESS[number % ENDLESS.len()].start(house, by_scaf_run);
+    let mut kernel = KERNELS[number % KERNELS.len()].start(house, by_scaf_run);
     let victim = [&endless, &kernel][number / 2 % 2].pid();
     shared.program.store(victim, SeqCst);
     let most = if shared.is_unguarded.load(SeqCst) { REGION } else { LEASE };

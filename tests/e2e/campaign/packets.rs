@@ -3,7 +3,7 @@
 
 use super::people::{BRIEF, LEASE, Served, ask, connect, nothing_is_left, soon};
 use super::{Dice, faults};
-use crate::support::{House, cpus_of};
+use crate::support::House;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
 use scaf_proto::hello::{ATTACH, ENTERED, Hello, MORE_MODULES, NAME_BYTES, Welcome};
 use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
@@ -144,7 +144,7 @@ fn pages_of_which_nothing_is_right() {
             }
             written += 1;
             if written % 20 == 0 {
-                std::thread::sleep(Duration::from_micros(100));
+                std::thread::sleep(Duration::from_millis(1));
             }
         }
         read += decisions().saturating_sub(before);
@@ -189,6 +189,5 @@ fn clients_of_the_versions_before_and_after_are_refused() {
     }
     assert!(ask(&house.socket()).is_some_and(|seen| seen.programs.is_empty()));
     assert!(house.log().contains(&format!("speaks version {}", VERSION - 1)), "{}", house.log());
-    assert_eq!(cpus_of(std::process::id()).map(|cpus| cpus.len() >= 2), Some(true));
     daemon.end(libc::SIGTERM);
 }

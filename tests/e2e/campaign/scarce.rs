@@ -17,8 +17,8 @@ fn serve(what: &str, tally: &mut Tally, change: impl FnOnce(&House, &mut Command
     let mut daemon = command.spawn().expect("starting scafd");
     let mut ended = || daemon.try_wait().expect("waiting for the daemon");
     soon("an answer or an end", 4 * LEASE, || ended().is_some() || ask(&house.socket()).is_some());
-    let members = [ENDLESS[0].start(&house, false), ENDLESS[2].start(&house, false)];
-    KERNELS.iter().for_each(|kernel| kernel.start(&house, false).relieve());
+    let members = [ENDLESS[0].start(&house, true), ENDLESS[2].start(&house, true)];
+    KERNELS.iter().for_each(|kernel| kernel.start(&house, true).relieve());
     let alive = ended().is_none();
     if !alive {
         soon("their own affinities", LEASE, || members.iter().all(super::crew::Member::is_wide));
