@@ -94,7 +94,9 @@ fn no_files() -> Vec<OwnedFd> {
 
 #[test]
 fn a_daemon_of_another_version_is_declined() {
-    is_unharmed(beside(&(welcome(99), no_files)));
+    for version in [VERSION - 1, VERSION + 1] {
+        is_unharmed(beside(&(welcome(version), no_files)));
+    }
 }
 
 #[test]

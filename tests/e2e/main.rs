@@ -11,6 +11,7 @@ mod affinity;
 mod api;
 mod blas;
 mod bystanders;
+mod campaign;
 mod chaos;
 mod check;
 mod crowd;

@@ -131,6 +131,8 @@ pub struct GrantPage {
     seq: AtomicU64,
     granted: [AtomicU64; MASK_WORDS],
     own: [AtomicU64; MASK_WORDS],
+    /// What threads may have; see [`GrantPage::note`].
+    ours: [[AtomicU64; MASK_WORDS]; OURS],
     /// Until when all this holds, in nanoseconds of CLOCK_MONOTONIC.
     lease: AtomicU64,
     /// The number of marks, plus one; 0 if they aren't known.
@@ -138,6 +140,9 @@ pub struct GrantPage {
     /// Where loops that spin on memory can be made to yield.
     marks: [[AtomicU64; 2]; MARKS],
 }
+
+/// Affinities of the daemon's that a client is told of. It takes part in none of the guarantees of `seq`.
+pub const OURS: usize = if cfg!(loom) { 1 } else { 10 };
 
 /// Most loops that spin that a client is told of.
 pub const MARKS: usize = if cfg!(loom) { 2 } else { 64 };
@@ -165,6 +170,30 @@ impl GrantPage {
         store(&self.own, &masks.own);
         seq::end(&self.seq, write);
         self.word.store(word.0, Ordering::Release);
+    }
+
+    /// Daemon: these are all affinities that threads have of the daemon's, or are about to have; of more than
+    /// [`OURS`] the first. Written before any thread is moved, and without touching what stands here still, so
+    /// that a client whose daemon was killed at any moment knows what to take back.
+    pub fn note(&self, masks: &[Mask]) {
+        let masks = &masks[..masks.len().min(OURS)];
+        for mask in masks {
+            if !self.ours.iter().any(|place| load(place) == *mask)
+                && let Some(place) = self.ours.iter().find(|place| !masks.contains(&load(place)))
+            {
+                store(place, mask);
+            }
+        }
+    }
+
+    /// Client: whether a thread's affinity is the daemon's.
+    pub fn is_ours(&self, mask: &Mask) -> bool {
+        count(mask) > 0 && self.ours.iter().any(|place| load(place) == *mask)
+    }
+
+    /// Client: whether any thread may have one of the daemon's.
+    pub fn has_narrowed(&self) -> bool {
+        self.ours.iter().any(|place| count(&load(place)) > 0)
     }
 
     /// Client: the grant as it is now.
@@ -255,6 +284,7 @@ impl Default for GrantPage {
             seq: AtomicU64::new(0),
             granted: core::array::from_fn(|_| AtomicU64::new(0)),
             own: core::array::from_fn(|_| AtomicU64::new(0)),
+            ours: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
             lease: AtomicU64::new(0),
             marked: AtomicU64::new(0),
             marks: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
@@ -300,6 +330,21 @@ mod tests {
         page.publish(Word::managed(2), &masks);
         assert!(page.is_current());
         assert_eq!(page.masks(), Some(masks));
+    }
+
+    #[test]
+    fn what_the_daemon_has_set_stands_there_until_it_is_replaced() {
+        let page: GrantPage = zeroed();
+        let mask = |number: u64| -> Mask { [number; MASK_WORDS] };
+        assert!(!page.has_narrowed() && !page.is_ours(&mask(0)));
+        page.note(&[mask(1), mask(2)]);
+        page.note(&[mask(2), mask(3)]);
+        assert!(page.has_narrowed() && [1, 2, 3].iter().all(|number| page.is_ours(&mask(*number))));
+        let many: Vec<Mask> = (10..50).map(mask).collect();
+        page.note(&many);
+        let all: Vec<u64> = (1..50).filter(|number| page.is_ours(&mask(*number))).collect();
+        assert_eq!(all, (10..10 + OURS as u64).collect::<Vec<_>>());
+        assert!(!page.is_ours(&mask(0)));
     }
 
     #[test]

@@ -328,9 +328,11 @@ fn start(job: &Job, known: Option<&ModuleCache>) -> io::Result<Child> {
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
         command.pre_exec(|| {
-            use rustix::process::{Resource, Rlimit, setrlimit};
+            use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
             rustix::thread::set_no_new_privs(true)?;
-            setrlimit(Resource::As, Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) })?;
+            // The daemon itself may have less.
+            let memory = Some(getrlimit(Resource::As).maximum.map_or(MEMORY, |most| most.min(MEMORY)));
+            setrlimit(Resource::As, Rlimit { current: memory, maximum: memory })?;
             setrlimit(Resource::Cpu, Rlimit { current: Some(CPU_S), maximum: Some(CPU_S) })?;
             setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
             Ok(())

@@ -68,6 +68,13 @@ impl House {
         House::empty(vec![policy.to_owned(), "--verbose".into()])
     }
 
+    /// A house without a daemon; the one to come decides by `policy`, which may bring options of its own.
+    pub fn prepared(policy: &[&str], text: &str) -> House {
+        let house = House::empty(policy.iter().map(ToString::to_string).collect());
+        house.configure(text);
+        house
+    }
+
     fn empty(policy: Vec<String>) -> House {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         stay_on(&two_pus());
@@ -133,7 +140,8 @@ impl House {
         self.daemon.borrow().as_ref().map(Child::id).expect("this house has no daemon")
     }
 
-    pub fn start_daemon(&self) {
+    /// What starts this house's daemon; for who looks after it by himself.
+    pub fn daemon_command(&self) -> Command {
         let log = std::fs::File::options().create(true).append(true).open(self.folder().join("scafd.log"));
         let mut command = self.command(&released("scafd"));
         command.args(["--session", "--idle-exit", "0", "--socket"]).arg(self.socket()).arg("--policy");
@@ -142,7 +150,11 @@ impl House {
             .arg("--config")
             .arg(self.configuration())
             .stderr(log.expect("the daemon's log"));
-        *self.daemon.borrow_mut() = Some(command.spawn().expect("starting scafd"));
+        command
+    }
+
+    pub fn start_daemon(&self) {
+        *self.daemon.borrow_mut() = Some(self.daemon_command().spawn().expect("starting scafd"));
         wait_for("the daemon answers", || self.ask());
     }
 
@@ -241,7 +253,8 @@ impl House {
         command
     }
 
-    fn inhabitants(&self) -> Vec<u32> {
+    /// Processes that were started in this house.
+    pub fn inhabitants(&self) -> Vec<u32> {
         let mark = format!("{MARK}={}", self.folder().display());
         let lives_here = |pid: &u32| {
             std::fs::read(format!("/proc/{pid}/environ"))

@@ -6,7 +6,7 @@ use crate::sys::tasks;
 use core::mem::size_of_val;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::MASK_WORDS;
-use scaf_proto::grant::{self, Masks};
+use scaf_proto::grant::{self, Mask};
 
 static OWN: [AtomicU64; MASK_WORDS] = [const { AtomicU64::new(0) }; MASK_WORDS];
 
@@ -60,32 +60,33 @@ pub fn take_from_grant() {
 
 /// After a fork, in the child of an attached process: restores the program's own affinity.
 pub fn give_back() {
-    if let Some(masks) = narrowed() {
-        restore(0, &masks);
+    if pages::grant().has_narrowed() {
+        restore(0, &own_now());
     }
 }
 
 /// The daemon is gone, or its lease is over, and nobody may be there who gives the threads' affinity back.
 pub fn widen() {
-    if let Some(masks) = narrowed() {
-        tasks::each(|task| restore(task, &masks));
+    if pages::grant().has_narrowed() {
+        let own = own_now();
+        tasks::each(|task| restore(task, &own));
     }
 }
 
-/// The masks, if what is granted is less than the program's own.
-fn narrowed() -> Option<Masks> {
-    pages::grant().word().folded().then(|| pages::grant().masks()).flatten()
+/// As the daemon knows it, unless it was killed in the midst of saying so.
+fn own_now() -> Mask {
+    pages::grant().masks().map_or_else(own, |masks| masks.own)
 }
 
-/// Gives a thread the program's own affinity, if it still has what was granted last. One that had bound
-/// itself elsewhere keeps that.
-fn restore(task: i32, masks: &Masks) {
+/// Gives a thread the program's own affinity, if it has one of the daemon's: the latest or, where the daemon
+/// was killed while it set that, an earlier one. One that had bound itself elsewhere keeps that.
+fn restore(task: i32, own: &Mask) {
     let mut now = [0u64; MASK_WORDS];
     // SAFETY: fills and reads memory of ours; an empty mask is refused by the kernel.
     unsafe {
         libc::sched_getaffinity(task, size_of_val(&now), now.as_mut_ptr().cast());
-        if now == masks.granted {
-            libc::sched_setaffinity(task, size_of_val(&masks.own), masks.own.as_ptr().cast());
+        if pages::grant().is_ours(&now) {
+            libc::sched_setaffinity(task, size_of_val(own), own.as_ptr().cast());
         }
     }
 }

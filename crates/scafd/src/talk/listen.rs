@@ -20,6 +20,14 @@ pub enum Error {
         /// The other daemon's process id, as its lock file says.
         pid: String,
     },
+    /// So few files may be open that nobody could be served.
+    #[error("only {files} files may be open (RLIMIT_NOFILE); at least {needed} are needed")]
+    Files {
+        /// How many may be open.
+        files: usize,
+        /// How many have to.
+        needed: usize,
+    },
     /// The system refused.
     #[error("{}: {source}", path.display())]
     Io {

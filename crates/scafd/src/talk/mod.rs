@@ -33,6 +33,10 @@ use std::time::{Duration, Instant};
 const MAX_PACKET: usize = 4096;
 /// How long a connection may stay silent before it has said what it wants, or not take its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Files that are kept for all but connections.
+const OWN_FILES: usize = 64;
+/// With fewer there would be no room for anybody beside the reserve.
+const FEWEST_FILES: usize = OWN_FILES + 2 * budget::RESERVE;
 const LISTENER: u64 = u64::MAX;
 /// Set in the tokens of file descriptors that are no clients.
 const WATCHED: u64 = 1 << 63;
@@ -105,6 +109,10 @@ impl Talk {
     /// # Errors
     /// Another daemon has that place, or a file cannot be made.
     pub fn listen(path: &Path, mode: u32, max_per_uid: u32) -> Result<Talk, ListenError> {
+        let files = file_limit();
+        if files < FEWEST_FILES {
+            return Err(ListenError::Files { files, needed: FEWEST_FILES });
+        }
         let listener = Listener::new(path, mode)?;
         let io = |source: rustix::io::Errno| ListenError::Io { path: path.to_owned(), source: source.into() };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(io)?;
@@ -116,7 +124,7 @@ impl Talk {
             clients: BTreeMap::new(),
             next: 1,
             max_per_uid: max_per_uid as usize,
-            max_clients: MOST_PROGRAMS.min(file_limit().saturating_sub(64)),
+            max_clients: MOST_PROGRAMS.min(files - OWN_FILES),
             budget: Budget::new(rustix::process::getuid().as_raw()),
             complaints: Complaints::default(),
             trouble: Limiter::default(),

@@ -7,7 +7,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::thread::futex;
 use scaf_proto::PAGE_BYTES;
 use scaf_proto::experiment::{Experiments, Order};
-use scaf_proto::grant::{GrantPage, Masks, Word};
+use scaf_proto::grant::{GrantPage, Mask, Masks, Word};
 use scaf_proto::report::ReportPage;
 use scaf_proto::rows::Rows;
 use scaf_proto::runtimes::{FILE_BYTES, Kind, Promise, RuntimeCopy};
@@ -48,6 +48,11 @@ impl Pages {
         let bell = unsafe { AtomicU32::from_ptr(page.bell().cast_mut()) };
         // No flag: the client has the page at another address. If it fails, sleepers look by themselves.
         let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
+    }
+
+    /// Says which affinities of ours threads may have; see [`GrantPage::note`].
+    pub fn note(&self, masks: &[Mask]) {
+        self.grant_page().note(masks);
     }
 
     /// Says where loops that spin can be made to yield; see [`GrantPage::set_marks`].

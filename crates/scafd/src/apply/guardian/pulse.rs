@@ -63,6 +63,8 @@ impl Pulse {
     pub(super) fn end(&self) {
         if let Some(Alive { pipe, pid }) = self.alive().take() {
             drop(pipe);
+            // It may have been stopped, and then never ends.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::CONT);
             let _ = waitpid(Some(pid), WaitOptions::empty());
         }
     }

@@ -1,0 +1,287 @@
+//! A fault at each of the daemon's system calls, one a run: the daemon starts, two programs come, compute and
+//! leave, and it is told to end.
+
+use super::crew::{BRIEF as KERNELS, ENDLESS, Member};
+use super::people::{
+    BRIEF, LEASE, REGION, Who, child_of, connect, is_wide, masks, nothing_is_left, send, soon,
+};
+use super::trace::{Next, Traced};
+use super::{ALL, Tally, faults};
+use crate::support::House;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Fault {
+    Kill(Who),
+    /// Until programs have been seen to have all PUs; others than the daemon for [`PAUSE`].
+    Stop(Who),
+    Fail(i32),
+}
+
+/// For how long others than the daemon are stopped.
+const PAUSE: Duration = Duration::from_millis(30);
+/// What the system may say to any call.
+const ERRORS: [i32; 6] = [libc::ENOMEM, libc::EMFILE, libc::EINTR, libc::ENOSPC, libc::EIO, libc::ENFILE];
+
+/// What tracing and programs tell each other.
+#[derive(Default)]
+struct Shared {
+    daemon: AtomicU32,
+    listens: AtomicBool,
+    program: AtomicU32,
+    program_killed: AtomicBool,
+    is_unguarded: AtomicBool,
+    is_stopped: AtomicBool,
+    goes_on: AtomicBool,
+    /// The fault has happened, or can't any more.
+    is_over: AtomicBool,
+}
+
+struct Outcome {
+    /// Calls that were counted.
+    calls: u64,
+    /// The call at which it happened; `None` if nobody was there.
+    hit: Option<i64>,
+    status: ExitStatus,
+}
+
+/// Runs a daemon until its end, with a fault at its call `at`. Calls count from its own first one on, not the
+/// loader's, where programs have to be there from when it listens.
+fn trace(command: Command, at: u64, fault: Fault, shared: &Shared) -> Outcome {
+    let mut traced = Traced::start(command);
+    shared.daemon.store(traced.pid(), SeqCst);
+    let (mut calls, mut hit, mut is_own) = (0, None, false);
+    let late =
+        matches!(fault, Fault::Kill(Who::Helper | Who::Program) | Fault::Stop(Who::Helper | Who::Program));
+    loop {
+        let number = match traced.next(None) {
+            Next::Call(number) => number,
+            Next::Late => continue,
+            Next::Ended(status) => {
+                shared.daemon.store(0, SeqCst);
+                shared.is_over.store(true, SeqCst);
+                return Outcome { calls, hit, status };
+            }
+        };
+        // Rust's runtime looks at the standard streams at first; whoever listens waits for events.
+        is_own |= number == libc::SYS_poll;
+        let listens = number == libc::SYS_epoll_create1 || shared.listens.load(SeqCst);
+        shared.listens.store(listens, SeqCst);
+        if !is_own || late && !listens || matches!(number, libc::SYS_exit | libc::SYS_exit_group) {
+            continue;
+        }
+        calls += 1;
+        if calls == at {
+            hit = inject(&mut traced, number, fault, shared).then_some(number);
+            traced.set_free();
+            shared.is_over.store(true, SeqCst);
+        }
+    }
+}
+
+/// True if there was somebody.
+fn inject(traced: &mut Traced, number: i64, fault: Fault, shared: &Shared) -> bool {
+    let daemon = traced.pid();
+    let whom = |who| match who {
+        Who::Daemon | Who::Both => Some(daemon),
+        Who::Program => Some(shared.program.load(SeqCst)).filter(|pid| *pid != 0),
+        other => child_of(daemon, other),
+    };
+    match fault {
+        Fault::Fail(errno) => traced.fail(number, errno),
+        // Held as it is, none of its threads gets further than to its next call.
+        Fault::Stop(Who::Daemon) => {
+            shared.is_stopped.store(true, SeqCst);
+            while !shared.goes_on.load(SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        Fault::Kill(who) => {
+            if who == Who::Both
+                && let Some(guardian) = child_of(daemon, Who::Guardian)
+            {
+                send(guardian, libc::SIGKILL);
+            }
+            let Some(pid) = whom(who) else { return false };
+            shared.program_killed.store(who == Who::Program, SeqCst);
+            send(pid, libc::SIGKILL);
+        }
+        Fault::Stop(who) => {
+            let Some(pid) = whom(who) else { return false };
+            send(pid, libc::SIGSTOP);
+            traced.set_free();
+            traced.next(Some(Instant::now() + PAUSE));
+            send(pid, libc::SIGCONT);
+        }
+    }
+    true
+}
+
+/// One run with one fault.
+fn run(house: &House, at: u64, fault: Fault) -> Outcome {
+    let shared = Shared::default();
+    let command = house.daemon_command();
+    shared.is_unguarded.store(fault == Fault::Kill(Who::Both), SeqCst);
+    let begin = Instant::now();
+    let outcome = std::thread::scope(|scope| {
+        let tracer = scope.spawn(|| trace(command, at, fault, &shared));
+        // Once its fault is over its calls aren't seen any more.
+        let listens = || {
+            shared.listens.load(SeqCst) || shared.is_over.load(SeqCst) && connect(&house.socket()).is_some()
+        };
+        while !listens() && !tracer.is_finished() {
+            if shared.is_stopped.load(SeqCst) {
+                shared.goes_on.store(true, SeqCst);
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        if !tracer.is_finished() {
+            programs(house, at, &shared);
+        }
+        while !tracer.is_finished() {
+            shared.goes_on.store(true, SeqCst);
+            let daemon = shared.daemon.load(SeqCst);
+            if daemon != 0 {
+                let patience = begin.elapsed() < 2 * REGION;
+                send(daemon, if patience { libc::SIGTERM } else { libc::SIGKILL });
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        tracer.join().expect("the tracer")
+    });
+    assert!(begin.elapsed() < 2 * REGION, "the daemon didn't end: {fault:?} at call {at}: {:?}", outcome.hit);
+    nothing_is_left(house, &[]);
+    outcome
+}
+
+/// Two programs come; a kernel ends by itself, the other one is told to.
+fn programs(house: &House, number: u64, shared: &Shared) {
+    let number = number as usize;
+    let by_scaf_run = number % 4 == 0;
+    let mut endless = ENDLESS[number % ENDLESS.len()].start(house, by_scaf_run);
+    let mut kernel = KERNELS[number % KERNELS.len()].start(house, by_scaf_run);
+    let victim = [&endless, &kernel][number / 2 % 2].pid();
+    shared.program.store(victim, SeqCst);
+    let most = if shared.is_unguarded.load(SeqCst) { REGION } else { LEASE };
+    let mut checked = false;
+    let mut check = |member: &Member| {
+        let stopped = shared.is_stopped.load(SeqCst);
+        let dead = shared.is_over.load(SeqCst) && shared.daemon.load(SeqCst) == 0;
+        if (stopped || dead) && !checked {
+            soon(format!("{:?} is wide", masks(member.pid())), most, || is_wide(member.pid()));
+            shared.goes_on.store(true, SeqCst);
+            checked = true;
+        }
+    };
+    while !kernel.has_ended() {
+        check(&endless);
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    check(&endless);
+    shared.program.store(0, SeqCst);
+    let all = if shared.program_killed.load(SeqCst) { Some(victim) } else { None };
+    for member in [&mut kernel, &mut endless] {
+        if all == Some(member.pid()) {
+            member.was_killed();
+        }
+    }
+    kernel.relieve();
+    endless.relieve();
+}
+
+/// How a daemon may end whose fault this was.
+fn check_end(house: &House, fault: Fault, outcome: &Outcome, tally: &mut Tally) {
+    let status = outcome.status;
+    let log = house.log();
+    let said = || format!("{fault:?} at {:?}: {status:?}\n{log}", outcome.hit);
+    assert!(!log.contains("panicked"), "{}", said());
+    match (fault, status.code(), status.signal()) {
+        (_, Some(0), _) => tally.add(format!("{}: it lives, and ends as told", name(fault))),
+        (Fault::Kill(Who::Daemon | Who::Both), None, Some(libc::SIGKILL)) => {
+            tally.add(format!("{}: killed", name(fault)));
+        }
+        (Fault::Fail(_), Some(1), _) => tally.add(format!("{}: it ends, and says why", name(fault))),
+        // No memory for a value of its own.
+        (Fault::Fail(libc::ENOMEM), None, Some(libc::SIGABRT)) => {
+            tally.add(format!("{}: out of memory, it aborts", name(fault)));
+        }
+        // Before there is a handler.
+        (_, None, Some(libc::SIGTERM)) => tally.add(format!("{}: told to end at its start", name(fault))),
+        _ => panic!("{}", said()),
+    }
+}
+
+fn name(fault: Fault) -> String {
+    match fault {
+        Fault::Kill(who) => format!("{who:?} killed at a call").to_lowercase(),
+        Fault::Stop(who) => format!("{who:?} stopped at a call").to_lowercase(),
+        Fault::Fail(_) => "a call fails".to_owned(),
+    }
+}
+
+/// At every call, or at each so many, until a daemon's run is over.
+fn sweep(title: &str, stride: u64, fault: impl Fn(u64) -> Fault) {
+    let mut tally = Tally::default();
+    let (mut at, mut beyond, mut hits) = (1 + stride / 2, 0, 0);
+    // Runs differ in length by some calls.
+    while beyond < 3 {
+        let house = House::prepared(&["equi"], BRIEF);
+        for _ in 0..50 {
+            let fault = fault(at);
+            let outcome = run(&house, at, fault);
+            check_end(&house, fault, &outcome, &mut tally);
+            beyond = if outcome.calls < at { beyond + 1 } else { 0 };
+            hits += u64::from(outcome.hit.is_some());
+            at += stride;
+            if beyond == 3 {
+                break;
+            }
+        }
+    }
+    // A helper isn't there for long.
+    assert!(hits > 0 || stride > 10, "{title}: nothing happened");
+    tally.tell(&format!("{title}, each {stride}: {hits} faults"));
+}
+
+/// As many calls as are left out between two faults, where all faults are `every`.
+fn stride(every: u64) -> u64 {
+    (ALL * every / faults(30)).max(1)
+}
+
+#[test]
+fn the_daemon_is_killed_at_its_calls() {
+    sweep("the daemon is killed", stride(1), |_| Fault::Kill(Who::Daemon));
+}
+
+#[test]
+fn daemon_and_guardian_are_killed_at_the_daemons_calls() {
+    sweep("daemon and guardian are killed", stride(2), |_| Fault::Kill(Who::Both));
+}
+
+#[test]
+fn the_daemon_is_stopped_at_its_calls() {
+    // Each takes two seconds.
+    sweep("the daemon is stopped for longer than its lease", stride(10), |_| Fault::Stop(Who::Daemon));
+}
+
+#[test]
+fn others_are_killed_at_the_daemons_calls() {
+    for who in [Who::Guardian, Who::Helper, Who::Program] {
+        sweep(&format!("{who:?} is killed"), stride(1), |_| Fault::Kill(who));
+    }
+}
+
+#[test]
+fn others_are_stopped_at_the_daemons_calls() {
+    for who in [Who::Guardian, Who::Helper, Who::Program] {
+        sweep(&format!("{who:?} is stopped"), stride(1), |_| Fault::Stop(who));
+    }
+}
+
+#[test]
+fn the_daemons_calls_fail() {
+    sweep("a call fails", stride(1), |at| Fault::Fail(ERRORS[at as usize % ERRORS.len()]));
+}

@@ -1,0 +1,151 @@
+//! A process whose system calls are held one after the other (ptrace), and may be made to fail. Only its
+//! own threads are traced; its children aren't. All is done by the thread that started it.
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus};
+use std::ptr::null_mut;
+use std::time::{Duration, Instant};
+
+pub struct Traced {
+    pid: i32,
+    held: Option<i32>,
+    failing: Option<(i32, i32)>,
+    /// Whether it is let run from now on.
+    freed: bool,
+}
+
+/// What happened next.
+pub enum Next {
+    /// A thread is about to make the system call of this number.
+    Call(i64),
+    /// The time is up.
+    Late,
+    Ended(ExitStatus),
+}
+
+impl Traced {
+    pub fn start(mut command: Command) -> Traced {
+        // SAFETY: one system call between fork and exec.
+        unsafe {
+            command.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
+                -1 => Err(std::io::Error::last_os_error()),
+                _ => Ok(()),
+            });
+        }
+        let child = command.spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        let pid = i32::try_from(child.id()).expect("a process id");
+        // Its exec stops it.
+        let (_, status) = wait(pid, libc::__WALL).expect("its first stop");
+        assert!(libc::WIFSTOPPED(status), "{status:#x}");
+        let options = libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_EXITKILL;
+        // SAFETY: the process is stopped, and traced by this thread.
+        unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, pid, 0, options) };
+        Traced { pid, held: Some(pid), failing: None, freed: false }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.pid.unsigned_abs()
+    }
+
+    /// Lets the held thread go on until one makes a system call; none does any more for us once it is freed.
+    pub fn next(&mut self, until: Option<Instant>) -> Next {
+        if let Some(tid) = self.held.take() {
+            self.resume(tid, 0);
+        }
+        loop {
+            let flags = libc::__WALL | if until.is_some() { libc::WNOHANG } else { 0 };
+            let Some((tid, status)) = wait(-self.pid, flags) else {
+                if until.is_some_and(|until| Instant::now() >= until) {
+                    return Next::Late;
+                }
+                std::thread::sleep(Duration::from_micros(300));
+                continue;
+            };
+            if !libc::WIFSTOPPED(status) {
+                if tid == self.pid {
+                    return Next::Ended(ExitStatus::from_raw(status));
+                }
+                continue;
+            }
+            let signal = libc::WSTOPSIG(status);
+            if signal == libc::SIGTRAP | 0x80 {
+                if let Some(number) = self.at_call(tid) {
+                    self.held = Some(tid);
+                    return Next::Call(number);
+                }
+                self.resume(tid, 0);
+            } else {
+                // A new thread begins with a stop, and the one that started it stops for an event.
+                let ours = matches!(signal, libc::SIGTRAP | libc::SIGSTOP);
+                self.resume(tid, if ours { 0 } else { signal });
+            }
+        }
+    }
+
+    /// The held system call fails. What closes does so nevertheless, as the kernel does it.
+    pub fn fail(&mut self, number: i64, errno: i32) {
+        let tid = self.held.expect("a call that is held");
+        self.failing = Some((tid, errno));
+        if number != libc::SYS_close {
+            self.change(tid, |registers| registers.orig_rax = u64::MAX);
+        }
+    }
+
+    pub fn set_free(&mut self) {
+        self.freed = true;
+    }
+
+    /// The number of the system call that a thread enters. Where it leaves one that is to fail, it does.
+    fn at_call(&mut self, tid: i32) -> Option<i64> {
+        // SAFETY: zero is a value of it, and the thread is stopped.
+        let (mut about, size) = unsafe {
+            let about: libc::ptrace_syscall_info = std::mem::zeroed();
+            (about, size_of::<libc::ptrace_syscall_info>())
+        };
+        // SAFETY: as much is written at most.
+        unsafe { libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, tid, size, &raw mut about) };
+        if about.op == libc::PTRACE_SYSCALL_INFO_ENTRY && !self.freed {
+            // SAFETY: on entry this is the member that is filled in.
+            return Some(unsafe { about.u.entry.nr }.cast_signed());
+        }
+        if about.op == libc::PTRACE_SYSCALL_INFO_EXIT
+            && let Some((_, errno)) = self.failing.take_if(|(failing, _)| *failing == tid)
+        {
+            self.change(tid, |registers| registers.rax = i64::from(-errno).cast_unsigned());
+        }
+        None
+    }
+
+    fn change(&self, tid: i32, change: impl FnOnce(&mut libc::user_regs_struct)) {
+        // SAFETY: zero is a value of it; the thread is stopped, and is given back what it had but for that.
+        unsafe {
+            let mut registers: libc::user_regs_struct = std::mem::zeroed();
+            libc::ptrace(libc::PTRACE_GETREGS, tid, 0, &raw mut registers);
+            change(&mut registers);
+            libc::ptrace(libc::PTRACE_SETREGS, tid, 0, &raw const registers);
+        }
+    }
+
+    fn resume(&self, tid: i32, signal: i32) {
+        let freed = self.freed && self.failing.is_none();
+        let how = if freed { libc::PTRACE_CONT } else { libc::PTRACE_SYSCALL };
+        // SAFETY: lets a stopped thread go on; one that was killed meanwhile isn't there, which is well.
+        unsafe { libc::ptrace(how, tid, null_mut::<u8>(), i64::from(signal)) };
+    }
+}
+
+/// One change of state; `None` if there is none.
+fn wait(pid: i32, flags: i32) -> Option<(i32, i32)> {
+    loop {
+        let mut status = 0;
+        // SAFETY: a plain system call.
+        match unsafe { libc::waitpid(pid, &raw mut status, flags) } {
+            0 => return None,
+            -1 => {
+                let error = std::io::Error::last_os_error();
+                assert!(error.kind() == std::io::ErrorKind::Interrupted, "waiting for {pid}: {error}");
+            }
+            tid => return Some((tid, status)),
+        }
+    }
+}
