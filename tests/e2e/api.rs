@@ -176,6 +176,8 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_abi_is_what_it_was() {
             scaf_end(&work, 1);
             pool = scaf_wait(pool, 1, -1);
             scaf_unregister(pool);
+            scaf_exact(1);
+            scaf_exact(0);
             return scaf_managed() + (int)scaf_api_version() + a[0] + b[0];
         }
 "#;
@@ -198,6 +200,6 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_abi_is_what_it_was() {
         symbols.lines().filter_map(|line| line.split_once(" T ")).map(|(_, name)| name).collect();
     ours.retain(|name| name.starts_with("scaf"));
     ours.sort_unstable();
-    let names = "api_version begin dop end managed register unregister wait";
+    let names = "api_version begin dop end exact managed register unregister wait";
     assert_eq!(ours, names.split(' ').map(|name| format!("scaf_{name}")).collect::<Vec<_>>());
 }
