@@ -46,7 +46,12 @@ def share() -> int:
 def managed() -> bool:
     """Whether a daemon manages this process now."""
     library = _library.here()
-    return library is not None and library.managed()
+    if library is None:
+        return False
+    if _pool:
+        # Looks after the connection, whose daemon may have answered late.
+        library.dop(_pool)
+    return library.managed()
 
 
 def told_by_daemon() -> str:
