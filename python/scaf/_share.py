@@ -10,8 +10,10 @@ from typing import Any, Dict, Iterator, Optional, Type, Union
 from . import _cpus, _daemon, _library, _setters, _status
 from .errors import BY_SCAF_RUN, Error, NotManaged
 
-#: CPUs of the process before anything was narrowed.
-_WITHOUT_US = _cpus.usable()
+#: CPUs that the process would have without scaf, as far as known.
+_most = _cpus.usable()
+#: Whether the daemon was asked for them: the process may have been narrowed before this module was there.
+_asked = False
 #: The pool that stands for all threads that this process's Python code makes. A forked child keeps it.
 _pool = 0
 _PATIENCE_S = 0.5
@@ -19,7 +21,17 @@ _PATIENCE_S = 0.5
 
 def natural() -> int:
     """Threads that the process would run at a time without scaf: its CPUs."""
-    return max(_WITHOUT_US, _cpus.usable())
+    global _most, _asked
+    _most = max(_most, _cpus.usable())
+    library = _library.here()
+    if not _asked and library is not None and library.managed():
+        _asked = True
+        try:
+            me = _status.status().me
+            _most = max(_most, me.natural if me else 1)
+        except Error:
+            pass
+    return _most
 
 
 def attach(library: _library.Library) -> int:

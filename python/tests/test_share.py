@@ -193,6 +193,26 @@ with scaf.exact():
         self.assertEqual(alone[0].split()[0], "2")
         self.assertEqual(beside, alone)
 
+    def test_a_process_that_was_narrowed_before_knows_how_many_cpus_it_would_have(self) -> None:
+        neighbour = self.neighbour()
+        program = self.start(
+            UNTIL
+            + """
+import numpy, os
+until(lambda: len(os.sched_getaffinity(0)) == 1)
+import scaf
+print(scaf.share(), flush=True)
+input()
+until(lambda: scaf.share() == 2)
+print(scaf.share())
+"""
+        )
+        assert program.stdout
+        self.assertEqual(program.stdout.readline(), "1\n")
+        neighbour.communicate()
+        printed, _ = program.communicate("\n")
+        self.assertEqual(printed, "2\n")
+
     def test_threadpoolctl_is_told_the_programs_own_numbers(self) -> None:
         if importlib.util.find_spec("threadpoolctl") is None:
             self.skipTest("needs threadpoolctl")

@@ -148,6 +148,21 @@ fn whoever_waits_for_a_pool_that_is_gone_comes_back() {
 }
 
 #[test]
+fn teams_have_their_own_size_within_a_block_of_exact_results() {
+    let house = House::open("equi");
+    let program = house.program("exact_blocks").option("--max", 1).start();
+    program.until("teams outside are resized", |program| program.team == 1 && program.regions > 30);
+    let done = program.finish().well();
+    assert_eq!(
+        (done.number("outside"), done.number("within_least"), done.number("within_most")),
+        (1, 2, 2),
+        "{done:#?}"
+    );
+    let alone = house.program("exact_blocks").threads(2).unmanaged().run().well();
+    assert_eq!((alone.number("outside"), alone.number("within_least")), (2, 2));
+}
+
+#[test]
 fn odd_uses_harm_nobody() {
     let house = House::open("chaos");
     let program = house.program("api").args(["odd"]).start();
