@@ -121,6 +121,8 @@ mod tests {
         let weight = |weight| wishes.changed(Wish { weight: Some(weight), ..Wish::default() });
         assert_eq!(min(3).unwrap(), Wishes { min: 3, ..wishes.clone() });
         assert_eq!(max(0).unwrap(), Wishes { max: 0, ..wishes.clone() });
+        let greedy = wishes.changed(Wish { min: Some(4), max: None, weight: Some(9.0) }).unwrap();
+        assert_eq!(greedy.permitted(Scope::System, 1000), wishes);
         assert!(min(5).unwrap_err().contains("more than max 4"));
         assert!([0, 65_536].into_iter().all(|wrong| min(wrong).is_err()));
         assert!(max(65_536).is_err());
