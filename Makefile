@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test soak suites build setup kernels check-format lint unit loom e2e purity docs install clean
+.PHONY: demo test soak suites wheel wheel-test build setup kernels check-format lint unit loom e2e purity docs install clean
 
 demo: build
 	scripts/demo.sh
@@ -30,6 +30,13 @@ soak: build
 # Real programs' own tests, managed and not; some minutes.
 suites: build setup kernels
 	scripts/suites.sh
+
+# A wheel for PyPI in build/, and a co-run with it in a fresh environment.
+wheel:
+	scripts/wheel.sh
+
+wheel-test:
+	scripts/wheel-test.sh
 
 install: build
 	scripts/install.sh "$(DESTDIR)$(PREFIX)"

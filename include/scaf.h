@@ -149,6 +149,20 @@ static inline int scaf_managed(void)
 }
 
 /*
+ * From scaf_exact(1) to scaf_exact(0), results keep every bit that they have without us, as under `scaf run
+ * --exact`: teams aren't resized, loops aren't parked, BLAS libraries have their own number of threads. The
+ * process has fewer CPUs all the same, so it may be slower beside others. For regions and calls that begin
+ * within, on any thread; calls of it nest. oneTBB is left as it is. A child that was forked within stays exact.
+ */
+static inline void scaf_exact(int on)
+{
+    static scaf_function_ known;
+    scaf_function_ function = scaf_find_(&known, "scaf_exact");
+    if (function)
+        ((void (*)(int))function)(on);
+}
+
+/*
  * Parallel work begins. This tells the daemon that the program is parallel now, and how much faster it is on
  * more CPUs. Policies that go by speedups take a program without it for serial and give it about one CPU.
  *   work     written.

@@ -32,5 +32,8 @@ bench/kernels/check.sh
 step "end to end: the real daemon, real programs, real faults"
 cargo test --release --locked -p scaf-tests
 
+step "the Python module"
+scripts/python.sh
+
 step "nothing is left behind"
 scripts/leftovers.sh

@@ -148,6 +148,21 @@ fn whoever_waits_for_a_pool_that_is_gone_comes_back() {
 }
 
 #[test]
+fn teams_have_their_own_size_within_a_block_of_exact_results() {
+    let house = House::open("equi");
+    let program = house.program("exact_blocks").option("--max", 1).start();
+    program.until("teams outside are resized", |program| program.team == 1 && program.regions > 30);
+    let done = program.finish().well();
+    assert_eq!(
+        (done.number("outside"), done.number("within_least"), done.number("within_most")),
+        (1, 2, 2),
+        "{done:#?}"
+    );
+    let alone = house.program("exact_blocks").threads(2).unmanaged().run().well();
+    assert_eq!((alone.number("outside"), alone.number("within_least")), (2, 2));
+}
+
+#[test]
 fn odd_uses_harm_nobody() {
     let house = House::open("chaos");
     let program = house.program("api").args(["odd"]).start();
@@ -176,6 +191,8 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_abi_is_what_it_was() {
             scaf_end(&work, 1);
             pool = scaf_wait(pool, 1, -1);
             scaf_unregister(pool);
+            scaf_exact(1);
+            scaf_exact(0);
             return scaf_managed() + (int)scaf_api_version() + a[0] + b[0];
         }
 "#;
@@ -198,6 +215,6 @@ fn the_header_compiles_as_c_and_as_cpp_and_its_abi_is_what_it_was() {
         symbols.lines().filter_map(|line| line.split_once(" T ")).map(|(_, name)| name).collect();
     ours.retain(|name| name.starts_with("scaf"));
     ours.sort_unstable();
-    let names = "api_version begin dop end managed register unregister wait";
+    let names = "api_version begin dop end exact managed register unregister wait";
     assert_eq!(ours, names.split(' ').map(|name| format!("scaf_{name}")).collect::<Vec<_>>());
 }

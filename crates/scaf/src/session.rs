@@ -63,7 +63,8 @@ fn start(program: &Path, socket: &Path) -> std::io::Result<()> {
             rustix::process::setsid()?;
             // Closes all files at exec, among them the pipe by which std reports a failing exec. Before Linux
             // 5.11 this fails, and the daemon inherits files that were leaked to us.
-            libc::close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC as libc::c_int);
+            // By its number, for glibc has its name from 2.34 on only.
+            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
             match libc::fork() {
                 -1 => Err(std::io::Error::last_os_error()),
                 0 => Ok(()),

@@ -23,6 +23,8 @@ pub enum Request {
     Snapshot,
     /// Decide by another policy from now on: [`Reply::Policy`]. For root and the daemon's own user only.
     SetPolicy(String),
+    /// The process that asks wants other limits from the next decision on: [`Reply::Wish`].
+    Wish(Wish),
     /// The decision of that number, or the latest one: [`Reply::Decisions`].
     Decision(Option<u64>),
     /// The kept decisions after that number, or the first of those if they are many: [`Reply::Decisions`].
@@ -51,6 +53,8 @@ pub enum Reply {
     Snapshot(Box<Snapshot>),
     /// To [`Request::SetPolicy`]: the policy in force now.
     Policy(String),
+    /// To [`Request::Wish`]: what counts for the program now.
+    Wish(Wish),
     /// To [`Request::Decision`] and [`Request::Decisions`].
     Decisions(Box<Decisions>),
     /// To [`Request::Profiles`], the program seen last first.
@@ -65,6 +69,21 @@ pub enum Reply {
     Kept,
     /// What went wrong and what to do about it.
     Error(String),
+}
+
+/// What a program wishes, as `scaf run` says it at the start. `None` leaves it as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wish {
+    /// Fewest contexts, at least 1.
+    #[serde(default)]
+    pub min: Option<u32>,
+    /// Most contexts; 0 for no limit.
+    #[serde(default)]
+    pub max: Option<u32>,
+    /// Weight, 0.001 to 1000; 1 is normal.
+    #[serde(default)]
+    pub weight: Option<f64>,
 }
 
 /// Decisions from the daemon's journal.

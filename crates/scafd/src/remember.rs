@@ -238,7 +238,11 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
         Request::ForgetChecked(executable) => {
             memory.forget_checked(executable).map(|was| Reply::Forgotten(usize::from(was)))
         }
-        Request::Snapshot | Request::SetPolicy(_) | Request::Decision(_) | Request::Decisions(_) => {
+        Request::Snapshot
+        | Request::SetPolicy(_)
+        | Request::Wish(_)
+        | Request::Decision(_)
+        | Request::Decisions(_) => {
             return Reply::Error("that isn't about profiles".into());
         }
     };

@@ -2,6 +2,7 @@
 //! by name; the names, the types and the size of `scaf_work` are an ABI (tests/e2e/api.rs). A pool is a
 //! number from 1, of which only the thread count and the name are known.
 
+use super::blas;
 use crate::link::grant::{sleep, wake};
 use crate::link::{pages, state};
 use crate::program::masters;
@@ -9,6 +10,8 @@ use crate::program::work::{self, Ticket};
 use crate::runtimes::found::Found;
 use crate::sys::arch::ticks;
 use crate::sys::clock::now_ms;
+use crate::sys::settings;
+use crate::sys::undisturbed::undisturbed;
 use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use scaf_proto::grant::Word;
@@ -146,6 +149,13 @@ pub extern "C" fn scaf_wait(pool: u32, seen: u32, timeout_ms: i32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn scaf_managed() -> c_int {
     c_int::from(pages::grant().word().dop().is_some())
+}
+
+/// Exact results from here on, or no longer. Regions ask at their entry; BLAS libraries are told.
+#[unsafe(no_mangle)]
+pub extern "C" fn scaf_exact(on: c_int) {
+    settings::count_block(on != 0);
+    undisturbed(blas::exactness_changed);
 }
 
 /// # Safety

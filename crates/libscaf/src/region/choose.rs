@@ -6,6 +6,7 @@ use super::thread::Thread;
 use crate::link::{pages, state};
 use crate::program::masters::{ask_natural, in_teams, natural, one_master};
 use crate::program::{permission, promise};
+use crate::sys::settings;
 use scaf_proto::report::fact;
 use scaf_team::choice::{self, Choice, Facts, Length, Mechanism};
 use scaf_team::permission::Permission;
@@ -22,7 +23,7 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choi
     let permission = if kind == Kind::Opened { None } else { permission::of(code.runtime) };
     let tried = permission::is_tried();
     // Sections may wait for each other, and a team that is too small would wait for ever.
-    let may = !kind.is_sections();
+    let may = !kind.is_sections() && !settings::is_in_block();
     let mut facts = Facts {
         requested,
         // As last seen: the runtime is asked about once a second. Only a smaller team needs the exact number.

@@ -7,6 +7,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::hello::NAME_BYTES;
 
 /// Longest path of a UNIX socket, its final zero included.
@@ -103,6 +104,26 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     manager: Manager::Unsaid,
     filters: 0,
 }));
+
+/// How many of the program's own blocks ask for exact results now ([`crate::entry`]'s `scaf_exact`).
+static BLOCKS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether results are to keep their bits, by the user's word or within a block of the program's.
+#[inline(always)]
+pub fn exact() -> bool {
+    get().exact || is_in_block()
+}
+
+#[inline(always)]
+pub fn is_in_block() -> bool {
+    BLOCKS.load(Ordering::Relaxed) != 0
+}
+
+/// A block begins, or the one that began last ends; an end without a beginning does nothing.
+pub fn count_block(begins: bool) {
+    let next = |blocks: u32| if begins { blocks.checked_add(1) } else { blocks.checked_sub(1) };
+    let _ = BLOCKS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+}
 
 pub fn get() -> &'static Settings {
     // SAFETY: see `Once`.

@@ -2,10 +2,11 @@
 
 use super::state::Daemon;
 use crate::config::check_policy;
-use crate::control::{self, CountersAre, Decisions, Others, Reply, Request, Snapshot};
+use crate::control::{self, CountersAre, Decisions, Others, Reply, Request, Snapshot, Wish};
 use crate::log::info;
 use crate::observe::clock::now_ns;
 use crate::observe::counters::Access;
+use crate::registry::Wishes;
 use crate::talk::{Pages, Peer};
 
 impl Daemon {
@@ -29,6 +30,12 @@ impl Daemon {
                 self.parts.talk.answer(id, &reply);
                 changed
             }
+            Request::Wish(wish) => {
+                // Takes effect at the next tick: a decision for each would let one user keep us busy.
+                let reply = self.take_wish(peer, wish).map_or_else(Reply::Error, Reply::Wish);
+                self.parts.talk.answer(id, &reply);
+                false
+            }
             about_profiles => {
                 self.ask_memory(id, peer, about_profiles);
                 false
@@ -49,6 +56,20 @@ impl Daemon {
             }
             None => Reply::Error(check_policy(name).err().unwrap_or_default()),
         }
+    }
+
+    /// Takes in what the process that asks wishes from now on.
+    fn take_wish(&mut self, peer: Peer, wish: Wish) -> Result<Wish, String> {
+        let scope = self.parts.scope;
+        let program = self
+            .registry
+            .iter_mut()
+            .find(|program| program.identity.pid == peer.pid && program.identity.uid == peer.uid)
+            .ok_or_else(|| format!("process {} isn't managed", peer.pid))?;
+        let wishes = program.wishes.changed(wish)?.permitted(scope, peer.uid);
+        program.wishes = wishes;
+        let Wishes { min, max, weight, .. } = program.wishes;
+        Ok(Wish { min: Some(min), max: Some(max), weight: Some(weight) })
     }
 
     fn decisions(&self, peer: Peer, request: &Request) -> Reply {

@@ -1,5 +1,6 @@
 //! Who a program is, what it asked for, and which PUs it may use.
 
+use crate::control::Wish;
 use crate::paths::Scope;
 use scaf_policy::{ProgramId, PuSet};
 use std::path::PathBuf;
@@ -39,6 +40,28 @@ pub struct Wishes {
 }
 
 impl Wishes {
+    /// These with others in their place.
+    /// # Errors
+    /// What is out of range.
+    pub fn changed(&self, wish: Wish) -> Result<Wishes, String> {
+        let changed = Wishes {
+            natural: self.natural,
+            min: wish.min.unwrap_or(self.min),
+            max: wish.max.unwrap_or(self.max),
+            weight: wish.weight.unwrap_or(self.weight),
+        };
+        let Wishes { min, max, weight, .. } = changed;
+        if !(1..=65_535).contains(&min) || max > 65_535 {
+            Err("min and max are 1 to 65,535 contexts, and a max of 0 is no limit".into())
+        } else if max != 0 && max < min {
+            Err(format!("min {min} is more than max {max}"))
+        } else if !(0.001..=1000.0).contains(&weight) {
+            Err("a weight is 0.001 to 1000".into())
+        } else {
+            Ok(changed)
+        }
+    }
+
     /// What the user may wish: a daemon for all users lets nobody but root put a program before those of
     /// others.
     #[must_use]
@@ -82,4 +105,27 @@ impl Reach {
 /// Why a program with the affinity `own` can't be given any of `pus`.
 pub fn no_pus(own: &PuSet, pus: &PuSet) -> String {
     format!("its affinity {own} has none of the PUs {pus} that can be given away")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_change_one_by_one_and_only_within_their_ranges() {
+        let wishes = Wishes { natural: 8, min: 1, max: 4, weight: 1.0 };
+        let same = wishes.changed(Wish::default()).unwrap();
+        assert_eq!(same, wishes);
+        let min = |min| wishes.changed(Wish { min: Some(min), ..Wish::default() });
+        let max = |max| wishes.changed(Wish { max: Some(max), ..Wish::default() });
+        let weight = |weight| wishes.changed(Wish { weight: Some(weight), ..Wish::default() });
+        assert_eq!(min(3).unwrap(), Wishes { min: 3, ..wishes.clone() });
+        assert_eq!(max(0).unwrap(), Wishes { max: 0, ..wishes.clone() });
+        let greedy = wishes.changed(Wish { min: Some(4), max: None, weight: Some(9.0) }).unwrap();
+        assert_eq!(greedy.permitted(Scope::System, 1000), wishes);
+        assert!(min(5).unwrap_err().contains("more than max 4"));
+        assert!([0, 65_536].into_iter().all(|wrong| min(wrong).is_err()));
+        assert!(max(65_536).is_err());
+        assert!([0.0, -1.0, f64::NAN, f64::INFINITY, 1000.1].into_iter().all(|wrong| weight(wrong).is_err()));
+    }
 }

@@ -36,7 +36,7 @@ use scaf_proto::runtimes::Promise;
 pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
     for library in table::table() {
         let (promise, number) = (library.promise(), &library.number);
-        let exact = promise == Promise::Follows && settings::get().exact;
+        let exact = promise == Promise::Follows && settings::exact();
         let count = |number: &AtomicI32| number.load(Ordering::Relaxed).max(0) as u32;
         found(Found {
             id: library.base(),
@@ -48,6 +48,11 @@ pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
             running: budget::running(Who::Blas),
         });
     }
+}
+
+/// Results are to be exact from now on, or no longer.
+pub fn exactness_changed() {
+    table::follow(true);
 }
 
 pub fn after_fork() {

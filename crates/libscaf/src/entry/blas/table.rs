@@ -102,7 +102,7 @@ pub fn add(
 pub fn limit(locked: &Locked<'_>) -> Option<u32> {
     let word = pages::grant().word();
     // While contexts are lent the program has to show when it can use them, so nothing is limited.
-    let limited = word.dop().is_some() && !word.lent() && !settings::get().exact;
+    let limited = word.dop().is_some() && !word.lent() && !settings::exact();
     steady(limited.then(|| budget::share(Who::Blas)), locked)
 }
 

@@ -42,7 +42,7 @@ unsafe fn park(this: *mut Thread, frame: &Frame, index: u32) {
 
 fn dop() -> u32 {
     // Who does which chunk is left to chance anyway, but sums may be added up in another order.
-    if settings::get().exact {
+    if settings::exact() {
         return u32::MAX;
     }
     pages::grant().word().dop().unwrap_or(u32::MAX)

@@ -19,7 +19,7 @@ use crate::runtimes::copies::{self, RUNTIMES};
 use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
 use crate::sys::settings;
-use crate::sys::thread::{give_way, pause, spawn, start};
+use crate::sys::thread::{give_way, own_task, pause, spawn, start};
 use core::ffi::c_void;
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -168,8 +168,7 @@ fn can_make(threads: u32) -> bool {
 
 /// Has so many threads at once, each started by the one before; null if one is missing, else its own id.
 extern "C" fn rehearse(threads: *mut c_void) -> *mut c_void {
-    // SAFETY: gettid takes nothing.
-    let own = without_provenance_mut(unsafe { libc::gettid() } as usize);
+    let own = without_provenance_mut(own_task() as usize);
     if threads.addr() == 0 {
         return own;
     }

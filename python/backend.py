@@ -1,0 +1,95 @@
+"""Packs the wheel: a PEP 517 backend of its own, for what is packed has been built by scripts/wheel.sh.
+
+`build` on the command line writes the wheel into build/ and prints its path. Every date in it is
+SOURCE_DATE_EPOCH, and its files are in one order, so that the same files give the same wheel."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import sys
+import time
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+TAG = "py3-none-manylinux_2_28_x86_64"
+
+
+def version() -> str:
+    """The one version that everything has."""
+    return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"])
+
+
+def metadata() -> str:
+    project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
+    lines = ["Metadata-Version: 2.4", "Name: scaf", f"Version: {version()}"]
+    lines += [f"Summary: {project['description']}"]
+    lines += [f"Project-URL: {name}, {url}" for name, url in project["urls"].items()]
+    lines += [f"Requires-Python: {project['requires-python']}", f"License-Expression: {project['license']}"]
+    lines += ["License-File: LICENSE", "License-File: hwloc.COPYING"]
+    lines += [f"Keywords: {','.join(project['keywords'])}"]
+    lines += [f"Classifier: {name}" for name in project["classifiers"]]
+    lines += ["Description-Content-Type: text/markdown", "", readme()]
+    return "\n".join(lines)
+
+
+def readme() -> str:
+    """The page for Python users. Its links lead out of the wheel, into the repository."""
+    url = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
+    text = (ROOT / "docs/python.md").read_text()
+    text = re.sub(r"\]\(\.\./([^)#:]+)", rf"]({url}/blob/main/\1", text)
+    return re.sub(r"\]\(([a-z][a-z_/]*\.md)", rf"]({url}/blob/main/docs/\1", text)
+
+
+def files() -> Iterator[Tuple[str, bytes, int]]:
+    """Path, content and mode of all files but the record."""
+    name = f"scaf-{version()}"
+    built = Path(os.environ["SCAF_WHEEL_BINARIES"])
+    for path in sorted((HERE / "scaf").iterdir()):
+        if path.suffix == ".py" or path.name == "py.typed":
+            yield f"scaf/{path.name}", path.read_bytes(), 0o644
+    for command in ("scaf", "scafd"):
+        yield f"{name}.data/scripts/{command}", (built / command).read_bytes(), 0o755
+    # Where the commands look for it, relative to themselves.
+    yield f"{name}.data/data/lib/scaf/libscaf.so", (built / "libscaf.so").read_bytes(), 0o755
+    yield f"{name}.data/data/include/scaf.h", (ROOT / "include/scaf.h").read_bytes(), 0o644
+    about = f"{name}.dist-info"
+    yield f"{about}/METADATA", metadata().encode(), 0o644
+    wheel = f"Wheel-Version: 1.0\nGenerator: scaf\nRoot-Is-Purelib: false\nTag: {TAG}\n"
+    yield f"{about}/WHEEL", wheel.encode(), 0o644
+    yield f"{about}/licenses/LICENSE", (ROOT / "LICENSE").read_bytes(), 0o644
+    yield f"{about}/licenses/hwloc.COPYING", Path(os.environ["SCAF_WHEEL_HWLOC"]).read_bytes(), 0o644
+
+
+def build_wheel(folder: str, config: Optional[Dict[str, Any]] = None, about: Optional[str] = None) -> str:
+    """PEP 517's hook; the wheel's name."""
+    if "SCAF_WHEEL_BINARIES" not in os.environ:
+        raise SystemExit("scaf's commands have to be built first: run `make wheel` in the checkout")
+    name = f"scaf-{version()}-{TAG}.whl"
+    date = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), 315532800))[:6]
+    record: List[str] = []
+    with zipfile.ZipFile(Path(folder) / name, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+
+        def add(path: str, content: bytes, mode: int) -> None:
+            entry = zipfile.ZipInfo(path, date)
+            entry.external_attr = (0o100000 | mode) << 16
+            entry.create_system = 3
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
+
+        for path, content, mode in files():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            record.append(f"{path},sha256={digest},{len(content)}")
+            add(path, content, mode)
+        place = f"scaf-{version()}.dist-info/RECORD"
+        add(place, "".join(f"{line}\n" for line in [*record, f"{place},,"]).encode(), 0o644)
+    return name
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["build"]:
+    print(f"build/{build_wheel(str(ROOT / 'build'))}")
