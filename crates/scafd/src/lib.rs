@@ -5,21 +5,25 @@
 //! and [`daemon`], the loop that calls them all. [`control`] and [`paths`] are shared with the command line.
 
 pub mod apply;
+pub mod broker;
 pub mod cli;
 pub mod config;
 pub mod control;
 pub mod daemon;
 pub mod estimate;
+mod fork;
 pub mod inspect;
 pub mod journal;
 pub mod log;
 mod mechanism;
 pub mod observe;
 pub mod paths;
+pub mod privileges;
 pub mod region_meter;
 pub mod registry;
 pub mod remember;
 pub mod serial_trials;
+pub mod serve;
 pub mod talk;
 pub mod verdicts;
 

@@ -106,6 +106,17 @@ impl Daemon {
         })
     }
 
+    /// Serves all users and really sets affinities, on two PUs of this machine. For root only.
+    pub fn for_all_on_two_pus(text: &str) -> Daemon {
+        Daemon::start_in(&["--system", "--policy", "equi"], |command, dir| {
+            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o711)).unwrap();
+            let (config, memory) = (dir.join("scafd.toml"), dir.join("memory"));
+            let text = format!("count_load = false\nmemory_dir = '{}'\n{text}", memory.display());
+            std::fs::write(&config, text).unwrap();
+            command.arg("--config").arg(config);
+        })
+    }
+
     pub fn start(args: &[&str]) -> Daemon {
         Daemon::start_as(args, |_| {})
     }

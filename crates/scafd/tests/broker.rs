@@ -1,0 +1,322 @@
+//! A daemon for all users has no rights of its own; a broker has them. Played by root; others see that nothing
+//! was tested.
+
+mod support;
+
+use scaf_policy::PuSet;
+use scafd::apply::guardian::{Guardian, Lease};
+use scafd::apply::{Apply, Target, Trouble};
+use scafd::privileges::BROKERS;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::Instant;
+use support::{Client, Daemon, alive, is_root, kill, two_pus, until};
+
+const ONE: u32 = 65_533;
+const OTHER: u32 = 65_534;
+
+/// No test: what the programs of the tests run.
+#[test]
+fn a_client_process() {
+    support::client::main();
+}
+
+/// Whether users can be played, and programs be narrowed.
+fn can_play() -> bool {
+    let can = is_root() && two_pus().len() == 2;
+    if !can {
+        eprintln!("not root, or one PU only: nothing is tested here");
+    }
+    can
+}
+
+fn program_of(daemon: &Daemon, uid: u32) -> Client {
+    Client::with(daemon, &[("NATURAL", "2"), ("UID", &uid.to_string())])
+}
+
+fn status(pid: u32, key: &str) -> String {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_else(|| panic!("no {key}"));
+    line.trim_start_matches(':').split_whitespace().next().unwrap_or_default().to_owned()
+}
+
+fn children_called(pid: u32, name: &str) -> Vec<u32> {
+    let called = |pid: &u32| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name)
+    };
+    let process = scafd::observe::Observer::new(Path::new("/")).process(pid);
+    process.children(9).into_iter().filter(called).collect()
+}
+
+fn broker_of(daemon: &Daemon) -> u32 {
+    children_called(daemon.pid(), "scafd-broker")[0]
+}
+
+fn guardian_of(daemon: &Daemon) -> u32 {
+    children_called(broker_of(daemon), "scafd-guardian")[0]
+}
+
+fn narrow(programs: &[&Client]) {
+    for program in programs {
+        until("one PU", || (program.affinity().len() == 1).then_some(()));
+    }
+}
+
+fn wide(programs: &[&Client]) {
+    for program in programs {
+        until("both PUs", || (program.affinity() == two_pus()).then_some(()));
+    }
+}
+
+#[test]
+fn what_decides_and_talks_has_no_rights_and_what_has_them_is_small() {
+    if !can_play() {
+        return;
+    }
+    let mut daemon = Daemon::for_all_on_two_pus("");
+    assert_ne!(status(daemon.pid(), "Uid"), "0");
+    for caps in ["CapEff", "CapPrm", "CapInh"] {
+        assert_eq!(status(daemon.pid(), caps), "0000000000000000", "{caps}");
+    }
+    assert_eq!(
+        (status(daemon.pid(), "Seccomp"), status(daemon.pid(), "NoNewPrivs")),
+        ("2".into(), "1".into())
+    );
+    for pid in [broker_of(&daemon), guardian_of(&daemon)] {
+        let rights = u64::from_str_radix(&status(pid, "CapPrm"), 16).unwrap();
+        assert_eq!(rights & !BROKERS.bits(), 0, "process {pid}: {rights:x}");
+    }
+    let mut programs = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
+    narrow(&programs.each_ref());
+    let name = std::env::current_exe().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+    let all = daemon.snapshot().programs;
+    assert!(all.len() == 2 && all.iter().all(|program| program.name == name), "{all:?}");
+    for program in &mut programs {
+        until("its inspection", || (program.tell("resizable") == "1").then_some(()));
+    }
+    let [one, other] = programs;
+    drop(other);
+    wide(&[&one]);
+    let again = program_of(&daemon, OTHER);
+    narrow(&[&one, &again]);
+    let [broker, guardian] = [broker_of(&daemon), guardian_of(&daemon)];
+    daemon.signal(libc::SIGTERM);
+    assert!(daemon.wait().success());
+    wide(&[&one, &again]);
+    assert!(!alive(broker) && !alive(guardian) && !daemon.socket.exists());
+}
+
+#[test]
+fn what_programs_teach_is_kept_by_a_user_without_rights() {
+    if !can_play() {
+        return;
+    }
+    let daemon = Daemon::for_all_on_two_pus("");
+    let _program = program_of(&daemon, ONE);
+    let folder = daemon.dir.path().join("memory");
+    until("a file", || folder.join(format!("{ONE}.sqlite")).exists().then_some(()));
+    use std::os::unix::fs::MetadataExt;
+    assert_ne!(std::fs::metadata(folder.join(format!("{ONE}.sqlite"))).unwrap().uid(), 0);
+}
+
+#[test]
+fn a_killed_daemons_broker_gives_everything_back_and_ends() {
+    if !can_play() {
+        return;
+    }
+    let mut daemon = Daemon::for_all_on_two_pus("");
+    let programs = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
+    narrow(&programs.each_ref());
+    let [broker, guardian] = [broker_of(&daemon), guardian_of(&daemon)];
+    daemon.signal(libc::SIGKILL);
+    daemon.wait();
+    wide(&programs.each_ref());
+    until("their end", || (!alive(broker) && !alive(guardian)).then_some(()));
+}
+
+#[test]
+fn a_killed_broker_ends_the_daemon_and_the_guardian_gives_everything_back() {
+    if !can_play() {
+        return;
+    }
+    let mut daemon = Daemon::for_all_on_two_pus("");
+    let programs = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
+    narrow(&programs.each_ref());
+    let guardian = guardian_of(&daemon);
+    kill(broker_of(&daemon), libc::SIGKILL);
+    assert!(!daemon.wait().success());
+    wide(&programs.each_ref());
+    until("its end", || (!alive(guardian)).then_some(()));
+}
+
+#[test]
+fn a_killed_guardian_is_followed_by_another_one() {
+    if !can_play() {
+        return;
+    }
+    let mut daemon = Daemon::for_all_on_two_pus("");
+    let first = guardian_of(&daemon);
+    kill(first, libc::SIGKILL);
+    until("its end", || (!alive(first)).then_some(()));
+    let programs = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
+    narrow(&programs.each_ref());
+    assert_ne!(guardian_of(&daemon), first);
+    kill(broker_of(&daemon), libc::SIGKILL);
+    assert!(!daemon.wait().success());
+    wide(&programs.each_ref());
+}
+
+#[test]
+fn where_the_daemon_hangs_the_guardian_gives_everything_back_until_it_goes_on() {
+    if !can_play() {
+        return;
+    }
+    let daemon = Daemon::for_all_on_two_pus("lease_s = 1\n");
+    let programs = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
+    narrow(&programs.each_ref());
+    daemon.signal(libc::SIGSTOP);
+    wide(&programs.each_ref());
+    daemon.signal(libc::SIGCONT);
+    narrow(&programs.each_ref());
+}
+
+#[test]
+fn a_daemon_whose_broker_hangs_ends_and_the_guardian_gives_everything_back() {
+    if !can_play() {
+        return;
+    }
+    let mut daemon = Daemon::for_all_on_two_pus("lease_s = 1\n");
+    let [one, other] = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
+    narrow(&[&one, &other]);
+    let broker = broker_of(&daemon);
+    kill(broker, libc::SIGSTOP);
+    drop(other);
+    wide(&[&one]);
+    assert!(!daemon.wait().success());
+    kill(broker, libc::SIGCONT);
+    until("its end", || (!alive(broker)).then_some(()));
+    wide(&[&one]);
+}
+
+/// The daemon's side, played by the test: it has the socket that programs come to.
+struct Played {
+    hands: Apply,
+    listener: std::os::fd::OwnedFd,
+    path: std::path::PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Played {
+    fn new() -> Played {
+        use rustix::net::{
+            AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
+        };
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+        let path = folder.path().join("s");
+        let lease = Lease::new().unwrap();
+        let hands = || Ok(Apply::new(Guardian::start(lease)?));
+        let (broker, _) = scafd::serve::start(&path, BROKERS, hands).unwrap();
+        let fd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
+        bind(&fd, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        listen(&fd, 9).unwrap();
+        Played { hands: Apply::through(broker, lease, false), listener: fd, path, _folder: folder }
+    }
+
+    /// A program of that user's comes, and the connection with it.
+    fn program(&self, uid: u32) -> (std::process::Child, std::os::fd::OwnedFd) {
+        use std::os::unix::process::CommandExt;
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "a_client_process", "--nocapture"]).uid(uid);
+        command.env("SCAFD_TEST_SOCKET", &self.path).stdout(std::process::Stdio::null());
+        let child = command.spawn().unwrap();
+        let connection = rustix::net::accept_with(&self.listener, rustix::net::SocketFlags::CLOEXEC).unwrap();
+        (child, connection)
+    }
+}
+
+fn denied(done: Result<PuSet, Trouble>) -> bool {
+    matches!(done, Err(Trouble::Denied { source, .. }) if source.raw_os_error() == Some(libc::EPERM))
+}
+
+// The test's own threads are other tests' as well, and the broker is forked from one of them.
+#[test]
+fn a_broker_touches_nobody_who_did_not_attach() {
+    if !can_play() {
+        return;
+    }
+    let mut played = Played::new();
+    let (own, pu) = (two_pus(), two_pus().iter().take(1).collect::<PuSet>());
+    let observer = scafd::observe::Observer::new(Path::new("/"));
+    let (mut came, connection) = played.program(ONE);
+    let mut bystander = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let target = |pid| Target {
+        pid,
+        starttime: observer.process(pid).stat().unwrap().starttime,
+        own: &own,
+        masks: &[],
+    };
+    let threads_of = |pid| observer.process(pid).threads().unwrap();
+    // Before it is said to have come; and processes of others, ourselves and the first one among them.
+    for pid in [came.id(), bystander.id(), std::process::id(), 1] {
+        assert!(denied(played.hands.narrow(&target(pid), &pu)), "process {pid}");
+    }
+    // Nobody comes by a connection that we made ourselves, or by one that is none.
+    let (to_ourselves, _end) = std::os::unix::net::UnixStream::pair().unwrap();
+    let made = support::connect(&played.path).unwrap();
+    for not_come in [to_ourselves.as_fd(), made.as_fd(), std::io::stderr().as_fd()] {
+        assert!(played.hands.attach(not_come).is_err());
+    }
+    assert!(denied(played.hands.narrow(&target(std::process::id()), &pu)));
+    played.hands.attach(connection.as_fd()).unwrap();
+    assert_eq!(played.hands.narrow(&target(came.id()), &pu).unwrap(), pu);
+    assert!(threads_of(came.id()).iter().all(|tid| scafd::observe::affinity(*tid).unwrap() == pu));
+    for pid in [bystander.id(), std::process::id(), 1] {
+        assert!(denied(played.hands.narrow(&target(pid), &pu)), "process {pid}");
+        let seen = observer.clone().through(played.hands.broker().cloned()).process(pid).path();
+        assert!(seen.is_err(), "process {pid}");
+    }
+    // A later process with its id isn't it.
+    let later = Target { starttime: target(came.id()).starttime + 1, ..target(came.id()) };
+    assert!(matches!(played.hands.narrow(&later, &pu), Err(Trouble::Gone(_))));
+    played.hands.leave(came.id());
+    assert!(denied(played.hands.narrow(&target(came.id()), &pu)));
+    drop(played);
+    assert_eq!(scafd::observe::affinity(came.id()).unwrap(), own);
+    for child in [&mut came, &mut bystander] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn narrowing_through_the_broker_takes_a_fraction_of_a_millisecond() {
+    if !can_play() {
+        return;
+    }
+    let mut played = Played::new();
+    let (own, pu) = (two_pus(), two_pus().iter().take(1).collect::<PuSet>());
+    let (mut came, connection) = played.program(ONE);
+    played.hands.attach(connection.as_fd()).unwrap();
+    let pid = came.id();
+    let starttime = scafd::observe::Observer::new(Path::new("/")).process(pid).stat().unwrap().starttime;
+    let masks = [pu.clone()];
+    let target = Target { pid, starttime, own: &own, masks: &masks };
+    let mut times: Vec<f64> = (0..200)
+        .map(|_| {
+            let start = Instant::now();
+            played.hands.narrow(&target, &pu).unwrap();
+            let taken = start.elapsed().as_secs_f64() * 1e6;
+            played.hands.restore(&target).unwrap();
+            taken
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    eprintln!("narrowing two threads through the broker: {:.0} us (median)", times[100]);
+    assert!(times[100] < 1000.0);
+    drop(played);
+    came.kill().unwrap();
+    came.wait().unwrap();
+}
