@@ -3,17 +3,24 @@
 
 mod support;
 
+use scaf_memory::Checked;
 use scaf_policy::PuSet;
+use scafd::apply::gang::stop::{Way, Wish};
+use scafd::apply::gang::{Gangs, Member, Turn};
 use scafd::apply::guardian::{Guardian, Lease};
 use scafd::apply::{Apply, Target, Trouble};
-use scafd::privileges::BROKERS;
-use std::os::fd::AsFd;
+use scafd::control::{Reply, Request};
+use scafd::privileges::{BROKERS, GANGS};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::time::Instant;
-use support::{Client, Daemon, alive, is_root, kill, two_pus, until};
+use std::time::{Duration, Instant};
+use support::{Client, Daemon, alive, connect_as, is_root, kill, two_pus, until};
 
 const ONE: u32 = 65_533;
 const OTHER: u32 = 65_534;
+const SLICE: Duration = Duration::from_millis(50);
 
 /// No test: what the programs of the tests run.
 #[test]
@@ -31,7 +38,7 @@ fn can_play() -> bool {
 }
 
 fn program_of(daemon: &Daemon, uid: u32) -> Client {
-    Client::with(daemon, &[("NATURAL", "2"), ("UID", &uid.to_string())])
+    Client::of(daemon, uid, &[("NATURAL", "2")])
 }
 
 fn status(pid: u32, key: &str) -> String {
@@ -49,11 +56,11 @@ fn children_called(pid: u32, name: &str) -> Vec<u32> {
 }
 
 fn broker_of(daemon: &Daemon) -> u32 {
-    children_called(daemon.pid(), "scafd-broker")[0]
+    until("a broker", || children_called(daemon.pid(), "scafd-broker").pop())
 }
 
 fn guardian_of(daemon: &Daemon) -> u32 {
-    children_called(broker_of(daemon), "scafd-guardian")[0]
+    until("a guardian", || children_called(broker_of(daemon), "scafd-guardian").pop())
 }
 
 fn narrow(programs: &[&Client]) {
@@ -112,11 +119,20 @@ fn what_programs_teach_is_kept_by_a_user_without_rights() {
         return;
     }
     let daemon = Daemon::for_all_on_two_pus("");
-    let _program = program_of(&daemon, ONE);
-    let folder = daemon.dir.path().join("memory");
-    until("a file", || folder.join(format!("{ONE}.sqlite")).exists().then_some(()));
-    use std::os::unix::fs::MetadataExt;
-    assert_ne!(std::fs::metadata(folder.join(format!("{ONE}.sqlite"))).unwrap().uid(), 0);
+    let checked = Checked {
+        executable: "e".into(),
+        name: "n".into(),
+        resizable: true,
+        date: "2026-01-01".into(),
+        runs: 1,
+    };
+    let socket = connect_as(ONE, &daemon.socket).unwrap();
+    let ask = serde_json::to_vec(&Request::KeepChecked(Box::new(checked))).unwrap();
+    rustix::net::send(&socket, &ask, rustix::net::SendFlags::NOSIGNAL).unwrap();
+    let reply = Daemon::take(&socket);
+    assert!(matches!(reply, Reply::Kept), "{reply:?}");
+    let file = std::fs::metadata(daemon.dir.path().join(format!("memory/{ONE}.sqlite"))).unwrap();
+    assert_ne!(file.uid(), 0);
 }
 
 #[test]
@@ -201,34 +217,43 @@ fn a_daemon_whose_broker_hangs_ends_and_the_guardian_gives_everything_back() {
 /// The daemon's side, played by the test: it has the socket that programs come to.
 struct Played {
     hands: Apply,
-    listener: std::os::fd::OwnedFd,
+    listener: OwnedFd,
     path: std::path::PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl Played {
     fn new() -> Played {
+        Played::with(|_| None)
+    }
+
+    fn with(gangs: impl FnOnce(&Guardian) -> Option<Gangs>) -> Played {
         use rustix::net::{
             AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
         };
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
         let path = folder.path().join("s");
         let lease = Lease::new().unwrap();
-        let hands = || Ok(Apply::new(Guardian::start(lease)?));
-        let (broker, _) = scafd::serve::start(&path, BROKERS, hands).unwrap();
+        let hands = || {
+            let guardian = Guardian::start(lease)?;
+            let gangs = gangs(&guardian);
+            Ok(Apply::new(guardian).with_gangs(gangs))
+        };
+        let (broker, way) = scafd::serve::start(&path, BROKERS | GANGS, hands).unwrap();
+        let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, SLICE));
         let fd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
         bind(&fd, &SocketAddrUnix::new(&path).unwrap()).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
         listen(&fd, 9).unwrap();
-        Played { hands: Apply::through(broker, lease, false), listener: fd, path, _folder: folder }
+        let hands = Apply::through(broker, lease, false).with_gangs(gangs);
+        Played { hands, listener: fd, path, _folder: folder }
     }
 
     /// A program of that user's comes, and the connection with it.
-    fn program(&self, uid: u32) -> (std::process::Child, std::os::fd::OwnedFd) {
-        use std::os::unix::process::CommandExt;
-        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    fn program(&self, uid: u32) -> (std::process::Child, OwnedFd) {
+        let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+        let mut command = std::process::Command::new(format!("/proc/self/fd/{}", file.as_raw_fd()));
         command.args(["--exact", "a_client_process", "--nocapture"]).uid(uid);
         command.env("SCAFD_TEST_SOCKET", &self.path).stdout(std::process::Stdio::null());
         let child = command.spawn().unwrap();
@@ -289,6 +314,70 @@ fn a_broker_touches_nobody_who_did_not_attach() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
+}
+
+#[test]
+fn turns_are_carried_out_by_the_broker_for_those_who_attached() {
+    if !can_play() {
+        return;
+    }
+    let Ok(way) = Way::choose(Path::new("/"), Wish::Auto) else {
+        eprintln!("nobody can be stopped here: nothing is tested");
+        return;
+    };
+    let mut played = Played::with(|guardian| Some(Gangs::new(way, SLICE, guardian.stops())));
+    let observer = scafd::observe::Observer::new(Path::new("/"));
+    let mut programs: Vec<_> = [ONE, OTHER].map(|uid| played.program(uid)).into();
+    for (_, connection) in &programs {
+        played.hands.attach(connection.as_fd()).unwrap();
+    }
+    let mut bystander = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let pids = [programs[0].0.id(), programs[1].0.id(), bystander.id()];
+    let turn = |pid| {
+        let starttime = observer.process(pid).stat().unwrap().starttime;
+        Turn { slices: 1, members: vec![Member { pid, starttime }] }
+    };
+    let held =
+        |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap().contains("/scaf-gang-");
+    let [one, other, _] = pids;
+    played.hands.gangs().unwrap().take(pids.map(turn).into());
+    for pid in [one, other] {
+        until("its turns", || held(pid).then_some(()));
+    }
+    assert!(!held(bystander.id()) && played.hands.gangs().unwrap().failed().is_empty());
+    played.hands.gangs().unwrap().take(Vec::new());
+    for pid in [one, other] {
+        until("it goes on", || (!held(pid)).then_some(()));
+    }
+    drop(played);
+    for child in programs.iter_mut().map(|(child, _)| child).chain([&mut bystander]) {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_helper_is_nobody_once_it_has_opened_its_files() {
+    if !can_play() {
+        return;
+    }
+    let daemon = Daemon::for_all_on_two_pus("");
+    let program = program_of(&daemon, ONE);
+    let mut helper = std::process::Command::new(env!("CARGO_BIN_EXE_scafd"))
+        .args(["--inspect", &program.pid().to_string(), "--inspect-as", &format!("{ONE}:{ONE}")])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It waits for what is known of files.
+    until("its filter", || (status(helper.id(), "Seccomp") == "2").then_some(()));
+    assert!(![ONE.to_string(), "0".into()].contains(&status(helper.id(), "Uid")));
+    assert_eq!(status(helper.id(), "CapPrm"), "0000000000000000");
+    assert_eq!(std::fs::metadata(format!("/proc/{}/mem", helper.id())).unwrap().uid(), 0);
+    drop(helper.stdin.take());
+    let said = helper.wait_with_output().unwrap();
+    let answer: scafd::inspect::Answer = serde_json::from_slice(&said.stdout).unwrap();
+    assert!(answer.verdict.resizable && answer.verdict.origin.is_some(), "{answer:?}");
 }
 
 #[test]

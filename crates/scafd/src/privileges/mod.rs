@@ -16,7 +16,7 @@ use rustix::thread::{
 };
 use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, lchown};
 use std::path::Path;
 
 /// What the broker needs: affinities and priorities of others' threads, starting helpers as others, ending
@@ -26,6 +26,8 @@ pub const BROKERS: CapabilitySet = CapabilitySet::SYS_NICE
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::KILL)
     .union(CapabilitySet::PERFMON);
+/// What the guardian needs of these: affinities, and letting programs go on.
+pub const GUARDIANS: CapabilitySet = CapabilitySet::SYS_NICE.union(CapabilitySet::KILL).union(GANGS);
 /// One more where programs are stopped by control groups, some of which belong to users.
 pub const GANGS: CapabilitySet = CapabilitySet::DAC_OVERRIDE;
 /// Highest number of a capability that there is so far.
@@ -35,6 +37,8 @@ const LAST: u32 = 63;
 /// # Errors
 /// The kernel's.
 pub fn hide() -> io::Result<()> {
+    // rustix reads the machine's parameters once, from where it may not look later.
+    let _ = (rustix::param::page_size(), rustix::param::clock_ticks_per_second());
     // SAFETY: takes numbers.
     match unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) } {
         0 => Ok(()),
@@ -61,6 +65,7 @@ pub fn become_for_good(account: &Account) -> io::Result<()> {
             rustix::thread::remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));
     }
     set_no_new_privs(true)?;
+    hide()?;
     let changed = switch(account.uid, account.gid);
     keep(CapabilitySet::empty())?;
     hide()?;
@@ -123,7 +128,8 @@ pub fn confine() -> io::Result<()> {
     seccompiler::apply_filter_all_threads(&filter).map_err(io::Error::other)
 }
 
-/// Gives a folder and root's files in it to a user; it is made if it isn't there.
+/// Gives a folder and the files in it to a user; it is made if it isn't there. By CAP_CHOWN alone: where that
+/// is all, root may not look into others' folders either.
 /// # Errors
 /// The folder can't be made or given away.
 pub fn hand_over(folder: &Path, to: &Account) -> io::Result<()> {
@@ -131,13 +137,20 @@ pub fn hand_over(folder: &Path, to: &Account) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
     }
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let give = |path: &Path| std::os::unix::fs::lchown(path, Some(to.uid), Some(to.gid));
+    let about = std::fs::symlink_metadata(folder)?;
+    if !about.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    if about.uid() == to.uid {
+        return Ok(());
+    }
+    lchown(folder, Some(0), Some(0))?;
     for entry in std::fs::read_dir(folder)?.flatten() {
-        // Others than root may have put links here, to files that aren't theirs.
-        let plain = |about: std::fs::Metadata| about.is_file() && about.nlink() == 1 && about.uid() != to.uid;
+        // Whose it was may have put links here, to files of others.
+        let plain = |about: std::fs::Metadata| about.is_file() && about.nlink() == 1;
         if std::fs::symlink_metadata(entry.path()).is_ok_and(plain) {
-            give(&entry.path())?;
+            lchown(entry.path(), Some(to.uid), Some(to.gid))?;
         }
     }
-    give(folder)
+    lchown(folder, Some(to.uid), Some(to.gid))
 }

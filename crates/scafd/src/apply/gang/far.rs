@@ -11,10 +11,12 @@ const MOST: usize = 64;
 /// Tells who takes turns; gives the time between two switches in nanoseconds.
 pub(super) fn take(broker: &Broker, turns: &[Turn]) -> io::Result<u64> {
     for turn in turns {
-        for (at, member) in turn.members.iter().enumerate() {
+        let mut begins = true;
+        for member in &turn.members {
             let who = Who { pid: member.pid, starttime: member.starttime };
-            // Whom it doesn't know it doesn't stop: it has just left.
-            broker.ask(&Ask::Member { begins: at == 0, slices: turn.slices, who })?;
+            // Whom it refuses it doesn't stop: who has just ended, say.
+            let answer = broker.ask(&Ask::Member { begins, slices: turn.slices, who })?;
+            begins &= answer.done().is_err();
         }
     }
     broker.ask(&Ask::TakeTurns)?.done()

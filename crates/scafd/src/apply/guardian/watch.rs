@@ -4,6 +4,7 @@ use super::lease::Lease;
 use super::table::{Entry, Table, load};
 use crate::apply::threads::sweep;
 use crate::observe::{Observer, affinity};
+use crate::privileges;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use scaf_policy::PuSet;
@@ -21,6 +22,7 @@ const TRIES: u32 = 500;
 
 /// The guardian itself. Never returns.
 pub(super) fn watch(table: &Table, lease: &Lease, wait: BorrowedFd) -> ! {
+    let _ = privileges::keep(privileges::GUARDIANS);
     while let Some(late) = wait_for_end(table, lease, wait) {
         // The daemon is stopped, or hangs. When it goes on, it stops and narrows them again.
         match late {
