@@ -2,7 +2,9 @@
 //!
 //! [`observe`] reads the system, [`apply`] changes it, [`talk`] talks to clients. The others are state and
 //! arithmetic, but for [`inspect`], which starts helper processes, [`remember`], whose thread keeps files,
-//! and [`daemon`], the loop that calls them all. [`control`] and [`paths`] are shared with the command line.
+//! and [`daemon`], the loop that calls them all. Where it serves all users, what needs rights is done by
+//! another process ([`serve`]), asked through [`broker`]. [`control`] and [`paths`] are shared with the
+//! command line.
 
 pub mod apply;
 pub mod broker;

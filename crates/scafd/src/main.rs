@@ -198,8 +198,9 @@ fn give_up(args: &Args, config: &Config) -> Result<()> {
         line(Level::Warning, format_args!("{}: {e}: what programs teach isn't kept", folder.display()));
     }
     match privileges::become_for_good(&account) {
-        Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {
-            let text = format_args!("there can be no user {} here: runs as root without rights", account.uid);
+        // In a container that has no such user, or lets nobody become one. Its rights have gone all the same.
+        Err(e) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::EPERM)) => {
+            let text = format_args!("cannot become user {}: {e}: runs as root without rights", account.uid);
             line(Level::Warning, text);
             Ok(())
         }

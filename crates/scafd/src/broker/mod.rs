@@ -1,8 +1,8 @@
 //! The daemon's side of its broker, the process that keeps the few rights that a daemon for all users needs.
 //!
 //! The daemon itself has none: it runs as a user without privileges. It asks over a socket that only the two
-//! have, by packets of one size ([`wire`]), and waits for each answer, some 10 us. The broker believes none of
-//! it ([`crate::serve`]). Where the broker doesn't answer any more it is lost, and the daemon ends.
+//! have, by packets of one size ([`wire`]), and waits for each answer. The broker believes none of it
+//! (`serve`). Where the broker doesn't answer any more it is lost, and the daemon ends.
 
 pub mod pass;
 pub mod wire;

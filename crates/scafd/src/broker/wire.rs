@@ -1,4 +1,4 @@
-//! The packets between daemon and broker: of one size, made of numbers only, and checked by whoever gets them.
+//! The packets between daemon and broker: of one size, all of numbers, and checked by whoever gets them.
 
 use scaf_policy::PuSet;
 use scaf_proto::MASK_WORDS;
@@ -309,6 +309,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn rest() -> impl Strategy<Value = Vec<u64>> {
+        proptest::collection::vec(any::<u64>(), WORDS - 1)
+    }
+
     fn set() -> impl Strategy<Value = PuSet> {
         proptest::collection::btree_set(0..scaf_proto::MAX_PUS as u32, 0..9)
             .prop_map(|all| all.into_iter().collect())
@@ -373,8 +377,8 @@ mod tests {
         }
 
         #[test]
-        fn anything_may_be_said(code in 0u64..20, words in proptest::collection::vec(any::<u64>(), WORDS - 1)) {
-            let all = std::iter::once(code).chain(words);
+        fn anything_may_be_said(code in 0u64..20, rest in rest()) {
+            let all = std::iter::once(code).chain(rest);
             let bytes: Vec<u8> = all.flat_map(u64::to_ne_bytes).collect();
             let _ = (Ask::parse(&bytes), Answer::parse(&bytes));
             prop_assert_eq!(Ask::parse(&bytes[1..]), None);

@@ -26,6 +26,9 @@ impl Daemon {
                 let complaints = &mut self.complaints;
                 complaints.warn(peer.uid, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
                 self.parts.talk.refuse(id.0);
+                if self.registry.by_pid(peer.pid).is_none() {
+                    self.parts.apply.leave(peer.pid);
+                }
                 false
             }
         }

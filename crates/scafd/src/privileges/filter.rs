@@ -14,6 +14,7 @@ pub const PERMITTED: &[libc::c_long] = &[
     libc::SYS_close,
     libc::SYS_epoll_ctl,
     libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
     libc::SYS_eventfd2,
     libc::SYS_exit,
     libc::SYS_exit_group,

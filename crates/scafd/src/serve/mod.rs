@@ -3,7 +3,8 @@
 //! theirs.
 //!
 //! It is forked before the daemon gives its rights up, and has the [guardian](crate::apply::guardian) for a
-//! child: where the broker is killed, that gives everything back. Where the daemon is, the broker has it do so.
+//! child: where the broker is killed, that gives everything back. Where the daemon is, the broker has it do
+//! so.
 
 mod attached;
 mod helpers;
@@ -29,8 +30,8 @@ use std::path::{Path, PathBuf};
 
 type Answered = io::Result<(Answer, Option<OwnedFd>)>;
 
-/// Starts the broker of a daemon whose socket is to be at `socket`, with these rights; `hands` are made there.
-/// Gives a way to ask it, and how it stops programs (0: not at all).
+/// Starts the broker of a daemon whose socket is to be at `socket`, with these rights; `hands` are made
+/// there. Gives a way to ask it, and how it stops programs (0: not at all).
 /// # Errors
 /// The system has no room for a process, or the broker couldn't begin; it has said why then.
 pub fn start(
