@@ -10,6 +10,7 @@ use scafd::apply::gang::{Gangs, Member, Turn};
 use scafd::apply::guardian::{Guardian, Lease};
 use scafd::apply::{Apply, Target, Trouble};
 use scafd::control::{Reply, Request};
+use scafd::observe::counters::{Code, Counter};
 use scafd::privileges::{BROKERS, GANGS};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -306,6 +307,11 @@ fn a_broker_touches_nobody_who_did_not_attach() {
         let seen = observer.clone().through(played.hands.broker().cloned()).process(pid).path();
         assert!(seen.is_err(), "process {pid}");
     }
+    // The kernel's own event of a thread's time, which needs no hardware.
+    let clock = Code { kind: 1, config: [1, 0, 0] };
+    let count = |pid| Counter::open_by(played.hands.broker(), clock, pid, pid);
+    assert!(count(bystander.id()).is_err() && count(1).is_err());
+    assert_eq!(count(came.id()).is_ok(), Counter::open(clock, came.id()).is_ok());
     // A later process with its id isn't it.
     let later = Target { starttime: target(came.id()).starttime + 1, ..target(came.id()) };
     assert!(matches!(played.hands.narrow(&later, &pu), Err(Trouble::Gone(_))));

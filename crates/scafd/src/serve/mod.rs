@@ -116,7 +116,8 @@ impl Server {
 
     fn refusal(&mut self, error: &io::Error) -> Answer {
         match error.raw_os_error() {
-            Some(libc::ESRCH) => return Answer::Gone,
+            // The second is what /proc says of a process that has ended.
+            Some(libc::ESRCH | libc::ENOENT) => return Answer::Gone,
             Some(number) => return Answer::Refused(number),
             None => {}
         }
