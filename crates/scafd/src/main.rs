@@ -175,7 +175,7 @@ fn split(args: &Args, config: &Config, socket: &Path) -> Result<Apply> {
     let lease = Lease::new()?;
     let turns = config.gang != Some(Gang::Off) && !args.dry_run;
     let rights = if turns { privileges::BROKERS | privileges::GANGS } else { privileges::BROKERS };
-    let (broker, way) = scafd::serve::start(socket, rights, || hands(args, config, lease))?;
+    let (broker, way) = scafd::serve::start(socket, rights, lease, || hands(args, config, lease))?;
     let slice = Duration::from_millis(config.slice_ms.into());
     let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, slice));
     Ok(Apply::through(broker, lease, args.dry_run).with_gangs(gangs))

@@ -241,7 +241,7 @@ impl Played {
             let gangs = gangs(&guardian);
             Ok(Apply::new(guardian).with_gangs(gangs))
         };
-        let (broker, way) = scafd::serve::start(&path, BROKERS | GANGS, hands).unwrap();
+        let (broker, way) = scafd::serve::start(&path, BROKERS | GANGS, lease, hands).unwrap();
         let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, SLICE));
         let fd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
         bind(&fd, &SocketAddrUnix::new(&path).unwrap()).unwrap();
@@ -354,6 +354,16 @@ fn turns_are_carried_out_by_the_broker_for_those_who_attached() {
         until("its turns", || held(pid).then_some(()));
     }
     assert!(!held(bystander.id()) && played.hands.gangs().unwrap().failed().is_empty());
+    // Where the daemon isn't heard of any more all go on, until it is again.
+    let in_ms = |ms: u64| Some(scafd::observe::clock::now_ns() + ms * 1_000_000);
+    played.hands.renew(in_ms(1));
+    for pid in [one, other] {
+        until("the lease is over", || (!held(pid)).then_some(()));
+    }
+    assert!(played.hands.renew(in_ms(600_000)));
+    for pid in [one, other] {
+        until("its turns again", || held(pid).then_some(()));
+    }
     played.hands.gangs().unwrap().take(Vec::new());
     for pid in [one, other] {
         until("it goes on", || (!held(pid)).then_some(()));

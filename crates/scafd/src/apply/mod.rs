@@ -136,11 +136,15 @@ impl Apply {
     /// Says until when affinities are to stay as they are; `None` while nobody is attached. True if that was
     /// over before: the guardian has given all of them back.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
-        match &mut self.hands {
+        let was_over = match &mut self.hands {
             Hands::Real(guardian) => guardian.renew(until_ns),
             Hands::Far(far) => far.renew(until_ns),
             Hands::Slow(_) | Hands::Dry => false,
+        };
+        if let Some(gangs) = self.gangs.as_ref().filter(|_| was_over) {
+            gangs.resume();
         }
+        was_over
     }
 
     /// Looks after new threads where they aren't born where they belong.

@@ -10,6 +10,7 @@ mod attached;
 mod helpers;
 
 use crate::apply::gang::{Gangs, Member, Turn};
+use crate::apply::guardian::Lease;
 use crate::apply::{Apply, Target, Trouble};
 use crate::broker::wire::{Answer, Ask, BYTES, MOST_TEXT, Who};
 use crate::broker::{Broker, pass};
@@ -19,6 +20,7 @@ use crate::observe::counters::{Code, Counter};
 use crate::privileges;
 use attached::Attached;
 use helpers::Helpers;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::thread::CapabilitySet;
@@ -27,6 +29,9 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+
+/// How often the lease is looked at while programs take turns.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
 type Answered = io::Result<(Answer, Option<OwnedFd>)>;
 
@@ -37,6 +42,7 @@ type Answered = io::Result<(Answer, Option<OwnedFd>)>;
 pub fn start(
     socket: &Path,
     rights: CapabilitySet,
+    lease: Lease,
     hands: impl FnOnce() -> anyhow::Result<Apply>,
 ) -> anyhow::Result<(Broker, u32)> {
     let (ours, its) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
@@ -49,7 +55,7 @@ pub fn start(
             // The guardian, which is among the hands, has the same.
             let given_up = privileges::keep(rights).and_then(|()| privileges::hide());
             let status = match given_up.map_err(anyhow::Error::from).and_then(|()| hands()) {
-                Ok(hands) => Server::new(its, hands, socket).run(),
+                Ok(hands) => Server::new(its, hands, lease, socket).run(),
                 Err(e) => {
                     crate::log::line(crate::log::Level::Error, format_args!("{e:#}"));
                     1
@@ -71,24 +77,29 @@ pub fn start(
 
 struct Server {
     line: OwnedFd,
+    lease: Lease,
     hands: Apply,
     socket: PathBuf,
     attached: Attached,
     helpers: Helpers,
     turns: Vec<Turn>,
+    /// Whether programs take turns now.
+    take_turns: bool,
     unstopped: VecDeque<(Member, String)>,
     complaints: Limiter,
 }
 
 impl Server {
-    fn new(line: OwnedFd, hands: Apply, socket: &Path) -> Server {
+    fn new(line: OwnedFd, hands: Apply, lease: Lease, socket: &Path) -> Server {
         Server {
             line,
+            lease,
             hands,
             socket: socket.to_owned(),
             attached: Attached::new(socket),
             helpers: Helpers::default(),
             turns: Vec::new(),
+            take_turns: false,
             unstopped: VecDeque::new(),
             complaints: Limiter::default(),
         }
@@ -100,6 +111,7 @@ impl Server {
         let mut said = pass::send(&self.line, &Answer::Ready(way).bytes(), None);
         let mut packet = [0u8; BYTES];
         while said.is_ok() {
+            self.end_turns_of_a_daemon_that_hangs();
             let (length, fd) = match pass::receive(&self.line, &mut packet) {
                 Ok((length, fd)) if length > 0 => (length, fd),
                 _ => break,
@@ -112,6 +124,23 @@ impl Server {
             said = pass::send(&self.line, &answer.bytes(), fd.as_ref().map(std::os::fd::AsFd::as_fd));
         }
         0
+    }
+
+    /// Waits for the daemon's next word where programs take turns. If it isn't heard of for too long all run.
+    fn end_turns_of_a_daemon_that_hangs(&mut self) {
+        while self.take_turns {
+            let mut poll = [PollFd::new(&self.line, PollFlags::IN)];
+            if !matches!(rustix::event::poll(&mut poll, Some(&LOOK)), Ok(0)) {
+                return;
+            }
+            // By then the daemon will notice when it goes on, and have them take turns again.
+            if self.lease.was_widened()
+                && let Some(gangs) = self.hands.gangs()
+            {
+                gangs.take(Vec::new());
+                self.take_turns = false;
+            }
+        }
     }
 
     fn refusal(&mut self, error: &io::Error) -> Answer {
@@ -193,6 +222,7 @@ impl Server {
             Ask::TakeTurns => {
                 let turns = std::mem::take(&mut self.turns);
                 let gangs = self.hands.gangs().ok_or(io::ErrorKind::InvalidInput)?;
+                self.take_turns = !turns.is_empty();
                 gangs.take(turns);
                 done(gangs.slice().as_nanos() as u64)
             }

@@ -92,6 +92,13 @@ impl Gangs {
         self.turns = turns;
     }
 
+    /// The daemon hung, and those who take turns run all: they take turns again.
+    pub fn resume(&self) {
+        if let By::Broker(broker) = &self.by {
+            let _ = far::take(broker, &self.turns);
+        }
+    }
+
     fn begin(&self, stops: Stops) -> By {
         let (sender, orders) = channel();
         let (fail, failed) = channel();

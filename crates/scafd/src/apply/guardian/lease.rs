@@ -51,7 +51,12 @@ impl Lease {
     /// Whether the daemon should have been heard of, and affinities weren't given back yet.
     pub(super) fn is_over(&self) -> bool {
         let until_ns = self.0.until_ns.load(Ordering::Acquire);
-        until_ns != 0 && now_ns() > until_ns && self.0.widened.load(Ordering::Acquire) == 0
+        until_ns != 0 && now_ns() > until_ns && !self.was_widened()
+    }
+
+    /// Whether affinities were given back because it was over, which the daemon hasn't noticed yet.
+    pub fn was_widened(&self) -> bool {
+        self.0.widened.load(Ordering::Acquire) != 0
     }
 
     /// Affinities are given back.
