@@ -91,12 +91,48 @@ fn makes_teams(name: &str) -> bool {
             .any(|known| name.starts_with(known))
 }
 
+/// A file that has been opened: reading it takes nothing but its descriptor.
+pub(crate) struct Opened {
+    pub file: File,
+    pub meta: Metadata,
+}
+
+impl Opened {
+    /// The regular file at `open`, called `path`.
+    pub fn new(open: &Path, path: &Path) -> Result<Opened, Error> {
+        let meta = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
+        if !meta.is_file() {
+            // Opening a FIFO could wait forever for a writer.
+            return Err(Error::not_elf(path, "not a regular file"));
+        }
+        if meta.len() > MAX_FILE {
+            return Err(Error::TooLarge { path: path.to_owned(), bytes: meta.len(), limit: MAX_FILE });
+        }
+        let file = File::open(open).map_err(|e| Error::read(path, e))?;
+        let meta = file.metadata().map_err(|e| Error::read(path, e))?;
+        Ok(Opened { file, meta })
+    }
+
+    /// See [`fingerprint`].
+    pub fn fingerprint(&self, path: &Path) -> Result<String, Error> {
+        let length = self.meta.len();
+        let cache = ReadCache::new(&self.file);
+        let elf = ElfFile::parse(&cache).map_err(|e| Error::not_elf(path, e))?;
+        if let Some(id) = build_id(&elf) {
+            return Ok(id);
+        }
+        let mut hasher = DefaultHasher::new();
+        cache.read_bytes_at(0, length.min(READ_AT_ONCE)).unwrap_or_default().hash(&mut hasher);
+        length.hash(&mut hasher);
+        Ok(format!("file-{:016x}", hasher.finish()))
+    }
+}
+
 /// The facts about the ELF file at `path`.
 /// # Errors
 /// The file cannot be read, is larger than 1 GiB, or is no intact ELF file.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
-    let (file, meta) = opened(path, path)?;
-    read(file, &meta, path)
+    read(Opened::new(path, path)?, path)
 }
 
 /// The build-id of the ELF file at `open`, else a hash of its beginning and its length: what a program is
@@ -104,26 +140,15 @@ pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
 /// # Errors
 /// It can't be read, or is no ELF file.
 pub fn fingerprint(open: &Path) -> Result<String, Error> {
-    let file = File::open(open).map_err(|e| Error::read(open, e))?;
-    let length = file.metadata().map_err(|e| Error::read(open, e))?.len();
-    let cache = ReadCache::new(&file);
-    let elf = ElfFile::parse(&cache).map_err(|e| Error::not_elf(open, e))?;
-    if let Some(id) = build_id(&elf) {
-        return Ok(id);
-    }
-    let mut hasher = DefaultHasher::new();
-    cache.read_bytes_at(0, length.min(READ_AT_ONCE)).unwrap_or_default().hash(&mut hasher);
-    length.hash(&mut hasher);
-    Ok(format!("file-{:016x}", hasher.finish()))
+    Opened::new(open, open)?.fingerprint(open)
 }
 
-/// The facts about the file at `open`, whose path is `path`; `None` if the file names nothing of OpenMP.
-pub(crate) fn relevant_module_as(open: &Path, path: &Path) -> Result<Option<ModuleFacts>, Error> {
-    let (file, meta) = opened(open, path)?;
-    if names_nothing(&ReadCache::new(&file)) {
+/// The facts about a file whose path is `path`; `None` if it names nothing of OpenMP.
+pub(crate) fn relevant_module(opened: Opened, path: &Path) -> Result<Option<ModuleFacts>, Error> {
+    if names_nothing(&ReadCache::new(&opened.file)) {
         return Ok(None);
     }
-    read(file, &meta, path).map(Some)
+    read(opened, path).map(Some)
 }
 
 /// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name
@@ -150,19 +175,8 @@ fn names_nothing<'a, R: ReadRef<'a>>(file: R) -> bool {
     loaded().is_some_and(|pieces| pieces.iter().all(|data| openmp.iter().all(|it| it.find(data).is_none())))
 }
 
-fn opened(open: &Path, path: &Path) -> Result<(File, Metadata), Error> {
-    let meta = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
-    if !meta.is_file() {
-        // Opening a FIFO could wait forever for a writer.
-        return Err(Error::not_elf(path, "not a regular file"));
-    }
-    if meta.len() > MAX_FILE {
-        return Err(Error::TooLarge { path: path.to_owned(), bytes: meta.len(), limit: MAX_FILE });
-    }
-    Ok((File::open(open).map_err(|e| Error::read(path, e))?, meta))
-}
-
-fn read(mut file: File, meta: &Metadata, path: &Path) -> Result<ModuleFacts, Error> {
+fn read(opened: Opened, path: &Path) -> Result<ModuleFacts, Error> {
+    let Opened { mut file, meta } = opened;
     let facts = if meta.len() <= READ_AT_ONCE {
         let mut bytes = Vec::with_capacity(meta.len() as usize);
         file.rewind().map_err(|e| Error::read(path, e))?;

@@ -1,7 +1,7 @@
 //! Keeps facts about files between inspections: a Python process maps 250 files, and loads more as it runs.
 
 use crate::error::Error;
-use crate::module::{ModuleFacts, relevant_module_as};
+use crate::module::{ModuleFacts, Opened, relevant_module};
 use crate::size_use::{MOST_LOOPS, Spins};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,13 +39,13 @@ pub struct ModuleCache {
 }
 
 impl ModuleCache {
-    /// The facts about the file at `open`, called `path`; `None` if it doesn't matter. Errors aren't cached.
-    pub(crate) fn module(&mut self, open: &Path, path: &Path) -> Result<Option<Module>, Error> {
-        let identity = identity(open, path)?;
+    /// The facts about a file called `path`; `None` if it doesn't matter. Errors aren't cached.
+    pub(crate) fn module(&mut self, opened: Opened, path: &Path) -> Result<Option<Module>, Error> {
+        let identity = identity(&opened, path);
         if let Some(known) = self.files.get(&identity) {
             return Ok(known.clone());
         }
-        let facts = relevant_module_as(open, path)?;
+        let facts = relevant_module(opened, path)?;
         let says = |facts: &ModuleFacts| !facts.is_runtime() && facts.is_relevant();
         let module = facts.filter(says).map(|facts| Module::of(&facts));
         self.files.insert(identity, module.clone());
@@ -87,12 +87,12 @@ impl ModuleCache {
 }
 
 /// Changes when the file does. The path is part of it, because reasons name the file.
-fn identity(open: &Path, path: &Path) -> Result<String, Error> {
-    let about = std::fs::metadata(open).map_err(|e| Error::read(path, e))?;
+fn identity(opened: &Opened, path: &Path) -> String {
+    let about = &opened.meta;
     let (device, inode, length) = (about.dev(), about.ino(), about.len());
     let changed = [(about.mtime(), about.mtime_nsec()), (about.ctime(), about.ctime_nsec())];
     let [modified, changed] = changed.map(|(s, ns)| format!("{s}.{ns}"));
-    Ok(format!("{device}:{inode}:{length}:{modified}:{changed}:{}", path.display()))
+    format!("{device}:{inode}:{length}:{modified}:{changed}:{}", path.display())
 }
 
 #[cfg(test)]
@@ -105,12 +105,13 @@ mod tests {
         let file = folder.path().join("a.so");
         std::fs::write(&file, b"\x7fELF, but not for long").unwrap();
         let mut cache = ModuleCache::default();
-        assert_eq!(cache.module(&file, &file).unwrap(), None);
+        let opened = || Opened::new(&file, &file).unwrap();
+        assert_eq!(cache.module(opened(), &file).unwrap(), None);
         assert_eq!(cache.len(), 1);
-        cache.module(&file, &file).unwrap();
+        cache.module(opened(), &file).unwrap();
         assert_eq!(cache.len(), 1);
         std::fs::write(&file, b"no ELF file at all").unwrap();
-        assert!(cache.module(&file, &file).is_err());
+        assert!(cache.module(opened(), &file).is_err());
         assert_eq!(cache.len(), 1);
     }
 

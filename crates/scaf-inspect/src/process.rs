@@ -1,8 +1,8 @@
 //! The verdict about a running process, from all the modules that it has mapped.
 
 use crate::error::Error;
-use crate::module::{fingerprint, is_runtimes_file};
-use crate::module_cache::{Module, ModuleCache};
+use crate::module::{Opened as OpenedFile, is_runtimes_file};
+use crate::module_cache::ModuleCache;
 use scaf_team::gather::marks::NAME;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -109,63 +109,98 @@ fn are_stubs(name: &[u8]) -> bool {
     rest == Some(b" (deleted)")
 }
 
+/// All that is looked at of a process, opened. Judging it ([`Opened::facts`]) opens nothing more, so that it
+/// may happen in a process that can't.
+pub struct Opened {
+    pid: u32,
+    code: Vec<(Mapping, Result<OpenedFile, Error>)>,
+    homeless: Option<String>,
+    too_many: bool,
+    /// The executable's path, as the mappings have it.
+    path: Option<PathBuf>,
+    executable: Option<OpenedFile>,
+    arguments: Option<u64>,
+}
+
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
 ///
 /// Call it again, with the same `cache`, when the process has loaded further libraries.
 /// # Errors
 /// The process is gone or may not be examined. A module that cannot be read counts against resizing.
 pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
-    let folder = proc_root.join(pid.to_string());
-    let mut facts = ProcessFacts::default();
-    let (mappings, homeless) = mappings(pid, &folder.join("maps"))?;
-    if let Some(place) = homeless {
-        facts.refuse_all(format!(
-            "process {pid} runs code that stands in no file and cannot be judged, in {place}"
-        ));
-    }
-    if mappings.len() > MAX_MODULES {
-        let why = format!("process {pid} has mapped more than {MAX_MODULES} files of code");
-        facts.refuse_all(why);
-        return Ok(facts);
-    }
-    let executable = executable(&folder);
-    let (mut modules, mut marks) = (Vec::new(), Some(Vec::new()));
-    for mapping in mappings.iter().filter(|mapping| !is_runtimes_file(&mapping.path)) {
-        let module = match inspect(&folder, mapping, cache) {
-            Ok(Some(module)) => module,
-            Ok(None) => continue,
-            Err(error) => {
-                facts.refuse_all(error.to_string());
-                continue;
-            }
+    Ok(Opened::new(pid, proc_root)?.facts(cache))
+}
+
+impl Opened {
+    /// Opens what process `pid` has mapped, as [`process`] does.
+    /// # Errors
+    /// As for [`process`].
+    pub fn new(pid: u32, proc_root: &Path) -> Result<Opened, Error> {
+        let folder = proc_root.join(pid.to_string());
+        let (mut mappings, homeless) = mappings(pid, &folder.join("maps"))?;
+        let too_many = mappings.len() > MAX_MODULES;
+        mappings.truncate(if too_many { 0 } else { MAX_MODULES });
+        mappings.retain(|mapping| !is_runtimes_file(&mapping.path));
+        let opened = |mapping: Mapping| {
+            let file = open(&folder, &mapping);
+            (mapping, file)
         };
-        if let Some(why) = &module.objection {
-            let why = format!("{}: {why}", mapping.path.display());
-            if executable.as_deref() == Some(mapping.path.as_path()) {
-                facts.resizable.refuse(why);
-            } else {
-                facts.refuse_all(why);
+        let code = mappings.into_iter().map(opened).collect();
+        let exe = folder.join("exe");
+        let (path, executable) = (executable(&folder), OpenedFile::new(&exe, &exe).ok());
+        Ok(Opened { pid, code, homeless, too_many, path, executable, arguments: arguments(&folder).ok() })
+    }
+
+    /// What is known about the process.
+    pub fn facts(self, cache: &mut ModuleCache) -> ProcessFacts {
+        let (mut facts, pid) = (ProcessFacts::default(), self.pid);
+        if let Some(place) = self.homeless {
+            facts.refuse_all(format!(
+                "process {pid} runs code that stands in no file and cannot be judged, in {place}"
+            ));
+        }
+        if self.too_many {
+            facts.refuse_all(format!("process {pid} has mapped more than {MAX_MODULES} files of code"));
+            return facts;
+        }
+        let (mut modules, mut marks) = (Vec::new(), Some(Vec::new()));
+        for (mapping, file) in self.code {
+            let module = match file.and_then(|file| cache.module(file, &mapping.path)) {
+                Ok(Some(module)) => module,
+                Ok(None) => continue,
+                Err(error) => {
+                    facts.refuse_all(error.to_string());
+                    continue;
+                }
+            };
+            if let Some(why) = &module.objection {
+                let why = format!("{}: {why}", mapping.path.display());
+                if self.path.as_deref() == Some(mapping.path.as_path()) {
+                    facts.resizable.refuse(why);
+                } else {
+                    facts.refuse_all(why);
+                }
+            }
+            facts.modules.push(mapping.path.clone());
+            let at = mapping.start.wrapping_sub(mapping.offset);
+            let bias = module.code_offset.map(|offset| at.wrapping_sub(offset));
+            if let Some(spins) = module.spins {
+                let its = spins.marks.zip(bias);
+                marks = marks.zip(its).map(|(mut all, (its, bias)): (Vec<[u64; 2]>, _)| {
+                    all.extend(its.iter().map(|[address, shape]| [address.wrapping_add(bias), *shape]));
+                    all
+                });
+                facts.spins.get_or_insert(spins.place);
+            }
+            if let Some(bias) = bias {
+                let (start, end) = (mapping.start, mapping.end);
+                modules.push(Loaded { fingerprint: module.fingerprint, start, end, bias });
             }
         }
-        facts.modules.push(mapping.path.clone());
-        let at = mapping.start.wrapping_sub(mapping.offset);
-        let bias = module.code_offset.map(|offset| at.wrapping_sub(offset));
-        if let Some(spins) = module.spins {
-            let its = spins.marks.zip(bias);
-            marks = marks.zip(its).map(|(mut all, (its, bias)): (Vec<[u64; 2]>, _)| {
-                all.extend(its.iter().map(|[address, shape]| [address.wrapping_add(bias), *shape]));
-                all
-            });
-            facts.spins.get_or_insert(spins.place);
-        }
-        if let Some(bias) = bias {
-            let (start, end) = (mapping.start, mapping.end);
-            modules.push(Loaded { fingerprint: module.fingerprint, start, end, bias });
-        }
+        facts.marks = marks;
+        facts.origin = origin(self.executable, self.arguments, modules);
+        facts
     }
-    facts.marks = marks;
-    facts.origin = origin(&folder, modules);
-    Ok(facts)
 }
 
 impl ProcessFacts {
@@ -184,9 +219,9 @@ fn executable(folder: &Path) -> Option<PathBuf> {
     Some(std::ffi::OsString::from_vec(name.to_vec()).into())
 }
 
-fn origin(folder: &Path, modules: Vec<Loaded>) -> Option<Origin> {
-    let executable = fingerprint(&folder.join("exe")).ok()?;
-    Some(Origin { executable, arguments: arguments(folder).ok()?, modules })
+fn origin(file: Option<OpenedFile>, arguments: Option<u64>, modules: Vec<Loaded>) -> Option<Origin> {
+    let executable = file?.fingerprint(Path::new("its executable")).ok()?;
+    Some(Origin { executable, arguments: arguments?, modules })
 }
 
 /// [`Origin::arguments`] of the process with this folder in `/proc`.
@@ -203,20 +238,19 @@ pub fn arguments(folder: &Path) -> std::io::Result<u64> {
     Ok(hasher.finish())
 }
 
-fn inspect(folder: &Path, mapping: &Mapping, cache: &mut ModuleCache) -> Result<Option<Module>, Error> {
+fn open(folder: &Path, mapping: &Mapping) -> Result<OpenedFile, Error> {
     let link = folder.join("map_files").join(&mapping.range);
     if mapping.deleted {
-        return cache.module(&link, &mapping.path);
+        return OpenedFile::new(&link, &mapping.path);
     }
     // A container's /usr/lib is not ours: look in the process's own root.
     let rooted = match mapping.path.strip_prefix("/") {
         Ok(relative) => folder.join("root").join(relative),
         Err(_) => mapping.path.clone(),
     };
-    cache
-        .module(&rooted, &mapping.path)
-        .or_else(|_| cache.module(&link, &mapping.path))
-        .or_else(|_| cache.module(&mapping.path, &mapping.path))
+    OpenedFile::new(&rooted, &mapping.path)
+        .or_else(|_| OpenedFile::new(&link, &mapping.path))
+        .or_else(|_| OpenedFile::new(&mapping.path, &mapping.path))
 }
 
 /// The files with code, and a place with code that has no file.

@@ -1,5 +1,6 @@
 //! What can be said to `scafd` on the command line.
 
+use crate::inspect::User;
 use clap::{CommandFactory, Parser};
 use std::path::PathBuf;
 
@@ -59,6 +60,10 @@ pub struct Args {
     /// Print as JSON whether that process's regions may be resized, and end.
     #[arg(long, value_name = "PID", hide = true)]
     pub inspect: Option<u32>,
+
+    /// Open its files as that user (UID:GID).
+    #[arg(long, value_name = "UID:GID", requires = "inspect", hide = true)]
+    pub inspect_as: Option<User>,
 }
 
 /// The command as clap knows it, for man pages and completions.

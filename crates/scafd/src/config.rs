@@ -2,6 +2,7 @@
 
 use crate::apply::gang::stop::Wish;
 use crate::observe::counters::{Chosen, Name, NotAName};
+use crate::privileges::USER;
 use crate::serial_trials::When;
 use scaf_policy::counters::Event;
 use scaf_policy::estimate::Estimate;
@@ -67,6 +68,8 @@ pub struct Config {
     pub gang_by: Wish,
     /// Time between two switches in milliseconds, 20 to 1,000.
     pub slice_ms: u32,
+    /// As whom a daemon for all users runs, by name or number.
+    pub user: String,
 }
 
 impl Default for Config {
@@ -97,6 +100,7 @@ impl Default for Config {
             gang: None,
             gang_by: Wish::default(),
             slice_ms: 50,
+            user: USER.into(),
         }
     }
 }
@@ -167,6 +171,7 @@ struct File {
     gang: Option<Gang>,
     gang_by: Option<Wish>,
     slice_ms: Option<Spanned<u32>>,
+    user: Option<String>,
     memory: Option<bool>,
     memory_dir: Option<Spanned<PathBuf>>,
     verdicts: Option<Spanned<PathBuf>>,
@@ -283,6 +288,7 @@ impl Config {
         config.experiment_again_s = file.experiment_again_s.unwrap_or(config.experiment_again_s);
         config.gang = file.gang;
         config.gang_by = file.gang_by.unwrap_or(config.gang_by);
+        config.user = file.user.unwrap_or(config.user);
         if let Some(slice) = file.slice_ms {
             config.slice_ms = within(&slice, 20, 1000, "slice_ms").map_err(|(at, why)| error(at, why))?;
         }
@@ -374,7 +380,7 @@ mod tests {
                     tell = 'all'\nusers = 'by-program'\nlease_s = 2\nreserve = 1\n\
                     count_load = false\nexplore = true\nmemory = false\nmemory_dir = '/m'\nverdicts = '/v'\n\
                     experiments = 'lazy'\nexperiment_again_s = 60\ngang = 'auto'\ngang_by = 'signal'\n\
-                    slice_ms = 100\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
+                    slice_ms = 100\nuser = 'daemon'\ncounters = 'off'\n[events]\ncycles = 'cpu-clock'\n\
                     [profiles]\ncg = { 10 = 5, 2 = 1.9 }\n'my program'.4 = 3.5\n";
         let config = parse(text).unwrap();
         assert_eq!(
@@ -410,6 +416,7 @@ mod tests {
                 gang: Some(Gang::Auto),
                 gang_by: Wish::Signal,
                 slice_ms: 100,
+                user: "daemon".into(),
             }
         );
     }

@@ -1,33 +1,35 @@
 //! Finds out whether a program's teams may be resized, in a helper process of its own.
 //!
-//! The helper is this executable, called with `--inspect PID`. It runs as the program's user, without
-//! privileges and within limits of memory and time, because it reads files that the user wrote. It is given
-//! what was found out about this user's files before, and prints one [`Answer`] as JSON. Its user can stop or
-//! fool it. That harms only this user's programs: each user has one helper at a time, and nothing here waits
-//! for any.
+//! The helper is this executable, called with `--inspect PID`. It opens the files that the process has
+//! mapped as the program's user, gives up all that it has but these ([`confine`]), and reads them within
+//! limits of memory and time, for the user wrote them. It is given what was found out about this user's files
+//! before, and prints one [`Answer`] as JSON. Its user can stop or fool it. That harms only this user's
+//! programs: each user has one helper at a time, and nothing here waits for any.
 
 mod confine;
 mod dying;
 mod kept;
+mod process;
 mod queue;
 
-pub use confine::confine;
+pub use confine::User;
 pub use kept::Kept;
+pub use process::{calm_down, spawn};
 pub use queue::Job;
 
+use crate::broker::Broker;
 use crate::log::warning;
 use crate::talk::Talk;
+use confine::confined;
 use dying::Dying;
+use process::Process;
 use queue::Queue;
-use scaf_inspect::{ModuleCache, Origin};
+use scaf_inspect::{ModuleCache, Opened, Origin};
 use scaf_policy::ProgramId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-use std::os::unix::process::CommandExt;
+use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Helpers at a time, each for another user; others wait.
@@ -37,12 +39,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Wall time after which it has a small share of a processor only, where others compute: Python with LightGBM
 /// takes 0.17 s to read, a tenth of such a program's own work in two seconds. Other programs take 0.02 s.
 const HASTE: Duration = Duration::from_millis(100);
-const GENTLE: i32 = 19;
-/// CPU time a helper has, in seconds.
-const CPU_S: u64 = 10;
-/// Memory a helper has, in bytes, all that is mapped counted: it takes 60 million for Python with
-/// scikit-learn, LightGBM and XGBoost. It must not fill what the daemon has, whose control group it is in.
-const MEMORY: u64 = 128 << 20;
 /// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
 /// scikit-learn, LightGBM and XGBoost has 110,000.
 const MOST_ANSWER: usize = 1 << 19;
@@ -87,27 +83,30 @@ impl Verdict {
     }
 }
 
-/// The helper's whole work; `known` is what stands on its standard input.
-pub fn helper(pid: u32, known: &[u8]) -> Answer {
-    let known: ModuleCache = serde_json::from_slice(known).unwrap_or_default();
+/// The helper's whole work; what is known stands on its standard input.
+/// # Errors
+/// It can't give up what it doesn't need.
+pub fn helper(pid: u32, user: Option<User>) -> io::Result<Answer> {
+    let opened = confined(user, || Opened::new(pid, Path::new("/proc")))?;
+    let mut known = Vec::new();
+    let _ = io::stdin().read_to_end(&mut known);
+    let known: ModuleCache = serde_json::from_slice(&known).unwrap_or_default();
     let mut memory = known.clone();
-    let verdict = verdict(pid, &mut memory);
-    Answer { verdict, learned: memory.beyond(&known) }
+    let verdict = match opened {
+        Ok(opened) => verdict(opened.facts(&mut memory)),
+        Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
+    };
+    Ok(Answer { verdict, learned: memory.beyond(&known) })
 }
 
-fn verdict(pid: u32, memory: &mut ModuleCache) -> Verdict {
-    match scaf_inspect::process(pid, Path::new("/proc"), memory) {
-        Ok(facts) => {
-            let because = |resizable| match resizable {
-                scaf_inspect::Resizable::Yes => String::new(),
-                scaf_inspect::Resizable::No { why } => why,
-            };
-            let (why, others) = (because(facts.resizable), because(facts.others));
-            let (spins, marks, origin) = (facts.spins, facts.marks, facts.origin);
-            Verdict { resizable: why.is_empty(), why, others, spins, marks, origin }
-        }
-        Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
-    }
+fn verdict(facts: scaf_inspect::ProcessFacts) -> Verdict {
+    let because = |resizable| match resizable {
+        scaf_inspect::Resizable::Yes => String::new(),
+        scaf_inspect::Resizable::No { why } => why,
+    };
+    let (why, others) = (because(facts.resizable), because(facts.others));
+    let (spins, marks, origin) = (facts.spins, facts.marks, facts.origin);
+    Verdict { resizable: why.is_empty(), why, others, spins, marks, origin }
 }
 
 /// What was found out about a user's files.
@@ -120,7 +119,7 @@ struct UserFiles {
 struct Helper {
     token: u64,
     job: Job,
-    child: Child,
+    process: Process,
     answer: Vec<u8>,
     until: Instant,
     /// When it has to become gentle; `None` once it is.
@@ -135,10 +134,7 @@ impl Helper {
     fn calm_down(&mut self, now: Instant) {
         if self.hasty_until.is_some_and(|until| until <= now) {
             self.hasty_until = None;
-            if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-                // It isn't waited for, so the number is still its own. If it ended just now, that is well.
-                let _ = rustix::process::setpriority_process(Some(pid), GENTLE);
-            }
+            self.process.calm_down();
         }
     }
 }
@@ -152,12 +148,13 @@ pub struct Inspector {
     /// Where a daemon of one user keeps what is known, and how many files it had there.
     kept: Option<(Kept, usize)>,
     next: u64,
+    broker: Option<Broker>,
 }
 
 impl Inspector {
     /// Nobody at work; helpers' pipes are watched with tokens from `first_token` on. A daemon of one user
-    /// may keep what it finds out.
-    pub fn new(first_token: u64, kept: Option<Kept>) -> Inspector {
+    /// may keep what it finds out. Helpers are started by the broker where there is one.
+    pub fn new(first_token: u64, kept: Option<Kept>, broker: Option<Broker>) -> Inspector {
         let mut known = BTreeMap::new();
         let kept = kept.map(|kept| {
             let memory = kept.read();
@@ -172,6 +169,7 @@ impl Inspector {
             known,
             kept,
             next: first_token,
+            broker,
         }
     }
 
@@ -197,19 +195,19 @@ impl Inspector {
 
     /// Helpers that have not been waited for.
     pub fn children(&self) -> impl Iterator<Item = u32> {
-        self.helpers.iter().map(|helper| helper.child.id()).chain(self.dying.children())
+        self.helpers.iter().map(|helper| helper.process.id()).chain(self.dying.children())
     }
 
     /// Reads what the helper behind `token` printed. True when it is done.
     pub fn ready(&mut self, token: u64) -> bool {
         let Some(helper) = self.helpers.iter_mut().find(|h| h.token == token) else { return false };
         let mut buffer = [0u8; 4096];
-        let n = match helper.child.stdout.as_mut().map(|out| out.read(&mut buffer)) {
-            Some(Ok(n)) => n,
-            Some(Err(e)) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+        let n = match helper.process.read(&mut buffer) {
+            Ok(n) => n,
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
                 return false;
             }
-            _ => 0,
+            Err(_) => 0,
         };
         helper.answer.extend_from_slice(&buffer[..n]);
         if n == 0 || helper.answer.len() > MOST_ANSWER {
@@ -229,7 +227,7 @@ impl Inspector {
         self.helpers.iter_mut().for_each(|helper| helper.calm_down(now));
         let done: Vec<Helper> = done;
         for helper in done {
-            self.dying.kill(helper.job.uid, helper.child, now);
+            self.dying.kill(helper.job.uid, helper.process, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
@@ -247,11 +245,11 @@ impl Inspector {
                 self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.uid == uid)
             })
         {
-            match start(&job, self.known.get(&job.uid).map(|known| &known.memory)) {
-                Ok(child) => {
+            match self.start(&job) {
+                Ok(process) => {
                     let token = self.next;
                     self.next += 1;
-                    if let Some(out) = &child.stdout
+                    if let Some(out) = process.out()
                         && let Err(e) = talk.watch(out, token)
                     {
                         warning!("cannot wait for a helper: {e}");
@@ -259,7 +257,7 @@ impl Inspector {
                     self.helpers.push(Helper {
                         token,
                         job,
-                        child,
+                        process,
                         answer: Vec::new(),
                         until: now + PATIENCE,
                         hasty_until: Some(now + HASTE),
@@ -272,6 +270,13 @@ impl Inspector {
             }
         }
         verdicts
+    }
+
+    fn start(&self, job: &Job) -> io::Result<Process> {
+        let known = self.known.get(&job.uid).map(|known| &known.memory).filter(|known| !known.is_empty());
+        let known = known.map(serde_json::to_vec).transpose()?;
+        let user = User { uid: job.uid, gid: job.gid };
+        Process::start(job.pid, user, known.as_deref(), self.broker.as_ref())
     }
 
     fn learn(&mut self, uid: u32, mut learned: ModuleCache, bytes: usize) {
@@ -295,7 +300,7 @@ impl Drop for Inspector {
     fn drop(&mut self) {
         let now = Instant::now();
         for helper in self.helpers.drain(..) {
-            self.dying.kill(helper.job.uid, helper.child, now);
+            self.dying.kill(helper.job.uid, helper.process, now);
         }
         if let Some((kept, files)) = &self.kept
             && let Some(known) = self.known.get(&rustix::process::getuid().as_raw())
@@ -305,46 +310,4 @@ impl Drop for Inspector {
             warning!("what was found out about files isn't kept: {e}");
         }
     }
-}
-
-fn told(known: Option<&ModuleCache>) -> io::Result<Stdio> {
-    let Some(known) = known.filter(|known| !known.is_empty()) else { return Ok(Stdio::null()) };
-    let mut file = File::from(rustix::fs::memfd_create(c"scaf-known", rustix::fs::MemfdFlags::CLOEXEC)?);
-    file.write_all(&serde_json::to_vec(known)?)?;
-    file.rewind()?;
-    Ok(file.into())
-}
-
-fn start(job: &Job, known: Option<&ModuleCache>) -> io::Result<Child> {
-    // By this link: after an upgrade the path leads to another version, or nowhere.
-    let mut command = Command::new("/proc/self/exe");
-    command.arg("--inspect").arg(job.pid.to_string());
-    command.env_clear().current_dir("/");
-    command.stdin(told(known)?).stdout(Stdio::piped()).stderr(Stdio::null());
-    if rustix::process::geteuid().is_root() {
-        // The standard library clears the supplementary groups when root sets the user.
-        command.gid(job.gid).uid(job.uid);
-    }
-    // SAFETY: between fork and exec only system calls are made.
-    unsafe {
-        command.pre_exec(|| {
-            use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-            rustix::thread::set_no_new_privs(true)?;
-            // The daemon itself may have less.
-            let memory = Some(getrlimit(Resource::As).maximum.map_or(MEMORY, |most| most.min(MEMORY)));
-            setrlimit(Resource::As, Rlimit { current: memory, maximum: memory })?;
-            setrlimit(Resource::Cpu, Rlimit { current: Some(CPU_S), maximum: Some(CPU_S) })?;
-            setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-            Ok(())
-        });
-    }
-    let mut child = command.spawn()?;
-    if let Some(out) = &child.stdout
-        && let Err(e) = rustix::io::ioctl_fionbio(out, true)
-    {
-        let _ = child.kill();
-        let _ = child.try_wait();
-        return Err(e.into());
-    }
-    Ok(child)
 }

@@ -2,24 +2,30 @@
 //!
 //! [`observe`] reads the system, [`apply`] changes it, [`talk`] talks to clients. The others are state and
 //! arithmetic, but for [`inspect`], which starts helper processes, [`remember`], whose thread keeps files,
-//! and [`daemon`], the loop that calls them all. [`control`] and [`paths`] are shared with the command line.
+//! and [`daemon`], the loop that calls them all. Where it serves all users, what needs rights is done by
+//! another process ([`serve`]), asked through [`broker`]. [`control`] and [`paths`] are shared with the
+//! command line.
 
 pub mod apply;
+pub mod broker;
 pub mod cli;
 pub mod config;
 pub mod control;
 pub mod daemon;
 pub mod estimate;
+mod fork;
 pub mod inspect;
 pub mod journal;
 pub mod log;
 mod mechanism;
 pub mod observe;
 pub mod paths;
+pub mod privileges;
 pub mod region_meter;
 pub mod registry;
 pub mod remember;
 pub mod serial_trials;
+pub mod serve;
 pub mod talk;
 pub mod verdicts;
 

@@ -5,36 +5,37 @@ use clap::Parser;
 use scafd::apply::Apply;
 use scafd::apply::gang::Gangs;
 use scafd::apply::gang::stop::{self, Way};
-use scafd::apply::guardian::Guardian;
+use scafd::apply::guardian::{Guardian, Lease};
 use scafd::apply::slow::{Contexts, Slow};
 use scafd::cli::Args;
 use scafd::config::{Config, Gang, check_policy};
-use scafd::daemon::{Daemon, MEMORY, Parts, SIGNALS};
+use scafd::daemon::{BROKER, Daemon, MEMORY, Parts, SIGNALS};
 use scafd::inspect::Kept;
 use scafd::log::{Level, line};
 use scafd::paths::{self, Scope};
+use scafd::privileges::{self, Account};
 use scafd::remember::Remember;
 use scafd::talk::Talk;
 use scafd::verdicts::{self, Verdicts};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::io::Read;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 fn main() -> ExitCode {
     let args = Args::parse();
     if let Some(pid) = args.inspect {
-        if let Err(e) = scafd::inspect::confine() {
-            line(Level::Error, format_args!("cannot give up what an inspection doesn't need: {e}"));
-            return ExitCode::FAILURE;
-        }
-        let mut known = Vec::new();
-        let _ = std::io::stdin().read_to_end(&mut known);
-        let answer = scafd::inspect::helper(pid, &known);
-        println!("{}", serde_json::to_string(&answer).unwrap_or_default());
-        return ExitCode::SUCCESS;
+        return match scafd::inspect::helper(pid, args.inspect_as) {
+            Ok(answer) => {
+                println!("{}", serde_json::to_string(&answer).unwrap_or_default());
+                ExitCode::SUCCESS
+            }
+            Err(e) => {
+                line(Level::Error, format_args!("cannot give up what an inspection doesn't need: {e}"));
+                ExitCode::FAILURE
+            }
+        };
     }
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,16 +59,10 @@ fn run(args: &Args) -> Result<()> {
         Some(_) => anyhow::bail!("--seed is for the policy 'chaos'; '{}' has no use for it", config.policy),
         None => scaf_policy::by_name(&config.policy, &config.settings()).context("the policy has gone")?,
     };
+    let path = socket(args, scope)?;
     // Before there is anything else: a fork takes along whatever there is.
-    let apply = match &args.slow_motion {
-        _ if args.dry_run => Apply::dry_run(),
-        Some(folder) => Apply::slow(Slow::new(Contexts::open(folder)?)),
-        None => {
-            let guardian = Guardian::start().context("cannot start the guardian process")?;
-            let gangs = gangs(&config, &guardian);
-            Apply::new(guardian).with_gangs(gangs)
-        }
-    };
+    let apply =
+        if is_split(args) { split(args, &config, &path)? } else { hands(args, &config, Lease::new()?)? };
     let (signals, write) = UnixStream::pair()?;
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
@@ -77,8 +72,14 @@ fn run(args: &Args) -> Result<()> {
         None => scaf_topology::Source::ThisMachine,
     };
     let topology = scaf_topology::load(&source)?;
-    let talk = listen(args, scope, &config)?;
+    // The client trusts a socket that root listens on.
+    let mut talk = listen(&path, scope, &config)?;
     talk.watch(&signals, SIGNALS)?;
+    if let Some(broker) = apply.broker() {
+        talk.watch(broker, BROKER)?;
+        talk.remove_by(broker.clone());
+        give_up(args, &config)?;
+    }
     let remember = remember(args, scope, &config, &topology);
     let kept = match scope {
         Scope::Session => paths::session_files().map(Kept::at),
@@ -86,6 +87,9 @@ fn run(args: &Args) -> Result<()> {
     };
     if let Some(remember) = &remember {
         talk.watch(remember, MEMORY)?;
+    }
+    if apply.broker().is_some() {
+        privileges::confine().context("cannot give up system calls")?;
     }
     line(
         Level::Info,
@@ -148,6 +152,62 @@ fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
     }
 }
 
+/// Whether what decides and talks runs without rights, and a broker keeps those that are needed. One user's
+/// daemon has none to give up, and slow motion is a benchmark's.
+fn is_split(args: &Args) -> bool {
+    args.system && args.slow_motion.is_none() && rustix::process::geteuid().is_root()
+}
+
+/// The hands of the daemon or of its broker.
+fn hands(args: &Args, config: &Config, lease: Lease) -> Result<Apply> {
+    Ok(match &args.slow_motion {
+        _ if args.dry_run => Apply::dry_run(),
+        Some(folder) => Apply::slow(Slow::new(Contexts::open(folder)?)),
+        None => {
+            let guardian = Guardian::start(lease).context("cannot start the guardian process")?;
+            let gangs = gangs(config, &guardian);
+            Apply::new(guardian).with_gangs(gangs)
+        }
+    })
+}
+
+fn split(args: &Args, config: &Config, socket: &Path) -> Result<Apply> {
+    let lease = Lease::new()?;
+    let turns = config.gang != Some(Gang::Off) && !args.dry_run;
+    let rights = if turns { privileges::BROKERS | privileges::GANGS } else { privileges::BROKERS };
+    let (broker, way) = scafd::serve::start(socket, rights, lease, || hands(args, config, lease))?;
+    let slice = Duration::from_millis(config.slice_ms.into());
+    let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, slice));
+    Ok(Apply::through(broker, lease, args.dry_run).with_gangs(gangs))
+}
+
+/// Becomes a user without rights, who can still write what programs teach.
+fn give_up(args: &Args, config: &Config) -> Result<()> {
+    let account = Account::of_daemon(&config.user, &Account::passwd());
+    if !account.named {
+        let (user, uid) = (&config.user, account.uid);
+        let text = format_args!("there is no user '{user}' on this machine: runs as {uid}, who has no name");
+        line(Level::Warning, text);
+    }
+    let folder = paths::memory_folder(Scope::System, config.memory_dir.as_deref());
+    if config.memory
+        && !args.dry_run
+        && let Some(folder) = folder
+        && let Err(e) = privileges::hand_over(&folder, &account)
+    {
+        line(Level::Warning, format_args!("{}: {e}: what programs teach isn't kept", folder.display()));
+    }
+    match privileges::become_for_good(&account) {
+        // In a container that has no such user, or lets nobody become one. Its rights have gone all the same.
+        Err(e) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::EPERM)) => {
+            let text = format_args!("cannot become user {}: {e}: runs as root without rights", account.uid);
+            line(Level::Warning, text);
+            Ok(())
+        }
+        done => Ok(done.context("cannot give up root's rights")?),
+    }
+}
+
 fn remember(
     args: &Args,
     scope: Scope,
@@ -173,19 +233,19 @@ fn remember(
     }
 }
 
-fn listen(args: &Args, scope: Scope, config: &Config) -> Result<Talk> {
-    let path = match &args.socket {
-        Some(path) => path.clone(),
-        None => {
-            let path = paths::socket(scope);
-            let folder = path.parent().context("the socket has no folder")?;
-            paths::prepare(scope, folder)?;
-            path
-        }
-    };
+fn socket(args: &Args, scope: Scope) -> Result<PathBuf> {
+    if let Some(path) = &args.socket {
+        return Ok(path.clone());
+    }
+    let path = paths::socket(scope);
+    paths::prepare(scope, path.parent().context("the socket has no folder")?)?;
+    Ok(path)
+}
+
+fn listen(path: &Path, scope: Scope, config: &Config) -> Result<Talk> {
     let mode = match scope {
         Scope::System => 0o666,
         Scope::Session => 0o600,
     };
-    Ok(Talk::listen(&path, mode, config.max_clients_per_uid)?)
+    Ok(Talk::listen(path, mode, config.max_clients_per_uid)?)
 }

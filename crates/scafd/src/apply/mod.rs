@@ -3,48 +3,45 @@
 //! *narrowed*. Threads that have bound themselves, whose mask is neither the program's own nor one that we
 //! set, keep it. What is narrowed is noted for the [`guardian`] first.
 
+mod far;
 pub mod gang;
 mod groups;
 pub mod guardian;
 mod most;
 pub mod slow;
 pub mod stop;
+mod target;
 mod threads;
 
 pub use most::{MASKS, MOST_PROGRAMS};
+pub use target::Target;
 pub use threads::{Trouble, bound_thread, mask_words};
 
+use crate::broker::Broker;
+use crate::broker::wire::Ask;
 use crate::observe::{Observer, affinity};
+use far::Far;
 use gang::Gangs;
-use guardian::Guardian;
+use guardian::{Guardian, Lease};
 use scaf_policy::PuSet;
 use slow::Slow;
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 use threads::sweep;
-
-/// A program's threads, and the masks that are known to be the program's own or ours.
-#[derive(Clone, Debug)]
-pub struct Target<'a> {
-    /// Process id.
-    pub pid: u32,
-    /// When the process started; a later one with the same id is not touched.
-    pub starttime: u64,
-    /// The affinity that it has without us.
-    pub own: &'a PuSet,
-    /// The affinities that we have set, as far as they are remembered; some threads may have any of them.
-    pub masks: &'a [PuSet],
-}
 
 /// The hands of the daemon.
 pub struct Apply {
     observer: Observer,
     gangs: Option<Gangs>,
     hands: Hands,
+    broker: Option<Broker>,
 }
 
 enum Hands {
     Real(Guardian),
+    Far(Far),
     Slow(Slow),
     Dry,
 }
@@ -66,7 +63,48 @@ impl Apply {
     }
 
     fn by(hands: Hands) -> Apply {
-        Apply { observer: Observer::new(Path::new("/")), gangs: None, hands }
+        Apply { observer: Observer::new(Path::new("/")), gangs: None, hands, broker: None }
+    }
+
+    /// Hands that are a broker's; those of a dry run only if they would only pretend there, too.
+    pub fn through(broker: Broker, lease: Lease, dry_run: bool) -> Apply {
+        let far = || Hands::Far(Far { broker: broker.clone(), lease });
+        let hands = if dry_run { Hands::Dry } else { far() };
+        Apply { broker: Some(broker.clone()), ..Apply::by(hands) }
+    }
+
+    /// The broker, if there is one.
+    pub fn broker(&self) -> Option<&Broker> {
+        self.broker.as_ref()
+    }
+
+    /// Whether there was a broker, and is none any more: nothing can be done then.
+    pub fn is_lost(&self) -> bool {
+        self.broker.as_ref().is_some_and(Broker::is_lost)
+    }
+
+    /// Says that the process at the other end of a connection is to be managed.
+    /// # Errors
+    /// The broker sees another process there, or is lost.
+    pub fn attach(&self, connection: BorrowedFd) -> io::Result<()> {
+        match &self.broker {
+            Some(broker) => broker.ask_with(&Ask::Attach, connection)?.done().map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Says that a process is managed no more.
+    pub fn leave(&self, pid: u32) {
+        if let Some(broker) = &self.broker {
+            let _ = broker.ask(&Ask::Leave(pid));
+        }
+    }
+
+    /// Has the guardian look at the lease.
+    pub fn wake_guardian(&self) {
+        if let Hands::Real(guardian) = &self.hands {
+            guardian.wake();
+        }
     }
 
     /// The same hands, by which programs take turns as well.
@@ -82,7 +120,7 @@ impl Apply {
 
     /// Whether affinities are left as they are.
     pub fn leaves_affinities(&self) -> bool {
-        !matches!(self.hands, Hands::Real(_))
+        !matches!(self.hands, Hands::Real(_) | Hands::Far(_))
     }
 
     /// How fast a context is against a core: less than 1 in slow motion.
@@ -98,10 +136,15 @@ impl Apply {
     /// Says until when affinities are to stay as they are; `None` while nobody is attached. True if that was
     /// over before: the guardian has given all of them back.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
-        match &mut self.hands {
+        let was_over = match &mut self.hands {
             Hands::Real(guardian) => guardian.renew(until_ns),
+            Hands::Far(far) => far.renew(until_ns),
             Hands::Slow(_) | Hands::Dry => false,
+        };
+        if let Some(gangs) = self.gangs.as_ref().filter(|_| was_over) {
+            gangs.resume();
         }
+        was_over
     }
 
     /// Looks after new threads where they aren't born where they belong.
@@ -117,6 +160,7 @@ impl Apply {
     pub fn narrow(&mut self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
         let guardian = match &mut self.hands {
             Hands::Real(guardian) => guardian,
+            Hands::Far(far) => return far.narrow(target, mask),
             Hands::Slow(slow) => {
                 let on: Vec<u32> = mask.iter().collect();
                 return slow.place(target.pid, target.starttime, &on).map(|()| mask.clone());
@@ -145,6 +189,9 @@ impl Apply {
     pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {
         let guardian = match &mut self.hands {
             Hands::Real(guardian) => guardian,
+            // Where nothing was set there is nothing to ask for.
+            Hands::Far(_) if target.masks.is_empty() => return Ok(()),
+            Hands::Far(far) => return far.restore(target),
             Hands::Slow(slow) => return slow.place(target.pid, target.starttime, &[]),
             Hands::Dry => return Ok(()),
         };
@@ -161,13 +208,16 @@ impl Apply {
     }
 
     /// Gives a child process that was born with a narrowed affinity its parent's own.
-    pub fn restore_child(&self, pid: u32, masks: &[PuSet], own: &PuSet) {
-        if !self.leaves_affinities()
-            && affinity(pid).is_ok_and(|mask| mask != *own && masks.contains(&mask))
-            && let Ok(stat) = self.observer.process(pid).stat()
-        {
-            let known: Vec<&PuSet> = masks.iter().collect();
-            let _ = sweep(&self.observer, pid, stat.starttime, &known, own);
+    pub fn restore_child(&self, pid: u32, parent: &Target) {
+        let narrow = |mask: &PuSet| mask != parent.own && parent.masks.contains(mask);
+        if self.leaves_affinities() || !affinity(pid).is_ok_and(|mask| narrow(&mask)) {
+            return;
+        }
+        if let Hands::Far(far) = &self.hands {
+            far.restore_child(pid, parent);
+        } else if let Ok(stat) = self.observer.process(pid).stat() {
+            let known: Vec<&PuSet> = parent.masks.iter().collect();
+            let _ = sweep(&self.observer, pid, stat.starttime, &known, parent.own);
         }
     }
 }

@@ -26,6 +26,9 @@ impl Daemon {
                 let complaints = &mut self.complaints;
                 complaints.warn(peer.uid, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
                 self.parts.talk.refuse(id.0);
+                if self.registry.by_pid(peer.pid).is_none() {
+                    self.parts.apply.leave(peer.pid);
+                }
                 false
             }
         }
@@ -41,6 +44,9 @@ impl Daemon {
             self.let_go(older);
         }
         self.parts.talk.prepare(id.0)?;
+        if let Some(connection) = self.parts.talk.connection(id.0) {
+            self.parts.apply.attach(connection).map_err(|e| anyhow::anyhow!("the broker refuses it: {e}"))?;
+        }
         if self.registry.is_empty() {
             self.wake();
         }
@@ -230,6 +236,7 @@ impl Daemon {
             let text = format_args!("program {} stays narrow: {trouble}", id.0);
             self.complaints.warn(program.identity.uid, text);
         }
+        self.parts.apply.leave(program.identity.pid);
         self.load.detach(id, clock::now_ns(), program.contexts());
         if self.registry.is_empty() {
             self.load.reset();

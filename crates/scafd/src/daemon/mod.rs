@@ -20,7 +20,7 @@ mod tick;
 mod timers;
 mod turns;
 
-pub use state::{Daemon, FIRST_HELPER, MEMORY, Parts, SIGNALS};
+pub use state::{BROKER, Daemon, FIRST_HELPER, MEMORY, Parts, SIGNALS};
 
 use crate::paths::Scope;
 use crate::talk::Event;
@@ -34,6 +34,10 @@ impl Daemon {
     pub fn run(mut self) -> anyhow::Result<()> {
         let mut result = Ok(());
         while !self.stop {
+            if self.parts.apply.is_lost() {
+                result = Err(anyhow::anyhow!("the broker has ended; whom it had narrowed is as before"));
+                break;
+            }
             match self.parts.talk.wait(self.next_wake()) {
                 Ok(events) => self.pass(events),
                 Err(e) => {
@@ -104,6 +108,8 @@ impl Daemon {
                 false
             }
             Event::Ready(MEMORY) => self.recalled(),
+            // It says something unasked only by hanging up.
+            Event::Ready(BROKER) => false,
             Event::Ready(helper) => {
                 self.inspector.ready(helper);
                 false

@@ -28,7 +28,9 @@ pub const SIGNALS: u64 = 1;
 /// See [`SIGNALS`].
 pub const MEMORY: u64 = 2;
 /// See [`SIGNALS`].
-pub const FIRST_HELPER: u64 = 3;
+pub const BROKER: u64 = 3;
+/// See [`SIGNALS`].
+pub const FIRST_HELPER: u64 = 4;
 
 /// What a daemon is made of.
 pub struct Parts {
@@ -92,13 +94,15 @@ impl Daemon {
     /// A daemon without programs.
     pub fn new(mut parts: Parts) -> Daemon {
         parts.config = parts.config.at_pace(parts.apply.pace());
+        let broker = parts.apply.broker().cloned();
         let observer = Observer::new(std::path::Path::new("/")).at_pace(parts.apply.pace());
+        let observer = observer.through(broker.clone());
         let chosen = parts.config.counters.then(|| parts.config.events.clone());
         let mut daemon = Daemon {
             counting: observer.counting(chosen),
             observer,
             registry: Registry::default(),
-            inspector: Inspector::new(FIRST_HELPER, parts.kept.take()),
+            inspector: Inspector::new(FIRST_HELPER, parts.kept.take(), broker),
             limits: Limits::default(),
             ground: Ground::default(),
             strange: PuSet::new(),

@@ -289,7 +289,7 @@ impl Daemon {
                     .take(MOST_CHILDREN)
                     .collect();
                 for child in &family {
-                    self.parts.apply.restore_child(*child, &program.grant.masks, &program.reach.own);
+                    self.parts.apply.restore_child(*child, &target_of(program));
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! A killed process that reads from a file system whose server doesn't answer (FUSE) may stay. So nobody
 //! waits for it.
 
-use std::process::Child;
+use super::process::Process;
 use std::time::{Duration, Instant};
 
 /// First pause between two looks; it doubles up to [`LONGEST`]. An ordinary helper ends within 1 ms.
@@ -14,7 +14,7 @@ const AT_THE_END: Duration = Duration::from_millis(200);
 
 struct One {
     uid: u32,
-    child: Child,
+    process: Process,
     next: Instant,
     pause: Duration,
 }
@@ -26,12 +26,10 @@ pub(super) struct Dying {
 
 impl Dying {
     /// Kills a helper of user `uid`, and reaps it when it has ended.
-    pub(super) fn kill(&mut self, uid: u32, mut child: Child, now: Instant) {
-        let _ = child.kill();
-        // The end of its pipe would wake the daemon again and again.
-        drop(child.stdout.take());
-        if !ended(&mut child) {
-            self.all.push(One { uid, child, next: now + FIRST, pause: FIRST });
+    pub(super) fn kill(&mut self, uid: u32, mut process: Process, now: Instant) {
+        process.kill();
+        if !process.ended() {
+            self.all.push(One { uid, process, next: now + FIRST, pause: FIRST });
         }
     }
 
@@ -43,7 +41,7 @@ impl Dying {
             }
             one.pause = (one.pause * 2).min(LONGEST);
             one.next = now + one.pause;
-            !ended(&mut one.child)
+            !one.process.ended()
         });
     }
 
@@ -53,7 +51,7 @@ impl Dying {
     }
 
     pub(super) fn children(&self) -> impl Iterator<Item = u32> {
-        self.all.iter().map(|one| one.child.id())
+        self.all.iter().map(|one| one.process.id())
     }
 
     /// Whether there is one of this user's.
@@ -66,17 +64,13 @@ impl Drop for Dying {
     fn drop(&mut self) {
         let until = Instant::now() + AT_THE_END;
         loop {
-            self.all.retain_mut(|one| !ended(&mut one.child));
+            self.all.retain_mut(|one| !one.process.ended());
             if self.all.is_empty() || Instant::now() >= until {
                 return;
             }
             std::thread::sleep(FIRST);
         }
     }
-}
-
-fn ended(child: &mut Child) -> bool {
-    !matches!(child.try_wait(), Ok(None))
 }
 
 #[cfg(test)]
@@ -89,7 +83,7 @@ mod tests {
         let mut dying = Dying::default();
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();
-        dying.kill(1000, child, Instant::now());
+        dying.kill(1000, Process::of(child), Instant::now());
         assert!(!dying.has(1001));
         let late = Instant::now() + Duration::from_secs(10);
         while let Some(next) = dying.deadline() {
@@ -106,7 +100,7 @@ mod tests {
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = rustix::process::Pid::from_child(&child);
         let mut now = Instant::now();
-        dying.all.push(One { uid: 1, child, next: now, pause: FIRST });
+        dying.all.push(One { uid: 1, process: Process::of(child), next: now, pause: FIRST });
         for _ in 0..20 {
             dying.reap(now);
             now = dying.deadline().unwrap();

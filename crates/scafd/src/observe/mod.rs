@@ -9,6 +9,7 @@ pub mod load;
 pub mod process;
 pub mod stat;
 
+use crate::broker::Broker;
 use crate::observe::load::Sample;
 use scaf_policy::{ProgramId, PuSet};
 use std::io;
@@ -37,18 +38,25 @@ impl Limits {
 pub struct Observer {
     root: PathBuf,
     pace: f64,
+    broker: Option<Broker>,
 }
 
 impl Observer {
     /// Reads below `root`.
     pub fn new(root: &Path) -> Observer {
-        Observer { root: root.to_owned(), pace: 1.0 }
+        Observer { root: root.to_owned(), pace: 1.0, broker: None }
     }
 
     /// For programs whose contexts have only so much of a core's time, as in slow motion.
     #[must_use]
     pub fn at_pace(self, pace: f64) -> Observer {
         Observer { pace, ..self }
+    }
+
+    /// What only a broker may look at is asked of it.
+    #[must_use]
+    pub fn through(self, broker: Option<Broker>) -> Observer {
+        Observer { broker, ..self }
     }
 
     /// Time of contexts that a process has used, in nanoseconds, by its CPU clock; `None` if it has ended.
@@ -109,12 +117,12 @@ impl Observer {
 
     /// Counters of programs: the events chosen and the usual ones; `None` for none at all.
     pub fn counting(&self, chosen: Option<counters::Chosen>) -> counters::Counting {
-        counters::Counting::new(&self.root, chosen)
+        counters::Counting::new(&self.root, chosen).through(self.broker.clone())
     }
 
     /// A process; nothing is read yet.
     pub fn process(&self, pid: u32) -> process::Process {
-        process::Process::new(&self.root, pid)
+        process::Process::new(&self.root, pid).through(self.broker.clone())
     }
 
     fn set(&self, file: &str) -> io::Result<PuSet> {

@@ -1,7 +1,10 @@
 //! What `/proc/PID` says about a process.
 
-use std::fs::{read_link, read_to_string};
+use crate::broker::Broker;
+use crate::broker::wire::Ask;
+use std::fs::{File, read_link, read_to_string};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Process {
     folder: PathBuf,
     pid: u32,
+    /// Who is asked about the executables of other users' processes.
+    broker: Option<Broker>,
 }
 
 /// Which file it is, and since when it is what it is.
@@ -34,7 +39,18 @@ pub struct Stat {
 impl Process {
     /// The process `pid` as seen below `root`.
     pub fn new(root: &Path, pid: u32) -> Process {
-        Process { folder: root.join("proc").join(pid.to_string()), pid }
+        Process { folder: root.join("proc").join(pid.to_string()), pid, broker: None }
+    }
+
+    /// The same, where a broker is asked what only that may look at.
+    #[must_use]
+    pub fn through(self, broker: Option<Broker>) -> Process {
+        Process { broker, ..self }
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.pid
     }
 
     /// Reads `/proc/PID/stat`.
@@ -67,7 +83,10 @@ impl Process {
     /// # Errors
     /// There is no such process, or it isn't ours to look at.
     pub fn executable(&self) -> io::Result<FileId> {
-        let file = std::fs::metadata(self.folder.join("exe"))?;
+        let file = match &self.broker {
+            Some(broker) => File::from(broker.fetch(&Ask::Executable(self.pid), None)?.0).metadata()?,
+            None => std::fs::metadata(self.folder.join("exe"))?,
+        };
         Ok(FileId { device: file.dev(), inode: file.ino(), changed: (file.ctime(), file.ctime_nsec()) })
     }
 
@@ -75,7 +94,9 @@ impl Process {
     /// # Errors
     /// As for [`Process::executable`].
     pub fn path(&self) -> io::Result<PathBuf> {
-        read_link(self.folder.join("exe"))
+        let Some(broker) = &self.broker else { return read_link(self.folder.join("exe")) };
+        let (file, _) = broker.fetch(&Ask::Executable(self.pid), None)?;
+        read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
 
     /// A hash of the arguments that it was started with.
@@ -127,7 +148,7 @@ impl Process {
 
     /// Name of its executable, or of its main thread where that can't be read.
     pub fn name(&self) -> String {
-        let exe = read_link(self.folder.join("exe")).ok();
+        let exe = self.path().ok();
         let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
         exe.map(|name| name.trim_end_matches(" (deleted)").to_owned())
             .or_else(|| Some(read_to_string(self.folder.join("comm")).ok()?.trim().to_owned()))

@@ -3,6 +3,8 @@
 //! Who holds the lock of the file beside the socket is the daemon; a socket without one is left over, and
 //! replaced.
 
+use crate::broker::Broker;
+use crate::broker::wire::Ask;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open, stat};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
 use std::io;
@@ -45,6 +47,7 @@ pub struct Listener {
     path: PathBuf,
     lock_path: PathBuf,
     _lock: OwnedFd,
+    remover: Option<Broker>,
 }
 
 impl Listener {
@@ -64,13 +67,22 @@ impl Listener {
         bind(&fd, &SocketAddrUnix::new(path).map_err(io)?).map_err(io)?;
         rustix::fs::chmod(path, Mode::from_raw_mode(mode)).map_err(io)?;
         listen(&fd, 128).map_err(io)?;
-        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock })
+        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, remover: None })
+    }
+
+    /// Has a broker remove both files in the end.
+    pub fn remove_by(&mut self, broker: Broker) {
+        self.remover = Some(broker);
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
         // The lock is still held, so these are ours. The socket goes first.
+        if let Some(broker) = &self.remover {
+            let _ = broker.ask(&Ask::Unlink);
+            return;
+        }
         let _ = rustix::fs::unlink(&self.path);
         let _ = rustix::fs::unlink(&self.lock_path);
     }

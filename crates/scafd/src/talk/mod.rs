@@ -15,6 +15,7 @@ pub use pages::Pages;
 pub use peer::Peer;
 
 use crate::apply::MOST_PROGRAMS;
+use crate::broker::Broker;
 use crate::control::{CHUNK_BYTES, Reply, Request};
 use crate::log::{Complaints, Limiter};
 use budget::Budget;
@@ -25,7 +26,7 @@ use scaf_proto::hello::{ATTACH, ENTERED, Hello, Refusal, Welcome};
 use scaf_proto::{MAGIC, VERSION};
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -323,6 +324,16 @@ impl Talk {
         client.pages = Some(pages);
         client.fds = Some(fds);
         Ok(())
+    }
+
+    /// A client's connection.
+    pub fn connection(&self, id: u64) -> Option<BorrowedFd<'_>> {
+        self.clients.get(&id).map(|client| client.fd.as_fd())
+    }
+
+    /// Has a broker remove the socket in the end, for we may not.
+    pub fn remove_by(&mut self, broker: Broker) {
+        self.listener.remove_by(broker);
     }
 
     /// Sends the welcome with the pages' file descriptors. False if the client couldn't take it and was

@@ -89,11 +89,13 @@ pub fn main() {
         let own: scaf_policy::PuSet = own.parse().unwrap();
         hello.own[..own.words().len()].copy_from_slice(own.words());
     }
-    std::thread::spawn(|| {
-        loop {
-            std::thread::sleep(std::time::Duration::from_secs(600));
-        }
-    });
+    for _ in 1..number("THREADS", 2) {
+        std::thread::spawn(|| {
+            loop {
+                std::thread::sleep(std::time::Duration::from_secs(600));
+            }
+        });
+    }
     rustix::net::send(&socket, hello.as_bytes(), rustix::net::SendFlags::NOSIGNAL).unwrap();
     let (welcome, _, fds) = receive(&socket);
     let Some(welcome) = welcome else {

@@ -8,7 +8,7 @@ pub mod client;
 use scaf_policy::PuSet;
 use scafd::control::{Program, Reply, Request, Snapshot};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -103,6 +103,17 @@ impl Daemon {
         Daemon::start_in(&args, |command, dir| {
             std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o711)).unwrap();
             configure(command, dir, "memory = false\n");
+        })
+    }
+
+    /// Serves all users and really sets affinities, on two PUs of this machine. For root only.
+    pub fn for_all_on_two_pus(text: &str) -> Daemon {
+        Daemon::start_in(&["--system", "--policy", "equi"], |command, dir| {
+            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o711)).unwrap();
+            let (config, memory) = (dir.join("scafd.toml"), dir.join("memory"));
+            let text = format!("count_load = false\nmemory_dir = '{}'\n{text}", memory.display());
+            std::fs::write(&config, text).unwrap();
+            command.arg("--config").arg(config);
         })
     }
 
@@ -213,6 +224,9 @@ impl Drop for Daemon {
             self.signal(libc::SIGTERM);
             self.wait();
         }
+        if std::thread::panicking() && self.child.stderr.is_some() {
+            eprintln!("the daemon said:\n{}", stderr(&mut self.child));
+        }
     }
 }
 
@@ -274,9 +288,21 @@ impl Client {
         Client::with(daemon, &[("NATURAL", &natural.to_string())])
     }
 
+    /// Starts a program as another user, who had rights to its files from the beginning.
+    pub fn of(daemon: &Daemon, uid: u32, settings: &[(&str, &str)]) -> Client {
+        // By its descriptor: the other user may not come to its path.
+        let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+        let mut command = Command::new(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        command.uid(uid);
+        Client::by(command, daemon, settings)
+    }
+
     /// Starts a program with settings for [`client::main`].
     pub fn with(daemon: &Daemon, settings: &[(&str, &str)]) -> Client {
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        Client::by(Command::new(std::env::current_exe().unwrap()), daemon, settings)
+    }
+
+    fn by(mut command: Command, daemon: &Daemon, settings: &[(&str, &str)]) -> Client {
         command.args(["--exact", "a_client_process", "--nocapture"]);
         command.env("SCAFD_TEST_SOCKET", &daemon.socket);
         command.envs(settings.iter().map(|(key, value)| (format!("SCAFD_TEST_{key}"), value)));

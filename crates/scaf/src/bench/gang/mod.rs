@@ -15,7 +15,7 @@ use super::{Header, clock, publish};
 use crate::{cli, host, output};
 use anyhow::{Context, Result, bail};
 use scafd::apply::gang::stop::Way;
-use scafd::apply::guardian::Guardian;
+use scafd::apply::guardian::{Guardian, Lease};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -78,7 +78,7 @@ struct Bench {
 /// The probe isn't built or fails, programs can't take turns on this machine, no daemon, or an interrupt.
 pub fn run(flags: &cli::Gang) -> Result<ExitCode> {
     // This forks, so it has to come before any thread.
-    let guardian = Guardian::start().context("cannot start a guardian process")?;
+    let guardian = Guardian::start(Lease::new()?).context("cannot start a guardian process")?;
     let way = Way::choose(std::path::Path::new("/"), flags.by).map_err(anyhow::Error::msg)?;
     let folders = Folders::find(None, flags.common.kernels.as_deref(), None);
     let by = serde_json::to_value(flags.by)?;

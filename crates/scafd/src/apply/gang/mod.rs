@@ -4,6 +4,7 @@
 //! longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program, and the
 //! guardian shares the table of who is stopped ([`crate::apply::guardian::stops`]).
 
+mod far;
 pub mod rounds;
 mod thread;
 mod turn;
@@ -13,6 +14,7 @@ pub use turn::{Member, Turn};
 
 use crate::apply::guardian::stops::Stops;
 use crate::apply::stop::Way;
+use crate::broker::Broker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -25,17 +27,36 @@ pub struct Gangs {
     way: Way,
     /// Nanoseconds between two switches, as they are now.
     slice_ns: Arc<AtomicU64>,
-    stops: Option<Stops>,
-    thread: Option<(Sender<Order>, JoinHandle<()>)>,
     turns: Vec<Turn>,
-    failed: Option<Receiver<(Member, String)>>,
+    by: By,
+}
+
+enum By {
+    /// Nobody yet.
+    Stops(Stops),
+    Thread {
+        orders: Sender<Order>,
+        failed: Receiver<(Member, String)>,
+        thread: JoinHandle<()>,
+    },
+    Broker(Broker),
+    Nobody,
 }
 
 impl Gangs {
     /// Nobody takes turns yet.
     pub fn new(way: Way, slice: Duration, stops: Stops) -> Gangs {
+        Gangs::by(way, slice, By::Stops(stops))
+    }
+
+    /// The same where a broker stops programs.
+    pub fn through(broker: Broker, way: Way, slice: Duration) -> Gangs {
+        Gangs::by(way, slice, By::Broker(broker))
+    }
+
+    fn by(way: Way, slice: Duration, by: By) -> Gangs {
         let slice_ns = Arc::new(AtomicU64::new(slice.as_nanos() as u64));
-        Gangs { way, slice_ns, stops: Some(stops), thread: None, turns: Vec::new(), failed: None }
+        Gangs { way, slice_ns, turns: Vec::new(), by }
     }
 
     /// How programs are stopped.
@@ -53,33 +74,60 @@ impl Gangs {
         if turns == self.turns {
             return;
         }
-        if let Some(stops) = self.stops.take() {
-            let (sender, orders) = channel();
-            let (fail, failed) = channel();
-            self.failed = Some(failed);
-            let (way, slice_ns) = (self.way, Arc::clone(&self.slice_ns));
-            let run = move || thread::run(way, &slice_ns, &stops, &orders, &fail);
-            let name = "scafd-gang".to_owned();
-            self.thread =
-                std::thread::Builder::new().name(name).spawn(run).ok().map(|thread| (sender, thread));
+        if matches!(self.by, By::Stops(_))
+            && let By::Stops(stops) = std::mem::replace(&mut self.by, By::Nobody)
+        {
+            self.by = self.begin(stops);
         }
-        if let Some((orders, _)) = &self.thread {
+        match &self.by {
             // It ends only with us.
-            let _ = orders.send(Order::Turns(turns.clone()));
+            By::Thread { orders, .. } => drop(orders.send(Order::Turns(turns.clone()))),
+            By::Broker(broker) => {
+                if let Ok(slice_ns) = far::take(broker, &turns) {
+                    self.slice_ns.store(slice_ns, Ordering::Relaxed);
+                }
+            }
+            By::Stops(_) | By::Nobody => {}
         }
         self.turns = turns;
     }
 
+    /// The daemon hung, and those who take turns run all: they take turns again.
+    pub fn resume(&self) {
+        if let By::Broker(broker) = &self.by {
+            let _ = far::take(broker, &self.turns);
+        }
+    }
+
+    fn begin(&self, stops: Stops) -> By {
+        let (sender, orders) = channel();
+        let (fail, failed) = channel();
+        let (way, slice_ns) = (self.way, Arc::clone(&self.slice_ns));
+        let run = move || thread::run(way, &slice_ns, &stops, &orders, &fail);
+        match std::thread::Builder::new().name("scafd-gang".to_owned()).spawn(run) {
+            Ok(thread) => By::Thread { orders: sender, failed, thread },
+            Err(_) => By::Nobody,
+        }
+    }
+
     /// Who couldn't be stopped since the last call, and why.
     pub fn failed(&mut self) -> Vec<(Member, String)> {
-        self.failed.as_ref().map(|failed| failed.try_iter().collect()).unwrap_or_default()
+        match &self.by {
+            By::Thread { failed, .. } => failed.try_iter().collect(),
+            By::Broker(broker) if !self.turns.is_empty() => far::failed(broker),
+            _ => Vec::new(),
+        }
     }
 
     /// Lets everyone go, and takes all groups away.
     pub fn end(&mut self) {
-        if let Some((orders, thread)) = self.thread.take() {
-            let _ = orders.send(Order::End);
-            let _ = thread.join();
+        match std::mem::replace(&mut self.by, By::Nobody) {
+            By::Thread { orders, thread, .. } => {
+                let _ = orders.send(Order::End);
+                let _ = thread.join();
+            }
+            By::Broker(broker) => drop(far::take(&broker, &[])),
+            By::Stops(_) | By::Nobody => {}
         }
         self.turns.clear();
     }

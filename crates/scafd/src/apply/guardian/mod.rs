@@ -5,13 +5,17 @@
 //! empty and the guardian just ends. Where the guardian dies, another one takes its place before anything
 //! else is changed.
 
+mod lease;
 mod pulse;
 mod stopped;
 pub mod stops;
 mod table;
 mod watch;
 
+pub use lease::Lease;
+
 use crate::observe::Observer;
+use lease::share;
 use pulse::Pulse;
 use scaf_policy::PuSet;
 use std::collections::BTreeMap;
@@ -19,22 +23,23 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use stops::Stops;
-use table::{Entry, SharedMask, Table, load, map_table, store};
+use table::{Entry, SharedMask, Table, load, store};
 
 /// The daemon's side of the guardian.
 pub struct Guardian {
     table: &'static Table,
     places: BTreeMap<u32, usize>,
     pulse: Pulse,
+    lease: Lease,
 }
 
 impl Guardian {
-    /// Starts the guardian.
+    /// Starts the guardian, of affinities that hold for as long as that lease.
     /// # Errors
     /// No memory, no process or no file descriptor left.
-    pub fn start() -> io::Result<Guardian> {
-        let table = map_table()?;
-        Ok(Guardian { table, places: BTreeMap::new(), pulse: Pulse::start(table)? })
+    pub fn start(lease: Lease) -> io::Result<Guardian> {
+        let table = share::<Table>()?;
+        Ok(Guardian { table, places: BTreeMap::new(), pulse: Pulse::start(table, lease)?, lease })
     }
 
     /// Where the gangs' thread notes whom it stops.
@@ -73,13 +78,16 @@ impl Guardian {
 
     /// Says until when what is noted is to stay so. True if that was over before.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
-        let until_ns = until_ns.unwrap_or(0);
-        let before_ns = self.table.lease_ns.swap(until_ns, Ordering::AcqRel);
-        if before_ns == 0 && until_ns != 0 {
-            // It sleeps without a limit while there is nobody.
-            self.pulse.wake();
+        let renewed = self.lease.renew(until_ns);
+        if renewed.begins {
+            self.wake();
         }
-        self.table.widened.swap(0, Ordering::AcqRel) != 0
+        renewed.was_over
+    }
+
+    /// Has it look at the lease again: it sleeps without a limit while there is nobody.
+    pub fn wake(&self) {
+        self.pulse.wake();
     }
 
     /// A free entry. There are as many as clients; notes about programs that left and couldn't be restored

@@ -4,18 +4,21 @@
 //! there, by one system call: without it, the pipe to it has no reader. Until another one is born nothing is
 //! changed.
 
+use super::lease::Lease;
 use super::table::Table;
 use super::watch;
+use crate::fork;
 use crate::log::warning;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, WaitOptions, waitpid};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Clone)]
 pub struct Pulse {
     table: &'static Table,
+    lease: Lease,
     alive: Arc<Mutex<Option<Alive>>>,
 }
 
@@ -26,8 +29,8 @@ struct Alive {
 
 impl Pulse {
     /// Starts the guardian of what stands in `table`.
-    pub(super) fn start(table: &'static Table) -> io::Result<Pulse> {
-        Ok(Pulse { table, alive: Arc::new(Mutex::new(Some(Alive::start(table)?))) })
+    pub(super) fn start(table: &'static Table, lease: Lease) -> io::Result<Pulse> {
+        Ok(Pulse { table, lease, alive: Arc::new(Mutex::new(Some(Alive::start(table, lease)?))) })
     }
 
     /// Whether there is a guardian; where it has died there is another one by then, if there can be.
@@ -38,7 +41,7 @@ impl Pulse {
             return true;
         }
         last.bury();
-        match Alive::start(self.table) {
+        match Alive::start(self.table, self.lease) {
             Ok(next) => {
                 let pid = next.pid.as_raw_nonzero();
                 warning!("the guardian has died; process {pid} is the next");
@@ -75,15 +78,15 @@ impl Pulse {
 }
 
 impl Alive {
-    fn start(table: &'static Table) -> io::Result<Alive> {
+    fn start(table: &'static Table, lease: Lease) -> io::Result<Alive> {
         let (wait, pipe) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         // SAFETY: the child has this thread only. It takes no lock of ours and prints nothing; glibc keeps
         // the allocator usable.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
-                keep_only(wait.as_raw_fd());
-                watch::watch(table, wait.as_fd())
+                fork::detach(c"scafd-guardian", wait.as_raw_fd());
+                watch::watch(table, &lease, wait.as_fd())
             }
             pid => {
                 let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave pid 0"))?;
@@ -102,21 +105,5 @@ impl Alive {
 
     fn bury(&self) {
         let _ = waitpid(Some(self.pid), WaitOptions::empty());
-    }
-}
-
-/// Closes what the guardian inherits, but for standard streams: with clients' sockets open the daemon would
-/// pass for alive, and the next one wouldn't get its lock.
-fn keep_only(fd: RawFd) {
-    let close = |from: RawFd, to: u32| {
-        // SAFETY: nobody uses these any more; this process never leaves `watch`, so no owner is dropped.
-        unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) }
-    };
-    // Before Linux 5.9 there is no such call.
-    if (fd > 3 && close(3, fd as u32 - 1) != 0) || close(fd + 1, u32::MAX) != 0 {
-        for other in (3..65_536).filter(|other| *other != fd) {
-            // SAFETY: as above.
-            unsafe { libc::close(other) };
-        }
     }
 }

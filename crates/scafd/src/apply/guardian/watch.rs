@@ -1,8 +1,10 @@
 //! What the guardian does: when the daemon has ended, it lets everyone go on and gives affinities back.
 
+use super::lease::Lease;
 use super::table::{Entry, Table, load};
 use crate::apply::threads::sweep;
 use crate::observe::{Observer, affinity};
+use crate::privileges;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use scaf_policy::PuSet;
@@ -19,22 +21,15 @@ const SLOW_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 const TRIES: u32 = 500;
 
 /// The guardian itself. Never returns.
-pub(super) fn watch(table: &Table, wait: BorrowedFd) -> ! {
-    // Signals meant for the daemon's process group or terminal are not for the guardian.
-    let _ = rustix::process::setsid();
-    let _ = rustix::process::chdir("/");
-    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
-        // SAFETY: ignoring a signal installs no handler.
-        unsafe { libc::signal(signal, libc::SIG_IGN) };
-    }
-    let _ = rustix::thread::set_name(c"scafd-guardian");
-    while let Some(late) = wait_for_end(table, wait) {
+pub(super) fn watch(table: &Table, lease: &Lease, wait: BorrowedFd) -> ! {
+    let _ = privileges::keep(privileges::GUARDIANS);
+    while let Some(late) = wait_for_end(table, lease, wait) {
         // The daemon is stopped, or hangs. When it goes on, it stops and narrows them again.
         match late {
             Late::Gangs => table.stops.let_all_go(),
             Late::Grants => {
                 // Before: what is narrowed from now on is not to be taken for what was given back.
-                table.widened.store(1, Ordering::Release);
+                lease.widen();
                 restore_all(table);
             }
         }
@@ -59,9 +54,9 @@ enum Late {
 }
 
 /// With what the daemon is late; `None` when it has ended.
-fn wait_for_end(table: &Table, wait: BorrowedFd) -> Option<Late> {
+fn wait_for_end(table: &Table, lease: &Lease, wait: BorrowedFd) -> Option<Late> {
     loop {
-        let leased = table.is_leased().then_some(SLOW_LOOK);
+        let leased = lease.is_held().then_some(SLOW_LOOK);
         let timeout = if table.stops.is_watched() { Some(LOOK) } else { leased };
         let mut poll = [PollFd::from_borrowed_fd(wait, PollFlags::IN)];
         match rustix::event::poll(&mut poll, timeout.as_ref()) {
@@ -72,7 +67,7 @@ fn wait_for_end(table: &Table, wait: BorrowedFd) -> Option<Late> {
                 Err(_) => return None,
             },
             Ok(0) if table.stops.is_late() => return Some(Late::Gangs),
-            Ok(0) if table.is_over() => return Some(Late::Grants),
+            Ok(0) if lease.is_over() => return Some(Late::Grants),
             Ok(0) | Err(_) => {}
         }
     }

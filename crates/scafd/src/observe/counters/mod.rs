@@ -13,6 +13,7 @@ mod perf;
 pub use name::{Code, Name, NotAName, Unresolved};
 pub use perf::Counter;
 
+use crate::broker::Broker;
 use crate::observe::process::Process;
 use scaf_policy::ProgramId;
 use scaf_policy::counters::{Counts, EVENTS, Event, Reading, Readings};
@@ -74,6 +75,7 @@ pub struct Counting {
     found: Option<(Codes, Access)>,
     open: BTreeMap<ProgramId, Program>,
     most_files: usize,
+    broker: Option<Broker>,
 }
 
 #[derive(Debug, Default)]
@@ -96,7 +98,20 @@ impl Counting {
     /// Counts the events chosen, and the usual ones for the others, below `root`. `None`: nothing.
     pub fn new(root: &Path, chosen: Option<Chosen>) -> Counting {
         let most_files = (files() / SHARE_OF_FILES).min(MOST_FILES);
-        Counting { root: root.to_owned(), chosen, found: None, open: BTreeMap::new(), most_files }
+        Counting {
+            root: root.to_owned(),
+            chosen,
+            found: None,
+            open: BTreeMap::new(),
+            most_files,
+            broker: None,
+        }
+    }
+
+    /// The same, by counters that a broker opens.
+    #[must_use]
+    pub fn through(self, broker: Option<Broker>) -> Counting {
+        Counting { broker, ..self }
     }
 
     /// Whether there are counters; `None` before a program was there, or where nothing is to be counted.
@@ -114,7 +129,7 @@ impl Counting {
     ) -> Option<Counts> {
         let chosen = self.chosen.as_ref()?;
         if self.found.is_none() {
-            let (codes, access) = find(&self.root, chosen, &mut note);
+            let (codes, access) = find(&self.root, chosen, self.broker.as_ref(), &mut note);
             self.found = Some((codes, access));
         }
         let (codes, Access::There) = self.found? else { return None };
@@ -123,7 +138,7 @@ impl Counting {
         let program = self.open.entry(id).or_default();
         if program.last.is_none() {
             if program.tries < MOST_TRIES
-                && let Err(why) = program.set_up(&codes, process, cpu_ns, free)
+                && let Err(why) = program.set_up(&codes, process, cpu_ns, free, self.broker.as_ref())
             {
                 note(Note::Without(why));
                 program.tries = MOST_TRIES;
@@ -146,6 +161,7 @@ impl Program {
         process: &Process,
         cpu_ns: Option<u64>,
         free: usize,
+        broker: Option<&Broker>,
     ) -> Result<(), String> {
         self.tries += 1;
         self.counters.clear();
@@ -161,7 +177,7 @@ impl Program {
         }
         for tid in threads {
             for (event, code) in &events {
-                match Counter::open(*code, tid) {
+                match Counter::open_by(broker, *code, process.id(), tid) {
                     Ok(counter) => self.counters.push((*event, counter)),
                     Err(error) if error.raw_os_error() == Some(libc::ESRCH) => break,
                     Err(error) => {
@@ -202,7 +218,12 @@ impl Program {
 }
 
 /// What each event is on the machine below `root`, and whether it can be counted: tried on this process.
-fn find(root: &Path, chosen: &Chosen, note: &mut impl FnMut(Note)) -> (Codes, Access) {
+fn find(
+    root: &Path,
+    chosen: &Chosen,
+    broker: Option<&Broker>,
+    note: &mut impl FnMut(Note),
+) -> (Codes, Access) {
     let mut codes = Codes::default();
     let mut forbidden = false;
     for event in Event::ALL {
@@ -214,7 +235,7 @@ fn find(root: &Path, chosen: &Chosen, note: &mut impl FnMut(Note)) -> (Codes, Ac
             },
         };
         let code = name.resolve(root).map_err(|why| why.to_string()).and_then(|code| {
-            Counter::open(code, 0).map(|_| code).map_err(|error| {
+            Counter::open_by(broker, code, 0, 0).map(|_| code).map_err(|error| {
                 forbidden |= is_forbidden(&error);
                 format!("{name}: {error}")
             })
@@ -267,7 +288,7 @@ pub struct Examined {
 
 /// Looks at the machine below `root` and counts this thread for a moment.
 pub fn examine(root: &Path) -> Examined {
-    let (codes, access) = find(root, &Chosen::default(), &mut |_| {});
+    let (codes, access) = find(root, &Chosen::default(), None, &mut |_| {});
     let setting = |file: &str| {
         let text = std::fs::read_to_string(root.join("proc/sys/kernel").join(file)).ok()?;
         text.trim().parse::<i32>().ok()

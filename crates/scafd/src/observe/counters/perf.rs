@@ -1,6 +1,8 @@
 //! One counter of the kernel's: `perf_event_open`.
 
 use super::name::Code;
+use crate::broker::Broker;
+use crate::broker::wire::Ask;
 use perf_event_open_sys::bindings::{
     PERF_FLAG_FD_CLOEXEC, PERF_FORMAT_TOTAL_TIME_ENABLED, PERF_FORMAT_TOTAL_TIME_RUNNING, perf_event_attr,
 };
@@ -8,6 +10,12 @@ use perf_event_open_sys::perf_event_open;
 use scaf_policy::counters::Reading;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
+
+impl From<Counter> for OwnedFd {
+    fn from(counter: Counter) -> OwnedFd {
+        counter.0
+    }
+}
 
 /// Counts one event of a thread, and of the threads that it starts from then on.
 #[derive(Debug)]
@@ -63,6 +71,15 @@ impl Counter {
         }
         // SAFETY: the kernel has just made it, and nobody else knows it.
         Ok(Counter(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// The same, by a broker, of a thread of the process `pid`.
+    /// # Errors
+    /// As for [`Counter::open`]; and it is refused for a process that isn't managed.
+    pub fn open_by(broker: Option<&Broker>, code: Code, pid: u32, tid: u32) -> io::Result<Counter> {
+        let Some(broker) = broker else { return Counter::open(code, tid) };
+        let ask = Ask::Count { pid, tid, kind: code.kind, config: code.config };
+        broker.fetch(&ask, None).map(|(fd, _)| Counter(fd))
     }
 
     /// What it has counted so far; threads that have ended are part of it.
