@@ -5,7 +5,8 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test soak suites wheel wheel-test build setup kernels check-format lint unit loom e2e purity docs install clean
+.PHONY: demo test soak faults suites wheel wheel-test build setup kernels check-format lint unit loom e2e purity docs \
+	install clean
 
 demo: build
 	scripts/demo.sh
@@ -26,6 +27,12 @@ kernels:
 SECONDS ?= 3600
 soak: build
 	SCAF_SOAK_S=$$(( $(SECONDS) / 4 )) $(CARGO) test --release --locked -p scaf-tests chaos -- --nocapture
+
+# The fault campaign: so many faults at random moments, and as large a part of all others (docs/security.md).
+FAULTS ?= 10000
+faults: build
+	SCAF_FAULTS=$(FAULTS) $(CARGO) test --release --locked -p scaf-tests campaign -- --nocapture
+	scripts/leftovers.sh
 
 # Real programs' own tests, managed and not; some minutes.
 suites: build setup kernels

@@ -96,6 +96,39 @@ fn where_daemon_and_guardian_are_killed_together_programs_free_themselves() {
 }
 
 #[test]
+fn a_guardian_that_is_stopped_keeps_no_daemon_from_ending() {
+    let house = House::open("equi");
+    let guardian = house.guardian().expect("a guardian");
+    crate::support::stop(guardian);
+    house.end_daemon(libc::SIGTERM);
+}
+
+/// Leases are times of a clock that a time namespace moves: they are over at once there, or never.
+#[test]
+fn a_program_whose_clock_is_another_is_right() {
+    for ahead in ["100000", "-1000"] {
+        let moved = ["unshare", "--time", "--monotonic", ahead];
+        if !std::process::Command::new(moved[0])
+            .args(&moved[1..])
+            .arg("true")
+            .status()
+            .is_ok_and(|it| it.success())
+        {
+            eprintln!("skipped: no time namespaces here, or not root");
+            return;
+        }
+        let house = House::configured("equi", "lease_s = 1\n");
+        let program = house.program("loops").option("--max", 1).under(&moved).start();
+        program.until("it is attached", |program| program.regions > 100);
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        house.signal_daemon(libc::SIGSTOP);
+        wait_for("both PUs again", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 2));
+        house.signal_daemon(libc::SIGCONT);
+        assert_eq!(program.finish().well().number("wrong"), 0);
+    }
+}
+
+#[test]
 fn a_daemon_may_come_late() {
     let house = House::without_daemon("equi");
     let program = house.program("loops").preloaded().start();

@@ -41,6 +41,10 @@ pub fn kill(pid: u32) {
     house::send(pid, libc::SIGKILL);
 }
 
+pub fn stop(pid: u32) {
+    house::send(pid, libc::SIGSTOP);
+}
+
 /// The CPUs that a thread or process may use, as `Cpus_allowed_list` has them, in single numbers.
 pub fn cpus_of(pid: u32) -> Option<Vec<u32>> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
