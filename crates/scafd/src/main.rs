@@ -14,10 +14,12 @@ use scafd::inspect::Kept;
 use scafd::log::{Level, line};
 use scafd::paths::{self, Scope};
 use scafd::remember::Remember;
+use scafd::service::{self, Notify};
 use scafd::talk::Talk;
 use scafd::verdicts::{self, Verdicts};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<()> {
+    let given = service::given_socket().context("cannot take over the socket")?;
     let scope = if args.system { Scope::System } else { Scope::Session };
     let mut config = configuration(args)?;
     config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Spinning });
@@ -77,7 +80,7 @@ fn run(args: &Args) -> Result<()> {
         None => scaf_topology::Source::ThisMachine,
     };
     let topology = scaf_topology::load(&source)?;
-    let talk = listen(args, scope, &config)?;
+    let talk = listen(args, scope, &config, given)?;
     talk.watch(&signals, SIGNALS)?;
     let remember = remember(args, scope, &config, &topology);
     let kept = match scope {
@@ -102,6 +105,7 @@ fn run(args: &Args) -> Result<()> {
         remember,
         verdicts: told,
         kept,
+        notify: Notify::of_environment(),
         verbose: args.verbose,
     })
     .run()
@@ -173,7 +177,7 @@ fn remember(
     }
 }
 
-fn listen(args: &Args, scope: Scope, config: &Config) -> Result<Talk> {
+fn listen(args: &Args, scope: Scope, config: &Config, given: Option<OwnedFd>) -> Result<Talk> {
     let path = match &args.socket {
         Some(path) => path.clone(),
         None => {
@@ -187,5 +191,9 @@ fn listen(args: &Args, scope: Scope, config: &Config) -> Result<Talk> {
         Scope::System => 0o666,
         Scope::Session => 0o600,
     };
-    Ok(Talk::listen(&path, mode, config.max_clients_per_uid)?)
+    let max = config.max_clients_per_uid;
+    Ok(match given {
+        Some(socket) => Talk::adopt(socket, &path, max)?,
+        None => Talk::listen(&path, mode, max)?,
+    })
 }

@@ -33,7 +33,9 @@ impl Daemon {
     /// The kernel refuses to wait for events; everything is restored then, too.
     pub fn run(mut self) -> anyhow::Result<()> {
         let mut result = Ok(());
+        self.parts.notify.ready();
         while !self.stop {
+            self.parts.notify.alive();
             match self.parts.talk.wait(self.next_wake()) {
                 Ok(events) => self.pass(events),
                 Err(e) => {
@@ -42,6 +44,7 @@ impl Daemon {
                 }
             }
         }
+        self.parts.notify.stopping();
         self.release_all();
         self.keep_all();
         if let Some(remember) = self.parts.remember.take() {
@@ -124,6 +127,7 @@ impl Daemon {
             self.parts.talk.deadline(),
             self.inspector.deadline(),
             self.idle_deadline(),
+            self.parts.notify.deadline(),
         ]
         .into_iter()
         .flatten()
