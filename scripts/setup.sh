@@ -19,14 +19,7 @@ if [ "$1" -eq 1 ] && [ "$2" -lt 95 ]; then
     fail "Rust 1.$2 is too old: 1.95 or newer is needed (rustup update)"
 fi
 
-# A package and the file by which we know that it is there, whoever installed it.
-missing=""
-while read -r package file; do
-    for candidate in $file; do
-        [ -e "$candidate" ] && continue 2
-    done
-    missing="$missing $package"
-done <<'PACKAGES'
+scripts/need.sh setup <<'PACKAGES'
 build-essential /usr/bin/make
 gcc /usr/bin/gcc
 g++ /usr/bin/g++
@@ -45,20 +38,6 @@ python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__in
 util-linux /usr/bin/taskset
 procps /usr/bin/pgrep
 PACKAGES
-if [ -n "$missing" ]; then
-    command -v apt-get >/dev/null ||
-        fail "these are missing, and there is no apt-get to install them:$missing"
-    [ "$(id -u)" -eq 0 ] || fail "these are missing; install them with: sudo apt-get install$missing"
-    echo "setup: installing$missing"
-    log=$(mktemp)
-    # shellcheck disable=SC2086 # a list of packages
-    export DEBIAN_FRONTEND=noninteractive
-    if ! { apt-get update -qq && apt-get install -y -qq $missing; } >"$log" 2>&1; then
-        tail -5 "$log" >&2
-        fail "apt-get could not install$missing (is the network reachable?)"
-    fi
-    rm -f "$log"
-fi
 
 stamp=.venv/scaf-requirements
 if ! cmp -s bench/real/requirements.txt "$stamp"; then

@@ -1,10 +1,10 @@
 //! The scaf daemon: observes programs, decides their shares of the machine and applies them.
 //!
-//! [`observe`] reads the system, [`apply`] changes it, [`talk`] talks to clients. The others are state and
-//! arithmetic, but for [`inspect`], which starts helper processes, [`remember`], whose thread keeps files,
-//! and [`daemon`], the loop that calls them all. Where it serves all users, what needs rights is done by
-//! another process ([`serve`]), asked through [`broker`]. [`control`] and [`paths`] are shared with the
-//! command line.
+//! [`observe`] reads the system, [`apply`] changes it, [`talk`] talks to clients, [`service`] to a service
+//! manager. The others are state and arithmetic, but for [`inspect`], which starts helper processes,
+//! [`remember`], whose thread keeps files, and [`daemon`], the loop that calls them all. Where it serves all
+//! users, what needs rights is done by another process ([`serve`]), asked through [`broker`]. [`control`] and
+//! [`paths`] are shared with the command line.
 
 pub mod apply;
 pub mod broker;
@@ -26,6 +26,7 @@ pub mod registry;
 pub mod remember;
 pub mod serial_trials;
 pub mod serve;
+pub mod service;
 pub mod talk;
 pub mod verdicts;
 

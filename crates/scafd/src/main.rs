@@ -15,9 +15,11 @@ use scafd::log::{Level, line};
 use scafd::paths::{self, Scope};
 use scafd::privileges::{self, Account};
 use scafd::remember::Remember;
+use scafd::service::{self, Notify};
 use scafd::talk::Talk;
 use scafd::verdicts::{self, Verdicts};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<()> {
+    let given = service::given_socket().context("cannot take over the socket")?;
     let scope = if args.system { Scope::System } else { Scope::Session };
     let mut config = configuration(args)?;
     config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Spinning });
@@ -73,7 +76,8 @@ fn run(args: &Args) -> Result<()> {
     };
     let topology = scaf_topology::load(&source)?;
     // The client trusts a socket that root listens on.
-    let mut talk = listen(&path, scope, &config)?;
+    let mut talk = listen(&path, scope, &config, given)?;
+    let notify = Notify::of_environment();
     talk.watch(&signals, SIGNALS)?;
     if let Some(broker) = apply.broker() {
         talk.watch(broker, BROKER)?;
@@ -106,6 +110,7 @@ fn run(args: &Args) -> Result<()> {
         remember,
         verdicts: told,
         kept,
+        notify,
         verbose: args.verbose,
     })
     .run()
@@ -242,10 +247,14 @@ fn socket(args: &Args, scope: Scope) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn listen(path: &Path, scope: Scope, config: &Config) -> Result<Talk> {
+fn listen(path: &Path, scope: Scope, config: &Config, given: Option<OwnedFd>) -> Result<Talk> {
     let mode = match scope {
         Scope::System => 0o666,
         Scope::Session => 0o600,
     };
-    Ok(Talk::listen(path, mode, config.max_clients_per_uid)?)
+    let max = config.max_clients_per_uid;
+    Ok(match given {
+        Some(socket) => Talk::adopt(socket, path, max)?,
+        None => Talk::listen(path, mode, max)?,
+    })
 }

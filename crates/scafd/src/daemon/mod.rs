@@ -33,11 +33,13 @@ impl Daemon {
     /// The kernel refuses to wait for events; everything is restored then, too.
     pub fn run(mut self) -> anyhow::Result<()> {
         let mut result = Ok(());
+        self.parts.notify.ready();
         while !self.stop {
             if self.parts.apply.is_lost() {
                 result = Err(anyhow::anyhow!("the broker has ended; whom it had narrowed is as before"));
                 break;
             }
+            self.parts.notify.alive();
             match self.parts.talk.wait(self.next_wake()) {
                 Ok(events) => self.pass(events),
                 Err(e) => {
@@ -46,6 +48,7 @@ impl Daemon {
                 }
             }
         }
+        self.parts.notify.stopping();
         self.release_all();
         self.keep_all();
         if let Some(remember) = self.parts.remember.take() {
@@ -130,6 +133,7 @@ impl Daemon {
             self.parts.talk.deadline(),
             self.inspector.deadline(),
             self.idle_deadline(),
+            self.parts.notify.deadline(),
         ]
         .into_iter()
         .flatten()

@@ -18,6 +18,7 @@ use crate::observe::{Limits, Observer};
 use crate::paths::Scope;
 use crate::registry::Registry;
 use crate::remember::Remember;
+use crate::service::Notify;
 use crate::talk::Talk;
 use crate::verdicts::Verdicts;
 use scaf_policy::{Policy, ProgramId, PuSet, Topology};
@@ -54,6 +55,8 @@ pub struct Parts {
     pub verdicts: Verdicts,
     /// What was found out about files, if that is kept.
     pub kept: Option<Kept>,
+    /// The service manager's ear.
+    pub notify: Notify,
     /// Whether every decision is logged.
     pub verbose: bool,
 }

@@ -1,12 +1,15 @@
 //! The socket's place in the file system: one daemon a place, and no stale sockets.
 //!
 //! Who holds the lock of the file beside the socket is the daemon; a socket without one is left over, and
-//! replaced.
+//! replaced. A socket that a service manager made stays when we end: it starts the next daemon.
 
 use crate::broker::Broker;
 use crate::broker::wire::Ask;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open, stat};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+use rustix::net::sockopt::{socket_acceptconn, socket_type};
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, getsockname, listen, socket_with,
+};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -30,6 +33,12 @@ pub enum Error {
         /// How many have to.
         needed: usize,
     },
+    /// What the service manager gave us isn't this socket.
+    #[error("{}: the service manager gave something else (ListenSequentialPacket= is to name it)", path.display())]
+    Other {
+        /// The socket.
+        path: PathBuf,
+    },
     /// The system refused.
     #[error("{}: {source}", path.display())]
     Io {
@@ -40,13 +49,14 @@ pub enum Error {
     },
 }
 
-/// The listening socket and its lock; both files are removed on drop.
+/// The listening socket and its lock; both files are removed on drop, unless the socket was adopted.
 pub struct Listener {
     /// The socket.
     pub fd: OwnedFd,
     path: PathBuf,
     lock_path: PathBuf,
     _lock: OwnedFd,
+    adopted: bool,
     remover: Option<Broker>,
 }
 
@@ -67,7 +77,26 @@ impl Listener {
         bind(&fd, &SocketAddrUnix::new(path).map_err(io)?).map_err(io)?;
         rustix::fs::chmod(path, Mode::from_raw_mode(mode)).map_err(io)?;
         listen(&fd, 128).map_err(io)?;
-        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, remover: None })
+        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, adopted: false, remover: None })
+    }
+
+    /// Takes the place `path`, where `fd` is listened on already.
+    /// # Errors
+    /// Another daemon has the place, or `fd` isn't that socket.
+    pub fn adopt(fd: OwnedFd, path: &Path) -> Result<Listener, Error> {
+        let lock_path = path.with_extension("lock");
+        let _lock = lock(&lock_path, path)?;
+        let io = |source: rustix::io::Errno| Error::Io { path: path.to_owned(), source: source.into() };
+        let place = SocketAddrUnix::new(path).map_err(io)?;
+        let is_ours =
+            getsockname(&fd).and_then(SocketAddrUnix::try_from).is_ok_and(|name| name.path() == place.path())
+                && socket_type(&fd).is_ok_and(|kind| kind == SocketType::SEQPACKET)
+                && socket_acceptconn(&fd).is_ok_and(|listens| listens);
+        if !is_ours {
+            return Err(Error::Other { path: path.to_owned() });
+        }
+        rustix::io::ioctl_fionbio(&fd, true).map_err(io)?;
+        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, adopted: true, remover: None })
     }
 
     /// Has a broker remove both files in the end.
@@ -78,6 +107,9 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
+        if self.adopted {
+            return;
+        }
         // The lock is still held, so these are ours. The socket goes first.
         if let Some(broker) = &self.remover {
             let _ = broker.ask(&Ask::Unlink);

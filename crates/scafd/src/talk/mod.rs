@@ -110,11 +110,21 @@ impl Talk {
     /// # Errors
     /// Another daemon has that place, or a file cannot be made.
     pub fn listen(path: &Path, mode: u32, max_per_uid: u32) -> Result<Talk, ListenError> {
+        Talk::on(Listener::new(path, mode)?, path, max_per_uid)
+    }
+
+    /// Listens at `path` by a socket that is listened on already, and that whoever made it will remove.
+    /// # Errors
+    /// Another daemon has that place, or the socket is another one.
+    pub fn adopt(socket: OwnedFd, path: &Path, max_per_uid: u32) -> Result<Talk, ListenError> {
+        Talk::on(Listener::adopt(socket, path)?, path, max_per_uid)
+    }
+
+    fn on(listener: Listener, path: &Path, max_per_uid: u32) -> Result<Talk, ListenError> {
         let files = file_limit();
         if files < FEWEST_FILES {
             return Err(ListenError::Files { files, needed: FEWEST_FILES });
         }
-        let listener = Listener::new(path, mode)?;
         let io = |source: rustix::io::Errno| ListenError::Io { path: path.to_owned(), source: source.into() };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(io)?;
         epoll::add(&epoll, &listener.fd, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)

@@ -1,0 +1,101 @@
+//! The daemon under a service manager, whose part the test plays: it listens, hands its socket over as file
+//! descriptor 3, and is told how the daemon is.
+
+mod support;
+
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
+use scafd::control::{Reply, Request};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixDatagram;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use support::{DEADLINE, Daemon, connect, kill, stderr, until};
+
+fn made(path: &Path, kind: SocketType) -> OwnedFd {
+    let fd = socket(AddressFamily::UNIX, kind, None).unwrap();
+    bind(&fd, &SocketAddrUnix::new(path).unwrap()).unwrap();
+    listen(&fd, 16).unwrap();
+    fd
+}
+
+/// A daemon for `path`, given `fd`. The shell knows its process id before it becomes the daemon.
+fn start(path: &Path, fd: &OwnedFd, variables: &[(&str, &str)]) -> Child {
+    let mut command = Command::new("sh");
+    command.args(["-c", "LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_scafd")]);
+    command.args(["--session", "--dry-run", "--topology", "core:2 pu:1", "--idle-exit", "0", "--socket"]);
+    command.arg(path).envs(variables.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let fd = fd.as_raw_fd();
+    // SAFETY: between fork and exec only system calls are made. A descriptor that is 3 already would keep its
+    // flag that closes it.
+    unsafe {
+        command.pre_exec(move || match libc::dup2(fd, 3) {
+            3 if libc::fcntl(3, libc::F_SETFD, 0) == 0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    }
+    command.spawn().unwrap()
+}
+
+#[test]
+fn a_socket_that_is_given_is_served_and_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("scafd.sock");
+    let fd = made(&path, SocketType::SEQPACKET);
+    for _ in 0..2 {
+        // It asks before there is a daemon.
+        let early = connect(&path).unwrap();
+        let question = serde_json::to_vec(&Request::Snapshot).unwrap();
+        rustix::net::send(&early, &question, rustix::net::SendFlags::NOSIGNAL).unwrap();
+        let mut child = start(&path, &fd, &[]);
+        assert!(matches!(Daemon::take(&early), Reply::Snapshot(_)));
+        // Another one by hand doesn't take its place.
+        let mut other = Daemon::command(&path, &["--dry-run"]).spawn().unwrap();
+        let said = stderr(&mut other);
+        assert!(said.contains(&format!("already running (pid {})", child.id())), "{said}");
+        other.wait().unwrap();
+        kill(child.id(), libc::SIGTERM);
+        assert!(child.wait().unwrap().success(), "{}", stderr(&mut child));
+        assert!(path.exists());
+    }
+}
+
+#[test]
+fn what_isnt_the_socket_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("scafd.sock");
+    let stream = made(&path, SocketType::STREAM);
+    let elsewhere = made(&dir.path().join("elsewhere"), SocketType::SEQPACKET);
+    for fd in [stream, elsewhere] {
+        let mut child = start(&path, &fd, &[]);
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+        let said = stderr(&mut child);
+        assert!(said.contains("gave something else"), "{said}");
+    }
+}
+
+#[test]
+fn the_service_manager_hears_how_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, ear) = (dir.path().join("scafd.sock"), dir.path().join("notify"));
+    let heard = UnixDatagram::bind(&ear).unwrap();
+    heard.set_read_timeout(Some(DEADLINE)).unwrap();
+    let next = || {
+        let mut text = [0u8; 64];
+        let n = heard.recv(&mut text).unwrap();
+        String::from_utf8_lossy(&text[..n]).into_owned()
+    };
+    let fd = made(&path, SocketType::SEQPACKET);
+    let mut child =
+        start(&path, &fd, &[("NOTIFY_SOCKET", ear.to_str().unwrap()), ("WATCHDOG_USEC", "400000")]);
+    assert_eq!(next(), "READY=1");
+    let since = Instant::now();
+    // Nobody is there, so that nothing else wakes it.
+    assert_eq!([next(), next()], ["WATCHDOG=1", "WATCHDOG=1"]);
+    assert!(since.elapsed() >= Duration::from_millis(390), "{:?}", since.elapsed());
+    kill(child.id(), libc::SIGTERM);
+    until("its farewell", || (next() == "STOPPING=1").then_some(()));
+    assert!(child.wait().unwrap().success());
+}
