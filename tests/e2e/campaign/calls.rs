@@ -160,7 +160,7 @@ fn run(house: &House, at: u64, fault: Fault) -> Outcome {
 /// Two programs come; a kernel ends by itself, the other one is told to.
 fn programs(house: &House, number: u64, shared: &Shared) {
     let number = number as usize;
-    let by_scaf_run = number % 4 == 0;
+    let by_scaf_run = number.is_multiple_of(4);
     let mut endless = ENDLESS[number % ENDLESS.len()].start(house, by_scaf_run);
     let mut kernel = KERNELS[number % KERNELS.len()].start(house, by_scaf_run);
     let victim = [&endless, &kernel][number / 2 % 2].pid();
@@ -171,7 +171,9 @@ fn programs(house: &House, number: u64, shared: &Shared) {
         let stopped = shared.is_stopped.load(SeqCst);
         let dead = shared.is_over.load(SeqCst) && shared.daemon.load(SeqCst) == 0;
         if (stopped || dead) && !checked {
-            soon(format!("{:?} is wide", masks(member.pid())), most, || is_wide(member.pid()));
+            soon(format!("{:?} is wide, fault at {number}", masks(member.pid())), most, || {
+                is_wide(member.pid())
+            });
             shared.goes_on.store(true, SeqCst);
             checked = true;
         }

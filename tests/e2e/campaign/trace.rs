@@ -24,6 +24,7 @@ pub enum Next {
 }
 
 impl Traced {
+    #[allow(clippy::zombie_processes)] // `next` waits for it
     pub fn start(mut command: Command) -> Traced {
         // SAFETY: one system call between fork and exec.
         unsafe {

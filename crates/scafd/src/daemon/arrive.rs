@@ -245,12 +245,20 @@ impl Daemon {
         true
     }
 
-    /// Sends newcomers their pages, in which their first grant stands by now.
-    pub(super) fn welcome(&mut self) {
-        for id in std::mem::take(&mut self.newcomers) {
-            if !self.parts.talk.welcome(id.0) {
-                self.depart(id);
-            }
+    /// Sends a newcomer its pages, in which its first grant stands by now. False if it has gone.
+    pub(super) fn welcome(&mut self, id: ProgramId) -> bool {
+        self.newcomers.retain(|newcomer| *newcomer != id);
+        let sent = self.parts.talk.welcome(id.0);
+        if !sent {
+            self.depart(id);
+        }
+        sent
+    }
+
+    /// The same for all that no decision was about.
+    pub(super) fn welcome_all(&mut self) {
+        while let Some(id) = self.newcomers.first() {
+            self.welcome(*id);
         }
     }
 }

@@ -170,6 +170,10 @@ impl Daemon {
             );
         }
         self.publish(id);
+        // Before it is narrowed: were we killed in between, and the guardian, too, only it would know.
+        if self.newcomers.contains(&id) && !self.welcome(id) {
+            return;
+        }
         if !self.waits_for_calls(id) {
             self.set_affinity(id);
         }

@@ -77,7 +77,7 @@ impl Daemon {
             let changes = self.regrant(&allocation, places);
             self.apply_and_publish(&allocation, changes);
             self.note(entry);
-            self.welcome();
+            self.welcome_all();
         }
         // After the welcome: starting a helper takes 1 ms, and the client waits for 2.
         for (job, verdict) in self.inspector.finished(&self.parts.talk) {
