@@ -1,8 +1,9 @@
 //! The scaf daemon: observes programs, decides their shares of the machine and applies them.
 //!
 //! [`observe`] reads the system, [`apply`] changes it, [`talk`] talks to clients, [`service`] to a service
-//! manager. The others are state and arithmetic, but for [`inspect`], which starts helper processes, [`remember`], whose thread keeps files,
-//! and [`daemon`], the loop that calls them all. [`control`] and [`paths`] are shared with the command line.
+//! manager. The others are state and arithmetic, but for [`inspect`], which starts helper processes,
+//! [`remember`], whose thread keeps files, and [`daemon`], the loop that calls them all. [`control`] and
+//! [`paths`] are shared with the command line.
 
 pub mod apply;
 pub mod cli;
