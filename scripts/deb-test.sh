@@ -129,9 +129,9 @@ listing() { # all files that a package could leave, but for what apt and dpkg wr
 listing >"$work/before"
 
 say "install the version before"
-started=$(date +%s.%N)
+started=$(date +%s%N)
 apt install /opt/packages/old.deb
-printf 'apt install ./scaf.deb: %.1f s\n' "$(echo "$(date +%s.%N) - $started" | bc)"
+echo "apt install ./scaf.deb: $((($(date +%s%N) - started) / 1000000)) ms"
 inside systemctl is-active scafd.socket || fail "the socket isn't listened on"
 ! inside systemctl is-active --quiet scafd.service || fail "the daemon runs although nobody has come"
 
