@@ -5,8 +5,8 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test soak faults suites wheel wheel-test build setup kernels check-format lint unit loom e2e purity docs \
-	install clean
+.PHONY: demo test soak faults suites deb deb-test wheel wheel-test build setup kernels check-format lint unit \
+	loom e2e purity docs install clean
 
 demo: build
 	scripts/demo.sh
@@ -45,8 +45,16 @@ wheel:
 wheel-test:
 	scripts/wheel-test.sh
 
+# build/scaf_VERSION_amd64.deb
+deb:
+	scripts/deb.sh
+
+# The package in a clean Debian 12 without a compiler; needs root and the network, some minutes.
+deb-test: deb kernels
+	scripts/deb-test.sh
+
 install: build
-	scripts/install.sh "$(DESTDIR)$(PREFIX)"
+	DESTDIR="$(DESTDIR)" scripts/install.sh "$(PREFIX)"
 
 clean:
 	$(CARGO) clean

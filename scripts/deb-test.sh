@@ -129,9 +129,9 @@ listing() { # all files that a package could leave, but for what apt and dpkg wr
 listing >"$work/before"
 
 say "install the version before"
-started=$(date +%s.%N)
+started=$(date +%s%N)
 apt install /opt/packages/old.deb
-printf 'apt install ./scaf.deb: %.1f s\n' "$(echo "$(date +%s.%N) - $started" | bc)"
+echo "apt install ./scaf.deb: $((($(date +%s%N) - started) / 1000000)) ms"
 inside systemctl is-active scafd.socket || fail "the socket isn't listened on"
 ! inside systemctl is-active --quiet scafd.service || fail "the daemon runs although nobody has come"
 
@@ -152,7 +152,8 @@ start() { # NAME COMMAND...: a program of alice's under scaf run, below /home/al
     user sh -c "cd; scaf run -- $* >$name.out 2>$name.err; echo \$? >$name.status" &
 }
 attached() { # NUMBER: so many programs have a grant of contexts
-    [ "$(user scaf ps --json | grep -o '"pid":' | wc -l)" -eq "$1" ]
+    local count='import json, sys; print(len(json.load(sys.stdin)["programs"]))'
+    [ "$(user scaf ps --json | python3 -c "$count")" = "$1" ]
 }
 ended() { # NAME: as it would alone, without a word
     until_so "$1 to end" 300 inside test -s "/home/alice/$1.status"
@@ -162,8 +163,8 @@ ended() { # NAME: as it would alone, without a word
 }
 
 say "a co-run"
-start cg /opt/kernels/cg --class=W --repeat=300
-start ep /opt/kernels/ep --class=W --repeat=100
+start cg /opt/kernels/cg --class=W --repeat=60
+start ep /opt/kernels/ep --class=W --repeat=40
 until_so "two programs under management" 60 attached 2
 user scaf ps -v
 
@@ -196,10 +197,15 @@ own systemctl --user stop scafd.socket
 inside systemctl stop user@1000.service
 
 say "purge while a program runs"
-start last /opt/kernels/cg --class=W --repeat=300
+start last /opt/kernels/ep --class=W --repeat=40
 until_so "a program under management" 60 attached 1
 apt purge --autoremove scaf
+narrowed() {
+    local all='cat /proc/1/status /proc/$(pgrep -x ep)/task/*/status'
+    [ "$(inside sh -c "$all" | grep Cpus_allowed_list | sort -u | wc -l)" != 1 ]
+}
 ! inside test -e /home/alice/last.status || fail "it ended before the purge: give it more work"
+! narrowed || fail "it doesn't have all contexts again"
 ended last
 ! inside pgrep -l scafd || fail "a daemon is left"
 ! inside grep -q scafd.sock /proc/net/unix || fail "a socket is left"

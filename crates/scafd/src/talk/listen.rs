@@ -34,7 +34,7 @@ pub enum Error {
         needed: usize,
     },
     /// What the service manager gave us isn't this socket.
-    #[error("{}: the service manager gave something else (ListenSequentialPacket= is to name it)", path.display())]
+    #[error("{}: what the service manager gave isn't this socket, of SOCK_SEQPACKET", path.display())]
     Other {
         /// The socket.
         path: PathBuf,
