@@ -152,7 +152,8 @@ static inline int scaf_managed(void)
  * From scaf_exact(1) to scaf_exact(0), results keep every bit that they have without us, as under `scaf run
  * --exact`: teams aren't resized, loops aren't parked, BLAS libraries have their own number of threads. The
  * process has fewer CPUs all the same, so it may be slower beside others. For regions and calls that begin
- * within, on any thread; calls of it nest. oneTBB is left as it is. A child that was forked within stays exact.
+ * within, on any thread; calls of it nest. oneTBB is left as it is. A child that was forked within stays
+ * exact.
  */
 static inline void scaf_exact(int on)
 {

@@ -25,13 +25,15 @@ fn the_shipped_file_changes_nothing() {
 fn what_it_has_commented_out_are_the_defaults() {
     let config = Config::parse(Path::new("shipped"), &uncommented()).unwrap();
     // These have no default, or one by the daemon's scope: what it shows of them is an example.
-    let mut expected = Config::default();
-    expected.idle_exit_s = Some(0);
-    expected.gang = Some(Gang::Off);
-    expected.memory_dir = Some(scafd::paths::SYSTEM_MEMORY.into());
-    expected.verdicts = Some("/etc/scaf/verdicts".into());
-    expected.events.clone_from(&config.events);
-    expected.profiles.clone_from(&config.profiles);
+    let expected = Config {
+        idle_exit_s: Some(0),
+        gang: Some(Gang::Off),
+        memory_dir: Some(scafd::paths::SYSTEM_MEMORY.into()),
+        verdicts: Some("/etc/scaf/verdicts".into()),
+        events: config.events.clone(),
+        profiles: config.profiles.clone(),
+        ..Config::default()
+    };
     assert_eq!(config, expected);
     assert!(config.profiles.len() == 1 && config.events.iter().flatten().count() == 1);
 }

@@ -1,5 +1,5 @@
-//! A daemon to which the system gives no file descriptors, no memory, or no room on the disk. It does without,
-//! or ends and says why; programs don't notice.
+//! A daemon to which the system gives no file descriptors, no memory, or no room on the disk. It does
+//! without, or ends and says why; programs don't notice.
 
 use super::Tally;
 use super::crew::{BRIEF as KERNELS, ENDLESS};
