@@ -58,7 +58,7 @@ clean() {
     [ $status -eq 0 ] || { [ ! -f "$work/console" ] || tail -5 "$work/console" >&2; }
     rm -rf --one-file-system "$work"
     # Where it isn't booted itself, systemd-nspawn leaves this one.
-    rmdir /run/systemd/nspawn/propagate/scaf-deb-test 2>/dev/null
+    rmdir /run/systemd/nspawn/propagate/scaf-deb-test-$$ 2>/dev/null
     for group in $groups; do
         [ ! -d "$group" ] || find "$group" -depth -type d -exec rmdir {} \; 2>/dev/null
     done
@@ -86,7 +86,7 @@ say "boot"
 alone=""
 [ -d /run/systemd/system ] || alone="--register=no --keep-unit"
 # shellcheck disable=SC2086 # two options or none
-systemd-nspawn $alone --quiet --directory="$root" --machine=scaf-deb-test --resolv-conf=copy-host \
+systemd-nspawn $alone --quiet --directory="$root" --machine="scaf-deb-test-$$" --resolv-conf=copy-host \
     --boot >"$work/console" 2>&1 </dev/null &
 container=$!
 

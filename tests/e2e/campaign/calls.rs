@@ -161,7 +161,7 @@ fn run(house: &House, at: u64, fault: Fault) -> Outcome {
 fn programs(house: &House, number: u64, shared: &Shared) {
     let number = number as usize;
     let by_scaf_run = number.is_multiple_of(4);
-    let mut endless = ENDLESS[number % ENDLESS.len()].start(house, by_scaf_run);
+    let mut endless = ENDLESS[number % ENDLESS.len()].start(house, true);
     let mut kernel = KERNELS[number % KERNELS.len()].start(house, by_scaf_run);
     let victim = [&endless, &kernel][number / 2 % 2].pid();
     shared.program.store(victim, SeqCst);

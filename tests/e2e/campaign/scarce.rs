@@ -70,7 +70,7 @@ fn some(all: impl Iterator<Item = u64>, each: usize) -> impl Iterator<Item = u64
 #[test]
 fn without_descriptors() {
     let mut tally = Tally::default();
-    for files in some((3..40).chain(125..135), 12) {
+    for files in some((3..40).chain(125..135), 24) {
         serve("no descriptors", &mut tally, |_, command| limit(command, libc::RLIMIT_NOFILE, files));
     }
     tally.tell("no descriptors");
@@ -79,7 +79,7 @@ fn without_descriptors() {
 #[test]
 fn without_memory() {
     let mut tally = Tally::default();
-    for mib in some((4..100).step_by(4), 8) {
+    for mib in some((4..100).step_by(4), 12) {
         serve("no memory", &mut tally, |_, command| limit(command, libc::RLIMIT_AS, mib << 20));
     }
     tally.tell("no memory");
@@ -91,7 +91,7 @@ fn without_room_on_the_disk() {
         return; // only root can bring a disk
     }
     let mut tally = Tally::default();
-    for pages in some([1, 2, 3, 4, 6, 8, 12, 16, 24].into_iter(), 4) {
+    for pages in some([1, 2, 3, 4, 6, 8, 12, 16, 24].into_iter(), 9) {
         serve("a full disk", &mut tally, |house, command| {
             for folder in ["data", "cache"] {
                 std::fs::create_dir(house.folder().join(folder)).expect("a folder");
