@@ -179,11 +179,17 @@ impl GrantPage {
         let masks = &masks[..masks.len().min(OURS)];
         for mask in masks {
             if !self.ours.iter().any(|place| load(place) == *mask)
-                && let Some(place) = self.ours.iter().find(|place| !masks.contains(&load(place)))
+                && let Some(place) = self.place(masks)
             {
                 store(place, mask);
             }
         }
+    }
+
+    /// A free place, or one of an earlier mask that isn't among `masks`.
+    fn place(&self, masks: &[Mask]) -> Option<&[AtomicU64; MASK_WORDS]> {
+        let free = self.ours.iter().find(|place| count(&load(place)) == 0);
+        free.or_else(|| self.ours.iter().find(|place| !masks.contains(&load(place))))
     }
 
     /// Client: whether a thread's affinity is the daemon's.
