@@ -12,6 +12,7 @@ pub struct Traced {
     failing: Option<(i32, i32)>,
     /// Whether it is let run from now on.
     freed: bool,
+    ended: Option<ExitStatus>,
 }
 
 /// What happened next.
@@ -41,7 +42,7 @@ impl Traced {
         let options = libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_EXITKILL;
         // SAFETY: the process is stopped, and traced by this thread.
         unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, pid, 0, options) };
-        Traced { pid, held: Some(pid), failing: None, freed: false }
+        Traced { pid, held: Some(pid), failing: None, freed: false, ended: None }
     }
 
     pub fn pid(&self) -> u32 {
@@ -50,6 +51,9 @@ impl Traced {
 
     /// Lets the held thread go on until one makes a system call; none does any more for us once it is freed.
     pub fn next(&mut self, until: Option<Instant>) -> Next {
+        if let Some(status) = self.ended {
+            return Next::Ended(status);
+        }
         if let Some(tid) = self.held.take() {
             self.resume(tid, 0);
         }
@@ -64,6 +68,7 @@ impl Traced {
             };
             if !libc::WIFSTOPPED(status) {
                 if tid == self.pid {
+                    self.ended = Some(ExitStatus::from_raw(status));
                     return Next::Ended(ExitStatus::from_raw(status));
                 }
                 continue;
