@@ -54,12 +54,8 @@ unsafe extern "C" fn by_prctl(
     // SAFETY: as C calls it; the program's own arguments.
     unsafe {
         let Some(real) = function::<Real>(find_prctl()) else { return -1 };
-        around(
-            are_set_by_prctl(option, mode, program),
-            false,
-            || real(option, mode, program, fourth, fifth),
-            0,
-        )
+        let call = || real(option, mode, program, fourth, fifth).into();
+        around(are_set_by_prctl(option, mode, program), false, call) as c_int
     }
 }
 
@@ -81,13 +77,13 @@ unsafe extern "C" fn by_number(
     // SAFETY: as above.
     unsafe {
         let Some(real) = function::<Real>(find_syscall()) else { return -1 };
-        around(sets, for_all, || real(number, first, second, third, fourth, fifth, sixth), 0)
+        around(sets, for_all, || real(number, first, second, third, fourth, fifth, sixth))
     }
 }
 
 /// Makes the call, before which the client falls silent if the call `sets` a filter, or one `for_all`
-/// threads. A result below `failed` says that it didn't.
-fn around<R: PartialOrd>(sets: bool, for_all: bool, call: impl FnOnce() -> R, failed: R) -> R {
+/// threads. A result below 0 says that it didn't.
+fn around(sets: bool, for_all: bool, call: impl FnOnce() -> c_long) -> c_long {
     let silent = sets && state::has_calls_to_give_up();
     if silent {
         enter::fill_teams();
@@ -96,7 +92,7 @@ fn around<R: PartialOrd>(sets: bool, for_all: bool, call: impl FnOnce() -> R, fa
         silence::begin(for_all);
     }
     let result = call();
-    if silent && result < failed {
+    if silent && result < 0 {
         state::speak_again();
     }
     result

@@ -24,28 +24,30 @@ impl ByUser {
 
     /// Divides in space, whatever the policy is.
     pub fn divide(&mut self, machine: &Machine, programs: &[Program]) -> Allocation {
+        if let [first, others @ ..] = programs
+            && others.iter().all(|other| other.user == first.user)
+        {
+            self.of.retain(|user, _| *user == first.user);
+            return self.of.entry(first.user).or_insert_with(&self.new).allocate(machine, programs);
+        }
         let mut users: BTreeMap<u32, Vec<Program>> = BTreeMap::new();
         for program in programs {
             users.entry(program.user).or_default().push(program.clone());
         }
         self.of.retain(|user, _| users.contains_key(user));
-        let alone = users.len() == 1;
         let claims: Vec<Claim> = users.values().map(|programs| self.claim(programs)).collect();
         let parts = apportion(machine.capacity, &claims);
         let mut shares: BTreeMap<ProgramId, Share> = BTreeMap::new();
         let mut pools = Vec::new();
         for ((user, programs), part) in users.iter().zip(parts) {
-            let capacity = if alone { machine.capacity } else { part.contexts };
+            let capacity = part.contexts;
             let policy = self.of.entry(*user).or_insert_with(&self.new);
             let given = policy.allocate(&Machine { capacity, ..machine.clone() }, programs);
             for mut share in given.shares {
-                if !alone {
-                    share.reason =
-                        format!("{}; its user has {capacity} of {}", share.reason, machine.capacity);
-                }
+                share.reason = format!("{}; its user has {capacity} of {}", share.reason, machine.capacity);
                 shares.insert(share.id, share);
             }
-            if !alone && programs.len() as u64 > u64::from(capacity) {
+            if programs.len() as u64 > u64::from(capacity) {
                 let members = programs.iter().map(|program| program.id).collect();
                 pools.push(Pool { contexts: capacity, members });
             }

@@ -1,5 +1,16 @@
 //! Entry points whose arguments are left as they came.
 
+/// Puts the six registers of a function's arguments aside, on the stack, and takes them back.
+macro_rules! arguments {
+    (push) => {
+        "push rdi\npush rsi\npush rdx\npush rcx\npush r8\npush r9"
+    };
+    (pop) => {
+        "pop r9\npop r8\npop rcx\npop rdx\npop rsi\npop rdi"
+    };
+}
+pub(crate) use arguments;
+
 /// Defines entry points that need their return address, which tells whose call it is where no region does:
 /// each passes it on as one argument more, behind the number of arguments that is given.
 macro_rules! with_caller {
@@ -37,22 +48,12 @@ macro_rules! pass_on {
             pub unsafe extern "C" fn $name() {
                 core::arch::naked_asm!(
                     "endbr64",
-                    "push rdi",
-                    "push rsi",
-                    "push rdx",
-                    "push rcx",
-                    "push r8",
-                    "push r9",
+                    $crate::sys::arch::arguments!(push),
                     "sub rsp, 8",
                     "mov rdi, qword ptr [rsp + 56]",
                     "call {find}",
                     "add rsp, 8",
-                    "pop r9",
-                    "pop r8",
-                    "pop rcx",
-                    "pop rdx",
-                    "pop rsi",
-                    "pop rdi",
+                    $crate::sys::arch::arguments!(pop),
                     "jmp rax",
                     find = sym $find,
                 )
@@ -116,20 +117,10 @@ macro_rules! looked_at {
                     "jmp r11",
                     "2:",
                     "push rax",
-                    "push rdi",
-                    "push rsi",
-                    "push rdx",
-                    "push rcx",
-                    "push r8",
-                    "push r9",
+                    $crate::sys::arch::arguments!(push),
                     "call {find}",
                     "mov r11, rax",
-                    "pop r9",
-                    "pop r8",
-                    "pop rcx",
-                    "pop rdx",
-                    "pop rsi",
-                    "pop rdi",
+                    $crate::sys::arch::arguments!(pop),
                     "pop rax",
                     "jmp r11",
                     one = const $one,
@@ -204,22 +195,12 @@ macro_rules! diverted {
                     "jz 2f",
                     "jmp rax",
                     "2:",
-                    "push rdi",
-                    "push rsi",
-                    "push rdx",
-                    "push rcx",
-                    "push r8",
-                    "push r9",
+                    $crate::sys::arch::arguments!(push),
                     "sub rsp, 8",
                     "mov rdi, qword ptr [rsp + 56]",
                     "call {find}",
                     "add rsp, 8",
-                    "pop r9",
-                    "pop r8",
-                    "pop rcx",
-                    "pop rdx",
-                    "pop rsi",
-                    "pop rdi",
+                    $crate::sys::arch::arguments!(pop),
                     "jmp rax",
                     at = const $at,
                     answer = sym $answer,

@@ -9,7 +9,7 @@ mod yields;
 
 pub(crate) use around::around;
 pub(crate) use entry_points::{
-    answered, counted, diverted, looked_at, pass_on, with_all_arguments, with_caller,
+    answered, arguments, counted, diverted, looked_at, pass_on, with_all_arguments, with_caller,
 };
 pub use switch::{Context, can_switch, storage, switch};
 pub use tasks::ENTRANCE_BYTES;
