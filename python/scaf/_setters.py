@@ -7,8 +7,9 @@ import ctypes
 import os
 import re
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Callable, Dict, Iterator, List, Optional, Set, Tuple, Type
+from typing import Callable, Dict, Iterator, List, Optional, Set, Tuple
+
+from ._block import Block
 
 _BLAS = re.compile(r"openblas|libblis", re.I)
 _OPENMP = re.compile(r"lib(gomp|omp|iomp5)\b", re.I)
@@ -85,7 +86,7 @@ def narrow(cpus: Set[int]) -> Dict[int, Set[int]]:
     return before
 
 
-class LimitsOnly:
+class LimitsOnly(Block):
     """Limits that this process keeps by itself; no daemon knows of them. `print` says what obeyed."""
 
     def __init__(self, max: int) -> None:
@@ -111,7 +112,6 @@ class LimitsOnly:
         self.obeyed.append(f"affinity: {self.max} of {len(cpus)} CPUs, for all threads")
 
     def undo(self) -> None:
-        """Puts back what was there before."""
         for setter, before in self._setters:
             setter.set(before)
         mine = os.sched_getaffinity(0)
@@ -123,17 +123,6 @@ class LimitsOnly:
             except ProcessLookupError:
                 pass
         self._setters, self._affinities = [], {}
-
-    def __enter__(self) -> LimitsOnly:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        self.undo()
 
     def __str__(self) -> str:
         lines = [f"limits only: at most {self.max} CPUs, by this process itself; no daemon knows of it"]

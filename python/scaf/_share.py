@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Dict, Iterator, Optional, Type, Union
+from typing import Any, Dict, Iterator, Optional, Union
 
 from . import _cpus, _daemon, _library, _setters, _status
+from ._block import Block
 from .errors import BY_SCAF_RUN, Error, NotManaged
 
 #: CPUs that the process would have without scaf, as far as known.
@@ -79,7 +79,7 @@ def told_by_daemon() -> str:
     return f"{me.contexts} of {me.natural} contexts"
 
 
-class Limit:
+class Limit(Block):
     """Limits in force. As a context manager, puts back what was there before."""
 
     def __init__(self, before: Dict[str, Any], now: Dict[str, Any]) -> None:
@@ -89,15 +89,7 @@ class Limit:
         self.max: Optional[int] = now["max"] or None
         self.weight: float = now["weight"]
 
-    def __enter__(self) -> Limit:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def undo(self) -> None:
         _daemon.ask({"wish": self._before}, "wish")
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 /* Computes under filters of system calls, set as its arguments say, one after the other. What it prints is
  * the same whatever its teams. */
 #define _GNU_SOURCE
-#include "test.h"
+#include "region.h"
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -13,10 +13,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 extern char **environ;
-static long wrong;
 static unsigned answer = SECCOMP_RET_KILL_PROCESS;
 
 #define DO(code, k) ((struct sock_filter)BPF_STMT(code, k))
@@ -114,15 +112,6 @@ static void by_number(struct sock_fprog filter, unsigned flags)
         exit(3);
 }
 
-static void region(void)
-{
-    long sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-    for (long i = 0; i < 64; i++)
-        sum += i + 0 * work(200, i);
-    wrong += sum != 2016;
-}
-
 /* Keeps its size, so that it is gathered or folded. */
 static void whole(void)
 {
@@ -131,14 +120,6 @@ static void whole(void)
     for (long i = 0; i < 64; i++)
         sum += i + 0 * work(200, i);
     wrong += sum != 2016;
-}
-
-/* As vDSO, without a system call. */
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static void rounds(void (*round)(void), double seconds)

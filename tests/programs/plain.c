@@ -2,7 +2,7 @@
 /* Does what programs do to themselves and a library within them had better not notice, and prints what comes
  * of it: the same whatever its teams. Its arguments are steps, done one after the other. */
 #define _GNU_SOURCE
-#include "test.h"
+#include "region.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,9 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
-static long wrong;
 /* Where `told` writes: standard output, or what was it. */
 static int out = 1;
 
@@ -24,22 +22,6 @@ static void told(const char *key, long value)
     int length = snprintf(line, sizeof line, "%s=%ld\n", key, value);
     if (write(out, line, (size_t)length) != length)
         _exit(9);
-}
-
-static void region(void)
-{
-    long sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-    for (long i = 0; i < 64; i++)
-        sum += i + 0 * work(200, i);
-    wrong += sum != 2016;
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* For longer than the client goes without a look at the daemon. */

@@ -81,6 +81,24 @@ pub enum Refusal {
 }
 
 impl Hello {
+    /// What a client says of whom nothing is known but its team size, and who asks for nothing.
+    pub const fn new(kind: u32, natural: u32) -> Hello {
+        Hello {
+            magic: MAGIC,
+            version: VERSION,
+            kind,
+            flags: 0,
+            modules: 1,
+            natural,
+            min: 1,
+            max: 0,
+            weight_milli: 1_000,
+            reserved: 0,
+            own: [0; MASK_WORDS],
+            name: [0; NAME_BYTES],
+        }
+    }
+
     /// The packet's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: Hello is repr(C), of integers without padding (asserted above): all bytes are initialised.
@@ -151,20 +169,7 @@ mod tests {
     fn hello() -> Hello {
         let mut name = [0; NAME_BYTES];
         name[..3].copy_from_slice(b"fit");
-        Hello {
-            magic: MAGIC,
-            version: VERSION,
-            kind: ATTACH,
-            flags: 0,
-            modules: 1,
-            natural: 4,
-            min: 1,
-            max: 4,
-            weight_milli: 1_000,
-            reserved: 0,
-            own: [u64::MAX; MASK_WORDS],
-            name,
-        }
+        Hello { max: 4, own: [u64::MAX; MASK_WORDS], name, ..Hello::new(ATTACH, 4) }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use super::people::{BRIEF, LEASE, Served, ask, connect, nothing_is_left, soon};
 use super::{Dice, faults};
 use crate::support::House;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
-use scaf_proto::hello::{ATTACH, ENTERED, Hello, MORE_MODULES, NAME_BYTES, Welcome};
-use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
+use scaf_proto::hello::{ATTACH, ENTERED, Hello, MORE_MODULES, Welcome};
+use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,20 +16,7 @@ use std::time::{Duration, Instant};
 const ELSEWHERE: [&str; 4] = ["equi", "--dry-run", "--topology", "core:8 pu:1"];
 
 fn hello(kind: u32, version: u32) -> Hello {
-    Hello {
-        magic: MAGIC,
-        version,
-        kind,
-        flags: 0,
-        modules: 1,
-        natural: 4,
-        min: 1,
-        max: 0,
-        weight_milli: 1000,
-        reserved: 0,
-        own: [0; MASK_WORDS],
-        name: [0; NAME_BYTES],
-    }
+    Hello { version, ..Hello::new(kind, 4) }
 }
 
 /// What clients and the command line say, as it was recorded.

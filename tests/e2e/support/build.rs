@@ -82,6 +82,7 @@ fn compiled_in(folder: &str, by: By, name: &str) -> PathBuf {
     let program = library_folder().join(format!("{name}{kind}{}", if library { ".so" } else { "" }));
     let headers = [
         "tests/programs/test.h",
+        "tests/programs/region.h",
         "tests/programs/fortran.f90",
         "tests/programs/midway.c",
         "tests/programs/sanitized.c",

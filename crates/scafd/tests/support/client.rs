@@ -1,10 +1,10 @@
 //! A program without OpenMP: it attaches, maps its pages and does what it is told.
 
+use scaf_proto::PAGE_BYTES;
 use scaf_proto::grant::GrantPage;
-use scaf_proto::hello::{ATTACH, ENTERED, Hello, MORE_MODULES, NAME_BYTES, Welcome};
+use scaf_proto::hello::{ATTACH, ENTERED, Hello, MORE_MODULES, Welcome};
 use scaf_proto::report::ReportPage;
 use scaf_proto::runtimes::{FILE_BYTES, Kind, MOST_RUNTIMES, Promise};
-use scaf_proto::{MAGIC, MASK_WORDS, PAGE_BYTES, VERSION};
 use std::io::{BufRead, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -24,20 +24,7 @@ fn say(verb: &str, text: impl std::fmt::Display) {
 
 /// What a well-behaved client says first.
 pub fn hello(natural: u32) -> Hello {
-    Hello {
-        magic: MAGIC,
-        version: VERSION,
-        kind: ATTACH,
-        flags: 0,
-        modules: 1,
-        natural,
-        min: 1,
-        max: 0,
-        weight_milli: 1000,
-        reserved: 0,
-        own: [0; MASK_WORDS],
-        name: [0; NAME_BYTES],
-    }
+    Hello::new(ATTACH, natural)
 }
 
 pub fn receive(socket: &OwnedFd) -> (Option<Welcome>, usize, Vec<OwnedFd>) {
