@@ -9,6 +9,7 @@ mod support;
 
 mod affinity;
 mod api;
+mod attacked;
 mod blas;
 mod bystanders;
 mod campaign;

@@ -86,7 +86,7 @@ fn trace(command: Command, at: u64, fault: Fault, shared: &Shared) -> Outcome {
 fn inject(traced: &mut Traced, number: i64, fault: Fault, shared: &Shared) -> bool {
     let daemon = traced.pid();
     let whom = |who| match who {
-        Who::Daemon | Who::Both => Some(daemon),
+        Who::Daemon | Who::All => Some(daemon),
         Who::Program => Some(shared.program.load(SeqCst)).filter(|pid| *pid != 0),
         other => child_of(daemon, other),
     };
@@ -100,10 +100,11 @@ fn inject(traced: &mut Traced, number: i64, fault: Fault, shared: &Shared) -> bo
             }
         }
         Fault::Kill(who) => {
-            if who == Who::Both
-                && let Some(guardian) = child_of(daemon, Who::Guardian)
-            {
-                send(guardian, libc::SIGKILL);
+            if who == Who::All {
+                // The guardian first: it would act.
+                for other in [Who::Guardian, Who::Broker] {
+                    child_of(daemon, other).into_iter().for_each(|pid| send(pid, libc::SIGKILL));
+                }
             }
             let Some(pid) = whom(who) else { return false };
             shared.program_killed.store(who == Who::Program, SeqCst);
@@ -124,7 +125,7 @@ fn inject(traced: &mut Traced, number: i64, fault: Fault, shared: &Shared) -> bo
 fn run(house: &House, at: u64, fault: Fault) -> Outcome {
     let shared = Shared::default();
     let command = house.daemon_command();
-    shared.is_unguarded.store(fault == Fault::Kill(Who::Both), SeqCst);
+    shared.is_unguarded.store(fault == Fault::Kill(Who::All), SeqCst);
     let begin = Instant::now();
     let outcome = std::thread::scope(|scope| {
         let tracer = scope.spawn(|| trace(command, at, fault, &shared));
@@ -202,10 +203,13 @@ fn check_end(house: &House, fault: Fault, outcome: &Outcome, tally: &mut Tally) 
     assert!(!log.contains("panicked"), "{}", said());
     match (fault, status.code(), status.signal()) {
         (_, Some(0), _) => tally.add(format!("{}: it lives, and ends as told", name(fault))),
-        (Fault::Kill(Who::Daemon | Who::Both), None, Some(libc::SIGKILL)) => {
+        (Fault::Kill(Who::Daemon | Who::All), None, Some(libc::SIGKILL)) => {
             tally.add(format!("{}: killed", name(fault)));
         }
-        (Fault::Fail(_), Some(1), _) => tally.add(format!("{}: it ends, and says why", name(fault))),
+        // It is of no use without its broker.
+        (Fault::Kill(Who::Broker) | Fault::Fail(_), Some(1), _) => {
+            tally.add(format!("{}: it ends, and says why", name(fault)))
+        }
         // No memory for a value of its own.
         (Fault::Fail(libc::ENOMEM), None, Some(libc::SIGABRT)) => {
             tally.add(format!("{}: out of memory, it aborts", name(fault)));
@@ -226,11 +230,20 @@ fn name(fault: Fault) -> String {
 
 /// At every call, or at each so many, until a daemon's run is over.
 fn sweep(title: &str, stride: u64, fault: impl Fn(u64) -> Fault) {
+    sweep_in(|| Some(House::prepared(&["equi"], BRIEF)), title, stride, fault);
+}
+
+/// The same with a daemon for all users.
+fn sweep_for_all(title: &str, stride: u64, fault: impl Fn(u64) -> Fault) {
+    sweep_in(|| House::for_all(&["equi"], BRIEF), &format!("for all users: {title}"), stride, fault);
+}
+
+fn sweep_in(house: impl Fn() -> Option<House>, title: &str, stride: u64, fault: impl Fn(u64) -> Fault) {
     let mut tally = Tally::default();
     let (mut at, mut beyond, mut hits) = (1 + stride / 2, 0, 0);
     // Runs differ in length by some calls.
     while beyond < 3 {
-        let house = House::prepared(&["equi"], BRIEF);
+        let Some(house) = house() else { return };
         for _ in 0..50 {
             let fault = fault(at);
             let outcome = run(&house, at, fault);
@@ -260,7 +273,7 @@ fn the_daemon_is_killed_at_its_calls() {
 
 #[test]
 fn daemon_and_guardian_are_killed_at_the_daemons_calls() {
-    sweep("daemon and guardian are killed", stride(2), |_| Fault::Kill(Who::Both));
+    sweep("daemon and guardian are killed", stride(2), |_| Fault::Kill(Who::All));
 }
 
 #[test]
@@ -286,4 +299,24 @@ fn others_are_stopped_at_the_daemons_calls() {
 #[test]
 fn the_daemons_calls_fail() {
     sweep("a call fails", stride(1), |at| Fault::Fail(ERRORS[at as usize % ERRORS.len()]));
+}
+
+#[test]
+fn whoever_serves_all_users_is_killed_at_the_daemons_calls() {
+    for (who, name) in
+        [(Who::Broker, "the broker"), (Who::Daemon, "the daemon"), (Who::Guardian, "the guardian")]
+    {
+        sweep_for_all(&format!("{name} is killed"), stride(4), |_| Fault::Kill(who));
+    }
+    sweep_for_all("daemon, broker and guardian are killed", stride(8), |_| Fault::Kill(Who::All));
+}
+
+#[test]
+fn a_broker_is_stopped_at_the_daemons_calls() {
+    sweep_for_all("the broker is stopped", stride(4), |_| Fault::Stop(Who::Broker));
+}
+
+#[test]
+fn calls_of_a_daemon_for_all_users_fail() {
+    sweep_for_all("a call fails", stride(4), |at| Fault::Fail(ERRORS[at as usize % ERRORS.len()]));
 }

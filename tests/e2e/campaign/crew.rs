@@ -3,6 +3,7 @@
 use super::people::{is_wide, masks};
 use crate::support::{By, Done, House, Running, clang_kernel, compiled_by, kernel};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// One of them, and how it is started.
 pub struct Part {
@@ -44,6 +45,7 @@ pub const BRIEF: [Part; 6] = [
 pub struct Member<'h> {
     running: Running<'h>,
     part: &'static Part,
+    since: Instant,
     killed: bool,
 }
 
@@ -52,13 +54,13 @@ impl Part {
     pub fn start<'h>(&'static self, house: &'h House, by_scaf_run: bool) -> Member<'h> {
         let start = house.at(&(self.program)()).args(self.words).threads(self.threads);
         let start = if by_scaf_run { start } else { start.preloaded() };
-        Member { running: start.start(), part: self, killed: false }
+        Member { running: start.start(), part: self, since: Instant::now(), killed: false }
     }
 
-    fn check(&self, done: Done) {
+    fn check(&self, done: Done, after: Duration) {
         // `scaf run` says so where nobody answers.
         let complains = done.err.lines().any(|line| !line.starts_with("scaf: "));
-        assert!(done.code() == Some(0) && !complains, "{done:#?}");
+        assert!(done.code() == Some(0) && !complains, "after {after:?}: {done:#?}");
         if self.endless {
             assert_eq!(done.number("wrong"), 0, "{done:#?}");
             if done.out.contains("early=") {
@@ -106,12 +108,13 @@ impl Member<'_> {
         self.killed = true;
     }
 
-    /// Tells it to end, and checks what it computed.
-    pub fn relieve(self) {
+    /// Tells it to end, and checks what it computed; how long it was there.
+    pub fn relieve(self) -> Duration {
         let done = self.running.finish();
-        if self.killed && done.ended_by() == Some(libc::SIGKILL) {
-            return;
+        let after = self.since.elapsed();
+        if !self.killed || done.ended_by() != Some(libc::SIGKILL) {
+            self.part.check(done, after);
         }
-        self.part.check(done);
+        after
     }
 }

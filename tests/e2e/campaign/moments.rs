@@ -23,6 +23,8 @@ struct Scene<'h> {
     slowest_alone: Duration,
     begin: Instant,
     attached: u64,
+    /// How long a program was there.
+    longest: Duration,
     ended_well: u64,
     /// What was done since all was well.
     past: Vec<String>,
@@ -41,6 +43,7 @@ impl<'h> Scene<'h> {
             slowest_alone: Duration::ZERO,
             begin: Instant::now(),
             attached: 0,
+            longest: Duration::ZERO,
             ended_well: 0,
             past: Vec::new(),
         }
@@ -70,7 +73,7 @@ impl<'h> Scene<'h> {
             let mut at = 0;
             while at < members.len() {
                 if members[at].has_ended() {
-                    members.swap_remove(at).relieve();
+                    self.longest = members.swap_remove(at).relieve().max(self.longest);
                     self.ended_well += 1;
                 } else {
                     at += 1;
@@ -109,18 +112,21 @@ impl<'h> Scene<'h> {
     /// One fault, after a moment. False if there was nobody.
     fn fault(&mut self) -> bool {
         self.pause(25_000);
-        match (self.dice.below(8), self.dice.below(2) == 0) {
-            (0 | 1, true) => self.kill_daemon(),
-            (0 | 1, false) => self.stop_daemon(),
-            (2 | 3, kill) => {
+        let broker = child_of(self.daemon(), Who::Broker);
+        match (self.dice.below(8), self.dice.below(2) == 0, broker) {
+            (0, true, Some(broker)) => self.kill_broker(broker),
+            (0, false, Some(broker)) => self.harm("broker", broker, false),
+            (0 | 1, true, _) => self.kill_daemon(),
+            (0 | 1, false, _) => self.stop_daemon(),
+            (2 | 3, kill, _) => {
                 let Some(guardian) = child_of(self.daemon(), Who::Guardian) else { return false };
                 self.harm("guardian", guardian, kill);
             }
-            (4 | 5, kill) => {
+            (4 | 5, kill, _) => {
                 let Some(helper) = self.helper() else { return false };
                 self.harm("helper", helper, kill);
             }
-            (_, kill) => {
+            (_, kill, _) => {
                 let (endless, brief) = (self.endless.len() as u64, self.brief.len() as u64);
                 let at = self.dice.below(endless + brief) as usize;
                 let member = self.endless.iter_mut().chain(&mut self.brief).nth(at).expect("a program");
@@ -169,6 +175,8 @@ impl<'h> Scene<'h> {
         if let Some(guardian) = guardian {
             send(daemon.pid(), libc::SIGSTOP);
             send(guardian, libc::SIGKILL);
+            // It would start another one.
+            child_of(daemon.pid(), Who::Broker).into_iter().for_each(|pid| send(pid, libc::SIGKILL));
         }
         let since = Instant::now();
         daemon.end(libc::SIGKILL);
@@ -179,6 +187,16 @@ impl<'h> Scene<'h> {
         } else if self.dice.below(2) == 0 {
             self.all_are_wide(since, LEASE);
         }
+    }
+
+    /// Upon which the daemon ends.
+    fn kill_broker(&mut self, broker: u32) {
+        let Some(daemon) = self.daemon.take() else { return };
+        let since = Instant::now();
+        send(broker, libc::SIGKILL);
+        daemon.end_by_itself();
+        self.note("broker killed");
+        self.all_are_wide(since, LEASE);
     }
 
     fn stop_daemon(&mut self) {
@@ -204,7 +222,7 @@ impl<'h> Scene<'h> {
             self.all_are_wide(since, LEASE);
         }
         for member in self.endless.drain(..).chain(self.brief.drain(..)) {
-            member.relieve();
+            self.longest = member.relieve().max(self.longest);
             self.ended_well += 1;
         }
         nothing_is_left(self.house, &[]);
@@ -212,9 +230,8 @@ impl<'h> Scene<'h> {
     }
 }
 
-fn campaign(policy: &[&str], count: u64, salt: u64) {
-    let house = House::prepared(policy, BRIEF);
-    let mut scene = Scene::new(&house, Dice::new(salt));
+fn campaign(title: &str, house: &House, count: u64, salt: u64) {
+    let mut scene = Scene::new(house, Dice::new(salt));
     let mut done = 0;
     while done < count {
         scene.fill();
@@ -231,11 +248,13 @@ fn campaign(policy: &[&str], count: u64, salt: u64) {
     }
     assert!(!house.log().contains("panicked"), "{}", house.log());
     scene.tally.tell(&format!(
-        "{policy:?}: {done} faults in {:.0} s; {:.1} programs attached; {} programs ended as they should; \
+        "{title}: {done} faults in {:.0} s; {:.1} programs attached; {} programs ended as they should, the \
+         last after {:.1} s; \
          affinities back within {:.2} s, where the guardian was killed, too, within {:.2} s",
         scene.begin.elapsed().as_secs_f64(),
         scene.attached as f64 / done.div_ceil(10) as f64,
         scene.ended_well,
+        scene.longest.as_secs_f64(),
         scene.slowest.as_secs_f64(),
         scene.slowest_alone.as_secs_f64()
     ));
@@ -243,10 +262,18 @@ fn campaign(policy: &[&str], count: u64, salt: u64) {
 
 #[test]
 fn under_equal_parts() {
-    campaign(&["equi"], faults(40) / 2, 1);
+    campaign("equal parts", &House::prepared(&["equi"], BRIEF), faults(40) / 2, 1);
 }
 
 #[test]
 fn under_chaos() {
-    campaign(&["chaos", "--seed=7"], faults(40) / 2, 2);
+    campaign("chaos", &House::prepared(&["chaos", "--seed=7"], BRIEF), faults(40) / 2, 2);
+}
+
+#[test]
+fn for_all_users() {
+    for (policy, salt) in [(&["equi"][..], 3), (&["chaos", "--seed=7"], 4)] {
+        let Some(house) = House::for_all(policy, BRIEF) else { return };
+        campaign(&format!("for all users, {policy:?}"), &house, faults(20) / 4, salt);
+    }
 }

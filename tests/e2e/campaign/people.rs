@@ -1,5 +1,5 @@
-//! Who takes part besides the programs: the daemon, its guardian, the helper that inspects. And what is to
-//! hold when a daemon has ended.
+//! Who takes part besides the programs: the daemon, its broker if it serves all users, its guardian, the
+//! helper that inspects. And what is to hold when a daemon has ended.
 
 use crate::support::{House, cpu_list};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
@@ -20,22 +20,31 @@ pub const BRIEF: &str = "lease_s = 1\n";
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Who {
     Daemon,
-    /// The daemon, and its guardian right before.
-    Both,
+    /// The daemon, and right before it its guardian, and its broker.
+    All,
+    Broker,
     Guardian,
     Helper,
     Program,
 }
 
-/// A daemon's guardian, or one of its helpers, if there is one.
+/// A daemon's broker or guardian, or one of its helpers, if there is one.
 pub fn child_of(daemon: u32, who: Who) -> Option<u32> {
     let is_it = |pid: &u32| {
         let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let inspects = words.split(|byte| *byte == 0).any(|word| word == b"--inspect");
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         // One that has ended has no words.
-        !words.is_empty() && inspects == (who == Who::Helper)
+        !words.is_empty()
+            && match who {
+                Who::Broker => name.trim() == "scafd-broker",
+                Who::Guardian => name.trim() == "scafd-guardian",
+                _ => words.split(|byte| *byte == 0).any(|word| word == b"--inspect"),
+            }
     };
-    Observer::new(Path::new("/")).process(daemon).children(usize::MAX).into_iter().find(is_it)
+    let children = |pid| Observer::new(Path::new("/")).process(pid).children(usize::MAX);
+    let own = children(daemon);
+    // What needs rights is the broker's.
+    own.iter().copied().find(is_it).or_else(|| own.iter().flat_map(|pid| children(*pid)).find(is_it))
 }
 
 pub fn send(pid: u32, signal: i32) {
@@ -149,8 +158,13 @@ impl<'h> Served<'h> {
     }
 
     /// Sends a signal that ends it, and waits for that.
-    pub fn end(mut self, signal: i32) -> ExitStatus {
+    pub fn end(self, signal: i32) -> ExitStatus {
         send(self.pid(), signal);
+        self.end_by_itself()
+    }
+
+    /// Waits for its end.
+    pub fn end_by_itself(mut self) -> ExitStatus {
         let mut status = None;
         soon("the daemon's end", 4 * LEASE, || {
             status = self.ended();

@@ -18,12 +18,16 @@ fn serve(what: &str, tally: &mut Tally, change: impl FnOnce(&House, &mut Command
     let mut ended = || daemon.try_wait().expect("waiting for the daemon");
     soon("an answer or an end", 4 * LEASE, || ended().is_some() || ask(&house.socket()).is_some());
     let members = [ENDLESS[0].start(&house, true), ENDLESS[2].start(&house, true)];
-    KERNELS.iter().for_each(|kernel| kernel.start(&house, true).relieve());
+    for kernel in &KERNELS {
+        kernel.start(&house, true).relieve();
+    }
     let alive = ended().is_none();
     if !alive {
         soon("their own affinities", LEASE, || members.iter().all(super::crew::Member::is_wide));
     }
-    members.into_iter().for_each(super::crew::Member::relieve);
+    for member in members {
+        member.relieve();
+    }
     if alive {
         soon("nobody is attached", LEASE, || {
             ended().is_some() || ask(&house.socket()).is_none_or(|seen| seen.programs.is_empty())

@@ -1,8 +1,9 @@
 //! A house: a folder with a daemon of its own, closed when the test ends. Nothing may be left then.
 
-use super::{Start, compiled, cpu_list, released, wait_for};
+use super::{Start, compiled, cpu_list, released, root_user, wait_for};
 use scafd::control::Snapshot;
 use std::cell::RefCell;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -12,10 +13,13 @@ use std::time::{Duration, Instant};
 /// In the environment of everything that is started in a house; the value is its folder.
 const MARK: &str = "SCAF_TEST_HOUSE";
 static TURN: Mutex<()> = Mutex::new(());
+/// Whose programs are started where a daemon serves all users, unless said otherwise. He has no name.
+const SOMEBODY: u32 = 65_533;
 
 pub struct House {
     daemon: RefCell<Option<Child>>,
     policy: Vec<String>,
+    for_all: bool,
     folder: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
 }
@@ -75,11 +79,30 @@ impl House {
         house
     }
 
+    /// The same for a daemon of all users, which has a broker; the programs are somebody's. `None` where we
+    /// aren't root.
+    pub fn for_all(policy: &[&str], text: &str) -> Option<House> {
+        if !root_user() {
+            return None;
+        }
+        let mut house = House::prepared(policy, "");
+        house.for_all = true;
+        house.configure(text);
+        let all_may_enter = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(house.folder(), all_may_enter).expect("the house's permissions");
+        Some(house)
+    }
+
+    /// Whose programs are started here, if not ours.
+    pub(super) fn user(&self) -> Option<u32> {
+        self.for_all.then_some(SOMEBODY)
+    }
+
     fn empty(policy: Vec<String>) -> House {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         stay_on(&two_pus());
         let folder = tempfile::Builder::new().prefix("scaf-house-").tempdir().expect("temporary folder");
-        let house = House { daemon: RefCell::new(None), policy, folder, _turn: turn };
+        let house = House { daemon: RefCell::new(None), policy, for_all: false, folder, _turn: turn };
         house.configure("");
         house
     }
@@ -92,7 +115,10 @@ impl House {
     /// machine, unless `text` says otherwise: few tests are about load.
     pub fn configure(&self, text: &str) {
         let load = if text.contains("count_load") { "" } else { "count_load = false\n" };
-        std::fs::write(self.configuration(), format!("{load}{text}")).expect("the daemon's configuration");
+        let memory = self.folder().join("memory");
+        let memory = if self.for_all { format!("memory_dir = {memory:?}\n") } else { String::new() };
+        std::fs::write(self.configuration(), format!("{load}{memory}{text}"))
+            .expect("the daemon's configuration");
     }
 
     fn scaf(&self, words: &[&str]) -> Output {
@@ -144,7 +170,8 @@ impl House {
     pub fn daemon_command(&self) -> Command {
         let log = std::fs::File::options().create(true).append(true).open(self.folder().join("scafd.log"));
         let mut command = self.command(&released("scafd"));
-        command.args(["--session", "--idle-exit", "0", "--socket"]).arg(self.socket()).arg("--policy");
+        let scope = if self.for_all { "--system" } else { "--session" };
+        command.args([scope, "--idle-exit", "0", "--socket"]).arg(self.socket()).arg("--policy");
         command
             .args(&self.policy)
             .arg("--config")
@@ -183,13 +210,11 @@ impl House {
     }
 
     fn ask(&self) -> Option<Snapshot> {
-        let mut command = self.command(&released("scaf"));
-        let output = command.args(["ps", "--json"]).env("SCAF_SOCKET", self.socket()).output().ok()?;
-        serde_json::from_slice(&output.stdout).ok()
+        serde_json::from_slice(&self.scaf(&["ps", "--json"]).stdout).ok()
     }
 
     pub fn snapshot(&self) -> Snapshot {
-        self.ask().expect("the daemon doesn't answer `scaf ps --json`")
+        serde_json::from_str(&self.says(&["ps", "--json"])).expect("JSON")
     }
 
     /// Waits until `look` finds something in the daemon's snapshot.

@@ -28,6 +28,7 @@ pub struct Start<'h> {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     before: Vec<OsString>,
+    user: Option<u32>,
     preloads: Option<OsString>,
 }
 
@@ -41,6 +42,7 @@ impl<'h> Start<'h> {
             arguments: Vec::new(),
             environment: Vec::new(),
             before: Vec::new(),
+            user: house.user(),
             preloads: None,
         }
     }
@@ -83,6 +85,12 @@ impl<'h> Start<'h> {
         self
     }
 
+    /// As another user's; root may.
+    pub fn of(mut self, user: u32) -> Self {
+        self.user = Some(user);
+        self
+    }
+
     pub fn unmanaged(mut self) -> Self {
         self.way = Way::Unmanaged;
         self
@@ -95,7 +103,14 @@ impl<'h> Start<'h> {
     }
 
     fn command(&self) -> Command {
-        let mut words: Vec<OsString> = self.before.clone();
+        let mut words: Vec<OsString> = Vec::new();
+        if let Some(user) = self.user {
+            let numbers = [format!("--reuid={user}"), format!("--regid={user}")];
+            words.push("setpriv".into());
+            words.extend(numbers.map(OsString::from));
+            words.push("--clear-groups".into());
+        }
+        words.extend(self.before.iter().cloned());
         if self.way == Way::Run {
             words.extend([released("scaf").into(), "run".into()]);
             words.extend(self.options.iter().cloned());

@@ -22,6 +22,8 @@ struct Allowance {
     a_second: f64,
 }
 
+/// Connections. To take one in, hear it and answer costs some 7 us, to close it at once the half.
+const CONNECTIONS: Allowance = Allowance { most: 512.0, a_second: 256.0 };
 /// Programs that attach. Each costs a decision, some 0.1 to 0.4 ms.
 const ATTACHMENTS: Allowance = Allowance { most: 128.0, a_second: 64.0 };
 /// Bytes of answers. A megabyte takes some 2 to 4 ms to write.
@@ -46,12 +48,22 @@ impl Left {
         *self = Left { amount: (self.amount + grown).min(of.most), at: now };
     }
 
+    /// One of it, if there is one.
+    fn take(&mut self) -> bool {
+        let is_there = self.amount >= 1.0;
+        if is_there {
+            self.amount -= 1.0;
+        }
+        is_there
+    }
+
     fn is_full(&self, of: &Allowance) -> bool {
         self.amount >= of.most
     }
 }
 
 struct User {
+    connections: Left,
     attachments: Left,
     answers: Left,
 }
@@ -73,14 +85,16 @@ impl Budget {
         uid == 0 || uid == self.own
     }
 
+    /// Whether one more connection of the user is taken in now.
+    pub fn may_connect(&mut self, uid: u32, now: Instant) -> bool {
+        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
+        user.connections.take()
+    }
+
     /// Whether one more program of the user may attach now.
     pub fn may_attach(&mut self, uid: u32, now: Instant) -> bool {
         let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
-        let may = user.attachments.amount >= 1.0;
-        if may {
-            user.attachments.amount -= 1.0;
-        }
-        may
+        user.attachments.take()
     }
 
     /// Whether the user may ask for anything now.
@@ -104,13 +118,17 @@ impl Budget {
         if self.users.len() >= MOST_USERS && !self.users.contains_key(&uid) {
             self.users.retain(|_, user| {
                 user.refill(now);
-                !(user.attachments.is_full(&ATTACHMENTS) && user.answers.is_full(&ANSWERS))
+                !user.has_all()
             });
             if self.users.len() >= MOST_USERS {
                 return None;
             }
         }
-        let fresh = || User { attachments: Left::new(&ATTACHMENTS, now), answers: Left::new(&ANSWERS, now) };
+        let fresh = || User {
+            connections: Left::new(&CONNECTIONS, now),
+            attachments: Left::new(&ATTACHMENTS, now),
+            answers: Left::new(&ANSWERS, now),
+        };
         let user = self.users.entry(uid).or_insert_with(fresh);
         user.refill(now);
         Some(user)
@@ -119,8 +137,15 @@ impl Budget {
 
 impl User {
     fn refill(&mut self, now: Instant) {
+        self.connections.refill(&CONNECTIONS, now);
         self.attachments.refill(&ATTACHMENTS, now);
         self.answers.refill(&ANSWERS, now);
+    }
+
+    fn has_all(&self) -> bool {
+        self.connections.is_full(&CONNECTIONS)
+            && self.attachments.is_full(&ATTACHMENTS)
+            && self.answers.is_full(&ANSWERS)
     }
 }
 
@@ -138,6 +163,8 @@ mod tests {
         assert!((0..1000).all(|_| budget.may_attach(0, now) && budget.may_attach(7, now)));
         let later = now + Duration::from_secs(1);
         assert_eq!((0..1000).filter(|_| budget.may_attach(1, later)).count(), 64);
+        assert_eq!((0..1000).filter(|_| budget.may_connect(1, later)).count(), 512);
+        assert!((0..1000).all(|_| budget.may_connect(0, now)));
     }
 
     #[test]

@@ -14,6 +14,10 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+/// Connections that may wait to be taken in. Whoever connects in a loop makes some 20 in a millisecond, and
+/// others find the queue full while the daemon waits for a processor.
+const WAITING: i32 = 4096;
+
 /// Why there is no socket.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -76,7 +80,7 @@ impl Listener {
         let fd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).map_err(io)?;
         bind(&fd, &SocketAddrUnix::new(path).map_err(io)?).map_err(io)?;
         rustix::fs::chmod(path, Mode::from_raw_mode(mode)).map_err(io)?;
-        listen(&fd, 128).map_err(io)?;
+        listen(&fd, WAITING).map_err(io)?;
         Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, adopted: false, remover: None })
     }
 

@@ -38,6 +38,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OWN_FILES: usize = 64;
 /// With fewer there would be no room for anybody beside the reserve.
 const FEWEST_FILES: usize = OWN_FILES + 2 * budget::RESERVE;
+/// Connections that are taken in before whoever is there is heard.
+const AT_ONCE: usize = 64;
 const LISTENER: u64 = u64::MAX;
 /// Set in the tokens of file descriptors that are no clients.
 const WATCHED: u64 = 1 << 63;
@@ -191,7 +193,7 @@ impl Talk {
     }
 
     fn accept(&mut self) {
-        for _ in 0..16 {
+        for _ in 0..AT_ONCE {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::CONNABORTED) => return,
@@ -234,13 +236,14 @@ impl Talk {
         let reserve = if trusted { 0 } else { budget::RESERVE.min(self.max_clients / 2) };
         let has_room = self.clients.len() < self.max_clients - reserve
             && of_user < self.max_per_uid
-            && (trusted || pending < budget::PENDING);
+            && (trusted || pending < budget::PENDING)
+            && self.budget.may_connect(peer.uid, Instant::now());
         if !has_room {
             self.complaints.warn(
                 peer.uid,
                 format_args!(
-                    "too many connections: process {} of user {} is turned away ({of_user} of that user, of \
-                     which {pending} wait or are silent, {} altogether)",
+                    "too many connections, or too often: process {} of user {} is turned away ({of_user} of \
+                     that user, of which {pending} wait or are silent, {} altogether)",
                     peer.pid,
                     peer.uid,
                     self.clients.len()

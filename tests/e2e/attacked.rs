@@ -1,0 +1,126 @@
+//! Two users' real programs under a daemon for all users. One user attacks by all means at once; the other
+//! one's program has its user's part all the time. Played by root.
+
+use crate::support::{House, Running, cpus_of};
+use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use scaf_proto::hello::{ATTACH, Hello};
+use scafd::control::Request;
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const ATTACKER: u32 = 65_533;
+const OTHER: u32 = 65_532;
+/// Programs that the attacker has besides.
+const MANY: usize = 14;
+/// Connections that an attacking thread keeps open.
+const HELD: usize = 300;
+
+/// Has this thread be that user's from now on, and stay on these PUs.
+fn become_user(uid: u32, pus: &[u32]) {
+    // SAFETY: system calls about this thread only, on a set that is ours.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        pus.iter().for_each(|pu| libc::CPU_SET(*pu as usize, &mut set));
+        assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &raw const set), 0);
+        assert_eq!(libc::syscall(libc::SYS_setresuid, uid, uid, uid), 0);
+    }
+}
+
+fn say(socket: &Path, packet: &[u8]) -> Option<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).ok()?;
+    rustix::net::connect(&fd, &SocketAddrUnix::new(socket).ok()?).ok()?;
+    rustix::net::send(&fd, packet, SendFlags::NOSIGNAL).ok()?;
+    Some(fd)
+}
+
+/// Attaches, asks for all without taking the answer, talks garbage and says nothing, as fast as it goes.
+fn attack(socket: &Path, pus: &[u32], until: Instant) -> u64 {
+    become_user(ATTACKER, pus);
+    let hello = Hello::new(ATTACH, 2);
+    let ask = serde_json::to_vec(&Request::Snapshot).expect("JSON");
+    let packets = [hello.as_bytes(), &ask, &[0xff; 100], &[]];
+    let (mut held, mut said) = (VecDeque::new(), 0);
+    while Instant::now() < until {
+        for packet in packets {
+            held.extend(say(socket, packet));
+            said += 1;
+        }
+        while held.len() > HELD {
+            held.pop_front();
+        }
+    }
+    said
+}
+
+struct Span {
+    regions: u64,
+    daemon_ns: u64,
+    since: Instant,
+}
+
+fn span(house: &House, program: &Running) -> Span {
+    let regions = program.seen().expect("the other user's program").regions;
+    let daemon_ns = scafd::observe::clock::cpu_ns(house.daemon()).expect("the daemon's time");
+    Span { regions, daemon_ns, since: Instant::now() }
+}
+
+/// Regions a second, and how much of a context the daemon took.
+fn rates(house: &House, program: &Running, before: &Span) -> (f64, f64) {
+    let (now, seconds) = (span(house, program), before.since.elapsed().as_secs_f64());
+    let daemon = (now.daemon_ns - before.daemon_ns) as f64 / 1e9 / seconds;
+    ((now.regions - before.regions) as f64 / seconds, daemon)
+}
+
+/// `SCAF_ATTACK_S`: how long; what is printed is for docs/security.md.
+#[test]
+fn another_users_program_has_its_users_part_while_one_attacks() {
+    let Some(house) = House::for_all(&["scaf"], "") else { return };
+    house.start_daemon();
+    let seconds = std::env::var("SCAF_ATTACK_S").ok().map_or(1.0, |text| text.parse().expect("a number"));
+    let span_of_time = Duration::from_secs_f64(seconds);
+    let other = house.program("loops").of(OTHER).threads(2).start();
+    let one = house.program("loops").of(ATTACKER).threads(2).start();
+    let half = other.until("one of two contexts", |program| program.dop == Some(1));
+    let own: Vec<u32> = half.pus.iter().collect();
+    let this = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+    let mut rest = cpus_of(this).expect("this thread");
+    rest.retain(|pu| !own.contains(pu));
+    let before = span(&house, &other);
+    std::thread::sleep(span_of_time);
+    let (plain, quiet) = rates(&house, &other, &before);
+
+    let many: Vec<Running> =
+        (0..MANY).map(|_| house.program("loops").of(ATTACKER).threads(2).start()).collect();
+    house.until("all of them", |seen| (seen.programs.len() == MANY + 2).then_some(()));
+    let (socket, rest, before) = (&house.socket(), &rest, span(&house, &other));
+    let said: u64 = std::thread::scope(|scope| {
+        let until = Instant::now() + span_of_time;
+        let threads = [(); 2].map(|()| scope.spawn(move || attack(socket, rest, until)));
+        while Instant::now() < until {
+            assert_eq!(cpus_of(other.pid()), Some(own.clone()), "its affinity");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        threads.into_iter().map(|thread| thread.join().expect("an attacker")).sum()
+    });
+    let (attacked, busy) = rates(&house, &other, &before);
+    let seen = other.seen().expect("it runs");
+    assert_eq!((seen.dop, seen.pus), (Some(1), half.pus), "its part");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", house.daemon())).expect("the daemon");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its memory");
+    let kib: u64 = peak.trim().trim_end_matches(" kB").parse().expect("KiB");
+    assert!(kib < 64 << 10, "{kib} KiB");
+    println!(
+        "attacked {said} times in {seconds} s: the other user's program {:.2} of what it did beside one program; \
+         the daemon {:.1}% of a context (before: {:.1}%), {:.0} MiB",
+        attacked / plain,
+        100.0 * busy,
+        100.0 * quiet,
+        kib as f64 / 1024.0
+    );
+    for program in many.into_iter().chain([one, other]) {
+        assert_eq!(program.finish().well().number("wrong"), 0);
+    }
+}
