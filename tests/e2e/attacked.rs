@@ -113,7 +113,7 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
     let kib: u64 = peak.trim().trim_end_matches(" kB").parse().expect("KiB");
     assert!(kib < 64 << 10, "{kib} KiB");
     println!(
-        "attacked {said} times in {seconds} s: the other user's program {:.2} of what it did beside one program; \
+        "attacked {said} times in {seconds} s: the other program {:.2} of what it did beside one program; \
          the daemon {:.1}% of a context (before: {:.1}%), {:.0} MiB",
         attacked / plain,
         100.0 * busy,
