@@ -5,6 +5,7 @@ mod support;
 use scaf_policy::PuSet;
 use scafd::control::{Mechanism, Reply, Request};
 use std::os::unix::process::CommandExt;
+use std::time::Duration;
 use support::{Client, Daemon, alive, connect, kill, stderr, two_pus, until};
 
 /// No test: what the programs of the tests run.
@@ -256,6 +257,26 @@ fn a_second_daemon_is_refused_with_the_firsts_pid() {
     assert_eq!(status.code(), Some(1));
     let text = stderr(&mut second);
     assert!(text.contains(&format!("already running (pid {})", daemon.pid())), "{text}");
+    assert_eq!(daemon.snapshot().pid, daemon.pid());
+}
+
+/// A process that was just born has its parent's lock for a moment, also where that is killed meanwhile.
+#[test]
+fn a_lock_that_outlives_its_daemon_is_waited_for() {
+    let mut held = None;
+    let daemon = Daemon::start_in(&["--dry-run", "--policy", "equi"], |_, folder| {
+        let mut ended = Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let lock = folder.join("scafd.lock");
+        std::fs::write(&lock, format!("{}\n", ended.id())).unwrap();
+        let lock = std::fs::File::open(&lock).unwrap();
+        lock.lock().unwrap();
+        held = Some(std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            drop(lock);
+        }));
+    });
+    held.unwrap().join().unwrap();
     assert_eq!(daemon.snapshot().pid, daemon.pid());
 }
 

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Faults until all programs are told to end, and everything is looked at.
 const BATCH: u64 = 100;
+/// By when another guardian is there; daemon and broker look twice a second.
+const BIRTH: Duration = Duration::from_secs(2);
 /// Of so many stops of the daemon one outlasts its lease.
 const LONG: u64 = 50;
 
@@ -17,6 +19,7 @@ struct Scene<'h> {
     tally: Tally,
     daemon: Option<Served<'h>>,
     endless: Vec<Member<'h>>,
+    guardian_killed: Option<Instant>,
     brief: Vec<Member<'h>>,
     slowest: Duration,
     /// Where there was no guardian.
@@ -38,6 +41,7 @@ impl<'h> Scene<'h> {
             tally: Tally::default(),
             daemon: None,
             endless: Vec::new(),
+            guardian_killed: None,
             brief: Vec::new(),
             slowest: Duration::ZERO,
             slowest_alone: Duration::ZERO,
@@ -82,8 +86,11 @@ impl<'h> Scene<'h> {
         }
     }
 
-    /// All have their own affinity in time; no daemon is there to narrow them.
+    /// All have their own affinity in time; no daemon is there to narrow them. Nor a guardian, if that was
+    /// killed right before.
     fn all_are_wide(&mut self, since: Instant, most: Duration) {
+        let unguarded = self.guardian_killed.is_some_and(|at| since.duration_since(at) < BIRTH);
+        let most = if unguarded { REGION } else { most };
         for member in self.endless.iter().chain(&self.brief) {
             while !member.is_wide() {
                 let late = since.elapsed() > most;
@@ -121,6 +128,7 @@ impl<'h> Scene<'h> {
             (2 | 3, kill, _) => {
                 let Some(guardian) = child_of(self.daemon(), Who::Guardian) else { return false };
                 self.harm("guardian", guardian, kill);
+                self.guardian_killed = kill.then(Instant::now).or(self.guardian_killed);
             }
             (4 | 5, kill, _) => {
                 let Some(helper) = self.helper() else { return false };

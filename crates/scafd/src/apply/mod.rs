@@ -100,6 +100,13 @@ impl Apply {
         }
     }
 
+    /// Sees to it that there is a guardian.
+    pub fn look_after_guardian(&self) {
+        if let Hands::Real(guardian) = &self.hands {
+            guardian.look_after();
+        }
+    }
+
     /// Has the guardian look at the lease.
     pub fn wake_guardian(&self) {
         if let Hands::Real(guardian) = &self.hands {

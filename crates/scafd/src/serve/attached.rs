@@ -68,6 +68,11 @@ impl Attached {
         Ok(())
     }
 
+    /// Whether there is nobody.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Forgets one.
     pub fn remove(&mut self, pid: u32) {
         self.all.remove(&pid);

@@ -30,7 +30,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// How often the lease is looked at while programs take turns.
+/// How often lease and guardian are looked at while programs are attached.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
 type Answered = io::Result<(Answer, Option<OwnedFd>)>;
@@ -111,7 +111,7 @@ impl Server {
         let mut said = pass::send(&self.line, &Answer::Ready(way).bytes(), None);
         let mut packet = [0u8; BYTES];
         while said.is_ok() {
-            self.end_turns_of_a_daemon_that_hangs();
+            self.look_around();
             let (length, fd) = match pass::receive(&self.line, &mut packet) {
                 Ok((length, fd)) if length > 0 => (length, fd),
                 _ => break,
@@ -126,15 +126,18 @@ impl Server {
         0
     }
 
-    /// Waits for the daemon's next word where programs take turns. If it isn't heard of for too long all run.
-    fn end_turns_of_a_daemon_that_hangs(&mut self) {
-        while self.take_turns {
+    /// Waits for the daemon's next word while there are programs. Were we killed without a guardian, these
+    /// would have to help themselves. If the daemon isn't heard of for too long none waits for its turn.
+    fn look_around(&mut self) {
+        while self.take_turns || !self.attached.is_empty() {
             let mut poll = [PollFd::new(&self.line, PollFlags::IN)];
             if !matches!(rustix::event::poll(&mut poll, Some(&LOOK)), Ok(0)) {
                 return;
             }
+            self.hands.look_after_guardian();
             // By then the daemon will notice when it goes on, and have them take turns again.
-            if self.lease.was_widened()
+            if self.take_turns
+                && self.lease.was_widened()
                 && let Some(gangs) = self.hands.gangs()
             {
                 gangs.take(Vec::new());

@@ -13,10 +13,14 @@ use rustix::net::{
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Connections that may wait to be taken in. Whoever connects in a loop makes some 20 in a millisecond, and
 /// others find the queue full while the daemon waits for a processor.
 const WAITING: i32 = 4096;
+
+/// How long a lock may outlive who had it.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why there is no socket.
 #[derive(Debug, thiserror::Error)]
@@ -126,6 +130,7 @@ impl Drop for Listener {
 
 fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
     let io = |source: rustix::io::Errno| Error::Io { path: lock_path.to_owned(), source: source.into() };
+    let until = Instant::now() + PATIENCE;
     loop {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let fd = open(lock_path, flags, Mode::from_raw_mode(0o644)).map_err(io)?;
@@ -135,6 +140,10 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
                 let mut pid = [0u8; 16];
                 let n = rustix::io::read(&fd, &mut pid).unwrap_or(0);
                 let pid = String::from_utf8_lossy(&pid[..n]).trim().to_owned();
+                if has_ended(&pid) && Instant::now() < until {
+                    std::thread::sleep(Duration::from_millis(5));
+                    continue;
+                }
                 let pid = if pid.is_empty() { "unknown".to_owned() } else { pid };
                 return Err(Error::Running { path: socket.to_owned(), pid });
             }
@@ -147,6 +156,12 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
             return Ok(fd);
         }
     }
+}
+
+/// Whether a process that had the lock has ended. A child that was just born has it for a moment still.
+fn has_ended(pid: &str) -> bool {
+    let pid = pid.parse().ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
 }
 
 fn write_pid(fd: impl AsFd) -> rustix::io::Result<()> {

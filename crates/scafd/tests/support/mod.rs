@@ -126,7 +126,8 @@ impl Daemon {
         Daemon::start_in(args, |command, _| change(command))
     }
 
-    fn start_in(args: &[&str], change: impl FnOnce(&mut Command, &Path)) -> Daemon {
+    /// The same in a folder that is prepared.
+    pub fn start_in(args: &[&str], change: impl FnOnce(&mut Command, &Path)) -> Daemon {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("scafd.sock");
         let mut command = Daemon::command(&socket, args);

@@ -2,8 +2,8 @@
 //! those go on that it had stopped ([`crate::apply::gang`]), also where the daemon hangs. It sleeps in a
 //! `read` on a pipe whose other end the daemon holds ([`pulse`]); when the daemon dies, the read ends
 //! ([`watch`]). What is narrowed stands in an anonymous mapping that both share. After a clean exit it is
-//! empty and the guardian just ends. Where the guardian dies, another one takes its place before anything
-//! else is changed.
+//! empty and the guardian just ends. Where the guardian dies, another one takes its place at once while
+//! programs are attached, and before anything else is changed.
 
 mod lease;
 mod pulse;
@@ -78,11 +78,19 @@ impl Guardian {
 
     /// Says until when what is noted is to stay so. True if that was over before.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
+        if until_ns.is_some() {
+            self.look_after();
+        }
         let renewed = self.lease.renew(until_ns);
         if renewed.begins {
             self.wake();
         }
         renewed.was_over
+    }
+
+    /// Starts another one where it has died.
+    pub fn look_after(&self) {
+        self.pulse.is_felt();
     }
 
     /// Has it look at the lease again: it sleeps without a limit while there is nobody.
