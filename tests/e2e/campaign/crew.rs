@@ -57,10 +57,10 @@ impl Part {
         Member { running: start.start(), part: self, since: Instant::now(), killed: false }
     }
 
-    fn check(&self, done: Done, after: Duration) {
+    fn check(&self, done: Done, about: &str) {
         // `scaf run` says so where nobody answers.
         let complains = done.err.lines().any(|line| !line.starts_with("scaf: "));
-        assert!(done.code() == Some(0) && !complains, "after {after:?}: {done:#?}");
+        assert!(done.code() == Some(0) && !complains, "{about}: {done:#?}");
         if self.endless {
             assert_eq!(done.number("wrong"), 0, "{done:#?}");
             if done.out.contains("early=") {
@@ -83,8 +83,12 @@ impl Member<'_> {
 
     /// For messages.
     pub fn about(&self) -> String {
-        let words = std::fs::read(format!("/proc/{}/cmdline", self.pid())).unwrap_or_default();
-        format!("{} {}", self.pid(), String::from_utf8_lossy(&words).replace('\0', " "))
+        let (program, words) = ((self.part.program)(), self.part.words.join(" "));
+        format!("{} {} {words}, here for {:?}", self.pid(), program.display(), self.since.elapsed())
+    }
+
+    pub fn age(&self) -> Duration {
+        self.since.elapsed()
     }
 
     pub fn masks(&self) -> Vec<Vec<u32>> {
@@ -110,10 +114,11 @@ impl Member<'_> {
 
     /// Tells it to end, and checks what it computed; how long it was there.
     pub fn relieve(self) -> Duration {
+        let about = self.about();
         let done = self.running.finish();
         let after = self.since.elapsed();
         if !self.killed || done.ended_by() != Some(libc::SIGKILL) {
-            self.part.check(done, after);
+            self.part.check(done, &about);
         }
         after
     }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Faults until all programs are told to end, and everything is looked at.
 const BATCH: u64 = 100;
+/// Nobody is there for that long if all goes well.
+const OLD: Duration = Duration::from_secs(100);
 /// By when another guardian is there; daemon and broker look twice a second.
 const BIRTH: Duration = Duration::from_secs(2);
 /// Of so many stops of the daemon one outlasts its lease.
@@ -77,6 +79,9 @@ impl<'h> Scene<'h> {
             let mut at = 0;
             while at < members.len() {
                 if members[at].has_ended() {
+                    if members[at].age() > OLD {
+                        println!("{}; at {:?}: {:#?}", members[at].about(), self.begin.elapsed(), self.past);
+                    }
                     self.longest = members.swap_remove(at).relieve().max(self.longest);
                     self.ended_well += 1;
                 } else {
