@@ -3,6 +3,7 @@
 mod counters;
 mod gather;
 mod permission;
+mod sessions;
 
 use crate::{cli, daemon, host, launch, output, target};
 use anyhow::{Context, Result};
@@ -29,6 +30,7 @@ struct Findings {
     cgroups: host::Cgroups,
     counters: counters::Counters,
     turns: Turns,
+    sessions: sessions::Sessions,
     program: Option<Program>,
 }
 
@@ -106,6 +108,7 @@ fn examine(program: Option<&OsStr>) -> Result<Findings> {
         cgroups: host::cgroups(Path::new("/")),
         counters,
         turns: turns(Path::new("/")),
+        sessions: sessions::Sessions::examine(),
         program: program.map(examine_program).transpose()?,
     })
 }
@@ -223,6 +226,7 @@ fn render(found: &Findings) -> String {
             ),
         },
     );
+    line("sessions", found.sessions.text());
     line(
         "library",
         either(&found.library.as_ref().map(|path| path.display().to_string()), &found.library_missing),

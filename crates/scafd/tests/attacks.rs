@@ -136,6 +136,7 @@ fn an_inspection_helper_can_be_traced_by_nobody_and_start_nothing() {
     // What isn't dumpable belongs to root, and no other user may trace it.
     let owner = std::fs::metadata(format!("/proc/{}/mem", helper.id())).unwrap().uid();
     assert_eq!(owner, 0);
+    assert_eq!(of("oom_score_adj").trim(), "1000");
     let limits = of("limits");
     let processes = limits.lines().find(|line| line.starts_with("Max processes")).unwrap();
     assert_eq!(processes.split_whitespace().nth(2), Some("0"), "{processes}");

@@ -63,6 +63,8 @@ impl std::str::FromStr for User {
 /// # Errors
 /// The kernel refuses.
 pub fn confined<T>(user: Option<User>, open: impl FnOnce() -> T) -> io::Result<T> {
+    // Where memory ends the kernel is to end a helper, not the daemon.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     privileges::hide()?;
     rustix::thread::set_no_new_privs(true)?;
     setrlimit(Resource::Nproc, Rlimit { current: Some(0), maximum: Some(0) })?;
