@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test soak faults suites deb deb-test wheel wheel-test build setup kernels check-format lint unit \
+.PHONY: demo test soak faults suites versions reproducible deb deb-test wheel wheel-test build setup kernels check-format lint unit \
 	loom e2e purity docs install clean
 
 demo: build
@@ -37,6 +37,10 @@ faults: build
 # Real programs' own tests, managed and not; some minutes.
 suites: build setup kernels
 	scripts/suites.sh
+
+# Programs of this version beside daemons of earlier ones, and the other way round; builds these from git.
+versions: build kernels
+	scripts/versions.sh
 
 # A wheel for PyPI in build/, and a co-run with it in a fresh environment.
 wheel:

@@ -133,6 +133,10 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
     command.arg0(name).args(arguments);
     match manage(&program) {
         Ok((library, socket)) => {
+            // It attaches as soon as there is a daemon that understands it.
+            if let Some(other) = daemon::other_version(&socket) {
+                eprintln!("scaf: {} runs unmanaged: {other}", name.display());
+            }
             let inherited = |name: &str| std::env::var_os(name);
             apply(&mut command, &environment(&wish, &socket, &library, &inherited));
             if flags.mold
