@@ -72,11 +72,13 @@ until_so() { # WHAT COMMAND...
     done
 }
 start() { # FOLDER NAME REPEAT: a program by its scaf and library
-    SCAF_LIB=$1/libscaf.so "$1/scaf" run -- "$kernel" --class=S --repeat="$3" >"$work/$2.out" 2>"$work/$2.err" &
+    SCAF_LIB=$1/libscaf.so "$1/scaf" run -- "$kernel" --class=S --repeat="$3" \
+        >"$work/$2.out" 2>"$work/$2.err" &
     pids[$2]=$!
 }
 attached() { # FOLDER NUMBER: so many programs are managed, as its scaf says
-    local count='import json, sys; print(sum(it["dop"] is not None for it in json.load(sys.stdin)["programs"]))'
+    local count='import json, sys
+print(sum(it["dop"] is not None for it in json.load(sys.stdin)["programs"]))'
     [ "$("$1/scaf" ps --json 2>/dev/null | python3 -c "$count")" = "$2" ]
 }
 says() { # WORDS COMMAND...
@@ -108,10 +110,12 @@ pass() { # FROM TO WHAT SAME
         result="managed again"
     else
         until_so "$3: the daemon's word" says "speaks version" cat "$work/log"
-        [ "$2" != "$new" ] || until_so "$3: scaf ps to tell" says "(${pids[first]}) runs unmanaged" "$2/scaf" ps
+        [ "$2" != "$new" ] ||
+            until_so "$3: scaf ps to tell" says "(${pids[first]}) runs unmanaged" "$2/scaf" ps
         start "$1" second 150
         if [ "$1" = "$new" ]; then
-            until_so "$3: scaf run to tell" says "runs unmanaged: the daemon speaks version" cat "$work/second.err"
+            until_so "$3: scaf run to tell" \
+                says "runs unmanaged: the daemon speaks version" cat "$work/second.err"
             says "mend it with: kill -9 $daemon" "$1/scaf" doctor || fail "$3: scaf doctor doesn't tell"
             says "mend it with: kill -9 $daemon" "$1/scaf" ps || fail "$3: scaf ps doesn't tell"
         fi
