@@ -57,6 +57,10 @@ deb:
 deb-test: deb kernels
 	scripts/deb-test.sh
 
+# Package and wheel built twice from clean clones, and compared; some ten minutes.
+reproducible:
+	scripts/reproducible.sh
+
 install: build
 	DESTDIR="$(DESTDIR)" scripts/install.sh "$(PREFIX)"
 
