@@ -30,7 +30,8 @@ for commit in $commits; do
     [ ! -f "$built/libscaf.so" ] || continue
     echo "versions: building $commit, protocol $(protocol "$commit")"
     mkdir -p "$built/source"
-    git archive "$commit" | tar -x -C "$built/source"
+    # With the time of now: by the commit's, cargo would take what another commit left for newer.
+    git archive "$commit" | tar -x -m -C "$built/source"
     target=$PWD/build/versions/target
     (cd "$built/source" &&
         cargo build --release --locked --quiet --target-dir "$target" -p scaf -p scafd -p libscaf)
@@ -105,14 +106,14 @@ pass() { # FROM TO WHAT SAME
     serve "$2"
     if [ "$4" = yes ]; then
         until_so "$3: it to be managed again" attached "$2" 1
-        start "$1" second 150
+        start "$1" second 50
         until_so "$3: both to be managed" attached "$2" 2
         result="managed again"
     else
         until_so "$3: the daemon's word" says "speaks version" cat "$work/log"
         [ "$2" != "$new" ] ||
             until_so "$3: scaf ps to tell" says "(${pids[first]}) runs unmanaged" "$2/scaf" ps
-        start "$1" second 150
+        start "$1" second 50
         if [ "$1" = "$new" ]; then
             until_so "$3: scaf run to tell" \
                 says "runs unmanaged: the daemon speaks version" cat "$work/second.err"
