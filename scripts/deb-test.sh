@@ -146,7 +146,8 @@ inside systemctl is-active --quiet scafd.service || fail "the daemon wasn't star
 user scaf doctor
 user scaf doctor /opt/kernels/cg
 main=$(inside systemctl show --property=MainPID --value scafd.service)
-inside sh -c "ps -o user,pid,ppid,comm --pid $main; ps -o user=,pid=,ppid=,comm= --ppid $main" | tee "$work/who"
+columns="-o user= -o pid= -o ppid= -o comm="
+inside sh -c "ps $columns --pid $main; ps $columns --ppid $main" | tee "$work/who"
 grep -q '^scaf .* scafd$' "$work/who" || fail "no daemon runs as the user scaf"
 
 start() { # NAME COMMAND...: a program of alice's under scaf run, below /home/alice

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the package and the wheel of the last commit twice, from clean clones in two folders, and compares
-# them; if they differ, it says in which files. WHAT="deb" or "wheel" does one of them. Takes some ten minutes.
+# them; if they differ, it says in which files. WHAT=deb or WHAT=wheel does one of them. Takes some ten
+# minutes.
 set -eu
 cd "$(dirname "$0")/.."
 what=${WHAT:-deb wheel}

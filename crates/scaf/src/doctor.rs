@@ -5,7 +5,9 @@ mod daemon;
 mod gather;
 mod permission;
 
-use crate::{cli, host, launch, mend, output, target};
+use crate::mend::{self, Missing, mended};
+use crate::output::{self, count};
+use crate::{cli, host, launch, target};
 use anyhow::{Context, Result};
 use scaf_inspect::{ProgramFacts, Resizable};
 use scafd::apply::gang::stop::{Way, Wish};
@@ -15,13 +17,6 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// What isn't there, and the command that mends it, if it takes one.
-#[derive(Debug, Serialize)]
-struct Missing {
-    why: String,
-    mend: Option<String>,
-}
 
 #[derive(Debug, Serialize)]
 struct Findings {
@@ -206,8 +201,7 @@ fn render(found: &Findings) -> String {
             ),
         },
     );
-    let missing =
-        |it: &Option<Missing>| it.as_ref().map_or_else(String::new, |it| mended(&it.why, it.mend.as_deref()));
+    let missing = |it: &Option<Missing>| it.as_ref().map_or_else(String::new, Missing::text);
     line(
         "library",
         found.library.as_ref().map_or_else(
@@ -240,16 +234,8 @@ fn render_program(program: &Program) -> String {
     text
 }
 
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 fn list(words: &[String]) -> String {
     if words.is_empty() { "none".into() } else { words.join(", ") }
-}
-
-fn mended(said: &str, command: Option<&str>) -> String {
-    command.map_or_else(|| said.to_owned(), |command| format!("{said}; mend it with: {command}"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,26 @@
 //! The one command that mends what is missing, for `scaf doctor` and for whoever reads a warning of ours.
 
 use scafd::paths::{self, Scope};
+use serde::Serialize;
 use std::path::Path;
+
+/// What isn't there, and the command that mends it, if it takes one.
+#[derive(Debug, Serialize)]
+pub struct Missing {
+    pub why: String,
+    pub mend: Option<String>,
+}
+
+impl Missing {
+    pub fn text(&self) -> String {
+        mended(&self.why, self.mend.as_deref())
+    }
+}
+
+/// What is to be said, with the command that mends it.
+pub fn mended(said: &str, command: Option<&str>) -> String {
+    command.map_or_else(|| said.to_owned(), |command| format!("{said}; mend it with: {command}"))
+}
 
 /// Starts the daemon at `socket` anew, where `pid` listens as far as is known.
 pub fn restart(socket: &Path, pid: Option<u32>) -> Option<String> {

@@ -1,8 +1,8 @@
 //! The daemon, or why there is none and the command that mends that.
 
-use super::{Missing, count};
 use crate::daemon::{self, Absent};
-use crate::mend;
+use crate::mend::{self, Missing};
+use crate::output::count;
 use scafd::control::CountersAre;
 use serde::Serialize;
 use std::path::PathBuf;
