@@ -118,7 +118,6 @@ fn whoever_starts_programs_beside_a_daemon_of_another_version_is_told_in_one_lin
         for command in ["ps", "doctor"] {
             let scaf = house.at(&released("scaf")).unmanaged().env("SCAF_SOCKET", house.socket());
             let done = scaf.args([command]).run();
-            assert_eq!(done.code(), Some(1));
             let text = done.out.clone() + &done.err;
             assert!(text.contains(&said) && text.contains(&mend), "{done:?}");
         }
