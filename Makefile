@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test soak faults suites deb deb-test wheel wheel-test build setup kernels check-format lint unit \
+.PHONY: demo test soak faults suites versions reproducible deb deb-test wheel wheel-test build setup kernels check-format lint unit \
 	loom e2e purity docs install clean
 
 demo: build
@@ -38,6 +38,10 @@ faults: build
 suites: build setup kernels
 	scripts/suites.sh
 
+# Programs of this version beside daemons of earlier ones, and the other way round; builds these from git.
+versions: build kernels
+	scripts/versions.sh
+
 # A wheel for PyPI in build/, and a co-run with it in a fresh environment.
 wheel:
 	scripts/wheel.sh
@@ -52,6 +56,10 @@ deb:
 # The package in a clean Debian 12 without a compiler; needs root and the network, some minutes.
 deb-test: deb kernels
 	scripts/deb-test.sh
+
+# Package and wheel built twice from clean clones, and compared; some ten minutes.
+reproducible:
+	scripts/reproducible.sh
 
 install: build
 	DESTDIR="$(DESTDIR)" scripts/install.sh "$(PREFIX)"

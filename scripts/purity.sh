@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the compiler does not check: imports go downwards and in no circle, lines and files are short, paths in
-# the documentation exist, and scaf-policy is pure: it has no unsafe code, I/O, clock, thread or random
-# number, and depends on serde only, which puts its plain types into JSON.
+# the documentation exist, there is one version, and scaf-policy is pure: it has no unsafe code, I/O, clock,
+# thread or random number, and depends on serde only, which puts its plain types into JSON.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -14,6 +14,7 @@ scripts/layers.py --self-test
 scripts/layers.py
 scripts/lines.sh
 scripts/paths.sh
+scripts/one-version.sh
 
 grep -q '^#!\[forbid(unsafe_code)\]' crates/scaf-policy/src/lib.rs || fail "lib.rs doesn't forbid unsafe code"
 dependencies=$(cargo tree --locked -p scaf-policy --edges normal --depth 1 --prefix none |

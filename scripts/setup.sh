@@ -29,6 +29,7 @@ libomp-dev /usr/lib/llvm-*/lib/libomp.so
 pkg-config /usr/bin/pkg-config
 libhwloc-dev /usr/include/hwloc.h
 libudev-dev /usr/include/libudev.h
+musl-tools /usr/bin/musl-gcc
 libgomp1 /usr/lib/*/libgomp.so.1
 libtbb-dev /usr/include/oneapi/tbb.h /usr/include/tbb/tbb.h
 libjemalloc2 /usr/lib/*/libjemalloc.so.2

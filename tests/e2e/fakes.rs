@@ -1,6 +1,6 @@
 //! Servers that aren't our daemon, or lie. Programs stay unmanaged, lose no file descriptor, and are right.
 
-use crate::support::{Done, House, root_user, wait_for};
+use crate::support::{Done, House, released, root_user, wait_for};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::net::{
@@ -97,6 +97,31 @@ fn a_daemon_of_another_version_is_declined() {
     for version in [VERSION - 1, VERSION + 1] {
         is_unharmed(beside(&(welcome(version), no_files)));
     }
+}
+
+#[test]
+fn whoever_starts_programs_beside_a_daemon_of_another_version_is_told_in_one_line() {
+    let house = House::without_daemon("equi");
+    let listener = listening(&house.socket());
+    let (asked, enough) = (AtomicU32::new(0), AtomicBool::new(false));
+    let refusal = Welcome { magic: MAGIC, version: VERSION + 1, program: 0 };
+    let answer: Answer = (refusal.as_bytes().to_vec(), no_files);
+    let said = format!("the daemon speaks version {} of the protocol", VERSION + 1);
+    let mend = format!("mend it with: kill -9 {}", std::process::id());
+    std::thread::scope(|scope| {
+        scope.spawn(|| serve(&listener, &answer, &asked, &enough));
+        let _ends = Ends(&enough);
+        let done = house.program("loops").run();
+        assert_eq!((done.code(), done.number("wrong")), (Some(0), 0));
+        assert!(done.err.lines().count() == 1 && done.err.contains(&said), "{done:?}");
+        assert!(done.err.contains(&mend), "{done:?}");
+        for command in ["ps", "doctor"] {
+            let scaf = house.at(&released("scaf")).unmanaged().env("SCAF_SOCKET", house.socket());
+            let done = scaf.args([command]).run();
+            let text = done.out.clone() + &done.err;
+            assert!(text.contains(&said) && text.contains(&mend), "{done:?}");
+        }
+    });
 }
 
 #[test]

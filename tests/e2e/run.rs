@@ -57,6 +57,47 @@ fn a_setuid_program_runs_with_one_line_of_warning() {
     assert!(done.err.lines().count() == 1 && done.err.contains("setuid"), "{done:?}");
 }
 
+/// Runs it as it is and by `scaf run`, which may say one line.
+fn runs_as_it_is(house: &House, program: &Path, why: &str) {
+    let alone = house.at(program).unmanaged().run();
+    let done = house.at(program).run();
+    assert_eq!((done.code(), &done.out), (alone.code(), &alone.out));
+    assert!(done.err.lines().count() == 1 && done.err.contains(why), "{done:?}");
+    assert_eq!((done.code(), done.out.as_str()), (Some(7), "ran=1\n"));
+}
+
+#[test]
+fn a_program_with_musl_runs_with_one_line_of_warning() {
+    runs_as_it_is(&House::open("equi"), &compiled("musl"), "musl");
+}
+
+#[test]
+fn a_32_bit_program_runs_with_one_line_of_warning() {
+    let (house, program) = (House::open("equi"), compiled("small"));
+    if std::process::Command::new(&program).output().is_err() {
+        println!("not tried: this kernel executes no 32-bit programs");
+        return;
+    }
+    runs_as_it_is(&house, &program, "isn't a 64-bit program");
+}
+
+/// With qemu-user and binfmt_misc it would run. Without these only the refusal can be tried: it is ours, not
+/// that of a shell that reads machine code.
+#[test]
+fn another_machines_program_is_refused_as_by_a_shell() {
+    let house = House::open("equi");
+    let mut binary = std::fs::read("/bin/true").expect("a program");
+    binary[18..20].copy_from_slice(&8u16.to_le_bytes()); // e_machine: MIPS
+    let program = house.folder().join("mips");
+    std::fs::write(&program, binary).expect("a program");
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("chmod");
+    let done = house.at(&program).run();
+    assert_eq!((done.code(), done.out.as_str()), (Some(126), ""));
+    let lines: Vec<&str> = done.err.lines().collect();
+    assert!(lines.len() == 2 && lines[0].contains("isn't a program for"), "{done:?}");
+    assert!(lines[1].ends_with("a program that this machine can't execute"), "{done:?}");
+}
+
 #[test]
 fn scripts_and_small_programs_run() {
     let house = House::open("equi");

@@ -4,10 +4,13 @@
 //! session. A socket is trusted only if root or the user owns it and listens on it: the daemon decides how
 //! fast the user's programs run, and a stranger may have put a socket there.
 
+use crate::mend;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use scaf_proto::hello::{ATTACH, Hello, Welcome};
+use scaf_proto::{MAGIC, VERSION};
 use scafd::control::{Decisions, Reply, Request, Snapshot};
 use scafd::paths::{self, Scope};
 use std::os::fd::OwnedFd;
@@ -19,6 +22,8 @@ use std::time::Duration;
 pub const SOCKET_VARIABLE: &str = "SCAF_SOCKET";
 /// Longest wait for one packet. The daemon answers within 1 ms unless it is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest wait of a program that is to start for what only a warning needs.
+const SHORT_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Why there is no daemon at a socket.
 #[derive(Debug, PartialEq)]
@@ -126,10 +131,10 @@ pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
     let failed = |error: Errno| match error {
         Errno::WOULDBLOCK => anyhow!(
             "the {} doesn't answer within {} s: it is stopped or hangs. Programs run as without it \
-             meanwhile; let it go on, or end it and start another one (the system's: `systemctl restart \
-             scafd`)",
+             meanwhile; let it go on, or start another one with: {}",
             about(),
-            PATIENCE.as_secs()
+            PATIENCE.as_secs(),
+            restart(socket).unwrap_or_default()
         ),
         other => anyhow::Error::from(other).context(about()),
     };
@@ -144,12 +149,60 @@ pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
         }
         answer.extend_from_slice(&chunk[..filled]);
     }
-    let reply = serde_json::from_slice(&answer)
-        .with_context(|| format!("{} gave an answer of another version; restart it", about()))?;
+    let reply = serde_json::from_slice(&answer).with_context(|| {
+        let mend = restart(socket).unwrap_or_default();
+        format!("the {} is of another version than this scaf; restart it with: {mend}", about())
+    })?;
     match reply {
         Reply::Error(message) => bail!("{message}"),
         reply => Ok(reply),
     }
+}
+
+/// A daemon that speaks another version of the protocol than we and our client library.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherVersion {
+    /// Its version.
+    pub protocol: u32,
+    /// The command that mends it.
+    pub mend: String,
+}
+
+impl std::fmt::Display for OtherVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; mend it with: {}", self.said(), self.mend)
+    }
+}
+
+impl OtherVersion {
+    /// What is wrong.
+    pub fn said(&self) -> String {
+        let theirs = self.protocol;
+        format!("the daemon speaks version {theirs} of the protocol, and the client library {VERSION}")
+    }
+}
+
+/// Whether the daemon at `socket` can't understand our client library; `None` as well if it doesn't say so at
+/// once. A daemon tells its version to whoever greets it in another one, such as 0.
+pub fn other_version(socket: &Path) -> Option<OtherVersion> {
+    let connection = connect(socket).ok()?;
+    set_socket_timeout(&connection, Timeout::Recv, Some(SHORT_PATIENCE)).ok()?;
+    let question = Hello { version: 0, ..Hello::new(ATTACH, 1) };
+    rustix::net::send(&connection, question.as_bytes(), SendFlags::NOSIGNAL).ok()?;
+    let mut answer = [0u8; size_of::<Welcome>()];
+    let (filled, _) = rustix::net::recv(&connection, &mut answer[..], RecvFlags::empty()).ok()?;
+    let word = |at: usize| answer.get(at..at + 4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes);
+    if filled != answer.len() || word(0) != Some(MAGIC) {
+        return None;
+    }
+    let protocol = word(4).filter(|theirs| *theirs != VERSION)?;
+    Some(OtherVersion { protocol, mend: restart(socket)? })
+}
+
+/// The command that starts the daemon at `socket` anew, if there is one.
+pub fn restart(socket: &Path) -> Option<String> {
+    let listener = connect(socket).ok().and_then(|connection| socket_peercred(&connection).ok());
+    mend::restart(socket, listener.map(|it| it.pid.as_raw_nonzero().get().cast_unsigned()))
 }
 
 /// The state of everything that the daemon at `socket` manages.

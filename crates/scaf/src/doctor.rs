@@ -1,15 +1,17 @@
 //! `scaf doctor`: what this machine has, what of it scaf uses, and what can be done with a program.
 
 mod counters;
+mod daemon;
 mod gather;
 mod permission;
 mod sessions;
 
-use crate::{cli, daemon, host, launch, output, target};
+use crate::mend::{self, Missing, mended};
+use crate::output::{self, count};
+use crate::{cli, host, launch, target};
 use anyhow::{Context, Result};
 use scaf_inspect::{ProgramFacts, Resizable};
 use scafd::apply::gang::stop::{Way, Wish};
-use scafd::control::CountersAre;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -21,10 +23,10 @@ use std::process::ExitCode;
 struct Findings {
     version: &'static str,
     machine: host::Machine,
-    daemon: Option<Daemon>,
-    daemon_missing: Option<String>,
+    daemon: Option<daemon::Daemon>,
+    daemon_missing: Option<Missing>,
     library: Option<PathBuf>,
-    library_missing: Option<String>,
+    library_missing: Option<Missing>,
     topology: Option<Shape>,
     allowed_pus: String,
     cgroups: host::Cgroups,
@@ -32,17 +34,6 @@ struct Findings {
     turns: Turns,
     sessions: sessions::Sessions,
     program: Option<Program>,
-}
-
-#[derive(Debug, Serialize)]
-struct Daemon {
-    socket: PathBuf,
-    scope: String,
-    version: String,
-    policy: String,
-    capacity: u32,
-    counters: CountersAre,
-    programs: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,13 +74,15 @@ pub fn run(flags: &cli::Doctor) -> Result<ExitCode> {
     let findings = examine(flags.program.as_deref())?;
     let text = if flags.json { serde_json::to_string_pretty(&findings)? + "\n" } else { render(&findings) };
     output::print(&text)?;
-    let able = findings.library.is_some() && findings.program.as_ref().is_none_or(|it| it.obstacle.is_none());
+    let able = findings.library.is_some()
+        && findings.daemon.as_ref().is_none_or(|it| it.other_version.is_none())
+        && findings.program.as_ref().is_none_or(|it| it.obstacle.is_none());
     Ok(if able { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn examine(program: Option<&OsStr>) -> Result<Findings> {
-    let (daemon, daemon_missing) = split(find_daemon());
-    let (library, library_missing) = split(launch::library());
+    let (daemon, daemon_missing) = split(daemon::find());
+    let (library, library_missing) = split(launch::library().map_err(no_library));
     let counters = counters::explain(
         &scafd::observe::counters::examine(Path::new("/")),
         daemon.as_ref().map(|daemon| daemon.counters),
@@ -113,7 +106,7 @@ fn examine(program: Option<&OsStr>) -> Result<Findings> {
     })
 }
 
-fn split<T>(result: Result<T, String>) -> (Option<T>, Option<String>) {
+fn split<T>(result: Result<T, Missing>) -> (Option<T>, Option<Missing>) {
     match result {
         Ok(found) => (Some(found), None),
         Err(why) => (None, Some(why)),
@@ -127,18 +120,9 @@ fn turns(root: &Path) -> Turns {
     }
 }
 
-fn find_daemon() -> Result<Daemon, String> {
-    let socket = daemon::find().map_err(|absent| daemon::explain(&absent))?;
-    let snapshot = daemon::snapshot(&socket).map_err(|error| format!("{error:#}"))?;
-    Ok(Daemon {
-        socket,
-        scope: snapshot.scope,
-        version: snapshot.version,
-        policy: snapshot.policy,
-        capacity: snapshot.capacity,
-        counters: snapshot.counters,
-        programs: snapshot.programs.len(),
-    })
+fn no_library(why: String) -> Missing {
+    let named = std::env::var_os("SCAF_LIB").is_some_and(|path| !path.is_empty());
+    Missing { why, mend: Some(if named { "unset SCAF_LIB".into() } else { mend::reinstall() }) }
 }
 
 fn shape(topology: &scaf_policy::Topology) -> Shape {
@@ -209,13 +193,7 @@ fn render(found: &Findings) -> String {
     let quota =
         groups.quota.map_or("no CPU quota".into(), |quota| format!("CPU quota of {quota:.2} contexts"));
     line("cgroups", format!("{}, controllers: {}; {quota}", groups.version, list(&groups.controllers)));
-    line(
-        "counters",
-        match &found.counters.mend {
-            None => found.counters.said.clone(),
-            Some(command) => format!("{}; mend it with: {command}", found.counters.said),
-        },
-    );
+    line("counters", mended(&found.counters.said, found.counters.mend.as_deref()));
     line(
         "turns",
         match found.turns.by {
@@ -227,25 +205,15 @@ fn render(found: &Findings) -> String {
         },
     );
     line("sessions", found.sessions.text());
+    let missing = |it: &Option<Missing>| it.as_ref().map_or_else(String::new, Missing::text);
     line(
         "library",
-        either(&found.library.as_ref().map(|path| path.display().to_string()), &found.library_missing),
+        found.library.as_ref().map_or_else(
+            || format!("missing: {}", missing(&found.library_missing)),
+            |path| path.display().to_string(),
+        ),
     );
-    line(
-        "daemon",
-        match (&found.daemon, &found.daemon_missing) {
-            (Some(it), _) => format!(
-                "{} {} at {}: policy {}, capacity {}, {} managed",
-                it.scope,
-                it.version,
-                it.socket.display(),
-                it.policy,
-                it.capacity,
-                count(it.programs, "program")
-            ),
-            (None, why) => format!("none; scaf run starts one ({})", why.as_deref().unwrap_or("unknown")),
-        },
-    );
+    line("daemon", found.daemon.as_ref().map_or_else(|| missing(&found.daemon_missing), |it| it.text()));
     if let Some(program) = &found.program {
         text.push_str(&render_program(program));
     }
@@ -270,16 +238,8 @@ fn render_program(program: &Program) -> String {
     text
 }
 
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 fn list(words: &[String]) -> String {
     if words.is_empty() { "none".into() } else { words.join(", ") }
-}
-
-fn either(found: &Option<String>, missing: &Option<String>) -> String {
-    found.clone().or_else(|| missing.clone().map(|why| format!("missing: {why}"))).unwrap_or_default()
 }
 
 #[cfg(test)]

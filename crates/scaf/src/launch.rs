@@ -5,7 +5,7 @@
 use crate::{cli, daemon, filters, inherited, interleave, mold, session, target};
 use anyhow::{Result, bail};
 use scafd::control::Snapshot;
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -131,12 +131,17 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
     let program = target::resolve(name)?;
     let mut command = Command::new(&program);
     command.arg0(name).args(arguments);
-    match manage(&program) {
+    let managed = manage(&program);
+    match &managed {
         Ok((library, socket)) => {
+            // It attaches as soon as there is a daemon that understands it.
+            if let Some(other) = daemon::other_version(socket) {
+                eprintln!("scaf: {} runs unmanaged: {other}", name.display());
+            }
             let inherited = |name: &str| std::env::var_os(name);
-            apply(&mut command, &environment(&wish, &socket, &library, &inherited));
+            apply(&mut command, &environment(&wish, socket, library, &inherited));
             if flags.mold
-                && let Ok(snapshot) = daemon::snapshot(&socket)
+                && let Ok(snapshot) = daemon::snapshot(socket)
                 && let Some(threads) = molded(&snapshot, &wish)
             {
                 command.env(mold::VARIABLE, threads.to_string());
@@ -149,17 +154,37 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
         interleave::memory()?;
     }
     inherited::hand_on(&mut command);
+    if managed.is_err() && target::is_binary(&program) {
+        never_by_a_shell(&mut command, &program, &flags.command)?;
+    }
     let error = command.exec();
-    Err(error).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
+    Err(error).map_err(|error| match error.raw_os_error() {
+        Some(libc::ENOENT) => {
             // The file was found, so its interpreter or loader is missing.
             anyhow::Error::new(target::Unstartable::NotFound(name.clone()))
                 .context(format!("{}: its interpreter or loader is missing", program.display()))
         }
+        Some(libc::ENOEXEC) => target::Unstartable::Foreign(program.clone()).into(),
         _ => anyhow::Error::new(error)
             .context(target::Unstartable::NotExecutable(program.clone()))
             .context(format!("can't execute {}", program.display())),
     })
+}
+
+/// Has a program, whose environment stays as it is, executed by the kernel or not at all: what the kernel
+/// refuses, the C library gives to a shell, which would take another machine's code for its own language.
+fn never_by_a_shell(command: &mut Command, program: &Path, words: &[OsString]) -> Result<()> {
+    let program = CString::new(program.as_os_str().as_bytes())?;
+    let words = words.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>()?;
+    // SAFETY: the closure makes one system call, with strings of its own and a list of them that has an end.
+    unsafe {
+        command.pre_exec(move || {
+            let list: Vec<_> = words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
+            libc::execv(program.as_ptr(), list.as_ptr());
+            Err(std::io::Error::last_os_error())
+        });
+    }
+    Ok(())
 }
 
 fn manage(program: &Path) -> Result<(PathBuf, PathBuf), String> {

@@ -12,6 +12,7 @@ pub mod host;
 mod inherited;
 pub mod interleave;
 pub mod launch;
+mod mend;
 mod mold;
 pub mod output;
 mod picture;

@@ -18,6 +18,11 @@ pub fn watched() -> bool {
     std::io::stderr().is_terminal()
 }
 
+/// A number of things.
+pub fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Replaces control characters: names come from other users' programs, and could control a terminal.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()

@@ -12,6 +12,9 @@ use std::process::ExitCode;
 /// No daemon, or one that can't be understood.
 pub fn run(flags: &cli::Ps) -> Result<ExitCode> {
     let socket = daemon::require()?;
+    if let Some(other) = daemon::other_version(&socket) {
+        eprintln!("scaf: programs that start now run unmanaged: {other}");
+    }
     let snapshot = daemon::snapshot(&socket)?;
     let text = if flags.json {
         serde_json::to_string_pretty(&snapshot)? + "\n"
@@ -34,7 +37,7 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
     let mut text = header(snapshot);
     if snapshot.programs.is_empty() {
         text.push_str("no managed programs; start one with: scaf run PROGRAM\n");
-        text.push_str(&others(snapshot));
+        text.push_str(&unmanaged(snapshot));
         return text;
     }
     let mut table = plain_table(&["NAME", "PID", "MECHANISM", "DOP", "PUS", "EFFICIENCY", "SPEEDUP", "TEAM"]);
@@ -43,7 +46,7 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
     }
     align_right(&mut table, &[1, 3, 5, 6, 7]);
     let _ = writeln!(text, "{}", trimmed(&table));
-    text.push_str(&others(snapshot));
+    text.push_str(&unmanaged(snapshot));
     if let Some(turns) = &snapshot.turns {
         text.push_str(&round(turns, &snapshot.programs));
     }
@@ -55,7 +58,23 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
     text
 }
 
-/// Programs of which the daemon tells no more.
+/// Programs that can't be managed, and those of which the daemon tells no more.
+fn unmanaged(snapshot: &Snapshot) -> String {
+    let mut text = String::new();
+    for program in &snapshot.other_versions {
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", program.pid)).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{} ({}) runs unmanaged: it speaks version {} of the protocol, and the daemon another one; start \
+             it again",
+            printable(name.trim()),
+            program.pid,
+            program.protocol
+        );
+    }
+    text + &others(snapshot)
+}
+
 fn others(snapshot: &Snapshot) -> String {
     let Others { programs, contexts } = snapshot.others;
     let of = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
@@ -160,6 +179,7 @@ fn runtime_line(runtime: &Runtime) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use scafd::control::OtherVersion;
 
     pub(crate) fn snapshot(programs: Vec<Program>) -> Snapshot {
         Snapshot {
@@ -178,6 +198,7 @@ pub(crate) mod tests {
             programs,
             others: Others::default(),
             tried: vec![],
+            other_versions: vec![],
         }
     }
 
@@ -226,6 +247,15 @@ pub(crate) mod tests {
             regions: 12,
             promised_regions: 3,
             reason: "half of the machine".into(),
+        }
+    }
+
+    #[test]
+    fn programs_of_another_version_are_told_of() {
+        let other = OtherVersion { pid: std::process::id(), uid: 1, protocol: 8 };
+        for programs in [vec![], vec![program()]] {
+            let seen = Snapshot { other_versions: vec![other], ..snapshot(programs) };
+            assert!(render(&seen, false).contains("runs unmanaged: it speaks version 8 of the protocol"));
         }
     }
 

@@ -20,6 +20,8 @@ pub enum Unstartable {
     NotFound(OsString),
     /// A file that can't be executed.
     NotExecutable(PathBuf),
+    /// A program for another machine than this.
+    Foreign(PathBuf),
 }
 
 impl Unstartable {
@@ -27,7 +29,7 @@ impl Unstartable {
     pub fn exit_status(&self) -> u8 {
         match self {
             Unstartable::NotFound(_) => 127,
-            Unstartable::NotExecutable(_) => 126,
+            Unstartable::NotExecutable(_) | Unstartable::Foreign(_) => 126,
         }
     }
 }
@@ -41,6 +43,9 @@ impl fmt::Display for Unstartable {
             }
             Unstartable::NotExecutable(path) => {
                 write!(f, "{}: not executable; allow it with chmod +x if it is a program", path.display())
+            }
+            Unstartable::Foreign(path) => {
+                write!(f, "{}: a program that this machine can't execute", path.display())
             }
         }
     }
@@ -112,6 +117,11 @@ pub fn obstacle(program: &Path) -> Option<String> {
         };
     }
     None
+}
+
+/// Whether it is a program rather than a script.
+pub fn is_binary(path: &Path) -> bool {
+    head(path).is_ok_and(|head| head.starts_with(elf::ELFMAG.as_slice()))
 }
 
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {

@@ -135,6 +135,20 @@ pub struct Snapshot {
     /// What `scaf check` tried out in programs that have left lately, the latest last.
     #[serde(default)]
     pub tried: Vec<Tried>,
+    /// Programs that run unmanaged because they speak another version of the protocol.
+    #[serde(default)]
+    pub other_versions: Vec<OtherVersion>,
+}
+
+/// A program whose client library is of another version than the daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherVersion {
+    /// Process id.
+    pub pid: u32,
+    /// User id.
+    pub uid: u32,
+    /// The version of the protocol that it speaks.
+    pub protocol: u32,
 }
 
 /// Programs of which no more is told.

@@ -162,7 +162,8 @@ fn map(file: &OwnedFd) -> &'static [AtomicU64] {
 fn clients_of_the_versions_before_and_after_are_refused() {
     let house = House::prepared(&ELSEWHERE, BRIEF);
     let daemon = Served::start(&house);
-    for version in [VERSION - 1, VERSION + 1, 0, u32::MAX] {
+    // Version 0 only asks which one the daemon speaks.
+    for version in [VERSION - 1, VERSION + 1, u32::MAX, 0] {
         for length in [12, size_of::<Hello>(), 2 * size_of::<Hello>()] {
             let mut packet = hello(ATTACH, version).as_bytes().to_vec();
             packet.resize(length, 0);
@@ -174,7 +175,10 @@ fn clients_of_the_versions_before_and_after_are_refused() {
             assert_eq!(closed.1, 0);
         }
     }
-    assert!(ask(&house.socket()).is_some_and(|seen| seen.programs.is_empty()));
+    let seen = ask(&house.socket()).expect("a snapshot");
+    assert!(seen.programs.is_empty());
+    let [other] = seen.other_versions[..] else { panic!("{:?}", seen.other_versions) };
+    assert_eq!((other.pid, other.protocol), (std::process::id(), u32::MAX));
     assert!(house.log().contains(&format!("speaks version {}", VERSION - 1)), "{}", house.log());
     daemon.end(libc::SIGTERM);
 }

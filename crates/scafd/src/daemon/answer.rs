@@ -4,7 +4,7 @@ use super::state::Daemon;
 use crate::config::check_policy;
 use crate::control::{self, CountersAre, Decisions, Others, Reply, Request, Snapshot, Wish};
 use crate::log::info;
-use crate::observe::clock::now_ns;
+use crate::observe::clock::{cpu_ns, now_ns};
 use crate::observe::counters::Access;
 use crate::registry::Wishes;
 use crate::talk::{Pages, Peer};
@@ -115,6 +115,7 @@ impl Daemon {
                 })
                 .collect(),
             tried: self.tried.iter().cloned().collect(),
+            other_versions: self.parts.talk.other_versions(|pid| cpu_ns(pid).is_some()),
         }
     }
 

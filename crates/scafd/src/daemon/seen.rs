@@ -30,6 +30,7 @@ impl Daemon {
             let others = snapshot.programs.iter_mut().filter(|program| program.uid != peer.uid);
             others.for_each(|program| program.counters = None);
             snapshot.tried.retain(|tried| tried.uid == peer.uid);
+            snapshot.other_versions.retain(|program| program.uid == peer.uid);
         }
         snapshot
     }

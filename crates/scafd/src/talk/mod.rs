@@ -9,6 +9,7 @@ mod budget;
 mod listen;
 mod pages;
 mod peer;
+mod versions;
 
 pub use listen::Error as ListenError;
 pub use pages::Pages;
@@ -16,7 +17,7 @@ pub use peer::Peer;
 
 use crate::apply::MOST_PROGRAMS;
 use crate::broker::Broker;
-use crate::control::{CHUNK_BYTES, Reply, Request};
+use crate::control::{CHUNK_BYTES, OtherVersion, Reply, Request};
 use crate::log::{Complaints, Limiter};
 use budget::Budget;
 use listen::Listener;
@@ -29,6 +30,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use versions::OtherVersions;
 
 /// Longest packet taken from a client, in bytes.
 const MAX_PACKET: usize = 4096;
@@ -105,6 +107,7 @@ pub struct Talk {
     budget: Budget,
     complaints: Complaints,
     trouble: Limiter,
+    other_versions: OtherVersions,
 }
 
 impl Talk {
@@ -141,6 +144,7 @@ impl Talk {
             budget: Budget::new(rustix::process::getuid().as_raw()),
             complaints: Complaints::default(),
             trouble: Limiter::default(),
+            other_versions: OtherVersions::default(),
         })
     }
 
@@ -287,6 +291,7 @@ impl Talk {
             }
             Ok(Packet::Hello(hello)) if hello.kind == ATTACH => {
                 client.stage = Stage::Attached;
+                self.other_versions.forget(client.peer.pid);
                 events.push(Event::Attach(id, client.peer, hello));
             }
             Ok(Packet::Hello(hello)) if hello.kind == ENTERED => events.push(Event::Entered(id)),
@@ -299,8 +304,14 @@ impl Talk {
                     self.answer(id, &Reply::Error("you ask for too much; wait a second".into()));
                 }
             }
+            // The command line asks which version we speak.
+            Err(Wrong::Version(0)) => {
+                self.refuse(id);
+                events.push(Event::Gone(id));
+            }
             Err(Wrong::Version(version)) => {
                 let peer = client.peer;
+                self.other_versions.note(peer, version);
                 self.complaints.warn(
                     peer.uid,
                     format_args!(
@@ -369,6 +380,11 @@ impl Talk {
             let _ = rustix::net::send(&client.fd, no.as_bytes(), SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
         }
         self.close(id);
+    }
+
+    /// Programs that greeted in another version of the protocol, of those that `live`.
+    pub fn other_versions(&self, live: impl Fn(u32) -> bool) -> Vec<OtherVersion> {
+        self.other_versions.living(live)
     }
 
     /// The pages of an attached client.

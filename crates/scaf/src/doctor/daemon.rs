@@ -1,0 +1,85 @@
+//! The daemon, or why there is none and the command that mends that.
+
+use crate::daemon::{self, Absent};
+use crate::mend::{self, Missing};
+use crate::output::count;
+use scafd::control::CountersAre;
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Serialize)]
+pub struct Daemon {
+    socket: PathBuf,
+    scope: String,
+    version: String,
+    policy: String,
+    capacity: u32,
+    pub counters: CountersAre,
+    programs: usize,
+    /// What is to be said if it can't understand our client library.
+    pub other_version: Option<String>,
+}
+
+impl Daemon {
+    pub fn text(&self) -> String {
+        let other = self.other_version.as_ref().map_or_else(String::new, |it| format!("; {it}"));
+        format!(
+            "{} {} at {}: policy {}, capacity {}, {} managed{other}",
+            self.scope,
+            self.version,
+            self.socket.display(),
+            self.policy,
+            self.capacity,
+            count(self.programs, "program")
+        )
+    }
+}
+
+pub fn find() -> Result<Daemon, Missing> {
+    let socket = daemon::find().map_err(|absent| none(&absent))?;
+    let snapshot = daemon::snapshot(&socket).map_err(|error| match daemon::other_version(&socket) {
+        Some(other) => Missing { why: other.said(), mend: Some(other.mend) },
+        // It names the command.
+        None => Missing { why: format!("{error:#}"), mend: None },
+    })?;
+    Ok(Daemon {
+        other_version: daemon::other_version(&socket).map(|other| other.to_string()),
+        socket,
+        scope: snapshot.scope,
+        version: snapshot.version,
+        policy: snapshot.policy,
+        capacity: snapshot.capacity,
+        counters: snapshot.counters,
+        programs: snapshot.programs.len(),
+    })
+}
+
+fn none(absent: &[(PathBuf, Absent)]) -> Missing {
+    let why = daemon::explain(absent);
+    if daemon::named_socket().is_some() {
+        let variable = daemon::SOCKET_VARIABLE;
+        let why = format!("none, and {variable} names that place ({why})");
+        Missing { why, mend: Some(format!("unset {variable}")) }
+    } else if absent.iter().any(|(_, why)| matches!(why, Absent::Foreign(_))) {
+        let own = rustix::process::getuid().as_raw();
+        Missing { why, mend: Some(format!("export XDG_RUNTIME_DIR=/run/user/{own}")) }
+    } else if let Some((socket, _)) = absent.iter().find(|(_, why)| matches!(why, Absent::Unreachable(_))) {
+        Missing { why, mend: daemon::restart(socket) }
+    } else if daemon::beside_us("scafd").is_none() {
+        let why = "none, and there is no scafd beside scaf or in ../lib/scaf to start".into();
+        Missing { why, mend: Some(mend::reinstall()) }
+    } else {
+        Missing { why: format!("none yet; scaf run starts one ({why})"), mend: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strangers_socket_is_avoided_by_a_folder_of_ones_own() {
+        let missing = none(&[("/run/user/7/scaf/scafd.sock".into(), Absent::Foreign(7))]);
+        assert!(missing.mend.is_some_and(|it| it.starts_with("export XDG_RUNTIME_DIR=/run/user/")));
+    }
+}

@@ -1,0 +1,94 @@
+//! The one command that mends what is missing, for `scaf doctor` and for whoever reads a warning of ours.
+
+use scafd::paths::{self, Scope};
+use serde::Serialize;
+use std::path::Path;
+
+/// What isn't there, and the command that mends it, if it takes one.
+#[derive(Debug, Serialize)]
+pub struct Missing {
+    pub why: String,
+    pub mend: Option<String>,
+}
+
+impl Missing {
+    pub fn text(&self) -> String {
+        mended(&self.why, self.mend.as_deref())
+    }
+}
+
+/// What is to be said, with the command that mends it.
+pub fn mended(said: &str, command: Option<&str>) -> String {
+    command.map_or_else(|| said.to_owned(), |command| format!("{said}; mend it with: {command}"))
+}
+
+/// Starts the daemon at `socket` anew, where `pid` listens as far as is known.
+pub fn restart(socket: &Path, pid: Option<u32>) -> Option<String> {
+    if socket == paths::socket(Scope::System) {
+        return Some("sudo systemctl restart scafd".into());
+    }
+    let name = std::fs::read_to_string(format!("/proc/{}/comm", pid?)).unwrap_or_default();
+    // Of one that is killed, the next scaf run starts another one. It may be stopped.
+    let by_systemd = name.trim() == "systemd";
+    Some(if by_systemd { "systemctl --user restart scafd".into() } else { format!("kill -9 {}", pid?) })
+}
+
+/// Puts the files of ours there again that belong beside the running executable.
+pub fn reinstall() -> String {
+    let exe = std::env::current_exe().unwrap_or_default();
+    reinstall_of(&exe)
+}
+
+fn reinstall_of(exe: &Path) -> String {
+    let above = |levels: usize| exe.ancestors().nth(levels).unwrap_or(Path::new("/"));
+    // PREFIX/bin/scaf, and CHECKOUT/target/release/scaf.
+    let (prefix, checkout) = (above(2), above(3));
+    if checkout.join("crates/scaf").is_dir() {
+        format!("make -C {} build", checkout.display())
+    } else if is_of_pip(prefix) {
+        format!("{}/bin/python -m pip install --force-reinstall scaf", prefix.display())
+    } else if prefix == Path::new("/usr") {
+        "sudo apt install --reinstall scaf".into()
+    } else {
+        format!("make install PREFIX={}", prefix.display())
+    }
+}
+
+/// Whether there is a Python below the prefix that knows of us.
+fn is_of_pip(prefix: &Path) -> bool {
+    let folders = |of: &Path| std::fs::read_dir(of).into_iter().flatten().flatten();
+    folders(&prefix.join("lib")).any(|python| {
+        folders(&python.path().join("site-packages")).any(|package| {
+            let name = package.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with("scaf-") && name.ends_with(".dist-info")
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_is_started_anew_by_whoever_started_it() {
+        let system = restart(&paths::socket(Scope::System), None);
+        assert_eq!(system.as_deref(), Some("sudo systemctl restart scafd"));
+        let (session, own) = (Path::new("/run/user/1/scaf/scafd.sock"), std::process::id());
+        assert_eq!(restart(session, Some(own)), Some(format!("kill -9 {own}")));
+        assert_eq!(restart(session, None), None);
+    }
+
+    #[test]
+    fn we_are_installed_again_as_we_were_installed() {
+        assert_eq!(reinstall_of(Path::new("/usr/bin/scaf")), "sudo apt install --reinstall scaf");
+        let folder = tempfile::tempdir().unwrap();
+        let (root, at) = (folder.path(), folder.path().display());
+        assert_eq!(reinstall_of(&root.join("bin/scaf")), format!("make install PREFIX={at}"));
+        std::fs::create_dir_all(root.join("lib/python3.11/site-packages/scaf-0.2.0.dist-info")).unwrap();
+        let pip = format!("{at}/bin/python -m pip install --force-reinstall scaf");
+        assert_eq!(reinstall_of(&root.join("bin/scaf")), pip);
+        std::fs::create_dir_all(root.join("crates/scaf")).unwrap();
+        assert_eq!(reinstall_of(&root.join("target/release/scaf")), format!("make -C {at} build"));
+    }
+}

@@ -1,0 +1,74 @@
+//! Programs that greeted in another version of the protocol. They run unmanaged, and `scaf ps` says so.
+
+use super::Peer;
+use crate::control::OtherVersion;
+use std::collections::VecDeque;
+
+/// Most that are known of one user, and of all: who greets in vain again and again hides nobody else.
+const OF_ONE_USER: usize = 16;
+const OF_ALL: usize = 256;
+
+#[derive(Default)]
+pub struct OtherVersions(VecDeque<OtherVersion>);
+
+impl OtherVersions {
+    /// It greeted in that version just now.
+    pub fn note(&mut self, peer: Peer, protocol: u32) {
+        self.forget(peer.pid);
+        if self.0.iter().filter(|known| known.uid == peer.uid).count() == OF_ONE_USER
+            && let Some(oldest) = self.0.iter().position(|known| known.uid == peer.uid)
+        {
+            self.0.remove(oldest);
+        }
+        if self.0.len() == OF_ALL {
+            self.0.pop_front();
+        }
+        self.0.push_back(OtherVersion { pid: peer.pid, uid: peer.uid, protocol });
+    }
+
+    /// That process attaches, so it has become another program.
+    pub fn forget(&mut self, pid: u32) {
+        self.0.retain(|known| known.pid != pid);
+    }
+
+    /// Those that `live`, the one that greeted last at the end.
+    pub fn living(&self, live: impl Fn(u32) -> bool) -> Vec<OtherVersion> {
+        self.0.iter().filter(|known| live(known.pid)).copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(pid: u32, uid: u32) -> Peer {
+        Peer { pid, uid, gid: uid, accepted: 0 }
+    }
+
+    fn pids(known: &OtherVersions) -> Vec<u32> {
+        known.living(|_| true).iter().map(|it| it.pid).collect()
+    }
+
+    #[test]
+    fn a_program_is_known_once_until_it_attaches_or_ends() {
+        let mut known = OtherVersions::default();
+        for (pid, version) in [(1, 7), (2, 8), (1, 8)] {
+            known.note(peer(pid, 5), version);
+        }
+        assert_eq!(pids(&known), [2, 1]);
+        assert_eq!(known.living(|pid| pid == 1), [OtherVersion { pid: 1, uid: 5, protocol: 8 }]);
+        known.forget(1);
+        assert_eq!(pids(&known), [2]);
+    }
+
+    #[test]
+    fn nobody_hides_others_and_the_list_has_an_end() {
+        let mut known = OtherVersions::default();
+        known.note(peer(1, 5), 8);
+        (100..200).for_each(|pid| known.note(peer(pid, 6), 8));
+        assert_eq!(pids(&known).len(), 1 + OF_ONE_USER);
+        assert!(pids(&known).contains(&1) && pids(&known).contains(&199));
+        (1_000..2_000).for_each(|it| known.note(peer(it, it), 8));
+        assert_eq!(pids(&known).len(), OF_ALL);
+    }
+}
