@@ -82,7 +82,8 @@ fn stay_on(pu: u32) {
     }
 }
 
-/// Processes of another session: two hand a byte to and fro on this thread's PU, a third one is busy elsewhere.
+/// Processes of another session: two hand a byte to and fro on this thread's PU, a third one is busy
+/// elsewhere.
 struct Session(libc::pid_t);
 
 impl Session {
