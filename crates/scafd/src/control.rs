@@ -1,6 +1,10 @@
 //! What the command line asks of the daemon. A request is one packet of JSON on the daemon's socket; the
 //! answer is JSON in packets of at most [`CHUNK_BYTES`], up to the end of file.
 
+mod past;
+mod seen;
+
+pub use past::{CurveOf, Frame, Granted, History, Numbers, Setting};
 pub use scaf_team::choice::Mechanism;
 
 use crate::apply::stop::Way;
@@ -8,7 +12,7 @@ use crate::journal::Entry;
 use scaf_memory::{Checked, Profile, Summary};
 use scaf_policy::counters::Rates;
 use scaf_policy::fusion::Source;
-use scaf_policy::{PuSet, Turn};
+use scaf_policy::{PuSet, Topology, Turn};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -21,10 +25,17 @@ pub const CHUNK_BYTES: usize = 32 * 1024;
 pub enum Request {
     /// The state of everything: [`Reply::Snapshot`].
     Snapshot,
+    /// What was in the last minutes, after the moment of that number: [`Reply::History`]. 0 asks for all.
+    History(u64),
+    /// The machine that is shared out: [`Reply::Machine`].
+    Machine,
     /// Decide by another policy from now on: [`Reply::Policy`]. For root and the daemon's own user only.
     SetPolicy(String),
     /// The process that asks wants other limits from the next decision on: [`Reply::Wish`].
     Wish(Wish),
+    /// The program of that number is to have other limits from the next decision on: [`Reply::Wish`]. For its
+    /// user, root and the daemon's own user only.
+    WishOf(u64, Wish),
     /// The decision of that number, or the latest one: [`Reply::Decisions`].
     Decision(Option<u64>),
     /// The kept decisions after that number, or the first of those if they are many: [`Reply::Decisions`].
@@ -51,9 +62,13 @@ pub enum Request {
 pub enum Reply {
     /// To [`Request::Snapshot`].
     Snapshot(Box<Snapshot>),
+    /// To [`Request::History`].
+    History(Box<History>),
+    /// To [`Request::Machine`]: PUs that are there, those that aren't given away included.
+    Machine(Box<Topology>),
     /// To [`Request::SetPolicy`]: the policy in force now.
     Policy(String),
-    /// To [`Request::Wish`]: what counts for the program now.
+    /// To [`Request::Wish`] and [`Request::WishOf`]: what counts for the program now.
     Wish(Wish),
     /// To [`Request::Decision`] and [`Request::Decisions`].
     Decisions(Box<Decisions>),
@@ -122,6 +137,16 @@ pub struct Snapshot {
     pub quota: Option<f64>,
     /// Decisions since the daemon started.
     pub decisions: u64,
+    /// How long the latest pass took that decided anything, in nanoseconds: from reading pages and clocks until
+    /// all programs were told. 0 if there was none yet.
+    #[serde(default)]
+    pub decision_ns: u64,
+    /// Warnings and errors that the daemon has logged since it started.
+    #[serde(default)]
+    pub warnings: u64,
+    /// Number of this moment in the daemon's history; 0 if it isn't kept there.
+    #[serde(default)]
+    pub moment: u64,
     /// Whether hardware counters are read.
     pub counters: CountersAre,
     /// Whose turn it is, by what and for how long; `None` where everyone runs all the time.
