@@ -22,4 +22,6 @@ pub mod record;
 pub mod session;
 pub mod sim;
 pub mod target;
+pub mod top;
 pub mod why;
+pub mod worth;

@@ -28,6 +28,8 @@ pub enum Command {
     Run(Run),
     /// Show the managed programs
     Ps(Ps),
+    /// Watch the managed programs: who has which contexts, since when, why, and what that is worth
+    Top(Top),
     /// Show the policy in force, or decide by another one from now on
     Policy(Policy),
     /// Show a decision: what it was made from, what came out, and whether it would again
@@ -120,6 +122,18 @@ pub struct Ps {
     /// The same, and by which numbers that was decided
     #[arg(long)]
     pub why: bool,
+}
+
+/// `scaf top`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Keys: ? for all of them; arrows, / filter, t users, space pause, left and right through \
+    the last ten minutes, q quit."
+)]
+pub struct Top {
+    /// Show a recording of `scaf record` instead
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub replay: Option<PathBuf>,
 }
 
 /// `scaf why`.
