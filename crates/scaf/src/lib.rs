@@ -23,5 +23,7 @@ pub mod session;
 pub mod sim;
 pub mod target;
 pub mod top;
+mod users;
+mod verbose;
 pub mod why;
 pub mod worth;

@@ -60,8 +60,7 @@ fn snapshot(at: u64, programs: u32) -> Snapshot {
 }
 
 fn machine() -> Topology {
-    let pu =
-        |os: u32| Pu { os, core: os / 2, l3: os / 16, numa: os / 128, package: os / 256, class: 0 };
+    let pu = |os: u32| Pu { os, core: os / 2, l3: os / 16, numa: os / 128, package: os / 256, class: 0 };
     Topology { pus: (0..1024).map(pu).collect() }
 }
 
@@ -141,11 +140,8 @@ impl Terminal {
     }
 
     fn tmux(&self, words: &[&str]) -> String {
-        let out = Command::new("tmux")
-            .args(["-L", &self.server, "-f", "/dev/null"])
-            .args(words)
-            .output()
-            .unwrap();
+        let out =
+            Command::new("tmux").args(["-L", &self.server, "-f", "/dev/null"]).args(words).output().unwrap();
         String::from_utf8_lossy(&out.stdout).into_owned()
     }
 

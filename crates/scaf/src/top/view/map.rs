@@ -4,8 +4,8 @@
 //! several PUs where the machine is larger than its part of the screen.
 
 use super::look::{Look, Pen};
-use scaf_policy::{Pu, Topology};
 use crate::top::state::State;
+use scaf_policy::{Pu, Topology};
 use scafd::control::Snapshot;
 use std::collections::BTreeMap;
 
