@@ -67,12 +67,12 @@ fn wrong(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
                 }
             }
             "items" => {
-                for (number, item) in value.as_array().unwrap().iter().enumerate() {
+                for (number, item) in value.as_array().into_iter().flatten().enumerate() {
                     wrong(root, said, item, &format!("{at}/{number}"))?;
                 }
             }
             "properties" => {
-                for (key, value) in value.as_object().unwrap() {
+                for (key, value) in value.as_object().into_iter().flatten() {
                     if let Some(schema) = properties.get(key) {
                         wrong(root, schema, value, &format!("{at}/{key}"))?;
                     }
