@@ -1,7 +1,7 @@
 //! `scaf run --verbose`: the program as a child, and a line at its end about what it had.
 //!
-//! Without it `scaf run` becomes the program. Here it waits instead: what the terminal's user types reaches the
-//! program too, signals sent to us are handed on, and we end as it does.
+//! Without it `scaf run` becomes the program. Here it waits instead: what the terminal's user types reaches
+//! the program too, signals sent to us are handed on, and we end as it does.
 
 use crate::{daemon, worth};
 use scafd::control::{Reply, Request, Snapshot};

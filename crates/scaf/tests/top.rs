@@ -1,5 +1,5 @@
-//! `scaf top` in a real terminal, watching a daemon that is made up: 256 programs on 1,024 PUs that all change
-//! all the time.
+//! `scaf top` in a real terminal, watching a daemon that is made up: 256 programs on 1,024 PUs that all
+//! change all the time.
 
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scaf_policy::{Pu, Topology};

@@ -4,7 +4,8 @@ use scafd::control::{Frame, History as Told, Snapshot};
 use scafd::history::History;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A program's contexts over time: when they changed, in nanoseconds, and to how many. 0 while it isn't there.
+/// A program's contexts over time: when they changed, in nanoseconds, and to how many. 0 while it isn't
+/// there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     changes: Vec<(u64, u32)>,
