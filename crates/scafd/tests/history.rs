@@ -173,7 +173,7 @@ fn what_keeping_and_telling_costs() {
         let ticks = fields[12].parse::<u64>().unwrap() + fields[13].parse::<u64>().unwrap();
         ticks as f64 / rustix::param::clock_ticks_per_second() as f64
     };
-    let mut share = |mut watch: Option<&mut Option<Snapshot>>| {
+    let share = |mut watch: Option<&mut Option<Snapshot>>| {
         let (began, before) = (Instant::now(), cpu_s());
         while began.elapsed() < Duration::from_secs(10) {
             if let Some(known) = &mut watch {

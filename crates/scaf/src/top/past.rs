@@ -119,7 +119,7 @@ impl Past {
         told.frames.into_iter().for_each(|frame| self.add(frame));
         self.forget();
         if self.follows {
-            self.to_latest();
+            self.show_latest();
         }
         self.latest() < told.latest
     }
@@ -182,7 +182,7 @@ impl Past {
         self.seats.retain(|id, _| self.series.contains_key(id));
     }
 
-    fn to_latest(&mut self) {
+    fn show_latest(&mut self) {
         let Some(latest) = self.history.latest() else { return };
         if self.view.as_ref().is_none_or(|view| view.moment != latest.moment) {
             self.view = Some(latest.clone());
@@ -202,7 +202,7 @@ impl Past {
     /// Looks at the latest moment from now on.
     pub fn follow(&mut self) {
         self.follows = true;
-        self.to_latest();
+        self.show_latest();
     }
 
     /// Stays with the moment that is looked at.
