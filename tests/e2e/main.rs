@@ -40,6 +40,7 @@ mod real;
 mod replay;
 mod resize;
 mod run;
+mod see;
 mod slow;
 mod tbb;
 mod waiting;

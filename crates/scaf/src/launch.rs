@@ -2,14 +2,14 @@
 //!
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
-use crate::{cli, daemon, filters, inherited, interleave, mold, session, target};
+use crate::{cli, daemon, filters, inherited, interleave, mold, session, target, verbose};
 use anyhow::{Result, bail};
 use scafd::control::Snapshot;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 /// Spins in the waits that the library takes over, in loop rounds of 15 ns: libgomp's default. Threads of a
 /// folded program sleep at once.
@@ -121,17 +121,19 @@ fn molded(snapshot: &Snapshot, wish: &Wish) -> Option<u32> {
     mold::threads(snapshot, f64::from(wish.weight_milli) / 1000.0, (wish.min, wish.max), set.as_deref())
 }
 
-/// Carries out `scaf run`; returns only if the program can't be started.
+/// Carries out `scaf run`; returns only if the program can't be started, or with `--verbose` when it has
+/// ended.
 /// # Errors
 /// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory
 /// that the kernel won't interleave.
-pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
+pub fn run(flags: &cli::Run) -> Result<ExitCode> {
     let wish = Wish::from_flags(flags)?;
     let [name, arguments @ ..] = flags.command.as_slice() else { bail!("no program given") };
     let program = target::resolve(name)?;
     let mut command = Command::new(&program);
     command.arg0(name).args(arguments);
     let managed = manage(&program);
+    let mut watched = None;
     match &managed {
         Ok((library, socket)) => {
             // It attaches as soon as there is a daemon that understands it.
@@ -146,6 +148,7 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
             {
                 command.env(mold::VARIABLE, threads.to_string());
             }
+            watched = Some(socket).filter(|_| flags.verbose);
         }
         Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
     }
@@ -157,7 +160,13 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
     if managed.is_err() && target::is_binary(&program) {
         never_by_a_shell(&mut command, &program, &flags.command)?;
     }
-    let error = command.exec();
+    let error = match watched {
+        Some(socket) => match verbose::run(command, name, socket) {
+            Ok(code) => return Ok(code),
+            Err(error) => error,
+        },
+        None => command.exec(),
+    };
     Err(error).map_err(|error| match error.raw_os_error() {
         Some(libc::ENOENT) => {
             // The file was found, so its interpreter or loader is missing.
@@ -287,6 +296,7 @@ mod tests {
             exact: false,
             malleable: false,
             mold: false,
+            verbose: false,
             command: vec!["true".into()],
         }
     }

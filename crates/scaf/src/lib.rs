@@ -23,4 +23,8 @@ pub mod record;
 pub mod session;
 pub mod sim;
 pub mod target;
+pub mod top;
+mod users;
+mod verbose;
 pub mod why;
+pub mod worth;

@@ -1,7 +1,9 @@
 //! The `scaf` command.
 
 use clap::Parser;
-use scaf_cli::{bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, why};
+use scaf_cli::{
+    bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, top, why,
+};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -20,8 +22,9 @@ fn main() -> ExitCode {
 
 fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
-        cli::Command::Run(flags) => match launch::run(&flags)? {},
+        cli::Command::Run(flags) => launch::run(&flags),
         cli::Command::Ps(flags) => ps::run(&flags),
+        cli::Command::Top(flags) => top::run(&flags),
         cli::Command::Policy(flags) => policy::run(&flags),
         cli::Command::Why(flags) => why::run(&flags),
         cli::Command::Record(flags) => record::run(&flags),

@@ -14,6 +14,7 @@ pub mod control;
 pub mod daemon;
 pub mod estimate;
 mod fork;
+pub mod history;
 pub mod inspect;
 pub mod journal;
 pub mod log;

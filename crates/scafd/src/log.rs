@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Write;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How much a line matters.
@@ -19,10 +20,20 @@ pub enum Level {
     Info,
 }
 
+static WARNINGS: AtomicU64 = AtomicU64::new(0);
+
+/// Warnings and errors that this process has written.
+pub fn warnings() -> u64 {
+    WARNINGS.load(Ordering::Relaxed)
+}
+
 /// Writes one line.
 pub fn line(level: Level, text: impl Display) {
     static JOURNAL: OnceLock<bool> = OnceLock::new();
     let journal = *JOURNAL.get_or_init(|| std::env::var_os("JOURNAL_STREAM").is_some());
+    if level != Level::Info {
+        WARNINGS.fetch_add(1, Ordering::Relaxed);
+    }
     let prefix = match (level, journal) {
         (Level::Error, true) => "<3>",
         (Level::Warning, true) => "<4>",

@@ -239,8 +239,11 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
             memory.forget_checked(executable).map(|was| Reply::Forgotten(usize::from(was)))
         }
         Request::Snapshot
+        | Request::History(_)
+        | Request::Machine
         | Request::SetPolicy(_)
         | Request::Wish(_)
+        | Request::WishOf(..)
         | Request::Decision(_)
         | Request::Decisions(_) => {
             return Reply::Error("that isn't about profiles".into());

@@ -6,8 +6,10 @@ use crate::control::{self, CountersAre, Decisions, Others, Reply, Request, Snaps
 use crate::log::info;
 use crate::observe::clock::{cpu_ns, now_ns};
 use crate::observe::counters::Access;
-use crate::registry::Wishes;
+use crate::paths::Scope;
+use crate::registry::{Program, Wishes};
 use crate::talk::{Pages, Peer};
+use scaf_policy::ProgramId;
 
 impl Daemon {
     /// Answers a client of the command line. True if that asks for a decision.
@@ -17,6 +19,19 @@ impl Daemon {
             Request::Snapshot => {
                 let snapshot = self.snapshot_for(peer);
                 self.parts.talk.answer(id, &Reply::Snapshot(Box::new(snapshot)));
+                false
+            }
+            Request::History(moment) => {
+                if self.history.latest().is_none() {
+                    self.keep_moment(false);
+                }
+                let reply = self.history.since(moment, self.sees_only(peer));
+                self.parts.talk.answer(id, &Reply::History(Box::new(reply)));
+                false
+            }
+            Request::Machine => {
+                let machine = self.parts.topology.clone();
+                self.parts.talk.answer(id, &Reply::Machine(Box::new(machine)));
                 false
             }
             Request::Decision(_) | Request::Decisions(_) => {
@@ -33,6 +48,11 @@ impl Daemon {
             Request::Wish(wish) => {
                 // Takes effect at the next tick: a decision for each would let one user keep us busy.
                 let reply = self.take_wish(peer, wish).map_or_else(Reply::Error, Reply::Wish);
+                self.parts.talk.answer(id, &reply);
+                false
+            }
+            Request::WishOf(program, wish) => {
+                let reply = self.take_wish_of(peer, program, wish).map_or_else(Reply::Error, Reply::Wish);
                 self.parts.talk.answer(id, &reply);
                 false
             }
@@ -66,10 +86,20 @@ impl Daemon {
             .iter_mut()
             .find(|program| program.identity.pid == peer.pid && program.identity.uid == peer.uid)
             .ok_or_else(|| format!("process {} isn't managed", peer.pid))?;
-        let wishes = program.wishes.changed(wish)?.permitted(scope, peer.uid);
-        program.wishes = wishes;
-        let Wishes { min, max, weight, .. } = program.wishes;
-        Ok(Wish { min: Some(min), max: Some(max), weight: Some(weight) })
+        wish_for(program, wish, scope, peer.uid)
+    }
+
+    /// The same of a program of the user who asks, or of anyone's if that may steer: then it may be more than
+    /// its user may wish.
+    fn take_wish_of(&mut self, peer: Peer, id: u64, wish: Wish) -> Result<Wish, String> {
+        let (scope, may_steer) = (self.parts.scope, self.may_steer(peer));
+        let program = self
+            .registry
+            .get_mut(ProgramId(id))
+            .filter(|program| may_steer || program.identity.uid == peer.uid)
+            .ok_or_else(|| format!("you have no managed program {id}"))?;
+        let as_user = if may_steer { 0 } else { peer.uid };
+        wish_for(program, wish, scope, as_user)
     }
 
     fn decisions(&self, peer: Peer, request: &Request) -> Reply {
@@ -96,6 +126,9 @@ impl Daemon {
             unmanaged_load: self.load.contexts_now(),
             quota: self.limits.quota,
             decisions: self.decisions,
+            decision_ns: self.decision_ns,
+            warnings: crate::log::warnings(),
+            moment: 0,
             counters: match self.counting.access() {
                 None if self.parts.config.counters => CountersAre::Unknown,
                 None => CountersAre::Off,
@@ -125,4 +158,11 @@ impl Daemon {
         let kept = busy.saturating_add(config.reserve);
         self.limits.contexts().saturating_sub(kept).max(1)
     }
+}
+
+fn wish_for(program: &mut Program, wish: Wish, scope: Scope, uid: u32) -> Result<Wish, String> {
+    let wishes = program.wishes.changed(wish)?.permitted(scope, uid);
+    program.wishes = wishes;
+    let Wishes { min, max, weight, .. } = program.wishes;
+    Ok(Wish { min: Some(min), max: Some(max), weight: Some(weight) })
 }

@@ -12,6 +12,7 @@ mod late;
 mod lease;
 mod lend;
 mod limits;
+mod moments;
 mod per_user;
 mod recall;
 mod seen;
@@ -66,18 +67,26 @@ impl Daemon {
         }
         // Newcomers' as well, which have their pages by now.
         self.renew_lease();
+        let (began, before) = (Instant::now(), self.decisions);
         let tick = !self.registry.is_empty() && self.timers.tick_is_due();
         if tick {
             let sample = self.observe();
             self.estimate(sample);
         }
-        if self.timers.decision_is_due() || tick {
+        let asked = self.timers.decision_is_due();
+        if asked || tick {
             let (allocation, entry) = self.allocate();
             let places = self.place(&allocation);
             let changes = self.regrant(&allocation, places);
             self.apply_and_publish(&allocation, changes);
             self.note(entry);
             self.welcome_all();
+            if asked {
+                self.history.ask();
+            }
+            if self.decisions > before {
+                self.decision_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            }
         }
         // After the welcome: starting a helper takes 1 ms, and the client waits for 2.
         for (job, verdict) in self.inspector.finished(&self.parts.talk) {
@@ -89,6 +98,7 @@ impl Daemon {
         if self.free_spinning() | self.free_unstoppable() {
             self.timers.tick_now();
         }
+        self.keep_moment(tick);
         self.stop |= self.idle_deadline().is_some_and(|at| Instant::now() >= at);
     }
 
@@ -129,6 +139,7 @@ impl Daemon {
             decision,
             (watching || self.suspects_spinning()).then(|| Instant::now() + timers::LOOK),
             self.parts.apply.rhythm().filter(|_| attached).map(|rhythm| Instant::now() + rhythm),
+            self.next_moment(),
             self.is_late().then(|| Instant::now() + late::LOOK),
             self.parts.talk.deadline(),
             self.inspector.deadline(),

@@ -3,10 +3,8 @@
 
 use super::state::Daemon;
 use crate::config::Tell;
-use crate::control::{Others, Program, Snapshot};
+use crate::control::Snapshot;
 use crate::talk::Peer;
-use scaf_policy::ProgramId;
-use std::collections::BTreeSet;
 
 impl Daemon {
     /// Whether it may change what holds for all, and see all that is known.
@@ -23,7 +21,7 @@ impl Daemon {
     pub(super) fn snapshot_for(&self, peer: Peer) -> Snapshot {
         let mut snapshot = self.snapshot();
         if let Some(uid) = self.sees_only(peer) {
-            snapshot = seen_by(snapshot, uid);
+            snapshot = snapshot.seen_by(uid);
         }
         if !self.may_steer(peer) {
             // Where a program's code stalls tells more than its owner may want.
@@ -34,17 +32,4 @@ impl Daemon {
         }
         snapshot
     }
-}
-
-fn seen_by(snapshot: Snapshot, uid: u32) -> Snapshot {
-    let (own, others): (Vec<Program>, Vec<Program>) =
-        snapshot.programs.into_iter().partition(|program| program.uid == uid);
-    let known: BTreeSet<u64> = own.iter().map(|program| program.id).collect();
-    let mut turns = snapshot.turns;
-    for turn in turns.iter_mut().flat_map(|turns| &mut turns.round) {
-        turn.members.retain(|ProgramId(id)| known.contains(id));
-    }
-    let contexts = others.iter().filter_map(|program| program.dop).fold(0, u32::saturating_add);
-    let others = Others { programs: u32::try_from(others.len()).unwrap_or(u32::MAX), contexts };
-    Snapshot { programs: own, others, turns, ..snapshot }
 }

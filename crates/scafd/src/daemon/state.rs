@@ -7,6 +7,7 @@ use super::timers::Timers;
 use crate::apply::Apply;
 use crate::config::Config;
 use crate::control::{Tried, Turns};
+use crate::history::History;
 use crate::inspect::{Inspector, Kept};
 use crate::journal::Journal;
 use crate::log::Complaints;
@@ -75,9 +76,12 @@ pub struct Daemon {
     pub(super) counting: Counting,
     pub(super) tsc: Tsc,
     pub(super) decisions: u64,
+    /// How long the latest pass took that decided anything.
+    pub(super) decision_ns: u64,
     /// Number of the first decision by the policy that is in force.
     pub(super) policy_since: u64,
     pub(super) journal: Journal,
+    pub(super) history: History,
     pub(super) newcomers: Vec<ProgramId>,
     /// Programs that have left lately and were narrowed at some time.
     pub(super) former: Formers,
@@ -112,8 +116,10 @@ impl Daemon {
             load: Load::new(parts.config.rc_s),
             tsc: Tsc::measure(),
             decisions: 0,
+            decision_ns: 0,
             policy_since: 1,
             journal: Journal::default(),
+            history: History::default(),
             newcomers: Vec::new(),
             former: Formers::default(),
             spinners: PerUser::default(),
