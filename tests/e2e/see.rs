@@ -1,9 +1,10 @@
 //! What people see: `scaf top` in a real terminal, names, `scaf ps --watch`, `scaf run --verbose`.
 
 use crate::real::python;
-use crate::support::{House, compiled, released, root, wait_for};
+use crate::support::{House, PATIENCE, compiled, released, root, wait_for};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// `scaf top` in a terminal of 80 columns and 24 lines.
 struct Terminal {
@@ -40,7 +41,15 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        let pids = self.tmux(&["list-panes", "-a", "-F", "#{pane_pid}"]);
         self.tmux(&["kill-server"]);
+        // Nobody goes on without a terminal.
+        let lives = || pids.lines().any(|pid| std::path::Path::new("/proc").join(pid).exists());
+        let until = Instant::now() + PATIENCE;
+        while lives() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(std::thread::panicking() || !lives(), "left without a terminal: {pids}");
     }
 }
 

@@ -5,6 +5,7 @@ mod support;
 use scaf_policy::PuSet;
 use scafd::control::{Mechanism, Reply, Request};
 use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::Duration;
 use support::{Client, Daemon, alive, connect, kill, stderr, two_pus, until};
 

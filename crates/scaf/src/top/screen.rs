@@ -6,7 +6,8 @@ use ratatui::DefaultTerminal;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +26,7 @@ pub enum Input {
     Resized,
     /// Ctrl-Z.
     Suspend,
-    /// A signal, or Ctrl-C.
+    /// A signal, Ctrl-C, or the terminal has gone.
     Ended,
 }
 
@@ -41,7 +42,8 @@ impl Screen {
     /// It can't be steered.
     pub fn open() -> Result<Screen> {
         let ended = Arc::new(AtomicBool::new(false));
-        for signal in [SIGHUP, SIGINT, SIGTERM] {
+        // At SIGHUP there is no terminal any more that could be given back.
+        for signal in [SIGINT, SIGTERM] {
             signal_hook::flag::register(signal, Arc::clone(&ended)).context("signal handler")?;
         }
         Ok(Screen { terminal: ratatui::try_init().context("terminal")?, ended })
@@ -77,7 +79,12 @@ impl Screen {
         if self.ended.load(Ordering::Relaxed) {
             return Ok(Input::Ended);
         }
-        match event::poll(until.saturating_duration_since(Instant::now()).min(PATIENCE)) {
+        let left = until.saturating_duration_since(Instant::now()).min(PATIENCE);
+        // What was typed at once has been read at once: some of it may be waiting.
+        if is_gone(Duration::ZERO) || matches!(event::poll(Duration::ZERO), Ok(false)) && is_gone(left) {
+            return Ok(Input::Ended);
+        }
+        match event::poll(Duration::ZERO) {
             Ok(false) => return Ok(Input::Nothing),
             Ok(true) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(Input::Nothing),
@@ -99,6 +106,17 @@ impl Screen {
         self.terminal = ratatui::try_init().context("terminal")?;
         Ok(())
     }
+}
+
+/// Waits for input, for so long at most; whether the terminal has hung up. The crate that reads it would read
+/// its end again and again.
+fn is_gone(most: Duration) -> bool {
+    let input = std::io::stdin();
+    let mut poll = [PollFd::new(&input, PollFlags::IN)];
+    let most = Timespec { tv_sec: 0, tv_nsec: most.subsec_nanos().into() };
+    // A change of size comes as a signal, which ends the wait.
+    let _ = rustix::event::poll(&mut poll, Some(&most));
+    poll[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
 
 fn meant(event: KeyEvent) -> Input {
