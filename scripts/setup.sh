@@ -35,6 +35,7 @@ libjemalloc2 /usr/lib/*/libjemalloc.so.2
 libtcmalloc-minimal4 /usr/lib/*/libtcmalloc_minimal.so.4
 imagemagick /usr/bin/convert-im6.q16 /usr/bin/magick
 python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
+tmux /usr/bin/tmux
 util-linux /usr/bin/taskset
 procps /usr/bin/pgrep
 PACKAGES

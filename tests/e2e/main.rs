@@ -39,6 +39,7 @@ mod real;
 mod replay;
 mod resize;
 mod run;
+mod see;
 mod slow;
 mod tbb;
 mod waiting;

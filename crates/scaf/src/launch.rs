@@ -2,14 +2,14 @@
 //!
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
-use crate::{cli, daemon, filters, inherited, interleave, mold, session, target};
+use crate::{cli, daemon, filters, inherited, interleave, mold, session, target, verbose};
 use anyhow::{Result, bail};
 use scafd::control::Snapshot;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 /// Spins in the waits that the library takes over, in loop rounds of 15 ns: libgomp's default. Threads of a
 /// folded program sleep at once.
@@ -121,16 +121,17 @@ fn molded(snapshot: &Snapshot, wish: &Wish) -> Option<u32> {
     mold::threads(snapshot, f64::from(wish.weight_milli) / 1000.0, (wish.min, wish.max), set.as_deref())
 }
 
-/// Carries out `scaf run`; returns only if the program can't be started.
+/// Carries out `scaf run`; returns only if the program can't be started, or with `--verbose` when it has ended.
 /// # Errors
 /// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory
 /// that the kernel won't interleave.
-pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
+pub fn run(flags: &cli::Run) -> Result<ExitCode> {
     let wish = Wish::from_flags(flags)?;
     let [name, arguments @ ..] = flags.command.as_slice() else { bail!("no program given") };
     let program = target::resolve(name)?;
     let mut command = Command::new(&program);
     command.arg0(name).args(arguments);
+    let mut watched = None;
     match manage(&program) {
         Ok((library, socket)) => {
             let inherited = |name: &str| std::env::var_os(name);
@@ -141,6 +142,7 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
             {
                 command.env(mold::VARIABLE, threads.to_string());
             }
+            watched = Some(socket).filter(|_| flags.verbose);
         }
         Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
     }
@@ -149,7 +151,13 @@ pub fn run(flags: &cli::Run) -> Result<std::convert::Infallible> {
         interleave::memory()?;
     }
     inherited::hand_on(&mut command);
-    let error = command.exec();
+    let error = match watched {
+        Some(socket) => match verbose::run(command, name, &socket) {
+            Ok(code) => return Ok(code),
+            Err(error) => error,
+        },
+        None => command.exec(),
+    };
     Err(error).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             // The file was found, so its interpreter or loader is missing.
@@ -262,6 +270,7 @@ mod tests {
             exact: false,
             malleable: false,
             mold: false,
+            verbose: false,
             command: vec!["true".into()],
         }
     }

@@ -24,6 +24,8 @@ pub mod session;
 pub mod sim;
 pub mod target;
 pub mod top;
+mod users;
+mod verbose;
 pub mod web;
 pub mod why;
 pub mod worth;

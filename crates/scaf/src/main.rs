@@ -22,7 +22,7 @@ fn main() -> ExitCode {
 
 fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
-        cli::Command::Run(flags) => match launch::run(&flags)? {},
+        cli::Command::Run(flags) => launch::run(&flags),
         cli::Command::Ps(flags) => ps::run(&flags),
         cli::Command::Top(flags) => top::run(&flags),
         cli::Command::Web(flags) => web::run(&flags),

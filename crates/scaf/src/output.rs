@@ -7,9 +7,17 @@ use std::io::{ErrorKind, IsTerminal, Write};
 /// # Errors
 /// A full disk and the like.
 pub fn print(text: &str) -> std::io::Result<()> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+    print_or_end(text).map(drop)
+}
+
+/// The same for what is printed again and again. True if nobody reads it any more.
+/// # Errors
+/// A full disk and the like.
+pub fn print_or_end(text: &str) -> std::io::Result<bool> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(true),
+        other => other.map(|()| false),
     }
 }
 

@@ -1,32 +1,81 @@
-//! `scaf ps`: the daemon's snapshot as a table.
+//! `scaf ps`: the daemon's snapshot as a table, once or again and again. Scripts may rely on the names and the
+//! order of the table's columns, and on docs/ps.schema.json.
 
 use crate::output::{align_right, plain_table, printable, trimmed};
-use crate::{cli, daemon, why};
-use anyhow::Result;
+use crate::top::rows::{Choice, Column};
+use crate::{cli, daemon, users, why};
+use anyhow::{Context, Result};
 use scafd::control::{Others, Program, Request, Runtime, Snapshot, Turns};
 use std::fmt::Write;
+use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// Clears a terminal and begins at its top.
+const CLEAR: &str = "\x1b[H\x1b[J";
 
 /// Carries out `scaf ps`.
 /// # Errors
 /// No daemon, or one that can't be understood.
 pub fn run(flags: &cli::Ps) -> Result<ExitCode> {
     let socket = daemon::require()?;
-    let snapshot = daemon::snapshot(&socket)?;
-    let text = if flags.json {
-        serde_json::to_string_pretty(&snapshot)? + "\n"
-    } else {
-        let mut text = render(&snapshot, flags.verbose || flags.why);
-        if flags.why
-            && let [entry] = &daemon::decisions(&socket, &Request::Decision(None))?.entries[..]
-        {
-            text.push('\n');
-            text.push_str(&why::show::text(entry, None));
-        }
-        text
+    let users = users::names();
+    let uid = flags.user.as_deref().map(|user| users::id(&users, user)).transpose()?;
+    let sort = flags.sort.as_deref().map(column).transpose()?;
+    let look = || -> Result<String> {
+        let snapshot = chosen(daemon::snapshot(&socket)?, uid, sort, &|uid| users::name(&users, uid));
+        text(&socket, &snapshot, flags)
     };
-    crate::output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    let Some(period) = flags.watch else {
+        crate::output::print(&look()?)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let clears = std::io::stdout().is_terminal() && !flags.json;
+    loop {
+        let text = look()?;
+        if crate::output::print_or_end(&if clears { format!("{CLEAR}{text}") } else { text })? {
+            return Ok(ExitCode::SUCCESS);
+        }
+        std::thread::sleep(Duration::from_secs_f64(period));
+    }
+}
+
+fn text(socket: &Path, snapshot: &Snapshot, flags: &cli::Ps) -> Result<String> {
+    // One line a time for whoever watches, to be read line by line.
+    match (flags.json, flags.watch) {
+        (true, None) => return Ok(serde_json::to_string_pretty(snapshot)? + "\n"),
+        (true, Some(_)) => return Ok(serde_json::to_string(snapshot)? + "\n"),
+        _ => {}
+    }
+    let mut text = render(snapshot, flags.verbose || flags.why);
+    if flags.why
+        && let [entry] = &daemon::decisions(socket, &Request::Decision(None))?.entries[..]
+    {
+        text.push('\n');
+        text.push_str(&why::show::text(entry, None));
+    }
+    Ok(text)
+}
+
+fn column(name: &str) -> Result<Column> {
+    let names = || Column::ALL.map(Column::name).join(", ");
+    Column::of(name).with_context(|| format!("there is no column '{name}' to sort by; there are {}", names()))
+}
+
+/// Only that user's programs, in that order, else as they arrived.
+fn chosen(
+    snapshot: Snapshot,
+    uid: Option<u32>,
+    sort: Option<Column>,
+    users: &dyn Fn(u32) -> String,
+) -> Snapshot {
+    let choice = Choice { sort: sort.unwrap_or(Column::Age), user: uid, ..Choice::default() };
+    let programs = match (uid, sort) {
+        (None, None) => return snapshot,
+        _ => choice.programs(&snapshot, users).into_iter().cloned().collect(),
+    };
+    Snapshot { programs, ..snapshot }
 }
 
 /// The header line and the table; `verbose` adds the reasons.
@@ -251,6 +300,26 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn programs_are_sorted_and_one_users_are_told_alone() {
+        let made = |id, uid, dop| Program { id, uid, dop: Some(dop), ..program() };
+        let all = snapshot(vec![made(1, 7, 2), made(2, 8, 4), made(3, 7, 8)]);
+        let ids = |uid, sort| -> Vec<u64> {
+            chosen(all.clone(), uid, sort, &|uid| uid.to_string()).programs.iter().map(|it| it.id).collect()
+        };
+        assert_eq!(ids(None, None), [1, 2, 3]);
+        assert_eq!(ids(Some(7), Some(Column::Contexts)), [3, 1]);
+        assert!(column("height").unwrap_err().to_string().contains("contexts, speedup"));
+    }
+
+    #[test]
+    fn columns_stay_as_scripts_know_them() {
+        let text = render(&snapshot(vec![program()]), false);
+        let header: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+        let columns = ["NAME", "PID", "MECHANISM", "DOP", "PUS", "EFFICIENCY", "SPEEDUP", "TEAM"];
+        assert_eq!(header, columns);
+    }
+
+    #[test]
     fn two_copies_of_llvms_runtime_are_warned_of() {
         let runtime = |name: &str| Runtime { name: name.into(), ..program().runtimes[0].clone() };
         let told = |names: &[&str]| {
@@ -292,3 +361,7 @@ pub(crate) mod tests {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "ps_schema_tests.rs"]
+mod schema_tests;

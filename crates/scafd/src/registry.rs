@@ -66,6 +66,15 @@ impl Registry {
         self.programs.iter()
     }
 
+    /// The first number by which one more program of that user and name is told from those that are there.
+    /// Other users' don't count: their numbers would tell what these run.
+    pub fn number_for(&self, uid: u32, name: &str) -> u32 {
+        let same = self.iter().map(|program| &program.identity);
+        let taken: Vec<u32> =
+            same.filter(|it| it.uid == uid && it.name == name).map(|it| it.number).collect();
+        (1..).find(|number| !taken.contains(number)).unwrap_or(1)
+    }
+
     /// All, in order of their numbers.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Program> {
         self.programs.iter_mut()

@@ -20,6 +20,7 @@ pub(super) fn program(id: u64) -> Program {
         starttime: 0,
         uid: 0,
         gid: 0,
+        number: 1,
         name: "p".into(),
         executable: "/p".into(),
         attached_ns: 0,
@@ -400,4 +401,22 @@ fn a_profile_that_was_given_counts_more_than_what_is_remembered() {
     let mut p = Program { evidence: Evidence::new(0, 0, 1.0, Some(given.clone())), ..program(1) };
     p.remember(past(0.5, 0.02));
     assert_eq!(p.request().profile, given);
+}
+
+#[test]
+fn programs_of_one_user_and_name_are_numbered_and_other_users_do_not_count() {
+    let mut registry = Registry::default();
+    let mut of = |id: u64, uid: u32, number: u32| {
+        let mut program = program(id);
+        (program.identity.uid, program.identity.number) = (uid, number);
+        program.identity.name = "cg".into();
+        let shown = program.identity.shown();
+        registry.attach(program);
+        shown
+    };
+    assert_eq!([of(1, 7, 1), of(2, 7, 2), of(3, 8, 1)], ["cg", "cg#2", "cg"]);
+    assert_eq!((registry.number_for(7, "cg"), registry.number_for(8, "cg")), (3, 2));
+    assert_eq!((registry.number_for(9, "cg"), registry.number_for(7, "lu")), (1, 1));
+    registry.detach(ProgramId(1));
+    assert_eq!(registry.number_for(7, "cg"), 1);
 }

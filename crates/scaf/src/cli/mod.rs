@@ -99,6 +99,10 @@ pub struct Run {
     /// programs that can't follow a grant, such as those that spin in ways that aren't recognised
     #[arg(long)]
     pub mold: bool,
+    /// Say on standard error, in a line at its end, what it had: contexts, speedup, and what it would have had
+    /// with equal parts
+    #[arg(short, long)]
+    pub verbose: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
         value_hint = ValueHint::CommandWithArguments)]
@@ -124,6 +128,23 @@ pub struct Ps {
     /// The same, and by which numbers that was decided
     #[arg(long)]
     pub why: bool,
+    /// Print it again every so many seconds [default: 1]; as JSON a line each time
+    #[arg(long, value_name = "S", num_args = 0..=1, default_missing_value = "1", require_equals = true,
+        value_parser = period)]
+    pub watch: Option<f64>,
+    /// Only this user's programs, by name or number
+    #[arg(long)]
+    pub user: Option<String>,
+    /// Sort by contexts, speedup, efficiency, age, name, user, pid, mechanism or weight [default: as they came]
+    #[arg(long, value_name = "COLUMN")]
+    pub sort: Option<String>,
+}
+
+fn period(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.05..=86_400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("not a number of seconds from 0.05 to 86,400".into()),
+    }
 }
 
 /// `scaf top`.

@@ -11,13 +11,12 @@ mod screen;
 pub mod state;
 pub mod view;
 
-use crate::{cli, daemon};
+use crate::{cli, daemon, users};
 use anyhow::{Result, ensure};
 use past::Past;
 use scafd::control::{Reply, Request, Wish};
 use screen::{Input, Screen};
 use state::{Action, Source, State};
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -54,21 +53,11 @@ pub fn run(flags: &cli::Top) -> Result<ExitCode> {
             (state, Some(socket))
         }
     };
-    let users = users(&std::fs::read_to_string("/etc/passwd").unwrap_or_default());
+    let users = users::names();
     let mut screen = Screen::open()?;
     let end = watch(&mut screen, State { users, ..state }, feed.as_deref(), look);
     screen.close();
     end.map(|()| ExitCode::SUCCESS)
-}
-
-/// Names of users in a file like /etc/passwd.
-fn users(text: &str) -> BTreeMap<u32, String> {
-    let user = |line: &str| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        Some((fields.nth(1)?.parse().ok()?, name.to_owned()))
-    };
-    text.lines().filter_map(user).collect()
 }
 
 fn watch(screen: &mut Screen, mut state: State, feed: Option<&Path>, look: Look) -> Result<()> {
@@ -156,16 +145,5 @@ fn carried_out(socket: &Path, action: Action) -> String {
         }
         Ok(_) => String::new(),
         Err(error) => format!("{error:#}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn users_have_the_names_of_the_systems_file() {
-        let users = users("root:x:0:0:root:/root:/bin/sh\nbroken\nann:x:1000:1000::/home/ann:/bin/sh\n");
-        assert_eq!(users, [(0, "root".to_owned()), (1000, "ann".to_owned())].into());
     }
 }

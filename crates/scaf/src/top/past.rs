@@ -2,7 +2,7 @@
 
 use scafd::control::{Frame, History as Told, Snapshot};
 use scafd::history::History;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A program's contexts over time: when they changed, in nanoseconds, and to how many. 0 while it isn't there.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,6 +62,8 @@ pub struct Past {
     /// Whether that is the latest moment, whichever that is.
     follows: bool,
     series: BTreeMap<u64, Series>,
+    /// By which each program has its letter and colour for as long as it is known.
+    seats: BTreeMap<u64, usize>,
     events: Vec<Event>,
 }
 
@@ -123,9 +125,11 @@ impl Past {
 
     fn begin(&mut self) {
         self.series.clear();
+        self.seats.clear();
         self.events.clear();
         let Some(base) = self.history.base() else { return };
         for program in &base.programs {
+            seat(&mut self.seats, program.id);
             self.series.entry(program.id).or_default().push(base.now_ns, program.dop.unwrap_or(0));
         }
         self.view = Some(base.clone());
@@ -145,6 +149,7 @@ impl Past {
         let mut happened = |what: What| self.events.push(Event { at_ns, what });
         for program in &frame.arrived {
             happened(What::Arrival(program.id, program.name.clone()));
+            seat(&mut self.seats, program.id);
             self.series.entry(program.id).or_default().push(at_ns, program.dop.unwrap_or(0));
         }
         for id in &frame.left {
@@ -173,6 +178,7 @@ impl Past {
     fn forget(&mut self) {
         let Some(oldest_ns) = self.history.base().map(|base| base.now_ns) else { return };
         self.series.retain(|_, series| !series.is_over_before(oldest_ns));
+        self.seats.retain(|id, _| self.series.contains_key(id));
     }
 
     fn to_latest(&mut self) {
@@ -258,12 +264,24 @@ impl Past {
         self.series.get(&program)
     }
 
+    /// A number by which a program has its letter and colour, small and its own for as long as it is known.
+    pub fn seat(&self, program: u64) -> usize {
+        self.seats.get(&program).copied().unwrap_or(0)
+    }
+
     /// What happened until the moment that is looked at, the latest last.
     pub fn events(&self) -> &[Event] {
         let now_ns = self.view.as_ref().map_or(0, |view| view.now_ns);
         let until = self.events.partition_point(|event| event.at_ns <= now_ns);
         self.events.get(..until).unwrap_or_default()
     }
+}
+
+/// Gives a program the first seat that is free.
+fn seat(seats: &mut BTreeMap<u64, usize>, program: u64) {
+    let taken: BTreeSet<usize> = seats.values().copied().collect();
+    let free = (0..).find(|seat| !taken.contains(seat)).unwrap_or(0);
+    seats.entry(program).or_insert(free);
 }
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ impl State {
 
     /// A user's name, or number.
     pub fn user(&self, uid: u32) -> String {
-        self.users.get(&uid).cloned().unwrap_or_else(|| uid.to_string())
+        crate::users::name(&self.users, uid)
     }
 
     /// The moment that is looked at.

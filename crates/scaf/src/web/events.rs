@@ -5,6 +5,7 @@
 //! after it was disconnected.
 
 use super::live::{Live, Viewer};
+use crate::users;
 use hyper::body::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,17 +29,11 @@ struct Hello {
 }
 
 fn hello(live: &Live) -> Hello {
-    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let user = |line: &str| {
-        let mut fields = line.split(':');
-        let name = fields.next()?.to_owned();
-        Some((fields.nth(1)?.parse().ok()?, name))
-    };
     Hello {
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         version: env!("CARGO_PKG_VERSION"),
         machine: live.machine(),
-        users: passwd.lines().filter_map(user).take(MOST_USERS).collect(),
+        users: users::names().into_iter().take(MOST_USERS).collect(),
     }
 }
 

@@ -34,9 +34,14 @@ pub struct Ledger {
     pub departures: u64,
 }
 
-/// A program's name as it stands in metrics.
+/// A program's name as it stands in metrics: without the number that tells two of the same apart.
 pub fn label(program: &Program) -> String {
-    printable(&program.name).chars().take(LONGEST_NAME).collect()
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = match program.name.rsplit_once('#') {
+        Some((name, number)) if is_number(number) => name,
+        _ => &program.name,
+    };
+    printable(name).chars().take(LONGEST_NAME).collect()
 }
 
 impl Ledger {
@@ -155,7 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn names_are_short_and_printable() {
+    fn names_are_short_and_printable_and_the_same_for_programs_of_one_name() {
+        assert_eq!(label(&named(1, "train.py#2", 1)), "train.py");
+        assert_eq!(label(&named(1, "c#", 1)), "c#");
         let name = label(&named(1, &format!("a\n{}", "b".repeat(100)), 1));
         assert!(name.starts_with("a?b") && name.len() == LONGEST_NAME);
     }

@@ -62,6 +62,8 @@ impl Daemon {
         }
         let name = hello.name().map_or_else(|| process.name(), str::to_owned);
         let profile = self.parts.config.profiles.get(&name).cloned();
+        // Who was named by its user is called that.
+        let number = if hello.name().is_none() { self.registry.number_for(peer.uid, &name) } else { 1 };
         let identity = Identity {
             id,
             pid: peer.pid,
@@ -69,6 +71,7 @@ impl Daemon {
             uid: peer.uid,
             gid: peer.gid,
             name,
+            number,
             executable: process.path().unwrap_or_default(),
             attached_ns: now_ns,
         };

@@ -54,7 +54,7 @@ impl Daemon {
         for program in self.registry.iter() {
             let id = program.identity.id.0;
             owners.insert(id, program.identity.uid);
-            entry.names.insert(id, program.identity.name.clone());
+            entry.names.insert(id, program.identity.shown());
             entry.mechanisms.insert(id, program.mechanism().0);
             let known = &program.evidence.known;
             if !known.is_empty() {

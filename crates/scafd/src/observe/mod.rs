@@ -6,6 +6,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod counters;
 pub mod load;
+pub mod name;
 pub mod process;
 pub mod stat;
 

@@ -2,8 +2,9 @@
 
 use crate::broker::Broker;
 use crate::broker::wire::Ask;
+use crate::observe::name;
 use std::fs::{File, read_link, read_to_string};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -146,16 +147,29 @@ impl Process {
         threads.filter(runs).count()
     }
 
-    /// Name of its executable, or of its main thread where that can't be read.
+    /// What people call it: by its script or main class ([`name::of`]), else by its executable, or by its main
+    /// thread where that can't be read.
     pub fn name(&self) -> String {
         let exe = self.path().ok();
         let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
         exe.map(|name| name.trim_end_matches(" (deleted)").to_owned())
+            .map(|name| self.interpreted(&name).unwrap_or(name))
             .or_else(|| Some(read_to_string(self.folder.join("comm")).ok()?.trim().to_owned()))
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| format!("process {}", self.pid))
     }
+
+    fn interpreted(&self, executable: &str) -> Option<String> {
+        let mut line = Vec::new();
+        File::open(self.folder.join("cmdline")).ok()?.take(MOST_LINE).read_to_end(&mut line).ok()?;
+        let line = String::from_utf8_lossy(&line);
+        let words: Vec<&str> = line.trim_end_matches('\0').split('\0').skip(1).collect();
+        name::of(executable, &words)
+    }
 }
+
+/// Bytes of a command line that are looked at for a name.
+const MOST_LINE: u64 = 16 << 10;
 
 /// `statm` counts pages: all, resident, and those of the latter that are files' or shared.
 fn memory(text: &str) -> Option<(u64, u64)> {

@@ -20,10 +20,19 @@ pub struct Identity {
     pub gid: u32,
     /// What people call it.
     pub name: String,
+    /// Which one of that name of its user's it is, from 1 on.
+    pub number: u32,
     /// The path of its executable; empty if unknown.
     pub executable: PathBuf,
     /// When it attached, in nanoseconds of CLOCK_MONOTONIC.
     pub attached_ns: u64,
+}
+
+impl Identity {
+    /// Its name, with its number if that isn't the first.
+    pub fn shown(&self) -> String {
+        if self.number > 1 { format!("{}#{}", self.name, self.number) } else { self.name.clone() }
+    }
 }
 
 /// What a client asked for when it attached.

@@ -12,7 +12,7 @@ impl Program {
             id: self.identity.id.0,
             pid: self.identity.pid,
             uid: self.identity.uid,
-            name: self.identity.name.clone(),
+            name: self.identity.shown(),
             attached_ns: self.identity.attached_ns,
             mechanism,
             mechanism_reason,

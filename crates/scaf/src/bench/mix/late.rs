@@ -69,7 +69,7 @@ mod tests {
     }
 
     fn sample(ms: u64, programs: Vec<Point>) -> Sample {
-        Sample { now_ns: ms * MS, programs }
+        Sample { now_ns: ms * MS, policy: String::new(), programs }
     }
 
     fn story() -> Vec<Sample> {

@@ -11,6 +11,7 @@ mod metrics;
 mod plot;
 mod report;
 mod sampler;
+mod stack;
 
 use super::child::{self, Outcome, Recipe};
 use super::corun::{self, Corun, Part, Run};
@@ -106,7 +107,7 @@ struct Measured {
     config: Config,
     repetitions: Vec<(Vec<Tally>, f64)>,
     lates: Vec<Late>,
-    trace: Option<plot::Trace>,
+    trace: Option<stack::Trace>,
     /// What the configuration's daemons remember, with `--remember`.
     memory: Option<tempfile::TempDir>,
 }
@@ -333,7 +334,7 @@ impl<'a> Bench<'a> {
         measured.lates.extend(late);
         if let (None, Some(samples)) = (&measured.trace, samples) {
             measured.trace =
-                Some(plot::Trace { config: config.to_string(), start_ns: corun.start_ns, samples });
+                Some(stack::Trace { config: config.to_string(), start_ns: corun.start_ns, samples });
         }
         Ok(())
     }
@@ -378,7 +379,7 @@ impl<'a> Bench<'a> {
         Some(late::late(samples, &first.name, &latest.name, end_ns))
     }
 
-    fn finish(self, flags: &cli::Mix) -> Result<(Report, Vec<plot::Trace>)> {
+    fn finish(self, flags: &cli::Mix) -> Result<(Report, Vec<stack::Trace>)> {
         let of = |times: &[f64]| median(times).context("nothing was measured");
         let alone = self
             .serial

@@ -1,9 +1,9 @@
-//! A mix's picture: a bar of STP for each configuration, and each managed program's DoP over time.
+//! A mix's picture: a bar of STP for each configuration, and who had which contexts over time: a colour a
+//! program, one upon the other, with the idle ones below the line of all that there are.
 
-use super::super::clock;
 use super::file::MixFile;
 use super::report::ConfigReport;
-use super::sampler::Sample;
+use super::stack::{Mark, Stack, Trace};
 use crate::picture::{self, Area, BLUE, Drawn, GREYS, GRID, HEADING, MARGIN, PALETTE, TEXT, TITLE, WIDTH};
 use anyhow::Result;
 use plotters::prelude::*;
@@ -11,12 +11,8 @@ use plotters::prelude::*;
 const BARS_HEIGHT: u32 = 340;
 const TRACE_HEIGHT: u32 = 260;
 const LEGEND_WIDTH: u32 = 150;
-
-pub struct Trace {
-    pub config: String,
-    pub start_ns: u64,
-    pub samples: Vec<Sample>,
-}
+/// For contexts that nobody has.
+const IDLE: RGBColor = RGBColor(232, 232, 232);
 
 pub fn draw(mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32) -> Result<String> {
     let size = (WIDTH, BARS_HEIGHT + TRACE_HEIGHT * traces.len() as u32);
@@ -26,9 +22,9 @@ pub fn draw(mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32)
 fn paint(root: &Area<'_>, mix: &MixFile, configs: &[ConfigReport], traces: &[Trace], pus: u32) -> Drawn {
     let (top, rest) = root.split_vertically(BARS_HEIGHT);
     bars(&top, mix, configs)?;
-    let end = traces.iter().map(length).fold(0.1, f64::max);
+    let end = traces.iter().map(Trace::length).fold(0.1, f64::max);
     for (area, trace) in rest.split_evenly((traces.len().max(1), 1)).iter().zip(traces) {
-        lines(area, mix, trace, end, pus)?;
+        areas(area, mix, trace, end, pus)?;
     }
     Ok(())
 }
@@ -81,15 +77,26 @@ fn bars(area: &Area<'_>, mix: &MixFile, configs: &[ConfigReport]) -> Drawn {
     Ok(())
 }
 
-fn lines(area: &Area<'_>, mix: &MixFile, trace: &Trace, end: f64, pus: u32) -> Drawn {
-    let most = f64::from(pus) + 0.5;
+fn areas(area: &Area<'_>, mix: &MixFile, trace: &Trace, end: f64, pus: u32) -> Drawn {
+    let names: Vec<&str> = mix.programs.iter().map(|program| program.name.as_str()).collect();
+    let stack = Stack::of(trace, &names);
+    let most = stack.top().max(f64::from(pus)) * 1.12;
     let (area, legend) = area.split_horizontally(WIDTH - LEGEND_WIDTH);
     let mut chart = ChartBuilder::on(&area)
         .margin(MARGIN)
-        .caption(format!("{}: degree of parallelism over time", trace.config), HEADING)
+        .caption(format!("{}: who has which contexts", trace.config), HEADING)
         .x_label_area_size(42)
         .y_label_area_size(58)
         .build_cartesian_2d(0.0..end, 0.0..most)?;
+    let (from, to) = stack.span();
+    chart.draw_series([Rectangle::new([(from, 0.0), (to, f64::from(pus))], IDLE.filled())])?;
+    for index in 0..names.len() {
+        let colour = PALETTE[index % PALETTE.len()];
+        let band = stack.band(index);
+        if !band.is_empty() {
+            chart.draw_series([Polygon::new(band, colour.mix(0.85).filled())])?;
+        }
+    }
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
@@ -98,57 +105,54 @@ fn lines(area: &Area<'_>, mix: &MixFile, trace: &Trace, end: f64, pus: u32) -> D
         .y_label_formatter(&|dop| format!("{dop:.0}"))
         .x_label_formatter(&|time| format!("{time:.1}"))
         .x_desc("time (s)")
-        .y_desc("threads")
+        .y_desc("contexts")
         .label_style(TEXT)
         .axis_desc_style(TEXT)
         .draw()?;
-    for (index, program) in mix.programs.iter().enumerate() {
-        let colour = PALETTE[index % PALETTE.len()];
-        let apart = (index as f64 - (mix.programs.len() as f64 - 1.0) / 2.0) * most * 0.015;
-        for steps in steps(trace, &program.name, apart) {
-            chart.draw_series(LineSeries::new(steps, colour.stroke_width(2)))?;
+    let all = f64::from(pus);
+    chart.draw_series([PathElement::new([(from, all), (to, all)], BLACK.stroke_width(1))])?;
+    for (at, mark) in stack.marks() {
+        let ends = [(*at, 0.0), (*at, most)];
+        // Faint, for programs that start again and again.
+        let line = |colour: RGBColor| PathElement::new(ends, colour.mix(0.5).stroke_width(1));
+        match mark {
+            // Pointing into the picture, and out of it.
+            Mark::Arrival(index) => {
+                let colour = PALETTE[index % PALETTE.len()];
+                chart.draw_series([line(colour)])?;
+                chart.draw_series([TriangleMarker::new((*at, all * 1.06), 6, colour.filled())])?;
+            }
+            Mark::Departure(index) => {
+                let colour = PALETTE[index % PALETTE.len()];
+                chart.draw_series([line(colour)])?;
+                chart.draw_series([Cross::new((*at, all * 1.06), 5, colour.stroke_width(2))])?;
+            }
+            Mark::Policy(name) => {
+                chart.draw_series([line(BLACK)])?;
+                let label = Text::new(name.clone(), (4, -14), TEXT);
+                chart.draw_series([EmptyElement::at((*at, most * 0.99)) + label])?;
+            }
         }
-        let y = 48 + 20 * index as i32;
-        legend.draw(&PathElement::new([(4, y), (26, y)], colour.stroke_width(3)))?;
-        legend.draw(&Text::new(program.name.clone(), (32, y - 7), TEXT))?;
     }
+    legend_of(&legend, &names)
+}
+
+fn legend_of(legend: &Area<'_>, names: &[&str]) -> Drawn {
+    let box_at = |y: i32, colour: RGBAColor| Rectangle::new([(4, y - 6), (26, y + 6)], colour.filled());
+    let mut y = 48;
+    // In the order in which they lie on each other.
+    for (index, name) in names.iter().enumerate().rev() {
+        legend.draw(&box_at(y, PALETTE[index % PALETTE.len()].mix(0.85)))?;
+        legend.draw(&Text::new((*name).to_owned(), (32, y - 7), TEXT))?;
+        y += 20;
+    }
+    legend.draw(&box_at(y, IDLE.mix(1.0)))?;
+    legend.draw(&Text::new("idle", (32, y - 7), TEXT))?;
+    legend.draw(&TriangleMarker::new((15, y + 22), 6, BLACK.filled()))?;
+    legend.draw(&Text::new("arrival", (32, y + 13), TEXT))?;
+    legend.draw(&Cross::new((15, y + 40), 5, BLACK.stroke_width(2)))?;
+    legend.draw(&Text::new("departure", (32, y + 33), TEXT))?;
     Ok(())
-}
-
-fn length(trace: &Trace) -> f64 {
-    trace.samples.last().map_or(0.0, |sample| clock::seconds(trace.start_ns, sample.now_ns))
-}
-
-/// One line for each run of a program, with a step where a DoP was granted.
-fn steps(trace: &Trace, name: &str, apart: f64) -> Vec<Vec<(f64, f64)>> {
-    let mut lines: Vec<Vec<(f64, f64)>> = Vec::new();
-    let mut run = None;
-    for sample in &trace.samples {
-        let Some((point, dop)) = sample.program(name).and_then(|point| Some((point, point.dop?))) else {
-            run = None;
-            continue;
-        };
-        let dop = f64::from(dop) + apart;
-        let now = clock::seconds(trace.start_ns, sample.now_ns);
-        match lines.last_mut() {
-            Some(line) if run == Some(point.id) => {
-                if let Some(&(_, before)) = line.last()
-                    && before != dop
-                {
-                    let granted = clock::seconds(trace.start_ns, point.granted_ns).min(now);
-                    line.push((granted, before));
-                    line.push((granted, dop));
-                }
-                line.push((now, dop));
-            }
-            _ => {
-                let granted = clock::seconds(trace.start_ns, point.granted_ns).min(now);
-                lines.push(vec![(granted, dop), (now, dop)]);
-            }
-        }
-        run = Some(point.id);
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -156,31 +160,31 @@ mod tests {
     use super::super::sampler::{Point, Sample};
     use super::*;
 
-    fn sample(now_s: f64, id: u64, dop: Option<u32>, granted_s: f64) -> Sample {
-        let ns = |s: f64| (s * 1e9) as u64;
-        let point = Point {
+    #[test]
+    fn a_picture_has_a_colour_for_each_program_and_one_for_idle_contexts() {
+        let text = "name = 'two'\n[[program]]\nname = 'a'\ncommand = ['cg']\n[[program]]\nname = 'b'\ncommand = ['ep']";
+        let mix: MixFile = toml::from_str(text).unwrap();
+        let point = |id: u64, name: &str| Point {
             id,
-            name: "a".into(),
-            dop,
+            name: name.into(),
+            dop: Some(2),
             attached_ns: 0,
-            granted_ns: ns(granted_s),
+            granted_ns: 0,
             effective_ns: None,
         };
-        Sample { now_ns: ns(now_s), programs: vec![point] }
-    }
-
-    #[test]
-    fn a_line_steps_where_the_grant_changed_and_breaks_between_runs() {
-        let samples = vec![
-            sample(1.0, 1, Some(4), 0.5),
-            sample(2.0, 1, Some(2), 1.5),
-            sample(3.0, 1, None, 1.5),
-            sample(4.0, 2, Some(2), 3.5),
-        ];
+        let sample = |now_ns: u64| Sample {
+            now_ns,
+            policy: "equi".into(),
+            programs: vec![point(1, "a"), point(2, "b")],
+        };
+        let samples = vec![sample(1_000_000_000), sample(2_000_000_000)];
         let trace = Trace { config: "equi".into(), start_ns: 0, samples };
-        let lines = steps(&trace, "a", 0.0);
-        assert_eq!(lines[0], [(0.5, 4.0), (1.0, 4.0), (1.5, 4.0), (1.5, 2.0), (2.0, 2.0)]);
-        assert_eq!(lines[1], [(3.5, 2.0), (4.0, 2.0)]);
-        assert!(steps(&trace, "b", 0.0).is_empty());
+        let svg =
+            picture::svg("two", (WIDTH, TRACE_HEIGHT), |root| areas(root, &mix, &trace, 2.0, 8)).unwrap();
+        let hex = |colour: RGBColor| format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
+        for colour in [PALETTE[0], PALETTE[1], IDLE] {
+            assert!(svg.contains(&hex(colour)), "{colour:?}");
+        }
+        assert!(svg.contains("<polygon") && svg.contains("idle") && svg.contains("departure"));
     }
 }

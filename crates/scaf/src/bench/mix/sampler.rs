@@ -15,6 +15,7 @@ const PERIOD: Duration = Duration::from_millis(20);
 pub struct Sample {
     /// Nanoseconds of CLOCK_MONOTONIC.
     pub now_ns: u64,
+    pub policy: String,
     pub programs: Vec<Point>,
 }
 
@@ -83,5 +84,5 @@ fn sample(socket: &std::path::Path) -> Option<Sample> {
         granted_ns: program.granted_ns,
         effective_ns: program.effective_ns,
     });
-    Some(Sample { now_ns: snapshot.now_ns, programs: programs.collect() })
+    Some(Sample { now_ns: snapshot.now_ns, policy: snapshot.policy, programs: programs.collect() })
 }

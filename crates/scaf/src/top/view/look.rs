@@ -44,13 +44,13 @@ impl Look {
     }
 
     /// The letter by which a program is told from others.
-    pub fn symbol(rank: usize) -> char {
-        SYMBOLS.get(rank % SYMBOLS.len()).map_or('?', |byte| char::from(*byte))
+    pub fn symbol(seat: usize) -> char {
+        SYMBOLS.get(seat % SYMBOLS.len()).map_or('?', |byte| char::from(*byte))
     }
 
     /// The style of a program.
-    pub fn program(self, rank: usize) -> Style {
-        self.fg(COLOURS.get(rank % COLOURS.len()).copied().unwrap_or(Color::Reset))
+    pub fn program(self, seat: usize) -> Style {
+        self.fg(COLOURS.get(seat % COLOURS.len()).copied().unwrap_or(Color::Reset))
     }
 
     /// A colour, if there are any.

@@ -4,6 +4,7 @@
 //! several PUs where the machine is larger than its part of the screen.
 
 use super::look::{Look, Pen};
+use crate::top::state::State;
 use scaf_policy::{Pu, Topology};
 use scafd::control::Snapshot;
 use std::collections::BTreeMap;
@@ -15,25 +16,20 @@ enum Cell {
     Free,
     /// Not to be given away.
     Away,
-    /// The program of that rank.
+    /// The program with that seat.
     Of(usize),
     /// Several programs'.
     Mixed,
 }
 
-/// The ranks by which programs have their letters: in order of their numbers.
-pub fn ranks(view: &Snapshot) -> BTreeMap<u64, usize> {
-    view.programs.iter().enumerate().map(|(rank, program)| (program.id, rank)).collect()
-}
-
 /// Lines that the map takes of at most `most`, at that width.
-pub fn lines(view: &Snapshot, machine: &Topology, width: u16, most: u16) -> u16 {
-    u16::try_from(laid_out(view, machine, width, most).len()).unwrap_or(most).min(most)
+pub fn lines(state: &State, view: &Snapshot, width: u16, most: u16) -> u16 {
+    u16::try_from(laid_out(state, view, width, most).len()).unwrap_or(most).min(most)
 }
 
 /// Draws it.
-pub fn draw(pen: &mut Pen<'_>, view: &Snapshot, machine: &Topology) {
-    let lines = laid_out(view, machine, pen.area.width, pen.area.height);
+pub fn draw(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
+    let lines = laid_out(state, view, pen.area.width, pen.area.height);
     for (y, line) in lines.iter().enumerate() {
         let y = u16::try_from(y).unwrap_or(u16::MAX);
         let mut x = pen.text(0, y, &line.label, Look::strong());
@@ -44,7 +40,7 @@ pub fn draw(pen: &mut Pen<'_>, view: &Snapshot, machine: &Topology) {
                 Some(Cell::Free) => ('.', ratatui::style::Style::new()),
                 Some(Cell::Away) => ('-', ratatui::style::Style::new()),
                 Some(Cell::Mixed) => ('*', ratatui::style::Style::new()),
-                Some(Cell::Of(rank)) => (Look::symbol(*rank), look.program(*rank)),
+                Some(Cell::Of(seat)) => (Look::symbol(*seat), look.program(*seat)),
             };
             pen.dot(x, y, dot, style);
             x = x.saturating_add(1);
@@ -58,12 +54,16 @@ struct Line {
     cells: Vec<Option<Cell>>,
 }
 
-fn laid_out(view: &Snapshot, machine: &Topology, width: u16, most: u16) -> Vec<Line> {
+fn laid_out(state: &State, view: &Snapshot, width: u16, most: u16) -> Vec<Line> {
     let (width, most) = (usize::from(width), usize::from(most));
     if width < 10 || most == 0 {
         return Vec::new();
     }
-    let nodes = if machine.pus.is_empty() { unplaced(view) } else { placed(view, machine) };
+    let seat = |id: u64| state.past.seat(id);
+    let nodes = match &state.machine {
+        machine if machine.pus.is_empty() => unplaced(view, &seat),
+        machine => placed(view, machine, &seat),
+    };
     let longest = nodes.iter().map(|(_, caches)| caches.iter().map(Vec::len).sum()).max().unwrap_or(0);
     let mut each = 1;
     loop {
@@ -116,11 +116,11 @@ fn together(cells: &[Cell]) -> Cell {
     if cells.iter().all(|cell| *cell == first) { first } else { Cell::Mixed }
 }
 
-fn placed(view: &Snapshot, machine: &Topology) -> Nodes {
+fn placed(view: &Snapshot, machine: &Topology, seat: &dyn Fn(u64) -> usize) -> Nodes {
     let mut owners: BTreeMap<u32, Cell> = BTreeMap::new();
-    for (rank, program) in view.programs.iter().enumerate().filter(|(_, it)| it.dop.is_some()) {
+    for program in view.programs.iter().filter(|it| it.dop.is_some()) {
         for pu in program.pus.iter() {
-            owners.entry(pu).and_modify(|cell| *cell = Cell::Mixed).or_insert(Cell::Of(rank));
+            owners.entry(pu).and_modify(|cell| *cell = Cell::Mixed).or_insert(Cell::Of(seat(program.id)));
         }
     }
     let free = |pu: u32| if view.pus.contains(pu) { Cell::Free } else { Cell::Away };
@@ -159,12 +159,12 @@ fn distinct(machine: &Topology, of: impl Fn(&Pu) -> u32) -> usize {
 const MOST_UNPLACED: usize = 4096;
 
 /// Where it isn't known which PUs programs have: how many.
-fn unplaced(view: &Snapshot) -> Nodes {
+fn unplaced(view: &Snapshot, seat: &dyn Fn(u64) -> usize) -> Nodes {
     let mut cells = Vec::new();
-    for (rank, program) in view.programs.iter().enumerate() {
+    for program in &view.programs {
         let dop = usize::try_from(program.dop.unwrap_or(0)).unwrap_or(MOST_UNPLACED);
         let room = MOST_UNPLACED.saturating_sub(cells.len());
-        cells.extend(std::iter::repeat_n(Cell::Of(rank), dop.min(room)));
+        cells.extend(std::iter::repeat_n(Cell::Of(seat(program.id)), dop.min(room)));
     }
     let capacity = usize::try_from(view.capacity).unwrap_or(MOST_UNPLACED).min(MOST_UNPLACED);
     if cells.len() < capacity {

@@ -31,7 +31,7 @@ impl Layout {
         // Head, the table's title and the last line.
         let left = height.saturating_sub(HEAD + 2);
         let most_map = (left / 5).min(16);
-        let map = state.view().map_or(0, |view| map::lines(view, &state.machine, width, most_map));
+        let map = state.view().map_or(0, |view| map::lines(state, view, width, most_map));
         let left = left - map;
         let pane = match state.pane {
             Pane::Nothing => 0,
@@ -57,7 +57,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, state: &State, look: Look) {
         over::help(&mut pen.on(0, 0, width, below(0)));
     } else if let Some(view) = state.view() {
         head(&mut pen.on(0, 0, width, HEAD), state, view);
-        map::draw(&mut pen.on(0, HEAD, width, layout.map), view, &state.machine);
+        map::draw(&mut pen.on(0, HEAD, width, layout.map), state, view);
         let mut y = HEAD + layout.map;
         let mut table = pen.on(0, y, width, (1 + layout.rows).min(below(y)));
         if let Mode::Menu(menu, at) = state.mode {

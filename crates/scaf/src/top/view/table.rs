@@ -1,7 +1,6 @@
 //! The table of programs, with each one's contexts over time.
 
 use super::look::{Look, Pen};
-use super::map;
 use crate::top::past::Series;
 use crate::top::rows::{Column, Row};
 use crate::top::state::State;
@@ -26,7 +25,6 @@ pub fn draw(pen: &mut Pen<'_>, state: &State, view: &Snapshot, page: usize) {
     let selected = state.selected_program().map(|program| program.id);
     let at = selected.and_then(|id| rows.iter().position(|row| row.id() == Some(id))).unwrap_or(0);
     let first = at / page.max(1) * page.max(1);
-    let ranks = map::ranks(view);
     let most = view.programs.iter().filter_map(|program| program.dop).max().unwrap_or(1).max(1);
     for (y, row) in (1..).zip(rows.iter().skip(first).take(page)) {
         match row {
@@ -38,11 +36,11 @@ pub fn draw(pen: &mut Pen<'_>, state: &State, view: &Snapshot, page: usize) {
                 pen.text(0, y, &text, Look::strong());
             }
             Row::Program(program) => {
-                let rank = ranks.get(&program.id).copied().unwrap_or(0);
-                numbers(pen, y, state, program, (rank, name));
+                let seat = state.past.seat(program.id);
+                numbers(pen, y, state, program, (seat, name));
                 let series = state.past.series(program.id);
                 let text = series.map(|it| spark(it, view.now_ns, state.column_s, history, most, pen.look));
-                let style = pen.look.program(rank);
+                let style = pen.look.program(seat);
                 pen.text(FRONT + name + NUMBERS + 1, y, &text.unwrap_or_default(), style);
                 if selected == Some(program.id) {
                     pen.line(y, Look::reversed());
@@ -81,9 +79,9 @@ fn title(pen: &mut Pen<'_>, state: &State, name: u16, history: u16) {
     pen.text(0, 0, &line, Look::reversed());
 }
 
-fn numbers(pen: &mut Pen<'_>, y: u16, state: &State, program: &Program, (rank, name): (usize, u16)) {
-    let style = pen.look.program(rank);
-    pen.dot(0, y, Look::symbol(rank), style.patch(Look::strong()));
+fn numbers(pen: &mut Pen<'_>, y: u16, state: &State, program: &Program, (seat, name): (usize, u16)) {
+    let style = pen.look.program(seat);
+    pen.dot(0, y, Look::symbol(seat), style.patch(Look::strong()));
     let plain = Style::new();
     pen.text(1, y, &format!(" {:>7}", program.pid), plain);
     pen.on(10, y, 8, 1).text(0, 0, &state.user(program.uid), plain);

@@ -75,7 +75,7 @@ export class Areas extends Chart {
     let sums = times.map(() => 0);
     const stacked = rows.map((row) => (sums = sums.map((sum, i) => sum + row.values[i])));
     // Drawn from the highest, each from its own sum down to the one below.
-    const fill = (row) => paint(row.id === null ? "rest" : colour(ranks.get(row.id) ?? row.id));
+    const fill = (row) => paint(row.id === null ? "rest" : colour(ranks.get(row.id) ?? 0));
     const key = JSON.stringify([rows.map((row) => [row.id, fill(row)]), Math.round(seconds[0])]);
     const stepped = uPlot.paths.stepped({ align: 1 });
     this.show(key, () => ({
@@ -86,7 +86,7 @@ export class Areas extends Chart {
       axes: [axis("seconds before"), axis("contexts")],
       series: [{}, ...rows.map((row) => ({
         stroke: fill(row), fill: fill(row), width: 1, paths: stepped, points: { show: false },
-      }))].map((it, i, all) => (i === 0 ? it : all[i])),
+      }))],
       bands: rows.slice(1).map((row, i) => ({ series: [i + 2, i + 1], fill: fill(row) })),
       hooks: { draw: [(chart) => this.over(chart)] },
     }), [seconds, ...stacked]);

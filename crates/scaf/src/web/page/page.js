@@ -126,9 +126,9 @@ function timeline(ranks) {
   const marks = past.events.filter(({ ns, kind }) => ns >= from && kind !== "grant" && kind !== "warning").slice(-60);
   areas.draw(times, rows, ranks, past.now.capacity, marks, page.looked?.now_ns ?? null);
   each(by("legend"), rows, () => element("li", {}, element("span"), " ", element("span")), (item, row) => {
-    const rank = row.id === null ? null : ranks.get(row.id);
-    say(item.children[0], row.id === null ? "…" : rank == null ? "–" : letter(rank));
-    item.children[0].className = `sign ${row.id === null ? "rest" : colour(rank ?? row.id)}`;
+    const rank = ranks.get(row.id) ?? 0;
+    say(item.children[0], row.id === null ? "…" : letter(rank));
+    item.children[0].className = `sign ${row.id === null ? "rest" : colour(rank)}`;
     say(item.children[1], row.name);
   });
   if (!by("areas-table").closest("details").open) return;
@@ -156,7 +156,7 @@ function draw(all) {
   say(by("state"), page.lost ? `No daemon: ${page.lost}` : now ? `${now.scope} daemon ${now.version}, process ${now.pid}` : "Waiting for the daemon");
   by("state").className = page.lost ? "lost" : "";
   if (!now) return;
-  const ranks = new Map([...now.programs.keys()].map((id, rank) => [id, rank]));
+  const ranks = past.seats;
   facts(now);
   map.lay(page.machine);
   map.show(now, ranks);

@@ -43,6 +43,7 @@ export class Past {
     this.now = null;
     this.frames = [];
     this.series = new Map(); // by program: its name, and [ns, contexts] where these changed
+    this.seats = new Map(); // by which each has its letter and colour for as long as it is known
     this.events = []; // what happened, the latest last
   }
 
@@ -69,7 +70,13 @@ export class Past {
   }
 
   had(ns, { id, name, dop }) {
-    if (!this.series.has(id)) this.series.set(id, { name, changes: [] });
+    if (!this.series.has(id)) {
+      this.series.set(id, { name, changes: [] });
+      const taken = new Set(this.seats.values());
+      let seat = 0;
+      while (taken.has(seat)) seat++;
+      this.seats.set(id, seat);
+    }
     const { changes } = this.series.get(id);
     const contexts = dop ?? 0;
     if (!changes.length || changes[changes.length - 1][1] !== contexts) changes.push([ns, contexts]);
@@ -109,7 +116,10 @@ export class Past {
     this.frames.splice(0, old);
     for (const [id, { changes }] of this.series) {
       while (changes.length > 1 && changes[1][0] <= oldest) changes.shift();
-      if (changes.length === 1 && changes[0][1] === 0) this.series.delete(id);
+      if (changes.length === 1 && changes[0][1] === 0) {
+        this.series.delete(id);
+        this.seats.delete(id);
+      }
     }
   }
 

@@ -1,0 +1,242 @@
+//! `scaf top` in a real terminal, watching a daemon that is made up: 256 programs on 1,024 PUs that all change
+//! all the time.
+
+use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use scaf_policy::{Pu, Topology};
+use scafd::control::{CHUNK_BYTES, CountersAre, Others, Program, Reply, Request, Snapshot};
+use scafd::history::History;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A daemon that only tells.
+struct Fake {
+    folder: tempfile::TempDir,
+    ends: Arc<AtomicBool>,
+    programs: Arc<AtomicU32>,
+}
+
+fn program(id: u64, at: u64) -> Program {
+    let first = (id as u32 * 4 + at as u32 / 8) % 1020;
+    let efficiency = 0.5 + 0.01 * ((id + at) % 40) as f64;
+    let text = format!(
+        r#"{{"id":{id},"pid":{},"uid":0,"name":"made-up-{id}","attached_ns":0,"mechanism":"gather",
+        "mechanism_reason":"","dop":4,"granted_ns":0,"effective_ns":1,"pus":"{first}-{}","team":4,
+        "in_region":true,"natural":64,"min":1,"max":0,"weight":1.0,"efficiency":{efficiency},
+        "speedup":{},"curve":[{{"dop":1,"speedup":1.0,"error_ratio":0.0,"observed":null,"sources":[]}},
+        {{"dop":4,"speedup":3.5,"error_ratio":0.1,"observed":3.4,"sources":["curve"]}}],
+        "earlier_runs":0,"counters":null,"experiments":{{"made":0,"measured":0,"latest":""}},"regions":{at},
+        "promised_regions":0,"reason":"4 of 1024: S 3.50"}}"#,
+        10_000 + id,
+        first + 3,
+        efficiency * 4.0
+    );
+    serde_json::from_str(&text).unwrap()
+}
+
+fn snapshot(at: u64, programs: u32) -> Snapshot {
+    Snapshot {
+        version: "0.0.1".into(),
+        pid: 1,
+        scope: "system".into(),
+        now_ns: at * 250_000_000,
+        policy: "equi".into(),
+        pus: (0..1024).collect(),
+        capacity: 1024,
+        unmanaged_load: 0.25,
+        quota: None,
+        decisions: at,
+        decision_ns: 500_000,
+        warnings: 0,
+        moment: 0,
+        counters: CountersAre::Absent,
+        turns: None,
+        programs: (1..=u64::from(programs)).map(|id| program(id, at)).collect(),
+        others: Others::default(),
+        tried: vec![],
+    }
+}
+
+fn machine() -> Topology {
+    let pu = |os: u32| Pu { os, core: os / 2, l3: os / 16, numa: os / 128, package: os / 256, class: 0 };
+    Topology { pus: (0..1024).map(pu).collect() }
+}
+
+impl Fake {
+    fn start(programs: u32) -> Fake {
+        let folder = tempfile::tempdir().unwrap();
+        let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
+        let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
+        rustix::net::bind(&socket, &SocketAddrUnix::new(folder.path().join("s")).unwrap()).unwrap();
+        rustix::net::listen(&socket, 16).unwrap();
+        let (ends, programs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(programs)));
+        let history = Arc::new(Mutex::new(History::default()));
+        let (kept, number, over) = (Arc::clone(&history), Arc::clone(&programs), Arc::clone(&ends));
+        // The last five minutes are there.
+        (1..1200).for_each(|at| kept.lock().unwrap().keep(snapshot(at, number.load(Ordering::Relaxed))));
+        std::thread::spawn(move || {
+            for at in 1200.. {
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let now = snapshot(at, number.load(Ordering::Relaxed));
+                kept.lock().unwrap().keep(now);
+                std::thread::sleep(Duration::from_millis(250));
+            }
+        });
+        let over = Arc::clone(&ends);
+        std::thread::spawn(move || {
+            let mut packet = vec![0; 4096];
+            while !over.load(Ordering::Relaxed) {
+                let Ok(client) = rustix::net::accept(&socket) else { continue };
+                let flags = rustix::net::RecvFlags::empty();
+                let Ok((length, _)) = rustix::net::recv(&client, &mut packet[..], flags) else { continue };
+                let reply = match serde_json::from_slice(&packet[..length]) {
+                    Ok(Request::History(after)) => {
+                        Reply::History(Box::new(history.lock().unwrap().since(after, None)))
+                    }
+                    Ok(Request::Machine) => Reply::Machine(Box::new(machine())),
+                    Ok(Request::SetPolicy(name)) => Reply::Error(format!("you may not have {name}")),
+                    _ => continue,
+                };
+                for chunk in serde_json::to_vec(&reply).unwrap().chunks(CHUNK_BYTES) {
+                    let _ = rustix::net::send(&client, chunk, SendFlags::NOSIGNAL);
+                }
+            }
+        });
+        Fake { folder, ends, programs }
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A terminal of 80 columns and 24 lines with `scaf top` in it.
+struct Terminal {
+    server: String,
+}
+
+impl Terminal {
+    /// `None` where there is no tmux.
+    fn with(folder: &Path, variables: &str, arguments: &str) -> Option<Terminal> {
+        if Command::new("tmux").arg("-V").output().is_err() {
+            eprintln!("not tried: there is no tmux");
+            return None;
+        }
+        let terminal = Terminal { server: format!("scaf-test-{}-{}", std::process::id(), arguments.len()) };
+        let socket = folder.join("s");
+        let command = format!(
+            "env SCAF_SOCKET={} {variables} {} top {arguments}",
+            socket.display(),
+            env!("CARGO_BIN_EXE_scaf")
+        );
+        terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", &command]);
+        Some(terminal)
+    }
+
+    fn tmux(&self, words: &[&str]) -> String {
+        let out =
+            Command::new("tmux").args(["-L", &self.server, "-f", "/dev/null"]).args(words).output().unwrap();
+        String::from_utf8_lossy(&out.stdout).into_owned()
+    }
+
+    fn until(&self, what: &str, there: bool) -> String {
+        let start = Instant::now();
+        loop {
+            let screen = self.tmux(&["capture-pane", "-p"]);
+            if screen.contains(what) == there {
+                return screen;
+            }
+            assert!(start.elapsed() < Duration::from_secs(60), "'{what}' isn't {there} in\n{screen}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn shows(&self, what: &str) -> String {
+        self.until(what, true)
+    }
+
+    fn hides(&self, what: &str) {
+        self.until(what, false);
+    }
+
+    fn press(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys"], keys].concat());
+    }
+
+    /// Processor time of `scaf top` so far, in seconds.
+    fn cpu_s(&self) -> f64 {
+        let pid = self.tmux(&["display-message", "-p", "#{pane_pid}"]);
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap();
+        let fields: Vec<&str> = stat[stat.rfind(')').unwrap()..].split_whitespace().collect();
+        let ticks: u64 = fields[12].parse::<u64>().unwrap() + fields[13].parse::<u64>().unwrap();
+        ticks as f64 / rustix::param::clock_ticks_per_second() as f64
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_terminal_shows_what_is_and_was_and_obeys_keys() {
+    let fake = Fake::start(3);
+    let Some(terminal) = Terminal::with(fake.folder.path(), "LANG=C", "") else { return };
+    let screen = terminal.shows("made-up-3");
+    assert!(screen.contains("3 programs, 12 of 1024 contexts") && screen.is_ascii(), "{screen}");
+    fake.programs.store(4, Ordering::Relaxed);
+    terminal.shows("made-up-4");
+    terminal.press(&["/", "u", "p", "-", "2", "Enter"]);
+    terminal.hides("made-up-1");
+    terminal.shows("made-up-2");
+    terminal.press(&["Escape"]);
+    terminal.shows("made-up-1");
+    terminal.press(&["Space"]);
+    terminal.press(&["["]);
+    terminal.hides("made-up-4");
+    terminal.shows("s ago, of");
+    terminal.press(&["l"]);
+    terminal.shows("live");
+    terminal.press(&["F2"]);
+    terminal.press(&["Enter"]);
+    terminal.shows("you may not have");
+    terminal.tmux(&["resize-window", "-x", "120", "-y", "40"]);
+    terminal.shows("LAST");
+    terminal.press(&["?"]);
+    terminal.shows("scaf top: keys");
+    terminal.press(&["x", "q"]);
+    let start = Instant::now();
+    while terminal.tmux(&["list-sessions"]).contains("windows") {
+        assert!(start.elapsed() < Duration::from_secs(60), "it doesn't end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn of_256_programs_on_1024_pus_it_takes_less_than_a_twentieth_of_a_core() {
+    let fake = Fake::start(256);
+    let Some(terminal) = Terminal::with(fake.folder.path(), "LANG=C.UTF-8", "   ") else { return };
+    terminal.shows("256 programs");
+    std::thread::sleep(Duration::from_secs(2));
+    let (began, before) = (Instant::now(), terminal.cpu_s());
+    std::thread::sleep(Duration::from_secs(10));
+    let share = (terminal.cpu_s() - before) / began.elapsed().as_secs_f64();
+    eprintln!("{:.2}% of a core", share * 100.0);
+    // It is made for people's builds; without optimisation it takes some times as much.
+    let most = if cfg!(debug_assertions) { 0.5 } else { 0.05 };
+    assert!(share < most, "{share}");
+}
+
+#[test]
+fn where_there_is_no_terminal_it_says_what_to_use_instead() {
+    let out = Command::new(env!("CARGO_BIN_EXE_scaf")).arg("top").output().unwrap();
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert!(!out.status.success() && text.contains("scaf ps --json"), "{text}");
+}
