@@ -38,6 +38,9 @@ python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__in
 tmux /usr/bin/tmux
 util-linux /usr/bin/taskset
 procps /usr/bin/pgrep
+chromium /usr/bin/chromium
+chromium-driver /usr/bin/chromedriver
+prometheus /usr/bin/promtool
 PACKAGES
 
 stamp=.venv/scaf-requirements

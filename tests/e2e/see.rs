@@ -17,11 +17,8 @@ impl Terminal {
         let terminal = Terminal { server: format!("scaf-e2e-{}-{number}", std::process::id()) };
         let socket = house.socket();
         let scaf = released("scaf");
-        let command = format!(
-            "env SCAF_SOCKET={} {variables} {} top {arguments}",
-            socket.display(),
-            scaf.display()
-        );
+        let command =
+            format!("env SCAF_SOCKET={} {variables} {} top {arguments}", socket.display(), scaf.display());
         terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", &command]);
         terminal
     }

@@ -74,12 +74,13 @@ pub fn speedup(program: &Program, dop: u32) -> Option<f64> {
     known.or_else(|| {
         let (now, efficiency) = (program.dop?, program.efficiency?);
         let at = f64::from(dop.max(1));
-        Some(power((1.0, 1.0), (f64::from(now), efficiency * f64::from(now)), at)).filter(|_| now > 1 || dop <= 1)
+        Some(power((1.0, 1.0), (f64::from(now), efficiency * f64::from(now)), at))
+            .filter(|_| now > 1 || dop <= 1)
     })
 }
 
-/// The speedup at that DoP of a curve of DoPs and speedups: between and beyond these a power of the DoP, as the
-/// policies see it. `None` if nothing is known.
+/// The speedup at that DoP of a curve of DoPs and speedups: between and beyond these a power of the DoP, as
+/// the policies see it. `None` if nothing is known.
 pub fn along(curve: impl Iterator<Item = (u32, f64)>, dop: u32) -> Option<f64> {
     let at = f64::from(dop.max(1));
     let mut below = (1.0, 1.0);

@@ -166,7 +166,8 @@ pub struct Web {
     #[arg(long, value_name = "PORT", default_value_t = 7223)]
     pub port: u16,
     /// Serve on this UNIX socket instead, which only you can open
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["port", "token_file"], value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["port", "token_file"],
+        value_hint = ValueHint::FilePath)]
     pub socket: Option<PathBuf>,
     /// Let in who has the token in this file, which is made if there is none [default: a new one each time]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -1,9 +1,9 @@
 //! Who is let in. Pure: of a request's head.
 //!
-//! On TCP, any user of this machine can connect, and so can any page in a browser on it. So a request must have
-//! the token, which only who started us was told: in the address at first, then as a cookie, or as Prometheus
-//! sends it. And its `Host` must be a name of this machine, lest a page elsewhere gives its own name our
-//! address. A UNIX socket's permissions do both.
+//! On TCP, any user of this machine can connect, and so can any page in a browser on it. So a request must
+//! have the token, which only who started us was told: in the address at first, then as a cookie, or as
+//! Prometheus sends it. And its `Host` must be a name of this machine, lest a page elsewhere gives its own name
+//! our address. A UNIX socket's permissions do both.
 
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, TRANSFER_ENCODING};
 use hyper::http::request::Parts;
@@ -61,8 +61,8 @@ impl Refusal {
             Refusal::Body => "A request must have no body.\n",
             Refusal::Host => "Ask for 127.0.0.1 or localhost.\n",
             Refusal::Token => {
-                "Open the address that `scaf web` printed when it was started: it has the token. Programs send \
-                 the header `Authorization: Bearer TOKEN`.\n"
+                "Open the address that `scaf web` printed when it was started: it has the token. Programs \
+                 send the header `Authorization: Bearer TOKEN`.\n"
             }
         }
     }
@@ -121,7 +121,8 @@ fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'
 /// Compares in a time that doesn't tell where two tokens differ.
 fn same(given: &str, token: &str) -> bool {
     let differ = |(a, b): (u8, u8)| a ^ b;
-    given.len() == token.len() && given.bytes().zip(token.bytes()).map(differ).fold(0, |all, it| all | it) == 0
+    given.len() == token.len()
+        && given.bytes().zip(token.bytes()).map(differ).fold(0, |all, it| all | it) == 0
 }
 
 #[cfg(test)]
@@ -175,7 +176,9 @@ mod tests {
         for host in ["127.0.0.1", "localhost:8000", "[::1]:7223"] {
             assert_eq!(asked("/", &[token, ("host", host)]), Ok(Pass::In), "{host}");
         }
-        for host in ["evil.example", "127.0.0.1.evil.example:7223", "", "x@127.0.0.1", "127.0.0.1@evil.example"] {
+        for host in
+            ["evil.example", "127.0.0.1.evil.example:7223", "", "x@127.0.0.1", "127.0.0.1@evil.example"]
+        {
             assert_eq!(asked("/", &[token, ("host", host)]), Err(Refusal::Host), "{host}");
         }
         assert_eq!(asked("/", &[token]), Err(Refusal::Host));

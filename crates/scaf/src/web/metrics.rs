@@ -1,4 +1,5 @@
-//! Metrics, from the latest moment and the ledger. docs/metrics.md says what each is; a test holds it to that.
+//! Metrics, from the latest moment and the ledger. docs/metrics.md says what each is; a test holds it to
+//! that.
 
 use super::ledger::{Ledger, REST};
 use crate::worth;
@@ -95,7 +96,8 @@ impl Page {
         self.labelled("scaf_daemon_info", "What daemon this is", std::iter::once((about, 1.0)));
         let seconds = |ns: u64| ns as f64 / 1e9;
         self.gauge("scaf_capacity_contexts", "Contexts to be given away now", f64::from(now.capacity));
-        let granted = now.programs.iter().filter_map(|it| it.dop).fold(now.others.contexts, u32::saturating_add);
+        let granted =
+            now.programs.iter().filter_map(|it| it.dop).fold(now.others.contexts, u32::saturating_add);
         self.gauge("scaf_granted_contexts", "Contexts that programs have", f64::from(granted));
         self.gauge("scaf_unmanaged_contexts", "Contexts that unmanaged processes use", now.unmanaged_load);
         self.gauge(

@@ -3,7 +3,8 @@ use crate::ps::tests::{program, snapshot};
 use scafd::control::{CurvePoint, Frame, Others, Program};
 
 fn cg(id: u64, dop: u32) -> Program {
-    let point = |(dop, speedup)| CurvePoint { dop, speedup, error_ratio: 0.1, observed: None, sources: vec![] };
+    let point =
+        |(dop, speedup)| CurvePoint { dop, speedup, error_ratio: 0.1, observed: None, sources: vec![] };
     let curve = [(1, 1.0), (2, 2.0), (4, 4.0)].map(point).to_vec();
     Program { id, name: "c\"g\\".into(), dop: Some(dop), natural: 4, curve, ..program() }
 }
@@ -78,8 +79,10 @@ fn each_metric_is_documented_and_each_documented_one_is_there() {
         .filter_map(|line| line.strip_prefix("| `")?.split_once(['`', '{']).map(|(name, _)| name))
         .collect();
     let text = told(Format::Classic);
-    let mut told: Vec<&str> =
-        text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ').map(|it| it.0)).collect();
+    let mut told: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ').map(|it| it.0))
+        .collect();
     told.sort_unstable();
     let mut sorted = documented.clone();
     sorted.sort_unstable();

@@ -2,8 +2,8 @@
 //!
 //! [`live`] follows the daemon as the user who runs us: what is shown is what the daemon tells that user.
 //! [`serve`] takes connections, [`gate`] lets requests in, [`answer`] answers them: with a file of the page
-//! ([`assets`]), with [`events`] as they come, with [`metrics`], or with what other policies would have decided
-//! ([`what_if`]). Nothing can be changed from there.
+//! ([`assets`]), with [`events`] as they come, with [`metrics`], or with what other policies would have
+//! decided ([`what_if`]). Nothing can be changed from there.
 
 mod answer;
 mod assets;
@@ -19,8 +19,8 @@ mod token;
 mod what_if;
 
 use crate::{cli, output};
-use anyhow::{Context, Result, bail};
 use answer::House;
+use anyhow::{Context, Result, bail};
 use gate::Gate;
 use live::Live;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -93,7 +93,8 @@ async fn on_port(port: u16, token: String) -> Result<Opened> {
 fn on_socket(path: &Path) -> Result<Opened> {
     let about = || path.display().to_string();
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
-    if is_socket && let Err(error) = std::os::unix::net::UnixStream::connect(path)
+    if is_socket
+        && let Err(error) = std::os::unix::net::UnixStream::connect(path)
         && error.kind() == ErrorKind::ConnectionRefused
     {
         std::fs::remove_file(path).with_context(about)?;

@@ -33,7 +33,8 @@ pub fn run(live: &Live, file: &Path, every: Duration) -> Result<ExitCode> {
 fn write(file: &Path, text: &str) -> Result<()> {
     let about = || file.display().to_string();
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut new = tempfile::Builder::new().prefix(".scaf-").suffix(".new").tempfile_in(folder).with_context(about)?;
+    let mut new =
+        tempfile::Builder::new().prefix(".scaf-").suffix(".new").tempfile_in(folder).with_context(about)?;
     new.write_all(text.as_bytes()).with_context(about)?;
     new.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).with_context(about)?;
     new.persist(file).with_context(about)?;
