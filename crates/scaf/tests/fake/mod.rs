@@ -16,7 +16,7 @@ pub struct Fake {
     pub programs: Arc<AtomicU32>,
 }
 
-fn program(id: u64, at: u64) -> Program {
+pub fn program(id: u64, at: u64) -> Program {
     let first = (id as u32 * 4 + at as u32 / 8) % 1020;
     let efficiency = 0.5 + 0.01 * ((id + at) % 40) as f64;
     let text = format!(
@@ -34,7 +34,7 @@ fn program(id: u64, at: u64) -> Program {
     serde_json::from_str(&text).unwrap()
 }
 
-fn snapshot(at: u64, programs: u32) -> Snapshot {
+pub fn snapshot(at: u64, programs: u32) -> Snapshot {
     Snapshot {
         version: "0.0.1".into(),
         pid: 1,
@@ -62,8 +62,16 @@ fn machine() -> Topology {
     Topology { pus: (0..1024).map(pu).collect() }
 }
 
+/// What there is at a moment, given its number and how many programs there are.
+pub type Tell = Box<dyn FnMut(u64, u32) -> Snapshot + Send>;
+
 impl Fake {
     pub fn start(programs: u32) -> Fake {
+        Fake::telling(programs, machine(), Box::new(snapshot))
+    }
+
+    /// One that tells something else.
+    pub fn telling(programs: u32, machine: Topology, mut tell: Tell) -> Fake {
         let folder = tempfile::tempdir().unwrap();
         let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
         let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
@@ -73,13 +81,13 @@ impl Fake {
         let history = Arc::new(Mutex::new(History::default()));
         let (kept, number, over) = (Arc::clone(&history), Arc::clone(&programs), Arc::clone(&ends));
         // The last five minutes are there.
-        (1..1200).for_each(|at| kept.lock().unwrap().keep(snapshot(at, number.load(Ordering::Relaxed))));
+        (1..1200).for_each(|at| kept.lock().unwrap().keep(tell(at, number.load(Ordering::Relaxed))));
         std::thread::spawn(move || {
             for at in 1200.. {
                 if over.load(Ordering::Relaxed) {
                     return;
                 }
-                let now = snapshot(at, number.load(Ordering::Relaxed));
+                let now = tell(at, number.load(Ordering::Relaxed));
                 kept.lock().unwrap().keep(now);
                 std::thread::sleep(Duration::from_millis(250));
             }
@@ -95,7 +103,7 @@ impl Fake {
                     Ok(Request::History(after)) => {
                         Reply::History(Box::new(history.lock().unwrap().since(after, None)))
                     }
-                    Ok(Request::Machine) => Reply::Machine(Box::new(machine())),
+                    Ok(Request::Machine) => Reply::Machine(Box::new(machine.clone())),
                     Ok(Request::SetPolicy(name)) => Reply::Error(format!("you may not have {name}")),
                     _ => continue,
                 };

@@ -188,7 +188,6 @@ fn the_page_shows_who_has_what_as_it_comes_and_as_it_was() {
     let paper = "return getComputedStyle(document.body).backgroundColor";
     browser.dark("dark");
     let dark = browser.run(paper);
-    browser.picture("web-dark.png");
     browser.dark("light");
     assert_ne!(browser.run(paper), dark);
     for (width, scale) in [(1600, 0.8), (1280, 1.0), (640, 2.0), (360, 1.0)] {
@@ -233,4 +232,23 @@ fn of_256_programs_on_1024_pus_it_takes_a_small_part_of_a_core() {
     assert!(shares[0] < 0.1, "{shares:?}");
     browser.picture("web-256.png");
     assert_eq!(browser.complaints(), Vec::<Value>::new());
+}
+
+#[test]
+fn pictures_are_made_where_they_are_wanted() {
+    if std::env::var_os("SCAF_PICTURES").is_none() {
+        return;
+    }
+    let fake = crate::story::begin();
+    let web = Served::start(&fake.folder.path().join("s"), &[]);
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&web.address);
+    browser.until("document.querySelectorAll('#table tbody tr').length >= 3");
+    browser.run("const span = document.getElementById('span'); span.value = 300; span.dispatchEvent(new Event('change'))");
+    browser.dark("light");
+    std::thread::sleep(Duration::from_secs(3));
+    browser.picture("web.png");
+    browser.dark("dark");
+    std::thread::sleep(Duration::from_secs(3));
+    browser.picture("web-dark.png");
 }

@@ -6,6 +6,7 @@ mod fake;
 mod browser;
 mod http;
 mod served;
+mod story;
 
 use fake::Fake;
 use http::{PATIENCE, connect, exchange, get, head};

@@ -77,10 +77,11 @@ export class Areas extends Chart {
     // Drawn from the highest, each from its own sum down to the one below.
     const fill = (row) => paint(row.id === null ? "rest" : colour(ranks.get(row.id) ?? 0));
     const key = JSON.stringify([rows.map((row) => [row.id, fill(row)]), Math.round(seconds[0])]);
+    this.first = seconds[0];
     const stepped = uPlot.paths.stepped({ align: 1 });
     this.show(key, () => ({
       scales: {
-        x: { time: false, range: (_, from, to) => [from, to] },
+        x: { time: false, range: () => [this.first, 0] },
         y: { range: () => [0, Math.max(1, this.capacity) * 1.04] },
       },
       axes: [axis("seconds before"), axis("contexts")],

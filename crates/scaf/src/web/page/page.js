@@ -120,8 +120,7 @@ function choice(cell, { id, name }) {
 
 function timeline(ranks) {
   const to = past.now.now_ns;
-  const from = Math.max(past.base.now_ns, to - Number(by("span").value) * 1e9);
-  if (to <= from) return;
+  const from = to - Number(by("span").value) * 1e9;
   const { times, rows } = past.stacked(from, to, COLUMNS, MOST_AREAS);
   const marks = past.events.filter(({ ns, kind }) => ns >= from && kind !== "grant" && kind !== "warning").slice(-60);
   areas.draw(times, rows, ranks, past.now.capacity, marks, page.looked?.now_ns ?? null);
@@ -190,6 +189,7 @@ function soon(whole = false) {
   }, Math.max(0, drawn + REST_MS - performance.now()));
 }
 
+let caughtUp = false; // what was before the page was opened isn't news
 let announced = 0;
 let waiting = [];
 
@@ -221,10 +221,11 @@ events.addEventListener("lost", ({ data }) => {
   soon();
 });
 events.addEventListener("moments", ({ data }) => {
-  const first = past.now === null;
-  const happened = past.take(JSON.parse(data));
+  const told = JSON.parse(data);
+  const happened = past.take(told);
   if (past.now) wall = Date.now() * 1e6 - past.now.now_ns;
-  if (!first) announce(happened);
+  if (caughtUp) announce(happened);
+  caughtUp ||= past.now !== null && past.now.moment >= told.latest;
   soon(happened.some(({ kind }) => kind !== "grant"));
 });
 events.addEventListener("open", () => {
