@@ -2,8 +2,8 @@
 //!
 //! On TCP, any user of this machine can connect, and so can any page in a browser on it. So a request must
 //! have the token, which only who started us was told: in the address at first, then as a cookie, or as
-//! Prometheus sends it. And its `Host` must be a name of this machine, lest a page elsewhere gives its own name
-//! our address. A UNIX socket's permissions do both.
+//! Prometheus sends it. And its `Host` must be a name of this machine, lest a page elsewhere gives its own
+//! name our address. A UNIX socket's permissions do both.
 
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, TRANSFER_ENCODING};
 use hyper::http::request::Parts;

@@ -176,9 +176,10 @@ fn the_page_shows_who_has_what_as_it_comes_and_as_it_was() {
     browser.until("document.querySelectorAll('#table tbody tr')[1].className === 'selected'");
 
     // For a screen reader: pictures have names, tables have captions, and the rest has roles.
-    let unnamed = "return [...document.querySelectorAll('[role=img], table, section, button, input, select')].filter(
-        (it) => !(it.getAttribute('aria-label') || it.getAttribute('aria-labelledby') || it.caption?.innerText
-        || it.innerText || it.labels?.length || it.id === 'areas-table' || it.id === 'what-if')).map((it) => it.outerHTML)";
+    let unnamed = "const named = (it) => it.getAttribute('aria-label') || it.getAttribute('aria-labelledby')
+            || it.caption?.innerText || it.innerText || it.labels?.length || ['areas-table', 'what-if'].includes(it.id);
+        const all = document.querySelectorAll('[role=img], table, section, button, input, select');
+        return [...all].filter((it) => !named(it)).map((it) => it.outerHTML)";
     assert_eq!(browser.run(unnamed), json!([]));
     let role =
         browser.send("GET", &format!("/element/{}/computedrole", browser.element("areas")), &Value::Null);
@@ -244,7 +245,9 @@ fn pictures_are_made_where_they_are_wanted() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&web.address);
     browser.until("document.querySelectorAll('#table tbody tr').length >= 3");
-    browser.run("const span = document.getElementById('span'); span.value = 300; span.dispatchEvent(new Event('change'))");
+    let span =
+        "const it = document.getElementById('span'); it.value = 300; it.dispatchEvent(new Event('change'))";
+    browser.run(span);
     browser.dark("light");
     std::thread::sleep(Duration::from_secs(3));
     browser.picture("web.png");
