@@ -15,8 +15,14 @@ use std::time::Duration;
 /// The file can't be written.
 pub fn run(live: &Live, file: &Path, every: Duration) -> Result<ExitCode> {
     let interrupt = Interrupt::install()?;
+    let mut known = None;
     let end = loop {
         write(file, &live.metrics(Format::Classic)?)?;
+        let lost = live.lost();
+        if lost != known {
+            eprintln!("scaf web: {}", lost.as_deref().unwrap_or("the daemon answers again"));
+            known = lost;
+        }
         match interrupt.wait(&[], every) {
             Err(error) if error.chain().any(is_interrupt) => break Ok(ExitCode::SUCCESS),
             Err(error) => break Err(error),

@@ -1,5 +1,5 @@
-// The page: takes events, shows a moment. All is drawn at most four times a second, and the stacked areas,
-// which take longest, each second and when somebody comes or goes.
+// The page: takes events, shows a moment. What somebody did or who came is drawn at once, but four times a
+// second at most; numbers twice a second; and the stacked areas, which take longest, each second.
 import { Areas } from "./chart.js";
 import { MachineMap, colour, letter } from "./map.js";
 import { Past } from "./past.js";
@@ -7,7 +7,8 @@ import { ProgramView, short } from "./program.js";
 import { Table, each, element, say } from "./table.js";
 
 const by = (id) => document.getElementById(id);
-const REST_MS = 240;
+const SOON_MS = 240;
+const NUMBERS_MS = 500;
 const AREAS_MS = 1000;
 const MOST_AREAS = 12;
 const COLUMNS = 240;
@@ -171,14 +172,17 @@ function draw(all) {
 
 // ---- when it is shown
 
-let planned = 0;
+let planned = 0; // the timer
+let when = 0; // for when it is set
 let drawn = 0;
 let drawnAll = 0;
 let all = false;
 
-function soon(whole = false) {
+function soon(whole = false, rest = SOON_MS) {
   all ||= whole;
-  if (planned || document.hidden) return;
+  if (document.hidden || (planned && when <= drawn + rest)) return;
+  clearTimeout(planned);
+  when = drawn + rest;
   planned = setTimeout(() => {
     planned = 0;
     drawn = performance.now();
@@ -186,7 +190,7 @@ function soon(whole = false) {
     if (whole) drawnAll = drawn;
     all = false;
     draw(whole);
-  }, Math.max(0, drawn + REST_MS - performance.now()));
+  }, Math.max(0, when - performance.now()));
 }
 
 let caughtUp = false; // what was before the page was opened isn't news
@@ -226,7 +230,8 @@ events.addEventListener("moments", ({ data }) => {
   if (past.now) wall = Date.now() * 1e6 - past.now.now_ns;
   if (caughtUp) announce(happened);
   caughtUp ||= past.now !== null && past.now.moment >= told.latest;
-  soon(happened.some(({ kind }) => kind !== "grant"));
+  const news = happened.some(({ kind }) => kind !== "grant");
+  soon(news, news ? SOON_MS : NUMBERS_MS);
 });
 events.addEventListener("open", () => {
   if (page.lost === GONE) page.lost = null;
