@@ -4,11 +4,11 @@
 mod http;
 
 use crate::support::{House, released, root, root_user, wait_for};
+use http::Events;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
 
 struct Web {
     child: Child,
@@ -48,31 +48,18 @@ impl Drop for Web {
     }
 }
 
-/// Reads events on until one has this in it.
-fn until(events: &mut impl Read, what: &str) {
-    let (mut all, mut part) = (String::new(), vec![0; 65_536]);
-    let start = Instant::now();
-    while !all.contains(what) {
-        let length = events.read(&mut part).expect("events");
-        assert!(length > 0 && start.elapsed() < http::PATIENCE, "waited in vain for {what} in {all}");
-        all.push_str(&String::from_utf8_lossy(&part[..length]));
-    }
-}
-
 #[test]
 fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() {
     let house = House::open("equi");
     let web = Web::start(&house, &house.socket(), |_| {});
-    let mut events = http::connect(web.port).expect("connection");
-    let asked = format!("GET /events HTTP/1.1\r\nHost: localhost\r\n{}\r\n\r\n", web.bearer());
-    events.write_all(asked.as_bytes()).expect("request");
-    until(&mut events, "event: moments");
+    let mut events = Events::ask(web.port, &format!("{}\r\n", web.bearer()));
+    events.until("event: moments");
     let first = house.program("loops").option("--name", "newcomer").threads(2).start();
-    until(&mut events, "\"name\":\"newcomer\"");
+    events.until("\"name\":\"newcomer\"");
     first.until("a grant", |program| program.dop == Some(2));
     let second = house.program("loops").option("--name", "second").threads(2).start();
     second.until("a grant", |program| program.dop == Some(1));
-    until(&mut events, "\"name\":\"second\"");
+    events.until("\"name\":\"second\"");
     let metrics = web.get("/metrics");
     for line in [
         "scaf_daemon_up 1.0",
@@ -88,12 +75,12 @@ fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() 
     assert_eq!(equi.expect("equi")["contexts"], what_if["given"]["contexts"], "{what_if:#}");
     first.finish().well();
     second.finish().well();
-    until(&mut events, "\"left\":[");
+    events.until("\"left\":[");
     // The daemon's end and the next one are told, and its programs are counted on.
     house.end_daemon(libc::SIGTERM);
-    until(&mut events, "event: lost\ndata: \"no daemon");
+    events.until("event: lost\ndata: \"no daemon");
     house.start_daemon();
-    until(&mut events, "event: lost\ndata: null");
+    events.until("event: lost\ndata: null");
     assert!(web.get("/metrics").contains("scaf_departures_total 2.0\n"));
 }
 

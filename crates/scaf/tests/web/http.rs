@@ -2,7 +2,7 @@
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::{Ipv4Addr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longest wait for anything: generous, for machines that are busy with something else.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -61,4 +61,33 @@ pub fn get(port: u16, path: &str, lines: &[&str]) -> Reply {
     let request =
         format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{lines}Connection: close\r\n\r\n");
     exchange(&mut connect(port).unwrap(), request.as_bytes()).unwrap()
+}
+
+/// Server-sent events, all that came so far.
+pub struct Events {
+    stream: TcpStream,
+    pub all: String,
+}
+
+impl Events {
+    /// `lines` go into the head.
+    pub fn ask(port: u16, lines: &str) -> Events {
+        let mut stream = connect(port).unwrap();
+        let request = format!("GET /events HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let head = head(&mut stream).unwrap();
+        assert!(head.contains("200 OK") && head.contains("text/event-stream"), "{head}");
+        Events { stream, all: String::new() }
+    }
+
+    /// Reads on until this came.
+    pub fn until(&mut self, what: &str) {
+        let (start, mut part) = (Instant::now(), vec![0; 65_536]);
+        while !self.all.contains(what) {
+            assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
+            let length = self.stream.read(&mut part).unwrap();
+            assert!(length > 0, "the events ended before {what}");
+            self.all.push_str(&String::from_utf8_lossy(&part[..length]));
+        }
+    }
 }

@@ -9,7 +9,7 @@ mod served;
 mod story;
 
 use fake::Fake;
-use http::{PATIENCE, connect, exchange, get, head};
+use http::{Events, PATIENCE, connect, exchange, get};
 use served::{Served, command};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -25,29 +25,8 @@ fn served(programs: u32) -> (Fake, Served) {
     (fake, web)
 }
 
-/// Reads events until one has this in it.
-fn until(stream: &mut TcpStream, what: &str) -> String {
-    let (mut all, mut part) = (String::new(), vec![0; 65_536]);
-    let start = Instant::now();
-    while !all.contains(what) {
-        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
-        let length = stream.read(&mut part).unwrap();
-        assert!(length > 0, "the events ended before {what}");
-        all.push_str(&String::from_utf8_lossy(&part[..length]));
-    }
-    all
-}
-
-fn events(web: &Served, lines: &str) -> TcpStream {
-    let mut stream = connect(web.port).unwrap();
-    let request = format!(
-        "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n{lines}\r\n",
-        web.token
-    );
-    stream.write_all(request.as_bytes()).unwrap();
-    let head = head(&mut stream).unwrap();
-    assert!(head.contains("200 OK") && head.contains("text/event-stream"), "{head}");
-    stream
+fn events(web: &Served, lines: &str) -> Events {
+    Events::ask(web.port, &format!("Authorization: Bearer {}\r\n{lines}", web.token))
 }
 
 #[test]
@@ -85,22 +64,21 @@ fn the_printed_address_opens_the_page_and_nothing_else_does() {
 #[test]
 fn events_tell_all_there_was_and_what_comes() {
     let (fake, web) = served(3);
-    let mut stream = events(&web, "");
-    let first = until(&mut stream, "event: moments");
-    assert!(first.contains("event: hello\ndata: {\"host\":"), "{}", &first[..200]);
-    until(&mut stream, "made-up-3");
-    let place = until(&mut stream, "id: ");
+    let mut first = events(&web, "");
+    first.until("event: moments");
+    assert!(first.all.contains("event: hello\ndata: {\"host\":"), "{}", &first.all[..200]);
+    first.until("made-up-3");
     fake.programs.store(4, Ordering::Relaxed);
-    until(&mut stream, "\"arrived\":[{\"id\":4,");
-    drop(stream);
+    first.until("\"arrived\":[{\"id\":4,");
     // Who comes again goes on from there.
-    let id = place.rsplit("id: ").next().and_then(|it| it.lines().next()).unwrap().to_owned();
+    let id = first.all.rsplit("id: ").next().and_then(|it| it.lines().next()).unwrap().to_owned();
+    drop(first);
     let mut again = events(&web, &format!("Last-Event-ID: {id}\r\n"));
-    let rest = until(&mut again, "event: moments");
-    assert!(!rest.contains("\"base\":{"), "{rest}");
+    again.until("event: moments");
+    assert!(!again.all.contains("\"base\":{"), "{}", again.all);
     // What the daemon's end is, is told too, and that there is one again.
     drop(fake);
-    until(&mut again, "event: lost\ndata: \"");
+    again.until("event: lost\ndata: \"");
     let text = web.get("/metrics", &[]).body;
     assert!(text.contains("scaf_daemon_up 0.0\n") && !text.contains("scaf_program_contexts{"), "{text}");
 }
