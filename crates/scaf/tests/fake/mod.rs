@@ -1,9 +1,12 @@
 //! A daemon that is made up: so many programs on 1,024 PUs that all change all the time.
 
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use scaf_policy::{Pu, Topology};
-use scafd::control::{CHUNK_BYTES, CountersAre, Others, Program, Reply, Request, Snapshot};
+use scaf_policy::estimate::Estimate;
+use scaf_policy::fusion::Measured;
+use scaf_policy::{Decision, Dop, Machine, ProgramId, Pu, Share, Topology};
+use scafd::control::{CHUNK_BYTES, CountersAre, Decisions, Others, Program, Reply, Request, Snapshot};
 use scafd::history::History;
+use scafd::journal::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -62,6 +65,22 @@ fn machine() -> Topology {
     Topology { pus: (0..1024).map(pu).collect() }
 }
 
+/// The one decision that is kept: half of eight contexts for each of two programs.
+fn decision() -> Decisions {
+    let claim = |id, speedups: [f64; 4]| {
+        let point = |(dop, value)| Measured { dop, speedup: Estimate { value, error: 0.02 } };
+        let curve = [1, 2, 4, 8].into_iter().zip(speedups).map(point).collect();
+        scaf_policy::Program { dop: 4, curve, ..scaf_policy::Program::new(ProgramId(id), 8) }
+    };
+    let programs = vec![claim(1, [1.0, 2.0, 4.0, 8.0]), claim(2, [1.0, 1.2, 1.3, 1.3])];
+    let share = |id| Share { id: ProgramId(id), dop: Dop::Contexts(4), reason: "half".into() };
+    let (machine, allocation) = (Machine::new(8, 1.0), vec![share(1), share(2)].into());
+    let decided = Decision { number: 1, policy: "equi".into(), machine, programs, allocation };
+    let names = [(1, "good".to_owned()), (2, "bad".to_owned())].into();
+    let entries = vec![Entry { names, ..Entry::of(decided) }];
+    Decisions { daemon: 1, oldest: 1, latest: 1, entries }
+}
+
 /// What there is at a moment, given its number and how many programs there are.
 pub type Tell = Box<dyn FnMut(u64, u32) -> Snapshot + Send>;
 
@@ -104,6 +123,7 @@ impl Fake {
                         Reply::History(Box::new(history.lock().unwrap().since(after, None)))
                     }
                     Ok(Request::Machine) => Reply::Machine(Box::new(machine.clone())),
+                    Ok(Request::Decision(_)) => Reply::Decisions(Box::new(decision())),
                     Ok(Request::SetPolicy(name)) => Reply::Error(format!("you may not have {name}")),
                     _ => continue,
                 };

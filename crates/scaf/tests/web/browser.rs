@@ -175,6 +175,15 @@ fn the_page_shows_who_has_what_as_it_comes_and_as_it_was() {
     browser.run("document.querySelectorAll('#table tbody button')[1].click()");
     browser.until("document.querySelectorAll('#table tbody tr')[1].className === 'selected'");
 
+    // What other policies would decide.
+    browser.type_into("ask", "\u{e007}");
+    browser.until("document.querySelectorAll('#what-if tbody tr').length > 5");
+    let what_if = browser.run("return document.querySelector('#what-if').innerText");
+    assert!(
+        what_if.as_str().is_some_and(|it| it.contains("equi, as it was") && it.contains("good")),
+        "{what_if}"
+    );
+
     // For a screen reader: pictures have names, tables have captions, and the rest has roles.
     let unnamed = "const named = (it) => it.getAttribute('aria-label') || it.getAttribute('aria-labelledby')
             || it.caption?.innerText || it.innerText || it.labels?.length || ['areas-table', 'what-if'].includes(it.id);

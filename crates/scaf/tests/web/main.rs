@@ -96,7 +96,12 @@ fn metrics_are_such_as_prometheus_wants() {
 
 /// What it has to complain about is an error.
 fn promtool(words: &[&str], input: &str) {
-    let started = Command::new("promtool").args(words).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let started = Command::new("promtool")
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let Ok(mut tool) = started else {
         eprintln!("not tried: there is no promtool");
         return;
@@ -105,6 +110,39 @@ fn promtool(words: &[&str], input: &str) {
     let output = tool.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.is_empty(), "{said}\n{input}");
+}
+
+fn packaging(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging").join(name)
+}
+
+#[test]
+fn alerts_are_raised_when_they_should_be() {
+    let file = |name: &str| packaging(name).display().to_string();
+    for words in [["check", "rules"], ["test", "rules"]] {
+        let name = if words[0] == "check" { "prometheus/alerts.yml" } else { "prometheus/alerts_test.yml" };
+        promtool(&[words[0], words[1], &file(name)], "");
+    }
+}
+
+#[test]
+fn alerts_and_the_dashboard_name_only_metrics_that_there_are() {
+    let documented = include_str!("../../../../docs/metrics.md");
+    let mut named = 0;
+    for file in ["prometheus/alerts.yml", "grafana/scaf.json"] {
+        let text = std::fs::read_to_string(packaging(file)).unwrap();
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        for word in words.filter(|word| word.starts_with("scaf_")) {
+            let there =
+                [format!("| `{word}`"), format!("| `{word}{{")].iter().any(|it| documented.contains(it));
+            assert!(there, "{word} of {file}");
+            named += 1;
+        }
+    }
+    assert!(named > 20);
+    let text = std::fs::read_to_string(packaging("grafana/scaf.json")).unwrap();
+    let board: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(board["panels"].as_array().unwrap().len() > 10);
 }
 
 #[test]
