@@ -121,7 +121,8 @@ fn molded(snapshot: &Snapshot, wish: &Wish) -> Option<u32> {
     mold::threads(snapshot, f64::from(wish.weight_milli) / 1000.0, (wish.min, wish.max), set.as_deref())
 }
 
-/// Carries out `scaf run`; returns only if the program can't be started, or with `--verbose` when it has ended.
+/// Carries out `scaf run`; returns only if the program can't be started, or with `--verbose` when it has
+/// ended.
 /// # Errors
 /// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory
 /// that the kernel won't interleave.

@@ -1,7 +1,7 @@
 //! `scaf run --verbose`: the program as a child, and a line at its end about what it had.
 //!
-//! Without it `scaf run` becomes the program. Here it waits instead: what the terminal's user types reaches the
-//! program too, signals sent to us are handed on, and we end as it does.
+//! Without it `scaf run` becomes the program. Here it waits instead: what the terminal's user types reaches
+//! the program too, signals sent to us are handed on, and we end as it does.
 
 use crate::{daemon, worth};
 use scafd::control::{Reply, Request, Snapshot};
@@ -90,11 +90,19 @@ fn follow(socket: &Path, pid: u32, known: &mut Option<Snapshot>, tally: &mut Tal
     }
 }
 
+/// What a process had at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Had {
+    at_ns: u64,
+    contexts: u32,
+    /// Its speedup, and that with equal parts.
+    speedups: Option<(f64, f64)>,
+}
+
 /// What a process had so far, each moment weighted by how long it lasted.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Tally {
-    /// The moment before: when it was, contexts, speedup, and speedup with equal parts.
-    before: Option<(u64, u32, Option<(f64, f64)>)>,
+    before: Option<Had>,
     seconds: f64,
     contexts: f64,
     known_s: f64,
@@ -104,21 +112,22 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, now: &Snapshot, pid: u32) {
-        if let Some((since_ns, dop, speedups)) = self.before.take() {
-            let lasted = now.now_ns.saturating_sub(since_ns) as f64 * 1e-9;
+        if let Some(had) = self.before.take() {
+            let lasted = now.now_ns.saturating_sub(had.at_ns) as f64 * 1e-9;
             self.seconds += lasted;
-            self.contexts += lasted * f64::from(dop);
-            if let Some((speedup, equal)) = speedups {
+            self.contexts += lasted * f64::from(had.contexts);
+            if let Some((speedup, equal)) = had.speedups {
                 self.known_s += lasted;
                 self.speedup += lasted * speedup;
                 self.equal += lasted * equal;
             }
         }
         let Some(program) = now.programs.iter().find(|program| program.pid == pid) else { return };
-        let Some(dop) = program.dop else { return };
+        let Some(contexts) = program.dop else { return };
         let part = worth::equal_parts(now).get(&program.id).copied();
-        let speedups = worth::speedup(program, dop).zip(part.and_then(|part| worth::speedup(program, part)));
-        self.before = Some((now.now_ns, dop, speedups));
+        let speedups =
+            worth::speedup(program, contexts).zip(part.and_then(|part| worth::speedup(program, part)));
+        self.before = Some(Had { at_ns: now.now_ns, contexts, speedups });
     }
 
     /// What follows isn't the next moment.

@@ -1,5 +1,5 @@
-//! `scaf top` in a real terminal, watching a daemon that is made up: 256 programs on 1,024 PUs that all change
-//! all the time.
+//! `scaf top` in a real terminal, watching a daemon that is made up: 256 programs on 1,024 PUs that all
+//! change all the time.
 
 mod fake;
 

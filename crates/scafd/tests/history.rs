@@ -157,3 +157,37 @@ fn limits_are_changed_by_the_programs_user_and_by_root_and_nobody_else() {
     assert!(matches!(daemon.ask(&heavy), Reply::Wish(Wish { weight: Some(9.0), .. })));
     assert!(matches!(daemon.ask(&most(70_000)), Reply::Error(_)));
 }
+
+/// Not a test but a measurement, of a release build: what 240 programs and a viewer of them cost the
+/// daemon, which takes 256 connections of a user.
+#[test]
+#[ignore = "takes half a minute and prints numbers"]
+fn what_keeping_and_telling_costs() {
+    let daemon = Daemon::start(&["--dry-run", "--topology", "package:4 core:128 pu:2", "--policy", "equi"]);
+    let mut clients: Vec<Client> = (0..240).map(|_| Client::attach(&daemon, 64)).collect();
+    for client in &mut clients {
+        client.tell("enter 4");
+    }
+    let cpu_s = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", daemon.pid())).unwrap();
+        let fields: Vec<&str> = stat[stat.rfind(')').unwrap()..].split_whitespace().collect();
+        let ticks = fields[12].parse::<u64>().unwrap() + fields[13].parse::<u64>().unwrap();
+        ticks as f64 / rustix::param::clock_ticks_per_second() as f64
+    };
+    let share = |mut watch: Option<&mut Option<Snapshot>>| {
+        let (began, before) = (Instant::now(), cpu_s());
+        while began.elapsed() < Duration::from_secs(10) {
+            if let Some(known) = &mut watch {
+                follow(known, |request| daemon.ask(request));
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        (cpu_s() - before) / began.elapsed().as_secs_f64() * 100.0
+    };
+    std::thread::sleep(Duration::from_secs(3));
+    let alone = share(None);
+    let mut known = None;
+    follow(&mut known, |request| daemon.ask(request));
+    let watched = share(Some(&mut known));
+    eprintln!("{alone:.2}% of a core without viewers, {watched:.2}% with one");
+}

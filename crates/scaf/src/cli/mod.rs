@@ -99,8 +99,8 @@ pub struct Run {
     /// programs that can't follow a grant, such as those that spin in ways that aren't recognised
     #[arg(long)]
     pub mold: bool,
-    /// Say on standard error, in a line at its end, what it had: contexts, speedup, and what it would have had
-    /// with equal parts
+    /// Say on standard error, in a line at its end, what it had: contexts, speedup, and what it would have
+    /// had with equal parts
     #[arg(short, long)]
     pub verbose: bool,
     /// The program and its arguments
@@ -135,7 +135,8 @@ pub struct Ps {
     /// Only this user's programs, by name or number
     #[arg(long)]
     pub user: Option<String>,
-    /// Sort by contexts, speedup, efficiency, age, name, user, pid, mechanism or weight [default: as they came]
+    /// Sort by contexts, speedup, efficiency, age, name, user, pid, mechanism or weight [default: as they
+    /// came]
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<String>,
 }

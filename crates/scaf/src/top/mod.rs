@@ -1,8 +1,8 @@
 //! `scaf top`: who has which contexts, since when, why, and what that is worth.
 //!
-//! [`past`] has all moments that are known, [`state`] what is looked at and what keys do, [`view`] draws that.
-//! None of these knows a terminal or a daemon. Here is the loop that does: it asks the daemon for what is new,
-//! ten times a second, and draws when something changed.
+//! [`past`] has all moments that are known, [`state`] what is looked at and what keys do, [`view`] draws
+//! that. None of these knows a terminal or a daemon. Here is the loop that does: it asks the daemon for what
+//! is new, ten times a second, and draws when something changed.
 
 pub mod past;
 mod replay;

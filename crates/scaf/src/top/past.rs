@@ -4,7 +4,8 @@ use scafd::control::{Frame, History as Told, Snapshot};
 use scafd::history::History;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A program's contexts over time: when they changed, in nanoseconds, and to how many. 0 while it isn't there.
+/// A program's contexts over time: when they changed, in nanoseconds, and to how many. 0 while it isn't
+/// there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     changes: Vec<(u64, u32)>,
@@ -118,7 +119,7 @@ impl Past {
         told.frames.into_iter().for_each(|frame| self.add(frame));
         self.forget();
         if self.follows {
-            self.to_latest();
+            self.show_latest();
         }
         self.latest() < told.latest
     }
@@ -181,7 +182,7 @@ impl Past {
         self.seats.retain(|id, _| self.series.contains_key(id));
     }
 
-    fn to_latest(&mut self) {
+    fn show_latest(&mut self) {
         let Some(latest) = self.history.latest() else { return };
         if self.view.as_ref().is_none_or(|view| view.moment != latest.moment) {
             self.view = Some(latest.clone());
@@ -201,7 +202,7 @@ impl Past {
     /// Looks at the latest moment from now on.
     pub fn follow(&mut self) {
         self.follows = true;
-        self.to_latest();
+        self.show_latest();
     }
 
     /// Stays with the moment that is looked at.

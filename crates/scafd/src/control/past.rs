@@ -3,8 +3,9 @@
 //! A viewer has the state at some moment and asks for the frames after it. [`Snapshot::advance`] makes the
 //! state at the next moment from a frame. So all that a view shows is a [`Snapshot`], of now or of then.
 
-use super::{CountersAre, CurvePoint, Mechanism, Others, Program, Snapshot, Turns};
+use super::snapshot::{CountersAre, CurvePoint, Others, Program, Snapshot, Turns};
 use scaf_policy::PuSet;
+use scaf_team::choice::Mechanism;
 use serde::{Deserialize, Serialize};
 
 /// An answer to [`super::Request::History`]: as many frames as are told at once. Ask again after the last of

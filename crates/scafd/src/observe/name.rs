@@ -1,5 +1,5 @@
-//! What people call a program, from its command line: an interpreter's script, module or main class rather than
-//! the interpreter.
+//! What people call a program, from its command line: an interpreter's script, module or main class rather
+//! than the interpreter.
 //!
 //! Only that one word is taken, never what else stands there: arguments may be secrets.
 

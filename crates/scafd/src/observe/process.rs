@@ -147,8 +147,8 @@ impl Process {
         threads.filter(runs).count()
     }
 
-    /// What people call it: by its script or main class ([`name::of`]), else by its executable, or by its main
-    /// thread where that can't be read.
+    /// What people call it: by its script or main class ([`name::of`]), else by its executable, or by its
+    /// main thread where that can't be read.
     pub fn name(&self) -> String {
         let exe = self.path().ok();
         let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));

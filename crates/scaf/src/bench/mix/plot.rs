@@ -162,8 +162,9 @@ mod tests {
 
     #[test]
     fn a_picture_has_a_colour_for_each_program_and_one_for_idle_contexts() {
-        let text = "name = 'two'\n[[program]]\nname = 'a'\ncommand = ['cg']\n[[program]]\nname = 'b'\ncommand = ['ep']";
-        let mix: MixFile = toml::from_str(text).unwrap();
+        let one = |name: &str| format!("[[program]]\nname = '{name}'\ncommand = ['cg']\n");
+        let text = format!("name = 'two'\n{}{}", one("a"), one("b"));
+        let mix: MixFile = toml::from_str(&text).unwrap();
         let point = |id: u64, name: &str| Point {
             id,
             name: name.into(),

@@ -1,7 +1,7 @@
 //! The machine's PUs along its topology, each with the letter and colour of the program that has it.
 //!
-//! A NUMA node begins a line where there is room, last-level caches are set apart by a blank. A cell stands for
-//! several PUs where the machine is larger than its part of the screen.
+//! A NUMA node begins a line where there is room, last-level caches are set apart by a blank. A cell stands
+//! for several PUs where the machine is larger than its part of the screen.
 
 use super::look::{Look, Pen};
 use crate::top::state::State;
