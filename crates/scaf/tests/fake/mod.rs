@@ -115,7 +115,8 @@ impl Fake {
         std::thread::spawn(move || {
             let mut packet = vec![0; 4096];
             while !over.load(Ordering::Relaxed) {
-                let Ok(client) = rustix::net::accept(&socket) else { continue };
+                // A program started meanwhile mustn't hold the connection open.
+                let Ok(client) = rustix::net::accept_with(&socket, flags) else { continue };
                 let flags = rustix::net::RecvFlags::empty();
                 let Ok((length, _)) = rustix::net::recv(&client, &mut packet[..], flags) else { continue };
                 let reply = match serde_json::from_slice(&packet[..length]) {
