@@ -164,8 +164,7 @@ fn a_real_prometheus_scrapes_two_daemons_and_has_our_alerts() {
     };
     let value = |query: &str| {
         let said = ask(&format!("query?query={query}"))?;
-        let result = said["data"]["result"].as_array()?.first()?["value"][1].as_str()?.parse::<f64>().ok();
-        result
+        said["data"]["result"].as_array()?.first()?["value"][1].as_str()?.parse::<f64>().ok()
     };
     wait_for("both daemons", || value("sum(scaf_daemon_up)").filter(|it| *it == 2.0));
     wait_for("its contexts", || {
