@@ -5,13 +5,14 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test soak faults suites versions reproducible deb deb-test wheel wheel-test build setup kernels check-format lint unit \
-	loom e2e purity docs install clean
+.PHONY: demo test soak faults suites versions reproducible deb deb-test wheel wheel-test build setup kernels \
+	check-format lint unit loom e2e purity docs install clean
 
 demo: build
 	scripts/demo.sh
 
 test: build
+	scripts/setup.sh tests
 	scripts/test.sh
 
 setup:

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Installs what building, testing and the demo need beyond Rust: Debian packages, and the real programs in a
-# Python environment in .venv. Does nothing if all is there. Without root or network it says what is missing.
+# Python environment in .venv; `setup.sh tests` also what only tests need. Does nothing if all is there.
+# Without root or network it says what is missing.
 set -eu
+for=${1:-demo}
 cd "$(dirname "$0")/.."
 
 fail() {
@@ -36,10 +38,23 @@ libjemalloc2 /usr/lib/*/libjemalloc.so.2
 libtcmalloc-minimal4 /usr/lib/*/libtcmalloc_minimal.so.4
 imagemagick /usr/bin/convert-im6.q16 /usr/bin/magick
 python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
-tmux /usr/bin/tmux
 util-linux /usr/bin/taskset
 procps /usr/bin/pgrep
 PACKAGES
+
+if [ "$for" = tests ]; then
+    had_prometheus=$(command -v promtool || true)
+    scripts/need.sh setup <<'PACKAGES'
+tmux /usr/bin/tmux
+chromium /usr/bin/chromium
+chromium-driver /usr/bin/chromedriver
+prometheus /usr/bin/promtool
+PACKAGES
+    # Debian starts what it installs; only the program is wanted here.
+    if [ -z "$had_prometheus" ] && [ -d /run/systemd/system ]; then
+        systemctl disable -q --now prometheus prometheus-node-exporter 2>/dev/null || true
+    fi
+fi
 
 stamp=.venv/scaf-requirements
 if ! cmp -s bench/real/requirements.txt "$stamp"; then

@@ -44,5 +44,6 @@ mod see;
 mod slow;
 mod tbb;
 mod waiting;
+mod web;
 mod why;
 mod word;

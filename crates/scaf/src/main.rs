@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use scaf_cli::{
-    bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, top, why,
+    bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, top, web, why,
 };
 use std::process::ExitCode;
 
@@ -25,6 +25,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Run(flags) => launch::run(&flags),
         cli::Command::Ps(flags) => ps::run(&flags),
         cli::Command::Top(flags) => top::run(&flags),
+        cli::Command::Web(flags) => web::run(&flags),
         cli::Command::Policy(flags) => policy::run(&flags),
         cli::Command::Why(flags) => why::run(&flags),
         cli::Command::Record(flags) => record::run(&flags),

@@ -68,14 +68,29 @@ fn claim(program: &Program) -> scaf_policy::Program {
     }
 }
 
-/// A program's speedup at that DoP: between and beyond those that are known a power of the DoP, as the
-/// policies see it. `None` if nothing is known.
+/// A program's speedup at that DoP. `None` if nothing is known.
 pub fn speedup(program: &Program, dop: u32) -> Option<f64> {
+    let known = along(program.curve.iter().map(|point| (point.dop, point.speedup)), dop);
+    known.or_else(|| {
+        let (now, efficiency) = (program.dop?, program.efficiency?);
+        let at = f64::from(dop.max(1));
+        Some(power((1.0, 1.0), (f64::from(now), efficiency * f64::from(now)), at))
+            .filter(|_| now > 1 || dop <= 1)
+    })
+}
+
+/// The speedup at that DoP of a curve of DoPs and speedups: between and beyond these a power of the DoP, as
+/// the policies see it. `None` if nothing is known.
+pub fn along(curve: impl Iterator<Item = (u32, f64)>, dop: u32) -> Option<f64> {
     let at = f64::from(dop.max(1));
     let mut below = (1.0, 1.0);
-    let mut before = below;
-    for point in program.curve.iter().filter(|point| point.dop > 1 && point.speedup > 0.0) {
-        let here = (f64::from(point.dop), point.speedup);
+    let (mut before, mut empty) = (below, true);
+    for (dop, speedup) in curve {
+        empty = false;
+        if dop <= 1 || speedup <= 0.0 {
+            continue;
+        }
+        let here = (f64::from(dop), speedup);
         if here.0 >= at {
             return Some(power(below, here, at));
         }
@@ -85,11 +100,7 @@ pub fn speedup(program: &Program, dop: u32) -> Option<f64> {
         // Beyond the last point, but no better than each context as good as the last one's mean.
         return Some(power(before, below, at).min(below.1 * at / below.0));
     }
-    if dop <= 1 && !program.curve.is_empty() {
-        return Some(1.0);
-    }
-    let (now, efficiency) = (program.dop?, program.efficiency?);
-    Some(power((1.0, 1.0), (f64::from(now), efficiency * f64::from(now)), at)).filter(|_| now > 1 || dop <= 1)
+    Some(1.0).filter(|_| dop <= 1 && !empty)
 }
 
 /// The power of p through two points, at p = `at`.

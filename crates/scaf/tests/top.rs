@@ -1,121 +1,13 @@
 //! `scaf top` in a real terminal, watching a daemon that is made up: 256 programs on 1,024 PUs that all
 //! change all the time.
 
-use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use scaf_policy::{Pu, Topology};
-use scafd::control::{CHUNK_BYTES, CountersAre, Others, Program, Reply, Request, Snapshot};
-use scafd::history::History;
+mod fake;
+
+use fake::Fake;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-
-/// A daemon that only tells.
-struct Fake {
-    folder: tempfile::TempDir,
-    ends: Arc<AtomicBool>,
-    programs: Arc<AtomicU32>,
-}
-
-fn program(id: u64, at: u64) -> Program {
-    let first = (id as u32 * 4 + at as u32 / 8) % 1020;
-    let efficiency = 0.5 + 0.01 * ((id + at) % 40) as f64;
-    let text = format!(
-        r#"{{"id":{id},"pid":{},"uid":0,"name":"made-up-{id}","attached_ns":0,"mechanism":"gather",
-        "mechanism_reason":"","dop":4,"granted_ns":0,"effective_ns":1,"pus":"{first}-{}","team":4,
-        "in_region":true,"natural":64,"min":1,"max":0,"weight":1.0,"efficiency":{efficiency},
-        "speedup":{},"curve":[{{"dop":1,"speedup":1.0,"error_ratio":0.0,"observed":null,"sources":[]}},
-        {{"dop":4,"speedup":3.5,"error_ratio":0.1,"observed":3.4,"sources":["curve"]}}],
-        "earlier_runs":0,"counters":null,"experiments":{{"made":0,"measured":0,"latest":""}},"regions":{at},
-        "promised_regions":0,"reason":"4 of 1024: S 3.50"}}"#,
-        10_000 + id,
-        first + 3,
-        efficiency * 4.0
-    );
-    serde_json::from_str(&text).unwrap()
-}
-
-fn snapshot(at: u64, programs: u32) -> Snapshot {
-    Snapshot {
-        version: "0.0.1".into(),
-        pid: 1,
-        scope: "system".into(),
-        now_ns: at * 250_000_000,
-        policy: "equi".into(),
-        pus: (0..1024).collect(),
-        capacity: 1024,
-        unmanaged_load: 0.25,
-        quota: None,
-        decisions: at,
-        decision_ns: 500_000,
-        warnings: 0,
-        moment: 0,
-        counters: CountersAre::Absent,
-        turns: None,
-        programs: (1..=u64::from(programs)).map(|id| program(id, at)).collect(),
-        others: Others::default(),
-        tried: vec![],
-        other_versions: vec![],
-    }
-}
-
-fn machine() -> Topology {
-    let pu = |os: u32| Pu { os, core: os / 2, l3: os / 16, numa: os / 128, package: os / 256, class: 0 };
-    Topology { pus: (0..1024).map(pu).collect() }
-}
-
-impl Fake {
-    fn start(programs: u32) -> Fake {
-        let folder = tempfile::tempdir().unwrap();
-        let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
-        let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
-        rustix::net::bind(&socket, &SocketAddrUnix::new(folder.path().join("s")).unwrap()).unwrap();
-        rustix::net::listen(&socket, 16).unwrap();
-        let (ends, programs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(programs)));
-        let history = Arc::new(Mutex::new(History::default()));
-        let (kept, number, over) = (Arc::clone(&history), Arc::clone(&programs), Arc::clone(&ends));
-        // The last five minutes are there.
-        (1..1200).for_each(|at| kept.lock().unwrap().keep(snapshot(at, number.load(Ordering::Relaxed))));
-        std::thread::spawn(move || {
-            for at in 1200.. {
-                if over.load(Ordering::Relaxed) {
-                    return;
-                }
-                let now = snapshot(at, number.load(Ordering::Relaxed));
-                kept.lock().unwrap().keep(now);
-                std::thread::sleep(Duration::from_millis(250));
-            }
-        });
-        let over = Arc::clone(&ends);
-        std::thread::spawn(move || {
-            let mut packet = vec![0; 4096];
-            while !over.load(Ordering::Relaxed) {
-                let Ok(client) = rustix::net::accept(&socket) else { continue };
-                let flags = rustix::net::RecvFlags::empty();
-                let Ok((length, _)) = rustix::net::recv(&client, &mut packet[..], flags) else { continue };
-                let reply = match serde_json::from_slice(&packet[..length]) {
-                    Ok(Request::History(after)) => {
-                        Reply::History(Box::new(history.lock().unwrap().since(after, None)))
-                    }
-                    Ok(Request::Machine) => Reply::Machine(Box::new(machine())),
-                    Ok(Request::SetPolicy(name)) => Reply::Error(format!("you may not have {name}")),
-                    _ => continue,
-                };
-                for chunk in serde_json::to_vec(&reply).unwrap().chunks(CHUNK_BYTES) {
-                    let _ = rustix::net::send(&client, chunk, SendFlags::NOSIGNAL);
-                }
-            }
-        });
-        Fake { folder, ends, programs }
-    }
-}
-
-impl Drop for Fake {
-    fn drop(&mut self) {
-        self.ends.store(true, Ordering::Relaxed);
-    }
-}
 
 /// A terminal of 80 columns and 24 lines with `scaf top` in it.
 struct Terminal {

@@ -30,6 +30,8 @@ pub enum Command {
     Ps(Ps),
     /// Watch the managed programs: who has which contexts, since when, why, and what that is worth
     Top(Top),
+    /// Serve that as a page on this machine, and as metrics for Prometheus
+    Web(Web),
     /// Show the policy in force, or decide by another one from now on
     Policy(Policy),
     /// Show a decision: what it was made from, what came out, and whether it would again
@@ -156,6 +158,38 @@ pub struct Top {
     /// Show a recording of `scaf record` instead
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub replay: Option<PathBuf>,
+}
+
+/// `scaf web`.
+#[derive(Debug, Args)]
+pub struct Web {
+    /// Port on 127.0.0.1; 0: any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 7223)]
+    pub port: u16,
+    /// Serve on this UNIX socket instead, which only you can open
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["port", "token_file"],
+        value_hint = ValueHint::FilePath)]
+    pub socket: Option<PathBuf>,
+    /// Let in who has the token in this file, which is made if there is none [default: a new one each time]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub token_file: Option<PathBuf>,
+    /// Serve nothing, and write metrics into this file (FOLDER/scaf.prom) for node_exporter
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "socket", "token_file"],
+        value_hint = ValueHint::FilePath)]
+    pub textfile: Option<PathBuf>,
+    /// How often that file is written, in seconds
+    #[arg(long, value_name = "S", requires = "textfile", default_value_t = 15.0, value_parser = pause)]
+    pub every: f64,
+    /// Programs' names that have metrics of their own; all others are added up
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub programs: usize,
+}
+
+fn pause(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.1..=3_600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("not a number of seconds from 0.1 to 3,600".into()),
+    }
 }
 
 /// `scaf why`.

@@ -1,0 +1,173 @@
+//! The answer to a request.
+
+use super::gate::{Gate, Pass};
+use super::live::Live;
+use super::metrics::Format;
+use super::{assets, events, what_if};
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::{Semaphore, mpsc};
+
+/// What all connections share.
+#[derive(Debug)]
+pub struct House {
+    /// What is known of the daemon.
+    pub live: Arc<Live>,
+    /// Who is let in.
+    pub gate: Gate,
+    /// Only one question at a time that takes the daemon's time or ours.
+    pub turn: Semaphore,
+}
+
+/// What is sent: a text, or events as they come.
+#[derive(Debug)]
+pub enum Said {
+    /// All of it; `None` when it is said.
+    Text(Option<Bytes>),
+    /// One event after the other.
+    Events(mpsc::Receiver<Bytes>),
+}
+
+impl Body for Said {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut *self {
+            Said::Text(text) => Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
+            Said::Events(events) => events.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it)))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Said::Text(None))
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        match self {
+            Said::Text(text) => {
+                hyper::body::SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64))
+            }
+            Said::Events(_) => hyper::body::SizeHint::default(),
+        }
+    }
+}
+
+/// Nothing but what we serve is loaded or run, nobody frames the page, guesses types or learns its address.
+const SAFETY: [(HeaderName, &str); 7] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+];
+
+fn text(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Said> {
+    let mut response = Response::new(Said::Text(Some(text.into())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// Answers a request.
+pub async fn answer(house: &Arc<House>, request: Request<Incoming>) -> Response<Said> {
+    let (request, _body) = request.into_parts();
+    let mut response = match house.gate.check(&request) {
+        Ok(Pass::In) => route(house, &request).await,
+        Ok(Pass::WithCookie(cookie)) => {
+            let mut response = text(StatusCode::SEE_OTHER, PLAIN, "");
+            response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/"));
+            if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+                response.headers_mut().insert(header::SET_COOKIE, cookie);
+            }
+            response
+        }
+        Err(refusal) => {
+            let mut response = text(refusal.status(), PLAIN, refusal.text());
+            // Strangers hold no connection.
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            if refusal.status() == StatusCode::UNAUTHORIZED {
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            if refusal.status() == StatusCode::METHOD_NOT_ALLOWED {
+                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+            }
+            response
+        }
+    };
+    for (name, value) in SAFETY {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn route(house: &Arc<House>, request: &Parts) -> Response<Said> {
+    match request.uri.path() {
+        "/events" => events(house, request),
+        "/metrics" => {
+            let accept = request.headers.get(header::ACCEPT).and_then(|it| it.to_str().ok());
+            let format = Format::accepted(accept.unwrap_or_default());
+            blocking(house, format.content_type(), move |live| {
+                live.metrics(format).map_err(|error| format!("{error:#}\n"))
+            })
+            .await
+        }
+        "/what-if" => {
+            let at = request.uri.query().unwrap_or_default().strip_prefix("decision=");
+            let at = at.and_then(|at| at.parse().ok());
+            blocking(house, "application/json", move |live| what_if::asked(live, at)).await
+        }
+        path => match assets::find(path) {
+            Some((kind, content)) => text(StatusCode::OK, kind, content),
+            None => text(StatusCode::NOT_FOUND, PLAIN, "There is nothing at this address.\n"),
+        },
+    }
+}
+
+/// What takes a while is done by another thread, for one at a time.
+async fn blocking(
+    house: &Arc<House>,
+    kind: &'static str,
+    work: impl FnOnce(&Live) -> Result<String, String> + Send + 'static,
+) -> Response<Said> {
+    let failed = |why: String| text(StatusCode::SERVICE_UNAVAILABLE, PLAIN, why);
+    let Ok(_turn) = house.turn.acquire().await else { return failed(String::new()) };
+    let live = Arc::clone(&house.live);
+    match tokio::task::spawn_blocking(move || work(&live)).await {
+        Ok(Ok(said)) => text(StatusCode::OK, kind, said),
+        Ok(Err(why)) => failed(why),
+        Err(error) => failed(error.to_string()),
+    }
+}
+
+fn events(house: &Arc<House>, request: &Parts) -> Response<Said> {
+    let Some(viewer) = house.live.watch(events::MOST_VIEWERS) else {
+        return text(StatusCode::SERVICE_UNAVAILABLE, PLAIN, "Too many watch already.\n");
+    };
+    let mut response = text(StatusCode::OK, "text/event-stream", "");
+    if request.method == Method::GET {
+        let last = request.headers.get("last-event-id").and_then(|it| it.to_str().ok());
+        let from = events::place(last.unwrap_or_default());
+        let (sender, receiver) = mpsc::channel(1);
+        tokio::spawn(events::tell(Arc::clone(&house.live), viewer, from, sender));
+        *response.body_mut() = Said::Events(receiver);
+    }
+    response
+}

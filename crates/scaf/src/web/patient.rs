@@ -1,0 +1,85 @@
+//! A connection whose other end must take what it is sent: one that takes nothing for a while is closed. So
+//! who doesn't read holds no memory for long.
+
+use std::io::{Error, ErrorKind, Result};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// See the module.
+#[derive(Debug)]
+pub struct Patient<I> {
+    io: I,
+    patience: Duration,
+    /// Runs while the other end takes nothing.
+    waits: Option<Pin<Box<Sleep>>>,
+}
+
+impl<I> Patient<I> {
+    /// Waits for so long at most.
+    pub fn new(io: I, patience: Duration) -> Patient<I> {
+        Patient { io, patience, waits: None }
+    }
+
+    fn unless_late<T>(&mut self, context: &mut Context<'_>, done: Poll<Result<T>>) -> Poll<Result<T>> {
+        if done.is_ready() {
+            self.waits = None;
+            return done;
+        }
+        let patience = self.patience;
+        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(patience)));
+        match waits.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(Error::from(ErrorKind::TimedOut))),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<I: AsyncRead + Unpin> AsyncRead for Patient<I> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        Pin::new(&mut self.io).poll_read(context, buffer)
+    }
+}
+
+impl<I: AsyncWrite + Unpin> AsyncWrite for Patient<I> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<Result<usize>> {
+        let done = Pin::new(&mut self.io).poll_write(context, data);
+        self.unless_late(context, done)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let done = Pin::new(&mut self.io).poll_flush(context);
+        self.unless_late(context, done)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let done = Pin::new(&mut self.io).poll_shutdown(context);
+        self.unless_late(context, done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_takes_nothing_is_given_up() {
+        let (ours, _theirs) = tokio::net::UnixStream::pair().unwrap();
+        let mut patient = Patient::new(ours, Duration::from_millis(50));
+        let data = vec![0; 1 << 20];
+        let error = loop {
+            let wrote =
+                std::future::poll_fn(|context| Pin::new(&mut patient).poll_write(context, &data)).await;
+            if let Err(error) = wrote {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+    }
+}
