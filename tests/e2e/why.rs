@@ -81,7 +81,11 @@ fn every_decision_is_recorded_once_until_the_user_has_enough() {
     let trace = lines(&std::fs::read_to_string(&file).expect("the trace"));
     let numbers: Vec<u64> = trace.iter().map(|entry| entry.decision.number).collect();
     assert!(numbers.iter().copied().eq(1..=decisions), "{numbers:?}, and there were {decisions}");
-    assert!(trace.iter().all(|entry| entry.names.values().all(|name| name == "loops")));
+    assert!(
+        trace
+            .iter()
+            .all(|entry| entry.names.values().all(|name| ["loops", "loops#2"].contains(&name.as_str())))
+    );
     let shared = trace.iter().filter(|entry| entry.decision.programs.len() == 2);
     assert!(shared.clone().count() > 40);
     for share in shared.flat_map(|entry| &entry.decision.allocation.shares) {
