@@ -128,12 +128,12 @@ fn regions(
     Ok(ByThreads { runtime: "", threads, plain_ns, managed_ns, added_ns })
 }
 
-/// A plain and a managed probe that take turns, tried again until both had the right team: managed teams are
-/// smaller while the machine is busy.
+/// A plain and a managed probe that take turns, tried again until both had the right team. The plain one isn't
+/// counted as load.
 fn pair(threads: u32, probe: &Recipe, first: usize, interrupt: &Interrupt) -> Result<ByThreads> {
     let mut seen = 0;
     for _ in 0..ATTEMPTS {
-        let private = Private::start("scaf", interrupt)?;
+        let private = Private::beside_others("scaf", interrupt)?;
         let start = |kind: usize| {
             let mut recipe = probe.clone();
             recipe.arguments.push(((kind + first) % 2).to_string().into());
