@@ -128,8 +128,8 @@ fn regions(
     Ok(ByThreads { runtime: "", threads, plain_ns, managed_ns, added_ns })
 }
 
-/// A plain and a managed probe that take turns, tried again until both had the right team. The plain one isn't
-/// counted as load.
+/// A plain and a managed probe that take turns, tried again until both had the right team. The plain one
+/// isn't counted as load.
 fn pair(threads: u32, probe: &Recipe, first: usize, interrupt: &Interrupt) -> Result<ByThreads> {
     let mut seen = 0;
     for _ in 0..ATTEMPTS {
