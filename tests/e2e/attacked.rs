@@ -1,7 +1,7 @@
 //! Two users' real programs under a daemon for all users. One user attacks by all means at once; the other
 //! one's program has its user's part all the time. Played by root.
 
-use crate::support::{House, Running, cpus_of};
+use crate::support::{House, Running, cpus_of, stay_on};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scaf_proto::hello::{ATTACH, Hello};
 use scafd::control::Request;
@@ -19,13 +19,9 @@ const HELD: usize = 300;
 
 /// Has this thread be that user's from now on, and stay on these PUs.
 fn become_user(uid: u32, pus: &[u32]) {
-    // SAFETY: system calls about this thread only, on a set that is ours.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        pus.iter().for_each(|pu| libc::CPU_SET(*pu as usize, &mut set));
-        assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &raw const set), 0);
-        assert_eq!(libc::syscall(libc::SYS_setresuid, uid, uid, uid), 0);
-    }
+    stay_on(pus);
+    // SAFETY: a system call about this thread only.
+    assert_eq!(unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) }, 0);
 }
 
 fn say(socket: &Path, packet: &[u8]) -> Option<OwnedFd> {

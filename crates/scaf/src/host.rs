@@ -25,6 +25,13 @@ pub fn machine() -> Machine {
     }
 }
 
+/// These PUs as the kernel takes them.
+pub fn cpu_set(pus: &[u32]) -> rustix::thread::CpuSet {
+    let mut set = rustix::thread::CpuSet::new();
+    pus.iter().for_each(|pu| set.set(*pu as usize));
+    set
+}
+
 /// PUs that this process may use.
 pub fn allowed() -> PuSet {
     let set = rustix::thread::sched_getaffinity(None);

@@ -1,20 +1,16 @@
 //! Names of users, as the system's file has them.
 
 use anyhow::{Context, Result};
+use scafd::privileges::{Account, users};
 use std::collections::BTreeMap;
 
 /// All that are known.
 pub fn names() -> BTreeMap<u32, String> {
-    parse(&std::fs::read_to_string("/etc/passwd").unwrap_or_default())
+    parse(&Account::passwd())
 }
 
 fn parse(text: &str) -> BTreeMap<u32, String> {
-    let user = |line: &str| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        Some((fields.nth(1)?.parse().ok()?, name.to_owned()))
-    };
-    text.lines().filter_map(user).collect()
+    users(text).map(|(name, uid, _)| (uid, name.to_owned())).collect()
 }
 
 /// A user's name, or number.

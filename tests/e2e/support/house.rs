@@ -349,7 +349,7 @@ fn two_pus() -> Vec<u32> {
 }
 
 /// Has this thread and what it starts stay on these PUs.
-fn stay_on(pus: &[u32]) {
+pub fn stay_on(pus: &[u32]) {
     // SAFETY: the set is ours, and CPU_SET checks its bounds.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();

@@ -12,7 +12,7 @@ mod house;
 mod program;
 
 pub use build::{By, clang_kernel, compiled, compiled_by, example, kernel, library_folder, released, root};
-pub use house::House;
+pub use house::{House, stay_on};
 pub use program::{Done, Running, Start};
 
 use std::time::{Duration, Instant};

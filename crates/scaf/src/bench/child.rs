@@ -7,6 +7,7 @@
 use super::clock;
 use super::interrupt::Interrupt;
 use super::seat::Seat;
+use crate::host;
 use crate::launch::{self, Change};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -108,11 +109,7 @@ impl Child {
         let (stdout, stderr) = (output()?, output()?);
         let mut command = recipe.command();
         command.process_group(0).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
-        let pus = recipe.pus.as_ref().map(|pus| {
-            let mut set = rustix::thread::CpuSet::new();
-            pus.iter().for_each(|pu| set.set(*pu as usize));
-            set
-        });
+        let pus = recipe.pus.as_deref().map(host::cpu_set);
         let door = recipe.seat.as_ref().map(Seat::door).transpose()?;
         let parent = rustix::process::getpid();
         // SAFETY: only system calls between fork and exec; nothing is allocated.

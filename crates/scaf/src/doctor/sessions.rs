@@ -4,6 +4,7 @@
 //! other in turn on one PU, beside a third one elsewhere, keep other sessions' programs, and the kernel's own
 //! workers, from that PU (docs/mechanisms.md, Fold).
 
+use crate::host;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -49,7 +50,7 @@ impl Sessions {
 
 /// The additional delay in ms beside threads of another session.
 fn late() -> Option<f64> {
-    let pus: Vec<u32> = crate::host::allowed().iter().take(2).collect();
+    let pus: Vec<u32> = host::allowed().iter().take(2).collect();
     let [one, other] = pus[..] else { return None };
     // A thread of its own, for its affinity is changed.
     let trial = move || {
@@ -74,12 +75,7 @@ fn naps() -> f64 {
 }
 
 fn stay_on(pu: u32) {
-    // SAFETY: a system call about this thread, on a set that is ours; CPU_SET checks its bounds.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(pu as usize, &mut set);
-        libc::sched_setaffinity(0, size_of_val(&set), &raw const set);
-    }
+    _ = rustix::thread::sched_setaffinity(None, &host::cpu_set(&[pu]));
 }
 
 /// Processes of another session: two hand a byte to and fro on this thread's PU, a third one is busy

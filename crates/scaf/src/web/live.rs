@@ -8,9 +8,9 @@ use super::metrics::{self, Format, Known};
 use crate::daemon;
 use crate::feed::Feed;
 use anyhow::{Context, Result};
-use rustix::time::{ClockId, clock_gettime};
 use scaf_policy::Topology;
 use scafd::control::{History, Reply, Request};
+use scafd::observe::clock::now_ns;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -172,7 +172,7 @@ impl Live {
         self.ask();
         let state = locked(&self.state);
         let now = state.feed.latest().filter(|_| state.lost.is_none());
-        Ok(metrics::text(&Known { now, ledger: &state.ledger, clock_ns: clock_ns() }, format)?)
+        Ok(metrics::text(&Known { now, ledger: &state.ledger, clock_ns: now_ns() }, format)?)
     }
 
     /// Tells when something is new.
@@ -199,12 +199,6 @@ impl Drop for Viewer {
     fn drop(&mut self) {
         self.0.viewers.fetch_sub(1, Ordering::SeqCst);
     }
-}
-
-/// Nanoseconds of CLOCK_MONOTONIC.
-fn clock_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::state::Daemon;
 use crate::config::check_policy;
-use crate::control::{self, CountersAre, Decisions, Others, Reply, Request, Snapshot, Wish};
+use crate::control::{CountersAre, Decisions, Others, Reply, Request, Snapshot, Wish};
 use crate::log::info;
 use crate::observe::clock::{cpu_ns, now_ns};
 use crate::observe::counters::Access;
@@ -113,8 +113,20 @@ impl Daemon {
         Reply::Decisions(Box::new(Decisions { daemon: std::process::id(), oldest, latest, entries }))
     }
 
-    /// The state of everything now.
+    /// The state of everything now, and what only whoever asks is told: that takes a look at pages and
+    /// processes.
     pub fn snapshot(&self) -> Snapshot {
+        let mut all = self.moment();
+        for program in &mut all.programs {
+            program.runtimes = self.parts.talk.pages(program.id).map_or_else(Vec::new, Pages::runtimes);
+        }
+        all.tried = self.tried.iter().cloned().collect();
+        all.other_versions = self.parts.talk.other_versions(|pid| cpu_ns(pid).is_some());
+        all
+    }
+
+    /// The state of everything now.
+    pub(super) fn moment(&self) -> Snapshot {
         Snapshot {
             version: env!("CARGO_PKG_VERSION").into(),
             pid: std::process::id(),
@@ -138,17 +150,9 @@ impl Daemon {
             },
             turns: self.turns.clone(),
             others: Others::default(),
-            programs: self
-                .registry
-                .iter()
-                .map(|p| {
-                    let runtimes =
-                        self.parts.talk.pages(p.identity.id.0).map_or_else(Vec::new, Pages::runtimes);
-                    control::Program { runtimes, ..p.snapshot() }
-                })
-                .collect(),
-            tried: self.tried.iter().cloned().collect(),
-            other_versions: self.parts.talk.other_versions(|pid| cpu_ns(pid).is_some()),
+            programs: self.registry.iter().map(Program::snapshot).collect(),
+            tried: Vec::new(),
+            other_versions: Vec::new(),
         }
     }
 

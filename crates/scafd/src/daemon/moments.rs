@@ -8,7 +8,7 @@ impl Daemon {
     /// Keeps this moment if it is time to.
     pub(super) fn keep_moment(&mut self, tick: bool) {
         if self.history.is_due(now_ns(), tick) {
-            let now = self.snapshot();
+            let now = self.moment();
             self.history.keep(now);
         }
     }

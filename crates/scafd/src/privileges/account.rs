@@ -51,8 +51,8 @@ fn named(name: &str, passwd: &str) -> Option<Account> {
     Some(Account { uid, gid, named: true })
 }
 
-/// Names and numbers of users and their groups.
-fn users(passwd: &str) -> impl Iterator<Item = (&str, u32, u32)> {
+/// Names and numbers of users and their groups in the text of `/etc/passwd`.
+pub fn users(passwd: &str) -> impl Iterator<Item = (&str, u32, u32)> {
     passwd.lines().filter_map(|line| {
         let mut fields = line.split(':');
         let (name, uid, gid) = (fields.next()?, fields.nth(1)?, fields.next()?);

@@ -6,7 +6,7 @@
 mod account;
 mod filter;
 
-pub use account::{Account, INSPECTOR, USER};
+pub use account::{Account, INSPECTOR, USER, users};
 pub use filter::{PERMITTED, only};
 
 use rustix::process::{Gid, Uid};
