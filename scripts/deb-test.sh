@@ -76,7 +76,7 @@ install -D -m 755 -t "$root/opt/kernels" build/kernels/cg build/kernels/ep build
 mkdir -p "$root/opt/scaf"
 git archive HEAD | tar -x -C "$root/opt/scaf"
 [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/pip.conf"
-install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+cp /etc/ssl/certs/ca-certificates.crt "$root/opt/certificates.crt"
 mkdir "$root/opt/packages"
 cp "$package" "$root/opt/packages/new.deb"
 if [ -n "${PREVIOUS:-}" ]; then
@@ -196,7 +196,8 @@ ended cg
 ended ep
 
 say "make demo, without a toolchain"
-inside env HOME=/tmp/home make -C /opt/scaf demo | tee "$work/demo"
+inside env HOME=/tmp/home PYTHONDONTWRITEBYTECODE=1 PIP_CERT=/opt/certificates.crt \
+    make -C /opt/scaf demo | tee "$work/demo"
 grep -q '^ scaf ' "$work/demo" || fail "the demo shows no row of scaf"
 inside test -s /opt/scaf/build/demo/demo-real.svg || fail "the demo drew no picture"
 inside rm -rf /opt/scaf/.venv /opt/scaf/build /tmp/home
