@@ -3,9 +3,11 @@
 
 mod bench;
 mod sim;
+mod slurm;
 
 pub use bench::{Bench, Common, Decide, Effective, Estimate, Gang, Mix, Overhead, Solo};
 pub use sim::{Sim, SimCommon, SimMixes, SimPaper, SimReplay, SimRun};
+pub use slurm::{Slurm, SlurmEnv, SlurmWatch};
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -50,6 +52,9 @@ pub enum Command {
     /// Simulate machines and programs that aren't here, under the daemon's own policies
     #[command(subcommand)]
     Sim(Sim),
+    /// What the Slurm plug-in asks for (docs/slurm.md)
+    #[command(subcommand, hide = true)]
+    Slurm(Slurm),
     /// Print a completion script for a shell
     Completions {
         /// Shell to complete in
@@ -109,7 +114,7 @@ pub struct Run {
     pub command: Vec<OsString>,
 }
 
-fn weight(text: &str) -> Result<f64, String> {
+pub(crate) fn weight(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(weight) if (0.001..=1000.0).contains(&weight) => Ok(weight),
         _ => Err("not a number from 0.001 to 1000".into()),
