@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds build/scaf_VERSION_amd64.deb and scaf-slurm's beside it, and lets lintian read them. Two builds of a commit give the same file.
+# Builds build/scaf_VERSION_amd64.deb and scaf-slurm's beside it, and lets lintian read them. Two builds of
+# a commit give the same files.
 # SCAF_BUILT=FOLDER packs binaries that are there already.
 set -eu
 cd "$(dirname "$0")/.."

@@ -127,7 +127,8 @@ int slurm_spank_init(spank_t spank, int words, char *word[])
         else if (!strcmp(word[i], "default=on"))
             always = 1;
         else if (spank_context() == S_CTX_SLURMD)
-            slurm_error("scaf: plugstack.conf: '%s' is none of scaf=, scontrol=, socket=, default=on", word[i]);
+            slurm_error("scaf: plugstack.conf: '%s' is none of scaf=, scontrol=, socket=, default=on",
+                        word[i]);
     }
     if (spank_context() == S_CTX_SLURMD)
         return 0;
@@ -302,7 +303,10 @@ int slurm_spank_init_post_opt(spank_t spank, int words, char *word[])
     char numbers[32], uid[16], host[64] = "";
     snprintf(numbers, sizeof numbers, "%u.%u", job, step);
     snprintf(uid, sizeof uid, "%u", (unsigned)user);
-    if (spank_getenv(spank, "SLURMD_NODENAME", host, sizeof host) != ESPANK_SUCCESS)
+    const char *name = getenv("SLURMD_NODENAME"); /* slurmd's word to slurmstepd */
+    if (name)
+        snprintf(host, sizeof host, "%s", name);
+    else
         gethostname(host, sizeof host - 1);
     const char *argv[20] = {"scaf", "slurm", "watch", "--job", numbers, "--uid", uid, "--node", host,
                             "--scontrol", scontrol};
@@ -323,12 +327,11 @@ int slurm_spank_init_post_opt(spank_t spank, int words, char *word[])
     return 0;
 }
 
-/* As root, after the last task: the record is written meanwhile. */
-int slurm_spank_exit(spank_t spank, int words, char *word[])
+/* Has the record written, and waits for it. */
+static void end_record(void)
 {
-    (void)words, (void)word;
-    if (spank_remote(spank) != 1 || record_in < 0)
-        return 0;
+    if (record_in < 0)
+        return;
     char said[TEXT];
     close(record_in);
     ssize_t length = read_all(record_out, said, sizeof said - 1);
@@ -339,5 +342,25 @@ int slurm_spank_exit(spank_t spank, int words, char *word[])
         tidy(said);
         slurm_info("scaf: the job's record: %s", said);
     }
+}
+
+/* As root, when a task has ended, and before srun is told: a job that srun has ended takes no record. */
+int slurm_spank_task_exit(spank_t spank, int words, char *word[])
+{
+    (void)words, (void)word;
+    static uint32_t ended;
+    uint32_t all;
+    if (spank_remote(spank) == 1 &&
+        spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &all) == ESPANK_SUCCESS && ++ended >= all)
+        end_record();
+    return 0;
+}
+
+/* As root, after the last task. */
+int slurm_spank_exit(spank_t spank, int words, char *word[])
+{
+    (void)words, (void)word;
+    if (spank_remote(spank) == 1)
+        end_record();
     return 0;
 }

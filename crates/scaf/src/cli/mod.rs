@@ -83,7 +83,7 @@ pub struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     pub max: Option<u32>,
     /// How much it counts against the others, 0.001 to 1000; 1 is normal
-    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
+    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = slurm::weight)]
     pub weight: f64,
     /// Take its memory from all NUMA nodes in turn (MPOL_INTERLEAVE) [default: as the system does]
     #[arg(long)]
@@ -112,13 +112,6 @@ pub struct Run {
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
         value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
-}
-
-pub(crate) fn weight(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(weight) if (0.001..=1000.0).contains(&weight) => Ok(weight),
-        _ => Err("not a number from 0.001 to 1000".into()),
-    }
 }
 
 /// `scaf ps`.

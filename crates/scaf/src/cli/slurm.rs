@@ -29,7 +29,7 @@ pub struct SlurmEnv {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     pub max: Option<u32>,
     /// As `scaf run` has it
-    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = super::weight)]
+    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
     pub weight: f64,
     /// As `scaf run` has it
     #[arg(long)]
@@ -57,6 +57,14 @@ pub struct SlurmWatch {
     /// Slurm's command that changes the job's record
     #[arg(long, value_name = "PATH", value_hint = ValueHint::ExecutablePath, default_value = "scontrol")]
     pub scontrol: PathBuf,
+}
+
+/// A weight, 0.001 to 1000.
+pub(super) fn weight(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(weight) if (0.001..=1000.0).contains(&weight) => Ok(weight),
+        _ => Err("not a number from 0.001 to 1000".into()),
+    }
 }
 
 fn step(text: &str) -> Result<(u32, u32), String> {

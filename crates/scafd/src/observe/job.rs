@@ -1,6 +1,6 @@
-//! Which job of Slurm's a process belongs to. Where Slurm tracks processes by control groups (proctrack/cgroup),
-//! its group says so, which no user can change. Elsewhere the client's own word counts: it is a label, and
-//! nothing is decided by it.
+//! Which job of Slurm's a process belongs to. Where Slurm tracks processes by control groups
+//! (proctrack/cgroup), its group says so, which no user can change. Elsewhere the client's own word counts:
+//! it is a label, and nothing is decided by it.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -1,28 +1,24 @@
 //! What the Slurm plug-in (packaging/slurm) has done for it, so that each fact stays in one place: the
 //! environment of a step's tasks, and what the step had, in the job's record.
 
-use crate::cli::{SlurmEnv, SlurmWatch};
+mod comment;
+mod watch;
+
+pub use watch::watch;
+
+use crate::cli::SlurmEnv;
 use crate::daemon;
 use crate::launch::{self, Change, Malleable, Wish};
-use crate::tally::Tally;
 use anyhow::{Result, anyhow, bail};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use scafd::observe::job::Step;
 use scafd::paths::{self, Scope};
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 /// Which step a program belongs to, for the client library.
 const JOB_VARIABLE: &str = "SCAF_JOB";
-/// Time between two questions: well within what the daemon keeps at its busiest, and little of a step is lost
-/// with a daemon that is killed.
-const PERIOD: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
-/// Seconds for the record after the step's end. The plug-in waits no longer, either.
-const LAST_WORDS_S: u32 = 5;
 
 fn socket(named: Option<&PathBuf>) -> PathBuf {
     named.cloned().unwrap_or_else(|| paths::socket(Scope::System))
@@ -116,67 +112,9 @@ fn encoded(changes: &[Change]) -> Vec<u8> {
     bytes
 }
 
-/// Carries out `scaf slurm watch`. It ends with standard input, by becoming `scontrol`.
-/// # Errors
-/// There is no such `scontrol`.
-pub fn watch(flags: &SlurmWatch) -> Result<ExitCode> {
-    let socket = socket(flags.socket.as_ref());
-    let (job, step) = flags.job;
-    let label = Step::new(job, low(step)).map(|step| step.to_string()).unwrap_or_default();
-    let own =
-        |program: &scafd::control::Program| program.uid == flags.uid && program.job.as_ref() == Some(&label);
-    let mut tally = Tally::default();
-    loop {
-        let ended = has_ended();
-        if ended {
-            // SAFETY: no handler is set: whatever hangs from here on, scontrol included, is ended.
-            unsafe { libc::alarm(LAST_WORDS_S) };
-        }
-        tally.follow(&socket, &own);
-        if ended {
-            break;
-        }
-    }
-    let step = label.split_once('.').map_or("", |(_, step)| step);
-    if tally.seconds() <= 0.0 && step == "batch" {
-        // A script that only starts steps.
-        return Ok(ExitCode::SUCCESS);
-    }
-    let said = format!("admincomment+={}", record(step, &flags.node, &tally));
-    let error = Command::new(&flags.scontrol).args(["update", &format!("jobid={job}"), &said]).exec();
-    Err(anyhow::Error::new(error).context(format!("can't execute {}", flags.scontrol.display())))
-}
-
-/// Waits for the next question's time. True if standard input has ended, which is all that comes there.
-fn has_ended() -> bool {
-    let stdin = std::io::stdin();
-    let mut both = [PollFd::new(&stdin, PollFlags::IN)];
-    !matches!(poll(&mut both, Some(&PERIOD)), Ok(0))
-}
-
-/// What a step had on this node: docs/slurm.md says how it is read.
-fn record(step: &str, node: &str, tally: &Tally) -> String {
-    let mut text = format!("scaf:step={step},node={node},seconds={:.1}", tally.seconds());
-    if let Some(contexts) = tally.contexts() {
-        text += &format!(",contexts={contexts:.2},at_min={:.1}", tally.least_seconds());
-    }
-    if let Some((speedup, equal)) = tally.speedups() {
-        text += &format!(",speedup={speedup:.2}");
-        if equal > 0.0 {
-            text += &format!(",gain={:+.2}", speedup / equal - 1.0);
-        }
-    }
-    text + ";"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_step_that_had_nothing_says_so() {
-        assert_eq!(record("0", "n1", &Tally::default()), "scaf:step=0,node=n1,seconds=0.0;");
-    }
 
     #[test]
     fn changes_are_told_with_a_zero_byte_behind_each() {
