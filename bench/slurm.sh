@@ -76,7 +76,8 @@ unset OMP_NUM_THREADS OMP_WAIT_POLICY OMP_DYNAMIC OMP_PROC_BIND
 job() { # WHICH WORD...: one job, which has both CPUs
     local which=$1
     shift
-    srun -Q -n1 -c2 "$@" "$PWD/build/kernels/${jobs[which]}" --class="$class" --repeat="${repeat[which]}" >/dev/null
+    srun -Q -n1 -c2 "$@" "$PWD/build/kernels/${jobs[which]}" --class="$class" \
+        --repeat="${repeat[which]}" >/dev/null
 }
 both() {
     local first second
@@ -98,7 +99,8 @@ seconds() { # WORD...: how long that takes
 }
 median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)], all[1], all[NR] }'; }
 
-echo "load before: $(cut -d' ' -f1-3 /proc/loadavg); ${jobs[*]}, class $class, repeat ${repeat[*]}, $runs runs"
+echo "load before: $(cut -d' ' -f1-3 /proc/loadavg)"
+echo "${jobs[*]}, class $class, repeat ${repeat[*]}, $runs runs"
 for way in "alone 0" "alone 1" after plain passive shared; do : >"$at/${way/ /}"; done
 for _ in $(seq "$runs"); do
     for way in "alone 0" "alone 1" after plain passive shared; do

@@ -142,7 +142,7 @@ fn a_script_and_its_steps_have_the_option_and_a_step_may_do_without() {
     let Some(slurm) = Slurm::start(&house) else { return };
     let script = "#SBATCH --scaf=max=1\n#SBATCH -c2 -o of-%j\n\
                   env | sed -n 's/^SCAF_/script &/p'; srun -Q env | sed -n 's/^SCAF_/step &/p'\n\
-                  srun -Q --scaf=off env | sed -n 's/^SCAF_/off &/p'";
+                  srun -Q --scaf=off env | sed -n 's/^SCAF_\\|^LD_PRE/off &/p'";
     let job = slurm.submit(&[], script);
     slurm.until_it_is(job, "COMPLETED");
     let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
@@ -151,7 +151,9 @@ fn a_script_and_its_steps_have_the_option_and_a_step_may_do_without() {
         assert!(out.contains(line), "{line}: {out}");
     }
     assert!(out.contains(&format!("step SCAF_JOB={job}.0")), "{out}");
-    assert!(!out.contains("off "), "{out}");
+    for taken_back in ["off SCAF_JOB", "off SCAF_SOCKET", "off SCAF_MAX", "off LD_PRELOAD"] {
+        assert!(!out.contains(taken_back), "{taken_back}: {out}");
+    }
 }
 
 #[test]
@@ -191,6 +193,8 @@ fn scancel_ends_a_job_and_its_record_is_there() {
     let Some(slurm) = Slurm::start(&house) else { return };
     let job = slurm.submit(&["--scaf", "-c2", "-o", "/dev/null"], &for_seconds(100.0));
     of_job(&house, "it is managed", |program| program.regions > 100);
+    // Slurm takes nothing into the record of a job that has been cancelled.
+    assert!(slurm.record(job).contains(",so_far;"));
     slurm.say("scancel", &[&job.to_string()]).well();
     slurm.until_it_is(job, "CANCELLED");
     is_gone(&house);

@@ -1,5 +1,5 @@
-//! A job's AdminComment, as scontrol shows and sets it. Slurm 22.05 can't add to one, so it is read, changed and
-//! written. Two steps that end at once could lose one of both; so it is read once more.
+//! A job's AdminComment, as scontrol shows and sets it. Slurm 22.05 can't add to one, so it is read, changed
+//! and written. Two steps that end at once could lose one of both; so it is read once more.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn a_comment_is_found_among_an_arrays_jobs() {
-        let shown = "JobId=17 ArrayJobId=16 JobName=a\n   AdminComment=b\nc \n   Power=\n\nJobId=16 ArrayJobId=16\n   Power=\n";
+        let shown = "JobId=17 ArrayJobId=16 JobName=a\n   AdminComment=b\nc \n   Power=\n\n\
+                     JobId=16 ArrayJobId=16\n   Power=\n";
         assert_eq!(of(shown, 17), Some("b\nc"));
         assert_eq!((of(shown, 16), of(shown, 1), of("", 1)), (None, None, None));
     }

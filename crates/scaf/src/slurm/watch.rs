@@ -1,6 +1,6 @@
-//! `scaf slurm watch`: what a step has, in its job's record. Slurm takes nothing into the record of a job that
-//! has been cancelled or has run out of time, so what there is so far is written now and then: after 10 s, 20 s,
-//! 40 s and so on.
+//! `scaf slurm watch`: what a step has, in its job's record. Slurm takes nothing into the record of a job
+//! that has been cancelled or has run out of time, so what there is so far is written now and then: after
+//! 10 s, 20 s, 40 s and so on.
 
 use super::{comment, low, socket};
 use crate::cli::SlurmWatch;
