@@ -335,8 +335,8 @@ mod tests {
     #[test]
     fn weights_out_of_range_are_refused() {
         for text in ["0", "-1", "NaN", "inf", "1001", "x"] {
-            assert!(weight(text).is_err(), "{text}");
+            assert!(slurm::weight(text).is_err(), "{text}");
         }
-        assert_eq!(weight("0.5"), Ok(0.5));
+        assert_eq!(slurm::weight("0.5"), Ok(0.5));
     }
 }
