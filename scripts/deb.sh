@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds build/scaf_VERSION_amd64.deb and lets lintian read it. Two builds of a commit give the same file.
+# Builds build/scaf_VERSION_amd64.deb and scaf-slurm's beside it, and lets lintian read them. Two builds of
+# a commit give the same files.
 # SCAF_BUILT=FOLDER packs binaries that are there already.
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,6 +14,7 @@ build-essential /usr/bin/make
 debhelper /usr/bin/dh_installsysusers
 lintian /usr/bin/lintian
 libhwloc-dev /usr/include/hwloc.h
+libslurm-dev /usr/include/slurm/spank.h
 libsqlite3-dev /usr/include/sqlite3.h
 libudev-dev /usr/include/libudev.h
 pkg-config /usr/bin/pkg-config
@@ -43,7 +45,8 @@ if ! SCAF_DEB_FOLDER=build dpkg-buildpackage -b -us -uc -d \
     echo "deb: dpkg-buildpackage failed; all it said is in $log" >&2
     exit 1
 fi
-package=build/scaf_${version}_amd64.deb
-lintian --fail-on error,warning --tag-display-limit 0 "$package"
-ls -l "$package" | awk '{ printf "%s: %.1f MB, ", $NF, $5 / 1e6 }'
-sha256sum "$package" | cut -d' ' -f1
+for package in build/scaf_${version}_amd64.deb build/scaf-slurm_${version}_amd64.deb; do
+    lintian --fail-on error,warning --tag-display-limit 0 "$package"
+    ls -l "$package" | awk '{ printf "%s: %.2f MB, ", $NF, $5 / 1e6 }'
+    sha256sum "$package" | cut -d' ' -f1
+done

@@ -55,16 +55,23 @@ else
 fi
 
 if [ "$for" = tests ]; then
-    had_prometheus=$(command -v promtool || true)
+    had_prometheus=$(command -v promtool || true) had_slurm=$(command -v srun || true)
     scripts/need.sh setup <<'PACKAGES'
 tmux /usr/bin/tmux
 chromium /usr/bin/chromium
 chromium-driver /usr/bin/chromedriver
 prometheus /usr/bin/promtool
+munge /usr/sbin/munged
+slurmctld /usr/sbin/slurmctld
+slurmd /usr/sbin/slurmd
+slurm-client /usr/bin/srun
+libslurm-dev /usr/include/slurm/spank.h
 PACKAGES
-    # Debian starts what it installs; only the program is wanted here.
-    if [ -z "$had_prometheus" ] && [ -d /run/systemd/system ]; then
-        systemctl disable -q --now prometheus prometheus-node-exporter 2>/dev/null || true
+    # Debian starts what it installs; only the programs are wanted here.
+    if [ -d /run/systemd/system ]; then
+        [ -n "$had_prometheus" ] ||
+            systemctl disable -q --now prometheus prometheus-node-exporter 2>/dev/null || true
+        [ -n "$had_slurm" ] || systemctl disable -q --now munge slurmctld slurmd 2>/dev/null || true
     fi
 fi
 

@@ -42,6 +42,7 @@ mod resize;
 mod run;
 mod see;
 mod slow;
+mod slurm;
 mod tbb;
 mod waiting;
 mod web;

@@ -21,6 +21,9 @@ pub const FLAG_RIGID: u32 = 2;
 pub const FLAG_EXACT: u32 = 4;
 /// [`Hello::flags`]: a library computes on several threads ([`crate::runtimes::RuntimeCopy::at_work`]).
 pub const FLAG_AT_WORK: u32 = 8;
+/// [`Hello::flags`]: from this bit on, the low 16 bits of the Slurm step's number, where there is a
+/// [`Hello::job`].
+pub const STEP_SHIFT: u32 = 16;
 
 /// Client to daemon.
 #[repr(C)]
@@ -32,7 +35,7 @@ pub struct Hello {
     pub version: u32,
     /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
-    /// [`FLAG_BOUND`], [`FLAG_RIGID`], [`FLAG_EXACT`], [`FLAG_AT_WORK`].
+    /// [`FLAG_BOUND`], [`FLAG_RIGID`], [`FLAG_EXACT`], [`FLAG_AT_WORK`]; a step from [`STEP_SHIFT`] on.
     pub flags: u32,
     /// Modules with parallel regions met so far.
     pub modules: u32,
@@ -44,8 +47,9 @@ pub struct Hello {
     pub max: u32,
     /// Weight in thousandths; 1,000 is normal.
     pub weight_milli: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Slurm's number of the job that it says it belongs to: a label, no more. 0 for none, as of clients
+    /// that don't know of jobs.
+    pub job: u32,
     /// Affinity that the program has of its own, as it was when the library was loaded.
     pub own: [u64; MASK_WORDS],
     /// What the user calls the program, in UTF-8; all zero for the name of its executable.
@@ -93,7 +97,7 @@ impl Hello {
             min: 1,
             max: 0,
             weight_milli: 1_000,
-            reserved: 0,
+            job: 0,
             own: [0; MASK_WORDS],
             name: [0; NAME_BYTES],
         }
@@ -137,6 +141,11 @@ impl Hello {
         Ok(hello)
     }
 
+    /// Slurm's numbers of the job and the step that it says it belongs to, the step's low 16 bits.
+    pub fn job(&self) -> Option<(u32, u16)> {
+        (self.job != 0).then_some((self.job, (self.flags >> STEP_SHIFT) as u16))
+    }
+
     /// The user's name for the program; `None` if there is none or it isn't UTF-8.
     pub fn name(&self) -> Option<&str> {
         let end = self.name.iter().position(|b| *b == 0).unwrap_or(NAME_BYTES);
@@ -178,6 +187,9 @@ mod tests {
         let got = Hello::parse(sent.as_bytes()).unwrap();
         assert_eq!(got, sent);
         assert_eq!(got.name(), Some("fit"));
+        assert_eq!(got.job(), None);
+        let flags = FLAG_EXACT | 7 << STEP_SHIFT;
+        assert_eq!(Hello { job: 4711, flags, ..sent }.job(), Some((4711, 7)));
     }
 
     #[test]

@@ -103,17 +103,21 @@ impl Wish {
         {
             bail!("--name takes 1 to {NAME_BYTES} bytes without control characters");
         }
-        let weight_milli = (flags.weight * 1000.0).round().clamp(1.0, 1_000_000.0) as u32;
         Ok(Wish {
             name: flags.name.clone(),
             min: flags.min,
             max: flags.max,
-            weight_milli,
+            weight_milli: milli(flags.weight),
             rigid: flags.rigid,
             exact: flags.exact,
             malleable: if flags.malleable { Malleable::Yes } else { Malleable::Unsaid },
         })
     }
+}
+
+/// A weight in thousandths, 1 to 1,000,000.
+pub fn milli(weight: f64) -> u32 {
+    (weight * 1000.0).round().clamp(1.0, 1_000_000.0) as u32
 }
 
 fn molded(snapshot: &Snapshot, wish: &Wish) -> Option<u32> {
@@ -249,15 +253,19 @@ pub fn environment(
     ];
     // A spin count set by an outer `scaf run` is no user's choice. If the user chose how to wait, the runtime
     // keeps all waits.
-    let ours = |count: &OsString| before("SCAF_SPIN").is_some() && count == SPIN_FIXED;
-    let count = before("GOMP_SPINCOUNT").filter(|count| !ours(count));
-    let chosen = before("OMP_WAIT_POLICY").is_some() || count.is_some();
+    let counts = before("GOMP_SPINCOUNT").is_some() && !spin_is_ours(before);
+    let chosen = before("OMP_WAIT_POLICY").is_some() || counts;
     if !chosen {
         let fixed = UNSTEERABLE.iter().any(|name| before(name).is_some());
         changes.push(("GOMP_SPINCOUNT", fixed.then(|| SPIN_FIXED.into())));
     }
     changes.push(("SCAF_SPIN", (!chosen).then(|| SPIN.into())));
     changes
+}
+
+/// Whether how long libgomp spins was set by [`environment`] before, and is no user's choice.
+pub fn spin_is_ours(before: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    before("SCAF_SPIN").is_some() && before("GOMP_SPINCOUNT").is_some_and(|count| count == SPIN_FIXED)
 }
 
 /// Applies [`environment`]'s changes to a command.

@@ -23,6 +23,8 @@ pub mod ps;
 pub mod record;
 pub mod session;
 pub mod sim;
+pub mod slurm;
+mod tally;
 pub mod target;
 pub mod top;
 mod users;

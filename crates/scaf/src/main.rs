@@ -2,7 +2,8 @@
 
 use clap::Parser;
 use scaf_cli::{
-    bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, top, web, why,
+    bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, slurm, target, top, web,
+    why,
 };
 use std::process::ExitCode;
 
@@ -43,6 +44,8 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Sim(cli::Sim::Paper(flags)) => sim::paper::run(&flags),
         cli::Command::Sim(cli::Sim::Replay(flags)) => sim::replay::run(&flags),
         cli::Command::Sim(cli::Sim::Mixes(flags)) => sim::mixes::run(&flags),
+        cli::Command::Slurm(cli::Slurm::Env(flags)) => slurm::environment(&flags),
+        cli::Command::Slurm(cli::Slurm::Watch(flags)) => slurm::watch(&flags),
         cli::Command::Completions { shell } => complete::completions(shell),
         cli::Command::Man { dir } => complete::man(&dir),
     }

@@ -188,6 +188,9 @@ fn reasons(program: &Program) -> String {
             let _ = writeln!(text, "  {what:<10} {}", printable(said));
         }
     };
+    if let Some(job) = &program.job {
+        line("job", &format!("{job} of user {}", program.uid));
+    }
     line("allocation", &program.reason);
     line("mechanism", &program.mechanism_reason);
     line("permission", &program.permission);
@@ -267,6 +270,7 @@ pub(crate) mod tests {
             pid: 4711,
             uid: 1000,
             name: "cg\u{1b}[2J".into(),
+            job: Some("17.0".into()),
             attached_ns: 0,
             mechanism: scafd::control::Mechanism::Fold,
             mechanism_reason: "it asks for the team size".into(),
@@ -379,6 +383,7 @@ pub(crate) mod tests {
         for part in [
             "half of the machine",
             "it asks for the team size",
+            "job        17.0 of user 1000",
             "permission scaf check: 10 runs",
             "max no limit",
             "3 fix",

@@ -8,6 +8,7 @@ fn program(id: u64, dop: u32) -> Program {
         pid: 100 + id as u32,
         uid: 1000 + (id % 3) as u32,
         name: format!("cg{id}"),
+        job: None,
         attached_ns: id,
         mechanism: Mechanism::Fold,
         mechanism_reason: "it keeps its teams".into(),

@@ -23,6 +23,7 @@ pub(super) fn program(id: u64) -> Program {
         number: 1,
         name: "p".into(),
         executable: "/p".into(),
+        step: None,
         attached_ns: 0,
     };
     let wishes = Wishes { natural: 8, min: 1, max: 0, weight: 1.0 };

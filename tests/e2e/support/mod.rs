@@ -10,6 +10,7 @@ macro_rules! tests {
 mod build;
 mod house;
 mod program;
+pub mod slurm;
 
 pub use build::{By, clang_kernel, compiled, compiled_by, example, kernel, library_folder, released, root};
 pub use house::{House, stay_on};

@@ -17,7 +17,7 @@ use core::ffi::c_int;
 use core::mem::zeroed;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::hello::{
-    ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello, MORE_MODULES,
+    ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello, MORE_MODULES, STEP_SHIFT,
 };
 use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
 
@@ -168,13 +168,14 @@ fn send(kind: u32) -> bool {
         flags: if settings.bound { FLAG_BOUND } else { 0 }
             | if settings.rigid { FLAG_RIGID } else { 0 }
             | if settings.exact { FLAG_EXACT } else { 0 }
-            | if AT_WORK.load(Ordering::Relaxed) { FLAG_AT_WORK } else { 0 },
+            | if AT_WORK.load(Ordering::Relaxed) { FLAG_AT_WORK } else { 0 }
+            | u32::from(settings.step) << STEP_SHIFT,
         modules: MODULES_TOLD.load(Ordering::Relaxed),
         natural: NATURAL.load(Ordering::Relaxed),
         min: settings.min,
         max: settings.max,
         weight_milli: settings.weight_milli,
-        reserved: 0,
+        job: settings.job,
         own: affinity::own(),
         name: settings.name,
     };

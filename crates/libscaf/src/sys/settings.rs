@@ -4,6 +4,7 @@
 //! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0
 //! to 2^32 - 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (tests) · `SCAF_TCM` `scaf` or `off` ([`Manager`]) ·
 //! `SCAF_GATHER` 0 · `SCAF_MALLEABLE` 1, or `check` ([`Malleable`]) · `SCAF_FILTERS` filters of system calls
+//! · `SCAF_JOB` JOB.STEP, Slurm's numbers, of the step the low 16 bits
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
@@ -42,6 +43,10 @@ pub struct Settings {
     /// The per-user runtime folder (`XDG_RUNTIME_DIR`); empty if not given.
     pub runtime_dir: [u8; PATH_BYTES],
     pub name: [u8; NAME_BYTES],
+    /// Slurm's number of the job that the program belongs to; 0 for none.
+    pub job: u32,
+    /// The low 16 bits of Slurm's number of its step.
+    pub step: u16,
     pub min: u32,
     /// Most contexts; 0 for no limit.
     pub max: u32,
@@ -85,6 +90,8 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     socket: [0; PATH_BYTES],
     runtime_dir: [0; PATH_BYTES],
     name: [0; NAME_BYTES],
+    job: 0,
+    step: 0,
     min: 1,
     max: 0,
     weight_milli: 1_000,
@@ -167,6 +174,8 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         copy(&mut settings.socket, value);
     } else if let Some(value) = entry.strip_prefix(b"SCAF_NAME=") {
         copy(&mut settings.name, value);
+    } else if let Some(value) = entry.strip_prefix(b"SCAF_JOB=") {
+        (settings.job, settings.step) = job(value).unwrap_or((0, 0));
     } else if let Some(value) = entry.strip_prefix(b"SCAF_MIN=") {
         settings.min = number(value, 65_535).unwrap_or(1);
     } else if let Some(value) = entry.strip_prefix(b"SCAF_MAX=") {
@@ -241,6 +250,13 @@ fn copy(to: &mut [u8], value: &[u8]) {
             *cell = *byte;
         }
     }
+}
+
+fn job(value: &[u8]) -> Option<(u32, u16)> {
+    let dot = value.iter().position(|byte| *byte == b'.')?;
+    let (job, step) = (value.get(..dot)?, value.get(dot + 1..)?);
+    let step = if step == b"0" { 0 } else { number(step, u32::from(u16::MAX))? as u16 };
+    Some((number(job, u32::MAX)?, step))
 }
 
 fn number(digits: &[u8], most: u32) -> Option<u32> {

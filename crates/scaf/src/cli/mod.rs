@@ -3,9 +3,11 @@
 
 mod bench;
 mod sim;
+mod slurm;
 
 pub use bench::{Bench, Common, Decide, Effective, Estimate, Gang, Mix, Overhead, Solo};
 pub use sim::{Sim, SimCommon, SimMixes, SimPaper, SimReplay, SimRun};
+pub use slurm::{Slurm, SlurmEnv, SlurmWatch};
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -50,6 +52,9 @@ pub enum Command {
     /// Simulate machines and programs that aren't here, under the daemon's own policies
     #[command(subcommand)]
     Sim(Sim),
+    /// What the Slurm plug-in asks for (docs/slurm.md)
+    #[command(subcommand, hide = true)]
+    Slurm(Slurm),
     /// Print a completion script for a shell
     Completions {
         /// Shell to complete in
@@ -78,7 +83,7 @@ pub struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     pub max: Option<u32>,
     /// How much it counts against the others, 0.001 to 1000; 1 is normal
-    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
+    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = slurm::weight)]
     pub weight: f64,
     /// Take its memory from all NUMA nodes in turn (MPOL_INTERLEAVE) [default: as the system does]
     #[arg(long)]
@@ -107,13 +112,6 @@ pub struct Run {
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
         value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
-}
-
-fn weight(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(weight) if (0.001..=1000.0).contains(&weight) => Ok(weight),
-        _ => Err("not a number from 0.001 to 1000".into()),
-    }
 }
 
 /// `scaf ps`.
@@ -337,8 +335,8 @@ mod tests {
     #[test]
     fn weights_out_of_range_are_refused() {
         for text in ["0", "-1", "NaN", "inf", "1001", "x"] {
-            assert!(weight(text).is_err(), "{text}");
+            assert!(slurm::weight(text).is_err(), "{text}");
         }
-        assert_eq!(weight("0.5"), Ok(0.5));
+        assert_eq!(slurm::weight("0.5"), Ok(0.5));
     }
 }

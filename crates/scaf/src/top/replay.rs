@@ -82,6 +82,7 @@ fn program(entry: &Entry, id: u64, attached_ns: u64) -> Program {
         pid: u32::try_from(id).unwrap_or(u32::MAX),
         uid: asked.map_or(0, |program| program.user),
         name: entry.names.get(&id).cloned().unwrap_or_else(|| format!("program {id}")),
+        job: None,
         attached_ns,
         mechanism,
         mechanism_reason: String::new(),

@@ -93,7 +93,7 @@ pub struct Choice {
     pub sort: Column,
     /// Whether the other way round.
     pub reversed: bool,
-    /// Only programs in whose name, number or user this is, in any case.
+    /// Only programs in whose name, number, job or user this is, in any case.
     pub filter: String,
     /// Only that user's.
     pub user: Option<u32>,
@@ -135,6 +135,7 @@ impl Choice {
                 && (wanted.is_empty()
                     || program.name.to_lowercase().contains(&wanted)
                     || program.pid.to_string().contains(&wanted)
+                    || program.job.as_ref().is_some_and(|job| job.contains(&wanted))
                     || users(program.uid).to_lowercase().contains(&wanted))
         };
         let mut programs: Vec<&Program> = of.programs.iter().filter(fits).collect();

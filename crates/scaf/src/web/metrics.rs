@@ -12,6 +12,9 @@ use scafd::control::Snapshot;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 
+/// Steps of Slurm's jobs that have a metric of their own, those with the most contexts first.
+const MOST_JOBS: usize = 50;
+
 type Labels = Vec<(String, String)>;
 type Number = Gauge<f64, AtomicU64>;
 type Sum = Counter<f64, AtomicU64>;
@@ -60,6 +63,7 @@ pub fn text(known: &Known<'_>, format: Format) -> Result<String, std::fmt::Error
     if let Some(now) = known.now {
         page.machine(now, known.clock_ns);
         page.programs(now, known.ledger);
+        page.jobs(now);
     }
     page.sums(known.ledger);
     let mut text = String::new();
@@ -156,6 +160,22 @@ impl Page {
             "The least of their speedups over what equal parts would bring",
             &|it| it.ratio,
         );
+    }
+
+    fn jobs(&mut self, now: &Snapshot) {
+        let mut of: BTreeMap<(&str, u32), u32> = BTreeMap::new();
+        for program in &now.programs {
+            if let Some(job) = &program.job {
+                *of.entry((job, program.uid)).or_default() += program.dop.unwrap_or(0);
+            }
+        }
+        let mut jobs: Vec<_> = of.into_iter().collect();
+        jobs.sort_by_key(|(_, contexts)| std::cmp::Reverse(*contexts));
+        let values = jobs.into_iter().take(MOST_JOBS).map(|((job, uid), contexts)| {
+            let labels = [("job", job.to_owned()), ("uid", uid.to_string())];
+            (labels.map(|(key, value)| (key.to_owned(), value)).to_vec(), f64::from(contexts))
+        });
+        self.labelled("scaf_job_contexts", "Contexts that the programs of a Slurm step have", values);
     }
 
     fn sums(&mut self, ledger: &Ledger) {

@@ -187,6 +187,10 @@ pub struct Program {
     pub uid: u32,
     /// What the user calls it, else its executable's name.
     pub name: String,
+    /// The step of Slurm's that it belongs to, as sacct writes it (`4711.0`, `4711.batch`), by its control
+    /// group, else as it says.
+    #[serde(default)]
+    pub job: Option<String>,
     /// When it attached, in nanoseconds of CLOCK_MONOTONIC.
     pub attached_ns: u64,
     /// How its DoP is carried out now.

@@ -6,6 +6,7 @@ use super::state::Daemon;
 use crate::apply::Trouble;
 use crate::inspect::{Job, Verdict};
 use crate::log::info;
+use crate::observe::job::Step;
 use crate::observe::process::Stat;
 use crate::observe::{affinity, clock};
 use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, no_pus};
@@ -73,6 +74,7 @@ impl Daemon {
             name,
             number,
             executable: process.path().unwrap_or_default(),
+            step: process.slurm_step().or_else(|| hello.job().and_then(|(job, step)| Step::new(job, step))),
             attached_ns: now_ns,
         };
         let wishes = Wishes {

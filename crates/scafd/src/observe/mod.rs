@@ -5,6 +5,7 @@
 pub mod cgroup;
 pub mod clock;
 pub mod counters;
+pub mod job;
 pub mod load;
 pub mod name;
 pub mod process;

@@ -2,6 +2,7 @@
 
 use crate::broker::Broker;
 use crate::broker::wire::Ask;
+use crate::observe::job::Step;
 use crate::observe::name;
 use std::fs::{File, read_link, read_to_string};
 use std::io::{self, Read};
@@ -105,6 +106,11 @@ impl Process {
     /// There is no such process.
     pub fn arguments(&self) -> io::Result<u64> {
         scaf_inspect::arguments(&self.folder)
+    }
+
+    /// The step of Slurm's that its control group names.
+    pub fn slurm_step(&self) -> Option<Step> {
+        Step::of_cgroup(&read_to_string(self.folder.join("cgroup")).ok()?)
     }
 
     /// Its effective user.

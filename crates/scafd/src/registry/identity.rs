@@ -1,6 +1,7 @@
 //! Who a program is, what it asked for, and which PUs it may use.
 
 use crate::control::Wish;
+use crate::observe::job::Step;
 use crate::paths::Scope;
 use scaf_policy::{ProgramId, PuSet};
 use std::path::PathBuf;
@@ -24,6 +25,8 @@ pub struct Identity {
     pub number: u32,
     /// The path of its executable; empty if unknown.
     pub executable: PathBuf,
+    /// The step of Slurm's that it belongs to.
+    pub step: Option<Step>,
     /// When it attached, in nanoseconds of CLOCK_MONOTONIC.
     pub attached_ns: u64,
 }

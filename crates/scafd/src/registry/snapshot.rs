@@ -13,6 +13,7 @@ impl Program {
             pid: self.identity.pid,
             uid: self.identity.uid,
             name: self.identity.shown(),
+            job: self.identity.step.map(|step| step.to_string()),
             attached_ns: self.identity.attached_ns,
             mechanism,
             mechanism_reason,

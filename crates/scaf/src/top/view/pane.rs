@@ -22,7 +22,8 @@ pub fn program(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
 }
 
 fn reasons(pen: &mut Pen<'_>, state: &State, program: &Program, equal: Option<u32>) {
-    let title = format!("{} ({}, {})", program.name, program.pid, state.user(program.uid));
+    let job = program.job.as_ref().map_or_else(String::new, |job| format!(", job {job}"));
+    let title = format!("{} ({}, {}{job})", program.name, program.pid, state.user(program.uid));
     pen.text(0, 0, &title, Look::strong());
     let plain = Style::new();
     let mut y = pen.wrapped(1, 2, &format!("why: {}", program.reason), plain);

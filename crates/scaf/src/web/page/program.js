@@ -19,7 +19,7 @@ export class ProgramView {
 
   show(program, rank, user) {
     const rows = !program ? [["Program", "none is selected"]] : [
-      ["Program", `${program.name}, process ${program.pid} of ${user(program.uid)}`],
+      ["Program", `${program.name}, process ${program.pid} of ${user(program.uid)}${program.job ? `, job ${program.job}` : ""}`],
       ["Why", program.reason],
       ["How", [program.mechanism, program.mechanism_reason].filter(Boolean).join(": ")],
       ["Permission", program.permission ?? ""],

@@ -1,0 +1,139 @@
+//! What the Slurm plug-in (packaging/slurm) has done for it, so that each fact stays in one place: the
+//! environment of a step's tasks, and what the step had, in the job's record.
+
+mod comment;
+mod watch;
+
+pub use watch::watch;
+
+use crate::cli::SlurmEnv;
+use crate::daemon;
+use crate::launch::{self, Change, Malleable, Wish};
+use anyhow::{Result, anyhow, bail};
+use scafd::paths::{self, Scope};
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Which step a program belongs to, for the client library.
+const JOB_VARIABLE: &str = "SCAF_JOB";
+
+fn socket(named: Option<&PathBuf>) -> PathBuf {
+    named.cloned().unwrap_or_else(|| paths::socket(Scope::System))
+}
+
+/// Slurm counts its steps with 32 bits; those with names come last, and 16 bits tell all apart in practice.
+fn low(step: u32) -> u16 {
+    step as u16
+}
+
+/// Carries out `scaf slurm env`: `NAME=VALUE` sets a variable and `NAME` removes it, each with a zero byte
+/// behind it.
+/// # Errors
+/// The step is to run as without us, and why, in a sentence.
+pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
+    let inherited = |name: &str| std::env::var_os(name);
+    let changes = if flags.off {
+        taken_back(&inherited)
+    } else {
+        if let Some(max) = flags.max
+            && max < flags.min
+        {
+            bail!("min={} is more than max={max}", flags.min);
+        }
+        let wish = Wish {
+            min: flags.min,
+            max: flags.max,
+            weight_milli: launch::milli(flags.weight),
+            exact: flags.exact,
+            malleable: Malleable::Unsaid,
+            ..Wish::none()
+        };
+        let socket = socket(flags.socket.as_ref());
+        let library = launch::library().map_err(|why| anyhow!(why))?;
+        daemon::connect(&socket).map_err(|why| anyhow!(daemon::explain(&[(socket.clone(), why)])))?;
+        if let Some(other) = daemon::other_version(&socket) {
+            bail!("{other}");
+        }
+        let mut changes = launch::environment(&wish, &socket, &library, &inherited);
+        let (job, step) = flags.job;
+        changes.push((JOB_VARIABLE, Some(format!("{job}.{}", low(step)).into())));
+        changes
+    };
+    std::io::stdout().write_all(&encoded(&changes))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What undoes [`launch::environment`], if an outer step set it.
+fn taken_back(before: &dyn Fn(&str) -> Option<OsString>) -> Vec<Change> {
+    if before(JOB_VARIABLE).is_none() {
+        return Vec::new();
+    }
+    let names = [
+        JOB_VARIABLE,
+        daemon::SOCKET_VARIABLE,
+        "SCAF_NAME",
+        "SCAF_MIN",
+        "SCAF_MAX",
+        "SCAF_WEIGHT_MILLI",
+        "SCAF_RIGID",
+        "SCAF_EXACT",
+        "SCAF_MALLEABLE",
+        "SCAF_FILTERS",
+        "SCAF_SPIN",
+    ];
+    let mut changes: Vec<Change> = names.map(|name| (name, None)).to_vec();
+    if launch::spin_is_ours(before) {
+        changes.push(("GOMP_SPINCOUNT", None));
+    }
+    let preloaded = before("LD_PRELOAD").unwrap_or_default();
+    let others: Vec<&[u8]> = preloaded
+        .as_bytes()
+        .split(|byte| b" :".contains(byte))
+        .filter(|path| !path.is_empty() && !path.ends_with(b"/libscaf.so"))
+        .collect();
+    let others = others.join(&b':');
+    changes.push(("LD_PRELOAD", (!others.is_empty()).then(|| OsStr::from_bytes(&others).to_owned())));
+    changes
+}
+
+fn encoded(changes: &[Change]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (name, value) in changes {
+        bytes.extend_from_slice(name.as_bytes());
+        if let Some(value) = value {
+            bytes.push(b'=');
+            bytes.extend_from_slice(value.as_bytes());
+        }
+        bytes.push(0);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_told_with_a_zero_byte_behind_each() {
+        let changes = [("A", Some("1 2\n".into())), ("B", None), ("C", Some("".into()))];
+        assert_eq!(encoded(&changes), b"A=1 2\n\0B\0C=\0");
+    }
+
+    #[test]
+    fn what_an_outer_step_set_is_taken_back_and_nothing_else() {
+        assert_eq!(taken_back(&|_| None), []);
+        let before = |name: &str| match name {
+            "LD_PRELOAD" => Some("/usr/lib/scaf/libscaf.so:/a.so".into()),
+            "SCAF_JOB" => Some("1.0".into()),
+            "GOMP_SPINCOUNT" => Some("5".into()),
+            _ => None,
+        };
+        let changes = taken_back(&before);
+        assert!(changes.contains(&("LD_PRELOAD", Some("/a.so".into()))));
+        assert!(changes.contains(&("SCAF_SOCKET", None)));
+        assert!(!changes.iter().any(|(name, _)| *name == "GOMP_SPINCOUNT"));
+    }
+}

@@ -1,0 +1,317 @@
+//! Slurm's jobs under one daemon (packaging/slurm, docs/slurm.md), with the real Slurm. As root only, where
+//! it is installed. SCAF_SLURM_JOBS sets how many jobs the last test runs; a fifth as many times the daemon
+//! is killed.
+
+use crate::support::slurm::Slurm;
+use crate::support::{Done, House, PATIENCE, Start, compiled, wait_for};
+use scafd::control::Program;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// One daemon and one cluster. Gangs and load are what other tests are about.
+const QUIET: &str = "count_load = false\ngang = 'off'\n";
+
+/// `srun` on node 1, both of its CPUs, as what a test starts and ends.
+fn srun<'h>(house: &'h House, slurm: &Slurm<'_>, option: &str, program: &str) -> Start<'h> {
+    let words = ["-Q", "-w", "n1", "-c2", "-n1", option, program];
+    house.at(Path::new("srun")).unmanaged().env("SLURM_CONF", slurm.configuration()).args(words)
+}
+
+fn loops() -> String {
+    compiled("loops").to_str().expect("a plain path").to_owned()
+}
+
+/// A script's line that runs rounds for so many seconds.
+fn for_seconds(seconds: f64) -> String {
+    format!("sleep {seconds} | '{}'", loops())
+}
+
+fn of_job(house: &House, what: &str, look: impl Fn(&Program) -> bool) -> Program {
+    house.until(what, |snapshot| {
+        snapshot.programs.iter().find(|program| program.job.is_some() && look(program)).cloned()
+    })
+}
+
+fn number(program: &Program) -> u32 {
+    let job = program.job.as_deref().unwrap_or_default();
+    job.split('.').next().and_then(|job| job.parse().ok()).unwrap_or_else(|| panic!("{program:?}"))
+}
+
+/// A value of the record that scaf writes: `scaf:step=0,node=n1,contexts=1.00,...;`.
+fn value(record: &str, name: &str) -> f64 {
+    let fields = record.split([',', ';', ':']);
+    let found = fields.filter_map(|field| field.split_once('=')).find(|(key, _)| *key == name);
+    found.and_then(|(_, value)| value.parse().ok()).unwrap_or_else(|| panic!("no {name}: {record}"))
+}
+
+fn right(done: &Done) {
+    assert!(done.code() == Some(0) && done.number("wrong") == 0, "{done:?}");
+}
+
+#[test]
+fn two_jobs_share_a_node_and_what_they_had_is_in_their_records() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let first = srun(&house, &slurm, "--scaf", &loops()).start();
+    let alone = of_job(&house, "a job has the node", |program| program.dop == Some(2));
+    assert_eq!((alone.min, alone.max, alone.weight, alone.exact), (1, 0, 1.0, false));
+    let second = srun(&house, &slurm, "--scaf=min=1,max=1,weight=2.5,exact", &loops()).start();
+    let other = of_job(&house, "its options arrive", |program| program.id != alone.id);
+    assert_eq!((other.min, other.max, other.weight, other.exact), (1, 1, 2.5, true));
+    let shared = house.until("each has a context", |snapshot| {
+        let both = snapshot.programs.iter().all(|program| program.dop == Some(1) && program.regions > 100);
+        (snapshot.programs.len() == 2 && both).then(|| snapshot.clone())
+    });
+    let jobs: BTreeSet<u32> = shared.programs.iter().map(number).collect();
+    assert_eq!(jobs.len(), 2, "{jobs:?}");
+    let said = house.says(&["ps", "-v"]);
+    assert!(said.contains(&format!("job        {}.0 of user 0", number(&alone))), "{said}");
+    // Their records are written when they end, some seconds of sharing later.
+    std::thread::sleep(Duration::from_secs(2));
+    right(&second.finish().well());
+    right(&first.finish().well());
+    for job in jobs {
+        slurm.until_it_is(job, "COMPLETED");
+        let record = slurm.record(job);
+        assert!(record.starts_with("scaf:step=0,node=n1,seconds="), "{record}");
+        assert!(value(&record, "seconds") > 1.0 && value(&record, "contexts") >= 1.0, "{record}");
+        assert!(value(&record, "contexts") <= 2.0, "{record}");
+    }
+}
+
+#[test]
+fn jobs_whose_cpusets_overlap_share_and_others_stay_apart() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let one = |cpu: &str| {
+        let words = ["-Q", "-w", "n1", "-c2", "-n1", "--scaf", cpu, &loops()].map(str::to_owned);
+        house.at(Path::new("srun")).unmanaged().env("SLURM_CONF", slurm.configuration()).args(words).start()
+    };
+    let (left, right_one) = (one("--cpu-bind=mask_cpu:0x1"), one("--cpu-bind=mask_cpu:0x2"));
+    house.until("each has its own CPU", |snapshot| {
+        let pus: BTreeSet<String> = snapshot.programs.iter().map(|program| program.pus.to_string()).collect();
+        (pus.len() == 2 && snapshot.programs.iter().all(|program| program.dop == Some(1))).then_some(())
+    });
+    right(&left.finish().well());
+    right(&right_one.finish().well());
+}
+
+#[test]
+fn with_a_broken_option_a_job_runs_without_scaf_and_one_line_says_so() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let long = format!("--scaf={}", "min=1,".repeat(99));
+    for option in [
+        "--scaf=min=2,max=1",
+        "--scaf=min=0",
+        "--scaf=max=x",
+        "--scaf=weight=-1",
+        "--scaf=fast",
+        "--scaf=,",
+        &long,
+    ] {
+        let done = srun(&house, &slurm, option, "env").run();
+        assert_eq!(done.code(), Some(0), "{done:?}");
+        assert!(!done.out.contains("libscaf") && !done.out.contains("SCAF_JOB"), "{done:?}");
+        assert_eq!(done.err.lines().count(), 1, "{done:?}");
+        assert!(done.err.contains("runs without scaf"), "{done:?}");
+    }
+    let done = srun(&house, &slurm, "--scaf=off", "env").run().well();
+    assert!(!done.out.contains("libscaf"), "{done:?}");
+    assert!(srun(&house, &slurm, "--scaf", "env").run().well().out.contains("libscaf"));
+}
+
+#[test]
+fn without_a_daemon_or_without_scaf_a_job_runs_as_without_us_and_one_line_says_so() {
+    let house = House::without_daemon("equi");
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let done = srun(&house, &slurm, "--scaf", "env").run();
+    assert!(done.code() == Some(0) && !done.out.contains("libscaf"), "{done:?}");
+    assert!(done.err.lines().count() == 1 && done.err.contains("nobody answers"), "{done:?}");
+    slurm.plug("scaf=/nonexistent/scaf");
+    let done = srun(&house, &slurm, "--scaf", "env").run();
+    assert!(done.code() == Some(0) && !done.out.contains("libscaf"), "{done:?}");
+    assert!(done.err.lines().count() == 1 && done.err.contains("can't execute"), "{done:?}");
+    assert!(srun(&house, &slurm, "-n1", "env").run().well().out.contains("SLURM_JOB_ID"));
+}
+
+#[test]
+fn a_script_and_its_steps_have_the_option_and_a_step_may_do_without() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let script = "#SBATCH --scaf=max=1\n#SBATCH -c2 -o of-%j\n\
+                  env | sed -n 's/^SCAF_/script &/p'; srun -Q env | sed -n 's/^SCAF_/step &/p'\n\
+                  srun -Q --scaf=off env | sed -n 's/^SCAF_\\|^LD_PRE/off &/p'";
+    let job = slurm.submit(&[], script);
+    slurm.until_it_is(job, "COMPLETED");
+    let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
+    // 65531 is Slurm's number of a job's script.
+    for line in ["script SCAF_MAX=1", "step SCAF_MAX=1", &format!("script SCAF_JOB={job}.65531")] {
+        assert!(out.contains(line), "{line}: {out}");
+    }
+    assert!(out.contains(&format!("step SCAF_JOB={job}.0")), "{out}");
+    for taken_back in ["off SCAF_JOB", "off SCAF_SOCKET", "off SCAF_MAX", "off LD_PRELOAD"] {
+        assert!(!out.contains(taken_back), "{taken_back}: {out}");
+    }
+}
+
+#[test]
+fn who_says_default_on_has_all_jobs_shared() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    slurm.plug("default=on");
+    assert!(srun(&house, &slurm, "-n1", "env").run().well().out.contains("libscaf"));
+    assert!(!srun(&house, &slurm, "--scaf=off", "env").run().well().out.contains("libscaf"));
+}
+
+#[test]
+fn a_daemon_and_a_slurmd_that_are_killed_harm_no_job() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let job = slurm.submit(&["--scaf", "-c2", "-w", "n1", "-o", "of-%j"], &for_seconds(8.0));
+    of_job(&house, "it is managed", |program| program.regions > 100);
+    house.end_daemon(libc::SIGKILL);
+    house.start_daemon();
+    of_job(&house, "it attaches to the next daemon", |program| number(program) == job);
+    slurm.kill_node("n1");
+    slurm.start_node("n1");
+    wait_for("it completes", || (slurm.field(job, "JobState") == "COMPLETED").then_some(()));
+    let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
+    assert!(out.contains("wrong=0"), "{out}");
+    let record = slurm.record(job);
+    assert!(record.starts_with("scaf:step=batch,node=n1,") && value(&record, "seconds") > 0.0, "{record}");
+}
+
+fn is_gone(house: &House) {
+    house.until("its share is free", |snapshot| snapshot.programs.is_empty().then_some(()));
+}
+
+#[test]
+fn scancel_ends_a_job_and_its_record_is_there() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let job = slurm.submit(&["--scaf", "-c2", "-o", "/dev/null"], &for_seconds(100.0));
+    of_job(&house, "it is managed", |program| program.regions > 100);
+    // Slurm takes nothing into the record of a job that has been cancelled.
+    assert!(slurm.record(job).contains(",so_far;"));
+    slurm.say("scancel", &[&job.to_string()]).well();
+    slurm.until_it_is(job, "CANCELLED");
+    is_gone(&house);
+    assert!(value(&slurm.record(job), "contexts") > 0.0);
+}
+
+#[test]
+fn a_time_limit_ends_a_job() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let job = slurm.submit(&["--scaf", "-c2", "-t", "5", "-o", "/dev/null"], &for_seconds(100.0));
+    of_job(&house, "it is managed", |program| program.regions > 100);
+    // Slurm counts in minutes, and looks every half.
+    slurm.say("scontrol", &["update", &format!("jobid={job}"), "EndTime=now+1"]).well();
+    let deadline = Instant::now() + 3 * PATIENCE;
+    while slurm.field(job, "JobState") != "TIMEOUT" {
+        assert!(Instant::now() < deadline, "it isn't ended: {}", slurm.field(job, "JobState"));
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    is_gone(&house);
+}
+
+#[test]
+fn a_suspended_job_goes_on_where_it_was() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let options = ["--scaf", "-c2", "-w", "n1", "-o", "of-%j"];
+    let job = slurm.submit(&options, &for_seconds(6.0));
+    let seen = of_job(&house, "it is managed", |program| program.regions > 100);
+    let name = job.to_string();
+    slurm.say("scontrol", &["suspend", &name]).well();
+    slurm.until_it_is(job, "SUSPENDED");
+    // Another one has the node meanwhile.
+    let done = srun(&house, &slurm, "--scaf", &loops()).run().well();
+    right(&done);
+    slurm.say("scontrol", &["resume", &name]).well();
+    of_job(&house, "it goes on", |program| number(program) == job && program.regions > seen.regions);
+    slurm.until_it_is(job, "COMPLETED");
+    let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
+    assert!(out.contains("wrong=0"), "{out}");
+}
+
+#[test]
+fn a_requeued_job_is_managed_again() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let script = format!("[ -n \"$SLURM_RESTART_COUNT\" ] && {} || {}", for_seconds(1.0), for_seconds(60.0));
+    let job = slurm.submit(&["--scaf", "--requeue", "-c2", "-o", "of-%j"], &script);
+    let first = of_job(&house, "it is managed", |program| program.regions > 100);
+    slurm.say("scontrol", &["requeue", &job.to_string()]).well();
+    is_gone(&house);
+    // Slurm holds a requeued job back for two minutes; told to begin, it does.
+    wait_for("it is pending", || (slurm.field(job, "JobState") == "PENDING").then_some(()));
+    slurm.say("scontrol", &["update", &format!("jobid={job}"), "StartTime=now"]);
+    let again = of_job(&house, "it is managed again", |program| program.regions > 100);
+    assert!(again.id != first.id && number(&again) == job);
+    slurm.until_it_is(job, "COMPLETED");
+}
+
+fn groups() -> BTreeSet<String> {
+    let found =
+        std::process::Command::new("find").args(["/sys/fs/cgroup", "-type", "d"]).output().expect("find");
+    let text = String::from_utf8_lossy(&found.stdout).into_owned();
+    let ours = |path: &&str| ["scaf", "slurm", "job_", "step_"].iter().any(|name| path.contains(name));
+    text.lines().filter(ours).map(str::to_owned).collect()
+}
+
+#[test]
+fn many_jobs_complete_whatever_happens_to_the_daemon() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let jobs: usize = std::env::var("SCAF_SLURM_JOBS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
+    let (before, mut kills) = (groups(), 0);
+    let submit = |at: usize| {
+        let node = ["n1", "n2"][at % 2];
+        slurm.submit(&["--scaf", "-c2", "-w", node, "-o", "of-%j"], &format!("srun -Q {}", in_step(1.0)))
+    };
+    let all: Vec<u32> = (0..jobs).map(submit).collect();
+    let deadline = Instant::now() + PATIENCE * (4 + jobs as u32 / 4);
+    let completed = || -> usize { slurm.completed().len() };
+    loop {
+        let done = completed();
+        if done >= jobs {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{done} of {jobs} have completed");
+        // Spread over their time, however fast they are.
+        if kills < jobs / 5 && done * (jobs / 5) >= kills * jobs {
+            house.end_daemon(libc::SIGKILL);
+            house.start_daemon();
+            kills += 1;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(kills, jobs / 5);
+    let mut sums = BTreeSet::new();
+    let mut recorded = 0;
+    for job in &all {
+        assert!(
+            slurm.completed().contains(&(*job, "COMPLETED".into())),
+            "job {job}: {:?}",
+            slurm.completed()
+        );
+        let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
+        let line = |key: &str| out.lines().find(|line| line.starts_with(key)).unwrap_or_default().to_owned();
+        assert_eq!(line("wrong="), "wrong=0", "job {job}: {out}");
+        sums.insert(line("sum="));
+        let record = slurm.record(*job);
+        assert!(record.contains("scaf:step=0,"), "job {job}: {record}");
+        recorded += usize::from(record.contains("contexts="));
+    }
+    println!("{jobs} jobs, {kills} kills, {recorded} of them with contexts in their records");
+    assert_eq!(sums.len(), 1, "all have the same result: {sums:?}");
+    assert_eq!(groups(), before, "control groups are left");
+}
+
+/// A step that does that.
+fn in_step(seconds: f64) -> String {
+    format!("sh -c \"{}\"", for_seconds(seconds).replace('"', "\\\""))
+}
