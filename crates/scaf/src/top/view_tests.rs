@@ -40,6 +40,7 @@ fn some(id: u64, name: &str, pus: std::ops::Range<u32>, curve: Vec<CurvePoint>) 
     Program {
         id,
         pid: 4000 + id as u32,
+        job: None,
         uid: 1000 + (id % 2) as u32,
         name: name.into(),
         dop: Some(dop),
