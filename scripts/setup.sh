@@ -49,6 +49,8 @@ tmux /usr/bin/tmux
 chromium /usr/bin/chromium
 chromium-driver /usr/bin/chromedriver
 prometheus /usr/bin/promtool
+bubblewrap /usr/bin/bwrap
+runc /usr/sbin/runc
 PACKAGES
     # Debian starts what it installs; only the program is wanted here.
     if [ -z "$had_prometheus" ] && [ -d /run/systemd/system ]; then
