@@ -49,8 +49,12 @@ tmux /usr/bin/tmux
 chromium /usr/bin/chromium
 chromium-driver /usr/bin/chromedriver
 prometheus /usr/bin/promtool
+PACKAGES
+    # Half as many packages as with what podman recommends, for images and networks that tests don't use.
+    scripts/need.sh setup --no-install-recommends <<'PACKAGES'
 bubblewrap /usr/bin/bwrap
 runc /usr/sbin/runc
+podman /usr/bin/podman
 PACKAGES
     # Debian starts what it installs; only the program is wanted here.
     if [ -z "$had_prometheus" ] && [ -d /run/systemd/system ]; then

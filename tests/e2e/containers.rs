@@ -1,7 +1,7 @@
 //! Programs in containers, under the host's daemon: bubblewrap's, and as root runc's. What else is on the host
 //! isn't theirs to see, and what they tell of themselves is in numbers and paths of their own.
 
-use crate::support::container::{Bundle, Gift, can_wrap, contained, glibcs_of_the_library, wrapped};
+use crate::support::container::{Bundle, Gift, Podman, can_wrap, contained, glibcs_of_the_library, wrapped};
 use crate::support::{House, Running, compiled, cpus_of, wait_for};
 use scafd::control::{Mechanism, Program};
 use serde_json::json;
@@ -116,6 +116,19 @@ fn a_program_under_its_containers_filter_is_managed() {
     let bundle = bundle.with("seccomp", filter);
     let inner = bundle.start();
     let seen = contained(&house, "both contexts", |program| is_resized_to(program, 2));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", seen.pid)).expect("its status");
+    assert!(status.contains("Seccomp:\t2"), "{status}");
+    assert_eq!(inner.finish().well().number("wrong"), 0);
+}
+
+/// With podman's own filter of system calls, which is in force.
+#[test]
+fn podman_gives_the_device_that_scaf_describes() {
+    let house = House::open("equi");
+    let Some(podman) = Podman::new(&house) else { return };
+    let inner = podman.start(&compiled("loops"), "1");
+    let seen = contained(&house, "one context by its quota", |program| is_resized_to(program, 1));
+    assert_eq!((seen.quota, seen.natural, seen.name.as_str()), (Some(1.0), 2, "loops"));
     let status = std::fs::read_to_string(format!("/proc/{}/status", seen.pid)).expect("its status");
     assert!(status.contains("Seccomp:\t2"), "{status}");
     assert_eq!(inner.finish().well().number("wrong"), 0);

@@ -201,6 +201,95 @@ impl Drop for Bundle<'_> {
     }
 }
 
+/// A container of podman's that is given the device which `scaf cdi` describes. Nothing of it is left when it is
+/// dropped.
+pub struct Podman<'h> {
+    house: &'h House,
+    name: String,
+}
+
+/// One of the two folders that podman reads; the other one is the admin's.
+const DEVICES: &str = "/var/run/cdi";
+
+impl<'h> Podman<'h> {
+    /// `None`, and why, where we aren't root or podman isn't there.
+    pub fn new(house: &'h House) -> Option<Podman<'h>> {
+        if !root_user() || !Path::new("/usr/bin/podman").exists() {
+            eprintln!("skipped: podman needs to be there (scripts/setup.sh tests), and to be started by root");
+            return None;
+        }
+        let podman = Podman { house, name: format!("scaf-test-{}", std::process::id()) };
+        let socket = house.socket();
+        let socket = socket.to_str().expect("a plain path");
+        house.says(&["cdi", "--socket", socket, &format!("--write={}", podman.device().display())]);
+        Some(podman)
+    }
+
+    fn device(&self) -> PathBuf {
+        Path::new(DEVICES).join(&self.name).with_extension("json")
+    }
+
+    /// In folders of the house's, so that the machine's containers aren't touched.
+    fn words(&self, words: &[&str]) -> Vec<String> {
+        let place = |name: &str| self.house.folder().join(name).display().to_string();
+        let own = ["--root", &place("storage"), "--runroot", &place("runroot"), "--tmpdir", &place("tmp")];
+        let ways = ["--storage-driver", "vfs", "--runtime", "runc", "--cgroup-manager", "cgroupfs"];
+        own.into_iter().chain(ways).chain(words.iter().copied()).map(str::to_owned).collect()
+    }
+
+    /// The program, without an image, and with so many CPUs. The process that is started is podman's.
+    pub fn start(&self, program: &Path, cpus: &str) -> Running<'h> {
+        let root = self.house.folder().join("podman");
+        for folder in ["usr", "opt", "run", "tmp", "etc", "proc", "sys", "dev"] {
+            std::fs::create_dir_all(root.join(folder)).expect("a root");
+        }
+        for (link, to) in LINKS {
+            symlink(to, root.join(link)).expect("a link");
+        }
+        let own = format!("{}:{}:ro", program.display(), inside(program));
+        let group = format!("/{}", self.name);
+        let words = self.words(&[
+            "run", "--rm", "--interactive", "--name", &self.name, "--cgroup-parent", &group, "--cpus", cpus,
+            "--network", "none", "--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096", "--device",
+            "scaf.dev/host=all", "--env", "OMP_NUM_THREADS=2", "--volume", "/usr:/usr:ro", "--volume", &own,
+            "--rootfs", root.to_str().expect("a plain path"), &inside(program),
+        ]);
+        self.house.at(Path::new("/usr/bin/podman")).unmanaged().args(words).start()
+    }
+}
+
+impl Drop for Podman<'_> {
+    fn drop(&mut self) {
+        let words = self.words(&["rm", "--force", "--time", "0", "--ignore", &self.name]);
+        let _ = self.house.command(Path::new("/usr/bin/podman")).args(words).output();
+        let _ = std::fs::remove_file(self.device());
+        // Podman leaves the group that it was told to make others in.
+        let none_left = || {
+            let left = std::fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
+            let left = left.map(|entry| entry.path().join(&self.name)).filter(|group| !take_away(group));
+            left.count() == 0
+        };
+        if !std::thread::panicking() {
+            wait_for("its control groups have gone", || none_left().then_some(()));
+        } else {
+            none_left();
+        }
+    }
+}
+
+/// Removes a control group and those in it; `false` if somebody is in one.
+fn take_away(group: &Path) -> bool {
+    for entry in std::fs::read_dir(group).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            take_away(&entry.path());
+        }
+    }
+    match std::fs::remove_dir(group) {
+        Ok(()) => true,
+        Err(e) => e.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
 /// Those that Docker and podman leave to root in a container.
 const CAPABILITIES: [&str; 11] = [
     "CAP_CHOWN",
