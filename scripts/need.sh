@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs Debian packages that are missing: scripts/need.sh WHO [APT-GET'S OPTIONS], and on standard input lines
-# of a package and the file by which we know that it is there. Without root or network it says what is missing.
+# Installs Debian packages that are missing: scripts/need.sh WHO [OPTIONS OF APT-GET], and on standard input
+# lines of a package and the file by which we know that it is there. Without root or network it says what is
+# missing.
 set -eu
 who=$1
 shift

@@ -1,5 +1,5 @@
-//! Programs in containers, under the host's daemon: bubblewrap's, and as root runc's. What else is on the host
-//! isn't theirs to see, and what they tell of themselves is in numbers and paths of their own.
+//! Programs in containers, under the host's daemon: bubblewrap's, and as root runc's and podman's. What else
+//! is on the host isn't theirs to see, and they have numbers and paths of their own.
 
 use crate::support::container::{Bundle, Gift, Podman, can_wrap, contained, glibcs_of_the_library, wrapped};
 use crate::support::{House, Running, compiled, cpus_of, wait_for};
@@ -64,7 +64,8 @@ fn threads_in_a_container_are_moved_and_freed() {
         return;
     }
     let house = House::open("equi");
-    let inner = wrapped(&house, &compiled("waits"), &["--setenv", "SCAF_MAX", "1", "--setenv", "SCAF_GATHER", "0"]);
+    let inner =
+        wrapped(&house, &compiled("waits"), &["--setenv", "SCAF_MAX", "1", "--setenv", "SCAF_GATHER", "0"]);
     let inner = inner.threads(2).start();
     let seen = contained(&house, "one PU by folding", |program| {
         matches!(program.mechanism, Mechanism::Fold | Mechanism::Park) && program.effective_ns.is_some()
@@ -74,9 +75,7 @@ fn threads_in_a_container_are_moved_and_freed() {
         (all.len() > 1 && all.iter().all(|pus| pus.len() == 1)).then_some(())
     });
     house.end_daemon(libc::SIGKILL);
-    wait_for("they have both again", || {
-        affinities(seen.pid).iter().all(|pus| pus.len() == 2).then_some(())
-    });
+    wait_for("they have both again", || affinities(seen.pid).iter().all(|pus| pus.len() == 2).then_some(()));
     // The socket is another one, in the same folder.
     house.start_daemon();
     contained(&house, "it is back", |program| program.pid == seen.pid);
@@ -102,7 +101,9 @@ fn a_containers_quota_and_cpuset_bound_its_program() {
     let both = contained(&house, "both contexts", |program| is_resized_to(program, 2)).pus;
     let last = both.iter().last().expect("a PU").to_string();
     bundle.update(&["--cpuset-cpus", &last]);
-    contained(&house, "one by its cpuset", |program| program.dop == Some(1) && program.pus.to_string() == last);
+    contained(&house, "one by its cpuset", |program| {
+        program.dop == Some(1) && program.pus.to_string() == last
+    });
     assert_eq!(inner.finish().well().number("wrong"), 0);
 }
 
@@ -143,7 +144,8 @@ fn a_hostile_container_starves_nobody() {
     house.start_daemon();
     let other = house.program("loops").of(OTHER).threads(2).start();
     let before = other.until_resized_to(2);
-    let socket = Gift::of(&house).env.into_iter().find(|(name, _)| name == "SCAF_SOCKET").expect("a socket").1;
+    let socket =
+        Gift::of(&house).env.into_iter().find(|(name, _)| name == "SCAF_SOCKET").expect("a socket").1;
     let hostile = wrapped(&house, &compiled("floods"), &["--unsetenv", "LD_PRELOAD"]);
     let mut hostile = hostile.args([&socket, "10000"]).start();
     while !hostile.has_ended() {

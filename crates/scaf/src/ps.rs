@@ -195,7 +195,8 @@ fn reasons(program: &Program) -> String {
     let most = if program.max == 0 { "no limit".to_owned() } else { program.max.to_string() };
     let exact = if program.exact { ", exact" } else { "" };
     line("wish", &format!("min {}, max {most}, weight {}{exact}", program.min, program.weight));
-    let quota = program.quota.map(|quota| format!("its control group has a CPU quota of {quota:.2} contexts"));
+    let quota =
+        program.quota.map(|quota| format!("its control group has a CPU quota of {quota:.2} contexts"));
     line("limit", &quota.unwrap_or_default());
     for runtime in &program.runtimes {
         line("runtime", &runtime_line(runtime));

@@ -52,7 +52,10 @@ pub fn can_wrap() -> bool {
     match tried {
         Ok(done) if done.status.success() => true,
         Ok(done) => {
-            eprintln!("skipped: bubblewrap makes no container here: {}", String::from_utf8_lossy(&done.stderr));
+            eprintln!(
+                "skipped: bubblewrap makes no container here: {}",
+                String::from_utf8_lossy(&done.stderr)
+            );
             false
         }
         Err(e) => {
@@ -201,8 +204,8 @@ impl Drop for Bundle<'_> {
     }
 }
 
-/// A container of podman's that is given the device which `scaf cdi` describes. Nothing of it is left when it is
-/// dropped.
+/// A container of podman's that is given the device which `scaf cdi` describes. Nothing of it is left when it
+/// is dropped.
 pub struct Podman<'h> {
     house: &'h House,
     name: String,
@@ -215,7 +218,9 @@ impl<'h> Podman<'h> {
     /// `None`, and why, where we aren't root or podman isn't there.
     pub fn new(house: &'h House) -> Option<Podman<'h>> {
         if !root_user() || !Path::new("/usr/bin/podman").exists() {
-            eprintln!("skipped: podman needs to be there (scripts/setup.sh tests), and to be started by root");
+            eprintln!(
+                "skipped: podman needs to be there (scripts/setup.sh tests), and to be started by root"
+            );
             return None;
         }
         let podman = Podman { house, name: format!("scaf-test-{}", std::process::id()) };
@@ -249,10 +254,32 @@ impl<'h> Podman<'h> {
         let own = format!("{}:{}:ro", program.display(), inside(program));
         let group = format!("/{}", self.name);
         let words = self.words(&[
-            "run", "--rm", "--interactive", "--name", &self.name, "--cgroup-parent", &group, "--cpus", cpus,
-            "--network", "none", "--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096", "--device",
-            "scaf.dev/host=all", "--env", "OMP_NUM_THREADS=2", "--volume", "/usr:/usr:ro", "--volume", &own,
-            "--rootfs", root.to_str().expect("a plain path"), &inside(program),
+            "run",
+            "--rm",
+            "--interactive",
+            "--name",
+            &self.name,
+            "--cgroup-parent",
+            &group,
+            "--cpus",
+            cpus,
+            "--network",
+            "none",
+            "--ulimit",
+            "nofile=4096:4096",
+            "--ulimit",
+            "nproc=4096:4096",
+            "--device",
+            "scaf.dev/host=all",
+            "--env",
+            "OMP_NUM_THREADS=2",
+            "--volume",
+            "/usr:/usr:ro",
+            "--volume",
+            &own,
+            "--rootfs",
+            root.to_str().expect("a plain path"),
+            &inside(program),
         ]);
         self.house.at(Path::new("/usr/bin/podman")).unmanaged().args(words).start()
     }

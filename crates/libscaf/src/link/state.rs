@@ -9,10 +9,10 @@ use super::{affinity, forked, pages, silence, socket};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::{hooks, modules};
 use crate::sys::arch::ticks;
-use crate::sys::{clock, glibc};
 use crate::sys::settings;
 use crate::sys::thread::pause;
 use crate::sys::undisturbed::undisturbed;
+use crate::sys::{clock, glibc};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::hello::{
