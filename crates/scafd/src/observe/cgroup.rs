@@ -1,6 +1,6 @@
 //! What control groups allow: the CPU quota and the cpuset of a process's group and of every group around it,
-//! in version 2 and version 1, as `/proc/PID/cgroup` and our own mounts lead there. A container's process sees
-//! other paths, which aren't asked for.
+//! in version 2 and version 1, as `/proc/PID/cgroup` and our own mounts lead there. A container's process
+//! sees other paths, which don't matter.
 
 use scaf_policy::PuSet;
 use std::collections::BTreeMap;
