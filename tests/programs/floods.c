@@ -33,7 +33,10 @@ int main(int count, char **words)
         /* Every other one begins as a hello does. */
         if (i % 2)
             memcpy(garbage, "SCAF", 4);
-        said += send(*place, garbage, (size_t)work(1, i) % LONGEST, MSG_NOSIGNAL) >= 0;
+        if (send(*place, garbage, (size_t)work(1, i) % LONGEST, MSG_NOSIGNAL) >= 0)
+            said++;
+        else
+            refused++;
     }
     say("refused", refused);
     say("said", said);
