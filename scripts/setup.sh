@@ -67,6 +67,12 @@ slurmd /usr/sbin/slurmd
 slurm-client /usr/bin/srun
 libslurm-dev /usr/include/slurm/spank.h
 PACKAGES
+    # Half as many packages as with what podman recommends, for images and networks that tests don't use.
+    scripts/need.sh setup --no-install-recommends <<'PACKAGES'
+bubblewrap /usr/bin/bwrap
+runc /usr/sbin/runc
+podman /usr/bin/podman
+PACKAGES
     # Debian starts what it installs; only the programs are wanted here.
     if [ -d /run/systemd/system ]; then
         [ -n "$had_prometheus" ] ||
