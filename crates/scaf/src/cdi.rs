@@ -17,6 +17,9 @@ const VERSION: &str = "0.5.0";
 const KIND: &str = "scaf.dev/host";
 /// Where the library is in a container; a folder that images don't have.
 const LIBRARY: &str = "/opt/scaf/libscaf.so";
+/// What else is loaded in a container: before glibc 2.34 functions that the library calls are in these. From
+/// then on they are there, and empty.
+const OLD_GLIBC: &str = "libpthread.so.0:libdl.so.2";
 /// Filters of system calls that a container's runtime puts its programs under: the profile that podman and
 /// Docker have by default, which refuses calls with an error (`crates/scaf/src/filters.rs`).
 const FILTERS: &str = "1";
@@ -82,7 +85,7 @@ fn spec(library: &Path, socket: &Path) -> Result<Spec> {
     };
     let edits = Edits {
         env: [
-            ("LD_PRELOAD", LIBRARY.to_owned()),
+            ("LD_PRELOAD", format!("{LIBRARY}:{OLD_GLIBC}")),
             (crate::daemon::SOCKET_VARIABLE, place.display().to_string()),
             ("SCAF_SPIN", launch::SPIN.to_owned()),
             ("SCAF_FILTERS", FILTERS.to_owned()),
@@ -120,6 +123,7 @@ mod tests {
         let json = serde_json::to_value(spec).unwrap();
         assert_eq!((&json["cdiVersion"], &json["kind"]), (&"0.5.0".into(), &"scaf.dev/host".into()));
         let edits = &json["devices"][0]["containerEdits"];
+        assert_eq!(edits["env"][0], "LD_PRELOAD=/opt/scaf/libscaf.so:libpthread.so.0:libdl.so.2");
         assert_eq!(edits["env"][1], "SCAF_SOCKET=/run/scaf/d.sock");
         assert_eq!(edits["mounts"][0]["containerPath"], "/opt/scaf/libscaf.so");
         assert_eq!(edits["mounts"][1]["hostPath"], "/srv/scaf");
