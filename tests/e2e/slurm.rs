@@ -246,8 +246,8 @@ fn a_requeued_job_is_managed_again() {
     let first = of_job(&house, "it is managed", |program| program.regions > 100);
     slurm.say("scontrol", &["requeue", &job.to_string()]).well();
     is_gone(&house);
-    // Slurm holds a requeued job back for two minutes; told to begin, it does. Within the same second it would
-    // take the credential for the one that it has just revoked.
+    // Slurm holds a requeued job back for two minutes; told to begin, it does. Within the same second it
+    // would take the credential for the one that it has just revoked.
     wait_for("it is pending", || (slurm.field(job, "JobState") == "PENDING").then_some(()));
     slurm.say("scontrol", &["update", &format!("jobid={job}"), "StartTime=now+3"]).well();
     let again = of_job(&house, "it is managed again", |program| program.regions > 100);
