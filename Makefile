@@ -8,7 +8,7 @@ KERNELS := build/kernels
 .PHONY: demo test soak faults suites versions reproducible deb deb-test wheel wheel-test build setup kernels \
 	check-format lint unit loom e2e purity docs install clean
 
-demo: build
+demo:
 	scripts/demo.sh
 
 test: build

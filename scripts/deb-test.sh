@@ -72,6 +72,11 @@ trap 'exit 130' INT TERM
 mkdir "$root"
 tar -xf "$base" -C "$root"
 install -D -m 755 -t "$root/opt/kernels" build/kernels/cg build/kernels/ep build/kernels/mg
+# For the demo: the sources without anything built, and pip as this machine is set up.
+mkdir -p "$root/opt/scaf"
+git archive HEAD | tar -x -C "$root/opt/scaf"
+[ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/pip.conf"
+cp /etc/ssl/certs/ca-certificates.crt "$root/opt/certificates.crt"
 mkdir "$root/opt/packages"
 cp "$package" "$root/opt/packages/new.deb"
 if [ -n "${PREVIOUS:-}" ]; then
@@ -117,6 +122,7 @@ until_so "the container's init" 60 init
 until_so "the container to be up" 120 inside systemctl is-active multi-user.target
 inside useradd --create-home alice
 inside apt-get update -qq
+inside apt-get install -y -qq make python3-venv >"$work/apt" 2>&1 || fail "apt-get install make failed"
 for tool in cc gcc g++ clang ld rustc cargo; do
     ! inside sh -c "command -v $tool" || fail "there is a compiler in the clean root"
 done
@@ -188,6 +194,13 @@ until_so "both to attach to the new daemon" 60 attached 2
 user scaf ps
 ended cg
 ended ep
+
+say "make demo, without a toolchain"
+inside env HOME=/tmp/home PYTHONDONTWRITEBYTECODE=1 PIP_CERT=/opt/certificates.crt \
+    make -C /opt/scaf demo | tee "$work/demo"
+grep -q '^ scaf ' "$work/demo" || fail "the demo shows no row of scaf"
+inside test -s /opt/scaf/build/demo/demo-real.svg || fail "the demo drew no picture"
+inside rm -rf /opt/scaf/.venv /opt/scaf/build /tmp/home
 
 say "a user's own daemon"
 inside systemctl start user@1000.service

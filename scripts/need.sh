@@ -1,8 +1,10 @@
 #!/bin/sh
-# Installs Debian packages that are missing: scripts/need.sh WHO, and on standard input lines of a package and
-# the file by which we know that it is there. Without root or network it says what is missing.
+# Installs Debian packages that are missing: scripts/need.sh WHO [OPTIONS OF APT-GET], and on standard input
+# lines of a package and the file by which we know that it is there. Without root or network it says what is
+# missing.
 set -eu
 who=$1
+shift
 fail() {
     echo "$who: $*" >&2
     exit 1
@@ -21,7 +23,7 @@ echo "$who: installing$missing"
 log=$(mktemp)
 export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086 # a list of packages
-if ! { apt-get update -qq && apt-get install -y -qq $missing; } >"$log" 2>&1; then
+if ! { apt-get update -qq && apt-get install -y -qq "$@" $missing; } >"$log" 2>&1; then
     tail -5 "$log" >&2
     rm -f "$log"
     fail "apt-get could not install$missing (is the network reachable?)"

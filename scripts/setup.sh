@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what building, testing and the demo need beyond Rust: Debian packages, and the real programs in a
-# Python environment in .venv; `setup.sh tests` also what only tests need. Does nothing if all is there.
-# Without root or network it says what is missing.
+# Python environment in .venv; `setup.sh tests` also what only tests need, `setup.sh installed` only what the
+# demo needs with an installed scaf. Does nothing if all is there. Without root or network it says what is
+# missing.
 set -eu
 for=${1:-demo}
 cd "$(dirname "$0")/.."
@@ -11,17 +12,18 @@ fail() {
     exit 1
 }
 
-if ! command -v cargo >/dev/null; then
-    fail "cargo is missing: install Rust 1.95 or newer (rustup.rs, or your distribution's package)"
-fi
-rust=$(rustc --version | sed 's/^rustc \([0-9]*\)\.\([0-9]*\).*/\1 \2/')
-# shellcheck disable=SC2086 # two numbers
-set -- $rust
-if [ "$1" -eq 1 ] && [ "$2" -lt 95 ]; then
-    fail "Rust 1.$2 is too old: 1.95 or newer is needed (rustup update)"
-fi
+build_needs() {
+    if ! command -v cargo >/dev/null; then
+        fail "cargo is missing: install Rust 1.95 or newer (rustup.rs, or your distribution's package)"
+    fi
+    rust=$(rustc --version | sed 's/^rustc \([0-9]*\)\.\([0-9]*\).*/\1 \2/')
+    # shellcheck disable=SC2086 # two numbers
+    set -- $rust
+    if [ "$1" -eq 1 ] && [ "$2" -lt 95 ]; then
+        fail "Rust 1.$2 is too old: 1.95 or newer is needed (rustup update)"
+    fi
 
-scripts/need.sh setup <<'PACKAGES'
+    scripts/need.sh setup <<'PACKAGES'
 build-essential /usr/bin/make
 gcc /usr/bin/gcc
 g++ /usr/bin/g++
@@ -41,6 +43,16 @@ python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__in
 util-linux /usr/bin/taskset
 procps /usr/bin/pgrep
 PACKAGES
+}
+
+if [ "$for" = installed ]; then
+    scripts/need.sh setup <<'PACKAGES'
+libgomp1 /usr/lib/*/libgomp.so.1
+python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
+PACKAGES
+else
+    build_needs
+fi
 
 if [ "$for" = tests ]; then
     had_prometheus=$(command -v promtool || true) had_slurm=$(command -v srun || true)
@@ -54,6 +66,12 @@ slurmctld /usr/sbin/slurmctld
 slurmd /usr/sbin/slurmd
 slurm-client /usr/bin/srun
 libslurm-dev /usr/include/slurm/spank.h
+PACKAGES
+    # Half as many packages as with what podman recommends, for images and networks that tests don't use.
+    scripts/need.sh setup --no-install-recommends <<'PACKAGES'
+bubblewrap /usr/bin/bwrap
+runc /usr/sbin/runc
+podman /usr/bin/podman
 PACKAGES
     # Debian starts what it installs; only the programs are wanted here.
     if [ -d /run/systemd/system ]; then

@@ -436,6 +436,21 @@ fn a_clause_is_for_its_own_region_only() {
 }
 
 /// Nobody is bound, whatever a region's clause says.
+/// LLVM's threads spin for 0.2 s and then sleep, and once there were more of them than PUs the runtime says
+/// that they don't spin at all, which is not so.
+#[test]
+fn a_team_that_was_there_before_the_daemon_is_gathered() {
+    for by in [By::GccForLlvms, By::Clang] {
+        let house = House::without_daemon("equi");
+        let program = house.at(&compiled_by(by, "gathered_bound"));
+        // `scaf run` would start a daemon; of what it says, this is that waits are ours.
+        let program = program.preloaded().env("SCAF_SPIN", "300000").start();
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        house.start_daemon();
+        gathers_and_goes_on(program, &format!("before the daemon by {by:?}"), 2, 2_000);
+    }
+}
+
 #[test]
 fn regions_with_a_clause_that_binds_are_gathered() {
     let house = House::open("equi");

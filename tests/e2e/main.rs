@@ -15,6 +15,7 @@ mod bystanders;
 mod campaign;
 mod chaos;
 mod check;
+mod containers;
 mod crowd;
 mod curve;
 mod entry_points;

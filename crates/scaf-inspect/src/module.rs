@@ -113,6 +113,11 @@ impl Opened {
         Ok(Opened { file, meta })
     }
 
+    /// Its number in its file system.
+    pub fn inode(&self) -> u64 {
+        std::os::unix::fs::MetadataExt::ino(&self.meta)
+    }
+
     /// See [`fingerprint`].
     pub fn fingerprint(&self, path: &Path) -> Result<String, Error> {
         let length = self.meta.len();

@@ -248,9 +248,13 @@ fn open(folder: &Path, mapping: &Mapping) -> Result<OpenedFile, Error> {
         Ok(relative) => folder.join("root").join(relative),
         Err(_) => mapping.path.clone(),
     };
-    OpenedFile::new(&rooted, &mapping.path)
-        .or_else(|_| OpenedFile::new(&link, &mapping.path))
-        .or_else(|_| OpenedFile::new(&mapping.path, &mapping.path))
+    let own = OpenedFile::new(&rooted, &mapping.path);
+    own.or_else(|why| {
+        // The same path may be another file here than there.
+        let ours = || OpenedFile::new(&mapping.path, &mapping.path).ok();
+        let same = |file: &OpenedFile| mapping.identity.1.parse() == Ok(file.inode());
+        OpenedFile::new(&link, &mapping.path).ok().or_else(|| ours().filter(same)).ok_or(why)
+    })
 }
 
 /// The files with code, and a place with code that has no file.
@@ -349,6 +353,24 @@ mod tests {
         let line = b"7f12-7f34 r-xp 00001000 08:01 77 /opt/a.so (deleted)\n";
         let Some(Mapped::File(found)) = mapping(line) else { panic!("code from a file") };
         assert_eq!((found.path.as_path(), found.deleted), (Path::new("/opt/a.so"), true));
+    }
+
+    #[test]
+    fn a_file_of_that_path_here_is_not_the_one_that_another_root_has() {
+        let here = std::env::current_exe().unwrap();
+        let nobody = Path::new("/proc/4194400");
+        let mapping = |inode: u64| Mapping {
+            range: "7f12-7f34".into(),
+            start: 0,
+            end: 0,
+            offset: 0,
+            identity: ("08:01".into(), inode.to_string()),
+            path: here.clone(),
+            deleted: false,
+        };
+        let inode = OpenedFile::new(&here, &here).unwrap().inode();
+        assert!(open(nobody, &mapping(inode)).is_ok());
+        assert!(open(nobody, &mapping(inode + 1)).is_err());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! A daemon's socket is `SCAF_SOCKET` if that is set, else the system-wide one, else that of the user's
 //! session. A socket is trusted only if root or the user owns it and listens on it: the daemon decides how
-//! fast the user's programs run, and a stranger may have put a socket there.
+//! fast the user's programs run, and a stranger may have put a socket there. The client library has the same
+//! rule (`crates/libscaf/src/sys/users.rs`).
 
 use crate::mend;
 use anyhow::{Context, Result, anyhow, bail};
@@ -72,7 +73,7 @@ pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(Absent::Silent),
         Err(error) => return Err(Absent::Unreachable(error.to_string())),
     };
-    trusted(owner)?;
+    trusted(owner, socket)?;
     let address = SocketAddrUnix::new(socket).map_err(|error| Absent::Unreachable(error.to_string()))?;
     let connection = open(&address).map_err(|error| match error {
         Errno::CONNREFUSED | Errno::NOENT => Absent::Silent,
@@ -80,12 +81,24 @@ pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
     })?;
     // The owner of the file may have let somebody else listen.
     let listener = socket_peercred(&connection).map_err(|error| Absent::Unreachable(error.to_string()))?;
-    trusted(listener.uid.as_raw())?;
+    trusted(listener.uid.as_raw(), socket)?;
     Ok(connection)
 }
 
-fn trusted(uid: u32) -> Result<(), Absent> {
-    if uid == 0 || uid == rustix::process::geteuid().as_raw() { Ok(()) } else { Err(Absent::Foreign(uid)) }
+/// As whom the kernel shows users that a user namespace doesn't have, the host's root in a container for one.
+const UNKNOWN: u32 = 65_534;
+
+fn trusted(uid: u32, socket: &Path) -> Result<(), Absent> {
+    let known = uid == 0 || uid == rustix::process::geteuid().as_raw();
+    // Where nobody else can put a socket.
+    let safe = || socket == paths::socket(Scope::System) || named_socket().is_some_and(|it| it == socket);
+    if known || (uid == UNKNOWN && safe() && hides_users()) { Ok(()) } else { Err(Absent::Foreign(uid)) }
+}
+
+/// Whether we are in a user namespace that has a part of the users only.
+fn hides_users() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    !map.is_empty() && !map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
 fn open(address: &SocketAddrUnix) -> Result<OwnedFd, Errno> {

@@ -6,6 +6,7 @@ mod gather;
 mod permission;
 mod sessions;
 
+use crate::daemon::beside_us;
 use crate::mend::{self, Missing, mended};
 use crate::output::{self, count};
 use crate::{cli, host, launch, target};
@@ -41,6 +42,8 @@ struct Turns {
     by: Option<Way>,
     /// Why not in a better way, or not at all.
     why: String,
+    /// The command that starts a daemon which may.
+    mend: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -115,8 +118,8 @@ fn split<T>(result: Result<T, Missing>) -> (Option<T>, Option<Missing>) {
 
 fn turns(root: &Path) -> Turns {
     match Way::choose(root, Wish::Freezer) {
-        Ok(way) => Turns { by: Some(way), why: String::new() },
-        Err(why) => Turns { by: None, why },
+        Ok(way) => Turns { by: Some(way), why: String::new(), mend: None },
+        Err(why) => Turns { by: None, why, mend: mend::daemon_of_roots(beside_us("scafd").as_deref()) },
     }
 }
 
@@ -198,9 +201,12 @@ fn render(found: &Findings) -> String {
         "turns",
         match found.turns.by {
             Some(way) => format!("programs can take turns by {}", way.name()),
-            None => format!(
-                "no freezer ({}); a daemon of root's may have one, and gang_by = \"signal\" needs none",
-                found.turns.why
+            None => mended(
+                &format!(
+                    "no freezer ({}); gang_by = \"signal\" needs none, and a daemon of root's has one",
+                    found.turns.why
+                ),
+                found.turns.mend.as_deref(),
             ),
         },
     );

@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 
 /// Spins in the waits that the library takes over, in loop rounds of 15 ns: libgomp's default. Threads of a
 /// folded program sleep at once.
-const SPIN: &str = "300000";
+pub(crate) const SPIN: &str = "300000";
 
 /// Spins in libgomp's own waits where the library can't adapt them to the fold (`libscaf`'s `crowd`). A loop
 /// with a barrier each 50 us, two threads folded onto one PU, takes 206 ms at best; with libgomp's default

@@ -2,6 +2,7 @@
 //! one module. [`daemon`], [`session`], [`target`] and others know one thing about the system each.
 
 pub mod bench;
+pub mod cdi;
 pub mod check;
 pub mod cli;
 pub mod complete;

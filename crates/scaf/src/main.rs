@@ -2,8 +2,8 @@
 
 use clap::Parser;
 use scaf_cli::{
-    bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, slurm, target, top, web,
-    why,
+    bench, cdi, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, slurm, target, top,
+    web, why,
 };
 use std::process::ExitCode;
 
@@ -33,6 +33,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Check(flags) => check::run(&flags),
         cli::Command::Profile(flags) => profile::run(&flags),
         cli::Command::Doctor(flags) => doctor::run(&flags),
+        cli::Command::Cdi(flags) => cdi::run(&flags),
         cli::Command::Bench(cli::Bench::Overhead(flags)) => bench::overhead::run(&flags),
         cli::Command::Bench(cli::Bench::Solo(flags)) => bench::solo::run(&flags),
         cli::Command::Bench(cli::Bench::Estimate(flags)) => bench::estimate::run(&flags),

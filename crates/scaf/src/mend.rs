@@ -33,6 +33,19 @@ pub fn restart(socket: &Path, pid: Option<u32>) -> Option<String> {
     Some(if by_systemd { "systemctl --user restart scafd".into() } else { format!("kill -9 {}", pid?) })
 }
 
+/// Starts a daemon for all users, if need be that executable; `None` for root, whose session's daemon has the
+/// same rights.
+pub fn daemon_of_roots(daemon: Option<&Path>) -> Option<String> {
+    let unit = Path::new("/usr/lib/systemd/system/scafd.socket");
+    if rustix::process::geteuid().is_root() {
+        None
+    } else if unit.exists() {
+        Some("sudo systemctl enable --now scafd.socket".into())
+    } else {
+        Some(format!("sudo {} --system", daemon?.display()))
+    }
+}
+
 /// Puts the files of ours there again that belong beside the running executable.
 pub fn reinstall() -> String {
     let exe = std::env::current_exe().unwrap_or_default();

@@ -198,6 +198,9 @@ fn reasons(program: &Program) -> String {
     let most = if program.max == 0 { "no limit".to_owned() } else { program.max.to_string() };
     let exact = if program.exact { ", exact" } else { "" };
     line("wish", &format!("min {}, max {most}, weight {}{exact}", program.min, program.weight));
+    let quota =
+        program.quota.map(|quota| format!("its control group has a CPU quota of {quota:.2} contexts"));
+    line("limit", &quota.unwrap_or_default());
     for runtime in &program.runtimes {
         line("runtime", &runtime_line(runtime));
     }
@@ -286,6 +289,7 @@ pub(crate) mod tests {
             min: 1,
             max: 0,
             weight: 1.0,
+            quota: Some(1.5),
             efficiency: Some(0.875),
             speedup: None,
             curve: vec![],

@@ -34,7 +34,7 @@ pub struct Config {
     pub idle_exit_s: Option<u64>,
     /// Time constant of the smoothing of efficiencies and load, in seconds, 0 to 60.
     pub rc_s: f64,
-    /// Connections that one user may have, 1 to 1,024.
+    /// Programs that one user may have, 1 to 1,024.
     pub max_clients_per_uid: u32,
     /// Whose programs users are told of.
     pub tell: Tell,

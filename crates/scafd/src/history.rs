@@ -20,7 +20,7 @@ const TOLD_BYTES: usize = 128 << 10;
 /// Least time between two moments that ticks make, less what a tick may come early.
 const TICK_NS: u64 = 240_000_000;
 /// Least time between two moments: so long an arrival waits at most until viewers are told.
-pub const REST_NS: u64 = 100_000_000;
+pub const REST_NS: u64 = 50_000_000;
 
 /// How many programs of each user there are, and the contexts that they have.
 type ByUser = BTreeMap<u32, Others>;

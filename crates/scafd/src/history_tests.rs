@@ -23,6 +23,7 @@ fn program(id: u64, dop: u32) -> Program {
         natural: 8,
         min: 1,
         max: 0,
+        quota: None,
         weight: 1.0,
         efficiency: Some(0.5),
         speedup: Some(f64::from(dop) / 2.0),

@@ -3,6 +3,7 @@ use super::*;
 use crate::apply::MASKS;
 use crate::control::Mechanism;
 use crate::estimate::Seen;
+use crate::observe::cgroup::Cgroup;
 use crate::paths::Scope;
 use scaf_policy::efficiency::Interval;
 use scaf_policy::estimate::Estimate;
@@ -27,7 +28,8 @@ pub(super) fn program(id: u64) -> Program {
         attached_ns: 0,
     };
     let wishes = Wishes { natural: 8, min: 1, max: 0, weight: 1.0 };
-    let reach = Reach { own: set("0-7"), usable: set("0-3"), alone: None, stranded: false };
+    let (own, usable) = (set("0-7"), set("0-3"));
+    let reach = Reach { own, usable, cgroup: Cgroup::default(), alone: None, stranded: false };
     let code = Code::pending(1, false, None);
     Program::new(identity, wishes, reach, code, Grant::before(None, 1), Evidence::new(0, 0, 1.0, None))
 }

@@ -422,17 +422,22 @@ fn more_programs_than_contexts_get_one_each() {
 }
 
 #[test]
-fn a_user_has_a_limited_number_of_connections() {
+fn who_has_all_programs_that_he_may_have_can_still_look_at_them() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("scafd.toml");
     std::fs::write(&file, "max_clients_per_uid = 3\npolicy = 'equi'\n").unwrap();
     let daemon = Daemon::start(&["--dry-run", "--config", file.to_str().unwrap()]);
-    until("earlier connections to be gone", || {
-        let held: Vec<_> = (0..3).filter_map(|_| connect(&daemon.socket)).collect();
+    let _held: Vec<Client> = (0..3).map(|_| Client::attach(&daemon, 2)).collect();
+    let more = connect(&daemon.socket).unwrap();
+    rustix::io::write(&more, support::client::hello(2).as_bytes()).unwrap();
+    let (welcome, bytes, _) = support::client::receive(&more);
+    assert!(welcome.is_none_or(|welcome| welcome.program == 0) && bytes > 0, "{welcome:?}");
+    assert_eq!(daemon.snapshot().programs.len(), 3);
+    let looking: Vec<_> = (0..40).filter_map(|_| connect(&daemon.socket)).collect();
+    assert_eq!(looking.len(), 40);
+    until("the last one to be turned away", || {
         let more = connect(&daemon.socket)?;
-        let closed = support::client::receive(&more).1 == 0;
-        drop(held);
-        closed.then_some(())
+        (support::client::receive(&more).1 == 0).then_some(())
     });
 }
 

@@ -62,6 +62,45 @@ fn a_group_with_the_cpu_controller_is_our_own_in_version_1_and_the_top_one_in_ve
 }
 
 #[test]
+fn a_programs_groups_are_looked_up_in_our_own_mounts_whatever_it_sees_itself() {
+    let host = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = host.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let mounts = "35 24 0:30 / /cg/cpu rw - cgroup cgroup rw,cpu\n36 24 0:31 / /cg/set rw - cgroup cgroup \
+                  rw,cpuset\n37 24 0:32 / /cg/two rw - cgroup2 cgroup2 rw\n";
+    write("proc/self/mountinfo", mounts);
+    for (pid, groups) in [
+        ("self", "3:cpuset:/\n1:cpu:/\n0::/\n"),
+        ("7", "3:cpuset:/box\n1:cpu:/box/in\n0::/box\n"),
+        ("8", "3:cpuset:/box\n1:cpu:/../box\n0::/\n"),
+        ("9", "0::/two\n"),
+    ] {
+        write(&format!("proc/{pid}/cgroup"), groups);
+    }
+    write("cg/cpu/box/cpu.cfs_quota_us", "150000\n");
+    write("cg/cpu/box/cpu.cfs_period_us", "100000\n");
+    write("cg/cpu/box/in/cpu.cfs_quota_us", "-1\n");
+    write("cg/cpu/box/in/cpu.cfs_period_us", "100000\n");
+    write("cg/set/box/cpuset.cpus", "2-3\n");
+    write("cg/two/two/cpu.max", "50000 100000\n");
+    let observer = Observer::new(host.path());
+    let mut groups = observer.groups();
+    let all: PuSet = "0-3".parse().unwrap();
+    let mut seen = |pid: &str| {
+        let found = groups.of(pid);
+        (found.quota, found.contexts(), found.within(&all).to_string())
+    };
+    assert_eq!(seen("self"), (None, None, "0-3".into()));
+    assert_eq!(seen("7"), (Some(1.5), Some(1), "2-3".into()));
+    assert_eq!(seen("8"), (None, None, "2-3".into()), "out of our sight");
+    assert_eq!(seen("9"), (Some(0.5), Some(1), "0-3".into()));
+    assert_eq!(seen("10"), (None, None, "0-3".into()), "it has ended");
+}
+
+#[test]
 fn this_machine_gives_us_at_least_one_context() {
     let affinity = scafd::observe::affinity(0).unwrap();
     let limits = Observer::new(Path::new("/")).limits(&affinity);

@@ -8,6 +8,7 @@ macro_rules! tests {
 }
 
 mod build;
+pub mod container;
 mod house;
 mod program;
 pub mod slurm;

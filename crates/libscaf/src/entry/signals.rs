@@ -3,6 +3,7 @@
 
 use crate::region::mechanisms::gather::{around, kernel, stacks};
 use crate::region::thread::thread;
+use crate::sys::glibc;
 use crate::sys::symbols::Next;
 use core::ffi::c_int;
 use libc::{pthread_attr_t, pthread_t, sigset_t, stack_t};
@@ -58,16 +59,8 @@ pub unsafe extern "C" fn pthread_getattr_np(whose: pthread_t, attributes: *mut p
             && libc::pthread_equal(whose, libc::pthread_self()) != 0
             && let Some((start, bytes)) = stacks::around((&raw const result).addr())
         {
-            return pthread_attr_setstack(attributes, start, bytes);
+            return glibc::pthread_attr_setstack(attributes, start, bytes);
         }
         result
     }
-}
-
-unsafe extern "C" {
-    fn pthread_attr_setstack(
-        attributes: *mut pthread_attr_t,
-        start: *mut core::ffi::c_void,
-        bytes: usize,
-    ) -> c_int;
 }

@@ -1,6 +1,6 @@
 //! The socket: connecting, one packet each way, and its end of file, the only sign that the daemon is gone.
 
-use crate::sys::settings;
+use crate::sys::{glibc, settings, users};
 use core::ffi::c_int;
 use core::mem::{size_of, zeroed};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -17,19 +17,21 @@ static SOCKET_INODE: AtomicU64 = AtomicU64::new(0);
 pub fn connect() -> bool {
     let settings = settings::get();
     if settings.socket[0] != 0 {
-        connect_to(&[&settings.socket])
+        connect_to(&[&settings.socket], users::may_serve_here)
     } else {
         let mut digits = [0; 10];
         // SAFETY: no arguments.
         let uid = decimal(unsafe { libc::geteuid() }, &mut digits);
-        connect_to(&[b"/run/scaf/scafd.sock"])
-            || (settings.runtime_dir[0] != 0 && connect_to(&[&settings.runtime_dir, b"/scaf/scafd.sock"]))
-            || connect_to(&[b"/tmp/scaf-", uid, b"/scafd.sock"])
+        let session = users::may_serve;
+        connect_to(&[b"/run/scaf/scafd.sock"], users::may_serve_here)
+            || (settings.runtime_dir[0] != 0
+                && connect_to(&[&settings.runtime_dir, b"/scaf/scafd.sock"], session))
+            || connect_to(&[b"/tmp/scaf-", uid, b"/scafd.sock"], session)
     }
 }
 
-/// Connects to the path made of `parts` (each up to its first zero), if the daemon is root's or our own.
-fn connect_to(parts: &[&[u8]]) -> bool {
+/// Connects to the path made of `parts` (each up to its first zero), if the daemon's user `may` serve us.
+fn connect_to(parts: &[&[u8]], may: fn(libc::uid_t) -> bool) -> bool {
     // SAFETY: plain system calls on memory of ours.
     unsafe {
         let mut address: libc::sockaddr_un = zeroed();
@@ -55,7 +57,6 @@ fn connect_to(parts: &[&[u8]]) -> bool {
         let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
         let mut peer: libc::ucred = zeroed();
         let mut peer_length = size_of::<libc::ucred>() as libc::socklen_t;
-        let mut status: libc::stat = zeroed();
         let ours = libc::connect(fd, (&raw const address).cast(), length) == 0
             && libc::getsockopt(
                 fd,
@@ -64,15 +65,15 @@ fn connect_to(parts: &[&[u8]]) -> bool {
                 (&raw mut peer).cast(),
                 &mut peer_length,
             ) == 0
-            && (peer.uid == 0 || peer.uid == libc::geteuid())
-            && libc::fstat(fd, &mut status) == 0;
-        if ours {
-            SOCKET_INODE.store(status.st_ino, Ordering::Relaxed);
-            SOCKET.store(fd, Ordering::Relaxed);
-        } else {
-            libc::close(fd);
+            && may(peer.uid);
+        match glibc::fstat(fd).filter(|_| ours) {
+            Some(status) => {
+                SOCKET_INODE.store(status.st_ino, Ordering::Relaxed);
+                SOCKET.store(fd, Ordering::Relaxed);
+            }
+            None => drop(libc::close(fd)),
         }
-        ours
+        SOCKET.load(Ordering::Relaxed) == fd
     }
 }
 
@@ -150,14 +151,11 @@ pub fn receive(patience_ms: c_int) -> Option<Answer> {
 
 pub fn is_ours() -> bool {
     let fd = SOCKET.load(Ordering::Relaxed);
-    // SAFETY: plain system call.
-    unsafe {
-        let mut status: libc::stat = zeroed();
-        fd >= 0
-            && libc::fstat(fd, &mut status) == 0
-            && status.st_ino == SOCKET_INODE.load(Ordering::Relaxed)
+    let is_it = |status: libc::stat| {
+        status.st_ino == SOCKET_INODE.load(Ordering::Relaxed)
             && status.st_mode & libc::S_IFMT == libc::S_IFSOCK
-    }
+    };
+    fd >= 0 && glibc::fstat(fd).is_some_and(is_it)
 }
 
 pub fn is_open() -> bool {

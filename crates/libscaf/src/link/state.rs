@@ -9,12 +9,11 @@ use super::{affinity, forked, pages, silence, socket};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::{hooks, modules};
 use crate::sys::arch::ticks;
-use crate::sys::clock;
 use crate::sys::settings;
 use crate::sys::thread::pause;
 use crate::sys::undisturbed::undisturbed;
+use crate::sys::{clock, glibc};
 use core::ffi::c_int;
-use core::mem::zeroed;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::hello::{
     ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello, MORE_MODULES, STEP_SHIFT,
@@ -208,11 +207,9 @@ fn is_page(fd: c_int) -> bool {
     // SAFETY: plain system calls.
     unsafe {
         let seals = libc::fcntl(fd, libc::F_GET_SEALS);
-        let mut status: libc::stat = zeroed();
         seals >= 0
             && seals & libc::F_SEAL_SHRINK != 0
-            && libc::fstat(fd, &mut status) == 0
-            && status.st_size >= PAGE_BYTES as libc::off_t
+            && glibc::fstat(fd).is_some_and(|status| status.st_size >= PAGE_BYTES as libc::off_t)
     }
 }
 

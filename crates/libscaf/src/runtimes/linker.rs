@@ -1,5 +1,6 @@
 //! What the dynamic linker knows of the modules of the process.
 
+use crate::sys::glibc;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -17,22 +18,13 @@ pub struct LinkMap {
 
 const RTLD_DL_LINKMAP: c_int = 2;
 
-unsafe extern "C" {
-    fn dladdr1(
-        address: *const c_void,
-        info: *mut libc::Dl_info,
-        extra: *mut *mut c_void,
-        flags: c_int,
-    ) -> c_int;
-}
-
 /// The module that `address` lies in, and its load address.
 pub fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
     let mut info =
         libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
     let mut map: *mut c_void = null_mut();
     // SAFETY: both out-parameters are ours, and RTLD_DL_LINKMAP makes the second a link map.
-    let known = unsafe { dladdr1(address as *const c_void, &mut info, &mut map, RTLD_DL_LINKMAP) };
+    let known = unsafe { glibc::dladdr1(address as *const c_void, &mut info, &mut map, RTLD_DL_LINKMAP) };
     (known != 0 && !map.is_null()).then_some((map.cast(), info.dli_fbase as usize))
 }
 

@@ -1,6 +1,7 @@
 //! The program's own code, read and changed, and code of ours near it.
 
 use super::errno::keeping_errno;
+use super::glibc;
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr::with_exposed_provenance_mut;
 
@@ -74,7 +75,7 @@ impl Near {
     pub fn new(name: &CStr, code: u64, function: u64) -> Option<Near> {
         let file = keeping_errno(|| {
             // SAFETY: a name of the caller's.
-            let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+            let file = unsafe { glibc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
             // SAFETY: our own file.
             let sized = file >= 0 && unsafe { libc::ftruncate(file, Self::BYTES as i64) } == 0;
             if !sized {

@@ -4,6 +4,7 @@ use super::arch::{THREAD_BYTES, storage, thread_block};
 pub use super::bare::give_way;
 use super::bare::set_blocked;
 use super::errno::keeping_errno;
+use super::glibc;
 use super::signals::block_signals;
 use core::ffi::c_void;
 use core::mem::zeroed;
@@ -33,7 +34,7 @@ pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
 pub fn spawn(run: Run, argument: *mut c_void) -> bool {
     match start(run, argument) {
         // SAFETY: a thread that nobody else knows.
-        Some(thread) => unsafe { libc::pthread_detach(thread) == 0 },
+        Some(thread) => unsafe { glibc::pthread_detach(thread) == 0 },
         None => false,
     }
 }
@@ -45,7 +46,7 @@ pub fn start(run: Run, argument: *mut c_void) -> Option<libc::pthread_t> {
         // SAFETY: plain calls on memory of ours; the thread inherits the mask.
         let started = unsafe {
             let mut thread: libc::pthread_t = zeroed();
-            (libc::pthread_create(&mut thread, null(), run, argument) == 0).then_some(thread)
+            (glibc::pthread_create(&mut thread, null(), run, argument) == 0).then_some(thread)
         };
         set_blocked(before);
         started
@@ -75,18 +76,18 @@ pub fn when_ends(ended: AtEnd, number: u32) {
         let mut key = KEY.load(Ordering::Acquire);
         if key == 0 {
             let mut new: libc::pthread_key_t = 0;
-            if libc::pthread_key_create(&mut new, Some(ended)) != 0 {
+            if glibc::pthread_key_create(&mut new, Some(ended)) != 0 {
                 return;
             }
             // Keys start at 0, which means none here.
             match KEY.compare_exchange(0, new + 1, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => key = new + 1,
                 Err(there) => {
-                    libc::pthread_key_delete(new);
+                    glibc::pthread_key_delete(new);
                     key = there;
                 }
             }
         }
-        libc::pthread_setspecific(key - 1, without_provenance(number as usize));
+        glibc::pthread_setspecific(key - 1, without_provenance(number as usize));
     }
 }

@@ -46,6 +46,8 @@ pub enum Command {
     Profile(Profile),
     /// Check this machine, and what can be done with a program
     Doctor(Doctor),
+    /// Print what gives containers the daemon: a specification for podman, Docker or containerd (CDI)
+    Cdi(Cdi),
     /// Measure what scaf costs and what it is worth
     #[command(subcommand)]
     Bench(Bench),
@@ -312,6 +314,19 @@ pub struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `scaf cdi`.
+#[derive(Debug, Args)]
+#[command(after_help = "Then: podman run --device scaf.dev/host=all IMAGE PROGRAM")]
+pub struct Cdi {
+    /// Write it into this file instead [default: /etc/cdi/scaf.json]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "/etc/cdi/scaf.json",
+        require_equals = true, value_hint = ValueHint::FilePath)]
+    pub write: Option<PathBuf>,
+    /// The daemon's socket on this machine [default: the system's]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub socket: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! [`past`] has all moments that are known, [`state`] what is looked at and what keys do, [`view`] draws
 //! that. None of these knows a terminal or a daemon. Here is the loop that does: it asks the daemon for what
-//! is new, ten times a second, and draws when something changed.
+//! is new, twenty times a second, and draws when something changed.
 
 pub mod past;
 mod replay;
@@ -23,8 +23,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use view::look::Look;
 
-/// Time between two questions: what happens is kept within 0.1 s and so seen within 0.2.
-const PERIOD: Duration = Duration::from_millis(100);
+/// Time between two questions: what happens is kept within 0.05 s and so seen within 0.1.
+const PERIOD: Duration = Duration::from_millis(50);
 /// Time between two tries to reach a daemon that doesn't answer.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Answers taken before the screen is looked after again.

@@ -98,6 +98,7 @@ fn program(entry: &Entry, id: u64, attached_ns: u64) -> Program {
         min: asked.map_or(1, |program| program.min),
         max: asked.map_or(0, |program| if program.max == u32::MAX { 0 } else { program.max }),
         weight: asked.map_or(1.0, |program| program.weight),
+        quota: None,
         efficiency,
         speedup: asked.and_then(|program| Some(program.efficiency? * f64::from(program.dop))),
         curve: asked.map_or_else(Vec::new, |program| curve(entry, program)),

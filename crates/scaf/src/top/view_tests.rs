@@ -226,6 +226,7 @@ fn any_program() -> impl Strategy<Value = Program> {
             efficiency,
             speedup,
             weight,
+            quota: None,
             ..program()
         },
     )

@@ -1,7 +1,7 @@
 //! What is known of the daemon, kept up to date by one thread for all who look.
 //!
-//! It asks ten times a second while somebody watches, else every few seconds: nothing is missed by that, for
-//! the daemon keeps ten minutes. Whoever wants metrics has it ask at once.
+//! It asks twenty times a second while somebody watches, else every few seconds: nothing is missed by
+//! that, for the daemon keeps ten minutes. Whoever wants metrics has it ask at once.
 
 use super::ledger::Ledger;
 use super::metrics::{self, Format, Known};
@@ -18,9 +18,9 @@ use std::thread::Thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Time between two questions while somebody watches: what happens is kept within 0.1 s and so seen within
-/// 0.2.
-const WATCHED: Duration = Duration::from_millis(100);
+/// Time between two questions while somebody watches: what happens is kept within 0.05 s and so seen within
+/// 0.1.
+const WATCHED: Duration = Duration::from_millis(50);
 /// The same while nobody does, and while there is no daemon.
 const UNWATCHED: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_secs(1);

@@ -224,6 +224,9 @@ pub struct Program {
     pub max: u32,
     /// Weight; 1 is normal.
     pub weight: f64,
+    /// CPU quota of its control groups, in contexts; `None` without one.
+    #[serde(default)]
+    pub quota: Option<f64>,
     /// Efficiency E = S/p, smoothed, 0 to 1; `None` before anything was measured.
     pub efficiency: Option<f64>,
     /// Speedup E * p at the DoP in effect.

@@ -9,7 +9,7 @@ use crate::log::info;
 use crate::observe::job::Step;
 use crate::observe::process::Stat;
 use crate::observe::{affinity, clock};
-use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, no_pus};
+use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, no_pus, usable};
 use crate::talk::Peer;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello};
@@ -52,8 +52,11 @@ impl Daemon {
             self.wake();
         }
         let (own, set) = self.own_affinity(peer.pid, &stat, hello)?;
-        let usable =
-            if self.parts.pretended { self.limits.pus.clone() } else { own.intersection(&self.limits.pus) };
+        let cgroup = self.observer.groups().of(&peer.pid.to_string());
+        let usable = match self.parts.pretended {
+            true => self.limits.pus.clone(),
+            false => usable(&own, &self.limits.pus, &cgroup),
+        };
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
         let has = |flag| hello.flags & flag != 0;
         let now_ns = clock::now_ns();
@@ -88,7 +91,7 @@ impl Daemon {
         let mut program = Program::new(
             identity,
             wishes.permitted(self.parts.scope, peer.uid),
-            Reach { own, usable, alone, stranded },
+            Reach { own, usable, cgroup, alone, stranded },
             Code::pending(hello.modules, has(FLAG_EXACT), rigid),
             Grant::before(set, stat.threads),
             Evidence::new(clock::ticks(), cpu_ns, self.parts.config.rc_s, profile),

@@ -24,8 +24,10 @@ impl Daemon {
         let (pus, pretended) = (self.limits.pus.clone(), self.parts.pretended);
         self.ground = Ground::of(&self.parts.topology, &pus);
         let unbound = self.parts.apply.leaves_affinities();
+        let mut groups = self.observer.groups();
         for program in self.registry.iter_mut() {
             let (grant, pid) = (&program.grant, program.identity.pid);
+            program.reach.cgroup = groups.of(&pid.to_string());
             program.reach.follow(&pus, pretended, |own| {
                 let known: Vec<&PuSet> = std::iter::once(own).chain(&grant.masks).collect();
                 (!unbound).then(|| why_bound(&self.observer, pid, own, &known)).flatten()

@@ -1,7 +1,9 @@
-//! What control groups allow: the CPU quota and the cpuset of our group and of every group around it, in
-//! version 2 and version 1, as `/proc/self/cgroup` and `/proc/self/mountinfo` lead there.
+//! What control groups allow: the CPU quota and the cpuset of a process's group and of every group around it,
+//! in version 2 and version 1, as `/proc/PID/cgroup` and our own mounts lead there. A container's process
+//! sees other paths, which don't matter.
 
 use scaf_policy::PuSet;
+use std::collections::BTreeMap;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
@@ -17,28 +19,56 @@ pub struct Cgroup {
 struct Hierarchy {
     mount: PathBuf,
     group: PathBuf,
+    /// Seen from another namespace, a path climbs out of the mount: that name is another group's.
+    outside: bool,
 }
 
-/// Reads it below `root`. What is missing or unreadable allows everything.
-pub fn read(root: &Path) -> Cgroup {
-    let groups = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let mounts = read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+/// What processes' groups allow at one moment. Processes of one group cost one look at it.
+pub struct Groups<'r> {
+    root: &'r Path,
+    mounts: String,
+    known: BTreeMap<String, Cgroup>,
+}
+
+impl Groups<'_> {
+    /// Reads below `root`.
+    pub fn new(root: &Path) -> Groups<'_> {
+        let mounts = read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+        Groups { root, mounts, known: BTreeMap::new() }
+    }
+
+    /// A process's; `self` for ours.
+    pub fn of(&mut self, process: &str) -> Cgroup {
+        let file = self.root.join("proc").join(process).join("cgroup");
+        let groups = read_to_string(file).unwrap_or_default();
+        if let Some(known) = self.known.get(&groups) {
+            return known.clone();
+        }
+        let found = read(self.root, &groups, &self.mounts);
+        self.known.insert(groups, found.clone());
+        found
+    }
+}
+
+/// What is missing, unreadable or out of our sight allows everything.
+fn read(root: &Path, groups: &str, mounts: &str) -> Cgroup {
+    let hierarchy = |controller| hierarchy(groups, mounts, controller).filter(|found| !found.outside);
     let mut found = Cgroup::default();
-    if let Some(v2) = hierarchy(&groups, &mounts, "") {
+    if let Some(v2) = hierarchy("") {
         for folder in levels(root, &v2) {
             found.quota =
                 least(found.quota, read_to_string(folder.join("cpu.max")).ok().and_then(|t| cpu_max(&t)));
             found.restrict(&folder.join("cpuset.cpus.effective"));
         }
     }
-    if let Some(v1) = hierarchy(&groups, &mounts, "cpu") {
+    if let Some(v1) = hierarchy("cpu") {
         for folder in levels(root, &v1) {
             let number = |file| read_to_string(folder.join(file)).ok()?.trim().parse::<f64>().ok();
             let quota = number("cpu.cfs_quota_us").zip(number("cpu.cfs_period_us"));
             found.quota = least(found.quota, quota.and_then(|(quota, period)| ratio(quota, period)));
         }
     }
-    if let Some(v1) = hierarchy(&groups, &mounts, "cpuset") {
+    if let Some(v1) = hierarchy("cpuset") {
         for folder in levels(root, &v1) {
             found.restrict(&folder.join("cpuset.effective_cpus"));
             found.restrict(&folder.join("cpuset.cpus"));
@@ -70,9 +100,7 @@ pub fn group_of(root: &Path, pid: u32, controller: &str) -> Option<PathBuf> {
     let hierarchy = hierarchy(&groups, &mounts, controller)?;
     let folder =
         root.join(hierarchy.mount.strip_prefix("/").unwrap_or(&hierarchy.mount)).join(&hierarchy.group);
-    // Seen from another namespace, a path climbs out of the mount: that name is another group's.
-    let outside = groups.lines().any(|line| line.contains(":/..")) || !folder.is_dir();
-    (!outside).then_some(folder)
+    (!hierarchy.outside && folder.is_dir()).then_some(folder)
 }
 
 /// Where a hierarchy is mounted; see [`group_of`].
@@ -84,6 +112,17 @@ pub fn mount(root: &Path, controller: &str) -> Option<PathBuf> {
 }
 
 impl Cgroup {
+    /// Those of `pus` that the cpuset has, or all if it has none.
+    pub fn within(&self, pus: &PuSet) -> PuSet {
+        let both = self.cpuset.as_ref().map(|cpuset| pus.intersection(cpuset));
+        both.filter(|both| !both.is_empty()).unwrap_or_else(|| pus.clone())
+    }
+
+    /// Contexts that the quota is good for: whole ones, at least 1.
+    pub fn contexts(&self) -> Option<u32> {
+        self.quota.map(|quota| (quota as u32).max(1))
+    }
+
     fn restrict(&mut self, file: &Path) {
         let Some(set) = read_to_string(file).ok().and_then(|t| t.trim().parse::<PuSet>().ok()) else {
             return;
@@ -118,7 +157,8 @@ fn hierarchy(groups: &str, mounts: &str, controller: &str) -> Option<Hierarchy> 
         // In a container the mount shows only its own part of the tree; our path may name all of it.
         let inside = Path::new(path).strip_prefix(mounted).unwrap_or(Path::new(path));
         let group = inside.components().filter(|c| matches!(c, std::path::Component::Normal(_))).collect();
-        Some(Hierarchy { mount: PathBuf::from(unescape(mount)), group })
+        let outside = path.starts_with("/..");
+        Some(Hierarchy { mount: PathBuf::from(unescape(mount)), group, outside })
     })
 }
 

@@ -73,14 +73,13 @@ impl Observer {
         if let Ok(online) = self.set("sys/devices/system/cpu/online") {
             pus = pus.intersection(&online);
         }
-        let cgroup = cgroup::read(&self.root);
-        if let Some(cpuset) = cgroup.cpuset {
-            let both = pus.intersection(&cpuset);
-            if !both.is_empty() {
-                pus = both;
-            }
-        }
-        Limits { pus, quota: cgroup.quota }
+        let cgroup = self.groups().of("self");
+        Limits { pus: cgroup.within(&pus), quota: cgroup.quota }
+    }
+
+    /// What processes' control groups allow now.
+    pub fn groups(&self) -> cgroup::Groups<'_> {
+        cgroup::Groups::new(&self.root)
     }
 
     /// Time that `pus` were busy since the machine started, in seconds.

@@ -1,6 +1,7 @@
 //! Who a program is, what it asked for, and which PUs it may use.
 
 use crate::control::Wish;
+use crate::observe::cgroup::Cgroup;
 use crate::observe::job::Step;
 use crate::paths::Scope;
 use scaf_policy::{ProgramId, PuSet};
@@ -94,6 +95,8 @@ pub struct Reach {
     pub own: PuSet,
     /// PUs that it can be granted.
     pub usable: PuSet,
+    /// What its control groups allow, a container's for instance.
+    pub cgroup: Cgroup,
     /// Why it is left alone.
     pub alone: Option<String>,
     /// Whether that is only because none of its PUs can be given away now, and so may change.
@@ -101,9 +104,10 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Takes in which PUs can be given away now; `bound` says why a stranded program stays alone.
+    /// Takes in which PUs can be given away now, or are `pretended`; `bound` says why a stranded program
+    /// stays alone.
     pub fn follow(&mut self, pus: &PuSet, pretended: bool, bound: impl FnOnce(&PuSet) -> Option<String>) {
-        self.usable = if pretended { pus.clone() } else { self.own.intersection(pus) };
+        self.usable = if pretended { pus.clone() } else { usable(&self.own, pus, &self.cgroup) };
         if self.usable.is_empty() && self.alone.is_none() {
             self.alone = Some(no_pus(&self.own, pus));
             self.stranded = true;
@@ -112,6 +116,11 @@ impl Reach {
             self.alone = bound(&self.own);
         }
     }
+}
+
+/// PUs that a program with this affinity and in this group can be granted, of those that can be given away.
+pub fn usable(own: &PuSet, pus: &PuSet, cgroup: &Cgroup) -> PuSet {
+    cgroup.within(&own.intersection(pus))
 }
 
 /// Why a program with the affinity `own` can't be given any of `pus`.

@@ -52,9 +52,15 @@ impl Program {
         natural.min(u32::try_from(self.reach.usable.len()).unwrap_or(u32::MAX)).max(1)
     }
 
-    /// Whether its user permits it all the contexts that it would have without us.
+    /// The most contexts that its user and its control groups permit.
+    pub fn most(&self) -> u32 {
+        let wished = if self.wishes.max == 0 { u32::MAX } else { self.wishes.max };
+        self.reach.cgroup.contexts().map_or(wished, |quota| quota.min(wished))
+    }
+
+    /// Whether these are all the contexts that it would have without us.
     pub fn may_have_all(&self) -> bool {
-        self.wishes.max == 0 || self.wishes.max >= self.natural()
+        self.most() >= self.natural()
     }
 
     /// Contexts that it uses now: its DoP, or without one what it takes.
@@ -98,8 +104,8 @@ impl Program {
         scaf_policy::Program {
             id: self.identity.id,
             user: self.identity.uid,
-            min: self.wishes.min,
-            max: if self.wishes.max == 0 { u32::MAX } else { self.wishes.max },
+            min: self.wishes.min.min(self.most()),
+            max: self.most(),
             weight: self.wishes.weight,
             natural: self.natural(),
             dop: judged.map_or(self.grant.dop.unwrap_or(0), |(dop, _)| dop),

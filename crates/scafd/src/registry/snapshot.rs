@@ -29,6 +29,7 @@ impl Program {
             min: self.wishes.min,
             max: self.wishes.max,
             weight: self.wishes.weight,
+            quota: self.reach.cgroup.quota,
             efficiency: measured.map(|(_, e)| e),
             speedup: measured.map(|(dop, e)| e * f64::from(dop)),
             curve: self.evidence.curve_for_people(self.natural()),

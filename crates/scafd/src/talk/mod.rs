@@ -239,7 +239,7 @@ impl Talk {
         let trusted = self.budget.is_trusted(peer.uid);
         let reserve = if trusted { 0 } else { budget::RESERVE.min(self.max_clients / 2) };
         let has_room = self.clients.len() < self.max_clients - reserve
-            && of_user < self.max_per_uid
+            && of_user < self.max_per_uid + budget::PENDING
             && (trusted || pending < budget::PENDING)
             && self.budget.may_connect(peer.uid, Instant::now());
         if !has_room {
@@ -257,13 +257,19 @@ impl Talk {
         has_room
     }
 
+    fn programs_of(&self, uid: u32) -> usize {
+        self.clients.values().filter(|client| client.peer.uid == uid && !client.is_pending()).count()
+    }
+
     /// Takes one packet from a client and sends what it is owed. The socket tells again if there is more.
     fn serve(&mut self, id: u64, events: &mut Vec<Event>) {
-        let Some(client) = self.clients.get_mut(&id) else { return };
+        let Some(client) = self.clients.get(&id) else { return };
         if client.stage == Stage::Asked {
             self.flush(id);
             return;
         }
+        let may_be_one_more = client.is_pending() && self.programs_of(client.peer.uid) < self.max_per_uid;
+        let Some(client) = self.clients.get_mut(&id) else { return };
         let mut packet = [0u8; MAX_PACKET];
         let length = match recv(&client.fd, &mut packet[..], RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
             Ok((_, length)) => length,
@@ -284,6 +290,18 @@ impl Talk {
                     format_args!(
                         "programs of user {} attach too often: process {} runs unmanaged",
                         peer.uid, peer.pid
+                    ),
+                );
+                self.refuse(id);
+                events.push(Event::Gone(id));
+            }
+            Ok(Packet::Hello(hello)) if hello.kind == ATTACH && !may_be_one_more => {
+                let peer = client.peer;
+                self.complaints.warn(
+                    peer.uid,
+                    format_args!(
+                        "user {} has {} programs, and may have no more: process {} runs unmanaged",
+                        peer.uid, self.max_per_uid, peer.pid
                     ),
                 );
                 self.refuse(id);

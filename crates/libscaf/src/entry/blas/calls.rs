@@ -10,16 +10,13 @@ use super::table::{LIBRARIES, NEWS, library, limit, lock, table};
 use super::{find, heed};
 use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
+use crate::sys::glibc;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-
-unsafe extern "C" {
-    fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
-}
 
 arch::answered! {
     /// Other calls are passed on so that libc sees the caller, on whom the meaning of RTLD_NEXT depends.
@@ -53,7 +50,7 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_v
 fn find_real() {
     // SAFETY: plain searches by the names and versions that glibc has had on x86-64.
     unsafe {
-        let find = |version: &CStr| dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr());
+        let find = |version: &CStr| glibc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr());
         let new = find(c"GLIBC_2.34");
         REAL.store(if new.is_null() { find(c"GLIBC_2.2.5") } else { new }, Ordering::Relaxed);
     }

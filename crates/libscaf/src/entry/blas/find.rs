@@ -3,6 +3,7 @@
 //! The handle is kept: a library that is looked after is never unloaded.
 
 use super::table::{self, NEWS, add, lock};
+use crate::sys::glibc;
 use crate::sys::symbols::function;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -143,7 +144,7 @@ unsafe fn look_into(base: usize, name: *const c_char) {
         let own = |name: &CStr| {
             let found = libc::dlsym(library, name.as_ptr());
             let mut about: libc::Dl_info = core::mem::zeroed();
-            let known = !found.is_null() && libc::dladdr(found, &mut about) != 0;
+            let known = !found.is_null() && glibc::dladdr(found, &mut about) != 0;
             (known && about.dli_fbase as usize == base).then_some(found)
         };
         for names in &NAMES {

@@ -1,5 +1,6 @@
 //! Which files are oneTBB's.
 
+use crate::sys::glibc;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::zeroed;
 use core::ptr::{null, null_mut, with_exposed_provenance};
@@ -9,7 +10,7 @@ pub fn about(address: usize) -> (usize, &'static CStr) {
     // SAFETY: dladdr fills our zeroed memory; a library that is in use keeps its name.
     unsafe {
         let mut info: libc::Dl_info = zeroed();
-        if libc::dladdr(with_exposed_provenance(address), &mut info) == 0 || info.dli_fname.is_null() {
+        if glibc::dladdr(with_exposed_provenance(address), &mut info) == 0 || info.dli_fname.is_null() {
             return (0, c"");
         }
         (info.dli_fbase.addr(), CStr::from_ptr(info.dli_fname))

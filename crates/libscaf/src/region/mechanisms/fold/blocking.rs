@@ -13,9 +13,15 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 /// 1 once the program has said how long threads spin.
 static CHOSEN: AtomicU32 = AtomicU32::new(0);
+/// How long they spin by themselves: what the runtime said before the program had a team, in ms, plus one; 0
+/// before it was asked. Once there were more threads than PUs it says 0, but they spin on.
+static BY_ITSELF: AtomicU32 = AtomicU32::new(0);
 
 #[inline(always)]
 pub unsafe fn follow(this: *mut Thread, runtime: &Runtime, team: u32) {
+    if BY_ITSELF.load(Ordering::Relaxed) == 0 {
+        ask(runtime);
+    }
     // SAFETY: this thread's own state.
     unsafe {
         // A team whose threads' storage is noted is to be gathered as soon as they sleep.
@@ -29,21 +35,24 @@ pub unsafe fn follow(this: *mut Thread, runtime: &Runtime, team: u32) {
 #[cold]
 #[inline(never)]
 unsafe fn change(this: *mut Thread, runtime: &Runtime, crowded: bool) {
-    let (Some(set), Some(get)) = (runtime.set_blocktime, runtime.get_blocktime) else { return };
+    let Some(set) = runtime.set_blocktime else { return };
     // SAFETY: this thread's own state; settings of this thread and its teams.
     unsafe {
         if !crowded {
             set((*this).blocktime.wrapping_sub(1) as c_int);
             (*this).blocktime = 0;
         } else if is_ours() {
-            // With more threads than PUs the runtime has set it to 0 already.
-            let own = get().max(0) as u32;
-            if own != 0 {
-                (*this).blocktime = own.wrapping_add(1);
-                set(0);
-            }
+            (*this).blocktime = BY_ITSELF.load(Ordering::Relaxed);
+            set(0);
         }
     }
+}
+
+#[cold]
+fn ask(runtime: &Runtime) {
+    // SAFETY: it takes nothing.
+    let own = runtime.get_blocktime.map_or(0, |get| unsafe { get() });
+    BY_ITSELF.store((own.max(0) as u32).wrapping_add(1), Ordering::Relaxed);
 }
 
 /// Whether neither the user nor the program has chosen how threads wait.

@@ -18,6 +18,7 @@ use crate::program::permission;
 use crate::runtimes::copies::{self, RUNTIMES};
 use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
+use crate::sys::glibc;
 use crate::sys::settings;
 use crate::sys::thread::{give_way, own_task, pause, spawn, start};
 use core::ffi::c_void;
@@ -177,7 +178,7 @@ extern "C" fn rehearse(threads: *mut c_void) -> *mut c_void {
     };
     let mut number = null_mut();
     // SAFETY: a thread that nobody else joins.
-    if unsafe { libc::pthread_join(next, &mut number) } != 0 || number.is_null() {
+    if unsafe { glibc::pthread_join(next, &mut number) } != 0 || number.is_null() {
         return null_mut();
     }
     until_gone(number.addr());

@@ -7,6 +7,7 @@
 use super::team::around;
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
+use crate::sys::glibc;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, without_provenance};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -38,7 +39,7 @@ pub fn note(member: usize, number: c_int) {
     for (first, keys) in (0..KEYS).step_by(64).zip(&NUMBERS) {
         let has = |bit: &usize| {
             // SAFETY: null for a key that isn't there.
-            let value = unsafe { libc::pthread_getspecific((first + bit) as libc::pthread_key_t) };
+            let value = unsafe { glibc::pthread_getspecific((first + bit) as libc::pthread_key_t) };
             value.addr() == (number as usize).wrapping_add(1)
         };
         let mask = (0..64usize).filter(has).fold(0, |mask, bit| mask | 1 << bit);
@@ -71,7 +72,7 @@ unsafe extern "C" fn at_exit(_: *mut c_void) {
         for (first, keys) in (0..KEYS).step_by(64).zip(&NUMBERS) {
             let keys = keys.load(Ordering::Relaxed);
             for bit in (0..64usize).filter(|bit| keys >> bit & 1 != 0) {
-                libc::pthread_setspecific((first + bit) as libc::pthread_key_t, worker);
+                glibc::pthread_setspecific((first + bit) as libc::pthread_key_t, worker);
             }
         }
     }

@@ -4,6 +4,7 @@
 use super::team::MOST;
 use crate::runtimes::entries::Runtime;
 use crate::sys::errno::keeping_errno;
+use crate::sys::glibc;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -71,7 +72,7 @@ fn usual() -> usize {
         unsafe {
             let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
             if libc::pthread_attr_init(&mut attributes) == 0 {
-                libc::pthread_attr_getstacksize(&attributes, &mut usual);
+                glibc::pthread_attr_getstacksize(&attributes, &mut usual);
                 libc::pthread_attr_destroy(&mut attributes);
             }
         }
