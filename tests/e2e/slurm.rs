@@ -241,14 +241,15 @@ fn a_suspended_job_goes_on_where_it_was() {
 fn a_requeued_job_is_managed_again() {
     let house = House::configured("equi", QUIET);
     let Some(slurm) = Slurm::start(&house) else { return };
-    let script = format!("[ -n \"$SLURM_RESTART_COUNT\" ] && {} || {}", for_seconds(1.0), for_seconds(60.0));
+    let script = format!("[ -n \"$SLURM_RESTART_COUNT\" ] && {} || {}", for_seconds(3.0), for_seconds(60.0));
     let job = slurm.submit(&["--scaf", "--requeue", "-c2", "-o", "of-%j"], &script);
     let first = of_job(&house, "it is managed", |program| program.regions > 100);
     slurm.say("scontrol", &["requeue", &job.to_string()]).well();
     is_gone(&house);
-    // Slurm holds a requeued job back for two minutes; told to begin, it does.
+    // Slurm holds a requeued job back for two minutes; told to begin, it does. Within the same second it
+    // would take the credential for the one that it has just revoked.
     wait_for("it is pending", || (slurm.field(job, "JobState") == "PENDING").then_some(()));
-    slurm.say("scontrol", &["update", &format!("jobid={job}"), "StartTime=now"]);
+    slurm.say("scontrol", &["update", &format!("jobid={job}"), "StartTime=now+3"]).well();
     let again = of_job(&house, "it is managed again", |program| program.regions > 100);
     assert!(again.id != first.id && number(&again) == job);
     slurm.until_it_is(job, "COMPLETED");

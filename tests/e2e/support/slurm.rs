@@ -125,6 +125,7 @@ impl<'h> Slurm<'h> {
              SlurmdParameters=config_overrides\n\
              ReturnToService=2\n\
              KillWait=1\n\
+             SchedulerParameters=sched_interval=1,bf_interval=1\n\
              OverTimeLimit=0\n\
              MinJobAge=3600\n\
              NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=2\n\
