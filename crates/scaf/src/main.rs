@@ -2,7 +2,8 @@
 
 use clap::Parser;
 use scaf_cli::{
-    bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, top, web, why,
+    advise, bench, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, target, top, web,
+    why,
 };
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Record(flags) => record::run(&flags),
         cli::Command::Check(flags) => check::run(&flags),
         cli::Command::Profile(flags) => profile::run(&flags),
+        cli::Command::Advise(flags) => advise::run(&flags),
         cli::Command::Doctor(flags) => doctor::run(&flags),
         cli::Command::Bench(cli::Bench::Overhead(flags)) => bench::overhead::run(&flags),
         cli::Command::Bench(cli::Bench::Solo(flags)) => bench::solo::run(&flags),
@@ -43,6 +45,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Sim(cli::Sim::Paper(flags)) => sim::paper::run(&flags),
         cli::Command::Sim(cli::Sim::Replay(flags)) => sim::replay::run(&flags),
         cli::Command::Sim(cli::Sim::Mixes(flags)) => sim::mixes::run(&flags),
+        cli::Command::Sim(cli::Sim::Cluster(flags)) => sim::cluster::run(&flags),
         cli::Command::Completions { shell } => complete::completions(shell),
         cli::Command::Man { dir } => complete::man(&dir),
     }

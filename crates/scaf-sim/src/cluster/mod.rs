@@ -1,11 +1,12 @@
-//! A cluster of like nodes under a batch queue: what it is worth to share nodes, and to divide them by a policy.
+//! A cluster of like nodes under a batch queue: what it is worth to share nodes, and to divide them by a
+//! policy.
 //!
-//! A *job* is one program on one node; it *asks* for contexts there and never gets more. Its *run time* is
-//! what it takes on the contexts that it asks for, alone. Jobs come as in a published model of supercomputers'
-//! logs ([`workload`]), and their programs have the speedups of published tables ([`programs`]). The queue
-//! is first come, first served with backfilling ([`queue`]). What differs is the [`Sharing`] of nodes.
+//! A *job* is one program on one node; it *asks* for contexts there. Its *run time* is what it takes on
+//! the contexts that it asks for, alone. Jobs come as in a published model of supercomputers' logs
+//! (`workload`), and their programs have the speedups of published tables ([`programs()`]). The queue is
+//! first come, first served with backfilling (`queue`). What differs is the [`Sharing`] of nodes.
 //!
-//! Assumed: a policy's division is in effect at once and is the one that it settles on ([`division`]); run
+//! Assumed: a policy's division is in effect at once and is the one that it settles on (`division`); run
 //! times are long against the seconds that this takes. What a job loses by partners' memory traffic is
 //! [`Setting::partner_loss`]. Jobs that span nodes are left out.
 

@@ -6,8 +6,9 @@ use serde::Serialize;
 /// Slowdowns of jobs that are shorter count as if they took this long (Feitelson's bounded slowdown).
 const SHORT_S: f64 = 10.0;
 
-/// Numbers of one sharing. A job's *slowdown* is the time from its arrival to its end over its run time alone
-/// on what it asked for, at least 1; of jobs under 10 s, over 10 s. Its *stretch* is the same without waiting.
+/// Numbers of one sharing. A job's *slowdown* is the time from its arrival to its end over its run time
+/// alone on what it asked for, at least 1; of jobs under 10 s, over 10 s. Its *stretch* is the same without
+/// waiting.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Figures {
     /// Jobs that ended.

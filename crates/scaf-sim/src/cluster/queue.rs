@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// Jobs at the head of the queue for which a node is kept.
 const KEPT: usize = 32;
-/// Jobs after these that may start before them (Slurm's bf_max_job_test is 500).
-const WINDOW: usize = 100;
+/// Jobs after these that may start before them (as Slurm's bf_max_job_test).
+const WINDOW: usize = 500;
 
 /// The nodes that may take jobs, by the contexts that their jobs ask for.
 pub(super) struct Rooms {
@@ -121,12 +121,12 @@ mod tests {
     #[test]
     fn the_first_come_first_and_a_few_may_overtake() {
         let mut queue = Queue::default();
-        queue.others.extend(0..200);
+        queue.others.extend(0..1_000);
         assert_eq!(queue.take_other(|job| job == 99), Some(99));
-        assert_eq!(queue.take_other(|job| job == 150), None);
+        assert_eq!(queue.take_other(|job| job == 550), None);
         assert_eq!(queue.unkept(), Some(0));
         queue.keep(7);
-        assert_eq!((queue.take_kept(|job, _| job == 0), queue.others.len()), (Some((0, 7)), 198));
+        assert_eq!((queue.take_kept(|job, _| job == 0), queue.others.len()), (Some((0, 7)), 998));
         assert!(queue.is_full());
     }
 }

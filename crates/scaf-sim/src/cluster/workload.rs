@@ -1,7 +1,7 @@
 //! Jobs after Lublin and Feitelson, "The workload on parallel supercomputers: modeling the characteristics of
-//! rigid jobs", Journal of Parallel and Distributed Computing 63(11), 2003, pages 1105 to 1122, fitted to logs
-//! of SDSC's Paragon, KTH's SP2, CTC's SP2 and LANL's CM-5. The parameters are those of the authors' program
-//! (the Parallel Workloads Archive's m_lublin99) for batch and interactive jobs together.
+//! rigid jobs", Journal of Parallel and Distributed Computing 63(11), 2003, pages 1105 to 1122. The
+//! parameters are those of the authors' program (m_lublin99 in the Parallel Workloads Archive) for batch and
+//! interactive jobs together.
 //!
 //! - *Size*: 1 with a probability; else 2 to the power of a number from two uniform distributions, rounded to
 //!   a whole power with another probability.
@@ -25,7 +25,8 @@ const POWER_OF_TWO: f64 = 0.576;
 const LOW: f64 = 0.8;
 const MIDDLE_BELOW_HIGH: f64 = 1.5;
 const LOWER: f64 = 0.86;
-/// The gamma distributions (shape, scale) of a run time's logarithm, and the probability of the first by size.
+/// The gamma distributions (shape, scale) of a run time's logarithm, and the probability of the first by
+/// size.
 const RUN_SHORT: (f64, f64) = (4.2, 0.94);
 const RUN_LONG: (f64, f64) = (312.0, 0.03);
 const SHORT_BY_SIZE: f64 = -0.0054;
