@@ -58,6 +58,7 @@ if [ "$for" = tests ]; then
     had_prometheus=$(command -v promtool || true) had_slurm=$(command -v srun || true)
     scripts/need.sh setup <<'PACKAGES'
 tmux /usr/bin/tmux
+lua5.4 /usr/bin/lua5.4
 chromium /usr/bin/chromium
 chromium-driver /usr/bin/chromedriver
 prometheus /usr/bin/promtool

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cluster;
 mod contention;
 mod engine;
 pub mod mixes;

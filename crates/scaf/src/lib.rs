@@ -1,6 +1,7 @@
 //! The `scaf` command line, as a library for its tests and for packaging. [`cli`] defines it; each command is
 //! one module. [`daemon`], [`session`], [`target`] and others know one thing about the system each.
 
+pub mod advise;
 pub mod bench;
 pub mod cdi;
 pub mod check;

@@ -2,8 +2,8 @@
 
 use clap::Parser;
 use scaf_cli::{
-    bench, cdi, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, slurm, target, top,
-    web, why,
+    advise, bench, cdi, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, slurm,
+    target, top, web, why,
 };
 use std::process::ExitCode;
 
@@ -32,6 +32,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Record(flags) => record::run(&flags),
         cli::Command::Check(flags) => check::run(&flags),
         cli::Command::Profile(flags) => profile::run(&flags),
+        cli::Command::Advise(flags) => advise::run(&flags),
         cli::Command::Doctor(flags) => doctor::run(&flags),
         cli::Command::Cdi(flags) => cdi::run(&flags),
         cli::Command::Bench(cli::Bench::Overhead(flags)) => bench::overhead::run(&flags),
@@ -45,6 +46,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Sim(cli::Sim::Paper(flags)) => sim::paper::run(&flags),
         cli::Command::Sim(cli::Sim::Replay(flags)) => sim::replay::run(&flags),
         cli::Command::Sim(cli::Sim::Mixes(flags)) => sim::mixes::run(&flags),
+        cli::Command::Sim(cli::Sim::Cluster(flags)) => sim::cluster::run(&flags),
         cli::Command::Slurm(cli::Slurm::Env(flags)) => slurm::environment(&flags),
         cli::Command::Slurm(cli::Slurm::Watch(flags)) => slurm::watch(&flags),
         cli::Command::Completions { shell } => complete::completions(shell),

@@ -6,10 +6,10 @@ mod sim;
 mod slurm;
 
 pub use bench::{Bench, Common, Decide, Effective, Estimate, Gang, Mix, Overhead, Solo};
-pub use sim::{Sim, SimCommon, SimMixes, SimPaper, SimReplay, SimRun};
+pub use sim::{Sim, SimCluster, SimCommon, SimMixes, SimPaper, SimReplay, SimRun};
 pub use slurm::{Slurm, SlurmEnv, SlurmWatch};
 
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -44,6 +44,8 @@ pub enum Command {
     Check(Check),
     /// Show or forget what programs' earlier runs taught
     Profile(Profile),
+    /// Say how many CPUs are worth asking for in a job script, by what earlier runs taught
+    Advise(Advise),
     /// Check this machine, and what can be done with a program
     Doctor(Doctor),
     /// Print what gives containers the daemon: a specification for podman, Docker or containerd (CDI)
@@ -292,8 +294,13 @@ pub enum ProfileCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Print everything that is remembered as JSON
-    Export,
+    /// Print everything that is remembered, and what it says of each executable to those who put jobs
+    /// together: knee, memory, and what partners cost it
+    Export {
+        /// All as JSON, each executable as a table, or known knees for a batch system's plug-in
+        #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
+        format: ExportFormat,
+    },
     /// Forget a program; one that runs now is remembered again when it ends
     #[command(group = ArgGroup::new("what").required(true).args(["program", "all"]))]
     Forget {
@@ -303,6 +310,28 @@ pub enum ProfileCommand {
         #[arg(long)]
         all: bool,
     },
+}
+
+/// What `scaf profile export` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Everything, as JSON
+    Json,
+    /// A table of the executables
+    Table,
+    /// Knees that are known, a line each: knee, name and executable, parted by tabs
+    Knees,
+}
+
+/// `scaf advise`.
+#[derive(Debug, Args)]
+pub struct Advise {
+    /// The job script: its #SBATCH lines and commands are read, nothing is run
+    #[arg(long, value_name = "JOBSCRIPT", value_hint = ValueHint::FilePath)]
+    pub slurm: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `scaf doctor`.

@@ -14,6 +14,8 @@ pub enum Sim {
     Replay(SimReplay),
     /// Compare policies with the best possible, on all mixes of two to four programs of known speedups
     Mixes(SimMixes),
+    /// Compare ways to share the nodes of a cluster, under jobs like those of published logs
+    Cluster(SimCluster),
 }
 
 /// Options of every simulation.
@@ -105,4 +107,59 @@ pub struct SimReplay {
     /// Policies, separated by commas
     #[arg(long, value_delimiter = ',', required = true)]
     pub policy: Vec<String>,
+}
+
+/// `scaf sim cluster`.
+#[derive(Debug, Args)]
+pub struct SimCluster {
+    /// Options of every simulation.
+    #[command(flatten)]
+    pub common: SimCommon,
+    /// Nodes
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32)
+        .range(1..=100_000))]
+    pub nodes: u32,
+    /// Hardware contexts of each node
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32)
+        .range(2..=1_024))]
+    pub contexts: u32,
+    /// Jobs
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32)
+        .range(1..=10_000_000))]
+    pub jobs: u32,
+    /// Contexts asked for times run time, over what the cluster has while jobs come; several by commas
+    #[arg(long, value_name = "L", value_delimiter = ',', default_value = "0.9", value_parser = load)]
+    pub load: Vec<f64>,
+    /// Ways to share nodes, separated by commas: exclusive, whole, packed, knee, or a policy's name
+    #[arg(
+        long,
+        value_name = "WAY",
+        value_delimiter = ',',
+        default_value = "exclusive,whole,packed,knee,equi,scaf,curve"
+    )]
+    pub sharing: Vec<String>,
+    /// Under a policy, a node's jobs ask together for up to so many times its contexts
+    #[arg(long, value_name = "TIMES", default_value_t = 2, value_parser = clap::value_parser!(u32)
+        .range(1..=16))]
+    pub oversubscription: u32,
+    /// By how much a job takes longer if partners have all other contexts, as a share of its time
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = loss)]
+    pub partner_loss: f64,
+    /// Draw throughput, waiting and slowdown by load into this SVG file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+}
+
+fn load(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(load) if (0.01..=10.0).contains(&load) => Ok(load),
+        _ => Err("not a number from 0.01 to 10".into()),
+    }
+}
+
+fn loss(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(loss) if (0.0..=10.0).contains(&loss) => Ok(loss),
+        _ => Err("not a number from 0 to 10".into()),
+    }
 }

@@ -5,6 +5,7 @@
 
 mod curve;
 mod plot;
+mod traits;
 
 use crate::output::{align_right, plain_table, printable, trimmed};
 use crate::{cli, daemon, output};
@@ -17,6 +18,10 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+#[cfg(test)]
+pub(crate) use traits::Scaling;
+pub(crate) use traits::Traits;
 
 /// Most regions in a table; JSON has all.
 const REGIONS: usize = 20;
@@ -31,7 +36,7 @@ pub fn run(flags: &cli::Profile) -> Result<ExitCode> {
         cli::ProfileCommand::Show { program, plot, json } => {
             show(&mut source, program, plot.as_deref(), *json)?
         }
-        cli::ProfileCommand::Export => export(&mut source)?,
+        cli::ProfileCommand::Export { format } => export(&mut source, *format)?,
         cli::ProfileCommand::Forget { program: Some(program), .. } => forget(&mut source, program)?,
         cli::ProfileCommand::Forget { program: None, .. } => match source.ask(&Request::ForgetAll)? {
             Reply::Forgotten(count) => format!("{count} programs forgotten\n"),
@@ -91,6 +96,19 @@ impl Source {
             Reply::Profile(profile) => Ok(profile.map(|profile| *profile)),
             other => bail!("an answer to a question not asked: {other:?}"),
         }
+    }
+
+    fn profiles(&mut self) -> Result<Vec<Profile>> {
+        let mut profiles = Vec::new();
+        for one in self.list()? {
+            profiles.extend(self.profile(one.id)?);
+        }
+        Ok(profiles)
+    }
+
+    /// What is known of each executable.
+    pub(crate) fn executables(&mut self) -> Result<Vec<Traits>> {
+        Ok(traits::of(&self.profiles()?))
     }
 
     /// The programs with that number or name, the one seen last first. It is an error if there is none.
@@ -236,19 +254,24 @@ fn table_of_regions(regions: &[RegionCurve]) -> String {
     format!("\n{}\n{rest}", trimmed(&table))
 }
 
-fn export(source: &mut Source) -> Result<String> {
+fn export(source: &mut Source, format: cli::ExportFormat) -> Result<String> {
     #[derive(Serialize)]
     struct Export {
         scaf: &'static str,
+        executables: Vec<Traits>,
         profiles: Vec<Profile>,
         checked: Vec<Checked>,
     }
-    let mut profiles = Vec::new();
-    for one in source.list()? {
-        profiles.extend(source.profile(one.id)?);
+    let profiles = source.profiles()?;
+    let executables = traits::of(&profiles);
+    match format {
+        cli::ExportFormat::Table => Ok(traits::table(&executables)),
+        cli::ExportFormat::Knees => Ok(traits::knees(&executables)),
+        cli::ExportFormat::Json => {
+            let (scaf, checked) = (env!("CARGO_PKG_VERSION"), source.checked()?);
+            Ok(serde_json::to_string_pretty(&Export { scaf, executables, profiles, checked })? + "\n")
+        }
     }
-    let (scaf, checked) = (env!("CARGO_PKG_VERSION"), source.checked()?);
-    Ok(serde_json::to_string_pretty(&Export { scaf, profiles, checked })? + "\n")
 }
 
 fn forget(source: &mut Source, program: &str) -> Result<String> {

@@ -1,6 +1,9 @@
 //! `scaf sim`: scenarios ([`scenario`]), the papers' experiments ([`paper`]), recorded traces ([`replay`])
-//! and policies in a closed loop ([`mixes`]), on a virtual clock. docs/simulator.md says what is simulated.
+//! policies in a closed loop ([`mixes`]) and a whole cluster ([`cluster`]), on a virtual clock.
+//! docs/simulator.md and docs/cluster.md say what is simulated.
 
+pub mod cluster;
+mod cluster_plot;
 mod figures;
 pub mod mixes;
 pub mod paper;
