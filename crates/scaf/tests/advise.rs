@@ -8,8 +8,11 @@ use std::process::{Command, Output, Stdio};
 /// A user whose memory has programs whose one region took `seconds` at each DoP.
 struct User(tempfile::TempDir);
 
+/// A program's name, its executable, and seconds at each DoP.
+type Known<'a> = (&'a str, &'a str, &'a [(u32, f64)]);
+
 impl User {
-    fn with(programs: &[(&str, &str, &[(u32, f64)])]) -> User {
+    fn with(programs: &[Known]) -> User {
         let user = User(tempfile::tempdir().expect("temporary folder"));
         let folder = user.0.path().join("scaf");
         std::fs::create_dir_all(&folder).expect("folder");

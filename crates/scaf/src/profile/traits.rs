@@ -173,7 +173,7 @@ mod tests {
     fn what_was_seen_on_one_dop_is_unknown() {
         let one = traits(&[(4, 0.25)]);
         assert_eq!(one.scaling, Scaling::default());
-        assert_eq!(table(&[one.clone()]).matches(UNKNOWN).count(), 7);
+        assert_eq!(table(std::slice::from_ref(&one)).matches(UNKNOWN).count(), 7);
         assert_eq!(knees(&[one]).lines().count(), 1);
     }
 
