@@ -66,6 +66,27 @@ fn mixes_are_compared_with_the_best_possible() {
 }
 
 #[test]
+fn a_cluster_is_simulated_drawn_and_the_same_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let plot = folder.path().join("c.svg").display().to_string();
+    let size = ["--nodes", "20", "--jobs", "2000", "--load", "0.3,1.5", "--json", "--plot", &plot];
+    let run = || json(&[&["sim", "cluster"], &size[..]].concat());
+    let cluster = run();
+    let rows = cluster["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2 * 7);
+    assert!(rows.iter().all(|row| row["ended"] == 2000), "{cluster}");
+    let slow = |load: f64, sharing: &str| {
+        let mut found = rows.iter().filter(|row| row["load"] == load && row["sharing"] == sharing);
+        found.next().unwrap()["slowdown_worst_tenth"].as_f64().unwrap()
+    };
+    // Twenty nodes of their own for jobs that ask for a fifth of one are too few; side by side there is room.
+    assert!(slow(1.5, "exclusive") > 5.0 * slow(1.5, "packed"), "{cluster}");
+    assert!(slow(0.3, "curve") < slow(1.5, "curve"), "{cluster}");
+    assert!(std::fs::read_to_string(&plot).unwrap().contains("curve"));
+    assert_eq!(run()["rows"], cluster["rows"]);
+}
+
+#[test]
 fn decisions_are_timed() {
     let decide = json(&["bench", "decide", "--policies", "equi", "--repetitions", "1", "--json"]);
     assert_eq!(decide["cases"][0]["policy"], "equi");
@@ -78,6 +99,8 @@ fn what_is_missing_or_wrong_is_told() {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && error.contains(words), "{error}");
     };
+    says(&["sim", "cluster", "--sharing", "taco"], "packed, knee");
+    says(&["sim", "cluster", "--load", "0"], "0.01 to 10");
     says(&["sim", "run", "nowhere.toml"], "nowhere.toml");
     says(&["sim", "run", SCENARIO, "--policy", "none"], "there is no policy 'none'");
     says(&["sim", "replay", SCENARIO, "--policy", "equi"], "line 1 is no decision");

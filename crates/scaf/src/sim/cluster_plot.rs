@@ -11,7 +11,7 @@ const HEIGHT: u32 = 380;
 const LEGEND_HEIGHT: u32 = 34;
 const LEGEND_STEP: usize = 130;
 /// Lines of the same place are told apart by their dots' sizes.
-const LARGEST_DOT: i32 = 7;
+const LARGEST_DOT: i32 = 8;
 
 /// One way to share nodes at one load.
 #[derive(Serialize)]
