@@ -70,10 +70,13 @@ fn connect_to(parts: &[&[u8]], may: fn(libc::uid_t) -> bool) -> bool {
             Some(status) => {
                 SOCKET_INODE.store(status.st_ino, Ordering::Relaxed);
                 SOCKET.store(fd, Ordering::Relaxed);
+                true
             }
-            None => drop(libc::close(fd)),
+            None => {
+                libc::close(fd);
+                false
+            }
         }
-        SOCKET.load(Ordering::Relaxed) == fd
     }
 }
 
