@@ -5,6 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 what=${WHAT:-deb wheel}
+commit=$(git rev-parse HEAD)
 work=$(mktemp -d "${TMPDIR:-/tmp}/scaf-reproducible.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
@@ -19,6 +20,7 @@ unpack() { # FILE FOLDER
 # The folders' names have not the same length, for that would hide paths.
 for folder in a another/folder; do
     git clone -q . "$work/$folder"
+    git -C "$work/$folder" checkout -q "$commit"
     for part in $what; do
         make -C "$work/$folder" "$part"
     done
