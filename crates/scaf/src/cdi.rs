@@ -4,12 +4,11 @@
 //! Ours has no device node: two mounts, and the variables that `scaf run` would set. The folder of the socket
 //! is mounted, not the socket: a daemon that is started again makes a new one in it.
 
-use crate::{cli, launch};
+use crate::{cli, launch, whole_file};
 use anyhow::{Context, Result, anyhow, bail};
 use scafd::paths::{self, Scope};
 use serde::Serialize;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The oldest version that has all that we need; podman 4.3 reads no newer one.
@@ -98,19 +97,13 @@ fn spec(library: &Path, socket: &Path) -> Result<Spec> {
     Ok(Spec { cdi_version: VERSION, kind: KIND, devices })
 }
 
-/// In one step, for a runtime may be reading it.
+/// A runtime may be reading it.
 fn write(file: &Path, text: &str) -> Result<()> {
     let about = || format!("can't write {}; is root needed?", file.display());
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
-    std::fs::create_dir_all(&folder).with_context(about)?;
-    let mut new = tempfile::Builder::new()
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-        .tempfile_in(&folder)
-        .with_context(about)?;
-    new.write_all(text.as_bytes()).with_context(about)?;
-    new.persist(file).with_context(about)?;
-    Ok(())
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).with_context(about)?;
+    }
+    whole_file::replace(file, text).with_context(about)
 }
 
 #[cfg(test)]

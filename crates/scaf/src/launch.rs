@@ -231,6 +231,20 @@ pub fn library() -> Result<PathBuf, String> {
 /// A variable's new value; `None` removes it.
 pub type Change = (&'static str, Option<OsString>);
 
+/// Variables that nobody else has: with `LD_PRELOAD` and `GOMP_SPINCOUNT` all that [`environment`] changes.
+pub const OURS: [&str; 10] = [
+    daemon::SOCKET_VARIABLE,
+    "SCAF_NAME",
+    "SCAF_MIN",
+    "SCAF_MAX",
+    "SCAF_WEIGHT_MILLI",
+    "SCAF_RIGID",
+    "SCAF_EXACT",
+    "SCAF_MALLEABLE",
+    "SCAF_FILTERS",
+    "SCAF_SPIN",
+];
+
 /// The changes for a managed program to the environment that `before` looks up.
 pub fn environment(
     wish: &Wish,
@@ -307,6 +321,14 @@ mod tests {
             verbose: false,
             command: vec!["true".into()],
         }
+    }
+
+    #[test]
+    fn all_variables_of_ours_are_listed() {
+        let changes = environment(&Wish::none(), Path::new("/s"), Path::new("/l.so"), &|_| None);
+        let mut names: Vec<&str> = changes.iter().map(|(name, _)| *name).collect();
+        names.retain(|name| !["LD_PRELOAD", "GOMP_SPINCOUNT"].contains(name));
+        assert_eq!(names, OURS);
     }
 
     #[test]

@@ -32,5 +32,6 @@ pub mod top;
 mod users;
 mod verbose;
 pub mod web;
+mod whole_file;
 pub mod why;
 pub mod worth;

@@ -71,20 +71,8 @@ fn taken_back(before: &dyn Fn(&str) -> Option<OsString>) -> Vec<Change> {
     if before(JOB_VARIABLE).is_none() {
         return Vec::new();
     }
-    let names = [
-        JOB_VARIABLE,
-        daemon::SOCKET_VARIABLE,
-        "SCAF_NAME",
-        "SCAF_MIN",
-        "SCAF_MAX",
-        "SCAF_WEIGHT_MILLI",
-        "SCAF_RIGID",
-        "SCAF_EXACT",
-        "SCAF_MALLEABLE",
-        "SCAF_FILTERS",
-        "SCAF_SPIN",
-    ];
-    let mut changes: Vec<Change> = names.map(|name| (name, None)).to_vec();
+    let names = [JOB_VARIABLE].into_iter().chain(launch::OURS);
+    let mut changes: Vec<Change> = names.map(|name| (name, None)).collect();
     if launch::spin_is_ours(before) {
         changes.push(("GOMP_SPINCOUNT", None));
     }
