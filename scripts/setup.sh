@@ -68,6 +68,12 @@ slurmd /usr/sbin/slurmd
 slurm-client /usr/bin/srun
 libslurm-dev /usr/include/slurm/spank.h
 PACKAGES
+    scripts/need.sh setup --no-install-recommends <<'PACKAGES'
+openmpi-bin /usr/bin/mpirun.openmpi
+libopenmpi-dev /usr/bin/mpicc.openmpi
+mpich /usr/bin/mpirun.mpich
+libmpich-dev /usr/bin/mpicc.mpich
+PACKAGES
     # Half as many packages as with what podman recommends, for images and networks that tests don't use.
     scripts/need.sh setup --no-install-recommends <<'PACKAGES'
 bubblewrap /usr/bin/bwrap

@@ -33,6 +33,7 @@ mod lend;
 mod libraries;
 mod masters;
 mod memory;
+mod mpi;
 mod park;
 mod plain;
 mod processes;

@@ -26,6 +26,7 @@ pub mod estimate;
 pub mod explore;
 pub mod fusion;
 pub mod knowledge;
+pub mod loans;
 pub mod metrics;
 pub mod model;
 pub mod observed;

@@ -20,6 +20,7 @@ impl Word {
     pub const FOLDED: u64 = 1 << 18;
     const SPINS: u64 = 1 << 19;
     const LENT: u64 = 1 << 21;
+    const BORROWED: u64 = 1 << 22;
 
     /// A grant of `dop` contexts (1 to 65,535; 0 is taken for 1).
     pub fn managed(dop: u16) -> Word {
@@ -53,6 +54,11 @@ impl Word {
     /// Says that contexts are lent during a serial phase: the program is to tell when it enters a region.
     pub fn with_lent(self, lent: bool) -> Word {
         self.with(Self::LENT, lent)
+    }
+
+    /// Says that some of the contexts are others' and borrowed for a moment.
+    pub fn with_borrowed(self, borrowed: bool) -> Word {
+        self.with(Self::BORROWED, borrowed)
     }
 
     /// Numbers the grant; the number grows with every change and wraps around.
@@ -94,6 +100,12 @@ impl Word {
     #[inline(always)]
     pub fn lent(self) -> bool {
         self.0 & Self::LENT != 0
+    }
+
+    /// Whether some of the contexts are borrowed: the kernel is too slow to spread a team over them.
+    #[inline(always)]
+    pub fn borrowed(self) -> bool {
+        self.0 & Self::BORROWED != 0
     }
 
     /// The grant's number.
@@ -318,6 +330,8 @@ mod tests {
         );
         assert!(!word.lent() && word.with_lent(true).lent());
         assert_eq!(word.with_lent(true).with_lent(false), word);
+        assert!(!word.borrowed() && word.with_borrowed(true).borrowed());
+        assert_eq!(word.with_borrowed(true).with_borrowed(false), word);
         assert!(!word.resizable() && word.with_resizable(true).resizable());
         assert_eq!(word.with_resizable(true).with_resizable(false), word);
         assert_eq!(

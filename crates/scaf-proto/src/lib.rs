@@ -6,13 +6,15 @@
 //! - [`grant`]: the *grant page*, written by the daemon, mapped read-only by the client: the DoP and PUs
 //!   granted;
 //! - [`report`]: the *report page*, written by the client, mapped read-only by the daemon, which takes every
-//!   value in it for hostile: the program's regions, all together and each ([`rows`]), and its [`runtimes`];
+//!   value in it for hostile: the program's regions, all together and each ([`rows`]), its [`runtimes`], and
+//!   what it says as a [`rank`] of an MPI job;
 //! - [`experiment`]: what both pages say about serial experiments.
 #![cfg_attr(not(any(test, loom)), no_std)]
 
 pub mod experiment;
 pub mod grant;
 pub mod hello;
+pub mod rank;
 pub mod report;
 pub mod rows;
 pub mod runtimes;

@@ -4,6 +4,7 @@
 //! the time-stamp counter, whose rate the daemon knows. Users of [`ReportPage::read`] check the ranges.
 
 use crate::experiment::Experiments;
+use crate::rank::Rank;
 use crate::rows::Rows;
 use crate::runtimes::Runtimes;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -216,6 +217,7 @@ pub struct ReportPage {
     rows: Rows,
     experiments: Experiments,
     runtimes: Runtimes,
+    rank: Rank,
 }
 
 /// A copy of the page's head.
@@ -266,6 +268,11 @@ impl ReportPage {
     /// Runtimes that the program has: the client tells, the daemon reads.
     pub fn runtimes(&self) -> &Runtimes {
         &self.runtimes
+    }
+
+    /// What a rank of an MPI job says: the client tells, the daemon reads.
+    pub fn rank(&self) -> &Rank {
+        &self.rank
     }
 
     /// Client: sets the team size that the program would have without scaf.

@@ -3,6 +3,7 @@
 //! - [`gomp`]: GCC's libgomp; [`kmpc`]: LLVM's and Intel's runtimes; [`opened`]: regions that one call opens
 //!   and another ends, by both;
 //! - [`tbb`]: oneTBB; [`blas`]: OpenBLAS and BLIS; [`api`]: pools of the program's own, by `scaf.h`;
+//! - [`mpi`]: the calls by which ranks of MPI jobs wait for each other;
 //! - [`signals`]: what the kernel keeps of a thread; [`filters`]: what it forbids one;
 //! - [`loader`]: libraries that come and go; [`copies`]: what the daemon is told of all of these;
 //!   [`sanitizers`]: what they are told.
@@ -14,6 +15,7 @@ pub mod filters;
 pub mod gomp;
 pub mod kmpc;
 mod loader;
+mod mpi;
 mod opened;
 mod sanitizers;
 mod signals;

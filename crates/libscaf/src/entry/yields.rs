@@ -1,6 +1,7 @@
 //! Calls by which a thread gives up its processor while it waits for others. A member of a gathered team lets
 //! other members run: the kernel knows nothing of them. Anybody else's call is passed on.
 
+use super::mpi;
 use crate::region::mechanisms::gather::{around, yields};
 use crate::region::thread::thread;
 use crate::sys::symbols::Next;
@@ -18,6 +19,7 @@ macro_rules! yields {
                 unsafe {
                     match (around(thread()), NEXT.get::<Real>()) {
                         (Some(me), _) => yields::let_others(me),
+                        (None, Some(_)) if mpi::is_turn() => {}
                         (None, Some(real)) => return real(),
                         // One that the C library offers to old programs only.
                         (None, None) => give_way(),

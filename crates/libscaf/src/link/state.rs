@@ -240,12 +240,18 @@ pub fn ask_back(epoch: u32) -> bool {
     if ASKED_BACK.load(Ordering::Relaxed) == epoch {
         return false;
     }
+    let told = have_page_read();
+    if told {
+        ASKED_BACK.store(epoch, Ordering::Relaxed);
+    }
+    told
+}
+
+/// Has the daemon look at the report page now. False if the socket is in use or full.
+pub fn have_page_read() -> bool {
     undisturbed(|| {
         let Some(next) = take_socket() else { return false };
         let told = STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED);
-        if told {
-            ASKED_BACK.store(epoch, Ordering::Relaxed);
-        }
         NEXT_LOOK.store(next, Ordering::Release);
         told
     })

@@ -5,6 +5,7 @@ pub mod keeper;
 pub mod masters;
 pub mod permission;
 pub mod promise;
+pub mod rank;
 pub mod sampling;
 pub mod thread;
 pub mod work;

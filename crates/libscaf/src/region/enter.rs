@@ -4,6 +4,7 @@
 //! moves a cache line between cores, 150 ns at two threads, so regions known to be short are sampled
 //! (`program/sampling.rs`). Regions within regions are passed on as they are.
 
+use super::apart;
 use super::choose::choose;
 use super::entered::Entered;
 use super::frame::Frame;
@@ -161,6 +162,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     unsafe {
         let crowd = fold::enter(this, code.runtime, choice.team);
         let hostless = crowd.is_hostless();
+        let borrowed = entered.grant.borrowed();
         let lent = gather::storage::void(this);
         let notes = core::mem::take(&mut (*this).notes) != 0 && one_master();
         let dynamic = choice.mechanism != Mechanism::Unmanaged && permission::is_dynamic(code.runtime);
@@ -168,6 +170,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
             && !dynamic
             && !lent
             && !hostless
+            && !borrowed
             && let Some(share) = Note::of(code).team(master())
         {
             let result = pass(code.runtime, work.run, work.data, choice.pass);
@@ -189,6 +192,9 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         frame.takes_over = fold::takes_over(code.runtime);
         frame.gathers = gather::midway::may(region, choice.team);
         (frame.dynamic, frame.hostless) = (dynamic, hostless);
+        if borrowed {
+            frame.apart = apart::of_master();
+        }
         if region.kind == Kind::Reductions {
             frame.first_word = *work.data.cast::<usize>();
         }
@@ -339,6 +345,9 @@ pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
         let frame = &*frame.cast_const().cast::<Frame>();
         if frame.hostless {
             fold::crowd::call_in(frame.runtime());
+        }
+        if frame.apart != 0 {
+            apart::go(frame);
         }
         if frame.dynamic {
             permission::set_dynamic(frame.runtime(), true);

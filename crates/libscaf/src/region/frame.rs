@@ -33,6 +33,8 @@ pub struct Frame {
     pub inside: AtomicU64,
     /// Its threads have to call the crowd's host in.
     pub hostless: bool,
+    /// The PU of the master's, plus one, where the team's threads are to be [`super::apart`]; else 0.
+    pub apart: u32,
     /// `dyn-var` is off for the runtime only: each thread turns it on again.
     pub dynamic: bool,
     /// Whether barriers and ends of loops are ours.
@@ -90,6 +92,7 @@ impl Frame {
             seen: AtomicU32::new(0),
             inside: AtomicU64::new(0),
             hostless: false,
+            apart: 0,
             dynamic: false,
             takes_over: false,
             gathers: None,

@@ -1,5 +1,6 @@
 //! A parallel region: its entry and exit, what its threads share, and how it follows the grant.
 
+mod apart;
 mod choose;
 pub mod enter;
 pub mod entered;

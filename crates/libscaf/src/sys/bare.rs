@@ -30,7 +30,12 @@ impl Sleep for Bare {
 
 /// Sleeps as short as the kernel can: some 50 us, its slack for timers.
 pub fn nap() {
-    let pause = libc::timespec { tv_sec: 0, tv_nsec: 1 };
+    nap_for(1);
+}
+
+/// Sleeps for so many nanoseconds, below a second, and that slack.
+pub fn nap_for(nanoseconds: u32) {
+    let pause = libc::timespec { tv_sec: 0, tv_nsec: nanoseconds.into() };
     // SAFETY: the kernel reads a time of ours.
     unsafe { bare_call(libc::SYS_nanosleep, [(&raw const pause).expose_provenance(), 0, 0, 0]) };
 }

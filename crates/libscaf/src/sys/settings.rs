@@ -47,6 +47,8 @@ pub struct Settings {
     pub job: u32,
     /// The low 16 bits of Slurm's number of its step.
     pub step: u16,
+    /// A number made from the MPI launcher's name for the job (PMIx); 0 for none.
+    pub launch: u64,
     pub min: u32,
     /// Most contexts; 0 for no limit.
     pub max: u32,
@@ -92,6 +94,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     name: [0; NAME_BYTES],
     job: 0,
     step: 0,
+    launch: 0,
     min: 1,
     max: 0,
     weight_milli: 1_000,
@@ -166,7 +169,7 @@ const STACK_SIZES: [&[u8]; 3] = [b"OMP_STACKSIZE=", b"GOMP_STACKSIZE=", b"KMP_ST
 
 fn take(settings: &mut Settings, entry: &[u8]) {
     // Nearly every entry ends here: a process without OpenMP pays for nothing else.
-    if !matches!(entry.first(), Some(b'S' | b'O' | b'G' | b'K' | b'X' | b'T')) {
+    if !matches!(entry.first(), Some(b'S' | b'O' | b'G' | b'K' | b'X' | b'T' | b'P')) {
         return;
     }
     settings.own_llvm |= changes_llvms(entry);
@@ -176,6 +179,8 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         copy(&mut settings.name, value);
     } else if let Some(value) = entry.strip_prefix(b"SCAF_JOB=") {
         (settings.job, settings.step) = job(value).unwrap_or((0, 0));
+    } else if let Some(value) = entry.strip_prefix(b"PMIX_NAMESPACE=") {
+        settings.launch = hash(value);
     } else if let Some(value) = entry.strip_prefix(b"SCAF_MIN=") {
         settings.min = number(value, 65_535).unwrap_or(1);
     } else if let Some(value) = entry.strip_prefix(b"SCAF_MAX=") {
@@ -210,8 +215,9 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         }
     } else if let Some(value) = entry.strip_prefix(b"XDG_RUNTIME_DIR=") {
         copy(&mut settings.runtime_dir, value);
-    } else if entry.starts_with(b"GOMP_SPINCOUNT=") {
-        settings.fixed_spin = true;
+    } else if let Some(value) = entry.strip_prefix(b"GOMP_SPINCOUNT=") {
+        // `scaf run` sets this one for ranks of MPI jobs: libgomp's other waits can still be steered.
+        settings.fixed_spin = value != b"2000";
     } else if entry.starts_with(b"KMP_BLOCKTIME=") || entry.starts_with(b"KMP_LIBRARY=") {
         settings.own_blocking = true;
     } else if let Some(value) = entry.strip_prefix(b"KMP_AFFINITY=") {
@@ -250,6 +256,12 @@ fn copy(to: &mut [u8], value: &[u8]) {
             *cell = *byte;
         }
     }
+}
+
+/// FNV-1a.
+fn hash(bytes: &[u8]) -> u64 {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 fn job(value: &[u8]) -> Option<(u32, u16)> {

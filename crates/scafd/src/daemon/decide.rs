@@ -3,11 +3,13 @@
 //! Those who lose contexts come first, so that at no moment two programs are sent to the same context on
 //! purpose.
 
+use super::base::Base;
 use super::state::Daemon;
 use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
 use crate::log::info;
 use crate::observe::clock;
+use crate::registry::Program;
 use scaf_policy::place::{Want, place_allocation, scatter};
 use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet, with_turns};
 use scaf_proto::grant::Masks;
@@ -97,15 +99,11 @@ impl Daemon {
         allocation: &Allocation,
         mut places: BTreeMap<ProgramId, PuSet>,
     ) -> Vec<ProgramId> {
-        let now_ns = clock::now_ns();
         let shares: BTreeMap<ProgramId, (Dop, &str)> =
             allocation.shares.iter().map(|s| (s.id, (s.dop, s.reason.as_str()))).collect();
-        let mut changes: Vec<(bool, ProgramId)> = Vec::new();
-        let lends = self.parts.policy.lends();
         let idle: BTreeSet<ProgramId> = allocation.idle.iter().copied().collect();
-        let ids: Vec<ProgramId> = self.registry.iter().map(|p| p.identity.id).collect();
-        for id in ids {
-            let Some(program) = self.registry.get_mut(id) else { continue };
+        let of = |program: &Program| {
+            let id = program.identity.id;
             let (dop, pus, reason) = match (shares.get(&id), places.remove(&id)) {
                 (Some((Dop::Contexts(dop), reason)), Some(pus)) => {
                     (Some((*dop).max(1)), pus, (*reason).to_owned())
@@ -115,9 +113,29 @@ impl Daemon {
                     (None, program.reach.own.clone(), program.reach.alone.clone().unwrap_or_default())
                 }
             };
+            (id, Base { dop, pus, reason, is_idle: idle.contains(&id) })
+        };
+        self.bases = self.registry.iter().map(of).collect();
+        self.grant_with_loans()
+    }
+
+    /// Takes note of what everybody has now, by the latest decision and by loans, and tells those for whom
+    /// that is new, those who lose contexts first.
+    pub(super) fn grant_with_loans(&mut self) -> Vec<ProgramId> {
+        let now_ns = clock::now_ns();
+        let loans = self.loans(now_ns);
+        let mut changes: Vec<(bool, ProgramId)> = Vec::new();
+        let lends = self.parts.policy.lends();
+        for (id, base) in self.bases.clone() {
+            let Some(program) = self.registry.get_mut(id) else { continue };
+            let (is_idle, waits) = (base.is_idle, loans.iter().any(|loan| loan.from == id));
+            let Base { dop, pus, reason, .. } = base.with(&loans, id);
             let (had, before) = (program.grant.pus.clone(), program.grant.dop);
             let changed = program.regrant(dop, pus, reason, now_ns);
-            let lent = idle.contains(&id) || lends && program.is_lent();
+            let lent = is_idle || waits || lends && program.is_lent();
+            let told_only = waits || program.grant.lends_while_it_waits;
+            program.grant.lends_while_it_waits = waits;
+            program.grant.borrows = loans.iter().any(|loan| loan.to == id);
             if changed {
                 if before != dop
                     && let Some(page) = self.parts.talk.pages(id.0).and_then(|pages| pages.read())
@@ -130,7 +148,12 @@ impl Daemon {
                 changes.push((!loses, id));
             } else if lent != program.grant.lent {
                 program.grant.renew();
-                changes.push((true, id));
+                program.grant.lent = lent;
+                match told_only {
+                    true => self.publish(id),
+                    false => changes.push((true, id)),
+                }
+                continue;
             }
             program.grant.lent = lent;
         }
@@ -149,7 +172,7 @@ impl Daemon {
     }
 
     /// Publishes a program's grant and sets its affinity.
-    fn carry_out(&mut self, id: ProgramId) {
+    pub(super) fn carry_out(&mut self, id: ProgramId) {
         let Some(program) = self.registry.get_mut(id) else { return };
         let narrow = program.grant.dop.is_some() && program.grant.pus != program.reach.usable;
         // One that does nothing before its first region may still have libraries that count their PUs.
@@ -207,6 +230,7 @@ impl Daemon {
         let _ = self.parts.apply.restore(&target_of(program));
         program.reach.alone = Some(why.clone());
         program.grant.lent = false;
+        self.bases.remove(&id);
         program.ungrant(why, clock::now_ns());
         self.publish(id);
     }
@@ -239,7 +263,7 @@ impl Daemon {
     }
 }
 
-pub(super) fn target_of(program: &crate::registry::Program) -> Target<'_> {
+pub(super) fn target_of(program: &Program) -> Target<'_> {
     Target {
         pid: program.identity.pid,
         starttime: program.identity.starttime,

@@ -5,6 +5,7 @@
 
 mod answer;
 mod arrive;
+mod base;
 mod decide;
 mod former;
 mod ground;
@@ -12,6 +13,7 @@ mod late;
 mod lease;
 mod lend;
 mod limits;
+mod loans;
 mod moments;
 mod per_user;
 mod recall;
@@ -88,6 +90,7 @@ impl Daemon {
                 self.decision_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             }
         }
+        self.lend_while_they_wait();
         // After the welcome: starting a helper takes 1 ms, and the client waits for 2.
         for (job, verdict) in self.inspector.finished(&self.parts.talk) {
             self.inspected(&job, verdict);
@@ -133,10 +136,11 @@ impl Daemon {
     fn next_wake(&self) -> Option<Instant> {
         let attached = !self.registry.is_empty();
         let watching = attached && self.timers.is_watching() && self.unsettled();
-        let [tick, decision] = self.timers.next(attached);
+        let [tick, decision, loans] = self.timers.next(attached);
         [
             tick,
             decision,
+            loans,
             (watching || self.suspects_spinning()).then(|| Instant::now() + timers::LOOK),
             self.parts.apply.rhythm().filter(|_| attached).map(|rhythm| Instant::now() + rhythm),
             self.next_moment(),

@@ -1,5 +1,6 @@
 //! What the daemon keeps from one pass to the next.
 
+use super::base::Base;
 use super::former::Formers;
 use super::ground::Ground;
 use super::per_user::PerUser;
@@ -23,7 +24,7 @@ use crate::service::Notify;
 use crate::talk::Talk;
 use crate::verdicts::Verdicts;
 use scaf_policy::{Policy, ProgramId, PuSet, Topology};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Token of the signals' pipe. Helpers' pipes have the tokens from [`FIRST_HELPER`] on.
 pub const SIGNALS: u64 = 1;
@@ -82,6 +83,8 @@ pub struct Daemon {
     pub(super) policy_since: u64,
     pub(super) journal: Journal,
     pub(super) history: History,
+    /// What was decided about each program last, before loans.
+    pub(super) bases: BTreeMap<ProgramId, Base>,
     pub(super) newcomers: Vec<ProgramId>,
     /// Programs that have left lately and were narrowed at some time.
     pub(super) former: Formers,
@@ -120,6 +123,7 @@ impl Daemon {
             policy_since: 1,
             journal: Journal::default(),
             history: History::default(),
+            bases: BTreeMap::new(),
             newcomers: Vec::new(),
             former: Formers::default(),
             spinners: PerUser::default(),

@@ -11,6 +11,8 @@ pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// Least time between two decisions that programs cause, by coming, leaving or returning from serial phases:
 /// these may be hundreds. A newcomer waits for as long.
 const REST: Duration = Duration::from_millis(2);
+/// The same for loans, which are for a moment and cost a tenth.
+const LOAN_REST: Duration = Duration::from_micros(500);
 
 /// What is due when.
 pub(super) struct Timers {
@@ -21,6 +23,8 @@ pub(super) struct Timers {
     idle_since: Instant,
     asked: bool,
     next_decision: Instant,
+    loans_asked: bool,
+    next_loans: Instant,
 }
 
 impl Timers {
@@ -34,6 +38,8 @@ impl Timers {
             idle_since: now,
             asked: false,
             next_decision: now,
+            loans_asked: false,
+            next_loans: now,
         }
     }
 
@@ -101,6 +107,27 @@ impl Timers {
         due
     }
 
+    /// A program waits for others, or no longer.
+    pub fn ask_for_loans(&mut self) {
+        self.loans_asked = true;
+    }
+
+    /// Whether loans are to be looked over now.
+    pub fn loans_are_due(&mut self) -> bool {
+        let now = Instant::now();
+        let due = self.loans_asked && now >= self.next_loans;
+        if due {
+            self.loans_are_made();
+        }
+        due
+    }
+
+    /// They just were.
+    pub fn loans_are_made(&mut self) {
+        self.loans_asked = false;
+        self.next_loans = Instant::now() + LOAN_REST;
+    }
+
     /// Somebody came, left or asked.
     pub fn busy(&mut self) {
         self.idle_since = Instant::now();
@@ -112,7 +139,11 @@ impl Timers {
     }
 
     /// When the loop has to wake: for ticks where programs are `attached`, and for what is asked.
-    pub fn next(&self, attached: bool) -> [Option<Instant>; 2] {
-        [attached.then_some(self.next_tick), self.asked.then_some(self.next_decision)]
+    pub fn next(&self, attached: bool) -> [Option<Instant>; 3] {
+        [
+            attached.then_some(self.next_tick),
+            self.asked.then_some(self.next_decision),
+            self.loans_asked.then_some(self.next_loans),
+        ]
     }
 }

@@ -48,6 +48,8 @@ pub struct Phase {
     pub came_at_work: bool,
     /// Until when, in ns of CLOCK_MONOTONIC, such a library's calls are waited for before it is narrowed.
     pub late_ns: Option<u64>,
+    /// Since when it waits in MPI for others, outside of regions, in ns of CLOCK_MONOTONIC.
+    pub waits_since_ns: Option<u64>,
     /// Since when it has got nowhere while it was folded in a region.
     pub stuck: Option<Stuck>,
 }
@@ -73,6 +75,11 @@ impl Phase {
         if self.serial {
             self.began_ns.get_or_insert(now_ns);
         }
+    }
+
+    /// Whether it leaves contexts to others for what it does.
+    pub fn lends(&self) -> bool {
+        self.serial || self.idle
     }
 
     /// It computes in parallel now.

@@ -94,6 +94,7 @@ impl Program {
             .with_spins(self.code.spins.is_some())
             .with_inspected(self.code.inspected)
             .with_lent(self.grant.lent)
+            .with_borrowed(self.grant.borrows)
             .with_resizable(self.code.teams == Teams::Resizable)
             .with_epoch(self.grant.epoch)
     }

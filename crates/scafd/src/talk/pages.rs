@@ -8,6 +8,7 @@ use rustix::thread::futex;
 use scaf_proto::PAGE_BYTES;
 use scaf_proto::experiment::{Experiments, Order};
 use scaf_proto::grant::{GrantPage, Mask, Masks, Word};
+use scaf_proto::rank::Rank;
 use scaf_proto::report::ReportPage;
 use scaf_proto::rows::Rows;
 use scaf_proto::runtimes::{FILE_BYTES, Kind, Promise, RuntimeCopy};
@@ -73,6 +74,11 @@ impl Pages {
     /// What the report page says about serial experiments.
     pub fn experiments(&self) -> &Experiments {
         self.report_page().experiments()
+    }
+
+    /// What the client says if it is a rank of an MPI job.
+    pub fn rank(&self) -> &Rank {
+        self.report_page().rank()
     }
 
     /// The runtimes that the client says it has.

@@ -1,0 +1,130 @@
+//! A rank of an MPI job, while it waits in MPI for others: the daemon may then lend its contexts, to the job's
+//! other ranks first, and has to know at once when the wait begins and ends. A wait is noticed by the turns
+//! of MPI's own polling loop that find nothing; one that is over sooner than [`SHORT_TICKS`] is nobody's
+//! business. While contexts are lent each such turn naps, so that the borrower has them to itself. MPI does
+//! what it does without us, as if the kernel had let others run.
+//!
+//! One thread's outermost call at a time is looked after: with several in MPI, others may still compute.
+
+use super::thread::master;
+use crate::link::{pages, state};
+use crate::sys::arch::{storage, ticks};
+use crate::sys::bare::nap_for;
+use crate::sys::settings;
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// Ticks that a wait lasts before the daemon is told, 0.1 to 0.3 ms.
+const SHORT_TICKS: u64 = 1 << 19;
+/// The same where the latest wait that was as long was over soon after: ranks whose work is equal wait so long
+/// by chance, and to lend for less than a millisecond costs more than it brings.
+const SOON: u64 = 4;
+/// Each turn naps for so much longer than the one before, in nanoseconds: a nap's end takes 15 us from
+/// whoever computes there, and a wait ends late by half a nap.
+const LONGER_NS: u32 = 10_000;
+const LONGEST_NS: u32 = 400_000;
+/// The storage of the thread whose call is looked after; 0 for none.
+static CALLER: AtomicUsize = AtomicUsize::new(0);
+/// Where that call's frame is.
+static FRAME: AtomicUsize = AtomicUsize::new(0);
+/// Tick of its first turn in vain; 0 before.
+static SINCE: AtomicU64 = AtomicU64::new(0);
+/// How many ticks the latest wait took that was longer than [`SHORT_TICKS`].
+static LATEST: AtomicU64 = AtomicU64::new(0);
+/// Its latest nap, in nanoseconds.
+static NAP: AtomicU32 = AtomicU32::new(0);
+
+/// The calling thread, outside of regions, goes into a call by which programs wait in MPI; `frame` is an
+/// address on its stack. True if that call is looked after, and [`end`] is to be called.
+#[inline]
+pub fn begin(frame: usize) -> bool {
+    // SAFETY: this thread's own state.
+    if !state::is_expected() || unsafe { (*master()).depth } != 0 {
+        return false;
+    }
+    let own = storage();
+    match CALLER.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => {}
+        // A call within a call has a lower frame. Any other means that the earlier one was left by a jump.
+        Err(caller) if caller == own && frame >= FRAME.load(Ordering::Relaxed) => say(false),
+        Err(_) => return false,
+    }
+    FRAME.store(frame, Ordering::Relaxed);
+    SINCE.store(0, Ordering::Relaxed);
+    NAP.store(0, Ordering::Relaxed);
+    true
+}
+
+/// After attaching: whom the program lends to and borrows from first.
+pub fn introduce() {
+    pages::report().rank().set_job(job());
+}
+
+pub fn end() {
+    let since = SINCE.load(Ordering::Relaxed);
+    if since != 0 {
+        let took = ticks().wrapping_sub(since);
+        if took > SHORT_TICKS {
+            LATEST.store(took, Ordering::Relaxed);
+        }
+    }
+    if pages::report().rank().waits() {
+        say(false);
+    }
+    CALLER.store(0, Ordering::Relaxed);
+}
+
+/// MPI has looked for what it waits for, and found nothing. False if it isn't such a wait.
+#[inline]
+pub fn waits() -> bool {
+    if CALLER.load(Ordering::Relaxed) != storage() {
+        return false;
+    }
+    let now = ticks();
+    let since = SINCE.load(Ordering::Relaxed);
+    if since == 0 {
+        SINCE.store(now, Ordering::Relaxed);
+    } else if now.wrapping_sub(since) > SHORT_TICKS {
+        waits_long(since, now);
+    }
+    true
+}
+
+#[cold]
+fn waits_long(since: u64, now: u64) {
+    let expected = LATEST.load(Ordering::Relaxed).max(now.wrapping_sub(since));
+    if expected < SOON * SHORT_TICKS {
+        return;
+    }
+    state::tend_other(now);
+    if !state::is_attached() {
+        return;
+    }
+    if !pages::report().rank().waits() {
+        say(true);
+    } else if pages::grant().word().lent() {
+        let nap = NAP.load(Ordering::Relaxed).saturating_add(LONGER_NS).min(LONGEST_NS);
+        NAP.store(nap, Ordering::Relaxed);
+        nap_for(nap);
+    }
+}
+
+/// If the daemon can't be told now, it finds the end of a wait by itself, and the next turn tells of one.
+fn say(waits: bool) {
+    let rank = pages::report().rank();
+    rank.set_waits(waits);
+    if !state::have_page_read() && waits {
+        rank.set_waits(false);
+    }
+}
+
+/// A label that all ranks of a job on this machine have: by the launcher's name for it, else by the launcher,
+/// whose children they are.
+fn job() -> u64 {
+    let launch = settings::get().launch;
+    // SAFETY: takes nothing.
+    if launch != 0 { launch } else { (unsafe { libc::getppid() } as u32).max(1).into() }
+}
+
+pub fn after_fork() {
+    CALLER.store(0, Ordering::Relaxed);
+}

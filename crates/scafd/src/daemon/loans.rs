@@ -1,0 +1,67 @@
+//! Loans between programs while some of them wait in MPI for others ([`scaf_policy::loans`]). They begin and
+//! end between decisions, within half a millisecond. A lender's grant stays as it is; a borrower's has the
+//! lent contexts besides.
+
+use super::state::Daemon;
+use crate::observe::clock;
+use crate::registry::Program;
+use scaf_policy::ProgramId;
+use scaf_policy::loans::{Holder, Loan, Wait, loans};
+
+/// After so long a wait anybody may borrow, from the next decision on.
+const LONG_NS: u64 = 50_000_000;
+
+impl Daemon {
+    /// Finds out whether a program waits in MPI now. In a region it doesn't: other threads compute.
+    pub(super) fn look_at_wait(&mut self, id: ProgramId) {
+        let Some(program) = self.registry.get_mut(id) else { return };
+        let Some(pages) = self.parts.talk.pages(id.0) else { return };
+        let waits = pages.rank().waits()
+            && pages.read().is_some_and(|page| !program.evidence.peek(clock::ticks(), &page).in_region);
+        if waits != program.phase.waits_since_ns.is_some() {
+            program.phase.waits_since_ns = waits.then(clock::now_ns);
+            self.timers.ask_for_loans();
+        }
+    }
+
+    /// Between decisions: gives and takes back what is lent.
+    pub(super) fn lend_while_they_wait(&mut self) {
+        if self.timers.loans_are_due() {
+            let changes = self.grant_with_loans();
+            changes.into_iter().for_each(|id| self.carry_out(id));
+        }
+    }
+
+    /// What is lent now. Whoever takes turns with others has its contexts to itself in its turn.
+    pub(super) fn loans(&mut self, now_ns: u64) -> Vec<Loan> {
+        self.timers.loans_are_made();
+        let holder = |program: &Program| {
+            let id = program.identity.id;
+            let base = self.bases.get(&id)?;
+            let contexts = base.dop.filter(|_| !program.phase.takes_turns)?;
+            Some((id, base, contexts))
+        };
+        let holders: Vec<Holder<'_>> = self
+            .registry
+            .iter()
+            .filter_map(|program| {
+                let (id, base, contexts) = holder(program)?;
+                let wait = program.phase.waits_since_ns.map(|since| match now_ns.saturating_sub(since) {
+                    LONG_NS.. => Wait::Long,
+                    _ => Wait::Short,
+                });
+                Some(Holder {
+                    id,
+                    user: program.identity.uid,
+                    job: self.parts.talk.pages(id.0).and_then(|pages| pages.rank().job()),
+                    contexts,
+                    pus: &base.pus,
+                    usable: &program.reach.usable,
+                    most: program.natural().min(program.most()),
+                    wait,
+                })
+            })
+            .collect();
+        loans(&holders)
+    }
+}

@@ -1,0 +1,2 @@
+/* build: mpicc.mpich -O2 -fopenmp -lmpichfort */
+#include "ranks.c"
