@@ -244,7 +244,7 @@ int main(int argc, char **argv)
     static int shape = UNEQUAL;
     static const struct knob knobs[] = {
         {.name = "zones", .help = "widths of the zones", .choice = &shape, .words = words}, {0}};
-    static const struct program program = {"zones", "MPI job on a field in zones (after NPB-MZ)", forms, knobs};
+    static const struct program program = {"zones", "an MPI job on zones (after NPB-MZ)", forms, knobs};
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

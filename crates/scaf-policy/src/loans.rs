@@ -2,9 +2,10 @@
 //!
 //! Known as LeWI, "lend when idle" (M. Garcia et al., "LeWI: a runtime balancing algorithm for nested
 //! parallelism", ICPP 2009), where a rank of an MPI job that waits in MPI lends to the job's other ranks.
-//! Here they come first; programs of the same user and then anybody's come after them, and only for waits
-//! that last. A loan changes nothing of what its lender was granted: it has its contexts again at once, and
-//! shares them for the moment that it takes to narrow the borrower.
+//! Here they come first; the user's other programs come after them, and only for waits that last. Another
+//! user's never do: who waits isn't known but from the program's own word. A loan changes nothing of what its
+//! lender was granted: it has its contexts again at once, and shares them for the moment that it takes to
+//! narrow the borrower.
 
 use crate::{ProgramId, PuSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +36,7 @@ pub struct Holder<'a> {
 pub enum Wait {
     /// For a moment so far: ranks of its job may borrow.
     Short,
-    /// Long enough for anybody to borrow.
+    /// Long enough for the user's other programs to borrow.
     Long,
 }
 
@@ -67,16 +68,17 @@ pub fn loans(holders: &[Holder<'_>]) -> Vec<Loan> {
             continue;
         };
         let long = of.iter().all(|holder| holder.wait == Some(Wait::Long));
-        let jobs: BTreeSet<(u32, u64)> =
-            of.iter().filter_map(|holder| Some((holder.user, holder.job?))).collect();
+        let jobs: BTreeSet<u64> = of.iter().filter_map(|holder| holder.job).collect();
         let best = holders
             .iter()
             .filter_map(|holder| {
                 let contexts = holder.contexts + borrowed.get(&holder.id).unwrap_or(&0);
-                let may = holder.wait.is_none() && holder.usable.contains(pu) && contexts < holder.most;
-                let of_job = holder.job.is_some_and(|job| jobs.contains(&(holder.user, job)));
-                let distance = if of_job { 0 } else { 1 + u8::from(holder.user != from.user) };
-                (may && (of_job || long)).then_some((distance, contexts, holder.id))
+                let may = holder.wait.is_none()
+                    && of.iter().all(|lender| lender.user == holder.user)
+                    && holder.usable.contains(pu)
+                    && contexts < holder.most;
+                let is_of_job = holder.job.is_some_and(|job| jobs.contains(&job));
+                (may && (is_of_job || long)).then_some((!is_of_job, contexts, holder.id))
             })
             .min();
         if let Some((_, _, to)) = best {
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn others_borrow_only_from_who_waits_long_and_the_same_users_come_first() {
+    fn others_borrow_only_from_who_waits_long_and_other_users_never_do() {
         let (a, b, c, all) = (set(&[0, 1]), set(&[2]), set(&[3]), set(&[0, 1, 2, 3]));
         let mut of = [
             rank(1, 5, &a, &all, Some(Wait::Short)),
@@ -135,7 +137,7 @@ mod tests {
         of[0].wait = Some(Wait::Long);
         assert_eq!(loans(&of), [loan(2, 1, 0), loan(2, 1, 1)]);
         of[1].most = 2;
-        assert_eq!(loans(&of), [loan(2, 1, 0), loan(3, 1, 1)]);
+        assert_eq!(loans(&of), [loan(2, 1, 0)]);
     }
 
     #[test]
@@ -177,7 +179,7 @@ mod tests {
             for loan in &loans {
                 let (to, from) = (of(loan.to), of(loan.from));
                 prop_assert!(to.wait.is_none() && to.usable.contains(loan.pu) && !to.pus.contains(loan.pu));
-                prop_assert!(from.wait.is_some() && from.pus.contains(loan.pu));
+                prop_assert!(from.wait.is_some() && from.pus.contains(loan.pu) && from.user == to.user);
                 let job = to.job.is_some() && holders.iter().any(|holder| {
                     holder.pus.contains(loan.pu) && (holder.user, holder.job) == (to.user, to.job)
                 });
@@ -193,7 +195,7 @@ mod tests {
                     let held: Vec<_> = holders.iter().filter(|other| other.pus.contains(pu)).collect();
                     let own = (holder.user, holder.job);
                     let lendable = held.iter().any(|other| (other.user, other.job) == own)
-                        && held.iter().all(|other| other.wait.is_some());
+                        && held.iter().all(|other| other.wait.is_some() && other.user == holder.user);
                     prop_assert!(!lendable || loans.iter().any(|loan| loan.pu == pu));
                 }
             }

@@ -84,6 +84,72 @@ fn a_program_that_says_it_returns_ten_thousand_times_causes_a_few_decisions() {
     assert!(decisions as f64 <= most, "{decisions} in {:?}", began.elapsed());
 }
 
+/// Two ranks of a job on four contexts, that have been in a region just now.
+fn ranks(daemon: &Daemon) -> [Client; 2] {
+    let mut ranks = [Client::attach(daemon, 4), Client::attach(daemon, 4)];
+    for rank in &mut ranks {
+        rank.wait_for_dop(Some(2));
+        rank.tell("works");
+    }
+    ranks
+}
+
+fn until_it_has(daemon: &Daemon, rank: &Client, contexts: u32, why: &str) {
+    until(&format!("{contexts} contexts, {why}"), || {
+        let seen = daemon.program(rank.pid())?;
+        (seen.dop == Some(contexts) && seen.reason.contains(why)).then_some(())
+    });
+}
+
+#[test]
+fn a_rank_that_waits_lends_to_its_job_and_has_its_contexts_again_when_it_works() {
+    let daemon = Daemon::pretending(4);
+    let [mut one, mut other] = ranks(&daemon);
+    for _ in 0..3 {
+        one.tell("waits");
+        until_it_has(&daemon, &other, 4, "and 2 borrowed from program");
+        until("it is told", || (one.tell("lent") == "true").then_some(()));
+        one.tell("works");
+        until_it_has(&daemon, &other, 2, "equal part of 4 contexts among 2");
+        until("it is told", || (one.tell("lent") == "false").then_some(()));
+    }
+    // Both wait: there is nobody to lend to.
+    one.tell("waits");
+    until_it_has(&daemon, &other, 4, "borrowed");
+    other.tell("waits");
+    other.wait_for_dop(Some(2));
+    other.tell("works");
+    until_it_has(&daemon, &other, 4, "borrowed");
+    one.kill();
+    until_it_has(&daemon, &other, 4, "among 1");
+}
+
+#[test]
+fn a_rank_in_a_region_lends_nothing_whatever_it_says() {
+    let daemon = Daemon::pretending(4);
+    let [mut one, mut other] = ranks(&daemon);
+    one.tell("enter 2");
+    one.tell("waits");
+    let decisions = daemon.snapshot().decisions;
+    until("some decisions more", || (daemon.snapshot().decisions > decisions + 3).then_some(()));
+    assert_eq!((other.dop(), one.tell("lent").as_str()), (Some(2), "false"));
+}
+
+#[test]
+fn a_rank_that_flickers_ten_thousand_times_causes_no_decision() {
+    let daemon = Daemon::pretending(4);
+    let [mut one, other] = ranks(&daemon);
+    let (began, before) = (std::time::Instant::now(), daemon.snapshot().decisions);
+    for _ in 0..100 {
+        one.tell("flickers 100");
+    }
+    let decisions = daemon.snapshot().decisions - before;
+    let most = 10.0 * began.elapsed().as_secs_f64() + 3.0;
+    assert!(decisions as f64 <= most, "{decisions} in {:?}", began.elapsed());
+    one.tell("works");
+    until_it_has(&daemon, &other, 2, "equal part");
+}
+
 #[test]
 fn affinities_are_narrowed_and_given_back() {
     let daemon = Daemon::on_two_pus();

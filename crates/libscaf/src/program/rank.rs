@@ -1,6 +1,6 @@
-//! A rank of an MPI job, while it waits in MPI for others: the daemon may then lend its contexts, to the job's
-//! other ranks first, and has to know at once when the wait begins and ends. A wait is noticed by the turns
-//! of MPI's own polling loop that find nothing; one that is over sooner than [`SHORT_TICKS`] is nobody's
+//! A rank of an MPI job, while it waits in MPI for others: the daemon may then lend its contexts, to the
+//! job's other ranks first, and has to know at once when the wait begins and ends. A wait is noticed by the
+//! turns of MPI's own polling loop that find nothing; one that is over sooner than [`SHORT_TICKS`] is nobody's
 //! business. While contexts are lent each such turn naps, so that the borrower has them to itself. MPI does
 //! what it does without us, as if the kernel had let others run.
 //!
@@ -15,8 +15,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Ticks that a wait lasts before the daemon is told, 0.1 to 0.3 ms.
 const SHORT_TICKS: u64 = 1 << 19;
-/// The same where the latest wait that was as long was over soon after: ranks whose work is equal wait so long
-/// by chance, and to lend for less than a millisecond costs more than it brings.
+/// So many times as long where the latest long wait was over soon after: ranks whose work is equal
+/// wait so long by chance, and to lend for less than a millisecond costs more than it brings.
 const SOON: u64 = 4;
 /// Each turn naps for so much longer than the one before, in nanoseconds: a nap's end takes 15 us from
 /// whoever computes there, and a wait ends late by half a nap.

@@ -8,7 +8,7 @@ use crate::registry::Program;
 use scaf_policy::ProgramId;
 use scaf_policy::loans::{Holder, Loan, Wait, loans};
 
-/// After so long a wait anybody may borrow, from the next decision on.
+/// After so long a wait the user's other programs may borrow, too, from the next decision on.
 const LONG_NS: u64 = 50_000_000;
 
 impl Daemon {

@@ -108,6 +108,21 @@ pub fn main() {
                 }
                 say(verb, "");
             }
+            "waits" | "works" => {
+                report.rank().set_job(7);
+                report.rank().set_waits(verb == "waits");
+                let packet = Hello { kind: ENTERED, ..hello };
+                rustix::net::send(&socket, packet.as_bytes(), rustix::net::SendFlags::NOSIGNAL).unwrap();
+                say(verb, "");
+            }
+            "flickers" => {
+                let packet = Hello { kind: ENTERED, ..hello };
+                for at in 0..rest.parse::<u32>().unwrap() {
+                    report.rank().set_waits(at % 2 == 0);
+                    rustix::net::send(&socket, packet.as_bytes(), rustix::net::SendFlags::NOSIGNAL).unwrap();
+                }
+                say(verb, "");
+            }
             "folded" => say(verb, grant.word().folded()),
             "enter" => {
                 report.slot(0).unwrap().enter(rest.parse().unwrap(), 2, scafd::observe::clock::ticks());
