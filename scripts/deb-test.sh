@@ -1,8 +1,8 @@
 #!/bin/bash
 # Installs the package into a clean Debian 12 without a compiler, booted in a container of its own: co-runs
-# programs as a normal user, upgrades while they run, and purges. Needs root, and the network for Debian's
-# packages; takes some 2 minutes, and one more the first time. PREVIOUS=FILE upgrades from that package, else
-# from this one under a lower version.
+# programs as a normal user, upgrades while they run, and purges; then a job of Slurm's by scaf-slurm. Needs
+# root, and the network for Debian's packages; takes some 3 minutes, and one more the first time.
+# PREVIOUS=FILE upgrades from that package, else from this one under a lower version.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,8 +15,8 @@ say() {
 }
 
 version=$(scripts/version.sh | tr - '~')
-package=$PWD/build/scaf_${version}_amd64.deb
-[ -f "$package" ] || fail "there is no package; run: make deb"
+package=$PWD/build/scaf_${version}_amd64.deb plugin=$PWD/build/scaf-slurm_${version}_amd64.deb
+{ [ -f "$package" ] && [ -f "$plugin" ]; } || fail "there is no package; run: make deb"
 [ -x build/kernels/cg ] || fail "there are no programs to run; run: make kernels"
 [ "$(id -u)" -eq 0 ] || fail "a container needs root; run: sudo make deb-test"
 scripts/need.sh deb-test <<'PACKAGES'
@@ -79,6 +79,7 @@ git archive HEAD | tar -x -C "$root/opt/scaf"
 cp /etc/ssl/certs/ca-certificates.crt "$root/opt/certificates.crt"
 mkdir "$root/opt/packages"
 cp "$package" "$root/opt/packages/new.deb"
+cp "$plugin" "$root/opt/packages/slurm.deb"
 if [ -n "${PREVIOUS:-}" ]; then
     cp "$PREVIOUS" "$root/opt/packages/old.deb"
 else
@@ -238,3 +239,35 @@ listing >"$work/after"
 diff "$work/before" "$work/after" || fail "the lines above are left, or missing"
 inside grep '^scaf:' /etc/passwd
 say "nothing is left but the system user"
+
+say "scaf-slurm: a job of a user's on a node of one"
+apt install --no-install-recommends slurmctld slurmd slurm-client munge /opt/packages/new.deb
+apt install /opt/packages/slurm.deb
+inside tee /etc/slurm/slurm.conf >/dev/null <<'CONF'
+ClusterName=test
+SlurmctldHost=localhost
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+SelectType=select/cons_tres
+SlurmdParameters=config_overrides
+NodeName=localhost CPUs=2
+PartitionName=p Nodes=localhost Default=YES OverSubscribe=FORCE:2
+CONF
+inside systemctl restart munge slurmctld slurmd
+idle() { [ "$(inside sinfo -h -o %T)" = idle ]; }
+until_so "the node to be idle" 60 idle
+user sh -c 'cd; srun -Q -c2 --scaf=max=1 /opt/kernels/ep --class=W --repeat=20 >job.out 2>job.err &'
+of_a_job() {
+    local all='import json, sys; print([p["job"] for p in json.load(sys.stdin)["programs"]])'
+    user scaf ps --json | python3 -c "$all" | tee "$work/job" | grep -q "'"
+}
+until_so "a program of a job" 60 of_a_job
+echo "job and step: $(cat "$work/job")"
+finished() { [ -s "$root/home/alice/job.out" ]; }
+until_so "the job's end" 120 finished
+inside cat /home/alice/job.out /home/alice/job.err
+inside grep -q '"verified":true' /home/alice/job.out || fail "the job failed"
+[ ! -s "$root/home/alice/job.err" ] || fail "the job complained"
+inside scontrol show job -o | grep -o 'AdminComment=scaf:[^ ]*' || fail "nothing is in the job's record"
+apt purge scaf-slurm
+inside sh -c 'cd /tmp; srun -Q /opt/kernels/ep --class=S' || fail "without the package no job runs"

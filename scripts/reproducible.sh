@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the package and the wheel of the last commit twice, from clean clones in two folders, and compares
+# Builds the packages and the wheel of the last commit twice, from clean clones in two folders, and compares
 # them; if they differ, it says in which files. WHAT=deb or WHAT=wheel does one of them. Takes some ten
 # minutes.
 set -eu
@@ -26,10 +26,9 @@ for folder in a another/folder; do
     done
 done
 status=0
-for part in $what; do
-    [ "$part" = deb ] && pattern='scaf_*.deb' || pattern='scaf-*.whl'
-    first=$(find "$work/a/build" -maxdepth 1 -name "$pattern")
-    second=$(find "$work/another/folder/build" -maxdepth 1 -name "$pattern")
+for first in $(find "$work/a/build" -maxdepth 1 -name '*.deb' -o -maxdepth 1 -name '*.whl'); do
+    part=$(basename "$first")
+    second=$work/another/folder/build/$part
     if cmp -s "$first" "$second"; then
         echo "reproducible: $(basename "$first"): $(stat -c %s "$first") bytes, the same twice:" \
             "sha256 $(sha256sum "$first" | cut -c 1-16)"
