@@ -14,7 +14,10 @@ if [ -n "$long" ]; then
     status=1
 fi
 
-for file in $(git ls-files 'crates/*/src/*.rs' ':!*_tests.rs' ':!*/tests.rs' ':!*/tests/*'); do
+# Not by git's own exclusions: those of a name's end match everything.
+files=$(git ls-files 'crates/*/src/*.rs' | grep -vE '(_tests|/tests)\.rs$|/tests/')
+[ -n "$files" ] || { echo "lines: there are no files to look at" >&2; exit 1; }
+for file in $files; do
     lines=$(wc -l <"$file")
     if [ "$lines" -gt 450 ] && ! head -n 1 "$file" | grep -q '^//! A table: '; then
         echo "$file: $lines lines, more than 450" >&2

@@ -1,4 +1,4 @@
-//! Functions by whose calls a program forbids its teams to be gathered.
+//! A table: functions by whose calls a program forbids its teams to be gathered.
 //!
 //! - Of the runtime, whatever isn't answered here for a member ([`ANSWERED`], [`ANSWERED_LLVM`]).
 //! - What depends on the kernel thread: mutexes that the kernel knows the owners of, restartable sequences of

@@ -7,48 +7,15 @@
 //! Member 0 is the master, and carrier 0 its own kernel thread. At the region's end only that one takes it;
 //! before, so do carriers beyond those that the region began with, which come where one is stuck.
 
+pub use super::until::{Cancelled, Until};
+
+use super::until::{HOME, JOINED, SPINS, TURN};
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
-
-/// What a member waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Until {
-    /// Its turn. It looks for itself whether it can go on.
-    Turn,
-    /// The same, in a loop of the program's own that spins on memory: it hardly ever can.
-    Spins,
-    /// All members have arrived at the barrier ([`Crew::arrive`]).
-    Passed(u32),
-    /// They have, or the region was cancelled ([`super::cancel`]).
-    PassedOrCancelled(u32),
-    /// All members but the master are done.
-    Joined,
-    /// Something has changed since the member looked ([`Crew::listen`]). It looks again.
-    Changed(u32),
-    /// Its own kernel thread runs it ([`super::home`]).
-    Home,
-}
-
-/// What members cancel ([`super::cancel`]).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cancelled {
-    /// The loop or the sections that all members have come to last.
-    Shares = 1,
-    /// The region.
-    Region = 2,
-}
 
 pub(super) const FREE: u32 = 0;
 pub(super) const HELD: u32 = 1;
 const DONE: u32 = 2;
-
-const TURN: u32 = 0;
-const PASSED: u32 = 1;
-const JOINED: u32 = 2;
-const CHANGED: u32 = 3;
-pub(super) const HOME: u32 = 4;
-const PASSED_OR_CANCELLED: u32 = 5;
-const SPINS: u32 = 6;
 
 #[derive(Debug)]
 #[repr(align(64))]
@@ -374,14 +341,7 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     pub(super) fn is_ready(&self, member: &Member) -> bool {
         let word = member.word.load(Ordering::Relaxed);
-        let until = match member.waits.load(Ordering::Relaxed) {
-            PASSED => Until::Passed(word),
-            PASSED_OR_CANCELLED => Until::PassedOrCancelled(word),
-            JOINED => Until::Joined,
-            CHANGED => Until::Changed(word),
-            HOME => Until::Home,
-            _ => Until::Turn,
-        };
+        let until = Until::from_words(member.waits.load(Ordering::Relaxed), word);
         self.is_met(until) || self.offers(until)
     }
 
@@ -389,15 +349,7 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     pub fn waits(&self, member: usize, until: Until) {
         if let Some(member) = self.members.get(member) {
-            let (waits, word) = match until {
-                Until::Turn => (TURN, 0),
-                Until::Passed(word) => (PASSED, word),
-                Until::PassedOrCancelled(word) => (PASSED_OR_CANCELLED, word),
-                Until::Joined => (JOINED, 0),
-                Until::Changed(word) => (CHANGED, word),
-                Until::Home => (HOME, 0),
-                Until::Spins => (SPINS, 0),
-            };
+            let (waits, word) = until.words();
             member.waits.store(waits, Ordering::Relaxed);
             member.word.store(word, Ordering::Relaxed);
         }
@@ -479,133 +431,5 @@ impl<const MOST: usize> Default for Crew<MOST> {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use crate::testing::Parking;
-    use std::sync::atomic::AtomicU64;
-
-    const STEPS: u64 = 2_000;
-
-    /// A team whose members count their steps between barriers, and check each other.
-    struct World {
-        crew: Crew<8>,
-        parking: Parking,
-        /// Steps of each member; a member's next wait.
-        steps: Vec<AtomicU64>,
-        waits: Vec<std::sync::Mutex<Until>>,
-    }
-
-    impl World {
-        fn of(size: usize) -> World {
-            World {
-                crew: Crew::new(),
-                parking: Parking::default(),
-                steps: (0..size).map(|_| AtomicU64::new(0)).collect(),
-                waits: (0..size).map(|_| std::sync::Mutex::new(Until::Turn)).collect(),
-            }
-        }
-
-        /// Runs a member until it has to wait; `false` if it is done.
-        fn run(&self, me: usize) -> bool {
-            // Whoever runs a member is alone with it.
-            let mut until = self.waits[me].try_lock().expect("two carriers run one member");
-            loop {
-                if !self.crew.is_met(*until) {
-                    return true;
-                }
-                let step = self.steps[me].load(Ordering::Relaxed);
-                if *until == Until::Joined {
-                    return false;
-                }
-                for other in &self.steps {
-                    let at = other.load(Ordering::Relaxed);
-                    assert!(at + 1 >= step, "{at} at {step}");
-                }
-                if step == STEPS {
-                    if me != 0 {
-                        return false;
-                    }
-                    *until = Until::Joined;
-                    continue;
-                }
-                self.steps[me].store(step + 1, Ordering::Relaxed);
-                *until = self.crew.arrive().map_or_else(
-                    || {
-                        self.crew.pass(&self.parking);
-                        Until::Turn
-                    },
-                    Until::Passed,
-                );
-            }
-        }
-
-        fn carry(&self, carrier: u32, mut me: Option<usize>) {
-            loop {
-                if let Some(member) = me {
-                    if !self.run(member) {
-                        if member == 0 {
-                            return;
-                        }
-                        self.crew.is_done(member, &self.parking);
-                    } else {
-                        let until = *self.waits[member].lock().unwrap();
-                        self.crew.waits(member, until);
-                        self.crew.set_free(member);
-                    }
-                }
-                if self.crew.is_surplus(carrier) {
-                    return;
-                }
-                me = self.crew.take(carrier, me.unwrap_or(0)).or_else(|| {
-                    let look = || self.crew.take(carrier, 0);
-                    self.crew.nap(&self.parking, 1, look)
-                });
-            }
-        }
-    }
-
-    #[test]
-    fn members_meet_whoever_runs_them() {
-        for (size, carriers) in [(2, 1), (3, 2), (5, 3), (8, 2)] {
-            let world = World::of(size);
-            world.crew.begin(size as u32, carriers);
-            std::thread::scope(|scope| {
-                for carrier in 1..carriers {
-                    let world = &world;
-                    scope.spawn(move || {
-                        while world.crew.open() != 0 {
-                            if world.crew.board(carrier) {
-                                world.carry(carrier, None);
-                                world.crew.unboard();
-                            }
-                        }
-                    });
-                }
-                world.carry(0, Some(0));
-                world.crew.close();
-                world.crew.tell(&world.parking);
-            });
-            assert!(world.crew.is_empty());
-            assert!(world.steps.iter().all(|steps| steps.load(Ordering::Relaxed) == STEPS));
-        }
-    }
-
-    #[test]
-    fn the_master_is_taken_by_further_carriers_until_it_waits_for_the_end() {
-        let crew = Crew::<4>::new();
-        crew.begin(2, 1);
-        assert_eq!(crew.take(0, 0), Some(1));
-        crew.waits(0, Until::Turn);
-        crew.set_free(0);
-        assert!(crew.has_ready() && crew.widen(2) && crew.board(1));
-        assert_eq!(crew.take(1, 1), Some(0));
-        crew.waits(0, Until::Joined);
-        crew.set_free(0);
-        crew.is_done(1, &Parking::default());
-        assert!(!crew.has_ready());
-        assert_eq!((crew.take(1, 1), crew.take(0, 1)), (None, Some(0)));
-        assert!(!crew.widen(2) && crew.open() == 2 && !crew.is_surplus(1));
-        crew.narrow(1);
-        assert!(crew.is_surplus(1) && !crew.is_surplus(0));
-    }
-}
+#[path = "crew_tests.rs"]
+mod tests;

@@ -25,3 +25,4 @@ pub mod marks;
 pub mod obstacle;
 pub mod shares;
 pub mod tasks;
+mod until;

@@ -1,29 +1,35 @@
 //! Talks to clients: the only module of the daemon that does.
 //!
-//! One socket serves both kinds of client. A program's first packet is a [`Hello`]; it gets its two pages and
+//! One socket serves both kinds of client. A program's first packet is a `Hello`; it gets its two pages and
 //! keeps the connection for as long as it lives. The command line's first packet is JSON; it gets its answer
 //! and is closed. Nothing here blocks: what a client doesn't take waits, within its user's [`budget`], and is
 //! dropped with a stranger.
 
 mod budget;
+mod client;
+mod event;
 mod listen;
+mod packets;
 mod pages;
 mod peer;
 mod versions;
 
+pub use event::Event;
 pub use listen::Error as ListenError;
 pub use pages::Pages;
 pub use peer::Peer;
 
 use crate::apply::MOST_PROGRAMS;
 use crate::broker::Broker;
-use crate::control::{CHUNK_BYTES, OtherVersion, Reply, Request};
+use crate::control::{CHUNK_BYTES, OtherVersion, Reply};
 use crate::log::{Complaints, Limiter};
 use budget::Budget;
+use client::{Client, Stage};
 use listen::Listener;
+use packets::{Packet, Wrong, understand};
 use rustix::event::{Timespec, epoll};
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv};
-use scaf_proto::hello::{ATTACH, ENTERED, Hello, Refusal, Welcome};
+use scaf_proto::hello::{ATTACH, ENTERED, Welcome};
 use scaf_proto::{MAGIC, VERSION};
 use std::collections::BTreeMap;
 use std::io;
@@ -45,56 +51,6 @@ const AT_ONCE: usize = 64;
 const LISTENER: u64 = u64::MAX;
 /// Set in the tokens of file descriptors that are no clients.
 const WATCHED: u64 = 1 << 63;
-
-/// What happened.
-#[derive(Debug)]
-pub enum Event {
-    /// A program wants to attach.
-    Attach(u64, Peer, Box<Hello>),
-    /// An attached program met further modules: so many altogether.
-    MoreModules(u64, u32),
-    /// An attached program says that it has entered a region while contexts of it were lent.
-    Entered(u64),
-    /// The command line asks.
-    Control(u64, Peer, Request),
-    /// A connection ended; a program's pages are there until [`Talk::close`].
-    Gone(u64),
-    /// A file descriptor given to [`Talk::watch`] is ready.
-    Ready(u64),
-}
-
-#[derive(PartialEq, Debug)]
-enum Stage {
-    /// Has said nothing so far.
-    Silent,
-    /// A program.
-    Attached,
-    /// Waits for the rest of an answer.
-    Asked,
-}
-
-struct Client {
-    fd: OwnedFd,
-    peer: Peer,
-    stage: Stage,
-    since: Instant,
-    pages: Option<Pages>,
-    fds: Option<[OwnedFd; 2]>,
-    /// Its answer, and how much of that it has taken.
-    answer: Vec<u8>,
-    taken: usize,
-}
-
-impl Client {
-    fn is_pending(&self) -> bool {
-        self.stage != Stage::Attached
-    }
-
-    /// Bytes that it hasn't taken.
-    fn untaken(&self) -> usize {
-        self.answer.len() - self.taken
-    }
-}
 
 /// All connections.
 pub struct Talk {
@@ -477,38 +433,6 @@ impl Talk {
             self.close(id);
             events.push(Event::Gone(id));
         }
-    }
-}
-
-enum Packet {
-    Hello(Box<Hello>),
-    Request(Request),
-}
-
-#[derive(Debug)]
-enum Wrong {
-    Garbage(String),
-    Version(u32),
-    Request(String),
-}
-
-/// What a packet means, given what its sender is so far; `None` stands for one that is too long.
-fn understand(packet: Option<&[u8]>, stage: &Stage) -> Result<Packet, Wrong> {
-    let packet = packet.ok_or_else(|| Wrong::Garbage("a packet that is too long".into()))?;
-    if *stage == Stage::Silent && matches!(packet.first(), Some(b'{' | b'"')) {
-        return serde_json::from_slice(packet)
-            .map(Packet::Request)
-            .map_err(|e| Wrong::Request(format!("this request is not understood: {e}")));
-    }
-    let hello = Hello::parse(packet).map_err(|refusal| match refusal {
-        Refusal::Version(version) => Wrong::Version(version),
-        Refusal::Garbage => Wrong::Garbage("a packet that is not understood".into()),
-        Refusal::Range(field) => Wrong::Garbage(format!("a {field} that is out of its range")),
-    })?;
-    match (stage, hello.kind) {
-        (Stage::Silent, ATTACH) => Ok(Packet::Hello(Box::new(hello))),
-        (Stage::Attached, kind) if kind != ATTACH => Ok(Packet::Hello(Box::new(hello))),
-        _ => Err(Wrong::Garbage("a packet out of turn".into())),
     }
 }
 
