@@ -68,8 +68,9 @@ for mpi in "${mpis[@]}"; do
         reference=$(median passive 2>/dev/null | cut -d' ' -f1)
         for way in "${ways[@]}"; do
             median "$way" | awk -v mpi="$mpi" -v zones=$zones -v way="$way" -v reference="${reference:-0}" '
-                { printf "| %s | %s | %s | %.2f | %.2f to %.2f |", mpi, zones, way, $1, $2, $3
-                  printf " %s |\n", reference > 0 ? sprintf("%.2f", reference / $1) : "" }'
+                { ratio = (reference > 0) ? sprintf("%.2f", reference / $1) : ""
+                  printf "| %s | %s | %s | %.2f | ", mpi, zones, way, $1
+                  printf "%.2f to %.2f | %s |\n", $2, $3, ratio }'
         done
     done
 done
