@@ -115,6 +115,14 @@ fn mpi_behind_the_door_of_a_library_is_heard() {
     right(job.finish());
 }
 
+#[test]
+fn an_mpi_that_a_library_brings_for_itself_is_the_one_that_it_calls() {
+    let house = House::configured("equi", QUIET);
+    let library = compiled("libmpi_of_one");
+    let done = house.program("mpi_of_one").args([&library]).run().well();
+    assert_eq!(done.number("right"), 2);
+}
+
 fn is_verified(done: Done, value: &str) {
     let done = done.well();
     let line = done.json();

@@ -43,7 +43,7 @@ static HOOKS: Hooks = Hooks {
     attached: &[program::rank::introduce, program::promise::report_again, program::masters::report_natural],
     tended: &[entry::copies::tell],
     llvm_found: &[entry::kmpc::found, program::promise::llvm_found],
-    unloaded: &[entry::tbb::forget, runtimes::lookup::forget_unloaded],
+    unloaded: &[entry::tbb::forget, entry::mpi::forget_unloaded, runtimes::lookup::forget_unloaded],
     before_fork: &[program::keeper::before_fork],
     forked: &[program::keeper::after_fork_in_parent],
     in_child: &[

@@ -11,7 +11,8 @@ pub const NAME_BYTES: usize = 64;
 pub const ATTACH: u32 = 1;
 /// [`Hello::kind`]: I met a further module; inspect me again.
 pub const MORE_MODULES: u32 = 2;
-/// [`Hello::kind`]: I entered a region while contexts of mine were lent ([`crate::grant::Word::lent`]).
+/// [`Hello::kind`]: look at my page. I entered a region while contexts of mine were lent
+/// ([`crate::grant::Word::lent`]), or I wait in MPI, or no longer ([`crate::rank`]).
 pub const ENTERED: u32 = 3;
 /// [`Hello::flags`]: the program's threads are bound by its own wish (`OMP_PROC_BIND` and the like).
 pub const FLAG_BOUND: u32 = 1;

@@ -267,9 +267,12 @@ impl House {
         command.env("XDG_CACHE_HOME", self.folder().join("cache"));
         // A process group of its own, by which forked children are found; and nothing outlives the tests.
         command.stdin(Stdio::null()).process_group(0);
-        // SAFETY: two system calls between fork and exec.
+        // SAFETY: system calls between fork and exec.
         unsafe {
             command.pre_exec(|| {
+                // A script that has the tests run in the background has them ignored.
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                libc::signal(libc::SIGQUIT, libc::SIG_DFL);
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 libc::close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC as libc::c_int);
                 Ok(())

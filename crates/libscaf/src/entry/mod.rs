@@ -15,7 +15,7 @@ pub mod filters;
 pub mod gomp;
 pub mod kmpc;
 mod loader;
-mod mpi;
+pub mod mpi;
 mod opened;
 mod sanitizers;
 mod signals;

@@ -7,100 +7,125 @@
 //! is told to, and MPICH's asks UCX. Other MPIs are passed on, and nothing is lent.
 
 use crate::program::rank;
+use crate::runtimes::linker::{in_library_of, module_of, size_of_module};
+use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
-use crate::sys::symbols::{Next, function};
-use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use core::ptr::null;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sys::symbols::{function, next};
+use crate::sys::thread::{CALLER_AT, part};
+use core::ffi::{CStr, c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// MPI_ERR_OTHER of Open MPI; MPICH's is one less. For a program that calls an MPI that isn't there.
+/// MPI_ERR_OTHER of Open MPI; MPICH's is one less. For a program that asked by a weak reference whether the
+/// call is there.
 const NO_MPI: c_int = 16;
 
-/// A function of MPI's: the next one of that name, or, where MPI was loaded for its caller's eyes only
-/// (Python's modules), that of the library itself.
-struct Real(Next, &'static CStr, AtomicUsize);
+/// Libraries that were unloaded so far: what was found before may be gone.
+static UNLOADS: AtomicU32 = AtomicU32::new(0);
+
+pub fn forget_unloaded() {
+    UNLOADS.fetch_add(1, Ordering::AcqRel);
+}
+
+/// A function by its name, as the dynamic linker would have bound a call to it: to the next one that all see,
+/// else to that of the caller's library and those that it depends on. The latter may differ from caller to
+/// caller (Python's modules, a plug-in that brings an MPI of one rank), so one library's answer is kept.
+struct Real {
+    name: &'static CStr,
+    /// [`EMPTY`], [`BUSY`] or [`KEPT`].
+    state: AtomicU32,
+    /// [`UNLOADS`] when it was found.
+    unloads: AtomicU32,
+    found: AtomicUsize,
+    /// Where the callers are that it is for: a module's begin and size; size `usize::MAX` for all.
+    begin: AtomicUsize,
+    size: AtomicUsize,
+}
+
+const EMPTY: u32 = 0;
+const BUSY: u32 = 1;
+const KEPT: u32 = 2;
 
 impl Real {
     const fn called(name: &'static CStr) -> Real {
-        Real(Next::called(name), name, AtomicUsize::new(0))
+        Real {
+            name,
+            state: AtomicU32::new(EMPTY),
+            unloads: AtomicU32::new(0),
+            found: AtomicUsize::new(0),
+            begin: AtomicUsize::new(0),
+            size: AtomicUsize::new(0),
+        }
     }
 
     /// # Safety
     /// `F` is the type of a pointer to that function.
     #[inline]
-    unsafe fn get<F: Copy>(&self, library: &CStr) -> Option<F> {
-        let known = self.2.load(Ordering::Relaxed);
-        // SAFETY: the caller's word.
-        unsafe {
-            if known != 0 {
-                return function(known);
+    unsafe fn get<F: Copy>(&self, caller: usize) -> Option<F> {
+        let unloads = UNLOADS.load(Ordering::Acquire);
+        if self.state.load(Ordering::Acquire) == KEPT && self.unloads.load(Ordering::Relaxed) == unloads {
+            let found = self.found.load(Ordering::Relaxed);
+            let offset = caller.wrapping_sub(self.begin.load(Ordering::Relaxed));
+            let is_for_caller = offset < self.size.load(Ordering::Relaxed);
+            // What is kept changes after an unload only.
+            if is_for_caller && UNLOADS.load(Ordering::Acquire) == unloads {
+                // SAFETY: the caller's word.
+                return unsafe { function(found) };
             }
-            let next = self.0.get::<usize>();
-            let found = next.or_else(|| keeping_errno(|| in_loaded(library, self.1)))?;
-            self.2.store(found, Ordering::Relaxed);
-            function(found)
         }
+        // SAFETY: as above.
+        unsafe { function(keeping_errno(|| self.find(caller, unloads))) }
+    }
+
+    #[cold]
+    fn find(&self, caller: usize, unloads: u32) -> usize {
+        // SAFETY: an address, which nobody calls here.
+        let of_all: Option<usize> = unsafe { next(self.name) };
+        let (found, begin, size) = match of_all {
+            Some(found) => (found, 0, usize::MAX),
+            None => {
+                // That there is none is kept, too.
+                let found = in_library_of(caller, self.name).map_or(0, |found| found.addr());
+                let begin = module_of(caller).map_or(0, |(_, begin)| begin);
+                (found, begin, if begin == 0 { 0 } else { size_of_module(begin) })
+            }
+        };
+        let state = self.state.load(Ordering::Acquire);
+        let is_old = state == KEPT && self.unloads.load(Ordering::Relaxed) != unloads;
+        if (state == EMPTY || is_old)
+            && self.state.compare_exchange(state, BUSY, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        {
+            self.found.store(found, Ordering::Relaxed);
+            self.begin.store(begin, Ordering::Relaxed);
+            self.size.store(size, Ordering::Relaxed);
+            self.unloads.store(unloads, Ordering::Relaxed);
+            self.state.store(KEPT, Ordering::Release);
+        }
+        found
     }
 }
 
-/// The function of that name in the first loaded library whose path has `part` in it and that has one.
-fn in_loaded(part: &CStr, name: &CStr) -> Option<usize> {
-    struct Search<'a> {
-        part: &'a CStr,
-        /// MPI's libraries for C, C++ and Fortran are some six.
-        files: [*const c_char; 16],
-        count: usize,
-    }
-    unsafe extern "C" fn collect(about: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
-        // SAFETY: glibc hands in a loaded library's name, and our own search.
-        unsafe {
-            let (file, search) = ((*about).dlpi_name, &mut *search.cast::<Search<'_>>());
-            if !file.is_null()
-                && !libc::strstr(file, search.part.as_ptr()).is_null()
-                && let Some(place) = search.files.get_mut(search.count)
-            {
-                *place = file;
-                search.count += 1;
-            }
-        }
-        0
-    }
-    let mut search = Search { part, files: [null(); 16], count: 0 };
-    // SAFETY: plain searches; a library that the program is calling into isn't unloaded meanwhile.
-    unsafe {
-        libc::dl_iterate_phdr(Some(collect), (&raw mut search).cast());
-        search.files.iter().take(search.count).find_map(|file| {
-            let library = libc::dlopen(*file, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-            if library.is_null() {
-                return None;
-            }
-            let found = libc::dlsym(library, name.as_ptr()).addr();
-            libc::dlclose(library);
-            (found != 0).then_some(found)
-        })
-    }
-}
+/// Whether Open MPI yields in the call that is heard because we had it do so.
+static YIELDS_FOR_US: AtomicBool = AtomicBool::new(false);
 
-/// Has Open MPI yield where it polls in vain, which it does by itself only where it knows of more ranks than
-/// cores. What comes of it is [`is_turn`]'s.
-fn have_polls_told() {
-    static DONE: AtomicBool = AtomicBool::new(false);
+/// Has Open MPI yield where it polls in vain, for the call that is heard, or no longer. By itself it does so
+/// only where it knows of more ranks than cores. What comes of it is [`is_turn`]'s. `mpi` is an address in
+/// its library.
+fn have_polls_told(mpi: usize, told: bool) {
     type Set = unsafe extern "C" fn(bool) -> bool;
-    if DONE.load(Ordering::Relaxed) || DONE.swap(true, Ordering::Relaxed) {
+    static SET: Real = Real::called(c"opal_progress_set_yield_when_idle");
+    if !told && !YIELDS_FOR_US.swap(false, Ordering::Relaxed) {
         return;
     }
-    static SET: Real = Real::called(c"opal_progress_set_yield_when_idle");
     // SAFETY: Open MPI's function has this type since 1.0; it writes a variable, and answers what that was.
     unsafe {
-        if let Some(set) = SET.get::<Set>(c"/libopen-pal")
-            && !set(true)
+        if let Some(set) = SET.get::<Set>(mpi)
+            && !set(told)
+            && told
         {
             YIELDS_FOR_US.store(true, Ordering::Relaxed);
         }
     }
 }
-
-static YIELDS_FOR_US: AtomicBool = AtomicBool::new(false);
 
 /// A thread yields. Whether that is a turn of MPI's which it would have polled through without us.
 #[inline(always)]
@@ -108,58 +133,93 @@ pub fn is_turn() -> bool {
     rank::waits() && YIELDS_FOR_US.load(Ordering::Relaxed)
 }
 
-/// One turn of UCX's, by which MPICH polls; the number of things that it found done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_progress(worker: *mut c_void) -> c_uint {
+arch::with_caller! {
+    // One turn of UCX's, by which MPICH polls; the number of things that it found done.
+    ucp_worker_progress => turn_of_ucx, behind 1;
+}
+
+unsafe extern "C" fn turn_of_ucx(worker: *mut c_void, caller: usize) -> c_uint {
     static REAL: Real = Real::called(c"ucp_worker_progress");
     // SAFETY: UCX's function has this type.
     unsafe {
-        let Some(real) = REAL.get::<unsafe extern "C" fn(*mut c_void) -> c_uint>(c"/libucp") else {
+        let Some(real) = REAL.get::<unsafe extern "C" fn(*mut c_void) -> c_uint>(caller) else {
             return 0;
         };
         let done = real(worker);
         if done == 0 {
             rank::waits();
+        } else {
+            rank::found();
         }
         done
     }
 }
 
-/// Defines calls by which programs wait: for C, and with one argument more for Fortran's two interfaces.
+/// Defines calls by which programs wait: for C, and with one argument more for Fortran's two interfaces. The
+/// entry point puts its return address aside, which tells whose call it is.
 macro_rules! waits {
     ($($c:ident $fortran:ident $fortran_2008:ident ($($argument:ident)*);)*) => {
         $(
-            waits!(@one $c ($($argument)*));
-            waits!(@one $fortran ($($argument)* error));
-            waits!(@one $fortran_2008 ($($argument)* error));
+            waits!(@one $c (say_nothing) ($($argument)*));
+            waits!(@one $fortran (say_no_mpi) ($($argument)* error));
+            waits!(@one $fortran_2008 (say_no_mpi) ($($argument)* error));
         )*
     };
-    (@one $name:ident ($($argument:ident)*)) => {
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: usize),*) -> c_int {
-            type Call = unsafe extern "C" fn($(waits!(@word $argument)),*) -> c_int;
-            const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => c"",
-            };
-            static REAL: Real = Real::called(NAME);
-            let place = 0u8;
-            // SAFETY: MPI's function of that name, with its caller's arguments.
-            unsafe {
-                let Some(real) = REAL.get::<Call>(c"/libmpi") else { return NO_MPI };
-                let heard = rank::begin((&raw const place).addr());
-                if heard {
-                    have_polls_told();
+    (@one $name:ident ($fail:expr) ($($argument:ident)*)) => {
+        const _: () = {
+            arch::noted_caller! { $name => heard, at CALLER_AT }
+
+            unsafe extern "C" fn heard($($argument: usize),*) -> c_int {
+                type Call = unsafe extern "C" fn($(waits!(@word $argument)),*) -> c_int;
+                const NAME: &CStr =
+                    match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                        Ok(name) => name,
+                        Err(_) => c"",
+                    };
+                static REAL: Real = Real::called(NAME);
+                let caller = caller();
+                // SAFETY: MPI's function of that name, with its caller's arguments.
+                unsafe {
+                    let Some(real) = REAL.get::<Call>(caller) else {
+                        let fail: fn(&[usize]) = $fail;
+                        fail(&[$($argument),*]);
+                        return NO_MPI;
+                    };
+                    let place = 0u8;
+                    let is_heard = rank::begin((&raw const place).addr());
+                    if is_heard {
+                        have_polls_told(real as usize, true);
+                    }
+                    let result = real($($argument),*);
+                    if is_heard {
+                        have_polls_told(real as usize, false);
+                        rank::end();
+                    }
+                    result
                 }
-                let result = real($($argument),*);
-                if heard {
-                    rank::end();
-                }
-                result
             }
-        }
+        };
     };
     (@word $argument:ident) => { usize };
+}
+
+fn say_nothing(_: &[usize]) {}
+
+/// Fortran has the result in its last argument, unless that is left out.
+fn say_no_mpi(arguments: &[usize]) {
+    if let Some(error) = arguments.last()
+        && *error != 0
+    {
+        // SAFETY: an integer of the program's.
+        unsafe { *core::ptr::with_exposed_provenance_mut::<c_int>(*error) = NO_MPI };
+    }
+}
+
+/// The return address that the entry point has put aside.
+#[inline(always)]
+fn caller() -> usize {
+    // SAFETY: this thread's own state.
+    unsafe { *part::<usize, CALLER_AT>() }
 }
 
 waits! {

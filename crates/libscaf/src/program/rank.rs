@@ -2,9 +2,9 @@
 //! job's other ranks first, and has to know at once when the wait begins and ends. A wait is noticed by the
 //! turns of MPI's own polling loop that find nothing; one that is over sooner than [`SHORT_TICKS`] is
 //! nobody's business. While contexts are lent each such turn naps, so that the borrower has them to itself.
-//! MPI does what it does without us, as if the kernel had let others run.
+//! Within a call that is heard, MPI does what it does without us, as if the kernel had let others run.
 //!
-//! One thread's outermost call at a time is looked after: with several in MPI, others may still compute.
+//! One thread's outermost call at a time is heard: with several in MPI, others may still compute.
 
 use super::thread::master;
 use crate::link::{pages, state};
@@ -18,23 +18,28 @@ const SHORT_TICKS: u64 = 1 << 19;
 /// So many times as long where the latest long wait was over soon after: ranks whose work is equal
 /// wait so long by chance, and to lend for less than a millisecond costs more than it brings.
 const SOON: u64 = 4;
-/// Each turn naps for so much longer than the one before, in nanoseconds: a nap's end takes 15 us from
-/// whoever computes there, and a wait ends late by half a nap.
+/// Each turn naps for so much longer than the one before, in nanoseconds and beyond the kernel's slack of 50
+/// us: a nap's end takes 15 us from whoever computes there, and a wait ends late by half a nap.
 const LONGER_NS: u32 = 10_000;
 const LONGEST_NS: u32 = 400_000;
-/// The storage of the thread whose call is looked after; 0 for none.
+/// A turn that comes so many ticks after the one before, 15 to 30 us: MPI has found something in between.
+const FOUND_TICKS: u64 = 1 << 16;
+/// A call without a turn for so long, 0.5 to 1 s, may have been left by a jump or by its thread's end.
+const LEFT_TICKS: u64 = 1 << 31;
+/// The storage of the thread whose call is heard; 0 for none.
 static CALLER: AtomicUsize = AtomicUsize::new(0);
 /// Where that call's frame is.
 static FRAME: AtomicUsize = AtomicUsize::new(0);
-/// Tick of its first turn in vain; 0 before.
+/// Tick of its first turn in vain, and of the latest; 0 before.
 static SINCE: AtomicU64 = AtomicU64::new(0);
+static LAST: AtomicU64 = AtomicU64::new(0);
 /// How many ticks the latest wait took that was longer than [`SHORT_TICKS`].
 static LATEST: AtomicU64 = AtomicU64::new(0);
 /// Its latest nap, in nanoseconds.
 static NAP: AtomicU32 = AtomicU32::new(0);
 
 /// The calling thread, outside of regions, goes into a call by which programs wait in MPI; `frame` is an
-/// address on its stack. True if that call is looked after, and [`end`] is to be called.
+/// address on its stack. True if that call is heard, and [`end`] is to be called.
 #[inline]
 pub fn begin(frame: usize) -> bool {
     // SAFETY: this thread's own state.
@@ -44,13 +49,21 @@ pub fn begin(frame: usize) -> bool {
     let own = storage();
     match CALLER.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => {}
-        // A call within a call has a lower frame. Any other means that the earlier one was left by a jump.
-        Err(caller) if caller == own && frame >= FRAME.load(Ordering::Relaxed) => say(false),
-        Err(_) => return false,
+        Err(caller) => {
+            // A call within a call has a lower frame.
+            let is_within = caller != own || frame < FRAME.load(Ordering::Relaxed);
+            if is_within && ticks().wrapping_sub(LAST.load(Ordering::Relaxed)) < LEFT_TICKS {
+                return false;
+            }
+            CALLER.store(own, Ordering::Relaxed);
+            if pages::report().rank().waits() {
+                say(false);
+            }
+        }
     }
     FRAME.store(frame, Ordering::Relaxed);
     SINCE.store(0, Ordering::Relaxed);
-    NAP.store(0, Ordering::Relaxed);
+    LAST.store(ticks(), Ordering::Relaxed);
     true
 }
 
@@ -60,6 +73,9 @@ pub fn introduce() {
 }
 
 pub fn end() {
+    if CALLER.load(Ordering::Relaxed) != storage() {
+        return;
+    }
     let since = SINCE.load(Ordering::Relaxed);
     if since != 0 {
         let took = ticks().wrapping_sub(since);
@@ -81,12 +97,27 @@ pub fn waits() -> bool {
     }
     let now = ticks();
     let since = SINCE.load(Ordering::Relaxed);
-    if since == 0 {
-        SINCE.store(now, Ordering::Relaxed);
+    if since == 0 || now.wrapping_sub(LAST.load(Ordering::Relaxed)) > FOUND_TICKS {
+        begin_anew(now);
     } else if now.wrapping_sub(since) > SHORT_TICKS {
         waits_long(since, now);
+        LAST.store(ticks(), Ordering::Relaxed);
+        return true;
     }
+    LAST.store(now, Ordering::Relaxed);
     true
+}
+
+/// MPI has found something, and may find what follows as soon.
+pub fn found() {
+    if CALLER.load(Ordering::Relaxed) == storage() && SINCE.load(Ordering::Relaxed) != 0 {
+        begin_anew(ticks());
+    }
+}
+
+fn begin_anew(now: u64) {
+    SINCE.store(now, Ordering::Relaxed);
+    NAP.store(0, Ordering::Relaxed);
 }
 
 #[cold]
@@ -108,12 +139,14 @@ fn waits_long(since: u64, now: u64) {
     }
 }
 
-/// If the daemon can't be told now, it finds the end of a wait by itself, and the next turn tells of one.
+/// If the daemon can't be told of a wait now, that is tried again a while later. The end of one it finds by
+/// itself then, at its next tick.
 fn say(waits: bool) {
     let rank = pages::report().rank();
     rank.set_waits(waits);
     if !state::have_page_read() && waits {
         rank.set_waits(false);
+        begin_anew(ticks());
     }
 }
 

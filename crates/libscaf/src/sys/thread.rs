@@ -11,10 +11,12 @@ use core::mem::zeroed;
 use core::ptr::{null, null_mut, without_provenance};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Where in a thread's state each owner keeps its part: `program`, `region`, and the port for oneTBB.
+/// Where in a thread's state each owner keeps its part: `program`, `region`, the port for oneTBB, and the
+/// port for MPI.
 pub const PROGRAM_AT: usize = 0;
 pub const REGION_AT: usize = 16;
 pub const TBB_AT: usize = 192;
+pub const CALLER_AT: usize = 288;
 pub const END: usize = THREAD_BYTES;
 
 #[inline(always)]

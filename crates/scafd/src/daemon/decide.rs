@@ -73,8 +73,10 @@ impl Daemon {
             .filter_map(|share| {
                 let dop = allocation.contexts_of(share)?;
                 let program = self.registry.get_mut(share.id)?;
-                let previous =
-                    if program.grant.dop.is_some() { program.grant.pus.clone() } else { PuSet::new() };
+                // What it has borrowed isn't its place.
+                let base = self.bases.get(&share.id).filter(|base| base.dop.is_some());
+                let has = || base.map_or_else(|| program.grant.pus.clone(), |base| base.pus.clone());
+                let previous = if program.grant.dop.is_some() { has() } else { PuSet::new() };
                 Some(Want {
                     id: share.id,
                     dop,
@@ -132,9 +134,12 @@ impl Daemon {
             let Base { dop, pus, reason, .. } = base.with(&loans, id);
             let (had, before) = (program.grant.pus.clone(), program.grant.dop);
             let changed = program.regrant(dop, pus, reason, now_ns);
-            let lent = is_idle || waits || lends && program.is_lent();
-            let told_only = waits || program.grant.lends_while_it_waits;
-            program.grant.lends_while_it_waits = waits;
+            let by_phase = is_idle || lends && program.is_lent();
+            let lent = by_phase || waits;
+            let told_only = by_phase == program.grant.lent_by_phase;
+            program.grant.lent_by_phase = by_phase;
+            let since = program.phase.lends_since_ns.unwrap_or(now_ns);
+            program.phase.lends_since_ns = waits.then_some(since);
             program.grant.borrows = loans.iter().any(|loan| loan.to == id);
             if changed {
                 if before != dop
@@ -176,7 +181,7 @@ impl Daemon {
         let Some(program) = self.registry.get_mut(id) else { return };
         let narrow = program.grant.dop.is_some() && program.grant.pus != program.reach.usable;
         // One that does nothing before its first region may still have libraries that count their PUs.
-        let counts = program.grant.lent && !program.had_region();
+        let counts = program.grant.lent_by_phase && !program.had_region();
         program.grant.set = (narrow && !counts).then(|| program.grant.pus.clone());
         if let Some(mask) = &program.grant.set {
             // Before the sweep, so that what it leaves half done is known as ours.
@@ -229,8 +234,9 @@ impl Daemon {
         program.grant.set = None;
         let _ = self.parts.apply.restore(&target_of(program));
         program.reach.alone = Some(why.clone());
-        program.grant.lent = false;
+        (program.grant.lent, program.grant.lent_by_phase, program.grant.borrows) = (false, false, false);
         self.bases.remove(&id);
+        self.timers.ask_to_take_back();
         program.ungrant(why, clock::now_ns());
         self.publish(id);
     }

@@ -15,7 +15,9 @@ const MOST_THREADS: usize = 12;
 
 impl Daemon {
     pub(super) fn entered(&mut self, id: ProgramId) {
-        self.look_at_wait(id);
+        if self.look_at_wait(id) {
+            return;
+        }
         let lends = |program: &&mut Program| program.grant.lent && program.phase.lends();
         if let Some(program) = self.registry.get_mut(id).filter(lends) {
             program.phase.is_parallel(clock::now_ns());
@@ -24,9 +26,15 @@ impl Daemon {
     }
 
     pub(super) fn find_returned(&mut self) {
-        let waiting = self.registry.iter().filter(|program| program.phase.waits_since_ns.is_some());
-        let waiting: Vec<ProgramId> = waiting.map(|program| program.identity.id).collect();
-        waiting.into_iter().for_each(|id| self.look_at_wait(id));
+        let waits = |program: &&Program| {
+            let says = |id: ProgramId| self.parts.talk.pages(id.0).is_some_and(|pages| pages.rank().waits());
+            program.phase.waits_since_ns.is_some() || says(program.identity.id)
+        };
+        let waiting: Vec<ProgramId> =
+            self.registry.iter().filter(waits).map(|program| program.identity.id).collect();
+        for id in waiting {
+            self.look_at_wait(id);
+        }
         for program in self.registry.iter_mut().filter(|program| program.grant.lent) {
             if let Some(page) = self.parts.talk.pages(program.identity.id.0).and_then(|pages| pages.read()) {
                 let seen = program.evidence.peek(clock::ticks(), &page);

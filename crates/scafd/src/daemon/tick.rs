@@ -175,7 +175,8 @@ impl Daemon {
 
     /// Whether programs have contexts that others are busy on: how long anything took then isn't remembered.
     fn is_crowded(&self) -> bool {
-        let granted: f64 = self.registry.iter().filter_map(|program| program.grant.dop).map(f64::from).sum();
+        // Before loans: what is lent is its lender's, too.
+        let granted: f64 = self.bases.values().filter_map(|base| base.dop).map(f64::from).sum();
         let load = self.load.contexts_now();
         self.parts.config.count_load
             && load - f64::from(self.load.taken()) > CROWDED

@@ -11,8 +11,10 @@ pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// Least time between two decisions that programs cause, by coming, leaving or returning from serial phases:
 /// these may be hundreds. A newcomer waits for as long.
 const REST: Duration = Duration::from_millis(2);
-/// The same for loans, which are for a moment and cost a tenth.
+/// The same for taking loans back, which whoever lent waits for.
 const LOAN_REST: Duration = Duration::from_micros(500);
+/// New ones may cost no more than one part in so many of the daemon's time.
+const LOAN_PART: u32 = 20;
 
 /// What is due when.
 pub(super) struct Timers {
@@ -23,8 +25,10 @@ pub(super) struct Timers {
     idle_since: Instant,
     asked: bool,
     next_decision: Instant,
-    loans_asked: bool,
+    to_lend: bool,
+    to_take_back: bool,
     next_loans: Instant,
+    next_take_back: Instant,
 }
 
 impl Timers {
@@ -38,8 +42,10 @@ impl Timers {
             idle_since: now,
             asked: false,
             next_decision: now,
-            loans_asked: false,
+            to_lend: false,
+            to_take_back: false,
             next_loans: now,
+            next_take_back: now,
         }
     }
 
@@ -107,25 +113,32 @@ impl Timers {
         due
     }
 
-    /// A program waits for others, or no longer.
-    pub fn ask_for_loans(&mut self) {
-        self.loans_asked = true;
+    /// A program waits for others.
+    pub fn ask_to_lend(&mut self) {
+        self.to_lend = true;
+    }
+
+    /// It doesn't any more.
+    pub fn ask_to_take_back(&mut self) {
+        self.to_take_back = true;
     }
 
     /// Whether loans are to be looked over now.
-    pub fn loans_are_due(&mut self) -> bool {
-        let now = Instant::now();
-        let due = self.loans_asked && now >= self.next_loans;
-        if due {
-            self.loans_are_made();
-        }
-        due
+    pub fn loans_are_due(&self) -> bool {
+        self.loans_at().is_some_and(|at| Instant::now() >= at)
     }
 
-    /// They just were.
-    pub fn loans_are_made(&mut self) {
-        self.loans_asked = false;
-        self.next_loans = Instant::now() + LOAN_REST;
+    fn loans_at(&self) -> Option<Instant> {
+        let at = [self.to_lend.then_some(self.next_loans), self.to_take_back.then_some(self.next_take_back)];
+        at.into_iter().flatten().min()
+    }
+
+    /// They were, which took so long.
+    pub fn loans_were_made(&mut self, took: Duration) {
+        let now = Instant::now();
+        (self.to_lend, self.to_take_back) = (false, false);
+        self.next_take_back = now + LOAN_REST;
+        self.next_loans = now + (LOAN_PART * took).max(LOAN_REST);
     }
 
     /// Somebody came, left or asked.
@@ -140,10 +153,6 @@ impl Timers {
 
     /// When the loop has to wake: for ticks where programs are `attached`, and for what is asked.
     pub fn next(&self, attached: bool) -> [Option<Instant>; 3] {
-        [
-            attached.then_some(self.next_tick),
-            self.asked.then_some(self.next_decision),
-            self.loans_asked.then_some(self.next_loans),
-        ]
+        [attached.then_some(self.next_tick), self.asked.then_some(self.next_decision), self.loans_at()]
     }
 }

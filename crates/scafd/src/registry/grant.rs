@@ -33,8 +33,8 @@ pub struct Grant {
     regions: u64,
     /// Whether the program is told to say when it enters a region; see [`super::Program::is_lent`].
     pub lent: bool,
-    /// Whether it is told that its contexts are lent while it waits for others.
-    pub lends_while_it_waits: bool,
+    /// Whether that is for what it does ([`super::Phase::lends`]), and not for a wait in MPI alone.
+    pub lent_by_phase: bool,
     /// Whether some of its contexts are borrowed from who waits.
     pub borrows: bool,
     /// Why this DoP.

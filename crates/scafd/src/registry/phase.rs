@@ -15,6 +15,10 @@ const STILL_NS: u64 = 2_000_000_000;
 /// Contexts that an idle program is busy on, at most: an interpreter that waits for its user looks around now
 /// and then.
 const STILL: f64 = 0.02;
+/// Contexts that a program is busy on that lends while it waits in MPI, at most: it naps between two looks.
+/// Whoever takes more computes, and isn't believed for a while.
+const WAITING: f64 = 0.6;
+const DISBELIEF_NS: u64 = 1_000_000_000;
 /// After a phase that was over this soon, the program isn't taken for serial for this time, and after each
 /// further such phase for twice as long, up to the second time.
 const SHORT_NS: u64 = 1_000_000_000;
@@ -50,6 +54,10 @@ pub struct Phase {
     pub late_ns: Option<u64>,
     /// Since when it waits in MPI for others, outside of regions, in ns of CLOCK_MONOTONIC.
     pub waits_since_ns: Option<u64>,
+    /// Since when somebody has contexts of it for that.
+    pub lends_since_ns: Option<u64>,
+    /// Until when its word that it waits isn't believed.
+    pub disbelieved_ns: u64,
     /// Since when it has got nowhere while it was folded in a region.
     pub stuck: Option<Stuck>,
 }
@@ -59,6 +67,11 @@ impl Phase {
     /// count their PUs. `seen` is the interval before `now_ns`, in which it used `cpu_s` of CPU time if
     /// known; if not, it isn't serial.
     pub fn listen(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
+        let dt_ns = (seen.interval.dt_s * 1e9) as u64;
+        let lent = self.lends_since_ns.is_some_and(|since| now_ns.saturating_sub(since) >= dt_ns);
+        if lent && cpu_s.is_none_or(|cpu_s| cpu_s > WAITING * seen.interval.dt_s) {
+            (self.waits_since_ns, self.disbelieved_ns) = (None, now_ns.saturating_add(DISBELIEF_NS));
+        }
         let still = !seen.in_region && cpu_s.is_some_and(|cpu_s| cpu_s <= STILL * seen.interval.dt_s);
         let began = Quiet { since_ns: now_ns, progress: seen.progress };
         let since = self.still.filter(|since| since.progress == seen.progress).unwrap_or(began);
@@ -195,6 +208,21 @@ mod tests {
         assert_eq!(idle_at(&mut p, 80..89, still, Some(0.0)), Some(88));
         p.phase.is_parallel(89 * TICK_NS);
         assert!(!p.phase.idle && !p.phase.has_returned(&Seen { in_region: true, ..still }));
+    }
+
+    #[test]
+    fn whoever_computes_while_it_says_that_it_waits_is_not_believed_for_a_second() {
+        let mut p = program(1);
+        p.phase.waits_since_ns = Some(0);
+        // Nobody has borrowed: it polls.
+        p.phase.listen(&quiet(7), Some(1.0), TICK_NS);
+        assert_eq!(p.phase.waits_since_ns, Some(0));
+        p.phase.lends_since_ns = Some(TICK_NS);
+        p.phase.listen(&quiet(7), Some(0.1), 3 * TICK_NS);
+        assert_eq!(p.phase.waits_since_ns, Some(0));
+        p.phase.listen(&quiet(7), Some(1.0), 4 * TICK_NS);
+        assert_eq!(p.phase.waits_since_ns, None);
+        assert_eq!(p.phase.disbelieved_ns, 4 * TICK_NS + DISBELIEF_NS);
     }
 
     #[test]

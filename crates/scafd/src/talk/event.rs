@@ -11,7 +11,8 @@ pub enum Event {
     Attach(u64, Peer, Box<Hello>),
     /// An attached program met further modules: so many altogether.
     MoreModules(u64, u32),
-    /// An attached program says that it has entered a region while contexts of it were lent.
+    /// An attached program says that it has entered a region while contexts of it were lent, or that it waits
+    /// in MPI or no longer.
     Entered(u64),
     /// The command line asks.
     Control(u64, Peer, Request),

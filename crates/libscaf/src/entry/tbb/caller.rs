@@ -1,7 +1,7 @@
 //! What is known of one thread that calls oneTBB or works for it.
 
 use crate::program::work::Ticket;
-use crate::sys::thread::{self, END, TBB_AT};
+use crate::sys::thread::{self, CALLER_AT, TBB_AT};
 use core::ffi::c_void;
 
 /// All zero when the thread starts.
@@ -20,7 +20,7 @@ pub struct Caller {
     pub is_first: u32,
 }
 
-const _: () = assert!(size_of::<Caller>() <= END - TBB_AT);
+const _: () = assert!(size_of::<Caller>() <= CALLER_AT - TBB_AT);
 
 #[inline(always)]
 pub fn caller() -> *mut Caller {

@@ -38,6 +38,27 @@ macro_rules! with_caller {
 }
 pub(crate) use with_caller;
 
+/// Defines an entry point that puts its return address into the thread's state at `$at` and goes on at `$to`
+/// with all its arguments.
+macro_rules! noted_caller {
+    ($name:ident => $to:path, at $at:expr) => {
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "endbr64",
+                "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+                "mov r11, qword ptr [rsp]",
+                "mov qword ptr fs:[r10 + {at}], r11",
+                "jmp {to}",
+                at = const $at,
+                to = sym $to,
+            )
+        }
+    };
+}
+pub(crate) use noted_caller;
+
 /// Defines entry points that are passed on with all their arguments, whatever they are, to the function that
 /// `$find` answers for the return address and the second and third argument.
 macro_rules! pass_on {

@@ -9,7 +9,7 @@ mod yields;
 
 pub(crate) use around::around;
 pub(crate) use entry_points::{
-    answered, arguments, counted, diverted, looked_at, pass_on, with_all_arguments, with_caller,
+    answered, arguments, counted, diverted, looked_at, noted_caller, pass_on, with_all_arguments, with_caller,
 };
 pub use switch::{Context, can_switch, storage, switch};
 pub use tasks::ENTRANCE_BYTES;
@@ -23,7 +23,7 @@ use core::arch::{asm, global_asm, x86_64::_rdtsc};
 use core::ffi::c_void;
 
 /// Bytes of a thread's state; the floors above lay them out ([`crate::sys::thread`]).
-pub const THREAD_BYTES: usize = 288;
+pub const THREAD_BYTES: usize = 304;
 
 global_asm!(
     ".section .tbss.scaf_thread,\"awT\",@nobits",
