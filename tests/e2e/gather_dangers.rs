@@ -1,6 +1,6 @@
 //! Gathered teams, attacked: what a kernel thread could get wrong that runs several members.
 
-use crate::support::{By, Done, House, Running, compiled, compiled_by, root};
+use crate::support::{By, Done, House, Running, compiled, compiled_by, root, wait_for};
 use scafd::control::Mechanism;
 use std::path::Path;
 
@@ -144,10 +144,13 @@ fn debuggers_see_where_members_are() {
     let program = doing(&house, "values", 1);
     program.until_gathered("values", 1);
     let words = ["-nx", "-batch", "-p", &program.pid().to_string(), "-ex", "thread apply all backtrace"];
-    let Ok(said) = house.command(Path::new("gdb")).args(words).output() else { return };
-    let text = String::from_utf8_lossy(&said.stdout);
-    assert!(text.contains("Thread 1") && text.contains("main"), "{text}");
-    assert!(!text.contains("Backtrace stopped"), "{text}");
+    // Once in a while another member than the master is on the one carrier.
+    wait_for("the master's frames, too", || {
+        let Ok(said) = house.command(Path::new("gdb")).args(words).output() else { return Some(()) };
+        let text = String::from_utf8_lossy(&said.stdout);
+        assert!(text.contains("Thread 1") && !text.contains("Backtrace stopped"), "{text}");
+        text.contains(" main (").then_some(())
+    });
     right("values", program.finish());
 }
 

@@ -146,7 +146,10 @@ fn permits_go_through_their_states() {
 fn permits_are_right(seed: u64, how: &str) {
     let house = House::chaos(seed);
     let program = house.program("tcm").args([how]).start();
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    program.until("a decision about it", |program| program.dop.is_some());
+    let before = house.snapshot().decisions;
+    house.until("three hundred decisions", |now| (now.decisions > before + 300).then_some(()));
+    std::thread::sleep(std::time::Duration::from_secs(1));
     let done = program.finish().well();
     assert_eq!((done.number("connected"), done.number("wrong")), (1, 0));
     assert!(done.number("calls") > 0, "{done:#?}");

@@ -75,13 +75,14 @@ fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() 
     assert_eq!(equi.expect("equi")["contexts"], what_if["given"]["contexts"], "{what_if:#}");
     first.finish().well();
     second.finish().well();
-    events.until("\"left\":[");
+    let departures = |web: &Web| web.get("/metrics").contains("scaf_departures_total 2.0\n");
+    wait_for("both departures", || departures(&web).then_some(()));
     // The daemon's end and the next one are told, and its programs are counted on.
     house.end_daemon(libc::SIGTERM);
     events.until("event: lost\ndata: \"no daemon");
     house.start_daemon();
     events.until("event: lost\ndata: null");
-    assert!(web.get("/metrics").contains("scaf_departures_total 2.0\n"));
+    assert!(departures(&web));
 }
 
 #[test]
