@@ -67,7 +67,7 @@ run() { # WAY
     (cd "$at" && mpirun.openmpi --bind-to none -n 2 "${under[@]}" gmx_mpi mdrun -s slab.tpr -deffnm run \
         -ntomp $threads -dd 1 1 2 -dlb no -pin off -reprod -nsteps "$steps") >"$at/said" 2>&1
     awk '/Time:/ { print $3 }' "$at/run.log" >>"$at/$1.seconds"
-    grep -A9 'Energies (kJ/mol)' "$at/run.log" | cksum | cut -d' ' -f1 >>"$at/$1.sums"
+    sed -n '/Energies (kJ.mol)/,/^$/p' "$at/run.log" | cksum | cut -d' ' -f1 >>"$at/$1.sums"
     rm -f "$at"/run.* "$at"/\#*
 }
 median() { # WAY: and the least and the most
