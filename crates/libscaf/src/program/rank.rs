@@ -16,8 +16,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 /// Ticks that a wait lasts before the daemon is told, 0.1 to 0.3 ms.
 const SHORT_TICKS: u64 = 1 << 19;
 /// So many times as long, 1.5 to 3 ms, where the latest long wait was over sooner: to lend and take back, and
-/// for the borrower to start on other PUs, takes half a millisecond. With 4 in place of 12 GROMACS at steps of
-/// 4 ms took 1.08 times as long as without loans.
+/// for the borrower to start on other PUs, takes half a millisecond. With 4 in place of 12 GROMACS at steps
+/// of 4 ms took 1.08 times as long as without loans.
 const SOON: u64 = 12;
 /// Each turn naps for so much longer than the one before, in nanoseconds and beyond the kernel's slack of 50
 /// us: a nap's end takes 15 us from whoever computes there, and a wait ends late by half a nap.
