@@ -26,7 +26,9 @@ for folder in a another/folder; do
     done
 done
 status=0
-for first in $(find "$work/a/build" -maxdepth 1 -name '*.deb' -o -maxdepth 1 -name '*.whl'); do
+files=$(find "$work/a/build" -maxdepth 1 \( -name '*.deb' -o -name '*.whl' \))
+[ -n "$files" ] || { echo "reproducible: nothing was built" >&2; exit 1; }
+for first in $files; do
     part=$(basename "$first")
     second=$work/another/folder/build/$part
     if cmp -s "$first" "$second"; then
