@@ -243,19 +243,29 @@ say "nothing is left but the system user"
 say "scaf-slurm: a job of a user's on a node of one"
 apt install --no-install-recommends slurmctld slurmd slurm-client munge /opt/packages/new.deb
 apt install /opt/packages/slurm.deb
-inside tee /etc/slurm/slurm.conf >/dev/null <<'CONF'
+host=$(inside hostname -s)
+inside tee /etc/slurm/slurm.conf >/dev/null <<CONF
 ClusterName=test
-SlurmctldHost=localhost
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=17817
+SlurmUser=slurm
+StateSaveLocation=/var/lib/slurm/slurmctld
+SlurmdSpoolDir=/var/lib/slurm/slurmd
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd.pid
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
 SelectType=select/cons_tres
 SlurmdParameters=config_overrides
-NodeName=localhost CPUs=2
-PartitionName=p Nodes=localhost Default=YES OverSubscribe=FORCE:2
+NodeName=$host NodeAddr=127.0.0.1 Port=17818 CPUs=2
+PartitionName=p Nodes=$host Default=YES OverSubscribe=FORCE:2
 CONF
 inside systemctl restart munge slurmctld slurmd
 idle() { [ "$(inside sinfo -h -o %T)" = idle ]; }
-until_so "the node to be idle" 60 idle
+(until_so "the node to be idle" 60 idle) || {
+    inside journalctl --no-pager -n 20 -u munge -u slurmctld -u slurmd >&2
+    exit 1
+}
 user sh -c 'cd; srun -Q -c2 --scaf=max=1 /opt/kernels/ep --class=W --repeat=20 >job.out 2>job.err &'
 of_a_job() {
     local all='import json, sys; print([p["job"] for p in json.load(sys.stdin)["programs"]])'
