@@ -217,12 +217,14 @@ mod tests {
         // Nobody has borrowed: it polls.
         p.phase.listen(&quiet(7), Some(1.0), TICK_NS);
         assert_eq!(p.phase.waits_since_ns, Some(0));
-        p.phase.lends_since_ns = Some(TICK_NS);
-        p.phase.listen(&quiet(7), Some(0.1), 3 * TICK_NS);
+        // The intervals are of a second each.
+        p.phase.lends_since_ns = Some(4 * TICK_NS);
+        p.phase.listen(&quiet(7), Some(1.0), 5 * TICK_NS);
+        p.phase.listen(&quiet(7), Some(0.1), 8 * TICK_NS);
         assert_eq!(p.phase.waits_since_ns, Some(0));
-        p.phase.listen(&quiet(7), Some(1.0), 4 * TICK_NS);
+        p.phase.listen(&quiet(7), Some(1.0), 12 * TICK_NS);
         assert_eq!(p.phase.waits_since_ns, None);
-        assert_eq!(p.phase.disbelieved_ns, 4 * TICK_NS + DISBELIEF_NS);
+        assert_eq!(p.phase.disbelieved_ns, 12 * TICK_NS + DISBELIEF_NS);
     }
 
     #[test]
