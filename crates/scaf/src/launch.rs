@@ -4,6 +4,7 @@
 
 use crate::{cli, daemon, filters, inherited, interleave, mold, session, target, verbose};
 use anyhow::{Result, bail};
+use scaf_proto::rank::SPIN_OF_RANKS;
 use scafd::control::Snapshot;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -20,12 +21,6 @@ pub(crate) const SPIN: &str = "300000";
 /// 8,000 ms, with 10,000 rounds 501, with 1,000 rounds 238. Alone on the machine, programs run 0 to 7%
 /// longer.
 const SPIN_FIXED: &str = "1000";
-
-/// Spins in libgomp's own waits for ranks of MPI jobs, some 0.1 ms. Their teams change many times a second,
-/// when ranks lend contexts to each other, and a thread that has just lost its context would spin for
-/// milliseconds on its master's. A rank of regions of 0.35 ms takes 0.97 s with these, 0.92 with libgomp's
-/// default, 1.24 with 100 and 1.35 where threads sleep at once. libscaf knows this number.
-const SPIN_OF_RANKS: &str = "2000";
 
 /// One of these is set for each rank, by the launchers of Open MPI, MPICH and PMIx.
 const RANKS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];

@@ -99,18 +99,18 @@ pub fn waits() -> bool {
         return false;
     }
     let now = ticks();
-    let since = SINCE.load(Ordering::Relaxed);
+    let (since, last) = (SINCE.load(Ordering::Relaxed), LAST.load(Ordering::Relaxed));
+    LAST.store(now, Ordering::Relaxed);
     if since == 0 {
         FIRST.store(now, Ordering::Relaxed);
-    }
-    if since == 0 || now.wrapping_sub(LAST.load(Ordering::Relaxed)) > FOUND_TICKS {
+        begin_anew(now);
+    } else if now.wrapping_sub(last) > FOUND_TICKS {
         begin_anew(now);
     } else if now.wrapping_sub(since) > SHORT_TICKS {
         waits_long(since, now);
+        // After its nap.
         LAST.store(ticks(), Ordering::Relaxed);
-        return true;
     }
-    LAST.store(now, Ordering::Relaxed);
     true
 }
 

@@ -10,6 +10,7 @@ use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::hello::NAME_BYTES;
+use scaf_proto::rank::SPIN_OF_RANKS;
 
 /// Longest path of a UNIX socket, its final zero included.
 pub const PATH_BYTES: usize = 108;
@@ -217,7 +218,7 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         copy(&mut settings.runtime_dir, value);
     } else if let Some(value) = entry.strip_prefix(b"GOMP_SPINCOUNT=") {
         // `scaf run` sets this one for ranks of MPI jobs: libgomp's other waits can still be steered.
-        settings.fixed_spin = value != b"2000";
+        settings.fixed_spin = value != SPIN_OF_RANKS.as_bytes();
     } else if entry.starts_with(b"KMP_BLOCKTIME=") || entry.starts_with(b"KMP_LIBRARY=") {
         settings.own_blocking = true;
     } else if let Some(value) = entry.strip_prefix(b"KMP_AFFINITY=") {

@@ -4,7 +4,6 @@
 
 use super::state::Daemon;
 use crate::observe::clock;
-use crate::registry::Program;
 use scaf_policy::ProgramId;
 use scaf_policy::loans::{Holder, Loan, Wait, loans};
 use std::time::Instant;
@@ -45,17 +44,13 @@ impl Daemon {
 
     /// What is lent now. Whoever takes turns with others has its contexts to itself in its turn.
     pub(super) fn loans(&self, now_ns: u64) -> Vec<Loan> {
-        let holder = |program: &Program| {
-            let id = program.identity.id;
-            let base = self.bases.get(&id)?;
-            let contexts = base.dop.filter(|_| !program.phase.takes_turns)?;
-            Some((id, base, contexts))
-        };
         let holders: Vec<Holder<'_>> = self
             .registry
             .iter()
             .filter_map(|program| {
-                let (id, base, contexts) = holder(program)?;
+                let id = program.identity.id;
+                let base = self.bases.get(&id)?;
+                let contexts = base.dop.filter(|_| !program.phase.takes_turns)?;
                 let wait = program.phase.waits_since_ns.map(|since| match now_ns.saturating_sub(since) {
                     LONG_NS.. => Wait::Long,
                     _ => Wait::Short,
