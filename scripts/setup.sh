@@ -58,7 +58,7 @@ if [ "$for" = tests ]; then
     had_prometheus=$(command -v promtool || true) had_slurm=$(command -v srun || true)
     scripts/need.sh setup <<'PACKAGES'
 tmux /usr/bin/tmux
-lua5.4 /usr/bin/lua5.4
+lua5.1 /usr/bin/lua5.1
 chromium /usr/bin/chromium
 chromium-driver /usr/bin/chromedriver
 prometheus /usr/bin/promtool
@@ -69,6 +69,9 @@ slurm-client /usr/bin/srun
 libslurm-dev /usr/include/slurm/spank.h
 PACKAGES
     scripts/need.sh setup --no-install-recommends <<'PACKAGES'
+slurmdbd /usr/sbin/slurmdbd
+mariadb-server-core /usr/sbin/mariadbd
+mariadb-client-core /usr/bin/my_print_defaults
 openmpi-bin /usr/bin/mpirun.openmpi
 libopenmpi-dev /usr/bin/mpicc.openmpi
 mpich /usr/bin/mpirun.mpich
@@ -84,7 +87,7 @@ PACKAGES
     if [ -d /run/systemd/system ]; then
         [ -n "$had_prometheus" ] ||
             systemctl disable -q --now prometheus prometheus-node-exporter 2>/dev/null || true
-        [ -n "$had_slurm" ] || systemctl disable -q --now munge slurmctld slurmd 2>/dev/null || true
+        [ -n "$had_slurm" ] || systemctl disable -q --now munge slurmctld slurmd slurmdbd 2>/dev/null || true
     fi
 fi
 

@@ -5,7 +5,7 @@
 -- which an admin runs now and then, as root for a system-wide daemon. Lines may be taken out or changed.
 --
 -- It does nothing until partitions are listed here. It never raises a request, never goes below a user's minimum
--- (--mincpus, --scaf=min=N, scaf run --min N), and leaves a job alone that
+-- (--scaf=min=N, scaf run --min N, a --mincpus above --cpus-per-task), and leaves a job alone that
 --   * takes whole nodes, or keeps its results' bits (--scaf=exact, scaf run --exact), or has --scaf=off,
 --   * starts a program whose knee isn't known, or fixes OMP_NUM_THREADS to a number,
 --   * has no script (srun, salloc).
@@ -24,8 +24,8 @@ local function set(words)
 end
 local starters = set("srun mpirun mpiexec scaf env time nice numactl taskset stdbuf exec nohup timeout command")
 local before = set("then else do ! { ( if while until")
-local nothing = set([[for case esac fi done } ) function [ [[ cd module export echo set source . ulimit unset
-    mkdir cp mv rm date exit wait printf sleep]] .. " ]]")
+local nothing = set("for case esac fi done } ) function [ [[ ]] cd module export echo set source . ulimit unset " ..
+    "mkdir cp mv rm date exit wait printf sleep")
 
 local function read_knees(path)
     local file = io.open(path, "r")
@@ -103,28 +103,31 @@ local function lower(job)
     if not job.script or not is_set(asked) or job.shared == 0 then return end
     local knees = read_knees(knees_file)
     if not knees then
-        slurm.log_info("scaf: can't read " .. knees_file .. "; requests stay as they are")
+        slurm.log_info("scaf: can't read %s; requests stay as they are", knees_file)
         return
     end
     local knee, least = judge(job.script, options_of(job), knees)
     if not knee then
-        slurm.log_info("scaf: CPUs per task stay " .. asked .. ": " .. least)
+        slurm.log_info("scaf: CPUs per task stay %d: %s", asked, least)
         return
     end
     local cpus = math.max(knee, least)
-    if is_set(job.pn_min_cpus) then cpus = math.max(cpus, job.pn_min_cpus) end
+    -- sbatch has raised the minimum of a node to the CPUs of a task; only what differs is the user's word.
+    local by_sbatch = job.pn_min_cpus == asked
+    if is_set(job.pn_min_cpus) and not by_sbatch then cpus = math.max(cpus, job.pn_min_cpus) end
     if cpus >= asked then return end
+    if by_sbatch then job.pn_min_cpus = cpus end
     local tasks = is_set(job.num_tasks) and job.num_tasks or 1
     if job.min_cpus == tasks * asked then job.min_cpus = tasks * cpus end
     job.cpus_per_task = cpus
-    slurm.log_info("scaf: CPUs per task " .. asked .. " lowered to " .. cpus)
-    slurm.log_user("scaf: CPUs per task lowered from " .. asked .. " to " .. cpus .. ", beyond which its " ..
-        "programs gain less than 5%; --mincpus=" .. asked .. " keeps them")
+    slurm.log_info("scaf: CPUs per task %d lowered to %d", asked, cpus)
+    slurm.log_user("scaf: CPUs per task lowered from %d to %d, beyond which its programs gain less than 5%%; " ..
+        "--scaf=min=%d keeps them", asked, cpus, asked)
 end
 
 function slurm_job_submit(job, _, _)
     local ok, message = pcall(lower, job)
-    if not ok then slurm.log_info("scaf: job_submit.lua: " .. tostring(message)) end
+    if not ok then slurm.log_info("scaf: job_submit.lua: %s", tostring(message)) end
     return slurm.SUCCESS
 end
 

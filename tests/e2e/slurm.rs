@@ -2,7 +2,7 @@
 //! it is installed. SCAF_SLURM_JOBS sets how many jobs the last test runs; a fifth as many times the daemon
 //! is killed.
 
-use crate::support::slurm::Slurm;
+use crate::support::slurm::{Kind, Slurm};
 use crate::support::{Done, House, PATIENCE, Start, compiled, wait_for};
 use scafd::control::Program;
 use std::collections::BTreeSet;
@@ -219,8 +219,20 @@ fn a_time_limit_ends_a_job() {
 
 #[test]
 fn a_suspended_job_goes_on_where_it_was() {
+    suspended(Kind::Plain);
+}
+
+/// There jobs are stopped by freezing their control group, not by a signal.
+#[test]
+fn a_frozen_job_goes_on_where_it_was() {
+    let before = groups();
+    suspended(Kind::Groups);
+    assert_eq!(groups(), before, "control groups are left");
+}
+
+fn suspended(kind: Kind) {
     let house = House::configured("equi", QUIET);
-    let Some(slurm) = Slurm::start(&house) else { return };
+    let Some(slurm) = Slurm::of(kind, &house) else { return };
     let options = ["--scaf", "-c2", "-w", "n1", "-o", "of-%j"];
     let job = slurm.submit(&options, &for_seconds(6.0));
     let seen = of_job(&house, "it is managed", |program| program.regions > 100);
@@ -235,6 +247,82 @@ fn a_suspended_job_goes_on_where_it_was() {
     slurm.until_it_is(job, "COMPLETED");
     let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
     assert!(out.contains("wrong=0"), "{out}");
+}
+
+#[test]
+fn jobs_in_control_groups_share_and_are_known_by_them() {
+    let before = groups();
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::of(Kind::Groups, &house) else { return };
+    let jobs = [
+        slurm.submit(&["--scaf", "-c2", "-w", "n1", "-o", "of-%j"], &for_seconds(6.0)),
+        // What it says of itself counts for nothing.
+        slurm.submit(
+            &["--scaf", "-c2", "-w", "n1", "-o", "of-%j"],
+            &format!("export SCAF_JOB=4711.0; {}", for_seconds(6.0)),
+        ),
+    ];
+    let named = house.until("each has a context", |snapshot| {
+        let both = snapshot.programs.iter().all(|program| program.dop == Some(1) && program.regions > 100);
+        let names: BTreeSet<String> = snapshot.programs.iter().filter_map(|it| it.job.clone()).collect();
+        (snapshot.programs.len() == 2 && both).then_some(names)
+    });
+    assert_eq!(named, jobs.iter().map(|job| format!("{job}.batch")).collect());
+    for job in jobs {
+        slurm.until_it_is(job, "COMPLETED");
+        let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
+        assert!(out.contains("wrong=0"), "{out}");
+        assert!(value(&slurm.record(job), "contexts") > 0.0);
+    }
+    drop(slurm);
+    assert_eq!(groups(), before, "control groups are left");
+}
+
+#[test]
+fn jobs_that_are_stopped_in_turns_have_the_node_in_their_turn() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::of(Kind::Gang, &house) else { return };
+    let options = ["--scaf", "-c2", "-w", "n1", "-o", "of-%j"];
+    let jobs = [(); 2].map(|()| slurm.submit(&options, &for_seconds(20.0)));
+    for job in jobs {
+        of_job(&house, "it has both contexts", |program| {
+            number(program) == job && program.dop == Some(2) && program.regions > 100
+        });
+    }
+    for job in jobs {
+        wait_for("it completes", || (slurm.field(job, "JobState") == "COMPLETED").then_some(()));
+        let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
+        assert!(out.contains("wrong=0"), "{out}");
+    }
+}
+
+#[test]
+fn requests_are_lowered_to_the_knee_and_users_are_told() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::of(Kind::Knees, &house) else { return };
+    let said = slurm.submitted(&["--scaf", "-p", "shared", "-c2", "-o", "/dev/null"], &for_seconds(1.0));
+    assert!(said.err.contains("CPUs per task lowered from 2 to 1"), "{said:?}");
+    let job = said.out.trim().parse().unwrap_or_else(|e| panic!("{e}: {said:?}"));
+    assert_eq!((slurm.field(job, "CPUs/Task"), slurm.field(job, "NumCPUs")), ("1".into(), "1".into()));
+    slurm.until_it_is(job, "COMPLETED");
+    let other = slurm.submit(&["--scaf", "-p", "shared", "-c2", "-o", "/dev/null"], "/bin/hostname");
+    assert_eq!(slurm.field(other, "CPUs/Task"), "2");
+    slurm.until_it_is(other, "COMPLETED");
+}
+
+#[test]
+fn accounts_show_what_a_job_had() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::of(Kind::Accounts, &house) else { return };
+    let job = slurm.submit(&["--scaf", "-c2", "-o", "/dev/null"], &format!("srun -Q {}", in_step(2.0)));
+    slurm.until_it_is(job, "COMPLETED");
+    let words = ["-n", "-P", "-X", "-j", &job.to_string(), "-o", "State,AdminComment"];
+    let record = wait_for("its account", || {
+        let said = slurm.say("sacct", &words).out;
+        said.trim().strip_prefix("COMPLETED|").filter(|text| !text.is_empty()).map(str::to_owned)
+    });
+    assert_eq!(record, slurm.record(job));
+    assert!(value(&record, "seconds") > 0.5 && value(&record, "contexts") >= 1.0, "{record}");
 }
 
 #[test]

@@ -108,6 +108,7 @@ fn a_job_script_is_advised_on_and_nothing_known_is_one_line() {
 const JOBS: &str = "\
 cpus_per_task=16
 min_cpus=16
+pn_min_cpus=16
 script:
 #!/bin/sh
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
@@ -178,7 +179,7 @@ const LOWERED: &[&str] = &[
 
 #[test]
 fn the_submit_plugin_lowers_requests_to_the_knee_where_it_may() {
-    let Some(lua) = ["/usr/bin/lua5.4", "/usr/bin/lua5.3", "/usr/bin/lua"]
+    let Some(lua) = ["/usr/bin/lua5.1", "/usr/bin/lua5.3", "/usr/bin/lua"]
         .into_iter()
         .find(|lua| Path::new(lua).exists())
     else {

@@ -5,11 +5,11 @@ local plugin, knees, listed = arg[1], arg[2], arg[3]
 
 slurm = { SUCCESS = 0, NO_VAL = 4294967294, NO_VAL16 = 65534 }
 local said = {}
-function slurm.log_info(text) said[#said + 1] = text end
-function slurm.log_user(text) said[#said + 1] = text end
+function slurm.log_info(...) said[#said + 1] = string.format(...) end
+slurm.log_user = slurm.log_info
 
 local file = assert(io.open(plugin))
-local text = file:read("a")
+local text = file:read("*a")
 file:close()
 local function replace(from, to)
     local changed, count = text:gsub(from, function() return to end)
@@ -18,10 +18,10 @@ local function replace(from, to)
 end
 replace('%-%- %["shared"%] = true,', listed ~= "" and '["' .. listed .. '"] = true,' or "")
 replace('"/etc/slurm/scaf%-knees.tsv"', string.format("%q", knees))
-assert(assert(load(text))() == slurm.SUCCESS)
+assert(assert((loadstring or load)(text))() == slurm.SUCCESS)
 assert(slurm_job_modify({}, {}, {}, 0) == slurm.SUCCESS)
 
-for job_text in (io.read("a") .. "\n\n"):gmatch("(.-)\n\n") do
+for job_text in (io.read("*a") .. "\n\n"):gmatch("(.-)\n\n") do
     local head, script = job_text:match("^(.-)script:\n(.*)$")
     local job = { partition = "shared", cpus_per_task = 65534, min_cpus = 1, num_tasks = 4294967294,
         pn_min_cpus = 65534, shared = 65534, environment = {} }

@@ -342,6 +342,17 @@ pub fn send(pid: u32, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
+/// Ends a child as whoever started it would: told to, and killed where it doesn't listen.
+pub fn end(child: &mut Child) {
+    send(child.id(), libc::SIGTERM);
+    let deadline = Instant::now() + super::PATIENCE;
+    while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
 /// The first two PUs that this process may use. Asked of its first thread, which no test changes.
 fn two_pus() -> Vec<u32> {
     let status = std::fs::read_to_string("/proc/self/status").expect("/proc/self/status");

@@ -7,6 +7,7 @@ macro_rules! tests {
     };
 }
 
+mod accounts;
 mod build;
 pub mod container;
 mod house;

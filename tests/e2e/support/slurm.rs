@@ -1,6 +1,7 @@
 //! Slurm itself, in a house: munged with its own key and socket, slurmctld, and two nodes that are both this
 //! machine. All are children of the test and end with it.
 
+use super::accounts::Accounts;
 use super::{House, library_folder, released, root, root_user, wait_for};
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
@@ -12,6 +13,23 @@ pub struct Slurm<'h> {
     folder: PathBuf,
     /// In the order in which they were started.
     daemons: RefCell<Vec<(&'static str, Child)>>,
+    accounts: Option<Accounts>,
+    kind: Kind,
+}
+
+/// In what clusters differ.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// A task's affinity is its job's CPUs.
+    Plain,
+    /// Control groups have the processes, and keep them on the job's CPUs.
+    Groups,
+    /// Jobs on the same CPUs are stopped in turns of 5 s.
+    Gang,
+    /// slurmdbd keeps accounts.
+    Accounts,
+    /// Requests are lowered to the knee of `loops`, which is 1.
+    Knees,
 }
 
 /// What a command of Slurm's said, and how it ended.
@@ -42,6 +60,10 @@ const NEEDED: [&str; 6] = [
 impl<'h> Slurm<'h> {
     /// `None`, with the reason printed, where Slurm can't be had.
     pub fn start(house: &'h House) -> Option<Slurm<'h>> {
+        Slurm::of(Kind::Plain, house)
+    }
+
+    pub fn of(kind: Kind, house: &'h House) -> Option<Slurm<'h>> {
         if !root_user() {
             println!("not tried: slurmd needs root");
             return None;
@@ -54,10 +76,13 @@ impl<'h> Slurm<'h> {
         std::fs::set_permissions(house.folder(), all_may_enter).expect("the house's permissions");
         let folder = house.folder().join("slurm");
         std::fs::create_dir_all(folder.join("state")).expect("a folder");
-        let slurm = Slurm { house, folder, daemons: RefCell::default() };
-        slurm.configure();
+        let mut slurm = Slurm { house, folder, daemons: RefCell::default(), accounts: None, kind };
         slurm.begin("munged", "/usr/sbin/munged", &slurm.munge_words());
         wait_for("munged listens", || slurm.at("munge.sock").exists().then_some(()));
+        if kind == Kind::Accounts {
+            slurm.accounts = Some(Accounts::start(house, &slurm.folder)?);
+        }
+        slurm.configure();
         slurm.begin("slurmctld", "/usr/sbin/slurmctld", &["-D".into(), "-c".into()]);
         slurm.start_node("n1");
         slurm.start_node("n2");
@@ -94,13 +119,23 @@ impl<'h> Slurm<'h> {
     }
 
     fn configure(&self) {
+        let kind = self.kind;
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("this host's name");
         let host = host.trim().split('.').next().unwrap_or_default();
-        // Free a moment ago, and the same for as long as this test lives.
-        let free = || std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let taken = [free(), free(), free()];
-        let ports = taken.each_ref().map(|it| it.local_addr().expect("its address").port());
+        let ports = free_ports::<3>();
         let folder = self.folder.display();
+        let (tracking, task) = match kind {
+            Kind::Groups => ("proctrack/cgroup", "task/affinity,task/cgroup"),
+            _ => ("proctrack/linuxproc", "task/affinity"),
+        };
+        let more = match kind {
+            Kind::Plain | Kind::Groups => String::new(),
+            Kind::Gang => "PreemptMode=GANG\nSchedulerTimeSlice=5\n".into(),
+            Kind::Accounts => self.accounts.as_ref().map_or_else(String::new, Accounts::settings),
+            Kind::Knees => self.lower_to_knees(),
+        };
+        let groups = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=yes\n";
+        std::fs::write(self.at("cgroup.conf"), groups).expect("cgroup.conf");
         let text = format!(
             "ClusterName=house\n\
              SlurmctldHost={host}(127.0.0.1)\n\
@@ -118,8 +153,8 @@ impl<'h> Slurm<'h> {
              PlugStackConfig={folder}/plugstack.conf\n\
              JobCompType=jobcomp/filetxt\n\
              JobCompLoc={folder}/completed\n\
-             ProctrackType=proctrack/linuxproc\n\
-             TaskPlugin=task/affinity\n\
+             ProctrackType={tracking}\n\
+             TaskPlugin={task}\n\
              SelectType=select/cons_tres\n\
              SelectTypeParameters=CR_CPU\n\
              SlurmdParameters=config_overrides\n\
@@ -128,6 +163,7 @@ impl<'h> Slurm<'h> {
              SchedulerParameters=sched_interval=1,bf_interval=1\n\
              OverTimeLimit=0\n\
              MinJobAge=3600\n\
+             {more}\
              NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=2\n\
              NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=2\n\
              PartitionName=shared Nodes=n[1-2] Default=YES OverSubscribe=FORCE:4\n",
@@ -135,6 +171,19 @@ impl<'h> Slurm<'h> {
         );
         std::fs::write(self.at("slurm.conf"), text).expect("slurm.conf");
         self.plug("");
+    }
+
+    /// As an admin sets up packaging/slurm/job_submit.lua; the line of slurm.conf for it.
+    fn lower_to_knees(&self) -> String {
+        let knees = self.at("knees.tsv");
+        std::fs::write(&knees, "1\tloops\t\n").expect("knees");
+        let script = root().join("packaging/slurm/job_submit.lua");
+        let script = std::fs::read_to_string(script).expect("job_submit.lua");
+        let script = script
+            .replace("-- [\"shared\"] = true", "[\"shared\"] = true")
+            .replace("/etc/slurm/scaf-knees.tsv\"", &format!("{}\"", knees.display()));
+        std::fs::write(self.at("job_submit.lua"), script).expect("job_submit.lua");
+        "JobSubmitPlugins=lua\n".into()
     }
 
     /// Has the nodes and commands use the plug-in with further settings.
@@ -227,13 +276,32 @@ impl<'h> Slurm<'h> {
 
     /// Submits a script; the number of its job.
     pub fn submit(&self, options: &[&str], script: &str) -> u32 {
+        let said = self.submitted(options, script).well();
+        said.out.trim().parse().unwrap_or_else(|e| panic!("{e}: {said:?}"))
+    }
+
+    pub fn submitted(&self, options: &[&str], script: &str) -> Said {
         let file = self.house.folder().join("job.sh");
         std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).expect("a script");
         let mut words = vec!["--parsable"];
         words.extend(options);
         words.push(file.to_str().expect("a plain path"));
-        let said = self.say("sbatch", &words).well();
-        said.out.trim().parse().unwrap_or_else(|e| panic!("{e}: {said:?}"))
+        self.say("sbatch", &words)
+    }
+}
+
+/// Free a moment ago, and the same for as long as this test lives.
+pub(super) fn free_ports<const N: usize>() -> [u16; N] {
+    let taken = [(); N].map(|()| std::net::TcpListener::bind("127.0.0.1:0").expect("a port"));
+    taken.each_ref().map(|it| it.local_addr().expect("its address").port())
+}
+
+/// slurmd leaves its own control groups, which nobody is in; a job's that is still there keeps them.
+fn remove_nodes_groups() {
+    for hierarchy in std::fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten() {
+        for node in ["slurm_n1", "slurm_n2"] {
+            let _ = std::fs::remove_dir(hierarchy.path().join(node));
+        }
     }
 }
 
@@ -247,12 +315,10 @@ impl Drop for Slurm<'_> {
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         for (_, mut child) in self.daemons.borrow_mut().drain(..).rev() {
-            super::house::send(child.id(), libc::SIGTERM);
-            while matches!(child.try_wait(), Ok(None)) && std::time::Instant::now() < deadline {
-                std::thread::sleep(std::time::Duration::from_millis(20));
-            }
-            let _ = child.kill();
-            let _ = child.wait();
+            super::house::end(&mut child);
+        }
+        if self.kind == Kind::Groups {
+            remove_nodes_groups();
         }
         if std::thread::panicking() {
             for log in ["said", "slurmctld.log", "slurmd-n1.log", "slurmd-n2.log"] {
