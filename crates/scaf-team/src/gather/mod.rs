@@ -7,6 +7,7 @@
 //! - [`cancel`]: loops and regions that are cancelled;
 //! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
 //! - [`home`]: teams that are gathered in the middle of a region, and go back to threads;
+//! - [`pace`]: how often it is looked whether anybody is stuck, and what is done then;
 //! - [`obstacle`]: why a team isn't gathered;
 //! - [`shares`]: loops, sections and singles, each dealt out once; [`chunks`]: what LLVM's runtime tells of
 //!   them;
@@ -23,6 +24,7 @@ pub mod doacross;
 pub mod home;
 pub mod marks;
 pub mod obstacle;
+pub mod pace;
 pub mod shares;
 pub mod tasks;
 mod until;

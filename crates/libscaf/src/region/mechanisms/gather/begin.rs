@@ -6,7 +6,9 @@ use super::inner::Inner;
 use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::{go_home, meet_at_end, start, wait};
-use super::{cancel, carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage};
+use super::{
+    cancel, carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage, watch,
+};
 use crate::program::masters::natural;
 use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
@@ -85,7 +87,9 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             let _: Came = SHARES.come(first, &whole);
         }
         let Some(me) = MEMBERS.first() else { return };
-        me.carrier.set(Some(carriers::begin(region)));
+        watch::of(region.code);
+        me.carrier.set(Some(carriers::begin()));
+        watch::again();
         CREW.begin(size, carriers);
         if carriers > 1 {
             carriers::call(carriers);

@@ -16,7 +16,7 @@ use super::current::Current;
 use super::may::{may_midway, may_now};
 use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around};
 use super::turns::{change, meet, settle, wait};
-use super::{berths, carriers, forbids, kernel, look, pool, storage, yields};
+use super::{berths, carriers, forbids, kernel, look, pool, storage, watch, yields};
 use crate::link::pages;
 use crate::program::masters::is_crowded;
 use crate::region::frame::Frame;
@@ -92,7 +92,7 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     }
     storage::note_signals();
     look::reports_at(frame.slot);
-    carriers::gather(code);
+    watch::of(code);
     CREW.gather(team, dop.min(team).max(1));
     true
 }
@@ -121,6 +121,7 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
             return berths::moor(me);
         }
         let carrier = carriers::gathered();
+        watch::again();
         me.carrier.set(Some(carrier));
         kernel::join(me, Some(carrier));
         look::begins(ticks());

@@ -7,7 +7,7 @@
 //! A region that begins on real threads is gathered at one of its barriers ([`midway`]).
 //!
 //! The master's kernel thread is carrier 0. More of them come with a larger grant, and where a member sleeps
-//! in the kernel or doesn't wait for long while others could run ([`carriers`]).
+//! in the kernel or doesn't wait for long while others could run ([`watch`]).
 //!
 //! Code of LLVM's compilers asks in its own way ([`llvm`]); what a member is, is the same.
 //!
@@ -47,6 +47,7 @@ pub mod taskloop;
 pub mod tasks;
 mod team;
 mod turns;
+mod watch;
 pub mod work;
 pub mod yields;
 
@@ -169,5 +170,6 @@ pub fn after_fork() {
     storage::after_fork();
     pool::after_fork();
     carriers::after_fork();
+    watch::after_fork();
     look::after_fork();
 }

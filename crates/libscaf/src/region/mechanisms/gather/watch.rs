@@ -1,0 +1,201 @@
+//! The watch over gathered regions: a thread that looks at the running one now and then ([`Pace`]), and at
+//! once when the grant changes.
+//!
+//! It has the region on as many carriers as the grant says now. Where a member is ready that nobody runs, and
+//! a carrier has not changed since the last look, that one may sleep in the kernel, or want something that
+//! the other member has: then one more carrier comes, up to one each, which is what folding has. A region
+//! that needs this often is folded for a while.
+
+use super::team::{CARRIERS, CREW, MOST};
+use super::{carriers, look, storage, stuck};
+use crate::link::{grant, pages, silence};
+use crate::runtimes::lookup::Code;
+use crate::sys::clock::now_ms;
+use crate::sys::futex::Futex;
+use crate::sys::thread::spawn;
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use scaf_team::Sleep;
+use scaf_team::gather::pace::{Pace, SHORT_MS};
+
+/// The code of the region that is gathered.
+struct Running(Cell<Option<Code>>);
+// SAFETY: written by the master before it opens a region; the watch reads it within one.
+unsafe impl Sync for Running {}
+static RUNNING: Running = Running(Cell::new(None));
+
+/// Time without a region after which the watch sleeps.
+const IDLE_MS: u32 = 100;
+/// Time without a change of members after which a carrier that computes all the time counts as stuck: it may
+/// spin on memory.
+const COMPUTES_MS: u32 = 20;
+/// The same where all that wait for its PU are members that spin on memory, and so for it in all likelihood.
+const COMPUTES_LONG_MS: u32 = 200;
+/// Time on a PU that it must have had meanwhile.
+const COMPUTES_NS: u64 = COMPUTES_MS as u64 * 1_000_000 / 2;
+
+/// The watch: not there, awake, or asleep.
+static WATCH: AtomicU32 = AtomicU32::new(GONE);
+const GONE: u32 = 0;
+const AWAKE: u32 = 1;
+const ASLEEP: u32 = 2;
+/// Regions gathered so far.
+static REGIONS: AtomicU32 = AtomicU32::new(0);
+
+/// The region of this code is gathered next.
+pub fn of(code: Code) {
+    RUNNING.0.set(Some(code));
+}
+
+/// It is about to be.
+#[inline(always)]
+pub fn again() {
+    // Before the watch is looked at: see its falling asleep.
+    REGIONS.fetch_add(1, Ordering::SeqCst);
+    if WATCH.load(Ordering::SeqCst) != AWAKE {
+        wake();
+    }
+}
+
+#[cold]
+fn wake() {
+    match WATCH.swap(AWAKE, Ordering::SeqCst) {
+        ASLEEP => Futex.wake_all(&WATCH),
+        GONE if !spawn(watch, null_mut()) => WATCH.store(GONE, Ordering::SeqCst),
+        _ => {}
+    }
+}
+
+extern "C" fn watch(_: *mut c_void) -> *mut c_void {
+    storage::take_signals();
+    let (mut pace, mut seen) = (Pace::new(), [Seen::default(); MOST]);
+    let (mut looked, mut idle) = (now_ms(), 0);
+    let mut before = REGIONS.load(Ordering::SeqCst);
+    loop {
+        // Read before anybody acts by the grant, so that a change after this ends the sleep.
+        let word = pages::grant().word();
+        let passed = u32::try_from(now_ms().saturating_sub(looked)).unwrap_or(u32::MAX);
+        let regions = REGIONS.load(Ordering::SeqCst);
+        // Woken by the grant it may be early, and nobody is stuck after no time.
+        if passed >= SHORT_MS {
+            looked = looked.saturating_add(passed.into());
+            if regions != before {
+                pace.begins();
+            }
+            pace.passes(passed);
+            look_for_stuck(&mut pace, &mut seen, passed);
+            idle = if CREW.open() == 0 && regions == before { idle + passed } else { 0 };
+            before = regions;
+        }
+        if CREW.open() != 0 {
+            look::look(RUNNING.0.get());
+            let carriers = pace.carriers(wanted(), CREW.size());
+            if CREW.widen(carriers) {
+                carriers::call(carriers);
+            } else {
+                CREW.narrow(carriers);
+            }
+        }
+        if idle > IDLE_MS {
+            idle = 0;
+            WATCH.store(ASLEEP, Ordering::SeqCst);
+            // Whoever came before has found us awake.
+            if REGIONS.load(Ordering::SeqCst) == before {
+                while WATCH.load(Ordering::SeqCst) == ASLEEP {
+                    Futex.sleep(&WATCH, ASLEEP, 0);
+                }
+            }
+            WATCH.store(AWAKE, Ordering::SeqCst);
+            pace.wakes();
+            looked = now_ms();
+        }
+        grant::sleep(word, pace.period());
+        silence::rest();
+    }
+}
+
+/// Carriers that the region is to have by the grant.
+fn wanted() -> u32 {
+    pages::grant().word().dop().unwrap_or(u32::MAX).clamp(1, CREW.size().max(1))
+}
+
+fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) {
+    let open = CREW.open();
+    if open == 0 {
+        return;
+    }
+    let may_have_more = pace.carriers(wanted(), u32::MAX) < CREW.size();
+    if !(is_stuck(open, seen, passed) && may_have_more) {
+        pace.is_calm(passed);
+    } else if pace.rescues()
+        && let Some(code) = RUNNING.0.get()
+    {
+        stuck::gets_stuck(code);
+    }
+}
+
+/// What was seen of a carrier at the last look.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    changes: u32,
+    /// For how long it hasn't changed members, in ms, and how long it had run when that began, in ns.
+    same: u32,
+    ran: u64,
+}
+
+/// Whether a member is ready that nobody runs, and a carrier is stuck with another one.
+fn is_stuck(open: u32, seen: &mut [Seen; MOST], passed: u32) -> bool {
+    let ready = CREW.has_ready();
+    let waits = ready || CREW.has_spinning();
+    let most = if ready { COMPUTES_MS } else { COMPUTES_LONG_MS };
+    let mut stuck = false;
+    for (carrier, seen) in CARRIERS.iter().zip(seen).take(open as usize) {
+        let changes = carrier.changes.load(Ordering::Relaxed);
+        // One that naps looks for members by itself.
+        if changes != seen.changes || !waits || carrier.naps.load(Ordering::Relaxed) != 0 {
+            (seen.changes, seen.same) = (changes, 0);
+            continue;
+        }
+        let task = carrier.task.load(Ordering::Relaxed);
+        if seen.same == 0 {
+            seen.ran = ran_for(task);
+        }
+        seen.same = seen.same.saturating_add(passed);
+        // One that others keep from running isn't stuck.
+        let computes = seen.same >= most && ran_for(task).wrapping_sub(seen.ran) >= COMPUTES_NS;
+        stuck |= computes || is_asleep(task);
+        if stuck || seen.same >= most {
+            seen.same = 0;
+        }
+    }
+    stuck
+}
+
+/// Nanoseconds for which a thread of this process has run; counts on where the kernel doesn't say.
+fn ran_for(task: u32) -> u64 {
+    static UNKNOWN: AtomicU64 = AtomicU64::new(0);
+    let mut text = [0u8; 128];
+    let length = storage::read_of_task(task, b"/schedstat\0", &mut text).unwrap_or(0);
+    let digits = text.iter().take(length).take_while(|byte| byte.is_ascii_digit());
+    match digits.fold(0u64, |value, digit| value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))) {
+        0 => UNKNOWN.fetch_add(COMPUTES_NS, Ordering::Relaxed),
+        known => known,
+    }
+}
+
+/// Whether a thread of this process sleeps in the kernel; one that only has no PU doesn't.
+fn is_asleep(task: u32) -> bool {
+    let mut text = [0u8; 128];
+    let Some(length) = storage::read_of_task(task, b"/stat\0", &mut text) else { return true };
+    // The state is behind the name, which is in brackets and may have brackets itself.
+    let text = text.get(..length).unwrap_or(&[]);
+    let behind = text.iter().rposition(|byte| *byte == b')').map_or(0, |at| at + 2);
+    !matches!(text.get(behind), Some(b'R'))
+}
+
+/// After a fork, in the child: it isn't there.
+pub fn after_fork() {
+    WATCH.store(GONE, Ordering::Relaxed);
+}
