@@ -354,7 +354,7 @@ fn groups() -> BTreeSet<String> {
 #[test]
 fn many_jobs_complete_whatever_happens_to_the_daemon() {
     let house = House::configured("equi", QUIET);
-    let Some(slurm) = Slurm::start(&house) else { return };
+    let Some(slurm) = Slurm::of(Kind::Accounts, &house) else { return };
     let jobs: usize = std::env::var("SCAF_SLURM_JOBS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
     let (before, mut kills) = (groups(), 0);
     let submit = |at: usize| {
@@ -395,6 +395,11 @@ fn many_jobs_complete_whatever_happens_to_the_daemon() {
         assert!(record.contains("scaf:step=0,"), "job {job}: {record}");
         recorded += usize::from(record.contains("contexts="));
     }
+    wait_for("accounts of all jobs", || {
+        let said = slurm.say("sacct", &["-n", "-P", "-X", "-o", "State,AdminComment"]).out;
+        let complete = said.lines().filter(|line| line.starts_with("COMPLETED|scaf:step=0,")).count();
+        (complete == jobs && said.lines().count() == jobs).then_some(())
+    });
     println!("{jobs} jobs, {kills} kills, {recorded} of them with contexts in their records");
     assert_eq!(sums.len(), 1, "all have the same result: {sums:?}");
     assert_eq!(groups(), before, "control groups are left");
