@@ -1,6 +1,7 @@
 //! libgomp's own waits follow the fold: libgomp knows that a folded team has more threads than PUs.
 
 use crate::support::{House, Running, kernel, wait_for};
+use std::path::Path;
 
 fn threads(program: &Running) -> usize {
     std::fs::read_dir(format!("/proc/{}/task", program.pid())).map_or(0, Iterator::count)
@@ -45,5 +46,22 @@ fn where_the_system_has_no_more_threads_the_program_goes_on_without() {
     let limited = ["sh", "-c", "ulimit -s 262144; ulimit -v 1000000; exec \"$@\"", "sh"];
     let program = house.at(&kernel("cg")).args(["--class=W", "--form=region", "--repeat=3"]);
     let done = program.threads(2).option("--max", 1).under(&limited).run().well();
+    assert_eq!(done.json()["verified"], true);
+}
+
+#[test]
+fn where_threads_cannot_end_the_program_goes_on_without() {
+    let house = House::open("equi");
+    let bubblewrap = Path::new("/usr/bin/bwrap");
+    let libraries = ["/usr/lib/x86_64-linux-gnu/libgcc_s.so.1", "/usr/lib64/libgcc_s.so.1"];
+    let library = libraries.into_iter().find(|library| Path::new(library).exists());
+    let (Some(library), true) = (library, bubblewrap.exists()) else {
+        println!("not tried: bubblewrap is missing, or libgcc_s is somewhere else");
+        return;
+    };
+    let cg = kernel("cg");
+    let words = ["--dev-bind", "/", "/", "--bind", "/dev/null", library, cg.to_str().expect("a plain path")];
+    let program = house.at(bubblewrap).args(words).args(["--class=W", "--repeat=5"]);
+    let done = program.threads(2).option("--max", 1).flag("--exact").run().well();
     assert_eq!(done.json()["verified"], true);
 }

@@ -9,7 +9,7 @@
 //! The first crowded region waits for the host, about 0.2 ms: its own end and its idle workers would spin for
 //! 15 ms, on the context that the program goes on with. It calls the host when libgomp has made its team:
 //! earlier, the idlers were no more than the PUs, and would spin. Where a thread can't be made libgomp would
-//! end the program, so the host first makes as many itself.
+//! end the program, so the host first makes as many itself; and where they can't end ([`can_end`]).
 
 use crate::link::affinity::own_pus;
 use crate::link::silence;
@@ -20,8 +20,9 @@ use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
 use crate::sys::glibc;
 use crate::sys::settings;
+use crate::sys::symbols::Next;
 use crate::sys::thread::{give_way, own_task, pause, spawn, start};
-use core::ffi::c_void;
+use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
@@ -136,7 +137,7 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
     let number = number.addr();
     if let (Some(crowd), Some(runtime)) = (CROWDS.get(number), copies::by_number(number)) {
         let idlers = idlers(crowd.team.load(Ordering::Relaxed));
-        let parallel = runtime.parallel.filter(|_| can_make(idlers));
+        let parallel = runtime.parallel.filter(|_| can_end() && can_make(idlers));
         if let Some(parallel) = parallel {
             if permission::is_dynamic(runtime) {
                 permission::set_dynamic(runtime, false);
@@ -161,6 +162,17 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
 }
 
 unsafe extern "C" fn idle(_: *mut c_void) {}
+
+/// Whether threads may end by `pthread_exit`, as libgomp's do when the host leaves: for that glibc loads
+/// libgcc_s, which a small container may not have, and ends the program if it can't.
+fn can_end() -> bool {
+    type Dlopen = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+    // Not ours, for it is no news of the program's.
+    static LOAD: Next = Next::called(c"dlopen");
+    // SAFETY: dlopen's type; glibc would load it in the same way.
+    let library = unsafe { LOAD.get::<Dlopen>().map(|load| load(c"libgcc_s.so.1".as_ptr(), libc::RTLD_NOW)) };
+    library.is_some_and(|library| !library.is_null())
+}
 
 /// Whether the system permits so many more threads at once, and one.
 fn can_make(threads: u32) -> bool {
