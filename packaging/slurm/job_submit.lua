@@ -8,7 +8,8 @@
 -- (--scaf=min=N, scaf run --min N, a --mincpus above --cpus-per-task), and leaves a job alone that
 --   * takes whole nodes, or keeps its results' bits (--scaf=exact, scaf run --exact), or has --scaf=off,
 --   * starts a program whose knee isn't known, or fixes OMP_NUM_THREADS to a number,
---   * has no script (srun, salloc).
+--   * has no script (srun, salloc), or memory by CPUs (--mem-per-cpu). A partition with DefMemPerCPU shouldn't
+--     be listed: jobs would have less memory with fewer CPUs.
 -- An error in here, or a file that can't be read, leaves the job as it is.
 
 local partitions = {
@@ -116,6 +117,10 @@ local function lower(job)
     local by_sbatch = job.pn_min_cpus == asked
     if is_set(job.pn_min_cpus) and not by_sbatch then cpus = math.max(cpus, job.pn_min_cpus) end
     if cpus >= asked then return end
+    if is_set(job.min_mem_per_cpu) then
+        slurm.log_info("scaf: CPUs per task stay %d: its memory goes by CPUs", asked)
+        return
+    end
     if by_sbatch then job.pn_min_cpus = cpus end
     local tasks = is_set(job.num_tasks) and job.num_tasks or 1
     if job.min_cpus == tasks * asked then job.min_cpus = tasks * cpus end

@@ -4,7 +4,7 @@
 /// Time between two looks at first, and after anybody needed help.
 pub const SHORT_MS: u32 = 2;
 /// The same once nobody has needed any for [`QUIET_MS`]: each look takes some 20 us from the members.
-const LONG_MS: u32 = 8;
+pub const LONG_MS: u32 = 8;
 const QUIET_MS: u32 = 64;
 /// Time without need after which a further carrier leaves.
 const CALM_MS: u32 = 20;
@@ -34,7 +34,12 @@ impl Pace {
 
     /// Time until the next look.
     pub fn period(&self) -> u32 {
-        if self.quiet < QUIET_MS { SHORT_MS } else { LONG_MS }
+        if self.is_slow() { LONG_MS } else { SHORT_MS }
+    }
+
+    /// Whether nobody has needed help for long.
+    pub fn is_slow(&self) -> bool {
+        self.quiet >= QUIET_MS
     }
 
     /// So much time has gone by.
@@ -48,7 +53,7 @@ impl Pace {
         (self.further, self.calm) = (0, 0);
     }
 
-    /// The watch has slept: what comes next isn't known.
+    /// The watch has slept, or somebody may need help soon.
     pub fn wakes(&mut self) {
         self.quiet = 0;
     }

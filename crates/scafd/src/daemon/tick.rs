@@ -15,7 +15,8 @@ use crate::log::{info, warning};
 use crate::observe::clock::{self, Tsc};
 use crate::observe::counters::Note;
 use crate::observe::load::Sample;
-use crate::registry::Program;
+use crate::observe::process::Process;
+use crate::registry::{Phase, Program};
 use crate::remember::Ask;
 use crate::serial_trials::When;
 use crate::talk::Pages;
@@ -100,7 +101,9 @@ impl Daemon {
             let stepped = program.evidence.steps.now.take().is_some();
             let Some(copied) = copied else { continue };
             let (was_serial, process) = (program.phase.serial, self.observer.process(program.identity.pid));
-            let Some(runs) = take_in(program, copied, cpu_ns, stepped, &now, &self.tsc) else { continue };
+            let Some(runs) = take_in(program, &process, copied, (cpu_ns, stepped), &now, &self.tsc) else {
+                continue;
+            };
             if !was_serial {
                 lend::doubt(program, &process);
             }
@@ -146,7 +149,8 @@ impl Daemon {
         {
             let cpu_ns = self.observer.cpu_ns(program.identity.pid);
             let stepped = program.evidence.steps.now.is_some();
-            let runs = take_in(program, copied, cpu_ns, stepped, &Moment::now(), &self.tsc);
+            let process = self.observer.process(program.identity.pid);
+            let runs = take_in(program, &process, copied, (cpu_ns, stepped), &Moment::now(), &self.tsc);
             if let Some(runs) = runs.filter(|_| !crowded) {
                 program.ran(&runs);
             }
@@ -318,9 +322,9 @@ impl Moment {
 /// turns, whose clocks and counters stand still while others run.
 fn take_in(
     program: &mut Program,
+    process: &Process,
     (page, rows): Copied,
-    cpu_ns: Option<u64>,
-    stepped: bool,
+    (cpu_ns, stepped): (Option<u64>, bool),
     now: &Moment,
     tsc: &Tsc,
 ) -> Option<Vec<Runs>> {
@@ -334,6 +338,8 @@ fn take_in(
         return None;
     }
     program.measured(seen, stepped);
+    // Only asked where it counts: it is a file of each program's.
+    program.phase.stopped = seen.in_region && Phase::is_still(&seen, cpu_s) && process.is_held();
     program.phase.listen(&seen, cpu_s, now.ns);
     Some(runs)
 }

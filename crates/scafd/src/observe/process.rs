@@ -67,8 +67,12 @@ impl Process {
 
     /// Whether it is stopped by a signal or by a debugger.
     pub fn is_stopped(&self) -> bool {
-        let text = read_to_string(self.folder.join("stat")).unwrap_or_default();
-        text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+        matches!(state(&self.folder), Some('T' | 't'))
+    }
+
+    /// Whether it is, or is frozen by a control group, which looks like a wait that nothing interrupts.
+    pub fn is_held(&self) -> bool {
+        matches!(state(&self.folder), Some('T' | 't' | 'D'))
     }
 
     /// Bytes of memory that it has, and those of them that are its own alone: neither files' nor shared.
@@ -145,12 +149,8 @@ impl Process {
         let last = all.len().saturating_sub(most);
         let threads =
             all.iter().enumerate().filter(|(at, _)| *at < most || *at >= last).map(|(_, thread)| thread);
-        let runs = |thread: &&u32| {
-            let file = self.folder.join("task").join(thread.to_string()).join("stat");
-            let text = read_to_string(file).unwrap_or_default();
-            text.rfind(')').and_then(|name| text.get(name + 1..)).is_some_and(|rest| rest.starts_with(" R"))
-        };
-        threads.filter(runs).count()
+        let state = |thread: &u32| state(&self.folder.join("task").join(thread.to_string()));
+        threads.filter(|thread| state(thread) == Some('R')).count()
     }
 
     /// What people call it: by its script or main class ([`name::of`]), else by its executable, or by its
@@ -194,6 +194,13 @@ fn parse(text: &str) -> Option<Stat> {
         threads: field(20)?.parse().ok()?,
         starttime: field(22)?.parse().ok()?,
     })
+}
+
+/// The state of the process or thread of that folder in `/proc`: the first word behind its name, which is in
+/// brackets and may have brackets itself.
+fn state(folder: &Path) -> Option<char> {
+    let text = read_to_string(folder.join("stat")).ok()?;
+    text.get(text.rfind(')')? + 1..)?.trim_start().chars().next()
 }
 
 #[cfg(test)]

@@ -37,11 +37,11 @@ struct Quiet {
 pub struct Phase {
     /// Whether it has been outside of parallel regions for a whole tick, and still is.
     pub serial: bool,
-    /// Whether it has done nothing at all for [`STILL_NS`]: no further region, and next to no CPU time. It
-    /// waits, or is stopped or frozen.
+    /// Whether it has done nothing at all for [`STILL_NS`]: no region, or stopped within one, and next to no
+    /// CPU time.
     pub idle: bool,
-    /// Whether that is within a region.
-    within: bool,
+    /// Whether it was stopped or frozen within a region, when that was last asked.
+    pub stopped: bool,
     /// Since when it has done nothing, and its progress then.
     still: Option<Quiet>,
     quiet: Option<Quiet>,
@@ -75,12 +75,11 @@ impl Phase {
         if lent && cpu_s.is_none_or(|cpu_s| cpu_s > WAITING * seen.interval.dt_s) {
             (self.waits_since_ns, self.disbelieved_ns) = (None, now_ns.saturating_add(DISBELIEF_NS));
         }
-        let still = cpu_s.is_some_and(|cpu_s| cpu_s <= STILL * seen.interval.dt_s);
+        let still = Phase::is_still(seen, cpu_s) && (!seen.in_region || self.stopped);
         let began = Quiet { since_ns: now_ns, progress: seen.progress };
         let since = self.still.filter(|since| since.progress == seen.progress).unwrap_or(began);
         self.still = still.then_some(since);
         self.idle = still && now_ns.saturating_sub(since.since_ns) >= STILL_NS;
-        self.within = seen.in_region;
         let busy = cpu_s.is_none_or(|cpu_s| cpu_s > BUSY * seen.interval.dt_s);
         if busy || seen.in_region || seen.last_team == 0 {
             self.is_in_no_serial_phase(now_ns);
@@ -92,6 +91,11 @@ impl Phase {
         if self.serial {
             self.began_ns.get_or_insert(now_ns);
         }
+    }
+
+    /// Whether it used next to no CPU time in that interval.
+    pub fn is_still(seen: &Seen, cpu_s: Option<f64>) -> bool {
+        cpu_s.is_some_and(|cpu_s| cpu_s <= STILL * seen.interval.dt_s)
     }
 
     /// Whether it leaves contexts to others for what it does.
@@ -118,10 +122,10 @@ impl Phase {
     }
 
     /// Whether a reading of its page between two ticks shows that it has left its serial phase, or idles no
-    /// more. Of one that goes on within its region only the next tick shows it, by its CPU time.
+    /// more. Of one that goes on within its region only the next tick shows it.
     pub fn has_returned(&self, seen: &Seen) -> bool {
         let since = if self.idle { self.still } else { self.quiet };
-        let enters = seen.in_region && !(self.idle && self.within);
+        let enters = seen.in_region && !(self.idle && self.stopped);
         (self.serial || self.idle) && (enters || since.is_none_or(|since| since.progress != seen.progress))
     }
 }
@@ -207,11 +211,14 @@ mod tests {
         assert_eq!(idle_at(&mut p, 40..41, still, Some(0.2)), None);
         assert_eq!(idle_at(&mut p, 41..60, still, Some(0.0)), Some(49));
         assert_eq!(idle_at(&mut p, 60..61, Seen { progress: 8, ..still }, Some(0.0)), None);
+        assert_eq!(idle_at(&mut p, 61..70, Seen { in_region: true, ..still }, Some(0.0)), None);
         // Stopped within a region it is idle, too, until it goes on.
         let within = Seen { in_region: true, progress: 8, ..still };
-        assert_eq!(idle_at(&mut p, 61..80, within, Some(0.0)), Some(68));
+        p.phase.stopped = true;
+        assert_eq!(idle_at(&mut p, 61..80, within, Some(0.0)), Some(69));
         assert!(!p.phase.has_returned(&within) && p.phase.has_returned(&Seen { progress: 9, ..within }));
-        assert_eq!(idle_at(&mut p, 69..80, within, Some(0.2)), None);
+        p.phase.stopped = false;
+        assert_eq!(idle_at(&mut p, 70..80, within, Some(0.0)), None);
         // A packet says so at once.
         assert_eq!(idle_at(&mut p, 80..89, still, Some(0.0)), Some(88));
         p.phase.is_parallel(89 * TICK_NS);

@@ -196,6 +196,7 @@ impl Program {
             && self.reach.alone.is_none()
             && self.code.rigid().is_none()
             && self.grant.set.is_some()
+            && !self.phase.idle
             && bound;
         let seen = seen.filter(|seen| !seen.yields);
         let (Some(seen), Some(dop), true) = (seen, self.grant.dop, folded) else {

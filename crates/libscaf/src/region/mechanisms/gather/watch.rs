@@ -6,7 +6,7 @@
 //! the other member has: then one more carrier comes, up to one each, which is what folding has. A region
 //! that needs this often is folded for a while.
 
-use super::team::{CARRIERS, CREW, MOST};
+use super::team::{CARRIERS, CREW, Carrier, MOST};
 use super::{carriers, look, storage, stuck};
 use crate::link::{grant, pages, silence};
 use crate::runtimes::lookup::Code;
@@ -18,7 +18,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_team::Sleep;
-use scaf_team::gather::pace::{Pace, SHORT_MS};
+use scaf_team::gather::pace::{LONG_MS, Pace, SHORT_MS};
 
 /// The code of the region that is gathered.
 struct Running(Cell<Option<Code>>);
@@ -71,7 +71,7 @@ fn wake() {
 extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     storage::take_signals();
     let (mut pace, mut seen) = (Pace::new(), [Seen::default(); MOST]);
-    let (mut looked, mut idle) = (now_ms(), 0);
+    let (mut looked, mut idle) = (now_ms(), 0u32);
     let mut before = REGIONS.load(Ordering::SeqCst);
     loop {
         // Read before anybody acts by the grant, so that a change after this ends the sleep.
@@ -86,7 +86,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
             }
             pace.passes(passed);
             look_for_stuck(&mut pace, &mut seen, passed);
-            idle = if CREW.open() == 0 && regions == before { idle + passed } else { 0 };
+            idle = if CREW.open() == 0 && regions == before { idle.saturating_add(passed) } else { 0 };
             before = regions;
         }
         if CREW.open() != 0 {
@@ -129,6 +129,9 @@ fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) {
     let may_have_more = pace.carriers(wanted(), u32::MAX) < CREW.size();
     if !(is_stuck(open, seen, passed) && may_have_more) {
         pace.is_calm(passed);
+        if pace.is_slow() && may_have_more && sleeps(open) {
+            pace.wakes();
+        }
     } else if pace.rescues()
         && let Some(code) = RUNNING.0.get()
     {
@@ -136,11 +139,20 @@ fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) {
     }
 }
 
+/// Whether a carrier sleeps in the kernel while a member is ready. It may be for a moment only: but where
+/// members do that now and then, slow looks wouldn't see one stuck twice.
+fn sleeps(open: u32) -> bool {
+    let naps = |carrier: &Carrier| carrier.naps.load(Ordering::Relaxed) != 0;
+    let sleeps = |carrier: &Carrier| !naps(carrier) && is_asleep(carrier.task.load(Ordering::Relaxed));
+    CREW.has_ready() && CARRIERS.iter().take(open as usize).any(sleeps)
+}
+
 /// What was seen of a carrier at the last look.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     changes: u32,
-    /// For how long it hasn't changed members, in ms, and how long it had run when that began, in ns.
+    /// For how long it hasn't changed members, in ms and one more, and how long it had run when that was
+    /// first seen, in ns.
     same: u32,
     ran: u64,
 }
@@ -159,10 +171,11 @@ fn is_stuck(open: u32, seen: &mut [Seen; MOST], passed: u32) -> bool {
             continue;
         }
         let task = carrier.task.load(Ordering::Relaxed);
-        if seen.same == 0 {
-            seen.ran = ran_for(task);
+        match seen.same {
+            0 => (seen.same, seen.ran) = (1, ran_for(task)),
+            // A look that comes late counts as one.
+            _ => seen.same = seen.same.saturating_add(passed.min(LONG_MS)),
         }
-        seen.same = seen.same.saturating_add(passed);
         // One that others keep from running isn't stuck.
         let computes = seen.same >= most && ran_for(task).wrapping_sub(seen.ran) >= COMPUTES_NS;
         stuck |= computes || is_asleep(task);
