@@ -16,11 +16,11 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 
 HOME = pathlib.Path(__file__).resolve().parent.parent
-SCAF = HOME / "target/release/scaf"
+sys.path.insert(0, str(HOME / "bench/corpus"))
+from house import House  # noqa: E402
+
 KERNELS = "cg ep fib ft is mg phases sort sparselu triad lu_rigid".split()
 CLANG = ["clang/cg", "clang/mg", "clang/sparselu"]
 REAL = "sklearn_hgb lightgbm_fit xgboost_fit sklearn_kmeans".split()
@@ -33,25 +33,23 @@ def words_of(name):
     return [HOME / "build/kernels" / name, "--class=W"]
 
 
-def run(words, **env):
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "SCAF_"))}
-    done = subprocess.run(words, env=kept | env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
+def seconds(words, env, **more):
+    done = subprocess.run(words, env=env | more, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
     said = json.loads(done.stdout.splitlines()[-1])
     assert said["verified"], said
     return said["seconds"]
 
 
-def measure(name, pu, socket, rounds):
-    words = words_of(name)
-    pinned = ["taskset", "-c", str(pu)]
+def measure(name, pu, house, rounds):
+    pinned, words, env = ["taskset", "-c", str(pu)], words_of(name), house.env
     if name not in REAL:
-        once = run(pinned + words, OMP_NUM_THREADS="1")
+        once = seconds(pinned + words, env, OMP_NUM_THREADS="1")
         words.append(f"--repeat={max(1, round(LEAST_S / max(once, 0.001)))}")
+    managed = pinned + house.managed("--exact") + words
     ways = {
-        "one": lambda: run(pinned + words, OMP_NUM_THREADS="1"),
-        "passive": lambda: run(pinned + words, OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive"),
-        "scaf": lambda: run(pinned + [SCAF, "run", "--exact", "--"] + words, OMP_NUM_THREADS="2",
-                            SCAF_SOCKET=socket),
+        "one": lambda: seconds(pinned + words, env, OMP_NUM_THREADS="1"),
+        "passive": lambda: seconds(pinned + words, env, OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive"),
+        "scaf": lambda: seconds(managed, env, OMP_NUM_THREADS="2"),
     }
     took = {way: [] for way in ways}
     for _ in range(rounds):
@@ -65,25 +63,13 @@ def measure(name, pu, socket, rounds):
 def main():
     pu = min(os.sched_getaffinity(0))
     rounds = int(os.environ.get("RUNS", "5"))
-    with tempfile.TemporaryDirectory(prefix="scaf-onepu-") as folder:
-        socket = f"{folder}/scafd.sock"
-        pathlib.Path(folder, "scafd.toml").write_text("count_load = false\n")
-        os.environ["XDG_DATA_HOME"] = folder
-        words = ["--session", "--idle-exit", "0", "--policy", "equi", "--socket", socket]
-        words += ["--config", f"{folder}/scafd.toml"]
-        with open(f"{folder}/log", "w") as log:
-            daemon = subprocess.Popen([SCAF.with_name("scafd"), *words], stderr=log)
-        try:
-            while not os.path.exists(socket):
-                time.sleep(0.1)
-            print(f"load before: {open('/proc/loadavg').read().rsplit(None, 2)[0]}; {rounds} rounds")
-            print("| program | one thread, s | `passive` | scaf | passive/one | scaf/one |")
-            print("|---|--:|--:|--:|--:|--:|", flush=True)
-            for name in sys.argv[1:] or KERNELS + CLANG + REAL:
-                measure(name, pu, socket, rounds)
-        finally:
-            daemon.terminate()
-            daemon.wait()
+    House.binaries = HOME / "target/release"
+    with House("equi") as house:
+        print(f"load before: {open('/proc/loadavg').read().rsplit(None, 2)[0]}; {rounds} rounds")
+        print("| program | one thread, s | `passive` | scaf | passive/one | scaf/one |")
+        print("|---|--:|--:|--:|--:|--:|", flush=True)
+        for name in sys.argv[1:] or KERNELS + CLANG + REAL:
+            measure(name, pu, house, rounds)
 
 
 main()

@@ -49,6 +49,16 @@ fn right(done: &Done) {
     assert!(done.code() == Some(0) && done.number("wrong") == 0, "{done:?}");
 }
 
+/// What a job wrote into `of-JOB`.
+fn wrote(house: &House, job: u32) -> String {
+    std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote")
+}
+
+fn is_right(house: &House, job: u32) {
+    let out = wrote(house, job);
+    assert!(out.contains("wrong=0"), "{out}");
+}
+
 #[test]
 fn two_jobs_share_a_node_and_what_they_had_is_in_their_records() {
     let house = House::configured("equi", QUIET);
@@ -145,7 +155,7 @@ fn a_script_and_its_steps_have_the_option_and_a_step_may_do_without() {
                   srun -Q --scaf=off env | sed -n 's/^SCAF_\\|^LD_PRE/off &/p'";
     let job = slurm.submit(&[], script);
     slurm.until_it_is(job, "COMPLETED");
-    let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
+    let out = wrote(&house, job);
     // 65531 is Slurm's number of a job's script.
     for line in ["script SCAF_MAX=1", "step SCAF_MAX=1", &format!("script SCAF_JOB={job}.65531")] {
         assert!(out.contains(line), "{line}: {out}");
@@ -176,9 +186,8 @@ fn a_daemon_and_a_slurmd_that_are_killed_harm_no_job() {
     of_job(&house, "it attaches to the next daemon", |program| number(program) == job);
     slurm.kill_node("n1");
     slurm.start_node("n1");
-    wait_for("it completes", || (slurm.field(job, "JobState") == "COMPLETED").then_some(()));
-    let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
-    assert!(out.contains("wrong=0"), "{out}");
+    slurm.until_it_is(job, "COMPLETED");
+    is_right(&house, job);
     let record = slurm.record(job);
     assert!(record.starts_with("scaf:step=batch,node=n1,") && value(&record, "seconds") > 0.0, "{record}");
 }
@@ -245,8 +254,7 @@ fn suspended(kind: Kind) {
     slurm.say("scontrol", &["resume", &name]).well();
     of_job(&house, "it goes on", |program| number(program) == job && program.regions > seen.regions);
     slurm.until_it_is(job, "COMPLETED");
-    let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
-    assert!(out.contains("wrong=0"), "{out}");
+    is_right(&house, job);
 }
 
 #[test]
@@ -270,8 +278,7 @@ fn jobs_in_control_groups_share_and_are_known_by_them() {
     assert_eq!(named, jobs.iter().map(|job| format!("{job}.batch")).collect());
     for job in jobs {
         slurm.until_it_is(job, "COMPLETED");
-        let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
-        assert!(out.contains("wrong=0"), "{out}");
+        is_right(&house, job);
         assert!(value(&slurm.record(job), "contexts") > 0.0);
     }
     drop(slurm);
@@ -290,9 +297,8 @@ fn jobs_that_are_stopped_in_turns_have_the_node_in_their_turn() {
         });
     }
     for job in jobs {
-        wait_for("it completes", || (slurm.field(job, "JobState") == "COMPLETED").then_some(()));
-        let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
-        assert!(out.contains("wrong=0"), "{out}");
+        slurm.until_it_is(job, "COMPLETED");
+        is_right(&house, job);
     }
 }
 
@@ -387,7 +393,7 @@ fn many_jobs_complete_whatever_happens_to_the_daemon() {
             "job {job}: {:?}",
             slurm.completed()
         );
-        let out = std::fs::read_to_string(house.folder().join(format!("of-{job}"))).expect("what it wrote");
+        let out = wrote(&house, *job);
         let line = |key: &str| out.lines().find(|line| line.starts_with(key)).unwrap_or_default().to_owned();
         assert_eq!(line("wrong="), "wrong=0", "job {job}: {out}");
         sums.insert(line("sum="));
