@@ -8,9 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 runs=${RUNS:-5} steps=${STEPS:-500}
 read -r -a ways <<<"${WAYS:-plain passive one scaf}"
-at=$(mktemp -d "${TMPDIR:-/tmp}/scaf-gromacs.XXXXXX")
 name=gromacs how="run 'make build' and 'apt-get install gromacs openmpi-bin'"
-. bench/ranks.sh
+. bench/common.sh
 require /usr/bin/gmx_mpi /usr/bin/mpirun.openmpi
 cat >"$at/slab.top" <<'TOP'
 #include "oplsaa.ff/forcefield.itp"
@@ -36,7 +35,7 @@ MDP
     gmx -quiet grompp -f slab.mdp -c slab.gro -p slab.top -o slab.tpr -maxwarn 5
 ) >"$at/said" 2>&1 || { cat "$at/said" >&2; exit 1; }
 
-start_daemon
+start_daemon_for_ranks
 
 run() { # WAY
     choose "$1"

@@ -9,12 +9,11 @@ cd "$(dirname "$0")/.."
 runs=${RUNS:-5} ranks=${RANKS:-2} class=${CLASS:-A}
 read -r -a ways <<<"${WAYS:-plain passive one scaf}"
 read -r -a mpis <<<"${MPIS:-openmpi mpich}"
-at=$(mktemp -d "${TMPDIR:-/tmp}/scaf-mpi.XXXXXX")
 name=mpi how="run 'scripts/setup.sh tests' and 'make build'"
-. bench/ranks.sh
+. bench/common.sh
 kernel() { if [ "$1" = mpich ]; then echo build/kernels/mpich/zones; else echo build/kernels/zones; fi; }
 for mpi in "${mpis[@]}"; do require "$(kernel "$mpi")" "/usr/bin/mpirun.$mpi"; done
-start_daemon
+start_daemon_for_ranks
 
 options() {
     if [ "$1" = mpich ]; then echo "-bind-to none"; else echo "--bind-to none --oversubscribe"; fi

@@ -1,9 +1,11 @@
-"""What the real programs of the tests and mixes have in common: one fit, timed, and one JSON line about it.
+"""What the real programs of the tests and mixes have in common: a fit, timed, and one JSON line about it.
+With `--repeat=N` it is done N times.
 
 The line has the kernels' keys. `value` is a digest of all that the fit computed, bit for bit: managed and
 unmanaged runs with the same team sizes have to print the same. `verified` says that the result is good.
 """
 
+import argparse
 import hashlib
 import json
 import sys
@@ -22,8 +24,12 @@ def data(rows, columns, seed=7):
 
 def main(name, fit):
     """Times `fit`, which returns arrays and whether they are good, and prints the line."""
+    parser = argparse.ArgumentParser(prog=name)
+    parser.add_argument("--repeat", type=int, default=1, help="how many times (default 1)")
+    repeat = parser.parse_known_args()[0].repeat
     start = time.monotonic()
-    arrays, good = fit()
+    for _ in range(repeat):
+        arrays, good = fit()
     seconds = time.monotonic() - start
     digest = hashlib.sha256()
     for array in arrays:

@@ -2,7 +2,7 @@
 //! is on the host isn't theirs to see, and they have numbers and paths of their own.
 
 use crate::support::container::{Bundle, Gift, Podman, can_wrap, contained, glibcs_of_the_library, wrapped};
-use crate::support::{House, Running, compiled, cpus_of, wait_for};
+use crate::support::{House, compiled, cpus_of, wait_for};
 use scafd::control::{Mechanism, Program};
 use serde_json::json;
 use std::path::Path;
@@ -161,81 +161,6 @@ fn a_hostile_container_starves_nobody() {
     other.until("it goes on", |program| program.regions > before.regions && program.dop == Some(1));
     assert_eq!(inner.finish().well().number("wrong"), 0);
     assert_eq!(other.finish().well().number("wrong"), 0);
-}
-
-/// What a program does, in regions.
-#[derive(Clone, Copy, Debug)]
-struct Rate {
-    /// In a second.
-    wall: f64,
-    /// In a second of a context, whatever else runs on the machine.
-    own: f64,
-}
-
-/// Two programs that share the machine, the second in a container or both on the host.
-fn rates(house: &House, in_container: bool, span: Duration) -> [Rate; 2] {
-    let loops = compiled("loops");
-    let start = |contained: bool| -> Running {
-        let start = if contained { wrapped(house, &loops, &[]) } else { house.at(&loops) };
-        start.threads(2).start()
-    };
-    let running = [start(false), start(in_container)];
-    let look = || {
-        house.until("both have one", |snapshot| {
-            let [one, other] = &snapshot.programs[..] else { return None };
-            // They come in the order in which they attached; the one on the host is known by its process.
-            let both = if one.pid == running[0].pid() { [one, other] } else { [other, one] };
-            let ready = both.iter().all(|program| is_resized_to(program, 1));
-            let seen = |program: &Program| {
-                let own_ns = scafd::observe::clock::cpu_ns(program.pid)?;
-                Some([program.regions, snapshot.now_ns, own_ns].map(|number| number as f64))
-            };
-            ready.then_some([seen(both[0])?, seen(both[1])?])
-        })
-    };
-    let before = look();
-    std::thread::sleep(span);
-    let after = look();
-    let rates = [0, 1].map(|at| {
-        let [regions, wall, own] = [0, 1, 2].map(|what| after[at][what] - before[at][what]);
-        Rate { wall: regions / wall * 1e9, own: regions / own * 1e9 }
-    });
-    for program in running {
-        assert_eq!(program.finish().well().number("wrong"), 0);
-    }
-    house.until("both have left", |snapshot| snapshot.programs.is_empty().then_some(()));
-    rates
-}
-
-fn median(of: impl Iterator<Item = f64>) -> f64 {
-    let mut of: Vec<f64> = of.collect();
-    of.sort_by(f64::total_cmp);
-    of[of.len() / 2]
-}
-
-/// `SCAF_CORUN_S` and `SCAF_CORUN_PAIRS`: how long, and how often; what is printed is for docs/containers.md.
-#[test]
-fn a_program_in_a_container_and_one_on_the_host_both_go_on() {
-    if !can_wrap() {
-        return;
-    }
-    let told = |name: &str| std::env::var(name).ok().map(|text| text.parse::<f64>().expect("a number"));
-    let span = Duration::from_secs_f64(told("SCAF_CORUN_S").unwrap_or(0.3));
-    let pairs = told("SCAF_CORUN_PAIRS").unwrap_or(1.0) as usize;
-    let house = House::open("equi");
-    let (mut host, mut mixed) = (Vec::new(), Vec::new());
-    for _ in 0..pairs {
-        host.push(rates(&house, false, span));
-        mixed.push(rates(&house, true, span));
-    }
-    assert!(host.iter().chain(&mixed).flatten().all(|rate| rate.wall > 0.0), "{host:?} {mixed:?}");
-    for (at, which) in ["on the host beside it", "in the container"].into_iter().enumerate() {
-        let part = |of: fn(&Rate) -> f64| {
-            median(mixed.iter().map(|rates| of(&rates[at]))) / median(host.iter().map(|rates| of(&rates[at])))
-        };
-        let (wall, own) = (part(|rate| rate.wall), part(|rate| rate.own));
-        println!("{which}: {wall:.3} of both on the host, by a context's time {own:.3}; {pairs} pairs");
-    }
 }
 
 #[test]
