@@ -1,5 +1,5 @@
-//! A fault at each of the daemon's system calls, one a run: the daemon starts, two programs come, compute and
-//! leave, and it is told to end.
+//! A fault at each of the daemon's system calls, or its broker's, one a run: the daemon starts, two programs
+//! come, compute and leave, and it is told to end.
 
 use super::crew::{BRIEF as KERNELS, ENDLESS, Member};
 use super::people::{
@@ -48,12 +48,21 @@ struct Outcome {
     status: ExitStatus,
 }
 
-/// Runs a daemon until its end, with a fault at its call `at`. Calls count from its own first one on, not the
-/// loader's, where programs have to be there from when it listens.
-fn trace(command: Command, at: u64, fault: Fault, shared: &Shared) -> Outcome {
-    let mut traced = Traced::start(command);
+/// Whose call, which, and what happens then.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    of: Who,
+    at: u64,
+    fault: Fault,
+}
+
+/// Runs a daemon until its end, with a fault at that call. The daemon's calls count from its own first one on,
+/// not the loader's, where programs have to be there from when it listens.
+fn trace(command: Command, Place { of, at, fault }: Place, shared: &Shared) -> Outcome {
+    let is_broker = of == Who::Broker;
+    let mut traced = if is_broker { Traced::start_for_child(command) } else { Traced::start(command) };
     shared.daemon.store(traced.pid(), SeqCst);
-    let (mut calls, mut hit, mut is_own) = (0, None, false);
+    let (mut calls, mut hit, mut is_own) = (0, None, is_broker);
     let late =
         matches!(fault, Fault::Kill(Who::Helper | Who::Program) | Fault::Stop(Who::Helper | Who::Program));
     loop {
@@ -75,7 +84,7 @@ fn trace(command: Command, at: u64, fault: Fault, shared: &Shared) -> Outcome {
         }
         calls += 1;
         if calls == at {
-            hit = inject(&mut traced, number, fault, shared).then_some(number);
+            hit = inject(&mut traced, of, number, fault, shared).then_some(number);
             traced.set_free();
             shared.is_over.store(true, SeqCst);
         }
@@ -83,7 +92,7 @@ fn trace(command: Command, at: u64, fault: Fault, shared: &Shared) -> Outcome {
 }
 
 /// True if there was somebody.
-fn inject(traced: &mut Traced, number: i64, fault: Fault, shared: &Shared) -> bool {
+fn inject(traced: &mut Traced, of: Who, number: i64, fault: Fault, shared: &Shared) -> bool {
     let daemon = traced.pid();
     let whom = |who| match who {
         Who::Daemon | Who::All => Some(daemon),
@@ -99,6 +108,7 @@ fn inject(traced: &mut Traced, number: i64, fault: Fault, shared: &Shared) -> bo
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
+        Fault::Stop(who) if who == of => std::thread::sleep(PAUSE),
         Fault::Kill(who) => {
             if who == Who::All {
                 // The guardian first: it would act.
@@ -122,16 +132,18 @@ fn inject(traced: &mut Traced, number: i64, fault: Fault, shared: &Shared) -> bo
 }
 
 /// One run with one fault.
-fn run(house: &House, at: u64, fault: Fault) -> Outcome {
+fn run(house: &House, place: Place) -> Outcome {
+    let Place { of, at, fault } = place;
     let shared = Shared::default();
     let command = house.daemon_command();
     shared.is_unguarded.store(fault == Fault::Kill(Who::All), SeqCst);
     let begin = Instant::now();
     let outcome = std::thread::scope(|scope| {
-        let tracer = scope.spawn(|| trace(command, at, fault, &shared));
+        let tracer = scope.spawn(|| trace(command, place, &shared));
         // Once its fault is over its calls aren't seen any more.
         let listens = || {
-            shared.listens.load(SeqCst) || shared.is_over.load(SeqCst) && connect(&house.socket()).is_some()
+            let is_unseen = of != Who::Daemon || shared.is_over.load(SeqCst);
+            shared.listens.load(SeqCst) || is_unseen && connect(&house.socket()).is_some()
         };
         while !listens() && !tracer.is_finished() {
             if shared.is_stopped.load(SeqCst) {
@@ -153,7 +165,7 @@ fn run(house: &House, at: u64, fault: Fault) -> Outcome {
         }
         tracer.join().expect("the tracer")
     });
-    assert!(begin.elapsed() < 2 * REGION, "the daemon didn't end: {fault:?} at call {at}: {:?}", outcome.hit);
+    assert!(begin.elapsed() < 2 * REGION, "the daemon didn't end: {place:?}: {:?}", outcome.hit);
     nothing_is_left(house, &[]);
     outcome
 }
@@ -196,10 +208,11 @@ fn programs(house: &House, number: u64, shared: &Shared) {
 }
 
 /// How a daemon may end whose fault this was.
-fn check_end(house: &House, fault: Fault, outcome: &Outcome, tally: &mut Tally) {
+fn check_end(house: &House, place: Place, outcome: &Outcome, tally: &mut Tally) {
+    let fault = place.fault;
     let status = outcome.status;
     let log = house.log();
-    let said = || format!("{fault:?} at {:?}: {status:?}\n{log}", outcome.hit);
+    let said = || format!("{place:?}, {:?}: {status:?}\n{log}", outcome.hit);
     assert!(!log.contains("panicked"), "{}", said());
     match (fault, status.code(), status.signal()) {
         (_, Some(0), _) => tally.add(format!("{}: it lives, and ends as told", name(fault))),
@@ -230,24 +243,31 @@ fn name(fault: Fault) -> String {
 
 /// At every call, or at each so many, until a daemon's run is over.
 fn sweep(title: &str, stride: u64, fault: impl Fn(u64) -> Fault) {
-    sweep_in(|| Some(House::prepared(&["equi"], BRIEF)), title, stride, fault);
+    sweep_in(|| Some(House::prepared(&["equi"], BRIEF)), title, Who::Daemon, stride, fault);
 }
 
-/// The same with a daemon for all users.
-fn sweep_for_all(title: &str, stride: u64, fault: impl Fn(u64) -> Fault) {
-    sweep_in(|| House::for_all(&["equi"], BRIEF), &format!("for all users: {title}"), stride, fault);
+/// The same with a daemon for all users, at its calls or its broker's.
+fn sweep_for_all(title: &str, of: Who, stride: u64, fault: impl Fn(u64) -> Fault) {
+    let title = format!("for all users: {title} at the {of:?}'s calls").to_lowercase();
+    sweep_in(|| House::for_all(&["equi"], BRIEF), &title, of, stride, fault);
 }
 
-fn sweep_in(house: impl Fn() -> Option<House>, title: &str, stride: u64, fault: impl Fn(u64) -> Fault) {
+fn sweep_in(
+    house: impl Fn() -> Option<House>,
+    title: &str,
+    of: Who,
+    stride: u64,
+    fault: impl Fn(u64) -> Fault,
+) {
     let mut tally = Tally::default();
     let (mut at, mut beyond, mut hits) = (1 + stride / 2, 0, 0);
     // Runs differ in length by some calls.
     while beyond < 3 {
         let Some(house) = house() else { return };
         for _ in 0..50 {
-            let fault = fault(at);
-            let outcome = run(&house, at, fault);
-            check_end(&house, fault, &outcome, &mut tally);
+            let place = Place { of, at, fault: fault(at) };
+            let outcome = run(&house, place);
+            check_end(&house, place, &outcome, &mut tally);
             beyond = if outcome.calls < at { beyond + 1 } else { 0 };
             hits += u64::from(outcome.hit.is_some());
             at += stride;
@@ -259,6 +279,10 @@ fn sweep_in(house: impl Fn() -> Option<House>, title: &str, stride: u64, fault: 
     // A helper isn't there for long.
     assert!(hits > 0 || stride > 10, "{title}: nothing happened");
     tally.tell(&format!("{title}, each {stride}: {hits} faults"));
+}
+
+fn error_at(at: u64) -> Fault {
+    Fault::Fail(ERRORS[at as usize % ERRORS.len()])
 }
 
 /// As many calls as are left out between two faults, where all faults are `every`.
@@ -298,7 +322,7 @@ fn others_are_stopped_at_the_daemons_calls() {
 
 #[test]
 fn the_daemons_calls_fail() {
-    sweep("a call fails", stride(1), |at| Fault::Fail(ERRORS[at as usize % ERRORS.len()]));
+    sweep("a call fails", stride(1), error_at);
 }
 
 #[test]
@@ -306,17 +330,41 @@ fn whoever_serves_all_users_is_killed_at_the_daemons_calls() {
     for (who, name) in
         [(Who::Broker, "the broker"), (Who::Daemon, "the daemon"), (Who::Guardian, "the guardian")]
     {
-        sweep_for_all(&format!("{name} is killed"), stride(4), |_| Fault::Kill(who));
+        sweep_for_all(&format!("{name} is killed"), Who::Daemon, stride(4), |_| Fault::Kill(who));
     }
-    sweep_for_all("daemon, broker and guardian are killed", stride(8), |_| Fault::Kill(Who::All));
+    sweep_for_all("daemon, broker and guardian are killed", Who::Daemon, stride(8), |_| {
+        Fault::Kill(Who::All)
+    });
 }
 
 #[test]
 fn a_broker_is_stopped_at_the_daemons_calls() {
-    sweep_for_all("the broker is stopped", stride(4), |_| Fault::Stop(Who::Broker));
+    sweep_for_all("the broker is stopped", Who::Daemon, stride(4), |_| Fault::Stop(Who::Broker));
 }
 
 #[test]
 fn calls_of_a_daemon_for_all_users_fail() {
-    sweep_for_all("a call fails", stride(4), |at| Fault::Fail(ERRORS[at as usize % ERRORS.len()]));
+    sweep_for_all("a call fails", Who::Daemon, stride(4), error_at);
+}
+
+#[test]
+fn somebody_is_killed_at_the_brokers_calls() {
+    for (who, name) in
+        [(Who::Broker, "the broker"), (Who::Daemon, "the daemon"), (Who::Guardian, "the guardian")]
+    {
+        sweep_for_all(&format!("{name} is killed"), Who::Broker, stride(1), |_| Fault::Kill(who));
+    }
+    sweep_for_all("daemon, broker and guardian are killed", Who::Broker, stride(2), |_| {
+        Fault::Kill(Who::All)
+    });
+}
+
+#[test]
+fn a_broker_is_stopped_at_its_calls() {
+    sweep_for_all("the broker is stopped", Who::Broker, stride(1), |_| Fault::Stop(Who::Broker));
+}
+
+#[test]
+fn calls_of_a_broker_fail() {
+    sweep_for_all("a call fails", Who::Broker, stride(1), error_at);
 }

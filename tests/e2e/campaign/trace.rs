@@ -1,5 +1,6 @@
-//! A process whose system calls are held one after the other (ptrace), and may be made to fail. Only its
-//! own threads are traced; its children aren't. All is done by the thread that started it.
+//! A process whose system calls are held one after the other (ptrace), and may be made to fail: the one that
+//! was started, or the first that it forks instead. Of it only its own threads are traced; its children
+//! aren't. All is done by the thread that started it.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
@@ -8,6 +9,8 @@ use std::time::{Duration, Instant};
 
 pub struct Traced {
     pid: i32,
+    /// Whose calls are held; `None` until the first child is there whose they are to be.
+    subject: Option<i32>,
     held: Option<i32>,
     failing: Option<(i32, i32)>,
     /// Whether it is let run from now on.
@@ -24,9 +27,22 @@ pub enum Next {
     Ended(ExitStatus),
 }
 
+const OPTIONS: i32 = libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_TRACECLONE;
+
 impl Traced {
+    pub fn start(command: Command) -> Traced {
+        let mut traced = Traced::begin(command, OPTIONS | libc::PTRACE_O_EXITKILL);
+        traced.subject = Some(traced.pid);
+        traced
+    }
+
+    /// The calls of the first process that it forks. The thread that does this may have no other children.
+    pub fn start_for_child(command: Command) -> Traced {
+        Traced::begin(command, libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_EXITKILL)
+    }
+
     #[allow(clippy::zombie_processes)] // `next` waits for it
-    pub fn start(mut command: Command) -> Traced {
+    fn begin(mut command: Command, options: i32) -> Traced {
         // SAFETY: one system call between fork and exec.
         unsafe {
             command.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
@@ -39,10 +55,8 @@ impl Traced {
         // Its exec stops it.
         let (_, status) = wait(pid, libc::__WALL).expect("its first stop");
         assert!(libc::WIFSTOPPED(status), "{status:#x}");
-        let options = libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_EXITKILL;
-        // SAFETY: the process is stopped, and traced by this thread.
-        unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, pid, 0, options) };
-        Traced { pid, held: Some(pid), failing: None, freed: false, ended: None }
+        set_options(pid, options);
+        Traced { pid, subject: None, held: Some(pid), failing: None, freed: false, ended: None }
     }
 
     pub fn pid(&self) -> u32 {
@@ -59,7 +73,10 @@ impl Traced {
         }
         loop {
             let flags = libc::__WALL | if until.is_some() { libc::WNOHANG } else { 0 };
-            let Some((tid, status)) = wait(-self.pid, flags) else {
+            // A child may have a group of its own.
+            let is_child = self.subject != Some(self.pid);
+            let (whom, flags) = if is_child { (-1, flags | libc::__WNOTHREAD) } else { (-self.pid, flags) };
+            let Some((tid, status)) = wait(whom, flags) else {
                 if until.is_some_and(|until| Instant::now() >= until) {
                     return Next::Late;
                 }
@@ -74,7 +91,9 @@ impl Traced {
                 continue;
             }
             let signal = libc::WSTOPSIG(status);
-            if signal == libc::SIGTRAP | 0x80 {
+            if status >> 8 == libc::SIGTRAP | libc::PTRACE_EVENT_FORK << 8 {
+                self.turn_to_child();
+            } else if signal == libc::SIGTRAP | 0x80 {
                 if let Some(number) = self.at_call(tid) {
                     self.held = Some(tid);
                     return Next::Call(number);
@@ -83,9 +102,24 @@ impl Traced {
             } else {
                 // A new thread begins with a stop, and the one that started it stops for an event.
                 let ours = matches!(signal, libc::SIGTRAP | libc::SIGSTOP);
+                if is_child && signal == libc::SIGSTOP {
+                    // It has its parent's. It may outlive us: it gives back what its parent changed.
+                    set_options(tid, OPTIONS);
+                }
                 self.resume(tid, if ours { 0 } else { signal });
             }
         }
+    }
+
+    /// Lets the process go that was started and has just forked, and goes on with its child.
+    fn turn_to_child(&mut self) {
+        let mut child: libc::c_ulong = 0;
+        // SAFETY: the process is stopped for this event; its child's number is written.
+        unsafe {
+            libc::ptrace(libc::PTRACE_GETEVENTMSG, self.pid, 0, &raw mut child);
+            libc::ptrace(libc::PTRACE_DETACH, self.pid, 0, 0);
+        }
+        self.subject = i32::try_from(child).ok();
     }
 
     /// The held system call fails. What closes does so nevertheless, as the kernel does it.
@@ -134,10 +168,17 @@ impl Traced {
 
     fn resume(&self, tid: i32, signal: i32) {
         let freed = self.freed && self.failing.is_none();
+        // Until it has forked.
+        let freed = freed || self.subject.is_none();
         let how = if freed { libc::PTRACE_CONT } else { libc::PTRACE_SYSCALL };
         // SAFETY: lets a stopped thread go on; one that was killed meanwhile isn't there, which is well.
         unsafe { libc::ptrace(how, tid, null_mut::<u8>(), i64::from(signal)) };
     }
+}
+
+fn set_options(pid: i32, options: i32) {
+    // SAFETY: the process is stopped, and traced by this thread.
+    unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, pid, 0, options) };
 }
 
 /// One change of state; `None` if there is none.
