@@ -325,16 +325,24 @@ fn the_daemons_calls_fail() {
     sweep("a call fails", stride(1), error_at);
 }
 
-#[test]
-fn whoever_serves_all_users_is_killed_at_the_daemons_calls() {
+/// Whoever serves all users, at the calls of one of them.
+fn each_is_killed(of: Who, every: u64) {
     for (who, name) in
         [(Who::Broker, "the broker"), (Who::Daemon, "the daemon"), (Who::Guardian, "the guardian")]
     {
-        sweep_for_all(&format!("{name} is killed"), Who::Daemon, stride(4), |_| Fault::Kill(who));
+        sweep_for_all(&format!("{name} is killed"), of, stride(every), |_| Fault::Kill(who));
     }
-    sweep_for_all("daemon, broker and guardian are killed", Who::Daemon, stride(8), |_| {
-        Fault::Kill(Who::All)
-    });
+    sweep_for_all("daemon, broker and guardian are killed", of, stride(2 * every), |_| Fault::Kill(Who::All));
+}
+
+#[test]
+fn whoever_serves_all_users_is_killed_at_the_daemons_calls() {
+    each_is_killed(Who::Daemon, 4);
+}
+
+#[test]
+fn whoever_serves_all_users_is_killed_at_the_brokers_calls() {
+    each_is_killed(Who::Broker, 1);
 }
 
 #[test]
@@ -343,25 +351,13 @@ fn a_broker_is_stopped_at_the_daemons_calls() {
 }
 
 #[test]
-fn calls_of_a_daemon_for_all_users_fail() {
-    sweep_for_all("a call fails", Who::Daemon, stride(4), error_at);
-}
-
-#[test]
-fn somebody_is_killed_at_the_brokers_calls() {
-    for (who, name) in
-        [(Who::Broker, "the broker"), (Who::Daemon, "the daemon"), (Who::Guardian, "the guardian")]
-    {
-        sweep_for_all(&format!("{name} is killed"), Who::Broker, stride(1), |_| Fault::Kill(who));
-    }
-    sweep_for_all("daemon, broker and guardian are killed", Who::Broker, stride(2), |_| {
-        Fault::Kill(Who::All)
-    });
-}
-
-#[test]
 fn a_broker_is_stopped_at_its_calls() {
     sweep_for_all("the broker is stopped", Who::Broker, stride(1), |_| Fault::Stop(Who::Broker));
+}
+
+#[test]
+fn calls_of_a_daemon_for_all_users_fail() {
+    sweep_for_all("a call fails", Who::Daemon, stride(4), error_at);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::broker::Broker;
 use crate::broker::wire::Ask;
 use crate::observe::job::Step;
 use crate::observe::name;
+use rustix::fs::{Dir, Mode, OFlags};
 use std::fs::{File, read_link, read_to_string};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
@@ -128,8 +129,10 @@ impl Process {
     /// # Errors
     /// There is no such process.
     pub fn threads(&self) -> io::Result<Vec<u32>> {
-        let entries = std::fs::read_dir(self.folder.join("task"))?;
-        Ok(entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok()).collect())
+        // The standard library's way panics where closing the folder fails.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let entries = Dir::new(rustix::fs::open(self.folder.join("task"), flags, Mode::empty())?)?;
+        Ok(entries.filter_map(|e| e.ok()?.file_name().to_str().ok()?.parse().ok()).collect())
     }
 
     /// Processes that its threads forked, looking at its first `most` threads.
