@@ -1,6 +1,6 @@
 //! Teams that are gathered in the middle of their one region, and go back to threads of their own.
 
-use crate::support::{By, Done, House, Running, Start, compiled_by};
+use crate::support::{By, Done, House, Running, Start, compiled_by, wait_for};
 use scafd::control::{Mechanism, Program};
 
 /// gcc's code on libgomp and on LLVM's runtime, and clang's.
@@ -25,6 +25,8 @@ fn begun(start: Start) -> Running {
     let program = start.start();
     program.until("small regions", |program| program.dop.is_some() && program.regions > 2);
     program.signal(libc::SIGUSR2);
+    // If its grant became smaller before that, the region would be gathered from its start.
+    wait_for("its one region", || program.printed().contains("begun").then_some(()));
     program
 }
 

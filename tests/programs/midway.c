@@ -3,8 +3,8 @@
  * One region around everything, in rounds: barriers, singles, loops of several schedules, sections, sums,
  * variables of threads. Its second argument is the team's size. The first one says what else its threads do:
  * nothing ("meeting"), hand a byte to and fro through pipes ("pipes"), or meet seldom ("seldom"). Runs small
- * regions until it is sent SIGUSR2. Prints how many results were wrong. Programs that include this one do
- * something else besides (`also`), and may have many such regions (`ROUNDS`).
+ * regions until it is sent SIGUSR2, and says when it has begun the one. Prints how many results were wrong.
+ * Programs that include this one do something else besides (`also`), and may have many such regions (`ROUNDS`).
  */
 #define _GNU_SOURCE
 #include "test.h"
@@ -167,6 +167,10 @@ int main(int count, char **words)
             for (;;) {
 #pragma omp master
                 {
+                    if (!rounds) {
+                        say("begun", 1);
+                        fflush(stdout);
+                    }
                     more = going() && (!ROUNDS || rounds_here < ROUNDS);
                     rounds += more, rounds_here += more;
                 }

@@ -213,7 +213,9 @@ fn check_end(house: &House, place: Place, outcome: &Outcome, tally: &mut Tally) 
     let status = outcome.status;
     let log = house.log();
     let said = || format!("{place:?}, {:?}: {status:?}\n{log}", outcome.hit);
-    assert!(!log.contains("panicked"), "{}", said());
+    // The standard library ends a process that can't read from its own pipe to a newborn child.
+    let panics = log.matches("panicked at").count() - log.matches("the CLOEXEC pipe failed").count();
+    assert!(panics == 0, "{}", said());
     match (fault, status.code(), status.signal()) {
         (_, Some(0), _) => tally.add(format!("{}: it lives, and ends as told", name(fault))),
         (Fault::Kill(Who::Daemon | Who::All), None, Some(libc::SIGKILL)) => {
