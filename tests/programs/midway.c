@@ -4,7 +4,8 @@
  * variables of threads. Its second argument is the team's size. The first one says what else its threads do:
  * nothing ("meeting"), hand a byte to and fro through pipes ("pipes"), or meet seldom ("seldom"). Runs small
  * regions until it is sent SIGUSR2, and says when it has begun the one. Prints how many results were wrong.
- * Programs that include this one do something else besides (`also`), and may have many such regions (`ROUNDS`).
+ * Programs that include this one do something else besides (`also`), and may have many such regions
+ * (`ROUNDS`).
  */
 #define _GNU_SOURCE
 #include "test.h"

@@ -56,8 +56,8 @@ struct Place {
     fault: Fault,
 }
 
-/// Runs a daemon until its end, with a fault at that call. The daemon's calls count from its own first one on,
-/// not the loader's, where programs have to be there from when it listens.
+/// Runs a daemon until its end, with a fault at that call. The daemon's calls count from its own first one
+/// on, not the loader's, where programs have to be there from when it listens.
 fn trace(command: Command, Place { of, at, fault }: Place, shared: &Shared) -> Outcome {
     let is_broker = of == Who::Broker;
     let mut traced = if is_broker { Traced::start_for_child(command) } else { Traced::start(command) };
