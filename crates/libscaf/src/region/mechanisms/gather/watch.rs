@@ -10,7 +10,7 @@ use super::team::{CARRIERS, CREW, Carrier, MOST};
 use super::{carriers, look, storage, stuck};
 use crate::link::{grant, pages, silence};
 use crate::runtimes::lookup::Code;
-use crate::sys::clock::now_ms;
+use crate::sys::clock::{self, now_ms};
 use crate::sys::futex::Futex;
 use crate::sys::thread::spawn;
 use core::cell::Cell;
@@ -35,6 +35,8 @@ const COMPUTES_MS: u32 = 20;
 const COMPUTES_LONG_MS: u32 = 200;
 /// Time on a PU that it must have had meanwhile.
 const COMPUTES_NS: u64 = COMPUTES_MS as u64 * 1_000_000 / 2;
+/// Of each millisecond, the time on a PU of a carrier that runs all the time, but for what the kernel does.
+const RUNS_NS: u64 = 875_000;
 
 /// The watch: not there, awake, or asleep.
 static WATCH: AtomicU32 = AtomicU32::new(GONE);
@@ -129,7 +131,7 @@ fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) {
     let may_have_more = pace.carriers(wanted(), u32::MAX) < CREW.size();
     if !(is_stuck(open, seen, passed) && may_have_more) {
         pace.is_calm(passed);
-        if pace.is_slow() && may_have_more && sleeps(open) {
+        if pace.is_slow() && may_have_more && sleeps(open, seen) {
             pace.wakes();
         }
     } else if pace.rescues()
@@ -141,10 +143,12 @@ fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) {
 
 /// Whether a carrier sleeps in the kernel while a member is ready. It may be for a moment only: but where
 /// members do that now and then, slow looks wouldn't see one stuck twice.
-fn sleeps(open: u32) -> bool {
+fn sleeps(open: u32, seen: &[Seen; MOST]) -> bool {
     let naps = |carrier: &Carrier| carrier.naps.load(Ordering::Relaxed) != 0;
-    let sleeps = |carrier: &Carrier| !naps(carrier) && is_asleep(carrier.task.load(Ordering::Relaxed));
-    CREW.has_ready() && CARRIERS.iter().take(open as usize).any(sleeps)
+    let sleeps = |(carrier, seen): (&Carrier, &Seen)| {
+        !naps(carrier) && !seen.runs && is_asleep(carrier.task.load(Ordering::Relaxed))
+    };
+    CREW.has_ready() && CARRIERS.iter().zip(seen).take(open as usize).any(sleeps)
 }
 
 /// What was seen of a carrier at the last look.
@@ -155,6 +159,10 @@ struct Seen {
     /// first seen, in ns.
     same: u32,
     ran: u64,
+    /// How long it had run at the last look, and whether it has run ever since the one before: then it
+    /// doesn't sleep, and no file has to say so, which costs as much as all the rest of a look.
+    at_look: u64,
+    runs: bool,
 }
 
 /// Whether a member is ready that nobody runs, and a carrier is stuck with another one.
@@ -165,20 +173,23 @@ fn is_stuck(open: u32, seen: &mut [Seen; MOST], passed: u32) -> bool {
     let mut stuck = false;
     for (carrier, seen) in CARRIERS.iter().zip(seen).take(open as usize) {
         let changes = carrier.changes.load(Ordering::Relaxed);
+        let task = carrier.task.load(Ordering::Relaxed);
+        let ran = ran_for(task);
+        seen.runs = ran.wrapping_sub(seen.at_look) >= u64::from(passed) * RUNS_NS;
+        seen.at_look = ran;
         // One that naps looks for members by itself.
         if changes != seen.changes || !waits || carrier.naps.load(Ordering::Relaxed) != 0 {
             (seen.changes, seen.same) = (changes, 0);
             continue;
         }
-        let task = carrier.task.load(Ordering::Relaxed);
         match seen.same {
-            0 => (seen.same, seen.ran) = (1, ran_for(task)),
+            0 => (seen.same, seen.ran) = (1, ran),
             // A look that comes late counts as one.
             _ => seen.same = seen.same.saturating_add(passed.min(LONG_MS)),
         }
         // One that others keep from running isn't stuck.
-        let computes = seen.same >= most && ran_for(task).wrapping_sub(seen.ran) >= COMPUTES_NS;
-        stuck |= computes || is_asleep(task);
+        let computes = seen.same >= most && ran.wrapping_sub(seen.ran) >= COMPUTES_NS;
+        stuck |= computes || !seen.runs && is_asleep(task);
         if stuck || seen.same >= most {
             seen.same = 0;
         }
@@ -189,10 +200,7 @@ fn is_stuck(open: u32, seen: &mut [Seen; MOST], passed: u32) -> bool {
 /// Nanoseconds for which a thread of this process has run; counts on where the kernel doesn't say.
 fn ran_for(task: u32) -> u64 {
     static UNKNOWN: AtomicU64 = AtomicU64::new(0);
-    let mut text = [0u8; 128];
-    let length = storage::read_of_task(task, b"/schedstat\0", &mut text).unwrap_or(0);
-    let digits = text.iter().take(length).take_while(|byte| byte.is_ascii_digit());
-    match digits.fold(0u64, |value, digit| value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))) {
+    match clock::ns(clock::of_thread(task)) {
         0 => UNKNOWN.fetch_add(COMPUTES_NS, Ordering::Relaxed),
         known => known,
     }
