@@ -221,6 +221,10 @@ fn check_end(house: &House, place: Place, outcome: &Outcome, tally: &mut Tally) 
         (Fault::Kill(Who::Daemon | Who::All), None, Some(libc::SIGKILL)) => {
             tally.add(format!("{}: killed", name(fault)));
         }
+        // It may hear of its broker's end before its own comes.
+        (Fault::Kill(Who::All), Some(1), _) if place.of == Who::Broker => {
+            tally.add(format!("{}: it ends, and says why", name(fault)));
+        }
         // It is of no use without its broker.
         (Fault::Kill(Who::Broker) | Fault::Fail(_), Some(1), _) => {
             tally.add(format!("{}: it ends, and says why", name(fault)))
