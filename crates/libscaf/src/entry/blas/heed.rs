@@ -72,18 +72,11 @@ impl Clocks {
             Clocks {
                 wall_us: clock::ns(libc::CLOCK_MONOTONIC) / 1_000,
                 cpu_us: clock::ns(libc::CLOCK_PROCESS_CPUTIME_ID) / 1_000,
-                first_us: clock::ns(clock_of(libc::getpid())) / 1_000,
+                first_us: clock::ran_for(libc::getpid().cast_unsigned()).unwrap_or(0) / 1_000,
                 switches: used.ru_nivcsw as u64,
             }
         }
     }
-}
-
-/// The clock of a thread's CPU time, as the kernel numbers them.
-fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
-    const OF_A_THREAD: libc::clockid_t = 4;
-    const PRECISE: libc::clockid_t = 2;
-    !thread << 3 | OF_A_THREAD | PRECISE
 }
 
 /// Pause before the first look: short, as a new library's threads spin and other programs must make room.

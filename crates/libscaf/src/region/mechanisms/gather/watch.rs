@@ -10,13 +10,13 @@ use super::team::{CARRIERS, CREW, Carrier, MOST};
 use super::{carriers, look, storage, stuck};
 use crate::link::{grant, pages, silence};
 use crate::runtimes::lookup::Code;
-use crate::sys::clock::{self, now_ms};
+use crate::sys::clock::{now_ms, ran_for};
 use crate::sys::futex::Futex;
 use crate::sys::thread::spawn;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
 use scaf_team::gather::pace::{LONG_MS, Pace, SHORT_MS};
 
@@ -174,8 +174,10 @@ fn is_stuck(open: u32, seen: &mut [Seen; MOST], passed: u32) -> bool {
     for (carrier, seen) in CARRIERS.iter().zip(seen).take(open as usize) {
         let changes = carrier.changes.load(Ordering::Relaxed);
         let task = carrier.task.load(Ordering::Relaxed);
-        let ran = ran_for(task);
-        seen.runs = ran.wrapping_sub(seen.at_look) >= u64::from(passed) * RUNS_NS;
+        let told = ran_for(task);
+        // Where the kernel doesn't say it has run all the time, unless a file says that it sleeps.
+        let ran = told.unwrap_or_else(|| seen.at_look.wrapping_add(u64::from(passed) * RUNS_NS));
+        seen.runs = told.is_some() && ran.wrapping_sub(seen.at_look) >= u64::from(passed) * RUNS_NS;
         seen.at_look = ran;
         // One that naps looks for members by itself.
         if changes != seen.changes || !waits || carrier.naps.load(Ordering::Relaxed) != 0 {
@@ -195,15 +197,6 @@ fn is_stuck(open: u32, seen: &mut [Seen; MOST], passed: u32) -> bool {
         }
     }
     stuck
-}
-
-/// Nanoseconds for which a thread of this process has run; counts on where the kernel doesn't say.
-fn ran_for(task: u32) -> u64 {
-    static UNKNOWN: AtomicU64 = AtomicU64::new(0);
-    match clock::ns(clock::of_thread(task)) {
-        0 => UNKNOWN.fetch_add(COMPUTES_NS, Ordering::Relaxed),
-        known => known,
-    }
 }
 
 /// Whether a thread of this process sleeps in the kernel; one that only has no PU doesn't.
