@@ -67,7 +67,7 @@ fn are_right(name: &str, variable: &str, value: &str) -> [Done; 2] {
         let house = House::open("equi");
         let program = house.program(name).threads(2).env(variable, value).option("--max", max).start();
         let seen = program.until_inspected();
-        program.until("more rounds", |program| program.regions > seen.regions + 1000);
+        program.until("more rounds", |program| program.regions > seen.regions + 200);
         let done = program.finish().well();
         assert_eq!(done.number("wrong"), 0);
         done
