@@ -26,7 +26,7 @@ for variable in edits["env"]:
 for mount in edits["mounts"]:
     print("--ro-bind", mount["hostPath"], mount["containerPath"], sep="\n")')
 
-run() { # WHICH WAY PLACE: one program; adds its seconds to those of that way
+run() { # WHICH WAY PLACE INTO: one program; adds its seconds to those in that file
     local which=$1 words=(env OMP_NUM_THREADS=2)
     program "${programs[which]}" "${repeat[which]}"
     case $2-$3 in
@@ -36,7 +36,7 @@ run() { # WHICH WAY PLACE: one program; adds its seconds to those of that way
     [ "$3" = host ] || words+=("${wrap[@]}")
     [ "$2-$3" != scaf-container ] || words+=("${gift[@]}")
     "${words[@]}" "${program[@]}" | sed -n 's/.*"seconds": *\([0-9.]*\),.*"verified": *true.*/\1/p' \
-        >>"$at/$2-$which.seconds"
+        >>"$at/$4.seconds"
 }
 
 echo "load before: $(load)"
@@ -44,14 +44,10 @@ echo "${programs[*]}, repeat ${repeat[*]}, $runs runs"
 for _ in $(seq "$runs"); do
     for way in passive scaf; do
         for place in host container; do
-            run 0 $way host & first=$!
-            run 1 $way $place & second=$!
+            run 0 $way host $way-$place-0 & first=$!
+            run 1 $way $place $way-$place-1 & second=$!
             wait $first
             wait $second
-            for which in 0 1; do
-                cat "$at/$way-$which.seconds" >>"$at/$way-$place-$which.seconds"
-                rm "$at/$way-$which.seconds"
-            done
         done
     done
 done

@@ -97,8 +97,10 @@ fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
             stopped_one(a.pid(), b.pid());
         } else {
             wait_for("no group is left", || (!group.exists()).then_some(()));
-            for pid in [a.pid(), b.pid()] {
-                wait_for("each goes on", || gets_on(pid).then_some(()));
+            for _ in 0..20 {
+                for pid in [a.pid(), b.pid()] {
+                    wait_for("each goes on", || gets_on(pid).then_some(()));
+                }
             }
             house.end_daemon(signal);
         }
