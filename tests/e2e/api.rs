@@ -151,7 +151,8 @@ fn whoever_waits_for_a_pool_that_is_gone_comes_back() {
 fn teams_have_their_own_size_within_a_block_of_exact_results() {
     let house = House::open("equi");
     let program = house.program("exact_blocks").option("--max", 1).start();
-    program.until("teams outside are resized", |program| program.team == 1 && program.regions > 30);
+    let seen = program.until_resized_to(1);
+    program.until("more regions", |program| program.regions > seen.regions + 30);
     let done = program.finish().well();
     assert_eq!(
         (done.number("outside"), done.number("within_least"), done.number("within_most")),

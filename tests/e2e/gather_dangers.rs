@@ -68,15 +68,18 @@ fn masters_that_come_and_go_have_teams_of_their_own() {
 }
 
 #[test]
-fn members_that_block_signals_for_good_are_threads_from_then_on() {
+fn threads_that_block_signals_for_good_are_not_gathered_from_then_on() {
     let house = House::open("equi");
-    for carriers in [1, 2] {
-        let program = doing(&house, "keeping", carriers);
-        let why = "masks of signals";
-        program.until(why, |program| program.ungathered.contains(why));
-        let seen = program.seen().expect("keeping");
-        program.until("more rounds", |program| program.regions > seen.regions + 100);
-        right("keeping", program.finish());
+    // A member, a thread before anything is gathered, and the master.
+    for kind in ["keeping", "kept", "keeping-master"] {
+        for carriers in [1, 2] {
+            let program = doing(&house, kind, carriers);
+            let why = "masks of signals";
+            program.until(why, |program| program.ungathered.contains(why));
+            let seen = program.seen().expect(kind);
+            program.until("more rounds", |program| program.regions > seen.regions + 100);
+            right(kind, program.finish());
+        }
     }
 }
 

@@ -390,21 +390,42 @@ void by_asking()
     }
 }
 
-/* Some members block a signal for good. */
-void by_keeping()
+/* From one round on some members block a signal for good. */
+void keeping_from(long first, bool (*blocking)())
 {
 #pragma omp parallel num_threads(TEAM)
     {
-        bool odd = me() % 2 == 1;
-        if (rounds == 100 && odd) {
+        if (rounds == first && blocking()) {
             sigset_t some;
             sigemptyset(&some);
             sigaddset(&some, SIGUSR2);
             pthread_sigmask(SIG_BLOCK, &some, nullptr);
         }
 #pragma omp barrier
-        check(blocks(SIGUSR2) == (rounds >= 100 && odd));
+        check(blocks(SIGUSR2) == (rounds >= first && blocking()));
     }
+}
+
+bool is_odd()
+{
+    return me() % 2 == 1;
+}
+
+/* They are gathered by then. */
+void by_keeping()
+{
+    keeping_from(10'000, is_odd);
+}
+
+/* They are threads of their own. */
+void by_having_kept()
+{
+    keeping_from(0, is_odd);
+}
+
+void by_keeping_master()
+{
+    keeping_from(100, [] { return me() == 0; });
 }
 
 /* All descriptors are closed, our own connections among them. */
@@ -563,6 +584,7 @@ const struct {
     {"storm", by_storm},           {"walking", by_walking},       {"coroutines", by_coroutines},
     {"rounding", by_rounding},     {"values", by_values},         {"locals", by_locals},
     {"masking", by_masking},       {"asking", by_asking},         {"keeping", by_keeping},
+    {"kept", by_having_kept},      {"keeping-master", by_keeping_master},
     {"spawning", by_spawning},     {"closing", by_closing},       {"another-master", by_another_master},
     {"sizes", by_sizes},           {"masters", by_masters_in_turn}, {"clocks", by_clocks},
     {"exit", by_exit},             {"abort", by_abort},           {"terminate", by_terminate},

@@ -248,6 +248,7 @@ unsafe fn in_frame<R>(
         ((*this).frame, (*this).left) = (null(), before);
         if notes {
             gather::storage::end(this, runtime, choice.team);
+            gather::kernel::workers_took_notes();
         }
         result
     }

@@ -3,14 +3,13 @@
 //! blocked meanwhile: a handler would find somebody else's variables changing. Those for this very thread
 //! wait until it is home.
 
-use super::kernel;
 use super::stacks::kept;
 use super::team::{CREW, MEMBERS, MOST, Member};
 use super::turns::{NOBODY, settle};
 use crate::sys::arch::{self, Context, switch};
 use crate::sys::bare::{Bare, block_all, give_way};
 use crate::sys::futex::Futex;
-use core::cell::{Cell, UnsafeCell};
+use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::hint::spin_loop;
 use core::ptr::null_mut;
@@ -23,11 +22,9 @@ struct Berth {
     context: UnsafeCell<Context>,
     /// 1 once its member is about to come.
     called: AtomicU32,
-    /// Signals that the thread had blocked.
-    blocked: Cell<u64>,
 }
 
-// SAFETY: context and signals are used by the berth's own thread.
+// SAFETY: the context is used by the berth's own thread.
 unsafe impl Sync for Berth {}
 
 static BERTHS: [Berth; MOST] = [const {
@@ -35,7 +32,6 @@ static BERTHS: [Berth; MOST] = [const {
         end: AtomicPtr::new(null_mut()),
         context: UnsafeCell::new(Context::NONE),
         called: AtomicU32::new(0),
-        blocked: Cell::new(0),
     }
 }; MOST];
 
@@ -57,7 +53,7 @@ pub unsafe fn moor(me: &'static Member) {
     let Some(berth) = BERTHS.get(number) else { return };
     let end = berth.end.load(Ordering::Acquire);
     berth.called.store(0, Ordering::Relaxed);
-    berth.blocked.set(block_all());
+    block_all();
     CREW.waits(number, Until::Turn);
     // SAFETY: nobody is on the berth's stack, which is there: see `are_there`. The thread's storage is the
     // member's.
@@ -102,12 +98,5 @@ pub fn call(number: usize) {
     if let Some(berth) = BERTHS.get(number) {
         berth.called.store(1, Ordering::SeqCst);
         Futex.wake_all(&berth.called);
-    }
-}
-
-/// The member is home: its thread takes signals again.
-pub fn is_left(me: &Member) {
-    if let Some(berth) = BERTHS.get(me.number.get() as usize) {
-        kernel::back_home(me, berth.blocked.get());
     }
 }

@@ -27,6 +27,11 @@ impl Kept {
         }
     }
 
+    /// The same, but for what `other` says.
+    pub fn with(self, other: Kept) -> Kept {
+        Kept { mask: other.mask.or(self.mask), stack: other.stack.or(self.stack) }
+    }
+
     pub fn is_nothing(self) -> bool {
         self.mask.is_none() && self.stack.is_none()
     }

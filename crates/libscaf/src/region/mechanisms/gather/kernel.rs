@@ -6,34 +6,61 @@ use super::kept::Kept;
 use super::storage;
 use super::team::{Carrier, MASTERS, MEMBERS, Member, around};
 use crate::region::thread::{LENT, Thread, thread};
-use crate::sys::bare::set_blocked;
-use crate::sys::signals::Stack;
+use crate::sys::signals::{Stack, blocked};
 use crate::sys::thread::{REGION_AT, part_of};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// 1 once a member of this region has changed anything.
 static ANY: AtomicU32 = AtomicU32::new(0);
-/// 1 once one still had it changed at its region's end: it would be its worker's from then on.
+/// 1 once one still had it changed at its region's end, which would be its worker's from then on, or a worker
+/// had something that another one hadn't.
 static LASTS: AtomicU32 = AtomicU32::new(0);
+/// 1 while the master blocks other signals than its workers do: members are run on its kernel thread, too.
+static DIFFERS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether members change what their workers' kernel threads would have to keep.
+/// Whether members change what their workers' kernel threads would have to keep, or workers did before.
 #[inline(always)]
 pub fn lasts() -> bool {
     LASTS.load(Ordering::Relaxed) != 0
+}
+
+/// Whether a region that is gathered from its beginning would find other signals blocked than on threads.
+#[inline(always)]
+pub fn differs() -> bool {
+    lasts() || DIFFERS.load(Ordering::Relaxed) != 0
+}
+
+/// The calling thread's workers took notes.
+pub fn workers_took_notes() {
+    if !storage::are_alike() {
+        LASTS.store(1, Ordering::Relaxed);
+    }
+    compare();
+}
+
+/// The calling thread is a master whose workers took notes.
+fn compare() {
+    DIFFERS.store(u32::from(blocked() != storage::signals()), Ordering::Relaxed);
 }
 
 /// Makes a call that changes any of it for the calling thread. If that is a member, it is noted.
 #[inline(always)]
 pub fn change<R>(call: impl FnOnce() -> R) -> R {
     // SAFETY: this thread's own state.
-    match unsafe { around(thread()) } {
-        Some(me) => noted(me, call),
-        None => call(),
+    unsafe {
+        if let Some(me) = around(thread()) {
+            return changed(me, call);
+        }
+        let result = call();
+        if (*thread()).noted != 0 {
+            compare();
+        }
+        result
     }
 }
 
 #[cold]
-fn noted<R>(me: &Member, call: impl FnOnce() -> R) -> R {
+fn changed<R>(me: &Member, call: impl FnOnce() -> R) -> R {
     let Some(carrier) = me.carrier.get() else { return call() };
     if carrier.own.get().is_nothing() {
         carrier.own.set(Kept::now());
@@ -94,13 +121,14 @@ pub fn put_back(carrier: &Carrier) {
     carrier.own.replace(Kept::NOTHING).set();
 }
 
-/// The member is on its own kernel thread again, which blocked these signals.
-pub fn back_home(me: &Member, blocked: u64) {
-    set_blocked(blocked);
-    me.changed.replace(Kept::NOTHING).set();
+/// The member is on its own kernel thread again, which blocked all signals meanwhile and has what the member
+/// had when it joined: what it has undone since is undone there, too.
+pub fn back_home(me: &Member) {
+    carriers().with(me.changed.replace(Kept::NOTHING)).set();
 }
 
-/// A region is over whose members were gathered from its beginning, and whose master is home.
+/// A region is over whose master is home, and its `size` members were gathered from its beginning; 0 if they
+/// were midway.
 #[inline(always)]
 pub fn end(size: u32) {
     if ANY.load(Ordering::Relaxed) != 0 {
@@ -111,10 +139,19 @@ pub fn end(size: u32) {
 #[cold]
 fn end_changed(size: u32) {
     ANY.store(0, Ordering::Relaxed);
-    MASTERS.own.set(Kept::NOTHING);
-    for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
+    let masters = MEMBERS.first().map_or(Kept::NOTHING, |master| master.changed.replace(Kept::NOTHING));
+    if size == 0 {
+        // It came home as a member, with all that it has changed.
+        MASTERS.own.set(Kept::NOTHING);
+    } else {
+        // Another member may have been the last on its kernel thread.
+        put_back(MASTERS);
+        masters.set();
+        compare();
+    }
+    for (number, member) in MEMBERS.iter().enumerate().take(size as usize).skip(1) {
         let changed = member.changed.replace(Kept::NOTHING);
-        if number == 0 || changed.is_nothing() {
+        if changed.is_nothing() {
             continue;
         }
         LASTS.store(1, Ordering::Relaxed);

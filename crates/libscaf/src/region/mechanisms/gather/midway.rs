@@ -240,7 +240,7 @@ unsafe fn is_home(me: &'static Member) {
     unsafe {
         (*this).member = null();
         if me.number.get() != 0 {
-            berths::is_left(me);
+            kernel::back_home(me);
         }
         if let Some(frame) = (*this).frame.as_ref() {
             let (most, runtime) = (me.most.get(), frame.runtime());

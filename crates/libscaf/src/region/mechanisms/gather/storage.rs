@@ -22,7 +22,7 @@ use crate::runtimes::linker::module_of;
 use crate::sys::arch::{storage, ticks};
 use crate::sys::bare::set_blocked;
 use crate::sys::errno::keeping_errno;
-use crate::sys::signals::{block_signals, blocked};
+use crate::sys::signals::{Stack, block_signals, blocked, stack};
 use crate::sys::thread::{give_way, own_task, pause};
 use crate::sys::undisturbed::undisturbed;
 use core::ffi::c_int;
@@ -51,6 +51,10 @@ static ASLEEP: AtomicU32 = AtomicU32::new(0);
 static LIMIT: AtomicU32 = AtomicU32::new(0);
 /// Signals that the workers block by themselves.
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
+/// Those that all who took the last notes do, and those that any of them does: the same, or members would
+/// lose what their workers had been told before.
+static BY_ALL: AtomicU64 = AtomicU64::new(0);
+static BY_ANY: AtomicU64 = AtomicU64::new(0);
 /// Value of [`Thread::noted`] where not all workers were noted.
 const NOT_ALL: u32 = u32::MAX;
 /// The tick of the last notes.
@@ -123,18 +127,27 @@ pub unsafe fn void(this: *mut Thread) -> bool {
 /// A worker whose storage was noted has done its part: it may be lent from now on. It may still run tasks at
 /// the region's end, which must not find signals blocked.
 pub unsafe fn lend_unless_tasks(this: *mut Thread) {
-    if forbids::has_tasks() {
-        return note_signals();
-    }
-    let signals = block_signals();
+    let lends = !forbids::has_tasks();
+    let signals = if lends { block_signals() } else { blocked() };
     SIGNALS.store(signals, Ordering::Relaxed);
-    // SAFETY: this thread's own state.
-    unsafe { (*this).lent = signals | LENT }
+    BY_ALL.fetch_and(signals, Ordering::Relaxed);
+    // A stack of its own for handlers counts as a signal that no other worker blocks.
+    let stacks = if stack() == Stack::NONE { 0 } else { LENT };
+    BY_ANY.fetch_or(signals | stacks, Ordering::Relaxed);
+    if lends {
+        // SAFETY: this thread's own state.
+        unsafe { (*this).lent = signals | LENT }
+    }
 }
 
 /// Notes which signals the calling thread of a team blocks.
 pub fn note_signals() {
     SIGNALS.store(blocked(), Ordering::Relaxed);
+}
+
+/// Whether all who took the last notes have the same.
+pub fn are_alike() -> bool {
+    BY_ANY.load(Ordering::Relaxed) & !BY_ALL.load(Ordering::Relaxed) == 0
 }
 
 /// Signals that threads of a team block by themselves.
@@ -151,6 +164,8 @@ pub fn take_signals() {
 pub fn begin() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
     exits::begin();
+    BY_ALL.store(u64::MAX, Ordering::Relaxed);
+    BY_ANY.store(0, Ordering::Relaxed);
     for worker in &WORKERS {
         worker.storage.store(0, Ordering::Relaxed);
     }
