@@ -3,6 +3,7 @@
 use crate::real::{has_a_blas, python};
 use crate::support::{Done, House, Running, kernel, root, wait_for};
 use scafd::control::Program;
+use std::time::Duration;
 
 /// Tries every region of several threads, one after the other.
 const EVERY: (&str, &str) = ("SCAF_EXPERIMENT_EVERY", "1");
@@ -11,13 +12,15 @@ fn house() -> House {
     House::configured("equi", "rate_hz = 100\ncount_load = false\n")
 }
 
-/// Waits for the program's end, and counts its experiments: all, and those that gave a time.
-fn count(mut program: Running) -> (Done, u64, u64) {
+/// Waits for the program's end, and counts its experiments: all, and those that gave a time. Looks are
+/// `pause` apart.
+fn count(mut program: Running, pause: Duration) -> (Done, u64, u64) {
     let (mut made, mut measured) = (0, 0);
     while !program.has_ended() {
         if let Some(seen) = program.seen() {
             (made, measured) = (seen.experiments.made, seen.experiments.measured);
         }
+        std::thread::sleep(pause);
     }
     (program.finish_by_itself(), made, measured)
 }
@@ -119,7 +122,10 @@ fn a_thousand_experiments_change_no_kernels_result() {
         .map(|(name, form, _, same)| same.then(|| start(name, form, 1).unmanaged().run().well().json()));
     for _ in 0..10 {
         for ((name, form, repeat, _), expected) in kernels.iter().zip(&expected) {
-            let (done, made, measured) = count(start(name, form, *repeat).env(EVERY.0, EVERY.1).start());
+            let (done, made, measured) = {
+                // They run for a moment only.
+                count(start(name, form, *repeat).env(EVERY.0, EVERY.1).start(), Duration::ZERO)
+            };
             let got = done.well().json();
             assert_eq!(got["verified"], true, "{got}");
             if let Some(expected) = expected {
@@ -147,7 +153,7 @@ fn experiments_change_no_real_programs_result() {
             if has_a_blas(&script) { start.env("OPENBLAS_NUM_THREADS", "1") } else { start }
         };
         let expected = start().unmanaged().run();
-        let (done, made, measured) = count(start().env(EVERY.0, "50").start());
+        let (done, made, measured) = count(start().env(EVERY.0, "50").start(), Duration::from_millis(50));
         let script = script.display();
         println!("{script}: {made} experiments, {measured} with a time");
         assert_eq!((expected.code(), done.code()), (Some(0), Some(0)), "{done:#?}");

@@ -139,6 +139,32 @@ fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itse
     assert_eq!(other.finish().well().number("wrong"), 0);
 }
 
+/// Its full team would need turns, for which the other one would be stopped.
+#[test]
+fn a_program_that_is_known_to_wait_for_itself_starts_with_its_share_beside_others() {
+    let Some(_) = freezer() else { return };
+    let house = House::open("equi");
+    let words = ["--class=W", "--repeat=100000"];
+    let start = || house.at(&kernel("lu_rigid")).args(words).env("SCAF_GATHER", "0");
+    let other = house.program("loops").start();
+    let rigid = start().start();
+    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    // Beside one that takes turns anyway it starts in full.
+    let third = start().start();
+    third.until("all its threads", |program| program.natural == 2);
+    drop((rigid, third));
+    house.until("no turns any more", |snapshot| snapshot.turns.is_none().then_some(()));
+    let molded = start().start();
+    let seen = molded.until("one thread", |program| program.natural == 1 && program.regions > 0);
+    assert_ne!(seen.mechanism, Mechanism::Gang);
+    assert_eq!(house.snapshot().turns, None);
+    let chosen = start().threads(2).start();
+    chosen.until("as many threads as its user says", |program| program.natural == 2);
+    drop((molded, chosen));
+    assert_eq!(other.finish().well().number("wrong"), 0);
+    start().start().until("alone it has all", |program| program.natural == 2);
+}
+
 #[test]
 fn programs_that_are_not_rigid_take_no_turns_unless_that_is_asked_for() {
     let house = House::open("equi");

@@ -50,7 +50,7 @@ pub struct ProcessFacts {
     pub resizable: Resizable,
     /// The same if nothing spoke against it in the executable itself: its libraries' code may.
     pub others: Resizable,
-    /// Where the regions wait by spinning on memory: a function, and the offset in it.
+    /// Where the regions wait by spinning on memory: a file, a function, and the offset in it.
     pub spins: Option<String>,
     /// The marks of all such loops that don't yield by themselves, at their addresses in memory
     /// ([`scaf_team::gather::marks`]); `None` if one has none.
@@ -190,7 +190,8 @@ impl Opened {
                     all.extend(its.iter().map(|[address, shape]| [address.wrapping_add(bias), *shape]));
                     all
                 });
-                facts.spins.get_or_insert(spins.place);
+                let place = format!("{}: {}", mapping.path.display(), spins.place);
+                facts.spins.get_or_insert(place);
             }
             if let Some(bias) = bias {
                 let (start, end) = (mapping.start, mapping.end);

@@ -228,6 +228,13 @@ pub fn snapshot(socket: &Path) -> Result<Snapshot> {
     }
 }
 
+/// Whether the daemon at `socket` would rather have that executable start with as many threads as it is
+/// granted; not where it can't say.
+pub fn is_better_molded(socket: &Path, program: &Path) -> bool {
+    let path = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    matches!(ask(socket, &Request::Mold(path)), Ok(Reply::Mold(Some(_))))
+}
+
 /// Decisions from the daemon's journal.
 /// # Errors
 /// As [`ask`].

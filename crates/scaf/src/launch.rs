@@ -5,7 +5,6 @@
 use crate::{cli, daemon, filters, inherited, interleave, mold, session, target, verbose};
 use anyhow::{Result, bail};
 use scaf_proto::rank::SPIN_OF_RANKS;
-use scafd::control::Snapshot;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -127,9 +126,14 @@ pub fn milli(weight: f64) -> u32 {
     (weight * 1000.0).round().clamp(1.0, 1_000_000.0) as u32
 }
 
-fn molded(snapshot: &Snapshot, wish: &Wish) -> Option<u32> {
+/// Threads that the program is to start with, if that isn't left to it: its user asks for it, or has said
+/// nothing and the daemon knows that it would be slow otherwise.
+fn molded(asked: bool, wish: &Wish, socket: &Path, program: &Path) -> Option<u32> {
     let set = std::env::var(mold::VARIABLE).ok();
-    mold::threads(snapshot, f64::from(wish.weight_milli) / 1000.0, (wish.min, wish.max), set.as_deref())
+    let unsaid = set.is_none() && !wish.exact && !wish.rigid && wish.malleable == Malleable::Unsaid;
+    let molds = asked || (unsaid && daemon::is_better_molded(socket, program));
+    let snapshot = if molds { daemon::snapshot(socket).ok()? } else { return None };
+    mold::threads(&snapshot, f64::from(wish.weight_milli) / 1000.0, (wish.min, wish.max), set.as_deref())
 }
 
 /// Carries out `scaf run`; returns only if the program can't be started, or with `--verbose` when it has
@@ -157,10 +161,7 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
                 value => value,
             };
             apply(&mut command, &environment(&wish, socket, library, &inherited));
-            if flags.mold
-                && let Ok(snapshot) = daemon::snapshot(socket)
-                && let Some(threads) = molded(&snapshot, &wish)
-            {
+            if let Some(threads) = molded(flags.mold, &wish, socket, &program) {
                 command.env(mold::VARIABLE, threads.to_string());
             }
             watched = Some(socket).filter(|_| flags.verbose);

@@ -244,6 +244,7 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
         | Request::SetPolicy(_)
         | Request::Wish(_)
         | Request::WishOf(..)
+        | Request::Mold(_)
         | Request::Decision(_)
         | Request::Decisions(_) => {
             return Reply::Error("that isn't about profiles".into());

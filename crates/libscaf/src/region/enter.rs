@@ -192,6 +192,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         frame.takes_over = fold::takes_over(code.runtime);
         frame.gathers = gather::midway::may(region, choice.team);
         (frame.dynamic, frame.hostless) = (dynamic, hostless);
+        *frame.crowd.get_mut() = crowd.of_frame();
         if borrowed {
             frame.apart = apart::of_master();
         }
@@ -200,6 +201,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         }
         let frame = &raw const frame;
         let result = in_frame(this, frame, choice, notes, pass);
+        fold::leave(&*frame);
         if let Some(slot) = slot {
             let (threads, inside) = (*frame).inside();
             let left = ticks();
@@ -248,7 +250,7 @@ unsafe fn in_frame<R>(
         ((*this).frame, (*this).left) = (null(), before);
         if notes {
             gather::storage::end(this, runtime, choice.team);
-            gather::kernel::workers_took_notes();
+            gather::kernel::compare();
         }
         result
     }

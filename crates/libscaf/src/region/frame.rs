@@ -41,6 +41,8 @@ pub struct Frame {
     pub takes_over: bool,
     /// The region's code, if its team may be gathered at a barrier.
     pub gathers: Option<Code>,
+    /// What its waits for tasks have found out of its crowd (`mechanisms/fold/crowd.rs`).
+    pub crowd: AtomicU32,
     /// Barriers at which the team was larger than the grant.
     pub crowded: AtomicU32,
     /// Threads of the team, as the runtime says; 0 until somebody had to know.
@@ -96,6 +98,7 @@ impl Frame {
             dynamic: false,
             takes_over: false,
             gathers: None,
+            crowd: AtomicU32::new(0),
             crowded: AtomicU32::new(0),
             team: AtomicU32::new(0),
             barrier: Barrier::new(),

@@ -5,6 +5,7 @@
 //! Most locks are free: of these one in [`SHARE`] is timed.
 
 use super::frame::Frame;
+use super::mechanisms::fold;
 use super::place::place;
 use super::thread::{Thread, thread};
 use crate::runtimes::entries::{Body, Runtime};
@@ -117,5 +118,10 @@ pub unsafe fn lock(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut
 #[inline(always)]
 pub unsafe fn wait(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     // SAFETY: this thread's own state.
-    unsafe { frame.waits(this, ticks(), real) }
+    unsafe {
+        frame.waits(this, ticks(), || {
+            fold::follow_midway(frame);
+            real()
+        })
+    }
 }

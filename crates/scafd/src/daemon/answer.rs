@@ -56,6 +56,11 @@ impl Daemon {
                 self.parts.talk.answer(id, &reply);
                 false
             }
+            Request::Mold(executable) => {
+                let why = self.better_molded(peer.uid, &executable);
+                self.parts.talk.answer(id, &Reply::Mold(why));
+                false
+            }
             about_profiles => {
                 self.ask_memory(id, peer, about_profiles);
                 false

@@ -14,6 +14,7 @@ mod lease;
 mod lend;
 mod limits;
 mod loans;
+mod mold;
 mod moments;
 mod per_user;
 mod recall;

@@ -15,6 +15,7 @@ use crate::link::affinity::own_pus;
 use crate::link::silence;
 use crate::program::masters::is_crowded;
 use crate::program::permission;
+use crate::region::frame::Frame;
 use crate::runtimes::copies::{self, RUNTIMES};
 use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
@@ -60,10 +61,21 @@ static CROWDS: [Crowd; RUNTIMES] = [const {
     }
 }; RUNTIMES];
 
+/// Values of [`Frame::crowd`], after 0: there is nothing to do in its waits any more; the region is inside
+/// since one of them.
+pub const SETTLED: u32 = 1;
+pub const CAME_MIDWAY: u32 = 2;
+
 /// A crowded region, until it is dropped.
 pub struct Inside(Option<&'static Crowd>);
 
 impl Inside {
+    /// What a frame of the region begins with.
+    #[inline(always)]
+    pub fn of_frame(&self) -> u32 {
+        if self.0.is_some() { SETTLED } else { 0 }
+    }
+
     /// Whether its threads have to [`call_in`] the host first.
     #[inline(always)]
     pub fn is_hostless(&self) -> bool {
@@ -83,6 +95,34 @@ impl Drop for Inside {
 #[inline(always)]
 pub fn enter(runtime: &'static Runtime, team: u32) -> Inside {
     Inside(if is_crowded(team) { join(runtime, team) } else { None })
+}
+
+/// A thread of a region that wasn't crowded at its entry waits for tasks. The first one that finds it crowded
+/// waits for the host, if there is none.
+#[inline(never)]
+pub fn enter_midway(frame: &Frame) {
+    // Idlers have stacks of the user's size: a region that has begun isn't made to wait for these.
+    if frame.crowd.load(Ordering::Relaxed) != 0 || frame.master.is_null() || settings::get().own_stacks {
+        return;
+    }
+    let runtime = frame.runtime();
+    // Not the frame's own number: the thread may be in a region within, which was entered unseen.
+    // SAFETY: omp_get_num_threads takes nothing.
+    let team = runtime.num_threads.map_or(1, |num_threads| unsafe { num_threads() }).max(1) as u32;
+    if team > 1 && is_crowded(team) && frame.crowd.swap(SETTLED, Ordering::Relaxed) == 0 {
+        let Some(crowd) = join(runtime, team) else { return };
+        frame.crowd.store(CAME_MIDWAY, Ordering::Relaxed);
+        if crowd.host.load(Ordering::Relaxed) != THERE {
+            call_in(runtime);
+        }
+    }
+}
+
+/// A region that came by [`enter_midway`] is over.
+pub fn leave(runtime: &Runtime) {
+    if let Some(crowd) = CROWDS.get(runtime.number()) {
+        crowd.inside.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[inline(never)]

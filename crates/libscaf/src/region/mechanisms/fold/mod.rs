@@ -10,6 +10,7 @@ pub mod blocking;
 pub mod crowd;
 
 use crate::link::affinity::own_pus;
+use crate::link::pages;
 use crate::program::masters;
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather::midway;
@@ -18,6 +19,7 @@ use crate::runtimes::entries::Runtime;
 use crate::sys::arch::ticks;
 use crate::sys::futex::Futex;
 use crate::sys::settings;
+use core::sync::atomic::Ordering;
 use scaf_team::barrier::Passed;
 
 /// A region is entered: waits that aren't ours follow the fold, too, until the returned value is dropped.
@@ -29,6 +31,23 @@ pub unsafe fn enter(this: *mut Thread, runtime: &'static Runtime, team: u32) -> 
         unsafe { blocking::follow(this, runtime, team) }
     }
     inside
+}
+
+/// A thread is about to wait for tasks within the runtime: that wait, too, follows the fold, where the region
+/// has become crowded since it was entered.
+#[inline(always)]
+pub fn follow_midway(frame: &Frame) {
+    if pages::grant().word().folded() {
+        crowd::enter_midway(frame);
+    }
+}
+
+/// A region is left.
+#[inline(always)]
+pub fn leave(frame: &Frame) {
+    if frame.crowd.load(Ordering::Relaxed) == crowd::CAME_MIDWAY {
+        crowd::leave(frame.runtime());
+    }
 }
 
 /// Whether the waits of this runtime's regions are ours. A choice of how LLVM's threads wait is respected.

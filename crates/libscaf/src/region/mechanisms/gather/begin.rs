@@ -87,6 +87,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             let _: Came = SHARES.come(first, &whole);
         }
         let Some(me) = MEMBERS.first() else { return };
+        storage::take_noted();
         watch::of(region.code);
         me.carrier.set(Some(carriers::begin()));
         watch::again();

@@ -4,7 +4,6 @@ use super::storage;
 use super::team::{CARRIERS, CREW, Carrier, MASTERS, reset_idle, was_idle};
 use super::turns::carry;
 use crate::sys::arch::{self, Context};
-use crate::sys::bare::set_blocked;
 use crate::sys::futex::Futex;
 use crate::sys::thread::{give_way, own_task, spawn};
 use core::ffi::c_void;
@@ -70,10 +69,7 @@ extern "C" fn run(number: *mut c_void) -> *mut c_void {
         let bell = BELL.load(Ordering::SeqCst);
         if CREW.board(number) {
             // Of each team anew: a team's threads may block some for a while.
-            let signals = storage::signals();
-            if has.replace(signals) != Some(signals) {
-                set_blocked(signals);
-            }
+            storage::take_signals(&mut has);
             serve(carrier, number);
             CREW.unboard();
         } else {

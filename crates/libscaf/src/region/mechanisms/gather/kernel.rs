@@ -5,6 +5,7 @@
 use super::kept::Kept;
 use super::storage;
 use super::team::{Carrier, MASTERS, MEMBERS, Member, around};
+use crate::link::silence;
 use crate::region::thread::{LENT, Thread, thread};
 use crate::sys::signals::{Stack, blocked};
 use crate::sys::thread::{REGION_AT, part_of};
@@ -12,35 +13,33 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 /// 1 once a member of this region has changed anything.
 static ANY: AtomicU32 = AtomicU32::new(0);
-/// 1 once one still had it changed at its region's end, which would be its worker's from then on, or a worker
-/// had something that another one hadn't.
+/// 1 once one still had it changed at its region's end: it would be its worker's from then on.
 static LASTS: AtomicU32 = AtomicU32::new(0);
-/// 1 while the master blocks other signals than its workers do: members are run on its kernel thread, too.
+/// 1 while the master blocks other signals than its workers did when they took notes, or one of these had
+/// something that the others hadn't: members are run on the master's kernel thread and on carriers.
 static DIFFERS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether members change what their workers' kernel threads would have to keep, or workers did before.
+/// Whether members change what their workers' kernel threads would have to keep.
 #[inline(always)]
 pub fn lasts() -> bool {
     LASTS.load(Ordering::Relaxed) != 0
 }
 
-/// Whether a region that is gathered from its beginning would find other signals blocked than on threads.
+/// Whether a region that is gathered from its beginning would find other signals blocked than on threads. A
+/// team that is gathered midway has what each of its threads has.
 #[inline(always)]
 pub fn differs() -> bool {
-    lasts() || DIFFERS.load(Ordering::Relaxed) != 0
+    DIFFERS.load(Ordering::Relaxed) != 0
 }
 
-/// The calling thread's workers took notes.
-pub fn workers_took_notes() {
-    if !storage::are_alike() {
-        LASTS.store(1, Ordering::Relaxed);
+/// Notes may have been taken by the calling thread's workers, or its own mask have changed since.
+#[inline(always)]
+pub fn compare() {
+    // SAFETY: this thread's own state.
+    if unsafe { storage::is_of(thread()) } && !silence::is_known() {
+        let same = storage::are_alike() && blocked() == storage::noted_signals();
+        DIFFERS.store(u32::from(!same), Ordering::Relaxed);
     }
-    compare();
-}
-
-/// The calling thread is a master whose workers took notes.
-fn compare() {
-    DIFFERS.store(u32::from(blocked() != storage::signals()), Ordering::Relaxed);
 }
 
 /// Makes a call that changes any of it for the calling thread. If that is a member, it is noted.
@@ -52,9 +51,7 @@ pub fn change<R>(call: impl FnOnce() -> R) -> R {
             return changed(me, call);
         }
         let result = call();
-        if (*thread()).noted != 0 {
-            compare();
-        }
+        compare();
         result
     }
 }
@@ -124,7 +121,8 @@ pub fn put_back(carrier: &Carrier) {
 /// The member is on its own kernel thread again, which blocked all signals meanwhile and has what the member
 /// had when it joined: what it has undone since is undone there, too.
 pub fn back_home(me: &Member) {
-    carriers().with(me.changed.replace(Kept::NOTHING)).set();
+    let joined = Kept { mask: carriers().mask, stack: Some(Stack::NONE).filter(|_| !silence::is_known()) };
+    joined.with(me.changed.replace(Kept::NOTHING)).set();
 }
 
 /// A region is over whose master is home, and its `size` members were gathered from its beginning; 0 if they

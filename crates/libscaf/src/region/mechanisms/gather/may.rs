@@ -29,7 +29,7 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
     // Who finds its region cancelled may not come to a loop, and would have no memory for it.
     no(Obstacle::Cancels, forbids::shares_memory() && cancel::may_be(code.runtime))?;
-    no(Obstacle::Handlers, kernel::differs())?;
+    no(Obstacle::Handlers, kernel::lasts())?;
     no(Obstacle::Nested, !has_one_level(code.runtime))
 }
 

@@ -90,7 +90,7 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     if TEAM.has_tasks.get() {
         pool::begin();
     }
-    storage::note_signals();
+    storage::take_own();
     look::reports_at(frame.slot);
     watch::of(code);
     CREW.gather(team, dop.min(team).max(1));

@@ -116,7 +116,10 @@ unsafe fn obstacle(
         // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
         // gathered from its beginning never is.
         let on_threads = length != Length::Short && !begins_gathered(region);
-        if on_threads || !storage::is_noted(this, region.code.runtime, size) {
+        let noted = !on_threads && storage::is_noted(this, region.code.runtime, size);
+        // Without notes, what was found by the last ones holds for a while.
+        no(Obstacle::Handlers, kernel::differs() && (noted || storage::are_new()))?;
+        if !noted {
             no(Obstacle::Workers, storage::is_given_up())?;
             return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
         }

@@ -16,6 +16,7 @@
 use super::chosen::{self, Chosen};
 use super::team::MOST;
 use super::{exits, forbids};
+use crate::link::silence;
 use crate::region::thread::{LENT, Thread};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
@@ -49,8 +50,10 @@ static GENERATION: AtomicU32 = AtomicU32::new(1);
 static ASLEEP: AtomicU32 = AtomicU32::new(0);
 /// Most threads of the program, as the runtime told the master.
 static LIMIT: AtomicU32 = AtomicU32::new(0);
-/// Signals that the workers block by themselves.
+/// Signals that the workers blocked by themselves when they took the last notes.
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
+/// Those that threads of ours block which stand in for workers: those of the team that was gathered last.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
 /// Those that all who took the last notes do, and those that any of them does: the same, or members would
 /// lose what their workers had been told before.
 static BY_ALL: AtomicU64 = AtomicU64::new(0);
@@ -80,10 +83,22 @@ const PATIENCE_MS: u32 = 5;
 pub unsafe fn is_noted(this: *mut Thread, runtime: &Runtime, size: u32) -> bool {
     // SAFETY: this thread's own state.
     unsafe {
-        (*this).noted == GENERATION.load(Ordering::Relaxed)
+        is_of(this)
             && SIZE.load(Ordering::Relaxed) == size
             && core::ptr::eq(RUNTIME.load(Ordering::Relaxed), runtime)
     }
+}
+
+/// Whether the calling thread is the master whose workers took the last notes.
+#[inline(always)]
+pub unsafe fn is_of(this: *mut Thread) -> bool {
+    // SAFETY: this thread's own state.
+    unsafe { (*this).noted == GENERATION.load(Ordering::Relaxed) }
+}
+
+/// Whether these are not long ago.
+pub fn are_new() -> bool {
+    ticks().wrapping_sub(NOTED_AT.load(Ordering::Relaxed)) < A_WHILE
 }
 
 /// Whether workers were too often awake lately.
@@ -132,7 +147,7 @@ pub unsafe fn lend_unless_tasks(this: *mut Thread) {
     SIGNALS.store(signals, Ordering::Relaxed);
     BY_ALL.fetch_and(signals, Ordering::Relaxed);
     // A stack of its own for handlers counts as a signal that no other worker blocks.
-    let stacks = if stack() == Stack::NONE { 0 } else { LENT };
+    let stacks = if silence::is_known() || stack() == Stack::NONE { 0 } else { LENT };
     BY_ANY.fetch_or(signals | stacks, Ordering::Relaxed);
     if lends {
         // SAFETY: this thread's own state.
@@ -140,9 +155,15 @@ pub unsafe fn lend_unless_tasks(this: *mut Thread) {
     }
 }
 
-/// Notes which signals the calling thread of a team blocks.
-pub fn note_signals() {
-    SIGNALS.store(blocked(), Ordering::Relaxed);
+/// A team is about to be gathered from its beginning: its members block what their workers did.
+#[inline(always)]
+pub fn take_noted() {
+    TAKEN.store(SIGNALS.load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
+/// The calling thread's team is about to be gathered midway. Who blocks other signals keeps that.
+pub fn take_own() {
+    TAKEN.store(blocked(), Ordering::Relaxed);
 }
 
 /// Whether all who took the last notes have the same.
@@ -150,14 +171,24 @@ pub fn are_alike() -> bool {
     BY_ANY.load(Ordering::Relaxed) & !BY_ALL.load(Ordering::Relaxed) == 0
 }
 
-/// Signals that threads of a team block by themselves.
-pub fn signals() -> u64 {
+/// Signals that workers blocked when they took notes.
+pub fn noted_signals() -> u64 {
     SIGNALS.load(Ordering::Relaxed)
 }
 
-/// A thread of ours takes the signals that a worker would.
-pub fn take_signals() {
-    set_blocked(signals());
+/// Signals that carriers block by themselves.
+pub fn signals() -> u64 {
+    TAKEN.load(Ordering::Relaxed)
+}
+
+/// A thread of ours takes the signals that a worker would; `has` is what it was the last time.
+#[inline(always)]
+pub fn take_signals(has: &mut Option<u64>) {
+    let signals = signals();
+    if *has != Some(signals) && !silence::is_for_all() {
+        set_blocked(signals);
+        *has = Some(signals);
+    }
 }
 
 /// Before a region whose threads take notes.

@@ -71,11 +71,12 @@ fn wake() {
 }
 
 extern "C" fn watch(_: *mut c_void) -> *mut c_void {
-    storage::take_signals();
+    let mut has = None;
     let (mut pace, mut seen) = (Pace::new(), [Seen::default(); MOST]);
     let (mut looked, mut idle) = (now_ms(), 0u32);
     let mut before = REGIONS.load(Ordering::SeqCst);
     loop {
+        storage::take_signals(&mut has);
         // Read before anybody acts by the grant, so that a change after this ends the sleep.
         let word = pages::grant().word();
         let passed = u32::try_from(now_ms().saturating_sub(looked)).unwrap_or(u32::MAX);
