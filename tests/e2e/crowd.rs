@@ -29,6 +29,20 @@ fn idle_threads_are_there_while_a_team_is_folded_and_gone_afterwards() {
 }
 
 #[test]
+fn they_come_in_the_middle_of_a_region_whose_threads_wait_for_tasks() {
+    let house = House::open("equi");
+    let program = house.program("long_tasks").threads(2).start();
+    program.until("its only region", |program| program.in_region && program.dop == Some(2));
+    let before = threads(&program);
+    let guest = house.program("waits").threads(2).start();
+    program.until("folded", |program| program.in_region && program.dop == Some(1));
+    until_it_has(&program, before + 2);
+    guest.finish().well();
+    let done = program.finish().well();
+    assert!(done.number("wrong") == 0 && done.number("rounds") > 0, "{done:#?}");
+}
+
+#[test]
 fn whoever_limits_threads_or_chose_how_to_wait_gets_none_of_ours() {
     let house = House::open("equi");
     for (name, value) in [("OMP_THREAD_LIMIT", "2"), ("OMP_WAIT_POLICY", "passive")] {
