@@ -21,7 +21,7 @@ pub fn until_both_are_observed(program: &Running) -> Program {
 fn a_program_alone_is_sent_to_one_context_and_gets_its_contexts_back() {
     let house = House::exploring("equi");
     let half_serial = ["--class=W", "--serial-us=1000", "--parallel-us=1000", "--repeat=1000"];
-    let program = house.at(&kernel("phases")).args(half_serial).threads(2).start();
+    let program = house.at(&kernel("phases")).args(half_serial).threads(2).before_others().start();
     let seen = until_both_are_observed(&program);
     assert_eq!(observed(&seen, 1).map(|point| point.speedup), Some(1.0));
     // Half of it is serial, so that it is 1.33 on two contexts, and nothing makes it 2.

@@ -144,9 +144,9 @@ fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itse
 fn a_program_that_is_known_to_wait_for_itself_starts_with_its_share_beside_others() {
     let Some(_) = freezer() else { return };
     let house = House::open("equi");
-    let words = ["--class=W", "--repeat=100000"];
-    let start = || house.at(&kernel("lu_rigid")).args(words).env("SCAF_GATHER", "0");
     let other = house.program("loops").start();
+    other.until_inspected();
+    let start = || house.program("spins_often");
     let rigid = start().start();
     house.until("they take turns", |snapshot| turns(snapshot, 2));
     // Beside one that takes turns anyway it starts in full.
@@ -155,12 +155,19 @@ fn a_program_that_is_known_to_wait_for_itself_starts_with_its_share_beside_other
     drop((rigid, third));
     house.until("no turns any more", |snapshot| snapshot.turns.is_none().then_some(()));
     let molded = start().start();
-    let seen = molded.until("one thread", |program| program.natural == 1 && program.regions > 0);
+    let seen = molded.until("one thread", |program| program.natural == 1 && program.regions > 10);
     assert_ne!(seen.mechanism, Mechanism::Gang);
+    // Nor is one in the way of another.
+    let fourth = start().start();
+    fourth.until("one thread, too", |program| program.natural == 1 && program.regions > 10);
     assert_eq!(house.snapshot().turns, None);
+    for one in [molded, fourth] {
+        let done = one.finish().well();
+        assert_eq!((done.number("most"), done.number("wrong")), (1, 0));
+    }
     let chosen = start().threads(2).start();
     chosen.until("as many threads as its user says", |program| program.natural == 2);
-    drop((molded, chosen));
+    drop(chosen);
     assert_eq!(other.finish().well().number("wrong"), 0);
     start().start().until("alone it has all", |program| program.natural == 2);
 }

@@ -4,7 +4,8 @@
 
 int main(void)
 {
-    long rounds = 0, smallest = 1000, free_last = 0;
+    long rounds = 0, smallest = 1000;
+    struct sizes free_last = {{0}, 0};
     do {
         long team = 0;
 #pragma omp parallel num_threads(3) reduction(+ : team)
@@ -13,11 +14,11 @@ int main(void)
         team = 0;
 #pragma omp parallel reduction(+ : team)
         team = 1;
-        free_last = team;
+        met(&free_last, team);
         rounds++;
     } while (going());
     say("rounds", rounds);
     say("smallest", smallest);
-    say("free_last", free_last);
+    say("free_last", usual(&free_last));
     return 0;
 }

@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp */
 /*
  * Every construct by which gcc 12 enters or divides a region. Prints for each how often its result was wrong,
- * and the largest team of all rounds and of the last one. Loops count the threads that got an iteration: the
+ * and the largest team of all rounds and of the last ones. Loops count the threads that got an iteration: the
  * team may have more. Sections within a region are in sections.c, for they keep scaf from resizing regions.
  */
 #include "test.h"
@@ -241,17 +241,20 @@ static const struct {
 
 int main(void)
 {
-    static long wrong[COUNT], largest[COUNT], last[COUNT];
+    static long wrong[COUNT], largest[COUNT];
+    static struct sizes last[COUNT];
     long rounds = 0;
     do {
         for (size_t i = 0; i < COUNT; i++) {
-            wrong[i] += CONSTRUCTS[i].run(&last[i]) != SUM;
-            largest[i] = last[i] > largest[i] ? last[i] : largest[i];
+            long team = 0;
+            wrong[i] += CONSTRUCTS[i].run(&team) != SUM;
+            met(&last[i], team);
+            largest[i] = team > largest[i] ? team : largest[i];
         }
         rounds++;
     } while (going());
     say("rounds", rounds);
     for (size_t i = 0; i < COUNT; i++)
-        printf("construct=%s %ld %ld %ld\n", CONSTRUCTS[i].name, wrong[i], largest[i], last[i]);
+        printf("construct=%s %ld %ld %ld\n", CONSTRUCTS[i].name, wrong[i], largest[i], usual(&last[i]));
     return 0;
 }

@@ -18,10 +18,11 @@ static long team(void)
 
 int main(void)
 {
-    long within_least = 99, within_most = 0, outside = 0;
+    long within_least = 99, within_most = 0;
+    struct sizes outside = {{0}, 0};
     scaf_exact(0); /* no block has begun */
     do {
-        outside = team();
+        met(&outside, team());
         scaf_exact(1);
         scaf_exact(1);
         long deep = team();
@@ -32,7 +33,7 @@ int main(void)
         within_least = least < within_least ? least : within_least;
         within_most = most > within_most ? most : within_most;
     } while (going());
-    say("outside", outside);
+    say("outside", usual(&outside));
     say("within_least", within_least);
     say("within_most", within_most);
     return 0;

@@ -4,7 +4,8 @@
 
 int main(void)
 {
-    long rounds = 0, wrong = 0, expected = 0, largest = 0, last = 0;
+    long rounds = 0, wrong = 0, expected = 0, largest = 0, more = SIZES;
+    struct sizes last = {{0}, 0};
     do {
         long sum = 0, team = 0;
 #pragma omp parallel reduction(+ : team)
@@ -17,14 +18,14 @@ int main(void)
         if (!rounds)
             expected = sum;
         wrong += sum != expected;
-        last = team;
+        met(&last, team);
         largest = team > largest ? team : largest;
         rounds++;
-    } while (going());
+    } while (going() || more-- > 0);
     say("sum", expected);
     say("rounds", rounds);
     say("wrong", wrong);
     say("largest", largest);
-    say("last", last);
+    say("last", usual(&last));
     return wrong != 0;
 }

@@ -50,8 +50,10 @@ pub struct ProcessFacts {
     pub resizable: Resizable,
     /// The same if nothing spoke against it in the executable itself: its libraries' code may.
     pub others: Resizable,
-    /// Where the regions wait by spinning on memory: a file, a function, and the offset in it.
+    /// Where the regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
+    /// Whether that is the executable's own code.
+    pub spins_itself: bool,
     /// The marks of all such loops that don't yield by themselves, at their addresses in memory
     /// ([`scaf_team::gather::marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
@@ -190,8 +192,10 @@ impl Opened {
                     all.extend(its.iter().map(|[address, shape]| [address.wrapping_add(bias), *shape]));
                     all
                 });
-                let place = format!("{}: {}", mapping.path.display(), spins.place);
-                facts.spins.get_or_insert(place);
+                if facts.spins.is_none() {
+                    facts.spins_itself = self.path.as_deref() == Some(mapping.path.as_path());
+                    facts.spins = Some(spins.place);
+                }
             }
             if let Some(bias) = bias {
                 let (start, end) = (mapping.start, mapping.end);

@@ -13,6 +13,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFla
 use scaf_proto::hello::{ATTACH, Hello, Welcome};
 use scaf_proto::{MAGIC, VERSION};
 use scafd::control::{Decisions, Reply, Request, Snapshot};
+use scafd::observe::process::FileId;
 use scafd::paths::{self, Scope};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +24,7 @@ use std::time::Duration;
 pub const SOCKET_VARIABLE: &str = "SCAF_SOCKET";
 /// Longest wait for one packet. The daemon answers within 1 ms unless it is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest wait of a program that is to start for what only a warning needs.
+/// Longest wait of a program that is to start for what it can do without.
 const SHORT_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Why there is no daemon at a socket.
@@ -138,15 +139,20 @@ pub fn require() -> Result<PathBuf> {
 /// # Errors
 /// No trusted daemon, an answer that can't be understood, or the daemon's own refusal.
 pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
+    ask_within(PATIENCE, socket, request)
+}
+
+/// The same, where each packet is waited for that long.
+fn ask_within(patience: Duration, socket: &Path, request: &Request) -> Result<Reply> {
     let about = || format!("daemon at {}", socket.display());
     let connection = connect(socket).map_err(|why| anyhow!(explain(&[(socket.to_owned(), why)])))?;
+    set_socket_timeout(&connection, Timeout::Recv, Some(patience)).context("a connection's timeout")?;
     let packet = serde_json::to_vec(request).context("request")?;
     let failed = |error: Errno| match error {
         Errno::WOULDBLOCK => anyhow!(
-            "the {} doesn't answer within {} s: it is stopped or hangs. Programs run as without it \
+            "the {} doesn't answer within {patience:?}: it is stopped or hangs. Programs run as without it \
              meanwhile; let it go on, or start another one with: {}",
             about(),
-            PATIENCE.as_secs(),
             restart(socket).unwrap_or_default()
         ),
         other => anyhow::Error::from(other).context(about()),
@@ -229,10 +235,10 @@ pub fn snapshot(socket: &Path) -> Result<Snapshot> {
 }
 
 /// Whether the daemon at `socket` would rather have that executable start with as many threads as it is
-/// granted; not where it can't say.
+/// granted; not where it can't say so at once.
 pub fn is_better_molded(socket: &Path, program: &Path) -> bool {
-    let path = program.canonicalize().unwrap_or_else(|_| program.to_owned());
-    matches!(ask(socket, &Request::Mold(path)), Ok(Reply::Mold(Some(_))))
+    let Ok(file) = std::fs::metadata(program) else { return false };
+    matches!(ask_within(SHORT_PATIENCE, socket, &Request::Mold(FileId::of(&file))), Ok(Reply::Mold(true)))
 }
 
 /// Decisions from the daemon's journal.

@@ -133,7 +133,9 @@ fn molded(asked: bool, wish: &Wish, socket: &Path, program: &Path) -> Option<u32
     let unsaid = set.is_none() && !wish.exact && !wish.rigid && wish.malleable == Malleable::Unsaid;
     let molds = asked || (unsaid && daemon::is_better_molded(socket, program));
     let snapshot = if molds { daemon::snapshot(socket).ok()? } else { return None };
-    mold::threads(&snapshot, f64::from(wish.weight_milli) / 1000.0, (wish.min, wish.max), set.as_deref())
+    let own = rustix::thread::sched_getaffinity(None).map_or(u32::MAX, |own| own.count());
+    let weight = f64::from(wish.weight_milli) / 1000.0;
+    mold::threads(&snapshot, weight, (wish.min, wish.max), (set.as_deref(), own))
 }
 
 /// Carries out `scaf run`; returns only if the program can't be started, or with `--verbose` when it has

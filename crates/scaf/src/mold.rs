@@ -8,12 +8,12 @@ use scafd::control::Snapshot;
 pub const VARIABLE: &str = "OMP_NUM_THREADS";
 
 /// Threads to start with, by equal parts of the capacity per weight, within `min` and `max`; `None` where
-/// nobody else is there, or the user's own setting (`set`) is no more than that.
+/// nobody else is there, or the user's own setting (`set`), or the `own` PUs that it may use, are no more.
 pub fn threads(
     snapshot: &Snapshot,
     weight: f64,
     (min, max): (u32, Option<u32>),
-    set: Option<&str>,
+    (set, own): (Option<&str>, u32),
 ) -> Option<u32> {
     let of_others = f64::from(snapshot.others.programs);
     let there: f64 = snapshot.programs.iter().map(|program| program.weight).sum::<f64>() + of_others;
@@ -24,7 +24,7 @@ pub fn threads(
     let share = (part as u32).max(min).max(1).min(max.unwrap_or(u32::MAX).max(1));
     // A list has a number for each level.
     let outermost = set.and_then(|set| set.split(',').next()?.trim().parse::<u32>().ok());
-    outermost.is_none_or(|threads| threads > share).then_some(share)
+    (outermost.unwrap_or(own) > share).then_some(share)
 }
 
 #[cfg(test)]
@@ -34,7 +34,7 @@ mod tests {
 
     fn mold(programs: usize, capacity: u32, set: Option<&str>) -> Option<u32> {
         let programs = (0..programs).map(|_| program()).collect();
-        threads(&Snapshot { capacity, ..snapshot(programs) }, 1.0, (1, None), set)
+        threads(&Snapshot { capacity, ..snapshot(programs) }, 1.0, (1, None), (set, 64))
     }
 
     #[test]
@@ -43,14 +43,16 @@ mod tests {
         assert_eq!(mold(2, 8, None), Some(2));
         assert_eq!(mold(20, 8, None), Some(1));
         let two = snapshot(vec![program()]);
-        assert_eq!(threads(&Snapshot { capacity: 8, ..two.clone() }, 3.0, (1, None), None), Some(6));
-        assert_eq!(threads(&Snapshot { capacity: 8, ..two.clone() }, 1.0, (6, None), None), Some(6));
-        assert_eq!(threads(&Snapshot { capacity: 8, ..two }, 1.0, (1, Some(3)), None), Some(3));
+        assert_eq!(threads(&Snapshot { capacity: 8, ..two.clone() }, 3.0, (1, None), (None, 64)), Some(6));
+        assert_eq!(threads(&Snapshot { capacity: 8, ..two.clone() }, 1.0, (6, None), (None, 64)), Some(6));
+        assert_eq!(threads(&Snapshot { capacity: 8, ..two }, 1.0, (1, Some(3)), (None, 64)), Some(3));
     }
 
     #[test]
     fn alone_and_where_the_user_asks_for_less_nothing_is_set() {
         assert_eq!(mold(0, 8, None), None);
+        let one = snapshot(vec![program()]);
+        assert_eq!(threads(&Snapshot { capacity: 64, ..one }, 1.0, (1, None), (None, 2)), None);
         assert_eq!(mold(1, 8, Some("2")), None);
         assert_eq!(mold(1, 8, Some(" 6,2")), Some(4));
         assert_eq!(mold(1, 8, Some("many")), Some(4));

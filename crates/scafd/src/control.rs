@@ -13,10 +13,10 @@ pub use snapshot::{
 };
 
 use crate::journal::Entry;
+use crate::observe::process::FileId;
 use scaf_memory::{Checked, Profile, Summary};
 use scaf_policy::Topology;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// Most bytes of an answer in one packet; small enough for any socket buffer.
 pub const CHUNK_BYTES: usize = 32 * 1024;
@@ -42,9 +42,9 @@ pub enum Request {
     Decision(Option<u64>),
     /// The kept decisions after that number, or the first of those if they are many: [`Reply::Decisions`].
     Decisions(u64),
-    /// Whether the executable at that path, which is about to be started by the user who asks, had better
-    /// start with as many threads as it is granted: [`Reply::Mold`].
-    Mold(PathBuf),
+    /// Whether that executable, which is about to be started by the user who asks, had better start with as
+    /// many threads as it is granted: [`Reply::Mold`].
+    Mold(FileId),
     /// The remembered programs of the user who asks: [`Reply::Profiles`].
     Profiles,
     /// What is remembered of the program of that number: [`Reply::Profile`].
@@ -77,8 +77,8 @@ pub enum Reply {
     Wish(Wish),
     /// To [`Request::Decision`] and [`Request::Decisions`].
     Decisions(Box<Decisions>),
-    /// To [`Request::Mold`]: if so, where its threads spin.
-    Mold(Option<String>),
+    /// To [`Request::Mold`].
+    Mold(bool),
     /// To [`Request::Profiles`], the program seen last first.
     Profiles(Vec<Summary>),
     /// To [`Request::Profile`]; `None` if there is no program of that number.

@@ -60,6 +60,8 @@ pub struct Verdict {
     pub others: String,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
+    /// Whether that is its executable's own code.
+    pub spins_itself: bool,
     /// The marks of all such loops that don't yield by themselves, at their addresses in the process
     /// ([`scaf_team::gather::marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
@@ -79,7 +81,15 @@ pub struct Answer {
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
         let why = why.into();
-        Verdict { resizable: false, others: why.clone(), why, spins: None, marks: None, origin: None }
+        Verdict {
+            resizable: false,
+            others: why.clone(),
+            why,
+            spins: None,
+            spins_itself: false,
+            marks: None,
+            origin: None,
+        }
     }
 }
 
@@ -105,8 +115,8 @@ fn verdict(facts: scaf_inspect::ProcessFacts) -> Verdict {
         scaf_inspect::Resizable::No { why } => why,
     };
     let (why, others) = (because(facts.resizable), because(facts.others));
-    let (spins, marks, origin) = (facts.spins, facts.marks, facts.origin);
-    Verdict { resizable: why.is_empty(), why, others, spins, marks, origin }
+    let scaf_inspect::ProcessFacts { spins, spins_itself, marks, origin, .. } = facts;
+    Verdict { resizable: why.is_empty(), why, others, spins, spins_itself, marks, origin }
 }
 
 /// What was found out about a user's files.

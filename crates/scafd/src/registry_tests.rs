@@ -3,6 +3,7 @@ use super::*;
 use crate::apply::MASKS;
 use crate::control::Mechanism;
 use crate::estimate::Seen;
+use crate::inspect::Verdict;
 use crate::observe::cgroup::Cgroup;
 use crate::paths::Scope;
 use scaf_policy::efficiency::Interval;
@@ -191,6 +192,30 @@ fn a_program_that_was_left_alone_for_its_loops_shares_again_once_they_yield() {
     p.code.find_rigid("it waits for itself".into());
     p.reach.alone = Some("it is bound".into());
     assert!(p.learn_yields() && p.reach.alone.is_some());
+}
+
+#[test]
+fn whoever_spins_in_loops_that_do_not_yield_shares_with_a_context_for_each_thread() {
+    let verdict = |spins: bool, marked: bool| Verdict {
+        resizable: false,
+        why: "it stores the size".into(),
+        others: String::new(),
+        spins: spins.then(|| "here".into()),
+        spins_itself: spins,
+        marks: marked.then(Vec::new),
+        origin: None,
+    };
+    let mut p = program(1);
+    grant(&mut p, 2, 10);
+    assert!(!p.shares(), "nothing is known of it");
+    for (spins, marked, shares) in [(false, true, true), (true, true, true), (true, false, false)] {
+        p.code.inspected(&verdict(spins, marked), 1);
+        assert_eq!((p.shares(), p.code.spins_itself()), (shares, spins));
+    }
+    p.evidence.seen = Some(Seen { natural: 2, ..seen(2, 0) });
+    assert!(p.shares());
+    p.code.find_rigid("it waits for itself".into());
+    assert!(!p.shares());
 }
 
 #[test]

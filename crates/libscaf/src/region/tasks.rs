@@ -82,7 +82,10 @@ pub fn create_many(body: Body, create: impl FnOnce(&'static Runtime, Body)) {
         // SAFETY: this thread's own state.
         unsafe {
             match (*this).frame.as_ref() {
-                Some(frame) => frame.waits(this, ticks(), || create(runtime, body)),
+                Some(frame) => frame.waits(this, ticks(), || {
+                    fold::follow_midway(frame);
+                    create(runtime, body)
+                }),
                 None => create(runtime, body),
             }
         }

@@ -57,8 +57,8 @@ impl Daemon {
                 false
             }
             Request::Mold(executable) => {
-                let why = self.better_molded(peer.uid, &executable);
-                self.parts.talk.answer(id, &Reply::Mold(why));
+                let better = self.is_better_molded(peer.uid, executable);
+                self.parts.talk.answer(id, &Reply::Mold(better));
                 false
             }
             about_profiles => {

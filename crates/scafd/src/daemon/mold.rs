@@ -1,23 +1,30 @@
 //! Which programs had better start with as many threads as they are granted: those whose threads were found
-//! waiting for themselves in an earlier run, in loops that can't be made to yield. Beside programs that can
+//! waiting for themselves, in loops of the executable that can't be made to yield. Beside programs that can
 //! share they need no turns then, and neither do the others, who would have to be stopped for them. Where
-//! another one needs all its contexts there are turns anyway, and full teams make more of these.
+//! another one needs all its contexts, or may, there are turns anyway, and full teams make more of these.
 
 use super::state::Daemon;
-use std::path::Path;
+use crate::observe::process::FileId;
+use crate::registry::Program;
+use scaf_policy::ProgramId;
 
 impl Daemon {
-    /// Where this user's `executable` spins, if it is one of those, and others are there who can all share.
-    pub(super) fn better_molded(&self, uid: u32, executable: &Path) -> Option<String> {
-        let spinners = || self.spinners.of(uid);
-        let whose = format!("{}: ", executable.display());
-        let place = spinners().find(|place| place.starts_with(&whose))?;
-        let shares =
-            |spins: &Option<String>| !spins.as_ref().is_some_and(|own| spinners().any(|it| it == own));
-        let mut others = self.registry.iter().peekable();
-        others.peek()?;
-        others
-            .all(|program| program.code.rigid().is_none() && shares(&program.code.spins))
-            .then(|| place.clone())
+    /// A program was found waiting for itself: whether its executable is one of those.
+    pub(super) fn has_waited_for_itself(&mut self, id: ProgramId) {
+        let Some(program) = self.registry.get(id).filter(|it| it.code.only_spins()) else { return };
+        let (uid, pid) = (program.identity.uid, program.identity.pid);
+        if program.code.spins_itself()
+            && let Ok(file) = self.observer.process(pid).executable()
+            && self.unyielding.of(uid).all(|known| *known != file)
+        {
+            self.unyielding.add(uid, file);
+        }
+    }
+
+    /// Whether this user's `executable` is one of those, and others are there who can all share.
+    pub(super) fn is_better_molded(&self, uid: u32, executable: FileId) -> bool {
+        self.unyielding.of(uid).any(|known| *known == executable)
+            && self.registry.iter().next().is_some()
+            && self.registry.iter().all(Program::shares)
     }
 }

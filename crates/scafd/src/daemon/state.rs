@@ -89,6 +89,8 @@ pub struct Daemon {
     /// Programs that have left lately and were narrowed at some time.
     pub(super) former: Formers,
     pub(super) spinners: PerUser<String>,
+    /// Executables whose loops can't be made to yield, and who waited for themselves.
+    pub(super) unyielding: PerUser<FileId>,
     /// What `scaf check` tried out lately.
     pub(super) tried: VecDeque<Tried>,
     /// Executables, and their code's fingerprints as an inspection by that user found them: no other user
@@ -127,6 +129,7 @@ impl Daemon {
             newcomers: Vec::new(),
             former: Formers::default(),
             spinners: PerUser::default(),
+            unyielding: PerUser::default(),
             tried: VecDeque::new(),
             executables: PerUser::default(),
             timers: Timers::new(),

@@ -234,6 +234,7 @@ impl Daemon {
             let why = format!(
                 "its threads spin on memory of their own, at {place}, and folded they wait for themselves"
             );
+            self.has_waited_for_itself(*id);
             let Some(program) = self.registry.get_mut(*id) else { continue };
             program.code.find_rigid(why.clone());
             // With fewer contexts than it needs it would wait for itself in its turns, too.

@@ -5,6 +5,7 @@ use crate::broker::wire::Ask;
 use crate::observe::job::Step;
 use crate::observe::name;
 use rustix::fs::{Dir, Mode, OFlags};
+use serde::{Deserialize, Serialize};
 use std::fs::{File, read_link, read_to_string};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
@@ -21,11 +22,19 @@ pub struct Process {
 }
 
 /// Which file it is, and since when it is what it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FileId {
     device: u64,
     inode: u64,
     changed: (i64, i64),
+}
+
+impl FileId {
+    /// That of a file of which this is known.
+    pub fn of(file: &std::fs::Metadata) -> FileId {
+        FileId { device: file.dev(), inode: file.ino(), changed: (file.ctime(), file.ctime_nsec()) }
+    }
 }
 
 /// The fields of `/proc/PID/stat` that matter here.
@@ -94,7 +103,7 @@ impl Process {
             Some(broker) => File::from(broker.fetch(&Ask::Executable(self.pid), None)?.0).metadata()?,
             None => std::fs::metadata(self.folder.join("exe"))?,
         };
-        Ok(FileId { device: file.dev(), inode: file.ino(), changed: (file.ctime(), file.ctime_nsec()) })
+        Ok(FileId::of(&file))
     }
 
     /// The path of its executable.

@@ -54,6 +54,16 @@ impl Code {
         }
     }
 
+    /// Whether its threads spin in loops that can't be made to yield.
+    pub fn only_spins(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.spins.is_some() && verdict.marks.is_none())
+    }
+
+    /// Whether these are its executable's own.
+    pub fn spins_itself(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.spins_itself)
+    }
+
     /// Why it needs all its contexts at once whenever it runs, if it does.
     pub fn rigid(&self) -> Option<&String> {
         self.asked_rigid.as_ref().or(self.found_rigid.as_ref())

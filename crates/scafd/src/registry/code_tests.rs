@@ -8,6 +8,7 @@ fn verdict(why: &str, others: &str) -> Verdict {
         why: why.into(),
         others: others.into(),
         spins: None,
+        spins_itself: false,
         marks: None,
         origin: Some(origin),
     }

@@ -206,6 +206,12 @@ impl Program {
         Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known)
     }
 
+    /// Whether it is known to get on with any number of contexts, without turns.
+    pub fn shares(&self) -> bool {
+        let spins_alone = || self.code.only_spins() && self.natural() > self.contexts();
+        self.code.teams != Teams::Pending && self.code.rigid().is_none() && !spins_alone()
+    }
+
     /// Lets it share contexts again if its loops yield now, as they didn't before. True if that is new.
     pub fn learn_yields(&mut self) -> bool {
         let yields = self.evidence.seen.is_some_and(|seen| seen.yields);

@@ -61,10 +61,11 @@ static CROWDS: [Crowd; RUNTIMES] = [const {
     }
 }; RUNTIMES];
 
-/// Values of [`Frame::crowd`], after 0: there is nothing to do in its waits any more; the region is inside
-/// since one of them.
-pub const SETTLED: u32 = 1;
+/// Values of [`Frame::crowd`], after 0: the region is inside since its entry; since a wait of one of its
+/// threads; it can have no idlers, or is just becoming one that has.
+pub const CAME_AT_ENTRY: u32 = 1;
 pub const CAME_MIDWAY: u32 = 2;
+pub const REFUSED: u32 = 3;
 
 /// A crowded region, until it is dropped.
 pub struct Inside(Option<&'static Crowd>);
@@ -73,7 +74,7 @@ impl Inside {
     /// What a frame of the region begins with.
     #[inline(always)]
     pub fn of_frame(&self) -> u32 {
-        if self.0.is_some() { SETTLED } else { 0 }
+        if self.0.is_some() { CAME_AT_ENTRY } else { 0 }
     }
 
     /// Whether its threads have to [`call_in`] the host first.
@@ -87,7 +88,7 @@ impl Drop for Inside {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(crowd) = self.0 {
-            crowd.inside.fetch_sub(1, Ordering::Relaxed);
+            crowd.leave();
         }
     }
 }
@@ -97,31 +98,40 @@ pub fn enter(runtime: &'static Runtime, team: u32) -> Inside {
     Inside(if is_crowded(team) { join(runtime, team) } else { None })
 }
 
-/// A thread of a region that wasn't crowded at its entry waits for tasks. The first one that finds it crowded
-/// waits for the host, if there is none.
+/// A thread of a folded program's region is about to wait within libgomp. The first one that finds the region
+/// crowded, as it wasn't at its entry, waits for the host, if there is none; and so does whoever finds that
+/// it has left.
 #[inline(never)]
 pub fn enter_midway(frame: &Frame) {
     // Idlers have stacks of the user's size: a region that has begun isn't made to wait for these.
-    if frame.crowd.load(Ordering::Relaxed) != 0 || frame.master.is_null() || settings::get().own_stacks {
+    if frame.master.is_null() || settings::get().own_stacks {
         return;
     }
     let runtime = frame.runtime();
+    let crowd = CROWDS.get(runtime.number());
+    let there = crowd.is_some_and(|crowd| crowd.host.load(Ordering::Relaxed) != NONE);
+    let known = frame.crowd.load(Ordering::Relaxed) != 0;
+    if known && (there || frame.crowd.load(Ordering::Relaxed) == REFUSED) {
+        return;
+    }
     // Not the frame's own number: the thread may be in a region within, which was entered unseen.
     // SAFETY: omp_get_num_threads takes nothing.
     let team = runtime.num_threads.map_or(1, |num_threads| unsafe { num_threads() }).max(1) as u32;
-    if team > 1 && is_crowded(team) && frame.crowd.swap(SETTLED, Ordering::Relaxed) == 0 {
-        let Some(crowd) = join(runtime, team) else { return };
+    if team <= 1 || !is_crowded(team) {
+        return;
+    }
+    if !known && frame.crowd.swap(REFUSED, Ordering::Relaxed) == 0 && join(runtime, team).is_some() {
         frame.crowd.store(CAME_MIDWAY, Ordering::Relaxed);
-        if crowd.host.load(Ordering::Relaxed) != THERE {
-            call_in(runtime);
-        }
+    }
+    if frame.crowd.load(Ordering::Relaxed) != REFUSED && !there {
+        call_in(runtime);
     }
 }
 
 /// A region that came by [`enter_midway`] is over.
 pub fn leave(runtime: &Runtime) {
     if let Some(crowd) = CROWDS.get(runtime.number()) {
-        crowd.inside.fetch_sub(1, Ordering::Relaxed);
+        crowd.leave();
     }
 }
 
@@ -162,6 +172,13 @@ pub fn call_in(runtime: &'static Runtime) {
 }
 
 impl Crowd {
+    /// In a child of a fork in a region it isn't inside any more.
+    #[inline(always)]
+    fn leave(&self) {
+        let _ =
+            self.inside.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |inside| inside.checked_sub(1));
+    }
+
     fn is(&self, state: u32) {
         self.host.store(state, Ordering::Release);
         Futex.wake_all(&self.host);
@@ -191,7 +208,8 @@ extern "C" fn host(number: *mut c_void) -> *mut c_void {
                 pause(PERIOD_MS);
                 silence::rest();
                 let used = crowd.used.swap(0, Ordering::Relaxed) != 0;
-                if !used && crowd.inside.load(Ordering::Relaxed) == 0 {
+                let crowded = is_crowded(crowd.team.load(Ordering::Relaxed));
+                if !used && (crowd.inside.load(Ordering::Relaxed) == 0 || !crowded) {
                     break;
                 }
             }

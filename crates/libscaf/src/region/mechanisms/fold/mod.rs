@@ -33,8 +33,8 @@ pub unsafe fn enter(this: *mut Thread, runtime: &'static Runtime, team: u32) -> 
     inside
 }
 
-/// A thread is about to wait for tasks within the runtime: that wait, too, follows the fold, where the region
-/// has become crowded since it was entered.
+/// A thread is about to wait within the runtime, for tasks mostly: that wait, too, follows the fold, where
+/// the region has become crowded since it was entered.
 #[inline(always)]
 pub fn follow_midway(frame: &Frame) {
     if pages::grant().word().folded() {
@@ -68,11 +68,13 @@ pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: im
     let gathers = || midway::gathers(frame, team);
     let wait = || {
         if !frame.takes_over {
+            follow_midway(frame);
             real();
             return false;
         }
         let passed = frame.barrier.wait_or_gather(team, &Futex, patience(team), gathers);
         if passed == Passed::HandedOver {
+            follow_midway(frame);
             real();
         }
         passed == Passed::Gathered

@@ -8,7 +8,7 @@ use super::team::{Carrier, MASTERS, MEMBERS, Member, around};
 use crate::link::silence;
 use crate::region::thread::{LENT, Thread, thread};
 use crate::sys::signals::{Stack, blocked};
-use crate::sys::thread::{REGION_AT, part_of};
+use crate::sys::thread::{REGION_AT, own_task, part_of};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// 1 once a member of this region has changed anything.
@@ -59,6 +59,10 @@ pub fn change<R>(call: impl FnOnce() -> R) -> R {
 #[cold]
 fn changed<R>(me: &Member, call: impl FnOnce() -> R) -> R {
     let Some(carrier) = me.carrier.get() else { return call() };
+    // A child of vfork has the member's storage, and a mask of its own.
+    if own_task() != carrier.task.load(Ordering::Relaxed) {
+        return call();
+    }
     if carrier.own.get().is_nothing() {
         carrier.own.set(Kept::now());
     }

@@ -57,6 +57,8 @@ static TAKEN: AtomicU64 = AtomicU64::new(0);
 /// Those that all who took the last notes do, and those that any of them does: the same, or members would
 /// lose what their workers had been told before.
 static BY_ALL: AtomicU64 = AtomicU64::new(0);
+/// Those that the master did before.
+static MASTERS: AtomicU64 = AtomicU64::new(0);
 static BY_ANY: AtomicU64 = AtomicU64::new(0);
 /// Value of [`Thread::noted`] where not all workers were noted.
 const NOT_ALL: u32 = u32::MAX;
@@ -142,14 +144,16 @@ pub unsafe fn void(this: *mut Thread) -> bool {
 /// A worker whose storage was noted has done its part: it may be lent from now on. It may still run tasks at
 /// the region's end, which must not find signals blocked.
 pub unsafe fn lend_unless_tasks(this: *mut Thread) {
-    let lends = !forbids::has_tasks();
-    let signals = if lends { block_signals() } else { blocked() };
+    let signals = blocked();
+    // Where the master blocks others its workers can't be lent, and it may be that only they take some.
+    let lends = !forbids::has_tasks() && signals == MASTERS.load(Ordering::Relaxed);
     SIGNALS.store(signals, Ordering::Relaxed);
     BY_ALL.fetch_and(signals, Ordering::Relaxed);
     // A stack of its own for handlers counts as a signal that no other worker blocks.
     let stacks = if silence::is_known() || stack() == Stack::NONE { 0 } else { LENT };
     BY_ANY.fetch_or(signals | stacks, Ordering::Relaxed);
     if lends {
+        block_signals();
         // SAFETY: this thread's own state.
         unsafe { (*this).lent = signals | LENT }
     }
@@ -197,6 +201,7 @@ pub fn begin() {
     exits::begin();
     BY_ALL.store(u64::MAX, Ordering::Relaxed);
     BY_ANY.store(0, Ordering::Relaxed);
+    MASTERS.store(blocked(), Ordering::Relaxed);
     for worker in &WORKERS {
         worker.storage.store(0, Ordering::Relaxed);
     }
