@@ -38,6 +38,11 @@ fn they_come_in_the_middle_of_a_region_whose_threads_wait_for_tasks() {
     program.until("folded", |program| program.in_region && program.dop == Some(1));
     until_it_has(&program, before + 2);
     guest.finish().well();
+    // They leave with the fold, and come again with the next one.
+    until_it_has(&program, before);
+    let guest = house.program("waits").threads(2).start();
+    until_it_has(&program, before + 2);
+    guest.finish().well();
     let done = program.finish().well();
     assert!(done.number("wrong") == 0 && done.number("rounds") > 0, "{done:#?}");
 }

@@ -157,6 +157,7 @@ fn a_program_that_is_known_to_wait_for_itself_starts_with_its_share_beside_other
     let molded = start().start();
     let seen = molded.until("one thread", |program| program.natural == 1 && program.regions > 10);
     assert_ne!(seen.mechanism, Mechanism::Gang);
+    molded.until_inspected();
     // Nor is one in the way of another.
     let fourth = start().start();
     fourth.until("one thread, too", |program| program.natural == 1 && program.regions > 10);
@@ -169,7 +170,11 @@ fn a_program_that_is_known_to_wait_for_itself_starts_with_its_share_beside_other
     chosen.until("as many threads as its user says", |program| program.natural == 2);
     drop(chosen);
     assert_eq!(other.finish().well().number("wrong"), 0);
-    start().start().until("alone it has all", |program| program.natural == 2);
+    let alone = start().start();
+    alone.until("alone it has all", |program| program.natural == 2);
+    alone.until_inspected();
+    // The two together need turns, whatever the second one starts with.
+    start().start().until("all, too", |program| program.natural == 2);
 }
 
 #[test]

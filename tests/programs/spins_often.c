@@ -8,7 +8,7 @@ static long turn;
 #define STEP                                                                                              \
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != mine)                                              \
         ;                                                                                                 \
-    sum += mine + work(200, mine) * 0;                                                                    \
+    sum += mine + (work(200, mine) < 0);                                                                  \
     __atomic_store_n(&turn, mine + 1, __ATOMIC_RELEASE);                                                  \
     mine += team;
 #define STEPS9 STEP STEP STEP STEP STEP STEP STEP STEP STEP

@@ -206,16 +206,15 @@ fn whoever_spins_in_loops_that_do_not_yield_shares_with_a_context_for_each_threa
         origin: None,
     };
     let mut p = program(1);
-    grant(&mut p, 2, 10);
-    assert!(!p.shares(), "nothing is known of it");
+    assert!(!p.shares(2), "nothing is known of it");
     for (spins, marked, shares) in [(false, true, true), (true, true, true), (true, false, false)] {
         p.code.inspected(&verdict(spins, marked), 1);
-        assert_eq!((p.shares(), p.code.spins_itself()), (shares, spins));
+        assert_eq!((p.shares(2), p.code.spins_itself()), (shares, spins));
     }
     p.evidence.seen = Some(Seen { natural: 2, ..seen(2, 0) });
-    assert!(p.shares());
+    assert!(p.shares(2) && !p.shares(1));
     p.code.find_rigid("it waits for itself".into());
-    assert!(!p.shares());
+    assert!(!p.shares(2));
 }
 
 #[test]

@@ -5,7 +5,6 @@
 
 use super::state::Daemon;
 use crate::observe::process::FileId;
-use crate::registry::Program;
 use scaf_policy::ProgramId;
 
 impl Daemon {
@@ -23,8 +22,10 @@ impl Daemon {
 
     /// Whether this user's `executable` is one of those, and others are there who can all share.
     pub(super) fn is_better_molded(&self, uid: u32, executable: FileId) -> bool {
-        self.unyielding.of(uid).any(|known| *known == executable)
-            && self.registry.iter().next().is_some()
-            && self.registry.iter().all(Program::shares)
+        let others = u32::try_from(self.registry.iter().count()).unwrap_or(u32::MAX);
+        let part = (self.capacity() / others.saturating_add(1)).max(1);
+        others > 0
+            && self.unyielding.of(uid).any(|known| *known == executable)
+            && self.registry.iter().all(|program| program.shares(part))
     }
 }

@@ -206,9 +206,9 @@ impl Program {
         Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known)
     }
 
-    /// Whether it is known to get on with any number of contexts, without turns.
-    pub fn shares(&self) -> bool {
-        let spins_alone = || self.code.only_spins() && self.natural() > self.contexts();
+    /// Whether it is known to get on with `part` contexts, without turns.
+    pub fn shares(&self, part: u32) -> bool {
+        let spins_alone = || self.code.only_spins() && self.natural() > part;
         self.code.teams != Teams::Pending && self.code.rigid().is_none() && !spins_alone()
     }
 

@@ -120,10 +120,12 @@ pub fn enter_midway(frame: &Frame) {
     if team <= 1 || !is_crowded(team) {
         return;
     }
-    if !known && frame.crowd.swap(REFUSED, Ordering::Relaxed) == 0 && join(runtime, team).is_some() {
+    let first = || frame.crowd.compare_exchange(0, REFUSED, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    if !known && first() && join(runtime, team).is_some() {
         frame.crowd.store(CAME_MIDWAY, Ordering::Relaxed);
     }
-    if frame.crowd.load(Ordering::Relaxed) != REFUSED && !there {
+    if let Some(crowd) = crowd.filter(|_| !there && frame.crowd.load(Ordering::Relaxed) != REFUSED) {
+        crowd.is_used_by(team);
         call_in(runtime);
     }
 }
@@ -147,8 +149,7 @@ fn join(runtime: &'static Runtime, team: u32) -> Option<&'static Crowd> {
     }
     let crowd = CROWDS.get(runtime.number())?;
     crowd.inside.fetch_add(1, Ordering::Relaxed);
-    crowd.used.store(1, Ordering::Relaxed);
-    crowd.team.store(team, Ordering::Relaxed);
+    crowd.is_used_by(team);
     Some(crowd)
 }
 
@@ -172,6 +173,12 @@ pub fn call_in(runtime: &'static Runtime) {
 }
 
 impl Crowd {
+    #[inline(always)]
+    fn is_used_by(&self, team: u32) {
+        self.used.store(1, Ordering::Relaxed);
+        self.team.store(team, Ordering::Relaxed);
+    }
+
     /// In a child of a fork in a region it isn't inside any more.
     #[inline(always)]
     fn leave(&self) {

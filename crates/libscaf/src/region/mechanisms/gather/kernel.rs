@@ -32,11 +32,12 @@ pub fn differs() -> bool {
     DIFFERS.load(Ordering::Relaxed) != 0
 }
 
-/// Notes may have been taken by the calling thread's workers, or its own mask have changed since.
+/// Notes may have been taken by the calling thread's workers, or its own mask have changed since. A child of
+/// vfork, which has its storage, is somebody else.
 #[inline(always)]
 pub fn compare() {
     // SAFETY: this thread's own state.
-    if unsafe { storage::is_of(thread()) } && !silence::is_known() {
+    if unsafe { storage::is_of(thread()) } && !silence::is_known() && own_task() == storage::task(0) {
         let same = storage::are_alike() && blocked() == storage::noted_signals();
         DIFFERS.store(u32::from(!same), Ordering::Relaxed);
     }

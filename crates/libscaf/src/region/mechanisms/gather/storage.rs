@@ -54,11 +54,11 @@ static LIMIT: AtomicU32 = AtomicU32::new(0);
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 /// Those that threads of ours block which stand in for workers: those of the team that was gathered last.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Those that their master did before.
+static MASTERS: AtomicU64 = AtomicU64::new(0);
 /// Those that all who took the last notes do, and those that any of them does: the same, or members would
 /// lose what their workers had been told before.
 static BY_ALL: AtomicU64 = AtomicU64::new(0);
-/// Those that the master did before.
-static MASTERS: AtomicU64 = AtomicU64::new(0);
 static BY_ANY: AtomicU64 = AtomicU64::new(0);
 /// Value of [`Thread::noted`] where not all workers were noted.
 const NOT_ALL: u32 = u32::MAX;
@@ -145,13 +145,14 @@ pub unsafe fn void(this: *mut Thread) -> bool {
 /// the region's end, which must not find signals blocked.
 pub unsafe fn lend_unless_tasks(this: *mut Thread) {
     let signals = blocked();
-    // Where the master blocks others its workers can't be lent, and it may be that only they take some.
-    let lends = !forbids::has_tasks() && signals == MASTERS.load(Ordering::Relaxed);
+    // Where the master blocks others it may be that only its workers take some.
+    let alike = signals == MASTERS.load(Ordering::Relaxed);
+    let lends = alike && !forbids::has_tasks();
     SIGNALS.store(signals, Ordering::Relaxed);
     BY_ALL.fetch_and(signals, Ordering::Relaxed);
-    // A stack of its own for handlers counts as a signal that no other worker blocks.
-    let stacks = if silence::is_known() || stack() == Stack::NONE { 0 } else { LENT };
-    BY_ANY.fetch_or(signals | stacks, Ordering::Relaxed);
+    // A stack of its own for handlers counts as a signal that no other worker blocks, as that does.
+    let alike = alike && (silence::is_known() || stack() == Stack::NONE);
+    BY_ANY.fetch_or(if alike { signals } else { signals | LENT }, Ordering::Relaxed);
     if lends {
         block_signals();
         // SAFETY: this thread's own state.
