@@ -41,7 +41,7 @@ static inline long work(long steps, long seed)
 
 /* The sizes of a region's latest teams. A single one may be another: a region that the machine held up counts
  * as a long one, and its next team is as large as without scaf. */
-enum { SIZES = 7 };
+#define SIZES 7
 struct sizes {
     long of[SIZES];
     long count;
