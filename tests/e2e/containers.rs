@@ -2,8 +2,8 @@
 //! is on the host isn't theirs to see, and they have numbers and paths of their own.
 
 use crate::support::container::{Bundle, Gift, Podman, can_wrap, contained, glibcs_of_the_library, wrapped};
-use crate::support::{House, compiled, cpus_of, wait_for};
-use scafd::control::{Mechanism, Program};
+use crate::support::{House, compiled, cpus_of, is_resized_to, wait_for};
+use scafd::control::Mechanism;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -14,10 +14,6 @@ const OTHER: u32 = 65_532;
 fn affinities(pid: u32) -> Vec<Vec<u32>> {
     let threads = scafd::observe::Observer::new(Path::new("/")).process(pid).threads().unwrap_or_default();
     threads.into_iter().filter_map(cpus_of).collect()
-}
-
-fn is_resized_to(program: &Program, team: u32) -> bool {
-    program.mechanism == Mechanism::Resize && program.team == team && program.dop == Some(team)
 }
 
 #[test]

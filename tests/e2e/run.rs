@@ -1,7 +1,6 @@
 //! `scaf run`: becomes the program, whatever it is, and gets out of its way.
 
-use crate::support::{House, compiled, released, root_user};
-use scafd::control::Mechanism;
+use crate::support::{House, compiled, is_resized_to, released, root_user};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -117,13 +116,7 @@ fn what_a_script_starts_is_managed() {
     let line = format!("#!/bin/sh\n'{}'\n:\n", compiled("loops").display());
     let program = house.at(&script(&house, &line, 0o755)).option("--max", 1).start();
     let child = house.until("its child is attached", |snapshot| {
-        snapshot
-            .programs
-            .iter()
-            .find(|program| {
-                program.mechanism == Mechanism::Resize && program.team == 1 && program.regions > 100
-            })
-            .cloned()
+        snapshot.programs.iter().find(|program| is_resized_to(program, 1) && program.regions > 100).cloned()
     });
     assert_ne!(child.pid, program.pid());
     assert_eq!(program.finish().well().number("last"), 1);

@@ -16,7 +16,7 @@ pub mod slurm;
 
 pub use build::{By, clang_kernel, compiled, compiled_by, example, kernel, library_folder, released, root};
 pub use house::{House, stay_on};
-pub use program::{Done, Running, Start};
+pub use program::{Done, Running, Start, is_resized_to};
 
 use std::time::{Duration, Instant};
 

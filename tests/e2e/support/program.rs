@@ -167,6 +167,10 @@ pub struct Running<'h> {
     ended: bool,
 }
 
+pub fn is_resized_to(program: &Program, team: u32) -> bool {
+    program.mechanism == Mechanism::Resize && program.team == team && program.dop == Some(team)
+}
+
 impl Running<'_> {
     /// Its process id, which is `scaf run`'s: that becomes the program.
     pub fn pid(&self) -> u32 {
@@ -185,9 +189,7 @@ impl Running<'_> {
     }
 
     pub fn until_resized_to(&self, team: u32) -> Program {
-        self.until(&format!("a team of {team} by resizing"), |program| {
-            program.mechanism == Mechanism::Resize && program.team == team && program.dop == Some(team)
-        })
+        self.until(&format!("a team of {team} by resizing"), |program| is_resized_to(program, team))
     }
 
     /// On so many carriers.
