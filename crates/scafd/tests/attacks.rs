@@ -116,6 +116,34 @@ fn who_attaches_all_the_time_is_turned_away_and_others_are_not() {
     assert_eq!(program_of(&daemon, OTHER).dop(), Some(2));
 }
 
+/// How often the daemon has gone to sleep.
+fn sleeps(daemon: &Daemon) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn who_connects_all_the_time_does_not_wake_the_daemon_each_time() {
+    if !rooted() {
+        return;
+    }
+    // All on one PU, for a daemon that has another one is awake while more come.
+    let mut one = rustix::thread::CpuSet::new();
+    one.set(rustix::thread::sched_getcpu());
+    rustix::thread::sched_setaffinity(None, &one).unwrap();
+    let daemon = Daemon::for_all(8);
+    // The first 512 are taken in.
+    let connect = |times| (0..times).filter_map(|_| connect_as(ATTACKER, &daemon.socket)).count();
+    assert_eq!(connect(600), 600);
+    let (before, start) = (sleeps(&daemon), Instant::now());
+    assert_eq!(connect(5000), 5000);
+    let (slept, seconds) = (sleeps(&daemon) - before, start.elapsed().as_secs_f64());
+    // At most 1,000 times a second it looks who waits; 256 a second are still taken in, and heard.
+    assert!(slept as f64 <= 100.0 + 2000.0 * seconds, "{slept} times in {seconds:.2} s");
+    assert!(seen_by(&daemon, OTHER).programs.is_empty());
+}
+
 /// A helper as the daemon starts it. It waits for what is known of files.
 #[test]
 fn an_inspection_helper_can_be_traced_by_nobody_and_start_nothing() {

@@ -121,7 +121,7 @@ pub struct Mix {
     #[command(flatten)]
     pub common: Common,
     /// What to compare: unmanaged, passive, dynamic, pinned, or the name of a policy [default: these four,
-    /// equi and scaf]
+    /// equi and scaf; with --contexts unmanaged, pinned, equi and scaf]
     #[arg(long, value_delimiter = ',')]
     pub configs: Vec<String>,
     /// In slow motion: N hardware contexts on the cores that there are, by control groups; needs root

@@ -7,6 +7,7 @@
 
 mod budget;
 mod client;
+mod door;
 mod event;
 mod listen;
 mod packets;
@@ -28,7 +29,7 @@ use client::{Client, Stage};
 use listen::Listener;
 use packets::{Packet, Wrong, understand};
 use rustix::event::{Timespec, epoll};
-use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv};
+use rustix::net::{RecvFlags, SendFlags, recv};
 use scaf_proto::hello::{ATTACH, ENTERED, Welcome};
 use scaf_proto::{MAGIC, VERSION};
 use std::collections::BTreeMap;
@@ -46,8 +47,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OWN_FILES: usize = 64;
 /// With fewer there would be no room for anybody beside the reserve.
 const FEWEST_FILES: usize = OWN_FILES + 2 * budget::RESERVE;
-/// Connections that are taken in before whoever is there is heard.
-const AT_ONCE: usize = 64;
 const LISTENER: u64 = u64::MAX;
 /// Set in the tokens of file descriptors that are no clients.
 const WATCHED: u64 = 1 << 63;
@@ -56,6 +55,7 @@ const WATCHED: u64 = 1 << 63;
 pub struct Talk {
     epoll: OwnedFd,
     listener: Listener,
+    closed_until: Option<Instant>,
     clients: BTreeMap<u64, Client>,
     next: u64,
     max_per_uid: usize,
@@ -93,6 +93,7 @@ impl Talk {
         Ok(Talk {
             epoll,
             listener,
+            closed_until: None,
             clients: BTreeMap::new(),
             next: 1,
             max_per_uid: max_per_uid as usize,
@@ -131,7 +132,7 @@ impl Talk {
     /// The kernel refuses to wait.
     pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         let mut ready = Vec::with_capacity(64);
-        let timeout = until.map(|until| {
+        let timeout = until.into_iter().chain(self.closed_until).min().map(|until| {
             let left = until.saturating_duration_since(Instant::now());
             Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
         });
@@ -143,74 +144,16 @@ impl Talk {
         let mut events = Vec::new();
         for event in &ready {
             match event.data.u64() {
-                LISTENER => self.accept(),
+                LISTENER => self.take_in(),
                 token if token & WATCHED != 0 => events.push(Event::Ready(token & !WATCHED)),
                 id => self.serve(id, &mut events),
             }
         }
+        if self.closed_until.is_some_and(|at| at <= Instant::now()) {
+            self.take_in();
+        }
         self.drop_impatient(&mut events);
         Ok(events)
-    }
-
-    fn accept(&mut self) {
-        for _ in 0..AT_ONCE {
-            let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-                Ok(fd) => fd,
-                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::CONNABORTED) => return,
-                Err(rustix::io::Errno::INTR) => continue,
-                Err(e) => {
-                    self.trouble.warn(format_args!("cannot accept a connection: {e}"));
-                    std::thread::sleep(Duration::from_millis(10));
-                    return;
-                }
-            };
-            let Ok(peer) = Peer::of(&fd) else { continue };
-            if !self.has_room(peer) {
-                continue;
-            }
-            let id = self.next;
-            let flags = epoll::EventFlags::IN | epoll::EventFlags::RDHUP;
-            if epoll::add(&self.epoll, &fd, epoll::EventData::new_u64(id), flags).is_ok() {
-                self.next += 1;
-                let since = Instant::now();
-                let client = Client {
-                    fd,
-                    peer,
-                    stage: Stage::Silent,
-                    since,
-                    pages: None,
-                    fds: None,
-                    answer: Vec::new(),
-                    taken: 0,
-                };
-                self.clients.insert(id, client);
-            }
-        }
-    }
-
-    /// Whether there is room for one more connection of that user.
-    fn has_room(&mut self, peer: Peer) -> bool {
-        let own = || self.clients.values().filter(|client| client.peer.uid == peer.uid);
-        let (of_user, pending) = (own().count(), own().filter(|client| client.is_pending()).count());
-        let trusted = self.budget.is_trusted(peer.uid);
-        let reserve = if trusted { 0 } else { budget::RESERVE.min(self.max_clients / 2) };
-        let has_room = self.clients.len() < self.max_clients - reserve
-            && of_user < self.max_per_uid + budget::PENDING
-            && (trusted || pending < budget::PENDING)
-            && self.budget.may_connect(peer.uid, Instant::now());
-        if !has_room {
-            self.complaints.warn(
-                peer.uid,
-                format_args!(
-                    "too many connections, or too often: process {} of user {} is turned away ({of_user} of \
-                     that user, of which {pending} wait or are silent, {} altogether)",
-                    peer.pid,
-                    peer.uid,
-                    self.clients.len()
-                ),
-            );
-        }
-        has_room
     }
 
     fn programs_of(&self, uid: u32) -> usize {

@@ -1,0 +1,90 @@
+//! Who is taken in, and when.
+
+use super::client::{Client, Stage};
+use super::peer::Peer;
+use super::{LISTENER, Talk, budget};
+use rustix::event::epoll;
+use rustix::net::{SocketFlags, accept_with};
+use std::time::{Duration, Instant};
+
+/// Connections that are taken in before whoever is there is heard.
+const AT_ONCE: usize = 64;
+/// How long connections wait once one was turned away: who makes 14,000 a second wakes us 1,000 times. A client
+/// waits for twice as long.
+const PAUSE: Duration = Duration::from_millis(1);
+
+impl Talk {
+    /// Takes in who waits. Nobody more for a moment, if somebody had to be turned away.
+    pub(super) fn take_in(&mut self) {
+        let closes = !self.accept();
+        let flags = if closes { epoll::EventFlags::empty() } else { epoll::EventFlags::IN };
+        let changes = closes == self.closed_until.is_none();
+        let data = epoll::EventData::new_u64(LISTENER);
+        let is_done = !changes || epoll::modify(&self.epoll, &self.listener.fd, data, flags).is_ok();
+        self.closed_until = (closes || !is_done).then(|| Instant::now() + PAUSE);
+    }
+
+    /// Whether more can be taken in at once: there are more, or nobody was turned away.
+    fn accept(&mut self) -> bool {
+        let mut all_in = true;
+        for _ in 0..AT_ONCE {
+            let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok(fd) => fd,
+                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::CONNABORTED) => return all_in,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(e) => {
+                    self.trouble.warn(format_args!("cannot accept a connection: {e}"));
+                    return false;
+                }
+            };
+            let Ok(peer) = Peer::of(&fd) else { continue };
+            if !self.has_room(peer) {
+                all_in = false;
+                continue;
+            }
+            let id = self.next;
+            let flags = epoll::EventFlags::IN | epoll::EventFlags::RDHUP;
+            if epoll::add(&self.epoll, &fd, epoll::EventData::new_u64(id), flags).is_ok() {
+                self.next += 1;
+                let since = Instant::now();
+                let client = Client {
+                    fd,
+                    peer,
+                    stage: Stage::Silent,
+                    since,
+                    pages: None,
+                    fds: None,
+                    answer: Vec::new(),
+                    taken: 0,
+                };
+                self.clients.insert(id, client);
+            }
+        }
+        true
+    }
+
+    /// Whether there is room for one more connection of that user.
+    fn has_room(&mut self, peer: Peer) -> bool {
+        let own = || self.clients.values().filter(|client| client.peer.uid == peer.uid);
+        let (of_user, pending) = (own().count(), own().filter(|client| client.is_pending()).count());
+        let trusted = self.budget.is_trusted(peer.uid);
+        let reserve = if trusted { 0 } else { budget::RESERVE.min(self.max_clients / 2) };
+        let has_room = self.clients.len() < self.max_clients - reserve
+            && of_user < self.max_per_uid + budget::PENDING
+            && (trusted || pending < budget::PENDING)
+            && self.budget.may_connect(peer.uid, Instant::now());
+        if !has_room {
+            self.complaints.warn(
+                peer.uid,
+                format_args!(
+                    "too many connections, or too often: process {} of user {} is turned away ({of_user} of \
+                     that user, of which {pending} wait or are silent, {} altogether)",
+                    peer.pid,
+                    peer.uid,
+                    self.clients.len()
+                ),
+            );
+        }
+        has_room
+    }
+}
