@@ -27,6 +27,6 @@ mod size_use;
 pub use error::Error;
 pub use module::{ModuleFacts, fingerprint, module, module_from_bytes};
 pub use module_cache::{Module, ModuleCache};
-pub use process::{Loaded, Opened, Origin, ProcessFacts, Resizable, arguments, process};
+pub use process::{Loaded, MAX_ARGUMENTS, Opened, Origin, ProcessFacts, Resizable, arguments_in, process};
 pub use program::{ProgramFacts, ProgramKind, program};
 pub use size_use::{SizeUse, Spins};

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 const MAX_MAPPINGS: usize = 1 << 18;
 /// Most bytes of a line: PATH_MAX, four-fold escaped, and the columns before it.
 const MAX_LINE: u64 = 20_000;
-const MAX_ARGUMENTS: u64 = 1 << 20;
+/// Bytes of a command line that are looked at.
+pub const MAX_ARGUMENTS: u64 = 1 << 20;
 /// Most files with code in one process; Python with scikit-learn has 250.
 const MAX_MODULES: usize = 4096;
 
@@ -229,18 +230,20 @@ fn origin(file: Option<OpenedFile>, arguments: Option<u64>, modules: Vec<Loaded>
     Some(Origin { executable, arguments: arguments?, modules })
 }
 
-/// [`Origin::arguments`] of the process with this folder in `/proc`.
-/// # Errors
-/// There is no such process.
-pub fn arguments(folder: &Path) -> std::io::Result<u64> {
+fn arguments(folder: &Path) -> std::io::Result<u64> {
     let mut words = Vec::new();
     let file = std::fs::File::open(folder.join("cmdline"))?;
     std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_ARGUMENTS), &mut words)?;
+    Ok(arguments_in(&words))
+}
+
+/// [`Origin::arguments`] of a process with this command line, of which up to [`MAX_ARGUMENTS`] bytes count.
+pub fn arguments_in(line: &[u8]) -> u64 {
     // The first word is left out: the program is the same by whatever path it is started.
-    let arguments = words.iter().position(|byte| *byte == 0).map_or(&[][..], |end| &words[end..]);
+    let arguments = line.iter().position(|byte| *byte == 0).map_or(&[][..], |end| &line[end..]);
     let mut hasher = DefaultHasher::new();
     arguments.hash(&mut hasher);
-    Ok(hasher.finish())
+    hasher.finish()
 }
 
 fn open(folder: &Path, mapping: &Mapping) -> Result<OpenedFile, Error> {

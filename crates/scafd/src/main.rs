@@ -12,6 +12,7 @@ use scafd::config::{Config, Gang, check_policy};
 use scafd::daemon::{BROKER, Daemon, MEMORY, Parts, SIGNALS};
 use scafd::inspect::Kept;
 use scafd::log::{Level, line};
+use scafd::observe::words::Words;
 use scafd::paths::{self, Scope};
 use scafd::privileges::{self, Account};
 use scafd::remember::Remember;
@@ -85,6 +86,7 @@ fn run(args: &Args) -> Result<()> {
         give_up(args, &config)?;
     }
     let remember = remember(args, scope, &config, &topology);
+    let words = Words::start();
     let kept = match scope {
         Scope::Session => paths::session_files().map(Kept::at),
         Scope::System => None,
@@ -107,6 +109,7 @@ fn run(args: &Args) -> Result<()> {
         pretended: args.topology.is_some(),
         apply,
         talk,
+        words,
         remember,
         verdicts: told,
         kept,

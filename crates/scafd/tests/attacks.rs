@@ -116,6 +116,27 @@ fn who_attaches_all_the_time_is_turned_away_and_others_are_not() {
     assert_eq!(program_of(&daemon, OTHER).dop(), Some(2));
 }
 
+#[test]
+fn a_program_that_talks_all_the_time_is_heard_now_and_then_and_others_at_once() {
+    if !rooted() {
+        return;
+    }
+    let daemon = Daemon::for_all(8);
+    let mut talker = program_of(&daemon, ATTACKER);
+    std::thread::scope(|scope| {
+        let start = Instant::now();
+        let talk = scope.spawn(|| talker.tell("entered 6000"));
+        assert_eq!(program_of(&daemon, OTHER).dop(), Some(2));
+        talk.join().unwrap();
+        // 4,000 at once, some hundreds that wait in the socket, and 1,000 a second.
+        assert!(start.elapsed().as_secs_f64() > 1.0, "{:?}", start.elapsed());
+    });
+    // It is still there, and its end is heard.
+    assert_eq!(talker.dop(), Some(2));
+    drop(talker);
+    until("its departure", || daemon.snapshot().programs.is_empty().then_some(()));
+}
+
 /// How often the daemon has gone to sleep.
 fn sleeps(daemon: &Daemon) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();

@@ -29,7 +29,7 @@ fn what_it_has_commented_out_are_the_defaults() {
         idle_exit_s: Some(0),
         gang: Some(Gang::Off),
         memory_dir: Some(scafd::paths::SYSTEM_MEMORY.into()),
-        verdicts: Some("/etc/scaf/verdicts".into()),
+        verdicts: Some("/etc/scaf/verdicts.toml".into()),
         events: config.events.clone(),
         profiles: config.profiles.clone(),
         ..Config::default()

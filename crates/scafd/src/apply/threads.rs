@@ -1,6 +1,8 @@
 //! The affinity of a process's threads.
 
+use crate::observe::process::Process;
 use crate::observe::{Observer, affinity};
+use crate::privileges;
 use scaf_policy::PuSet;
 use std::collections::BTreeSet;
 use std::io;
@@ -58,9 +60,27 @@ pub(crate) fn sweep(
     mask: &PuSet,
 ) -> Result<Option<PuSet>, Trouble> {
     let process = observer.process(pid);
+    let user = process.real_user();
     if process.stat().map_err(|_| Trouble::Gone(pid))?.starttime != starttime {
         return Err(Trouble::Gone(pid));
     }
+    let (uid, gid) = user.map_err(|_| Trouble::Gone(pid))?;
+    if uid == 0 || !privileges::can_be_others() {
+        return move_threads(&process, known, mask);
+    }
+    // With its user's rights only. A thread may end at any time, and its number be given to another process
+    // at once: then the kernel refuses, unless that is this user's, too.
+    let mut moved = Err(Trouble::Gone(pid));
+    let became = privileges::as_user(uid, gid, || {
+        moved = move_threads(&process, known, mask);
+        Ok(())
+    });
+    became.map_err(|source| Trouble::Denied { pid, mask: mask.clone(), source })?;
+    moved
+}
+
+fn move_threads(process: &Process, known: &[&PuSet], mask: &PuSet) -> Result<Option<PuSet>, Trouble> {
+    let pid = process.id();
     let mut done = BTreeSet::new();
     let mut taken = None;
     for _ in 0..3 {
@@ -71,9 +91,9 @@ pub(crate) fn sweep(
             }
             news = true;
             let Ok(have) = affinity(tid) else { continue };
-            if have != *mask && known.contains(&&have) {
+            if have != *mask && known.contains(&&have) && process.has_thread(tid) {
                 match set_affinity(tid, mask) {
-                    Err(e) if e.raw_os_error() != Some(libc::ESRCH) => {
+                    Err(e) if e.raw_os_error() != Some(libc::ESRCH) && process.has_thread(tid) => {
                         return Err(Trouble::Denied { pid, mask: mask.clone(), source: e });
                     }
                     Ok(()) if taken.is_none() => {
@@ -143,6 +163,21 @@ mod tests {
         assert_eq!(affinity(0).unwrap(), all);
         let gone = sweep(&observer, pid, starttime + 1, &[&only(first)], &all);
         assert!(matches!(gone, Err(Trouble::Gone(_))) && affinity(missed.0).unwrap() == only(first));
+        if privileges::can_be_others() {
+            // With another user's rights: as if the numbers of this process's threads were others' by now.
+            let process = observer.process(pid);
+            let others = |known: &PuSet| {
+                let mut moved = Ok(None);
+                let work = || {
+                    moved = move_threads(&process, &[known], &all);
+                    Ok(())
+                };
+                privileges::as_user(65_534, 65_534, work).unwrap();
+                moved
+            };
+            assert!(matches!(others(&only(first)), Err(Trouble::Denied { .. })));
+            assert_eq!(affinity(missed.0).unwrap(), only(first));
+        }
         for (_, end, thread) in [missed, bound] {
             drop(end);
             thread.join().unwrap();

@@ -125,7 +125,7 @@ impl Daemon {
         for program in &mut all.programs {
             program.runtimes = self.parts.talk.pages(program.id).map_or_else(Vec::new, Pages::runtimes);
         }
-        all.tried = self.tried.iter().cloned().collect();
+        all.tried = self.tried.all().cloned().collect();
         all.other_versions = self.parts.talk.other_versions(|pid| cpu_ns(pid).is_some());
         all
     }
@@ -163,7 +163,7 @@ impl Daemon {
 
     pub(super) fn capacity(&self) -> u32 {
         let config = &self.parts.config;
-        let busy = if config.count_load { self.load.taken() } else { 0 };
+        let busy = if config.count_load { self.unmanaged() } else { 0 };
         let kept = busy.saturating_add(config.reserve);
         self.limits.contexts().saturating_sub(kept).max(1)
     }

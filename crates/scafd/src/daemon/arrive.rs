@@ -40,6 +40,7 @@ impl Daemon {
         let process = self.observer.process(peer.pid);
         let stat = process.stat()?;
         check_identity(&peer, stat.starttime, process.uid()?)?;
+        self.parts.talk.has_threads(peer.uid, stat.threads);
         // A process has one share; whoever connects twice (after an exec, say) means the newer one.
         if let Some(older) = self.registry.by_pid(peer.pid).map(|p| p.identity.id) {
             self.let_go(older);
@@ -64,7 +65,8 @@ impl Daemon {
         if alone.is_none() {
             self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
         }
-        let name = hello.name().map_or_else(|| process.name(), str::to_owned);
+        let line = self.parts.words.of(process.folder(), peer.uid).unwrap_or_default();
+        let name = hello.name().map_or_else(|| process.name(&line), str::to_owned);
         let profile = self.parts.config.profiles.get(&name).cloned();
         // Who was named by its user is called that.
         let number = if hello.name().is_none() { self.registry.number_for(peer.uid, &name) } else { 1 };
@@ -99,7 +101,7 @@ impl Daemon {
         program.phase.came_at_work = has(FLAG_AT_WORK);
         self.registry.attach(program);
         self.newcomers.push(id);
-        self.recall_at_once(id);
+        self.recall_at_once(id, &line);
         // Who has met no region attached while it loads its libraries.
         self.inspect(id, hello.modules, hello.modules == 0);
         Ok(())

@@ -202,7 +202,7 @@ impl Daemon {
         if self.newcomers.contains(&id) && !self.welcome(id) {
             return;
         }
-        if !self.waits_for_calls(id) {
+        if !self.waits(id) {
             self.set_affinity(id);
         }
     }
@@ -215,6 +215,8 @@ impl Daemon {
             Some(mask) => self.parts.apply.narrow(&target, mask).map(Some),
             None => self.parts.apply.restore(&target).map(|()| None),
         };
+        self.has_moved(id);
+        let Some(program) = self.registry.get_mut(id) else { return };
         match result {
             Ok(set) => {
                 program.grant.affinity_set(set, clock::now_ns());

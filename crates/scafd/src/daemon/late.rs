@@ -1,4 +1,6 @@
-//! Programs that lose contexts while a library of theirs, a BLAS, is in a call on several threads.
+//! Programs whose affinity is set later than their grant is told: those that lose contexts while a library of
+//! theirs, a BLAS, is in a call on several threads, and those whose user has had too many threads moved
+//! (`sweeps.rs`).
 //!
 //! Such a call can't be made smaller, and its threads wait for each other by spinning: folded onto one
 //! context, a Cholesky factorisation of 70 ms takes 2 s. The library is told of the new grant at once, for
@@ -9,7 +11,7 @@ use super::state::Daemon;
 use crate::observe::clock;
 use scaf_policy::ProgramId;
 use scaf_proto::runtimes::{Kind, Promise};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const LONGEST: Duration = Duration::from_secs(1);
 /// Time between two looks.
@@ -19,20 +21,22 @@ const MOST_THREADS: usize = 12;
 
 impl Daemon {
     /// Whether its affinity is set later; false if it is to be set now.
-    pub(super) fn waits_for_calls(&mut self, id: ProgramId) -> bool {
-        let late = self.is_in_calls(id);
+    pub(super) fn waits(&mut self, id: ProgramId) -> bool {
+        let waits_its_turn = self.waits_its_turn(id);
+        let in_calls = !waits_its_turn && self.is_in_calls(id);
         let Some(program) = self.registry.get_mut(id) else { return false };
         let until = program.phase.late_ns.unwrap_or_else(|| clock::now_ns() + LONGEST.as_nanos() as u64);
-        program.phase.late_ns = (late && clock::now_ns() < until).then_some(until);
-        program.phase.late_ns.is_some()
+        let waits = waits_its_turn || in_calls && clock::now_ns() < until;
+        program.phase.late_ns = waits.then_some(until);
+        waits
     }
 
-    /// Sets what waited for calls that have ended.
+    /// Sets what has waited long enough.
     pub(super) fn narrow_late(&mut self) {
         let late: Vec<ProgramId> =
             self.registry.iter().filter(|p| p.phase.late_ns.is_some()).map(|p| p.identity.id).collect();
         for id in late {
-            if !self.waits_for_calls(id) {
+            if !self.waits(id) {
                 self.set_affinity(id);
             }
         }
@@ -40,6 +44,19 @@ impl Daemon {
 
     pub(super) fn is_late(&self) -> bool {
         self.registry.iter().any(|program| program.phase.late_ns.is_some())
+    }
+
+    /// Whether a program's threads have to wait until what its user has had is made up for.
+    pub(super) fn waits_its_turn(&self, id: ProgramId) -> bool {
+        let uid = self.registry.get(id).map(|program| program.identity.uid);
+        uid.is_some_and(|uid| !self.parts.talk.is_trusted(uid) && self.sweeps.owes(uid, Instant::now()))
+    }
+
+    /// A program's threads were moved.
+    pub(super) fn has_moved(&mut self, id: ProgramId) {
+        if let Some(program) = self.registry.get(id) {
+            self.sweeps.moved(program.identity.uid, program.grant.threads, Instant::now());
+        }
     }
 
     fn is_in_calls(&self, id: ProgramId) -> bool {

@@ -5,7 +5,9 @@ use super::state::Daemon;
 use crate::apply::bound_thread;
 use crate::log::{info, warning};
 use crate::observe::{Limits, Observer};
-use scaf_policy::PuSet;
+use crate::paths::Scope;
+use scaf_policy::{PuSet, Users};
+use std::collections::BTreeSet;
 
 impl Daemon {
     pub(super) fn refresh_limits(&mut self) {
@@ -35,6 +37,19 @@ impl Daemon {
         }
     }
 
+    /// Contexts that are left to unmanaged processes: those that they keep busy. Where users come first they
+    /// are one user more, all together, and have no more than its part: else who leaves scaf out would have
+    /// all.
+    pub(super) fn unmanaged(&self) -> u32 {
+        let (busy, contexts) = (self.load.taken(), self.limits.contexts());
+        if self.parts.scope == Scope::Session || self.parts.config.users == Users::ByProgram {
+            return busy;
+        }
+        let managed = self.registry.iter().filter(|program| program.reach.alone.is_none());
+        let users: BTreeSet<u32> = managed.map(|program| program.identity.uid).collect();
+        busy.min(part_of_one_more(contexts, users.len()))
+    }
+
     /// Reads the topology again if it lacks PUs that may be used: they were offline then.
     fn follow_machine(&mut self, pus: &PuSet) {
         let read = || scaf_topology::load(&scaf_topology::Source::ThisMachine);
@@ -49,8 +64,26 @@ impl Daemon {
     }
 }
 
+/// What each has, to the nearest context, if that many users and one more have equally many.
+fn part_of_one_more(contexts: u32, users: usize) -> u32 {
+    let all = u32::try_from(users).unwrap_or(u32::MAX).saturating_add(1);
+    contexts.saturating_add(all / 2) / all
+}
+
 /// Why a program some of whose threads have none of the `known` affinities is left alone; `None` if all have.
 pub(super) fn why_bound(observer: &Observer, pid: u32, own: &PuSet, known: &[&PuSet]) -> Option<String> {
     let (tid, mask) = bound_thread(observer, pid, known).ok()??;
     Some(format!("its thread {tid} has an affinity of its own ({mask}, the program {own})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unmanaged_processes_are_one_user_more() {
+        let parts = [0, 1, 2, 3, 15, 16, 40].map(|users| part_of_one_more(16, users));
+        assert_eq!(parts, [16, 8, 5, 4, 1, 1, 0]);
+        assert_eq!([1, 2].map(|users| part_of_one_more(2, users)), [1, 1]);
+    }
 }

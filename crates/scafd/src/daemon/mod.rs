@@ -20,6 +20,7 @@ mod per_user;
 mod recall;
 mod seen;
 mod state;
+mod sweeps;
 mod tick;
 mod timers;
 mod turns;

@@ -19,6 +19,10 @@ impl<T: PartialEq> PerUser<T> {
         self.0.iter().filter(move |known| known.0 == uid).map(|known| &known.1)
     }
 
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.0.iter().map(|known| &known.1)
+    }
+
     /// Adds what was learned, in place of the oldest where there is too much.
     pub fn add(&mut self, uid: u32, new: T) {
         if self.of(uid).count() >= OF_ONE

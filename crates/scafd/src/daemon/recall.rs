@@ -34,16 +34,19 @@ impl Daemon {
         }
     }
 
-    /// The same for a newcomer whose executable was inspected before: the answer is there before its first
-    /// region.
-    pub(super) fn recall_at_once(&mut self, id: ProgramId) {
+    /// The same for a newcomer with this command line whose executable was inspected before: the answer is
+    /// there before its first region.
+    pub(super) fn recall_at_once(&mut self, id: ProgramId, line: &[u8]) {
         let (Some(program), Some(remember)) = (self.registry.get_mut(id), &mut self.parts.remember) else {
             return;
         };
         let (process, uid) = (self.observer.process(program.identity.pid), program.identity.uid);
         let same = |file| self.executables.of(uid).find(|known| known.0 == file);
         let known = process.executable().ok().and_then(same);
-        if let (Some((_, executable)), Ok(arguments)) = (known, process.arguments()) {
+        if let Some((_, executable)) = known
+            && !line.is_empty()
+        {
+            let arguments = scaf_inspect::arguments_in(line);
             let (machine, executable) = (remember.machine().to_owned(), executable.clone());
             program.evidence.tie.guess(Key { machine, executable, arguments });
             ask(remember, program);

@@ -4,6 +4,7 @@ use super::base::Base;
 use super::former::Formers;
 use super::ground::Ground;
 use super::per_user::PerUser;
+use super::sweeps::Sweeps;
 use super::timers::Timers;
 use crate::apply::Apply;
 use crate::config::Config;
@@ -16,6 +17,7 @@ use crate::observe::clock::Tsc;
 use crate::observe::counters::Counting;
 use crate::observe::load::Load;
 use crate::observe::process::FileId;
+use crate::observe::words::Words;
 use crate::observe::{Limits, Observer};
 use crate::paths::Scope;
 use crate::registry::Registry;
@@ -24,7 +26,7 @@ use crate::service::Notify;
 use crate::talk::Talk;
 use crate::verdicts::Verdicts;
 use scaf_policy::{Policy, ProgramId, PuSet, Topology};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Token of the signals' pipe. Helpers' pipes have the tokens from [`FIRST_HELPER`] on.
 pub const SIGNALS: u64 = 1;
@@ -51,6 +53,8 @@ pub struct Parts {
     pub apply: Apply,
     /// Its mouth and ears; [`SIGNALS`] is watched already.
     pub talk: Talk,
+    /// Who reads command lines.
+    pub words: Words,
     /// What programs taught, if that is kept; [`MEMORY`] is watched already.
     pub remember: Option<Remember>,
     /// An admin's verdicts about executables.
@@ -88,11 +92,12 @@ pub struct Daemon {
     pub(super) newcomers: Vec<ProgramId>,
     /// Programs that have left lately and were narrowed at some time.
     pub(super) former: Formers,
+    pub(super) sweeps: Sweeps,
     pub(super) spinners: PerUser<String>,
     /// Executables whose loops can't be made to yield, and who waited for themselves.
     pub(super) unyielding: PerUser<FileId>,
     /// What `scaf check` tried out lately.
-    pub(super) tried: VecDeque<Tried>,
+    pub(super) tried: PerUser<Tried>,
     /// Executables, and their code's fingerprints as an inspection by that user found them: no other user
     /// relies on it.
     pub(super) executables: PerUser<(FileId, String)>,
@@ -128,9 +133,10 @@ impl Daemon {
             bases: BTreeMap::new(),
             newcomers: Vec::new(),
             former: Formers::default(),
+            sweeps: Sweeps::default(),
             spinners: PerUser::default(),
             unyielding: PerUser::default(),
-            tried: VecDeque::new(),
+            tried: PerUser::default(),
             executables: PerUser::default(),
             timers: Timers::new(),
             complaints: Complaints::default(),

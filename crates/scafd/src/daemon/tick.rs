@@ -34,8 +34,6 @@ const YOUNG_NS: u64 = 1_000_000_000;
 const SUSPECT_NS: u64 = 150_000_000;
 /// Contexts that others may be busy on, beyond those taken from programs, before programs are disturbed.
 const CROWDED: f64 = 0.6;
-/// Programs that were tried out and are remembered.
-const MOST_TRIED: usize = 64;
 
 impl Daemon {
     /// Ticks a second, and so decisions: by the policy, else by the configuration.
@@ -165,16 +163,14 @@ impl Daemon {
         if totals.sizes == 0 && !elsewhere {
             return;
         }
-        if self.tried.len() >= MOST_TRIED {
-            self.tried.pop_front();
-        }
-        self.tried.push_back(Tried {
+        let tried = Tried {
             pid: program.identity.pid,
             uid: program.identity.uid,
             executable: program.identity.executable.clone(),
             sizes: (0..32).filter(|size| totals.sizes >> size & 1 != 0).collect(),
             elsewhere,
-        });
+        };
+        self.tried.add(tried.uid, tried);
     }
 
     /// Whether programs have contexts that others are busy on: how long anything took then isn't remembered.
@@ -183,7 +179,7 @@ impl Daemon {
         let granted: f64 = self.bases.values().filter_map(|base| base.dop).map(f64::from).sum();
         let load = self.load.contexts_now();
         self.parts.config.count_load
-            && load - f64::from(self.load.taken()) > CROWDED
+            && load - f64::from(self.unmanaged()) > CROWDED
             && granted + load > self.limits.pus.len() as f64
     }
 
@@ -253,10 +249,17 @@ impl Daemon {
 
     fn follow_threads(&mut self) {
         let now_ns = clock::now_ns();
-        for program in self.registry.iter_mut() {
-            if program.grant.masks.is_empty() {
+        let narrowed: Vec<ProgramId> = self
+            .registry
+            .iter()
+            .filter(|program| !program.grant.masks.is_empty())
+            .map(|program| program.identity.id)
+            .collect();
+        for id in narrowed {
+            if self.waits_its_turn(id) {
                 continue;
             }
+            let Some(program) = self.registry.get_mut(id) else { continue };
             let young = program.grant.moved_ns.is_some_and(|at| now_ns.saturating_sub(at) < YOUNG_NS);
             let folded = program.grant.set.is_some()
                 && program.evidence.seen.is_some_and(|seen| Some(seen.team) > program.grant.dop);
@@ -274,6 +277,7 @@ impl Daemon {
                 if let Err(trouble @ Trouble::Denied { .. }) = result {
                     warning!("{trouble}");
                 }
+                self.has_moved(id);
             }
         }
     }

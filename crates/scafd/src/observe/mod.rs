@@ -10,6 +10,7 @@ pub mod load;
 pub mod name;
 pub mod process;
 pub mod stat;
+pub mod words;
 
 use crate::broker::Broker;
 use crate::observe::load::Sample;

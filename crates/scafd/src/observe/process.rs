@@ -4,11 +4,11 @@ use crate::broker::Broker;
 use crate::broker::wire::Ask;
 use crate::observe::job::Step;
 use crate::observe::name;
-use rustix::fs::{Dir, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, StatxFlags, makedev, statx};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, read_link, read_to_string};
-use std::io::{self, Read};
-use std::os::fd::AsRawFd;
+use std::fs::{read_link, read_to_string};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,20 @@ impl FileId {
     /// That of a file of which this is known.
     pub fn of(file: &std::fs::Metadata) -> FileId {
         FileId { device: file.dev(), inode: file.ino(), changed: (file.ctime(), file.ctime_nsec()) }
+    }
+}
+
+impl FileId {
+    /// That of an open file, by what the kernel knows of it: its file system, which may be its user's own,
+    /// isn't asked.
+    fn of_open(file: impl AsFd) -> io::Result<FileId> {
+        let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+        let about = statx(file, c"", flags, StatxFlags::BASIC_STATS)?;
+        Ok(FileId {
+            device: makedev(about.stx_dev_major, about.stx_dev_minor),
+            inode: about.stx_ino,
+            changed: (about.stx_ctime.tv_sec, about.stx_ctime.tv_nsec.into()),
+        })
     }
 }
 
@@ -100,10 +114,10 @@ impl Process {
     /// There is no such process, or it isn't ours to look at.
     pub fn executable(&self) -> io::Result<FileId> {
         let file = match &self.broker {
-            Some(broker) => File::from(broker.fetch(&Ask::Executable(self.pid), None)?.0).metadata()?,
-            None => std::fs::metadata(self.folder.join("exe"))?,
+            Some(broker) => broker.fetch(&Ask::Executable(self.pid), None)?.0,
+            None => rustix::fs::open(self.folder.join("exe"), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?,
         };
-        Ok(FileId::of(&file))
+        FileId::of_open(&file)
     }
 
     /// The path of its executable.
@@ -115,11 +129,9 @@ impl Process {
         read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
 
-    /// A hash of the arguments that it was started with.
-    /// # Errors
-    /// There is no such process.
-    pub fn arguments(&self) -> io::Result<u64> {
-        scaf_inspect::arguments(&self.folder)
+    /// Its folder in `/proc`.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The step of Slurm's that its control group names.
@@ -134,20 +146,41 @@ impl Process {
         Ok(std::fs::metadata(&self.folder)?.uid())
     }
 
+    /// Its real user and group: who started it. Also where its memory is hidden.
+    /// # Errors
+    /// There is no such process, or the file is not what it was when this was written.
+    pub fn real_user(&self) -> io::Result<(u32, u32)> {
+        let text = read_to_string(self.folder.join("status"))?;
+        let real = |key| {
+            text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse().ok())
+        };
+        real("Uid:").zip(real("Gid:")).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    /// Whether it has that thread now.
+    pub fn has_thread(&self, tid: u32) -> bool {
+        self.folder.join("task").join(tid.to_string()).exists()
+    }
+
     /// Ids of its threads.
     /// # Errors
     /// There is no such process.
     pub fn threads(&self) -> io::Result<Vec<u32>> {
+        Ok(self.each_thread()?.collect())
+    }
+
+    /// The same, read as far as they are asked for.
+    fn each_thread(&self) -> io::Result<impl Iterator<Item = u32>> {
         // The standard library's way panics where closing the folder fails.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let entries = Dir::new(rustix::fs::open(self.folder.join("task"), flags, Mode::empty())?)?;
-        Ok(entries.filter_map(|e| e.ok()?.file_name().to_str().ok()?.parse().ok()).collect())
+        Ok(entries.filter_map(|e| e.ok()?.file_name().to_str().ok()?.parse().ok()))
     }
 
     /// Processes that its threads forked, looking at its first `most` threads.
     pub fn children(&self, most: usize) -> Vec<u32> {
         let mut children = Vec::new();
-        for thread in self.threads().unwrap_or_default().into_iter().take(most) {
+        for thread in self.each_thread().into_iter().flatten().take(most) {
             let file = self.folder.join("task").join(thread.to_string()).join("children");
             let text = read_to_string(file).unwrap_or_default();
             children.extend(text.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
@@ -165,29 +198,27 @@ impl Process {
         threads.filter(|thread| state(thread) == Some('R')).count()
     }
 
-    /// What people call it: by its script or main class ([`name::of`]), else by its executable, or by its
-    /// main thread where that can't be read.
-    pub fn name(&self) -> String {
+    /// What people call it: by its script or main class in its command line ([`name::of`]), else by its
+    /// executable, or by its main thread where that can't be read.
+    pub fn name(&self, line: &[u8]) -> String {
         let exe = self.path().ok();
         let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
         exe.map(|name| name.trim_end_matches(" (deleted)").to_owned())
-            .map(|name| self.interpreted(&name).unwrap_or(name))
+            .map(|name| interpreted(&name, line).unwrap_or(name))
             .or_else(|| Some(read_to_string(self.folder.join("comm")).ok()?.trim().to_owned()))
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| format!("process {}", self.pid))
     }
+}
 
-    fn interpreted(&self, executable: &str) -> Option<String> {
-        let mut line = Vec::new();
-        File::open(self.folder.join("cmdline")).ok()?.take(MOST_LINE).read_to_end(&mut line).ok()?;
-        let line = String::from_utf8_lossy(&line);
-        let words: Vec<&str> = line.trim_end_matches('\0').split('\0').skip(1).collect();
-        name::of(executable, &words)
-    }
+fn interpreted(executable: &str, line: &[u8]) -> Option<String> {
+    let line = String::from_utf8_lossy(line.get(..MOST_LINE).unwrap_or(line));
+    let words: Vec<&str> = line.trim_end_matches('\0').split('\0').skip(1).collect();
+    name::of(executable, &words)
 }
 
 /// Bytes of a command line that are looked at for a name.
-const MOST_LINE: u64 = 16 << 10;
+const MOST_LINE: usize = 16 << 10;
 
 /// `statm` counts pages: all, resident, and those of the latter that are files' or shared.
 fn memory(text: &str) -> Option<(u64, u64)> {
@@ -241,7 +272,7 @@ mod tests {
         assert!(me.memory().is_ok_and(|(resident, private)| resident > private && private > 0));
         assert!(me.runnable(usize::MAX) >= 1 && me.runnable(0) == 0);
         assert!(me.threads().unwrap().contains(&std::process::id()));
-        assert!(!me.name().is_empty());
+        assert!(!me.name(b"").is_empty());
         assert_eq!(me.uid().unwrap(), rustix::process::geteuid().as_raw());
         let none = Process::new(Path::new("/"), 0);
         assert!(
@@ -250,6 +281,6 @@ mod tests {
                 && none.threads().is_err()
                 && none.children(9).is_empty()
         );
-        assert_eq!(none.name(), "process 0");
+        assert_eq!(none.name(b""), "process 0");
     }
 }

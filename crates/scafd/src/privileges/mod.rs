@@ -104,6 +104,13 @@ pub fn raise() -> io::Result<()> {
     Ok(set_capabilities(None, CapabilitySets { effective: have.permitted, ..have })?)
 }
 
+/// Whether this thread may become other users.
+pub fn can_be_others() -> bool {
+    let needed = CapabilitySet::SETUID | CapabilitySet::SETGID;
+    rustix::process::geteuid().is_root()
+        && rustix::thread::capabilities(None).is_ok_and(|have| have.effective.contains(needed))
+}
+
 /// Does something with the rights of a user only, and is root again.
 /// # Errors
 /// The kernel's.

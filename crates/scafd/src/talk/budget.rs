@@ -26,6 +26,11 @@ struct Allowance {
 const CONNECTIONS: Allowance = Allowance { most: 512.0, a_second: 256.0 };
 /// Programs that attach. Each costs a decision, some 0.1 to 0.4 ms.
 const ATTACHMENTS: Allowance = Allowance { most: 128.0, a_second: 64.0 };
+/// Threads of one that count as a further one: each is looked at, moved and given back, some 5 us.
+const THREADS: f64 = 64.0;
+/// Packets of programs that are attached. One costs some 20 to 50 us, for all that is looked at then. A rank
+/// that waits in MPI has a few hundred a second.
+const PACKETS: Allowance = Allowance { most: 4000.0, a_second: 1000.0 };
 /// Bytes of answers. A megabyte takes some 2 to 4 ms to write.
 const ANSWERS: Allowance = Allowance { most: 16e6, a_second: 8e6 };
 /// What a request costs besides, in bytes of its answer.
@@ -65,6 +70,7 @@ impl Left {
 struct User {
     connections: Left,
     attachments: Left,
+    packets: Left,
     answers: Left,
 }
 
@@ -97,6 +103,19 @@ impl Budget {
         user.attachments.take()
     }
 
+    /// One has so many threads.
+    pub fn attached(&mut self, uid: u32, threads: u32, now: Instant) {
+        if let Some(user) = self.user(uid, now) {
+            user.attachments.amount -= f64::from(threads) / THREADS;
+        }
+    }
+
+    /// Whether one more packet of the user's programs is heard now.
+    pub fn may_talk(&mut self, uid: u32, now: Instant) -> bool {
+        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
+        user.packets.take()
+    }
+
     /// Whether the user may ask for anything now.
     pub fn may_ask(&mut self, uid: u32, now: Instant) -> bool {
         let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
@@ -127,6 +146,7 @@ impl Budget {
         let fresh = || User {
             connections: Left::new(&CONNECTIONS, now),
             attachments: Left::new(&ATTACHMENTS, now),
+            packets: Left::new(&PACKETS, now),
             answers: Left::new(&ANSWERS, now),
         };
         let user = self.users.entry(uid).or_insert_with(fresh);
@@ -139,12 +159,14 @@ impl User {
     fn refill(&mut self, now: Instant) {
         self.connections.refill(&CONNECTIONS, now);
         self.attachments.refill(&ATTACHMENTS, now);
+        self.packets.refill(&PACKETS, now);
         self.answers.refill(&ANSWERS, now);
     }
 
     fn has_all(&self) -> bool {
         self.connections.is_full(&CONNECTIONS)
             && self.attachments.is_full(&ATTACHMENTS)
+            && self.packets.is_full(&PACKETS)
             && self.answers.is_full(&ANSWERS)
     }
 }
@@ -165,6 +187,24 @@ mod tests {
         assert_eq!((0..1000).filter(|_| budget.may_attach(1, later)).count(), 64);
         assert_eq!((0..1000).filter(|_| budget.may_connect(1, later)).count(), 512);
         assert!((0..1000).all(|_| budget.may_connect(0, now)));
+    }
+
+    #[test]
+    fn who_has_many_threads_has_to_wait_longer() {
+        let (mut budget, now) = (Budget::new(7), Instant::now());
+        assert!(budget.may_attach(1, now));
+        budget.attached(1, 12_800, now);
+        assert!(!budget.may_attach(1, now + Duration::from_secs(1)) && budget.may_attach(2, now));
+        assert!(budget.may_attach(1, now + Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn who_talks_much_has_to_wait() {
+        let (mut budget, now) = (Budget::new(7), Instant::now());
+        assert_eq!((0..9000).filter(|_| budget.may_talk(1, now)).count(), 4000);
+        assert!(budget.may_talk(2, now) && budget.may_talk(7, now));
+        let later = now + Duration::from_secs(1);
+        assert_eq!((0..9000).filter(|_| budget.may_talk(1, later)).count(), 1000);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Who is taken in, and when.
+//! Who is taken in, and who is heard.
 
 use super::client::{Client, Stage};
 use super::peer::Peer;
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 /// Connections that are taken in before whoever is there is heard.
 const AT_ONCE: usize = 64;
-/// How long connections wait once one was turned away: who makes 14,000 a second wakes us 1,000 times. A client
-/// waits for twice as long.
+/// How long connections wait once one was turned away: who makes 14,000 a second wakes us 1,000 times. A
+/// client waits for twice as long.
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl Talk {
@@ -86,5 +86,28 @@ impl Talk {
             );
         }
         has_room
+    }
+
+    /// Doesn't hear a program for a moment. That it has ended is heard all the same.
+    pub(super) fn mute(&mut self, id: u64) {
+        if self.hear(id, epoll::EventFlags::empty()) {
+            self.muted.add(id);
+        }
+    }
+
+    /// Hears all again, if it is time.
+    pub(super) fn unmute(&mut self) {
+        for id in self.muted.due() {
+            if !self.hear(id, epoll::EventFlags::IN | epoll::EventFlags::RDHUP) {
+                // The kernel has no memory for it: later.
+                self.muted.add(id);
+            }
+        }
+    }
+
+    /// False if the kernel doesn't do it for a program that is there.
+    fn hear(&self, id: u64, what: epoll::EventFlags) -> bool {
+        let Some(client) = self.clients.get(&id) else { return true };
+        epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), what).is_ok()
     }
 }

@@ -10,6 +10,7 @@ mod client;
 mod door;
 mod event;
 mod listen;
+mod mute;
 mod packets;
 mod pages;
 mod peer;
@@ -27,6 +28,7 @@ use crate::log::{Complaints, Limiter};
 use budget::Budget;
 use client::{Client, Stage};
 use listen::Listener;
+use mute::Muted;
 use packets::{Packet, Wrong, understand};
 use rustix::event::{Timespec, epoll};
 use rustix::net::{RecvFlags, SendFlags, recv};
@@ -56,6 +58,7 @@ pub struct Talk {
     epoll: OwnedFd,
     listener: Listener,
     closed_until: Option<Instant>,
+    muted: Muted,
     clients: BTreeMap<u64, Client>,
     next: u64,
     max_per_uid: usize,
@@ -94,6 +97,7 @@ impl Talk {
             epoll,
             listener,
             closed_until: None,
+            muted: Muted::default(),
             clients: BTreeMap::new(),
             next: 1,
             max_per_uid: max_per_uid as usize,
@@ -132,10 +136,11 @@ impl Talk {
     /// The kernel refuses to wait.
     pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         let mut ready = Vec::with_capacity(64);
-        let timeout = until.into_iter().chain(self.closed_until).min().map(|until| {
-            let left = until.saturating_duration_since(Instant::now());
-            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
-        });
+        let timeout =
+            until.into_iter().chain(self.closed_until).chain(self.muted.until()).min().map(|until| {
+                let left = until.saturating_duration_since(Instant::now());
+                Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
+            });
         let spare = rustix::buffer::spare_capacity(&mut ready);
         match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -146,12 +151,13 @@ impl Talk {
             match event.data.u64() {
                 LISTENER => self.take_in(),
                 token if token & WATCHED != 0 => events.push(Event::Ready(token & !WATCHED)),
-                id => self.serve(id, &mut events),
+                id => self.serve(id, event.flags, &mut events),
             }
         }
         if self.closed_until.is_some_and(|at| at <= Instant::now()) {
             self.take_in();
         }
+        self.unmute();
         self.drop_impatient(&mut events);
         Ok(events)
     }
@@ -161,10 +167,17 @@ impl Talk {
     }
 
     /// Takes one packet from a client and sends what it is owed. The socket tells again if there is more.
-    fn serve(&mut self, id: u64, events: &mut Vec<Event>) {
+    fn serve(&mut self, id: u64, ready: epoll::EventFlags, events: &mut Vec<Event>) {
         let Some(client) = self.clients.get(&id) else { return };
         if client.stage == Stage::Asked {
             self.flush(id);
+            return;
+        }
+        if client.stage == Stage::Attached && !self.budget.may_talk(client.peer.uid, Instant::now()) {
+            match ready.intersects(epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
+                true => events.push(Event::Gone(id)),
+                false => self.mute(id),
+            }
             return;
         }
         let may_be_one_more = client.is_pending() && self.programs_of(client.peer.uid) < self.max_per_uid;
@@ -256,6 +269,11 @@ impl Talk {
         }
     }
 
+    /// What a program that attaches costs grows with its threads.
+    pub fn has_threads(&mut self, uid: u32, threads: u32) {
+        self.budget.attached(uid, threads, Instant::now());
+    }
+
     /// Makes the pages of a client that wants to attach.
     /// # Errors
     /// No memory or no file descriptor left, or the connection has ended.
@@ -318,12 +336,14 @@ impl Talk {
     pub fn answer(&mut self, id: u64, reply: &Reply) {
         let Some(uid) = self.clients.get(&id).map(|client| client.peer.uid) else { return };
         let mut text = serde_json::to_vec(reply).unwrap_or_default();
+        // What it was to make counts, not what is told.
+        let made = text.len();
         if !self.may_wait(uid, text.len()) {
             let why = "answers wait that you haven't taken; read them, or close these connections";
             text = serde_json::to_vec(&Reply::Error(why.into())).unwrap_or_default();
         }
         let now = Instant::now();
-        self.budget.answered(uid, text.len(), now);
+        self.budget.answered(uid, made, now);
         if let Some(client) = self.clients.get_mut(&id) {
             (client.answer, client.taken, client.since) = (text, 0, now);
         }

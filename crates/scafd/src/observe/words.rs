@@ -1,0 +1,130 @@
+//! Reads processes' command lines, without waiting for who makes that last.
+//!
+//! The kernel reads them in the process's memory, under a lock that the process can hold for as long as it
+//! likes: with a page of a file system of its user's own that doesn't answer. So threads of their own read,
+//! and are waited for for a moment. One that hangs is left to it; its user's command lines aren't read for a
+//! while, and others read for the others.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+/// Threads that read.
+const READERS: usize = 4;
+/// Time for one command line. It takes some 20 us, and a busy machine may be late by some milliseconds.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How long a user's command lines aren't read after one took longer.
+const PENANCE: Duration = Duration::from_secs(60);
+
+/// Whoever reads.
+pub struct Words {
+    readers: Vec<Reader>,
+    late: BTreeMap<u32, Instant>,
+}
+
+struct Reader {
+    ask: SyncSender<PathBuf>,
+    told: Receiver<io::Result<Vec<u8>>>,
+    is_busy: bool,
+}
+
+impl Words {
+    /// Starts the threads, as many as can be had.
+    pub fn start() -> Words {
+        Words { readers: (0..READERS).filter_map(|_| Reader::start().ok()).collect(), late: BTreeMap::new() }
+    }
+
+    /// The command line of the process with this folder in `/proc`, of the user `uid`: up to
+    /// [`scaf_inspect::MAX_ARGUMENTS`] bytes.
+    /// # Errors
+    /// There is no such process, or it isn't to be had in time.
+    pub fn of(&mut self, folder: &Path, uid: u32) -> io::Result<Vec<u8>> {
+        let now = Instant::now();
+        self.late.retain(|_, until| *until > now);
+        if self.late.contains_key(&uid) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let free = self.readers.iter_mut().position(Reader::is_free).ok_or(io::ErrorKind::WouldBlock)?;
+        let reader = &mut self.readers[free];
+        reader.ask.send(folder.join("cmdline")).map_err(io::Error::other)?;
+        reader.told.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+            reader.is_busy = true;
+            self.late.insert(uid, Instant::now() + PENANCE);
+            Err(io::ErrorKind::TimedOut.into())
+        })
+    }
+}
+
+impl Reader {
+    fn start() -> io::Result<Reader> {
+        let (ask, asked) = sync_channel::<PathBuf>(1);
+        let (tell, told) = sync_channel(1);
+        let work = move || {
+            while let Ok(path) = asked.recv() {
+                if tell.send(read(&path)).is_err() {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().name("scafd-words".into()).stack_size(64 << 10).spawn(work)?;
+        Ok(Reader { ask, told, is_busy: false })
+    }
+
+    /// Whether it waits for work. What it was late with is dropped.
+    fn is_free(&mut self) -> bool {
+        self.is_busy &= self.told.try_recv().is_err();
+        !self.is_busy
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    std::fs::File::open(path)?.take(scaf_inspect::MAX_ARGUMENTS).read_to_end(&mut line)?;
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_that_never_comes_is_left_and_others_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |pid: &str| folder.path().join(pid);
+        for pid in ["1", "2"] {
+            std::fs::create_dir(of(pid)).unwrap();
+        }
+        // To open a pipe that nobody writes to takes for ever.
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            of("1").join("cmdline"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        std::fs::write(of("2").join("cmdline"), b"a\0b\0").unwrap();
+        let mut words = Words::start();
+        let late = |words: &mut Words, uid| words.of(&of("1"), uid).unwrap_err().kind();
+        for uid in 0..READERS as u32 {
+            assert_eq!(words.of(&of("2"), uid).unwrap(), b"a\0b\0");
+            assert_eq!(late(&mut words, uid), io::ErrorKind::TimedOut);
+            // Its user has had its chance.
+            let start = Instant::now();
+            assert!(words.of(&of("2"), uid).is_err());
+            assert!(start.elapsed() < PATIENCE);
+        }
+        // All hang. When one no longer does, it reads again.
+        assert_eq!(words.of(&of("2"), 77).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let write = std::fs::OpenOptions::new().write(true).open(of("1").join("cmdline")).unwrap();
+        drop(write);
+        let until = Instant::now() + Duration::from_secs(60);
+        while words.of(&of("2"), 77).is_err() {
+            assert!(Instant::now() < until);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(words.of(&of("3"), 77).is_err());
+    }
+}
