@@ -237,7 +237,7 @@ impl Inspector {
         self.helpers.iter_mut().for_each(|helper| helper.calm_down(now));
         let done: Vec<Helper> = done;
         for helper in done {
-            self.dying.kill(helper.job.uid, helper.process, now);
+            self.dying.kill(helper.job.owner, helper.process, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
@@ -252,7 +252,7 @@ impl Inspector {
         }
         while self.helpers.len() < MOST_AT_A_TIME
             && let Some(job) = self.waiting.pop(now, |uid| {
-                self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.uid == uid)
+                self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.owner == uid)
             })
         {
             match self.start(&job) {
@@ -310,7 +310,7 @@ impl Drop for Inspector {
     fn drop(&mut self) {
         let now = Instant::now();
         for helper in self.helpers.drain(..) {
-            self.dying.kill(helper.job.uid, helper.process, now);
+            self.dying.kill(helper.job.owner, helper.process, now);
         }
         if let Some((kept, files)) = &self.kept
             && let Some(known) = self.known.get(&rustix::process::getuid().as_raw())

@@ -21,6 +21,7 @@ pub(super) fn program(id: u64) -> Program {
         pid: 1000 + id as u32,
         starttime: 0,
         uid: 0,
+        owner: 0,
         gid: 0,
         number: 1,
         name: "p".into(),

@@ -25,7 +25,7 @@ impl Daemon {
             Ok(()) => true,
             Err(e) => {
                 let complaints = &mut self.complaints;
-                complaints.warn(peer.uid, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
+                complaints.warn(peer.owner, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
                 self.parts.talk.refuse(id.0);
                 if self.registry.by_pid(peer.pid).is_none() {
                     self.parts.apply.leave(peer.pid);
@@ -40,7 +40,7 @@ impl Daemon {
         let process = self.observer.process(peer.pid);
         let stat = process.stat()?;
         check_identity(&peer, stat.starttime, process.uid()?)?;
-        self.parts.talk.has_threads(peer.uid, stat.threads);
+        self.parts.talk.has_threads(peer.owner, stat.threads);
         // A process has one share; whoever connects twice (after an exec, say) means the newer one.
         if let Some(older) = self.registry.by_pid(peer.pid).map(|p| p.identity.id) {
             self.let_go(older);
@@ -65,7 +65,7 @@ impl Daemon {
         if alone.is_none() {
             self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
         }
-        let line = self.parts.words.of(process.folder(), peer.uid).unwrap_or_default();
+        let line = self.parts.words.of(process.folder(), peer.owner).unwrap_or_default();
         let name = hello.name().map_or_else(|| process.name(&line), str::to_owned);
         let profile = self.parts.config.profiles.get(&name).cloned();
         // Who was named by its user is called that.
@@ -75,6 +75,7 @@ impl Daemon {
             pid: peer.pid,
             starttime: stat.starttime,
             uid: peer.uid,
+            owner: peer.owner,
             gid: peer.gid,
             name,
             number,
@@ -170,6 +171,7 @@ impl Daemon {
                 id,
                 pid: program.identity.pid,
                 uid: program.identity.uid,
+                owner: program.identity.owner,
                 gid: program.identity.gid,
                 modules,
             };
@@ -244,7 +246,7 @@ impl Daemon {
         if let Err(trouble @ Trouble::Denied { .. }) = self.parts.apply.restore(&target_of(&program)) {
             // The guardian keeps its note and tries again when the daemon ends.
             let text = format_args!("program {} stays narrow: {trouble}", id.0);
-            self.complaints.warn(program.identity.uid, text);
+            self.complaints.warn(program.identity.owner, text);
         }
         self.parts.apply.leave(program.identity.pid);
         self.load.detach(id, clock::now_ns(), program.contexts());
@@ -301,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_later_process_and_another_users_are_not_the_one_that_connected() {
-        let peer = Peer { pid: 7, uid: 1000, gid: 1000, accepted: 500 };
+        let peer = Peer { pid: 7, uid: 1000, owner: 1000, gid: 1000, accepted: 500 };
         assert!(check_identity(&peer, 499, 1000).is_ok());
         assert!(check_identity(&peer, 500, 1000).is_ok());
         assert!(check_identity(&peer, 501, 1000).unwrap_err().to_string().contains("has ended"));

@@ -224,7 +224,7 @@ impl Daemon {
             Err(Trouble::Gone(_)) => {}
             Err(trouble) => {
                 let text = format_args!("program {} is left alone: {trouble}", id.0);
-                self.complaints.warn(program.identity.uid, text);
+                self.complaints.warn(program.identity.owner, text);
                 self.leave_alone(id, trouble.to_string());
             }
         }

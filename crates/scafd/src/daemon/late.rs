@@ -48,14 +48,16 @@ impl Daemon {
 
     /// Whether a program's threads have to wait until what its user has had is made up for.
     pub(super) fn waits_its_turn(&self, id: ProgramId) -> bool {
-        let uid = self.registry.get(id).map(|program| program.identity.uid);
-        uid.is_some_and(|uid| !self.parts.talk.is_trusted(uid) && self.sweeps.owes(uid, Instant::now()))
+        let owner = self.registry.get(id).map(|program| program.identity.owner);
+        owner.is_some_and(|owner| {
+            !self.parts.talk.is_trusted(owner) && self.sweeps.owes(owner, Instant::now())
+        })
     }
 
     /// A program's threads were moved.
     pub(super) fn has_moved(&mut self, id: ProgramId) {
         if let Some(program) = self.registry.get(id) {
-            self.sweeps.moved(program.identity.uid, program.grant.threads, Instant::now());
+            self.sweeps.moved(program.identity.owner, program.grant.threads, Instant::now());
         }
     }
 

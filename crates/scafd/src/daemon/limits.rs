@@ -26,6 +26,7 @@ impl Daemon {
         let (pus, pretended) = (self.limits.pus.clone(), self.parts.pretended);
         self.ground = Ground::of(&self.parts.topology, &pus);
         let unbound = self.parts.apply.leaves_affinities();
+        self.parts.talk.refresh_owners();
         let mut groups = self.observer.groups();
         for program in self.registry.iter_mut() {
             let (grant, pid) = (&program.grant, program.identity.pid);
@@ -46,7 +47,7 @@ impl Daemon {
             return busy;
         }
         let managed = self.registry.iter().filter(|program| program.reach.alone.is_none());
-        let users: BTreeSet<u32> = managed.map(|program| program.identity.uid).collect();
+        let users: BTreeSet<u32> = managed.map(|program| program.identity.owner).collect();
         busy.min(part_of_one_more(contexts, users.len()))
     }
 

@@ -57,7 +57,7 @@ impl Daemon {
                 });
                 Some(Holder {
                     id,
-                    user: program.identity.uid,
+                    user: program.identity.owner,
                     job: self.parts.talk.pages(id.0).and_then(|pages| pages.rank().job()),
                     contexts,
                     pus: &base.pus,

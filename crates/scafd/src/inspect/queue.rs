@@ -22,6 +22,8 @@ pub struct Job {
     pub pid: u32,
     /// Its user.
     pub uid: u32,
+    /// Whose that user is, whose turn it takes.
+    pub owner: u32,
     /// Its group.
     pub gid: u32,
     /// Modules that it had met when this was asked.
@@ -47,7 +49,7 @@ impl Queue {
     pub(super) fn push(&mut self, job: Job, loading: bool, now: Instant) {
         let due = if loading { now + QUIET } else { now };
         let waiting = Waiting { job, due, latest: now + LONGEST };
-        if let Some((_, jobs)) = self.users.iter_mut().find(|(uid, _)| *uid == waiting.job.uid) {
+        if let Some((_, jobs)) = self.users.iter_mut().find(|(uid, _)| *uid == waiting.job.owner) {
             match jobs.iter_mut().find(|before| before.job.id == waiting.job.id) {
                 Some(before) => {
                     let latest = before.latest;
@@ -56,7 +58,7 @@ impl Queue {
                 None => jobs.push_back(waiting),
             }
         } else {
-            self.users.push_back((waiting.job.uid, VecDeque::from([waiting])));
+            self.users.push_back((waiting.job.owner, VecDeque::from([waiting])));
         }
     }
 
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
 
     fn job(id: u64, uid: u32) -> Job {
-        Job { id: ProgramId(id), pid: 1, uid, gid: 1, modules: 1 }
+        Job { id: ProgramId(id), pid: 1, uid, owner: uid, gid: 1, modules: 1 }
     }
 
     /// A queue of jobs that are due at once.

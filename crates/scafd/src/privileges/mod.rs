@@ -5,9 +5,11 @@
 
 mod account;
 mod filter;
+mod owners;
 
 pub use account::{Account, INSPECTOR, USER, users};
 pub use filter::{PERMITTED, only};
+pub use owners::Owners;
 
 use rustix::process::{Gid, Uid};
 use rustix::thread::{

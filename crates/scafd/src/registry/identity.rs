@@ -18,6 +18,8 @@ pub struct Identity {
     pub starttime: u64,
     /// User id.
     pub uid: u32,
+    /// Whose that user is, among whom is divided.
+    pub owner: u32,
     /// Group id.
     pub gid: u32,
     /// What people call it.

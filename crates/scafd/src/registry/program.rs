@@ -104,7 +104,7 @@ impl Program {
         let judged = self.evidence.judged(self.natural());
         scaf_policy::Program {
             id: self.identity.id,
-            user: self.identity.uid,
+            user: self.identity.owner,
             min: self.wishes.min.min(self.most()),
             max: self.most(),
             weight: self.wishes.weight,

@@ -38,6 +38,7 @@ impl Talk {
                 }
             };
             let Ok(peer) = Peer::of(&fd) else { continue };
+            let peer = Peer { owner: self.owner_of(peer.uid), ..peer };
             if !self.has_room(peer) {
                 all_in = false;
                 continue;
@@ -65,17 +66,17 @@ impl Talk {
 
     /// Whether there is room for one more connection of that user.
     fn has_room(&mut self, peer: Peer) -> bool {
-        let own = || self.clients.values().filter(|client| client.peer.uid == peer.uid);
+        let own = || self.clients.values().filter(|client| client.peer.owner == peer.owner);
         let (of_user, pending) = (own().count(), own().filter(|client| client.is_pending()).count());
-        let trusted = self.budget.is_trusted(peer.uid);
+        let trusted = self.budget.is_trusted(peer.owner);
         let reserve = if trusted { 0 } else { budget::RESERVE.min(self.max_clients / 2) };
         let has_room = self.clients.len() < self.max_clients - reserve
             && of_user < self.max_per_uid + budget::PENDING
             && (trusted || pending < budget::PENDING)
-            && self.budget.may_connect(peer.uid, Instant::now());
+            && self.budget.may_connect(peer.owner, Instant::now());
         if !has_room {
             self.complaints.warn(
-                peer.uid,
+                peer.owner,
                 format_args!(
                     "too many connections, or too often: process {} of user {} is turned away ({of_user} of \
                      that user, of which {pending} wait or are silent, {} altogether)",

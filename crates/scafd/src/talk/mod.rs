@@ -25,6 +25,7 @@ use crate::apply::MOST_PROGRAMS;
 use crate::broker::Broker;
 use crate::control::{CHUNK_BYTES, OtherVersion, Reply};
 use crate::log::{Complaints, Limiter};
+use crate::privileges::Owners;
 use budget::Budget;
 use client::{Client, Stage};
 use listen::Listener;
@@ -59,6 +60,7 @@ pub struct Talk {
     listener: Listener,
     closed_until: Option<Instant>,
     muted: Muted,
+    owners: Owners,
     clients: BTreeMap<u64, Client>,
     next: u64,
     max_per_uid: usize,
@@ -98,6 +100,7 @@ impl Talk {
             listener,
             closed_until: None,
             muted: Muted::default(),
+            owners: Owners::default(),
             clients: BTreeMap::new(),
             next: 1,
             max_per_uid: max_per_uid as usize,
@@ -107,6 +110,17 @@ impl Talk {
             trouble: Limiter::default(),
             other_versions: OtherVersions::default(),
         })
+    }
+
+    /// Whose that user is, among whom what there is is divided.
+    fn owner_of(&self, uid: u32) -> u32 {
+        // Who may take all has to be that user itself.
+        Some(self.owners.of(uid)).filter(|owner| !self.is_trusted(*owner)).unwrap_or(uid)
+    }
+
+    /// Reads anew whose users are, where that has changed.
+    pub fn refresh_owners(&mut self) {
+        self.owners.refresh();
     }
 
     /// Connections at this moment.
@@ -162,8 +176,8 @@ impl Talk {
         Ok(events)
     }
 
-    fn programs_of(&self, uid: u32) -> usize {
-        self.clients.values().filter(|client| client.peer.uid == uid && !client.is_pending()).count()
+    fn programs_of(&self, owner: u32) -> usize {
+        self.clients.values().filter(|client| client.peer.owner == owner && !client.is_pending()).count()
     }
 
     /// Takes one packet from a client and sends what it is owed. The socket tells again if there is more.
@@ -173,14 +187,14 @@ impl Talk {
             self.flush(id);
             return;
         }
-        if client.stage == Stage::Attached && !self.budget.may_talk(client.peer.uid, Instant::now()) {
+        if client.stage == Stage::Attached && !self.budget.may_talk(client.peer.owner, Instant::now()) {
             match ready.intersects(epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
                 true => events.push(Event::Gone(id)),
                 false => self.mute(id),
             }
             return;
         }
-        let may_be_one_more = client.is_pending() && self.programs_of(client.peer.uid) < self.max_per_uid;
+        let may_be_one_more = client.is_pending() && self.programs_of(client.peer.owner) < self.max_per_uid;
         let Some(client) = self.clients.get_mut(&id) else { return };
         let mut packet = [0u8; MAX_PACKET];
         let length = match recv(&client.fd, &mut packet[..], RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
@@ -194,11 +208,11 @@ impl Talk {
         }
         match understand(packet.get(..length), &client.stage) {
             Ok(Packet::Hello(hello))
-                if hello.kind == ATTACH && !self.budget.may_attach(client.peer.uid, Instant::now()) =>
+                if hello.kind == ATTACH && !self.budget.may_attach(client.peer.owner, Instant::now()) =>
             {
                 let peer = client.peer;
                 self.complaints.warn(
-                    peer.uid,
+                    peer.owner,
                     format_args!(
                         "programs of user {} attach too often: process {} runs unmanaged",
                         peer.uid, peer.pid
@@ -210,7 +224,7 @@ impl Talk {
             Ok(Packet::Hello(hello)) if hello.kind == ATTACH && !may_be_one_more => {
                 let peer = client.peer;
                 self.complaints.warn(
-                    peer.uid,
+                    peer.owner,
                     format_args!(
                         "user {} has {} programs, and may have no more: process {} runs unmanaged",
                         peer.uid, self.max_per_uid, peer.pid
@@ -228,7 +242,7 @@ impl Talk {
             Ok(Packet::Hello(hello)) => events.push(Event::MoreModules(id, hello.modules)),
             Ok(Packet::Request(request)) => {
                 client.stage = Stage::Asked;
-                if self.budget.may_ask(client.peer.uid, Instant::now()) {
+                if self.budget.may_ask(client.peer.owner, Instant::now()) {
                     events.push(Event::Control(id, client.peer, request));
                 } else {
                     self.answer(id, &Reply::Error("you ask for too much; wait a second".into()));
@@ -243,7 +257,7 @@ impl Talk {
                 let peer = client.peer;
                 self.other_versions.note(peer, version);
                 self.complaints.warn(
-                    peer.uid,
+                    peer.owner,
                     format_args!(
                         "process {} speaks version {version}, we speak {VERSION}: it runs unmanaged; restart \
                          it and the daemon after an upgrade",
@@ -260,7 +274,7 @@ impl Talk {
             Err(Wrong::Garbage(why)) => {
                 let peer = client.peer;
                 self.complaints.warn(
-                    peer.uid,
+                    peer.owner,
                     format_args!("process {} of user {} sent {why}: connection closed", peer.pid, peer.uid),
                 );
                 self.close(id);
@@ -334,7 +348,7 @@ impl Talk {
 
     /// Answers a request; the connection is closed when all of it is taken.
     pub fn answer(&mut self, id: u64, reply: &Reply) {
-        let Some(uid) = self.clients.get(&id).map(|client| client.peer.uid) else { return };
+        let Some(uid) = self.clients.get(&id).map(|client| client.peer.owner) else { return };
         let mut text = serde_json::to_vec(reply).unwrap_or_default();
         // What it was to make counts, not what is told.
         let made = text.len();
@@ -353,7 +367,7 @@ impl Talk {
     /// Whether one more answer of so many bytes may wait to be taken.
     fn may_wait(&self, uid: u32, bytes: usize) -> bool {
         let waiting = |of: &dyn Fn(u32) -> bool| -> usize {
-            self.clients.values().filter(|client| of(client.peer.uid)).map(Client::untaken).sum()
+            self.clients.values().filter(|client| of(client.peer.owner)).map(Client::untaken).sum()
         };
         let (own, all) = (waiting(&|its| its == uid), waiting(&|_| true));
         let fits = own == 0 || own + bytes <= budget::UNTAKEN;

@@ -13,6 +13,8 @@ pub struct Peer {
     pub pid: u32,
     /// User id.
     pub uid: u32,
+    /// Whose that user is ([`crate::privileges::Owners`]): all of these have one part.
+    pub owner: u32,
     /// Group id.
     pub gid: u32,
     /// When its connection was accepted, in clock ticks since the machine started; a process started later
@@ -44,6 +46,7 @@ impl Peer {
         Ok(Peer {
             pid: u32::try_from(cred.pid).unwrap_or(0),
             uid: cred.uid,
+            owner: cred.uid,
             gid: cred.gid,
             accepted: clock::boot_ticks(),
         })

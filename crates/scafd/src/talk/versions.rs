@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     fn peer(pid: u32, uid: u32) -> Peer {
-        Peer { pid, uid, gid: uid, accepted: 0 }
+        Peer { pid, uid, owner: uid, gid: uid, accepted: 0 }
     }
 
     fn pids(known: &OtherVersions) -> Vec<u32> {
