@@ -120,3 +120,22 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
         assert_eq!(program.finish().well().number("wrong"), 0);
     }
 }
+
+/// Its user alone may not move its threads, so the kernel refuses who does so with that user's rights.
+#[test]
+fn a_program_with_a_right_of_its_own_is_narrowed_and_given_back() {
+    let Some(house) = House::for_all(&["equi"], "") else { return };
+    house.start_daemon();
+    let user = [format!("--reuid={OTHER}"), format!("--regid={OTHER}")];
+    let rights = ["--inh-caps=+ipc_lock", "--ambient-caps=+ipc_lock"];
+    let words = ["setpriv", &user[0], &user[1], "--clear-groups", rights[0], rights[1]];
+    let one = house.program("loops").under(&words).threads(2).start();
+    let pus = || cpus_of(one.pid()).map(|pus| pus.len());
+    let two = house.program("loops").of(ATTACKER).threads(2).start();
+    house.until("one of two contexts", |_| (pus() == Some(1)).then_some(()));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", one.pid())).expect("it runs");
+    assert!(status.lines().any(|line| line.starts_with("CapPrm:") && !line.ends_with("0000000000000000")));
+    assert_eq!(two.finish().well().number("wrong"), 0);
+    house.until("both contexts", |_| (pus() == Some(2)).then_some(()));
+    assert_eq!(one.finish().well().number("wrong"), 0);
+}

@@ -117,24 +117,29 @@ fn who_attaches_all_the_time_is_turned_away_and_others_are_not() {
 }
 
 #[test]
-fn a_program_that_talks_all_the_time_is_heard_now_and_then_and_others_at_once() {
+fn a_program_that_talks_all_the_time_keeps_nobody_waiting_and_its_end_is_heard() {
     if !rooted() {
         return;
     }
     let daemon = Daemon::for_all(8);
     let mut talker = program_of(&daemon, ATTACKER);
     std::thread::scope(|scope| {
-        let start = Instant::now();
-        let talk = scope.spawn(|| talker.tell("entered 6000"));
+        let talk = scope.spawn(|| talker.tell("entered 40000"));
         assert_eq!(program_of(&daemon, OTHER).dop(), Some(2));
         talk.join().unwrap();
-        // 4,000 at once, some hundreds that wait in the socket, and 1,000 a second.
-        assert!(start.elapsed().as_secs_f64() > 1.0, "{:?}", start.elapsed());
     });
     // It is still there, and its end is heard.
     assert_eq!(talker.dop(), Some(2));
     drop(talker);
     until("its departure", || daemon.snapshot().programs.is_empty().then_some(()));
+}
+
+/// Has this thread, and what it starts, share one PU: a daemon that has one to itself is awake while more
+/// come.
+fn stay_on_one_pu() {
+    let mut one = rustix::thread::CpuSet::new();
+    one.set(rustix::thread::sched_getcpu());
+    rustix::thread::sched_setaffinity(None, &one).unwrap();
 }
 
 /// How often the daemon has gone to sleep.
@@ -149,10 +154,7 @@ fn who_connects_all_the_time_does_not_wake_the_daemon_each_time() {
     if !rooted() {
         return;
     }
-    // All on one PU, for a daemon that has another one is awake while more come.
-    let mut one = rustix::thread::CpuSet::new();
-    one.set(rustix::thread::sched_getcpu());
-    rustix::thread::sched_setaffinity(None, &one).unwrap();
+    stay_on_one_pu();
     let daemon = Daemon::for_all(8);
     // The first 512 are taken in.
     let connect = |times| (0..times).filter_map(|_| connect_as(ATTACKER, &daemon.socket)).count();

@@ -214,17 +214,20 @@ impl Apply {
         result
     }
 
-    /// Gives a child process that was born with a narrowed affinity its parent's own.
-    pub fn restore_child(&self, pid: u32, parent: &Target) {
+    /// Gives a child process that was born with a narrowed affinity its parent's own. Gives how many threads
+    /// were looked at.
+    pub fn restore_child(&self, pid: u32, parent: &Target) -> u32 {
         let narrow = |mask: &PuSet| mask != parent.own && parent.masks.contains(mask);
         if self.leaves_affinities() || !affinity(pid).is_ok_and(|mask| narrow(&mask)) {
-            return;
+            return 0;
         }
+        let Ok(stat) = self.observer.process(pid).stat() else { return 0 };
         if let Hands::Far(far) = &self.hands {
             far.restore_child(pid, parent);
-        } else if let Ok(stat) = self.observer.process(pid).stat() {
+        } else {
             let known: Vec<&PuSet> = parent.masks.iter().collect();
             let _ = sweep(&self.observer, pid, stat.starttime, &known, parent.own);
         }
+        stat.threads
     }
 }

@@ -1,6 +1,6 @@
 //! The affinity of a process's threads.
 
-use crate::observe::process::Process;
+use crate::observe::process::{Process, StartedBy};
 use crate::observe::{Observer, affinity};
 use crate::privileges;
 use scaf_policy::PuSet;
@@ -60,12 +60,12 @@ pub(crate) fn sweep(
     mask: &PuSet,
 ) -> Result<Option<PuSet>, Trouble> {
     let process = observer.process(pid);
-    let user = process.real_user();
+    let started_by = process.started_by();
     if process.stat().map_err(|_| Trouble::Gone(pid))?.starttime != starttime {
         return Err(Trouble::Gone(pid));
     }
-    let (uid, gid) = user.map_err(|_| Trouble::Gone(pid))?;
-    if uid == 0 || !privileges::can_be_others() {
+    let StartedBy { uid, gid, has_rights } = started_by.map_err(|_| Trouble::Gone(pid))?;
+    if uid == 0 || has_rights || !privileges::can_be_others() {
         return move_threads(&process, known, mask);
     }
     // With its user's rights only. A thread may end at any time, and its number be given to another process
@@ -96,6 +96,8 @@ fn move_threads(process: &Process, known: &[&PuSet], mask: &PuSet) -> Result<Opt
                     Err(e) if e.raw_os_error() != Some(libc::ESRCH) && process.has_thread(tid) => {
                         return Err(Trouble::Denied { pid, mask: mask.clone(), source: e });
                     }
+                    // Another process's by now, or nobody's. What that had isn't known; wide harms nobody.
+                    Ok(()) if !process.has_thread(tid) => drop(set_affinity(tid, &everywhere())),
                     Ok(()) if taken.is_none() => {
                         taken = affinity(tid).ok().filter(|taken| taken.is_subset(mask));
                     }
@@ -108,6 +110,10 @@ fn move_threads(process: &Process, known: &[&PuSet], mask: &PuSet) -> Result<Opt
         }
     }
     Ok(taken)
+}
+
+fn everywhere() -> PuSet {
+    PuSet::from_words(&[u64::MAX; scaf_proto::MASK_WORDS])
 }
 
 /// Sets one thread's affinity; PUs beyond [`scaf_proto::MAX_PUS`] are left out.

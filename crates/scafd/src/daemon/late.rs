@@ -57,7 +57,7 @@ impl Daemon {
     /// A program's threads were moved.
     pub(super) fn has_moved(&mut self, id: ProgramId) {
         if let Some(program) = self.registry.get(id) {
-            self.sweeps.moved(program.identity.owner, program.grant.threads, Instant::now());
+            self.sweeps.moved(program.identity.owner, program.grant.counted, Instant::now());
         }
     }
 

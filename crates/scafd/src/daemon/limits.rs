@@ -6,6 +6,7 @@ use crate::apply::bound_thread;
 use crate::log::{info, warning};
 use crate::observe::{Limits, Observer};
 use crate::paths::Scope;
+use crate::registry::Program;
 use scaf_policy::{PuSet, Users};
 use std::collections::BTreeSet;
 
@@ -46,9 +47,10 @@ impl Daemon {
         if self.parts.scope == Scope::Session || self.parts.config.users == Users::ByProgram {
             return busy;
         }
-        let managed = self.registry.iter().filter(|program| program.reach.alone.is_none());
+        let counts = |program: &&Program| program.reach.alone.is_none() && !program.phase.idle;
+        let managed = self.registry.iter().filter(counts);
         let users: BTreeSet<u32> = managed.map(|program| program.identity.owner).collect();
-        busy.min(part_of_one_more(contexts, users.len()))
+        busy.min(part_of_one_more(contexts, users.len().max(1)))
     }
 
     /// Reads the topology again if it lacks PUs that may be used: they were offline then.

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Threads that may be moved for a user at once, and a second.
-const AT_ONCE: f64 = 4000.0;
+const AT_ONCE: f64 = 8000.0;
 /// See [`AT_ONCE`].
-const A_SECOND: f64 = 8000.0;
+const A_SECOND: f64 = 16_000.0;
 
 /// Threads that were moved for users and aren't made up for.
 #[derive(Default)]
@@ -53,12 +53,12 @@ mod tests {
     #[test]
     fn what_a_user_has_had_is_made_up_for_in_time_and_is_nobody_elses() {
         let (mut sweeps, now) = (Sweeps::default(), Instant::now());
-        sweeps.moved(1, 20_000, now);
-        assert_eq!((sweeps.left(1, now), sweeps.left(2, now)), (20_000.0, 0.0));
+        sweeps.moved(1, 40_000, now);
+        assert_eq!((sweeps.left(1, now), sweeps.left(2, now)), (40_000.0, 0.0));
         let later = now + Duration::from_secs(2);
-        assert_eq!(sweeps.left(1, later), 4000.0);
+        assert_eq!((sweeps.left(1, later), sweeps.owes(1, later)), (8000.0, false));
         sweeps.moved(1, 100, later);
-        assert_eq!(sweeps.left(1, later), 4100.0);
+        assert_eq!((sweeps.left(1, later), sweeps.owes(1, later)), (8100.0, true));
         sweeps.moved(2, 7, later + Duration::from_secs(1));
         assert_eq!(sweeps.0.len(), 1);
     }

@@ -25,6 +25,7 @@ use scaf_policy::observed::Runs;
 use scaf_proto::experiment::Order;
 use scaf_proto::report::fact;
 use scaf_proto::rows::RowCopy;
+use std::time::Instant;
 
 /// Threads of a program that are asked for children, once a second at 6 us each.
 const FORKERS: usize = 16;
@@ -268,7 +269,7 @@ impl Daemon {
             }
             let Ok(stat) = self.observer.process(program.identity.pid).stat() else { continue };
             if stat.threads != program.grant.threads {
-                program.grant.threads = stat.threads;
+                (program.grant.threads, program.grant.counted) = (stat.threads, stat.threads);
                 let target = target_of(program);
                 let result = match &program.grant.set {
                     Some(set) => self.parts.apply.narrow(&target, set).map(drop),
@@ -285,9 +286,11 @@ impl Daemon {
     /// Processes that a narrowed program has forked were born narrow; unless they attach, that isn't meant.
     fn free_children(&mut self) {
         let now_ns = clock::now_ns();
+        let mut moved = Vec::new();
         for program in self.registry.iter() {
             let lately = program.grant.moved_ns.is_some_and(|at| now_ns.saturating_sub(at) < 2 * YOUNG_NS);
-            if program.grant.masks.is_empty() || (program.grant.set.is_none() && !lately) {
+            let narrow = program.grant.set.is_some() || lately;
+            if program.grant.masks.is_empty() || !narrow || self.waits_its_turn(program.identity.id) {
                 continue;
             }
             let mut family = vec![program.identity.pid];
@@ -299,9 +302,13 @@ impl Daemon {
                     .take(MOST_CHILDREN)
                     .collect();
                 for child in &family {
-                    self.parts.apply.restore_child(*child, &target_of(program));
+                    let threads = self.parts.apply.restore_child(*child, &target_of(program));
+                    moved.push((program.identity.owner, threads));
                 }
             }
+        }
+        for (owner, threads) in moved {
+            self.sweeps.moved(owner, threads, Instant::now());
         }
     }
 }

@@ -62,6 +62,18 @@ pub struct Stat {
     pub starttime: u64,
 }
 
+/// Who started a process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StartedBy {
+    /// Its real user.
+    pub uid: u32,
+    /// Its real group.
+    pub gid: u32,
+    /// Whether it has capabilities, on this machine or in a user namespace: then its user alone may do
+    /// nothing to it.
+    pub has_rights: bool,
+}
+
 impl Process {
     /// The process `pid` as seen below `root`.
     pub fn new(root: &Path, pid: u32) -> Process {
@@ -146,15 +158,19 @@ impl Process {
         Ok(std::fs::metadata(&self.folder)?.uid())
     }
 
-    /// Its real user and group: who started it. Also where its memory is hidden.
+    /// Who started it. Also where its memory is hidden.
     /// # Errors
     /// There is no such process, or the file is not what it was when this was written.
-    pub fn real_user(&self) -> io::Result<(u32, u32)> {
+    pub fn started_by(&self) -> io::Result<StartedBy> {
         let text = read_to_string(self.folder.join("status"))?;
-        let real = |key| {
-            text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse().ok())
+        let first =
+            |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next());
+        let number = |key: &str| first(key)?.parse().ok();
+        let found = || {
+            let rights = u64::from_str_radix(first("CapPrm:")?, 16).ok()?;
+            Some(StartedBy { uid: number("Uid:")?, gid: number("Gid:")?, has_rights: rights != 0 })
         };
-        real("Uid:").zip(real("Gid:")).ok_or_else(|| io::ErrorKind::InvalidData.into())
+        found().ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// Whether it has that thread now.
@@ -274,6 +290,13 @@ mod tests {
         assert!(me.threads().unwrap().contains(&std::process::id()));
         assert!(!me.name(b"").is_empty());
         assert_eq!(me.uid().unwrap(), rustix::process::geteuid().as_raw());
+        let rights = rustix::thread::capabilities(None).unwrap().permitted;
+        let started_by = StartedBy {
+            uid: rustix::process::getuid().as_raw(),
+            gid: rustix::process::getgid().as_raw(),
+            has_rights: !rights.is_empty(),
+        };
+        assert_eq!(me.started_by().unwrap(), started_by);
         let none = Process::new(Path::new("/"), 0);
         assert!(
             none.stat().is_err()

@@ -20,6 +20,8 @@ pub struct Grant {
     pub moved_ns: Option<u64>,
     /// The program's number of threads then.
     pub threads: u32,
+    /// The same when they were counted last.
+    pub counted: u32,
     /// Number of the grant.
     pub epoch: u32,
     /// When this DoP was granted, in nanoseconds of CLOCK_MONOTONIC.
@@ -46,7 +48,7 @@ pub(super) const LONG_REGION_NS: u64 = 100_000_000;
 impl Grant {
     /// Before the first decision; `set` is an affinity of ours that the program was born with.
     pub fn before(set: Option<PuSet>, threads: u32) -> Grant {
-        Grant { masks: set.iter().cloned().collect(), set, threads, ..Grant::default() }
+        Grant { masks: set.iter().cloned().collect(), set, threads, counted: threads, ..Grant::default() }
     }
 
     /// Takes note of an affinity that is about to be set.

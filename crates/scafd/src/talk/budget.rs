@@ -28,9 +28,11 @@ const CONNECTIONS: Allowance = Allowance { most: 512.0, a_second: 256.0 };
 const ATTACHMENTS: Allowance = Allowance { most: 128.0, a_second: 64.0 };
 /// Threads of one that count as a further one: each is looked at, moved and given back, some 5 us.
 const THREADS: f64 = 64.0;
-/// Packets of programs that are attached. One costs some 20 to 50 us, for all that is looked at then. A rank
-/// that waits in MPI has a few hundred a second.
+/// Packets of programs that are attached; those that one sent meanwhile count once. One costs some 20 to 50
+/// us, for all that is looked at then.
 const PACKETS: Allowance = Allowance { most: 4000.0, a_second: 1000.0 };
+/// The same for each PU, a second, where that is more: a rank that waits in MPI has a few hundred.
+const PACKETS_OF_A_PU: f64 = 250.0;
 /// Bytes of answers. A megabyte takes some 2 to 4 ms to write.
 const ANSWERS: Allowance = Allowance { most: 16e6, a_second: 8e6 };
 /// What a request costs besides, in bytes of its answer.
@@ -77,13 +79,15 @@ struct User {
 /// What each user has left.
 pub struct Budget {
     own: u32,
+    packets: Allowance,
     users: BTreeMap<u32, User>,
 }
 
 impl Budget {
-    /// For a daemon that runs as the user `own`.
-    pub fn new(own: u32) -> Budget {
-        Budget { own, users: BTreeMap::new() }
+    /// For a daemon that runs as the user `own`, on so many PUs.
+    pub fn new(own: u32, pus: usize) -> Budget {
+        let a_second = PACKETS.a_second.max(PACKETS_OF_A_PU * pus as f64);
+        Budget { own, packets: Allowance { a_second, ..PACKETS }, users: BTreeMap::new() }
     }
 
     /// Whether the user may take all.
@@ -136,8 +140,8 @@ impl Budget {
         }
         if self.users.len() >= MOST_USERS && !self.users.contains_key(&uid) {
             self.users.retain(|_, user| {
-                user.refill(now);
-                !user.has_all()
+                user.refill(&self.packets, now);
+                !user.has_all(&self.packets)
             });
             if self.users.len() >= MOST_USERS {
                 return None;
@@ -146,27 +150,27 @@ impl Budget {
         let fresh = || User {
             connections: Left::new(&CONNECTIONS, now),
             attachments: Left::new(&ATTACHMENTS, now),
-            packets: Left::new(&PACKETS, now),
+            packets: Left::new(&self.packets, now),
             answers: Left::new(&ANSWERS, now),
         };
         let user = self.users.entry(uid).or_insert_with(fresh);
-        user.refill(now);
+        user.refill(&self.packets, now);
         Some(user)
     }
 }
 
 impl User {
-    fn refill(&mut self, now: Instant) {
+    fn refill(&mut self, packets: &Allowance, now: Instant) {
         self.connections.refill(&CONNECTIONS, now);
         self.attachments.refill(&ATTACHMENTS, now);
-        self.packets.refill(&PACKETS, now);
+        self.packets.refill(packets, now);
         self.answers.refill(&ANSWERS, now);
     }
 
-    fn has_all(&self) -> bool {
+    fn has_all(&self, packets: &Allowance) -> bool {
         self.connections.is_full(&CONNECTIONS)
             && self.attachments.is_full(&ATTACHMENTS)
-            && self.packets.is_full(&PACKETS)
+            && self.packets.is_full(packets)
             && self.answers.is_full(&ANSWERS)
     }
 }
@@ -178,7 +182,7 @@ mod tests {
 
     #[test]
     fn who_attaches_too_often_has_to_wait_and_nobody_else_has() {
-        let (mut budget, now) = (Budget::new(7), Instant::now());
+        let (mut budget, now) = (Budget::new(7, 2), Instant::now());
         let attached = (0..1000).filter(|_| budget.may_attach(1, now)).count();
         assert_eq!(attached, 128);
         assert!(budget.may_attach(2, now));
@@ -191,7 +195,7 @@ mod tests {
 
     #[test]
     fn who_has_many_threads_has_to_wait_longer() {
-        let (mut budget, now) = (Budget::new(7), Instant::now());
+        let (mut budget, now) = (Budget::new(7, 2), Instant::now());
         assert!(budget.may_attach(1, now));
         budget.attached(1, 12_800, now);
         assert!(!budget.may_attach(1, now + Duration::from_secs(1)) && budget.may_attach(2, now));
@@ -200,7 +204,7 @@ mod tests {
 
     #[test]
     fn who_talks_much_has_to_wait() {
-        let (mut budget, now) = (Budget::new(7), Instant::now());
+        let (mut budget, now) = (Budget::new(7, 2), Instant::now());
         assert_eq!((0..9000).filter(|_| budget.may_talk(1, now)).count(), 4000);
         assert!(budget.may_talk(2, now) && budget.may_talk(7, now));
         let later = now + Duration::from_secs(1);
@@ -208,8 +212,15 @@ mod tests {
     }
 
     #[test]
+    fn on_a_large_machine_more_is_heard() {
+        let (mut budget, now) = (Budget::new(7, 16), Instant::now());
+        assert_eq!((0..9000).filter(|_| budget.may_talk(1, now)).count(), 4000);
+        assert_eq!((0..9000).filter(|_| budget.may_talk(1, now + Duration::from_millis(500))).count(), 2000);
+    }
+
+    #[test]
     fn who_asks_for_much_has_to_wait() {
-        let (mut budget, now) = (Budget::new(7), Instant::now());
+        let (mut budget, now) = (Budget::new(7, 2), Instant::now());
         assert!(budget.may_ask(1, now));
         budget.answered(1, 20_000_000, now);
         assert!(!budget.may_ask(1, now) && budget.may_ask(2, now));
@@ -223,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_users_is_bounded() {
-        let (mut budget, now) = (Budget::new(7), Instant::now());
+        let (mut budget, now) = (Budget::new(7, 2), Instant::now());
         let attached = (0..3000).filter(|uid| budget.may_attach(100 + uid, now)).count();
         assert_eq!((attached, budget.users.len()), (MOST_USERS, MOST_USERS));
         // All have again what they had at first.

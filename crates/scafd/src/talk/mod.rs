@@ -50,6 +50,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OWN_FILES: usize = 64;
 /// With fewer there would be no room for anybody beside the reserve.
 const FEWEST_FILES: usize = OWN_FILES + 2 * budget::RESERVE;
+/// Packets of a program that are taken before others are heard.
+const PACKETS: usize = 64;
 const LISTENER: u64 = u64::MAX;
 /// Set in the tokens of file descriptors that are no clients.
 const WATCHED: u64 = 1 << 63;
@@ -100,12 +102,15 @@ impl Talk {
             listener,
             closed_until: None,
             muted: Muted::default(),
-            owners: Owners::default(),
+            owners: Owners::of_machine(),
             clients: BTreeMap::new(),
             next: 1,
             max_per_uid: max_per_uid as usize,
             max_clients: MOST_PROGRAMS.min(files - OWN_FILES),
-            budget: Budget::new(rustix::process::getuid().as_raw()),
+            budget: Budget::new(
+                rustix::process::getuid().as_raw(),
+                std::thread::available_parallelism().map_or(1, usize::from),
+            ),
             complaints: Complaints::default(),
             trouble: Limiter::default(),
             other_versions: OtherVersions::default(),
@@ -180,7 +185,8 @@ impl Talk {
         self.clients.values().filter(|client| client.peer.owner == owner && !client.is_pending()).count()
     }
 
-    /// Takes one packet from a client and sends what it is owed. The socket tells again if there is more.
+    /// Takes one packet from a client, or some from a program, and sends what it is owed. The socket tells
+    /// again if there is more.
     fn serve(&mut self, id: u64, ready: epoll::EventFlags, events: &mut Vec<Event>) {
         let Some(client) = self.clients.get(&id) else { return };
         if client.stage == Stage::Asked {
@@ -194,17 +200,24 @@ impl Talk {
             }
             return;
         }
+        let many = if client.stage == Stage::Attached { PACKETS } else { 1 };
+        let _ = (0..many).all(|_| self.take_packet(id, events));
+    }
+
+    /// Takes one packet. False if there is no more to take.
+    fn take_packet(&mut self, id: u64, events: &mut Vec<Event>) -> bool {
+        let Some(client) = self.clients.get(&id) else { return false };
         let may_be_one_more = client.is_pending() && self.programs_of(client.peer.owner) < self.max_per_uid;
-        let Some(client) = self.clients.get_mut(&id) else { return };
+        let Some(client) = self.clients.get_mut(&id) else { return false };
         let mut packet = [0u8; MAX_PACKET];
         let length = match recv(&client.fd, &mut packet[..], RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
             Ok((_, length)) => length,
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => return,
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => return false,
             Err(_) => 0,
         };
         if length == 0 {
             events.push(Event::Gone(id));
-            return;
+            return false;
         }
         match understand(packet.get(..length), &client.stage) {
             Ok(Packet::Hello(hello))
@@ -238,8 +251,17 @@ impl Talk {
                 self.other_versions.forget(client.peer.pid);
                 events.push(Event::Attach(id, client.peer, hello));
             }
-            Ok(Packet::Hello(hello)) if hello.kind == ENTERED => events.push(Event::Entered(id)),
-            Ok(Packet::Hello(hello)) => events.push(Event::MoreModules(id, hello.modules)),
+            // Both say that there is something to look at: the latest is enough.
+            Ok(Packet::Hello(hello)) if hello.kind == ENTERED => {
+                events.pop_if(|event| matches!(event, Event::Entered(of) if *of == id));
+                events.push(Event::Entered(id));
+                return true;
+            }
+            Ok(Packet::Hello(hello)) => {
+                events.pop_if(|event| matches!(event, Event::MoreModules(of, _) if *of == id));
+                events.push(Event::MoreModules(id, hello.modules));
+                return true;
+            }
             Ok(Packet::Request(request)) => {
                 client.stage = Stage::Asked;
                 if self.budget.may_ask(client.peer.owner, Instant::now()) {
@@ -281,6 +303,7 @@ impl Talk {
                 events.push(Event::Gone(id));
             }
         }
+        false
     }
 
     /// What a program that attaches costs grows with its threads.
