@@ -20,6 +20,15 @@ if [ -w "$switch" ] && [ "$(cat "$switch")" = 1 ]; then
     echo 0 >"$switch"
 fi
 
+# LLVM's runtime leaves a file for each program that is killed, and may refuse a later one with its number.
+forget_killed() {
+    for file in /dev/shm/__KMP_REGISTERED_LIB_*_*; do
+        pid=${file#/dev/shm/__KMP_REGISTERED_LIB_}
+        [ -d "/proc/${pid%_*}" ] || rm -f "$file"
+    done
+}
+forget_killed
+
 step() {
     printf '\n== %s\n' "$*"
 }
@@ -53,4 +62,5 @@ step "the Python module"
 scripts/python.sh
 
 step "nothing is left behind"
+forget_killed
 scripts/leftovers.sh

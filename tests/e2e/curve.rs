@@ -24,9 +24,11 @@ fn a_program_alone_is_sent_to_one_context_and_gets_its_contexts_back() {
     let program = house.at(&kernel("phases")).args(half_serial).threads(2).before_others().start();
     let seen = until_both_are_observed(&program);
     assert_eq!(observed(&seen, 1).map(|point| point.speedup), Some(1.0));
-    // Half of it is serial, so that it is 1.33 on two contexts, and nothing makes it 2.
-    let speedup = observed(&seen, 2).map_or(0.0, |point| point.speedup);
-    assert!(speedup > 0.5 && speedup < 1.9, "{speedup}");
+    // Half of it is serial, so that it is 1.33 on two contexts, and nothing makes it 2. The first few regions
+    // may be others' who held a thread up.
+    program.until("its speedup", |program| {
+        observed(program, 2).is_some_and(|point| point.speedup > 0.5 && point.speedup < 1.9)
+    });
     program.signal(libc::SIGTERM);
 }
 
