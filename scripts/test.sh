@@ -24,7 +24,7 @@ fi
 forget_killed() {
     for file in /dev/shm/__KMP_REGISTERED_LIB_*_*; do
         pid=${file#/dev/shm/__KMP_REGISTERED_LIB_}
-        [ -d "/proc/${pid%_*}" ] || rm -f "$file"
+        [ -d "/proc/${pid%_*}" ] || rm -f "$file" 2>/dev/null || true
     done
 }
 forget_killed
