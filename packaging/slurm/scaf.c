@@ -4,7 +4,8 @@
  * All that it knows of scaf is the command `scaf slurm`, which it runs twice for a step on each node:
  * `env`, as the job's user, says what is to change in the tasks' environment; `watch`, as root, adds up what
  * the step has, and writes it into the job's record when the step has ended. Whatever goes wrong, the job
- * runs as without us: no function here fails a job, and none waits for longer than PATIENCE_MS.
+ * runs as without us: no function here fails a job, and none waits for longer than twice PATIENCE_MS. Nor
+ * does the job's environment make these commands do anything but their work: they run outside of the step.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -40,6 +41,12 @@ static const char *scaf = "/usr/bin/scaf", *scontrol = "/usr/bin/scontrol", *own
 static int always;
 
 static int record_in = -1, record_out = -1;
+
+/* What the dynamic linker and the C library would heed: code of the user's, which would run in our place. */
+static const char *const steering[] = {"LD_", "GLIBC_", "GCONV_", "LOCPATH=", "MALLOC_", NULL};
+/* What `scaf slurm env` has to know of these. */
+#define PRELOAD "LD_PRELOAD="
+#define PRELOAD_TOLD "SCAF_BEFORE_LD_PRELOAD="
 
 /* A whole number from 1 to `most`, or 0. */
 static long number(const char *text, long most)
@@ -175,8 +182,8 @@ static ssize_t read_all(int file, char *to, size_t room)
     }
 }
 
-/* In a new child: `in` and `out` become its streams, and it becomes `scaf`. */
-static void become(int in, int out, char *const argv[], char *const environment[])
+/* In a new child: `in`, `out` and `err` become its streams, and it becomes `scaf`. */
+static void become(int in, int out, int err, char *const argv[], char *const environment[])
 {
     signal(SIGPIPE, SIG_DFL);
     sigset_t none;
@@ -185,7 +192,7 @@ static void become(int in, int out, char *const argv[], char *const environment[
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(in < 0 ? null : in, 0);
     dup2(out, 1);
-    dup2(out, 2);
+    dup2(err, 2);
     close_range(3, ~0u, 0); /* a stream of the step's that stays open keeps srun waiting */
     execve(scaf, argv, environment);
     dprintf(2, "scaf: can't execute %s: %s", scaf, strerror(errno));
@@ -201,40 +208,89 @@ static void tidy(char *text)
             *at = '?';
 }
 
+/* The environment without what steers programs; NULL without memory. */
+static char **harmless(char *const environment[])
+{
+    size_t count = 0, kept = 0;
+    while (environment[count])
+        count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        int steers = 0;
+        for (const char *const *name = steering; *name; name++)
+            steers |= !strncmp(environment[i], *name, strlen(*name));
+        if (!steers) {
+            copy[kept++] = environment[i];
+        } else if (!strncmp(environment[i], PRELOAD, strlen(PRELOAD))) {
+            char *told;
+            if (asprintf(&told, PRELOAD_TOLD "%s", environment[i] + strlen(PRELOAD)) >= 0)
+                copy[kept++] = told;
+        }
+    }
+    return copy; /* ours for as long as the step's daemon lives, once for each step */
+}
+
+/* Waits for a child's end, and ends it when it takes too long. Its status; -1 if it has none. */
+static int end_of(pid_t child)
+{
+    struct timespec begin, pause = {.tv_nsec = 2000000};
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (int status, killed = 0;;) {
+        pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child)
+            return killed ? -1 : status;
+        if (ended < 0 && errno != EINTR)
+            return -1;
+        if (!milliseconds_left(&begin)) {
+            if (killed++)
+                return -1; /* it ends when the kernel lets it */
+            kill(child, SIGKILL);
+            clock_gettime(CLOCK_MONOTONIC, &begin);
+            begin.tv_sec -= PATIENCE_MS / 1000 - 1;
+        }
+        nanosleep(&pause, NULL);
+    }
+}
+
 /* Runs `scaf slurm env` as the user that we are now, and does what it says. */
 static void change_environment(spank_t spank, char *const argv[], char **environment)
 {
-    static char said[64 * 1024];
-    int out[2], status = -1;
-    if (pipe2(out, O_CLOEXEC))
+    static char said[64 * 1024], complaint[TEXT];
+    int out[2], err[2], status = -1;
+    char **given = harmless(environment);
+    if (!given || pipe2(out, O_CLOEXEC))
         return;
+    if (pipe2(err, O_CLOEXEC)) {
+        close(out[0]), close(out[1]);
+        return;
+    }
     uid_t user = geteuid();
     gid_t group = getegid();
     pid_t child = fork();
     if (child == 0) {
         if (setresgid(group, group, group) || setresuid(user, user, user))
             _exit(126);
-        become(-1, out[1], argv, environment);
+        become(-1, out[1], err[1], argv, given);
     }
-    close(out[1]);
+    close(out[1]), close(err[1]);
     ssize_t length = child < 0 ? -1 : read_all(out[0], said, sizeof said - 1);
-    close(out[0]);
-    if (child > 0) {
-        if (length < 0)
-            kill(child, SIGKILL); /* denied if it is the user's: it ends by itself then */
-        while (waitpid(child, &status, length < 0 ? WNOHANG : 0) < 0 && errno == EINTR)
-            ;
-    }
-    if (length < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
+    if (child > 0)
+        status = end_of(child);
+    if (length < 0 || status == -1 || !WIFEXITED(status) || WEXITSTATUS(status)) {
         uint32_t node = 0;
         spank_get_item(spank, S_JOB_NODEID, &node);
-        said[length < 0 ? 0 : length] = 0;
-        tidy(said);
-        const char *why = strncmp(said, "scaf: ", 6) ? said : said + 6;
+        /* It has ended, so there is no more to wait for than what it said. */
+        fcntl(err[0], F_SETFL, O_NONBLOCK);
+        ssize_t words = status == -1 ? 0 : read(err[0], complaint, sizeof complaint - 1);
+        complaint[words < 0 ? 0 : words] = 0;
+        tidy(complaint);
+        const char *why = strncmp(complaint, "scaf: ", 6) ? complaint : complaint + 6;
+        close(out[0]), close(err[0]);
         if (node == 0)
             slurm_spank_log("scaf: the step runs without scaf: %s", *why ? why : "scaf slurm env failed");
         return;
     }
+    close(out[0]), close(err[0]);
     for (char *at = said; at < said + length; at += strlen(at) + 1) {
         char *value = strchr(at, '=');
         if (value) {
@@ -300,7 +356,15 @@ int slurm_spank_init_post_opt(spank_t spank, int words, char *word[])
         close(in[0]), close(in[1]);
         return 0;
     }
-    char numbers[32], uid[16], host[64] = "";
+    char numbers[32], uid[16], host[64] = "", record[32];
+    /* One job of an array has the number of the whole array, whose records would all be changed. */
+    uint32_t array = 0, task = NO_VAL;
+    spank_get_item(spank, S_JOB_ARRAY_ID, &array);
+    spank_get_item(spank, S_JOB_ARRAY_TASK_ID, &task);
+    if (array && task != NO_VAL)
+        snprintf(record, sizeof record, "%u_%u", array, task);
+    else
+        snprintf(record, sizeof record, "%u", job);
     snprintf(numbers, sizeof numbers, "%u.%u", job, step);
     snprintf(uid, sizeof uid, "%u", (unsigned)user);
     const char *name = getenv("SLURMD_NODENAME"); /* slurmd's word to slurmstepd */
@@ -309,15 +373,15 @@ int slurm_spank_init_post_opt(spank_t spank, int words, char *word[])
     else
         gethostname(host, sizeof host - 1);
     const char *argv[20] = {"scaf", "slurm", "watch", "--job", numbers, "--uid", uid, "--node", host,
-                            "--scontrol", scontrol};
-    int n = 11;
+                            "--record", record, "--scontrol", scontrol};
+    int n = 13;
     if (own_socket)
         argv[n++] = "--socket", argv[n++] = own_socket;
     pid_t child = fork();
     if (child == 0) {
         setsid();
         if (fork() == 0)
-            become(in[0], out[1], (char *const *)argv, environ);
+            become(in[0], out[1], out[1], (char *const *)argv, environ);
         _exit(0);
     }
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)

@@ -70,6 +70,8 @@ def ask(request: Any, key: str) -> Any:
                 f"the daemon doesn't answer within {PATIENCE_S:.0f} s: it is stopped or hangs; end it, and "
                 "the next `scaf run` starts another one (the system's: `systemctl restart scafd`)"
             ) from None
+        except OSError as error:
+            raise NoDaemon(f"the daemon ended before it answered ({error.strerror or error})") from None
     try:
         answer = json.loads(text)
     except ValueError:

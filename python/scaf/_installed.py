@@ -21,7 +21,7 @@ def command() -> Path:
         if os.access(path, os.X_OK):
             return path
     raise NotInstalled(
-        "there is no command `scaf`: install it by `pip install scaf`, or build it by `make install` in a "
+        "there is no command `scaf`: install scaf's package or wheel, or build it by `make install` in a "
         "checkout, and have its folder in PATH"
     )
 

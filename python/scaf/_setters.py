@@ -86,6 +86,13 @@ def narrow(cpus: Set[int]) -> Dict[int, Set[int]]:
     return before
 
 
+def some(cpus: Set[int], count: int) -> Set[int]:
+    """So many of the CPUs, for another process others: all that limit themselves would meet on the first."""
+    first = os.getpid() * count % len(cpus)
+    order = sorted(cpus)
+    return set((order[first:] + order[:first])[:count])
+
+
 class LimitsOnly(Block):
     """Limits that this process keeps by itself; no daemon knows of them. `print` says what obeyed."""
 
@@ -108,7 +115,7 @@ class LimitsOnly(Block):
             self._setters.append((setter, before))
             where = " in this thread" if setter.mine_only else ""
             self.obeyed.append(f"{setter.name} ({setter.file}): {setter.get()} of {before} threads{where}")
-        self._affinities = narrow(set(sorted(cpus)[: self.max]))
+        self._affinities = narrow(some(cpus, self.max))
         self.obeyed.append(f"affinity: {self.max} of {len(cpus)} CPUs, for all threads")
 
     def undo(self) -> None:

@@ -10,8 +10,9 @@ from . import _cpus, _daemon, _library, _setters, _status
 from ._block import Block
 from .errors import BY_SCAF_RUN, Error, NotManaged
 
-#: CPUs that the process would have without scaf, as far as known.
+#: CPUs that the process would have without scaf, as far as known, and when they were counted.
 _most = _cpus.usable()
+_counted = time.monotonic()
 #: Whether the daemon was asked for them: the process may have been narrowed before this module was there.
 _asked = False
 #: The pool that stands for all threads that this process's Python code makes. A forked child keeps it.
@@ -21,8 +22,11 @@ _PATIENCE_S = 0.5
 
 def natural() -> int:
     """Threads that the process would run at a time without scaf: its CPUs."""
-    global _most, _asked
-    _most = max(_most, _cpus.usable())
+    global _most, _asked, _counted
+    # Files of control groups are read for that.
+    now = time.monotonic()
+    if now - _counted > 1:
+        _most, _counted = max(_most, _cpus.usable()), now
     library = _library.here()
     if not _asked and library is not None and library.managed():
         _asked = True
@@ -90,7 +94,11 @@ class Limit(Block):
         self.weight: float = now["weight"]
 
     def undo(self) -> None:
-        _daemon.ask({"wish": self._before}, "wish")
+        try:
+            _wish(self._before)
+        except Error:
+            # A daemon that was started meanwhile knows of no limit.
+            pass
 
     def __repr__(self) -> str:
         return f"scaf.Limit(min={self.min}, max={self.max}, weight={self.weight})"

@@ -331,6 +331,54 @@ fn accounts_show_what_a_job_had() {
     assert!(value(&record, "seconds") > 0.5 && value(&record, "contexts") >= 1.0, "{record}");
 }
 
+/// The records of a job, or of all of an array's: what squeue shows of them and nothing else.
+fn records(slurm: &Slurm, job: u32) -> Vec<String> {
+    let words = ["-h", "-t", "all", "-j", &job.to_string(), "-O", "admin_comment:1000"];
+    slurm.say("squeue", &words).out.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_jobs_name_is_no_record() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let name = "a\n   AdminComment=forged";
+    let job = slurm.submit(&["--scaf", "-J", name, "-c2", "-o", "of-%j"], &for_seconds(1.0));
+    slurm.until_it_is(job, "COMPLETED");
+    let record = wait_for("its record", || records(&slurm, job).pop().filter(|text| !text.is_empty()));
+    assert!(record.starts_with("scaf:step=batch,") && !record.contains("forged"), "{record}");
+    is_right(&house, job);
+}
+
+#[test]
+fn each_job_of_an_array_has_a_record_of_its_own() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let script = format!("sleep ${{SLURM_ARRAY_TASK_ID}} | '{}'", loops());
+    let job = slurm.submit(&["--scaf", "--array=1-3", "-c2", "-o", "/dev/null"], &script);
+    let all = wait_for("records of all", || {
+        Some(records(&slurm, job)).filter(|all| all.len() == 3 && all.iter().all(|one| !one.is_empty()))
+    });
+    for record in all {
+        assert_eq!(record.matches("scaf:step=").count(), 1, "{record}");
+        assert!(value(&record, "seconds") > 0.0, "{record}");
+    }
+}
+
+/// It would run in slurmstepd's place, outside of the step.
+#[test]
+fn what_a_job_preloads_is_loaded_into_its_tasks_only() {
+    let house = House::configured("equi", QUIET);
+    let Some(slurm) = Slurm::start(&house) else { return };
+    let (library, into) = (compiled("libloaded"), house.folder().join("into"));
+    let step = srun(&house, &slurm, "--scaf", "env").env("LOADED_INTO", &into).env("LD_PRELOAD", &library);
+    let out = step.run().well().out;
+    let preloaded = out.lines().find_map(|line| line.strip_prefix("LD_PRELOAD=")).unwrap_or_default();
+    let library = library.to_str().expect("a plain path");
+    assert!(preloaded.contains("libscaf.so") && preloaded.contains(library), "{out}");
+    let into = std::fs::read_to_string(&into).expect("programs that it was loaded into");
+    assert!(into.contains("env\n") && !into.contains("scaf\n"), "{into}");
+}
+
 #[test]
 fn a_requeued_job_is_managed_again() {
     let house = House::configured("equi", QUIET);

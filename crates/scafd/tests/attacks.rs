@@ -47,11 +47,16 @@ fn rooted() -> bool {
     is_root()
 }
 
+/// A number that the kernel keeps of the daemon.
+fn status(daemon: &Daemon, key: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let value = status.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+    value.split_whitespace().next().unwrap().parse().unwrap()
+}
+
 /// Most memory that the daemon has ever had, in KiB.
 fn peak_kib(daemon: &Daemon) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    status(daemon, "VmHWM:")
 }
 
 #[test]
@@ -144,9 +149,7 @@ fn stay_on_one_pu() {
 
 /// How often the daemon has gone to sleep.
 fn sleeps(daemon: &Daemon) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    status(daemon, "voluntary_ctxt_switches:")
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! A job's AdminComment, as scontrol shows and sets it. Slurm 22.05 can't add to one, so it is read, changed
-//! and written. Two steps that end at once could lose one of both; so it is read once more.
+//! A job's AdminComment, as squeue shows and scontrol sets it. Slurm 22.05 can't add to one, so it is read,
+//! changed and written. Two steps that end at once could lose one of both; so it is read once more.
 
 use anyhow::{Context, Result, bail, ensure};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,8 +13,8 @@ const TRIES: u32 = 3;
 /// Where what one step had on one node stands: `scaf:step=STEP,node=NODE,...;`.
 #[derive(Debug)]
 pub struct Record<'a> {
-    /// Number of the job.
-    pub job: u32,
+    /// What Slurm's commands call the job.
+    pub job: &'a str,
     /// The step, as sacct calls it.
     pub step: &'a str,
     /// The node's name.
@@ -36,35 +37,49 @@ impl Record<'_> {
             }
             let after = with(&before, &start, &ours);
             ensure!(after.len() <= MOST, "there is no room for more in the comment of job {}", self.job);
-            self.ask(&["update", &format!("jobid={}", self.job), &format!("admincomment={after}")])?;
+            self.update(&after)?;
         }
         let now = self.comment()?;
         ensure!(now.contains(&ours), "others write into the comment of job {} all the time", self.job);
         Ok(())
     }
 
+    /// The comment alone: among all of a job's fields stand names that its user chose, which may look like
+    /// one.
     fn comment(&self) -> Result<String> {
-        let shown = self.ask(&["show", "job", &self.job.to_string()])?;
-        Ok(of(&shown, self.job).unwrap_or_default().to_owned())
+        let squeue = self.scontrol.with_file_name("squeue");
+        let words = |field| {
+            let format = format!("{field}:{MOST}");
+            ["--noheader", "--states=all", "--jobs", self.job, "--Format", &format].map(str::to_owned)
+        };
+        // Until Slurm 22.05 it had another name.
+        let shown = ask(&squeue, &words("admin_comment")).or_else(|_| ask(&squeue, &words("AdminComment")));
+        shown.map(|comment| comment.trim_end().to_owned())
     }
 
-    fn ask(&self, words: &[&str]) -> Result<String> {
-        let about = || format!("can't execute {}", self.scontrol.display());
-        let output = Command::new(self.scontrol).args(words).output().with_context(about)?;
-        if !output.status.success() {
-            bail!("scontrol: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    fn update(&self, comment: &str) -> Result<()> {
+        let [job, comment] = [format!("jobid={}", self.job), format!("admincomment={comment}")];
+        ask(self.scontrol, &["update".to_owned(), job, comment]).map(drop)
     }
 }
 
-/// The comment of that job among what `scontrol show job` shows: of an array all its jobs.
-/// Each field begins a line, three columns in.
-fn of(shown: &str, job: u32) -> Option<&str> {
-    let first = format!("JobId={job} ");
-    let one = shown.split("\n\n").find(|one| one.trim_start().starts_with(&first))?;
-    let (_, comment) = one.split_once("\n   AdminComment=")?;
-    Some(comment.split_once("\n   ").map_or(comment, |(comment, _)| comment).trim_end())
+/// What a command of Slurm's says. It ends with us: while the controller doesn't answer it waits long.
+fn ask(command: &Path, words: &[String]) -> Result<String> {
+    let about = || format!("can't execute {}", command.display());
+    let mut child = Command::new(command);
+    // SAFETY: between fork and exec only a system call is made.
+    unsafe {
+        child.pre_exec(|| {
+            let signal = rustix::process::Signal::KILL;
+            Ok(rustix::process::set_parent_process_death_signal(Some(signal))?)
+        });
+    }
+    let output = child.args(words).output().with_context(about)?;
+    if !output.status.success() {
+        let name = command.file_name().unwrap_or_default().to_string_lossy();
+        bail!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// The comment with a record at its end, and without the one that begins the same.
@@ -92,13 +107,5 @@ mod tests {
         assert_eq!(with(&before, start, one), format!("x {others}{one}"));
         // Cut short by somebody.
         assert_eq!(with("scaf:step=0,node=n1,sec", start, one), one);
-    }
-
-    #[test]
-    fn a_comment_is_found_among_an_arrays_jobs() {
-        let shown = "JobId=17 ArrayJobId=16 JobName=a\n   AdminComment=b\nc \n   Power=\n\n\
-                     JobId=16 ArrayJobId=16\n   Power=\n";
-        assert_eq!(of(shown, 17), Some("b\nc"));
-        assert_eq!((of(shown, 16), of(shown, 1), of("", 1)), (None, None, None));
     }
 }

@@ -19,6 +19,8 @@ use std::process::ExitCode;
 
 /// Which step a program belongs to, for the client library.
 const JOB_VARIABLE: &str = "SCAF_JOB";
+/// `LD_PRELOAD` of the job, from the plug-in.
+const PRELOADED: &str = "SCAF_BEFORE_LD_PRELOAD";
 
 fn socket(named: Option<&PathBuf>) -> PathBuf {
     named.cloned().unwrap_or_else(|| paths::socket(Scope::System))
@@ -34,7 +36,11 @@ fn low(step: u32) -> u16 {
 /// # Errors
 /// The step is to run as without us, and why, in a sentence.
 pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
-    let inherited = |name: &str| std::env::var_os(name);
+    // The plug-in keeps from us what would have the dynamic linker run code of the user's.
+    let inherited = |name: &str| match name {
+        "LD_PRELOAD" => std::env::var_os(PRELOADED).or_else(|| std::env::var_os(name)),
+        _ => std::env::var_os(name),
+    };
     let changes = if flags.off {
         taken_back(&inherited)
     } else {

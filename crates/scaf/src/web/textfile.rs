@@ -16,9 +16,13 @@ pub fn run(live: &Live, file: &Path, every: Duration) -> Result<ExitCode> {
     let interrupt = Interrupt::install()?;
     let mut known = None;
     let end = loop {
-        let text = live.metrics(Format::Classic)?;
         // The collector chooses files by `.prom`.
-        whole_file::replace(file, &text).with_context(|| file.display().to_string())?;
+        let written = live
+            .metrics(Format::Classic)
+            .and_then(|text| whole_file::replace(file, &text).with_context(|| file.display().to_string()));
+        if let Err(error) = written {
+            break Err(error);
+        }
         let lost = live.lost();
         if lost != known {
             eprintln!("scaf web: {}", lost.as_deref().unwrap_or("the daemon answers again"));
@@ -31,6 +35,6 @@ pub fn run(live: &Live, file: &Path, every: Duration) -> Result<ExitCode> {
         }
     };
     // What isn't brought up to date any more is worse than nothing.
-    std::fs::remove_file(file).with_context(|| file.display().to_string())?;
-    end
+    let removed = std::fs::remove_file(file).with_context(|| file.display().to_string());
+    end.and_then(|status| removed.map(|()| status))
 }
