@@ -36,6 +36,8 @@ static HOOKS: Hooks = Hooks {
     loaded: &[
         program::permission::at_load,
         entry::filters::at_load,
+        entry::signals::at_load,
+        entry::yields::at_load,
         entry::gomp::at_load,
         entry::blas::at_load,
     ],

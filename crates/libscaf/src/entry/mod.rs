@@ -18,6 +18,6 @@ mod loader;
 pub mod mpi;
 mod opened;
 mod sanitizers;
-mod signals;
+pub mod signals;
 pub mod tbb;
-mod yields;
+pub mod yields;

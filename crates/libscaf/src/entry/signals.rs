@@ -9,15 +9,16 @@ use core::ffi::c_int;
 use libc::{pthread_attr_t, pthread_t, sigset_t, stack_t};
 
 macro_rules! masks {
-    ($($name:ident, $symbol:literal, or $missing:expr;)*) => {
+    ($($name:ident, $next:ident = $symbol:literal, or $missing:expr;)*) => {
         $(
+            static $next: Next = Next::called($symbol);
+
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
                 type Real = unsafe extern "C" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
-                static NEXT: Next = Next::called($symbol);
                 // SAFETY: that function's type; the program's own arguments.
                 unsafe {
-                    match NEXT.get::<Real>() {
+                    match $next.get::<Real>() {
                         Some(real) => kernel::change(|| real(how, new, old)),
                         None => $missing,
                     }
@@ -28,17 +29,24 @@ macro_rules! masks {
 }
 
 masks! {
-    pthread_sigmask, c"pthread_sigmask", or libc::ENOSYS;
-    sigprocmask, c"sigprocmask", or -1;
+    pthread_sigmask, PTHREAD_SIGMASK = c"pthread_sigmask", or libc::ENOSYS;
+    sigprocmask, SIGPROCMASK = c"sigprocmask", or -1;
+}
+
+static SIGALTSTACK: Next = Next::called(c"sigaltstack");
+static GETATTR: Next = Next::called(c"pthread_getattr_np");
+
+/// So that no search is made within a call: most of these may be made in handlers of signals.
+pub fn at_load() {
+    [&PTHREAD_SIGMASK, &SIGPROCMASK, &SIGALTSTACK, &GETATTR].into_iter().for_each(Next::look);
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> c_int {
     type Real = unsafe extern "C" fn(*const stack_t, *mut stack_t) -> c_int;
-    static NEXT: Next = Next::called(c"sigaltstack");
     // SAFETY: as above.
     unsafe {
-        match NEXT.get::<Real>() {
+        match SIGALTSTACK.get::<Real>() {
             Some(real) => kernel::change(|| real(new, old)),
             None => -1,
         }
@@ -49,10 +57,9 @@ pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_getattr_np(whose: pthread_t, attributes: *mut pthread_attr_t) -> c_int {
     type Real = unsafe extern "C" fn(pthread_t, *mut pthread_attr_t) -> c_int;
-    static NEXT: Next = Next::called(c"pthread_getattr_np");
     // SAFETY: as above; what was filled in is the program's.
     unsafe {
-        let Some(real) = NEXT.get::<Real>() else { return libc::ENOSYS };
+        let Some(real) = GETATTR.get::<Real>() else { return libc::ENOSYS };
         let result = real(whose, attributes);
         if result == 0
             && around(thread()).is_some()

@@ -9,15 +9,16 @@ use crate::sys::thread::give_way;
 use core::ffi::c_int;
 
 macro_rules! yields {
-    ($($name:ident, $symbol:literal;)*) => {
+    ($($name:ident, $next:ident = $symbol:literal;)*) => {
         $(
+            static $next: Next = Next::called($symbol);
+
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name() -> c_int {
                 type Real = unsafe extern "C" fn() -> c_int;
-                static NEXT: Next = Next::called($symbol);
                 // SAFETY: that function's type; the calling thread's own state.
                 unsafe {
-                    match (around(thread()), NEXT.get::<Real>()) {
+                    match (around(thread()), $next.get::<Real>()) {
                         (Some(me), _) => yields::let_others(me),
                         (None, Some(_)) if mpi::is_turn() => {}
                         (None, Some(real)) => return real(),
@@ -28,12 +29,17 @@ macro_rules! yields {
                 0
             }
         )*
+
+        /// So that no search is made within a call, which may be anywhere.
+        pub fn at_load() {
+            [$(&$next),*].into_iter().for_each(Next::look);
+        }
     };
 }
 
 yields! {
-    sched_yield, c"sched_yield";
-    pthread_yield, c"pthread_yield";
+    sched_yield, SCHED_YIELD = c"sched_yield";
+    pthread_yield, PTHREAD_YIELD = c"pthread_yield";
     // It has no result, and its callers look at none.
-    thrd_yield, c"thrd_yield";
+    thrd_yield, THRD_YIELD = c"thrd_yield";
 }

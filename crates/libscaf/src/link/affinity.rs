@@ -51,6 +51,14 @@ fn count_own_pus() -> u32 {
     count
 }
 
+/// Whether the calling thread has an affinity of the daemon's, rather than one that it chose itself.
+pub fn has_ours() -> bool {
+    let mut now = [0u64; MASK_WORDS];
+    // SAFETY: fills memory of ours.
+    keeping_errno(|| unsafe { libc::sched_getaffinity(0, size_of_val(&now), now.as_mut_ptr().cast()) });
+    pages::grant().is_ours(&now)
+}
+
 /// After attaching: the daemon's masks are right also for a program that was narrowed before an exec.
 pub fn take_from_grant() {
     if let Some(masks) = pages::grant().masks() {

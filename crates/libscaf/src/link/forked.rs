@@ -14,7 +14,8 @@ unsafe extern "C" {
     ) -> core::ffi::c_int;
 }
 
-/// Has every future child start afresh. Called at the first attachment: before, there is nothing to undo.
+/// Has every future child start afresh. Called before the first attachment: until then there is nothing to
+/// undo.
 pub fn watch() {
     static WATCHING: AtomicU32 = AtomicU32::new(0);
     if WATCHING.swap(1, Ordering::Relaxed) == 0 {

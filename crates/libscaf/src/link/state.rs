@@ -144,11 +144,12 @@ fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
 
 fn greet() {
     MODULES_TOLD.store(modules::met(), Ordering::Relaxed);
+    // Before there is a socket that a child would have.
+    forked::watch();
     if !socket::connect() {
         return;
     }
     if send(ATTACH) {
-        forked::watch();
         // SAFETY: takes nothing.
         PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
         STATE.store(GREETED, Ordering::Relaxed);

@@ -110,7 +110,9 @@ pub fn join_teams(team: u32) -> u32 {
 #[inline(always)]
 pub fn leave_teams(team: u32) {
     if team != 0 {
-        IN_TEAMS.fetch_sub(team, Ordering::Relaxed);
+        // In a child of a fork in a region it isn't counted any more.
+        let left = |all: u32| all.checked_sub(team);
+        let _ = IN_TEAMS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
     }
 }
 

@@ -40,6 +40,13 @@ impl Next {
         unsafe { if known == 0 { self.find() } else { function(known) } }
     }
 
+    /// Looks for it now, for calls that may be made anywhere: a search takes the dynamic linker's lock, which
+    /// another thread may hold while it waits for the caller's.
+    pub fn look(&self) {
+        // SAFETY: an address.
+        let _ = unsafe { self.get::<usize>() };
+    }
+
     #[cold]
     unsafe fn find<F: Copy>(&self) -> Option<F> {
         // SAFETY: an address, and then the caller's word.

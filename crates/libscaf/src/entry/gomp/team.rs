@@ -1,7 +1,7 @@
 //! What a program asks and says about its teams' sizes. What it fixes is a promise (`program/promise.rs`).
 
 use super::chosen::short;
-use crate::link::pages;
+use crate::link::{affinity, pages, silence};
 use crate::program::permission;
 use crate::program::promise::note;
 use crate::region::mechanisms::gather::chosen::Chosen;
@@ -107,10 +107,12 @@ pub unsafe extern "C" fn get_thread_limit(caller: usize) -> c_int {
     }
 }
 
-/// Counts the program's own affinity: the runtime would count the PUs that the program is folded onto now.
+/// Counts the program's own affinity: the runtime would count the PUs that the program is folded onto now. A
+/// thread that has bound itself is told what the runtime says.
 pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {
     let grant = pages::grant();
-    match grant.word().folded().then(|| grant.masks()).flatten() {
+    let ours = || silence::is_known() || affinity::has_ours();
+    match (grant.word().folded() && ours()).then(|| grant.masks()).flatten() {
         Some(masks) => count(&masks.own).max(1) as c_int,
         // SAFETY: no arguments.
         None => runtime_of(caller).and_then(|runtime| runtime.num_procs).map_or(1, |real| unsafe { real() }),

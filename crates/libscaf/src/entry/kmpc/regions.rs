@@ -57,7 +57,9 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
             return address(symbols::next(c"__kmpc_fork_call"));
         };
         let real = code.runtime.fork_call;
-        if real.is_none() || LEAGUES.load(Ordering::Relaxed) != 0 {
+        // Within a region of ours it is a nested one, whoever has leagues, and its threads meet there.
+        let in_league = LEAGUES.load(Ordering::Relaxed) != 0 && (*this).frame.is_null();
+        if real.is_none() || in_league {
             return address(real);
         }
         // The runtime still keeps a clause's number for its next region, whose region was gathered.

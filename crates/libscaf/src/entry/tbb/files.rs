@@ -23,7 +23,9 @@ pub fn is_tbb(address: usize) -> bool {
 
 fn is_name_of_tbb(file: &CStr) -> bool {
     let name = file.to_bytes().rsplit(|byte| *byte == b'/').next();
-    name.is_some_and(|name| name.starts_with(b"libtbb.so") || name.starts_with(b"libtbb_debug.so"))
+    // Wheels have copies with a hash in their names.
+    let starts: [&[u8]; 3] = [b"libtbb.so", b"libtbb_debug.so", b"libtbb-"];
+    name.is_some_and(|name| starts.iter().any(|start| name.starts_with(start)))
 }
 
 pub fn own_handle() -> *mut c_void {

@@ -38,7 +38,7 @@ pub struct Library {
     natural: AtomicU32,
 }
 
-const LIBRARIES: usize = 4;
+const LIBRARIES: usize = 16;
 /// Calls between two looks at how many threads a program would have; a power of 2.
 const CALLS: u32 = 64;
 static LOCK: Lock = Lock::new();
@@ -114,11 +114,12 @@ pub fn library_for(caller: usize) -> &'static Library {
         return library;
     }
     let number = keeping_errno(|| find(caller));
-    if let Some(place) = KNOWN.get(place) {
+    if let (Some(number), Some(place)) = (number, KNOWN.get(place)) {
         place.store((caller as u64) << 8 | (number as u64 + 1), Ordering::Release);
     }
+    // Where none is found, the one that others call.
     let [first, ..] = &TABLE;
-    TABLE.get(number).unwrap_or(first)
+    number.and_then(|number| TABLE.get(number)).unwrap_or(first)
 }
 
 /// After a library was unloaded: its addresses may become another library's.
@@ -130,7 +131,7 @@ pub fn forget() {
 
 #[cold]
 #[inline(never)]
-fn find(caller: usize) -> usize {
+fn find(caller: usize) -> Option<usize> {
     let [name, ..] = NAMES;
     // SAFETY: a plain search among libraries loaded with the program, which come first for all later ones.
     let mut function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
@@ -139,8 +140,11 @@ fn find(caller: usize) -> usize {
     }
     let (base, file) = about(function.addr());
     let known = || TABLE.iter().position(|library| library.base.load(Ordering::Acquire) == base);
+    if base == 0 {
+        return None;
+    }
     if let Some(number) = known() {
-        return number;
+        return Some(number);
     }
     let _locked = LOCK.take();
     let number = known()
@@ -151,7 +155,7 @@ fn find(caller: usize) -> usize {
     {
         library.fill(base, file);
     }
-    number
+    Some(number)
 }
 
 pub fn after_fork() {

@@ -140,8 +140,10 @@ pub fn leave(runtime: &Runtime) {
 #[inline(never)]
 fn join(runtime: &'static Runtime, team: u32) -> Option<&'static Crowd> {
     let settings = settings::get();
-    // LLVM's runtime, which goes by libgomp's name in places, has other ways to wait.
-    if settings.spin.is_none() || settings.fixed_spin || settings.bound || runtime.is_llvms() {
+    // LLVM's runtime, which goes by libgomp's name in places, has other ways to wait. With larger stacks than
+    // ours there may be no room for so many threads, and libgomp would end the program.
+    let unfit = settings.fixed_spin || settings.bound || settings.own_stacks;
+    if settings.spin.is_none() || unfit || runtime.is_llvms() {
         return None;
     }
     if !(1..=MOST_IDLERS).contains(&idlers(team)) {
