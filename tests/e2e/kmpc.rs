@@ -42,24 +42,6 @@ fn a_clause_binds_its_own_region_only() {
     assert_eq!((done.number("smallest"), done.number("free_last")), (3, 1));
 }
 
-/// Older runtimes keep the clause for the next region, newer ones don't.
-#[test]
-fn a_clause_that_no_region_used_means_what_it_means_to_the_runtime() {
-    let house = House::open("equi");
-    let start = || house.at(&compiled_by(By::Clang, "clause_unused")).threads(4);
-    let plain = start().unmanaged().run().well();
-    let size = plain.number("smallest");
-    assert!(size > 1 && size == plain.number("largest"), "{plain:?}");
-    let program = start().option("--max", 1).start();
-    let seen = program.until_inspected();
-    program.until("more rounds", |program| program.regions > seen.regions + 1000);
-    let done = program.finish().well();
-    assert_eq!(done.number("free_last"), 1);
-    let numbers = ["smallest", "largest"].map(|key| done.number(key));
-    assert_eq!(numbers, [size, size], "{done:?}");
-    assert_eq!(done.number("alone"), done.number("rounds"));
-}
-
 #[test]
 fn sections_that_wait_for_each_other_keep_their_team() {
     let house = House::open("equi");

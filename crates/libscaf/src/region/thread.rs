@@ -36,8 +36,7 @@ pub struct Thread {
     pub stands_for: u32,
     /// Regions that were opened by a `_start` entry point and not yet ended.
     pub started: u32,
-    /// Team size of a `num_threads` clause, until LLVM's runtime enters its region; 0 without one, and
-    /// [`PERHAPS`].
+    /// Team size of a `num_threads` clause, until LLVM's runtime enters its region; 0 without one.
     pub pushed: u32,
     /// 1 if such a number is still with LLVM's runtime, though its region is over.
     pub kept_push: u32,
@@ -62,8 +61,6 @@ pub struct Thread {
 }
 
 const _: () = assert!(size_of::<Thread>() <= TBB_AT - REGION_AT);
-/// Value of [`Thread::pushed`]: there was a clause, which the runtime may have forgotten.
-pub const PERHAPS: u32 = u32::MAX;
 /// A bit of [`Thread::lent`] that no mask has: SIGKILL is never blocked.
 pub const LENT: u64 = 1 << (libc::SIGKILL - 1);
 /// Value of [`Thread::index`] before the runtime was asked.

@@ -48,14 +48,11 @@ arch::variadic! {
 }
 
 arch::counted! {
-    /// A region of one thread begins. Whether a clause for it is in force for the next one only the runtime
-    /// knows: older ones keep it, newer ones don't.
-    __kmpc_serialized_parallel: up serial::COUNT_AT, marks serial::PUSHED_AT,
-        serial::BEGIN, or serial::begin,
+    /// A region of one thread begins. As in the runtime, a clause for it stays in force for the next one.
+    __kmpc_serialized_parallel: up serial::COUNT_AT, serial::BEGIN, or serial::begin,
         members MEMBER_AT => members::begin_serial;
     /// A region of one thread ends. The count stays at 0 if the runtime began the region in another way.
-    __kmpc_end_serialized_parallel: down serial::COUNT_AT, marks serial::PUSHED_AT,
-        serial::END, or serial::end,
+    __kmpc_end_serialized_parallel: down serial::COUNT_AT, serial::END, or serial::end,
         members MEMBER_AT => members::end_serial;
 }
 

@@ -5,7 +5,7 @@ use super::members;
 use crate::region::enter;
 use crate::region::kind::{Kind, Region, Work};
 use crate::region::mechanisms::gather;
-use crate::region::thread::{PERHAPS, thread};
+use crate::region::thread::thread;
 use crate::runtimes::entries::{Body, ForkCall, Micro, Place, Runtime};
 use crate::runtimes::lookup;
 use crate::sys::arch::{VariadicCall, call_function, call_runtime};
@@ -50,17 +50,16 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
         let micro = (*call).function;
-        let pushed = core::mem::take(&mut (*this).pushed);
-        let requested = if pushed == PERHAPS { 0 } else { pushed };
+        let requested = (*this).pushed;
+        (*this).pushed = 0;
         let Some(code) = lookup::of_llvms(micro.addr()) else {
             // There are more runtimes than we tell apart.
             return address(symbols::next(c"__kmpc_fork_call"));
         };
         let real = code.runtime.fork_call;
         // Within a region of ours it is a nested one, whoever has leagues, and its threads meet there.
-        let is_nested = !(*this).frame.is_null();
-        let in_league = LEAGUES.load(Ordering::Relaxed) != 0;
-        if real.is_none() || !is_nested && (in_league || pushed == PERHAPS) {
+        let in_league = LEAGUES.load(Ordering::Relaxed) != 0 && (*this).frame.is_null();
+        if real.is_none() || in_league {
             return address(real);
         }
         // The runtime still keeps a clause's number for its next region, whose region was gathered.
@@ -156,9 +155,6 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
         if let Some(real) = real {
             if let Some(me) = gather::around(this) {
                 return members::alone(me, micro, argument);
-            }
-            if (*this).pushed != 0 {
-                (*this).pushed = PERHAPS;
             }
             let before = (*this).serial;
             (*this).serial = before.saturating_add(1);

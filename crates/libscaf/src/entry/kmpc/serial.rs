@@ -12,7 +12,6 @@ use core::mem::offset_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 pub const COUNT_AT: usize = REGION_AT + offset_of!(Thread, serial);
-pub const PUSHED_AT: usize = REGION_AT + offset_of!(Thread, pushed);
 /// The two calls of the one LLVM runtime of this process; 0 where it isn't known, or isn't the only one.
 pub static BEGIN: AtomicUsize = AtomicUsize::new(0);
 pub static END: AtomicUsize = AtomicUsize::new(0);

@@ -159,20 +159,13 @@ pub(crate) use looked_at;
 /// Defines entry points of two arguments that count a field of the thread's state (`$at`, 32 bits) up or
 /// down, and go on at the function whose address is at `$real`, or, where that is 0, at `$search`, with the
 /// return address as the third argument. Counting down ends at 0. A thread whose field of 64 bits at
-/// `$member` isn't 0 counts nothing and goes on at `$answer`. Counting up, what isn't 0 in the field at
-/// `$mark` becomes all ones.
+/// `$member` isn't 0 counts nothing and goes on at `$answer`.
 macro_rules! counted {
-    (@mark up) => {
-        "mov eax, dword ptr fs:[r10 + {mark}]\nneg eax\nsbb eax, eax\nmov dword ptr fs:[r10 + {mark}], eax"
-    };
-    (@mark down) => { "/* {mark} */" };
     (@count up) => { "add dword ptr fs:[r10 + {at}], 1" };
     (@count down) => { "sub dword ptr fs:[r10 + {at}], 1\nadc dword ptr fs:[r10 + {at}], 0" };
     ($(
         $(#[$about:meta])*
-        $name:ident: $way:ident $at:expr, marks $mark:expr,
-            $real:path, or $search:path,
-            members $member:expr => $answer:path;
+        $name:ident: $way:ident $at:expr, $real:path, or $search:path, members $member:expr => $answer:path;
     )*) => {
         $(
             $(#[$about])*
@@ -185,7 +178,6 @@ macro_rules! counted {
                     "cmp qword ptr fs:[r10 + {member}], 0",
                     "jne {answer}",
                     $crate::sys::arch::counted!(@count $way),
-                    $crate::sys::arch::counted!(@mark $way),
                     "mov rax, qword ptr [rip + {real}]",
                     "test rax, rax",
                     "jz 2f",
@@ -194,7 +186,6 @@ macro_rules! counted {
                     "mov rdx, qword ptr [rsp]",
                     "jmp {search}",
                     at = const $at,
-                    mark = const $mark,
                     real = sym $real,
                     search = sym $search,
                     member = const $member,
