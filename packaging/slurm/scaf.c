@@ -274,6 +274,8 @@ static void change_environment(spank_t spank, char *const argv[], char **environ
     }
     close(out[1]), close(err[1]);
     ssize_t length = child < 0 ? -1 : read_all(out[0], said, sizeof said - 1);
+    if (child > 0 && length < 0)
+        kill(child, SIGKILL);
     if (child > 0)
         status = end_of(child);
     if (length < 0 || status == -1 || !WIFEXITED(status) || WEXITSTATUS(status)) {
@@ -356,15 +358,7 @@ int slurm_spank_init_post_opt(spank_t spank, int words, char *word[])
         close(in[0]), close(in[1]);
         return 0;
     }
-    char numbers[32], uid[16], host[64] = "", record[32];
-    /* One job of an array has the number of the whole array, whose records would all be changed. */
-    uint32_t array = 0, task = NO_VAL;
-    spank_get_item(spank, S_JOB_ARRAY_ID, &array);
-    spank_get_item(spank, S_JOB_ARRAY_TASK_ID, &task);
-    if (array && task != NO_VAL)
-        snprintf(record, sizeof record, "%u_%u", array, task);
-    else
-        snprintf(record, sizeof record, "%u", job);
+    char numbers[32], uid[16], host[64] = "";
     snprintf(numbers, sizeof numbers, "%u.%u", job, step);
     snprintf(uid, sizeof uid, "%u", (unsigned)user);
     const char *name = getenv("SLURMD_NODENAME"); /* slurmd's word to slurmstepd */
@@ -373,8 +367,8 @@ int slurm_spank_init_post_opt(spank_t spank, int words, char *word[])
     else
         gethostname(host, sizeof host - 1);
     const char *argv[20] = {"scaf", "slurm", "watch", "--job", numbers, "--uid", uid, "--node", host,
-                            "--record", record, "--scontrol", scontrol};
-    int n = 13;
+                            "--scontrol", scontrol};
+    int n = 11;
     if (own_socket)
         argv[n++] = "--socket", argv[n++] = own_socket;
     pid_t child = fork();

@@ -129,7 +129,7 @@ fn a_program_with_a_right_of_its_own_is_narrowed_and_given_back() {
     let user = [format!("--reuid={OTHER}"), format!("--regid={OTHER}")];
     let rights = ["--inh-caps=+ipc_lock", "--ambient-caps=+ipc_lock"];
     let words = ["setpriv", &user[0], &user[1], "--clear-groups", rights[0], rights[1]];
-    let one = house.program("loops").under(&words).threads(2).start();
+    let one = house.program("loops").of(0).under(&words).threads(2).start();
     let pus = || cpus_of(one.pid()).map(|pus| pus.len());
     let two = house.program("loops").of(ATTACKER).threads(2).start();
     house.until("one of two contexts", |_| (pus() == Some(1)).then_some(()));

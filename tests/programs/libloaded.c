@@ -1,5 +1,5 @@
 /* build: gcc -O2 */
-/* Says at its start which program it was loaded into, on standard error and in the file LOADED_INTO. */
+/* Says at its start which program it was loaded into, in the file LOADED_INTO. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,6 @@ __attribute__((constructor)) static void say(void)
             name[0] = '?';
         fclose(own);
     }
-    fprintf(stderr, "loaded into %s", name);
     const char *path = getenv("LOADED_INTO");
     FILE *file = path ? fopen(path, "a") : NULL;
     if (file) {

@@ -51,9 +51,6 @@ pub struct SlurmWatch {
     /// User id of the job
     #[arg(long)]
     pub uid: u32,
-    /// What Slurm's commands call the job: its number, or ARRAY_TASK
-    #[arg(long, value_name = "JOB", value_parser = record)]
-    pub record: String,
     /// This node's name in the record
     #[arg(long)]
     pub node: String,
@@ -68,11 +65,6 @@ pub(super) fn weight(text: &str) -> Result<f64, String> {
         Ok(weight) if (0.001..=1000.0).contains(&weight) => Ok(weight),
         _ => Err("not a number from 0.001 to 1000".into()),
     }
-}
-
-fn record(text: &str) -> Result<String, String> {
-    let is_one = text.split('_').all(|part| part.parse::<u32>().is_ok()) && text.split('_').count() <= 2;
-    is_one.then(|| text.to_owned()).ok_or_else(|| "not JOB or ARRAY_TASK, of numbers".into())
 }
 
 fn step(text: &str) -> Result<(u32, u32), String> {

@@ -29,7 +29,7 @@ pub fn watch(flags: &SlurmWatch) -> Result<ExitCode> {
     let label = Step::new(job, low(step)).map(|step| step.to_string()).unwrap_or_default();
     let own = |program: &Program| program.uid == flags.uid && program.job.as_ref() == Some(&label);
     let step = label.split_once('.').map_or("", |(_, step)| step);
-    let record = comment::Record { job: &flags.record, step, node: &flags.node, scontrol: &flags.scontrol };
+    let record = comment::Record { job, step, node: &flags.node, scontrol: &flags.scontrol };
     let (mut tally, begin, mut next) = (Tally::default(), Instant::now(), FIRST);
     loop {
         let ended = has_ended();
