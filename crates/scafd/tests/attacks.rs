@@ -47,16 +47,11 @@ fn rooted() -> bool {
     is_root()
 }
 
-/// A number that the kernel keeps of the daemon.
-fn status(daemon: &Daemon, key: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
-    let value = status.lines().find_map(|line| line.strip_prefix(key)).unwrap();
-    value.split_whitespace().next().unwrap().parse().unwrap()
-}
-
 /// Most memory that the daemon has ever had, in KiB.
 fn peak_kib(daemon: &Daemon) -> u64 {
-    status(daemon, "VmHWM:")
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 #[test]
@@ -137,37 +132,6 @@ fn a_program_that_talks_all_the_time_keeps_nobody_waiting_and_its_end_is_heard()
     assert_eq!(talker.dop(), Some(2));
     drop(talker);
     until("its departure", || daemon.snapshot().programs.is_empty().then_some(()));
-}
-
-/// Has this thread, and what it starts, share one PU: a daemon that has one to itself is awake while more
-/// come.
-fn stay_on_one_pu() {
-    let mut one = rustix::thread::CpuSet::new();
-    one.set(rustix::thread::sched_getcpu());
-    rustix::thread::sched_setaffinity(None, &one).unwrap();
-}
-
-/// How often the daemon has gone to sleep.
-fn sleeps(daemon: &Daemon) -> u64 {
-    status(daemon, "voluntary_ctxt_switches:")
-}
-
-#[test]
-fn who_connects_all_the_time_does_not_wake_the_daemon_each_time() {
-    if !rooted() {
-        return;
-    }
-    stay_on_one_pu();
-    let daemon = Daemon::for_all(8);
-    // The first 512 are taken in.
-    let connect = |times| (0..times).filter_map(|_| connect_as(ATTACKER, &daemon.socket)).count();
-    assert_eq!(connect(600), 600);
-    let (before, start) = (sleeps(&daemon), Instant::now());
-    assert_eq!(connect(5000), 5000);
-    let (slept, seconds) = (sleeps(&daemon) - before, start.elapsed().as_secs_f64());
-    // At most 1,000 times a second it looks who waits; 256 a second are still taken in, and heard.
-    assert!(slept as f64 <= 100.0 + 2000.0 * seconds, "{slept} times in {seconds:.2} s");
-    assert!(seen_by(&daemon, OTHER).programs.is_empty());
 }
 
 /// A helper as the daemon starts it. It waits for what is known of files.

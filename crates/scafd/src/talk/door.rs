@@ -2,45 +2,31 @@
 
 use super::client::{Client, Stage};
 use super::peer::Peer;
-use super::{LISTENER, Talk, budget};
+use super::{Talk, budget};
 use rustix::event::epoll;
 use rustix::net::{SocketFlags, accept_with};
 use std::time::{Duration, Instant};
 
 /// Connections that are taken in before whoever is there is heard.
 const AT_ONCE: usize = 64;
-/// How long connections wait once one was turned away: who makes 14,000 a second wakes us 1,000 times. A
-/// client waits for twice as long.
-const PAUSE: Duration = Duration::from_millis(1);
 
 impl Talk {
-    /// Takes in who waits. Nobody more for a moment, if somebody had to be turned away.
+    /// Takes in who waits, as far as there is room for them.
     pub(super) fn take_in(&mut self) {
-        let closes = !self.accept();
-        let flags = if closes { epoll::EventFlags::empty() } else { epoll::EventFlags::IN };
-        let changes = closes == self.closed_until.is_none();
-        let data = epoll::EventData::new_u64(LISTENER);
-        let is_done = !changes || epoll::modify(&self.epoll, &self.listener.fd, data, flags).is_ok();
-        self.closed_until = (closes || !is_done).then(|| Instant::now() + PAUSE);
-    }
-
-    /// Whether more can be taken in at once: there are more, or nobody was turned away.
-    fn accept(&mut self) -> bool {
-        let mut all_in = true;
         for _ in 0..AT_ONCE {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
-                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::CONNABORTED) => return all_in,
+                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::CONNABORTED) => return,
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(e) => {
                     self.trouble.warn(format_args!("cannot accept a connection: {e}"));
-                    return false;
+                    std::thread::sleep(Duration::from_millis(10));
+                    return;
                 }
             };
             let Ok(peer) = Peer::of(&fd) else { continue };
             let peer = Peer { owner: self.owner_of(peer.uid), ..peer };
             if !self.has_room(peer) {
-                all_in = false;
                 continue;
             }
             let id = self.next;
@@ -61,7 +47,6 @@ impl Talk {
                 self.clients.insert(id, client);
             }
         }
-        true
     }
 
     /// Whether there is room for one more connection of that user.

@@ -60,7 +60,6 @@ const WATCHED: u64 = 1 << 63;
 pub struct Talk {
     epoll: OwnedFd,
     listener: Listener,
-    closed_until: Option<Instant>,
     muted: Muted,
     owners: Owners,
     clients: BTreeMap<u64, Client>,
@@ -100,7 +99,6 @@ impl Talk {
         Ok(Talk {
             epoll,
             listener,
-            closed_until: None,
             muted: Muted::default(),
             owners: Owners::of_machine(),
             clients: BTreeMap::new(),
@@ -155,11 +153,10 @@ impl Talk {
     /// The kernel refuses to wait.
     pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         let mut ready = Vec::with_capacity(64);
-        let timeout =
-            until.into_iter().chain(self.closed_until).chain(self.muted.until()).min().map(|until| {
-                let left = until.saturating_duration_since(Instant::now());
-                Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
-            });
+        let timeout = until.into_iter().chain(self.muted.until()).min().map(|until| {
+            let left = until.saturating_duration_since(Instant::now());
+            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
+        });
         let spare = rustix::buffer::spare_capacity(&mut ready);
         match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -172,9 +169,6 @@ impl Talk {
                 token if token & WATCHED != 0 => events.push(Event::Ready(token & !WATCHED)),
                 id => self.serve(id, event.flags, &mut events),
             }
-        }
-        if self.closed_until.is_some_and(|at| at <= Instant::now()) {
-            self.take_in();
         }
         self.unmute();
         self.drop_impatient(&mut events);
