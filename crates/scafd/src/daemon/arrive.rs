@@ -65,8 +65,9 @@ impl Daemon {
         if alone.is_none() {
             self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
         }
-        let line = self.parts.words.of(process.folder(), peer.owner).unwrap_or_default();
-        let name = hello.name().map_or_else(|| process.name(&line), str::to_owned);
+        let words = &mut self.parts.words;
+        let line = || words.of(process.folder(), peer.owner).unwrap_or_default();
+        let name = hello.name().map_or_else(|| process.name(line), str::to_owned);
         let profile = self.parts.config.profiles.get(&name).cloned();
         // Who was named by its user is called that.
         let number = if hello.name().is_none() { self.registry.number_for(peer.uid, &name) } else { 1 };
@@ -102,7 +103,7 @@ impl Daemon {
         program.phase.came_at_work = has(FLAG_AT_WORK);
         self.registry.attach(program);
         self.newcomers.push(id);
-        self.recall_at_once(id, &line);
+        self.recall_at_once(id);
         // Who has met no region attached while it loads its libraries.
         self.inspect(id, hello.modules, hello.modules == 0);
         Ok(())

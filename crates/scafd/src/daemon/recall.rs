@@ -34,9 +34,9 @@ impl Daemon {
         }
     }
 
-    /// The same for a newcomer with this command line whose executable was inspected before: the answer is
-    /// there before its first region.
-    pub(super) fn recall_at_once(&mut self, id: ProgramId, line: &[u8]) {
+    /// The same for a newcomer whose executable was inspected before: the answer is there before its first
+    /// region.
+    pub(super) fn recall_at_once(&mut self, id: ProgramId) {
         let (Some(program), Some(remember)) = (self.registry.get_mut(id), &mut self.parts.remember) else {
             return;
         };
@@ -44,9 +44,9 @@ impl Daemon {
         let same = |file| self.executables.of(uid).find(|known| known.0 == file);
         let known = process.executable().ok().and_then(same);
         if let Some((_, executable)) = known
-            && !line.is_empty()
+            && let Ok(line) = self.parts.words.of(process.folder(), program.identity.owner)
         {
-            let arguments = scaf_inspect::arguments_in(line);
+            let arguments = scaf_inspect::arguments_in(&line);
             let (machine, executable) = (remember.machine().to_owned(), executable.clone());
             program.evidence.tie.guess(Key { machine, executable, arguments });
             ask(remember, program);

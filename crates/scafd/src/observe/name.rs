@@ -9,17 +9,28 @@ const MOST: usize = 63;
 /// What a program with that executable and these words after the first is called; `None` for its executable's
 /// name.
 pub fn of(executable: &str, words: &[&str]) -> Option<String> {
-    let said = if is_version_of(executable, &["python", "pypy"]) {
+    let said = if is_python(executable) {
         python(words)
     } else {
         match executable {
             "R" | "Rscript" => r(words),
             "java" => java(words),
-            "sh" | "bash" | "dash" | "zsh" | "ksh" | "ksh93" | "mksh" | "fish" => shell(words),
+            _ if SHELLS.contains(&executable) => shell(words),
             _ => None,
         }
     };
     said.map(|name| plain(&name)).filter(|name| !name.is_empty())
+}
+
+/// Whether [`of`] looks at the words.
+pub fn is_interpreter(executable: &str) -> bool {
+    is_python(executable) || ["R", "Rscript", "java"].contains(&executable) || SHELLS.contains(&executable)
+}
+
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "fish"];
+
+fn is_python(executable: &str) -> bool {
+    is_version_of(executable, &["python", "pypy"])
 }
 
 /// Such as `python3.11` or `pypy3`.

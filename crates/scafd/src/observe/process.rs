@@ -214,13 +214,16 @@ impl Process {
         threads.filter(|thread| state(thread) == Some('R')).count()
     }
 
-    /// What people call it: by its script or main class in its command line ([`name::of`]), else by its
-    /// executable, or by its main thread where that can't be read.
-    pub fn name(&self, line: &[u8]) -> String {
+    /// What people call it: by its script or main class in its command line ([`name::of`]), which is `read`
+    /// for interpreters only, else by its executable, or by its main thread where that can't be read.
+    pub fn name(&self, read: impl FnOnce() -> Vec<u8>) -> String {
         let exe = self.path().ok();
         let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
         exe.map(|name| name.trim_end_matches(" (deleted)").to_owned())
-            .map(|name| interpreted(&name, line).unwrap_or(name))
+            .map(|name| {
+                let line = name::is_interpreter(&name).then(read);
+                line.and_then(|line| interpreted(&name, &line)).unwrap_or(name)
+            })
             .or_else(|| Some(read_to_string(self.folder.join("comm")).ok()?.trim().to_owned()))
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| format!("process {}", self.pid))
@@ -288,7 +291,7 @@ mod tests {
         assert!(me.memory().is_ok_and(|(resident, private)| resident > private && private > 0));
         assert!(me.runnable(usize::MAX) >= 1 && me.runnable(0) == 0);
         assert!(me.threads().unwrap().contains(&std::process::id()));
-        assert!(!me.name(b"").is_empty());
+        assert!(!me.name(Vec::new).is_empty());
         assert_eq!(me.uid().unwrap(), rustix::process::geteuid().as_raw());
         let rights = rustix::thread::capabilities(None).unwrap().permitted;
         let started_by = StartedBy {
@@ -304,6 +307,6 @@ mod tests {
                 && none.threads().is_err()
                 && none.children(9).is_empty()
         );
-        assert_eq!(none.name(b""), "process 0");
+        assert_eq!(none.name(Vec::new), "process 0");
     }
 }
