@@ -146,8 +146,7 @@ fn a_program_that_is_known_to_wait_for_itself_starts_with_its_share_beside_other
     let house = House::open("equi");
     let other = house.program("loops").start();
     other.until_inspected();
-    // Who gets half of a context from the machine doesn't keep it busy, and isn't found out.
-    let start = || house.program("spins_often").before_others();
+    let start = || house.program("spins_often");
     let rigid = start().start();
     house.until("they take turns", |snapshot| turns(snapshot, 2));
     // Beside one that takes turns anyway it starts in full.

@@ -368,14 +368,16 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
         grant(&mut p, 2, 0);
         p.grant.set = Some(set("0-1"));
         p.evidence.seen = Some(seen(4, 0));
-        assert!(!p.is_stuck(0, 0, false));
+        assert!(!p.is_stuck((0, 0), false, |_| 0));
         p
     };
-    let at = |p: &mut Program, ms: u64, cpu_ms: u64| p.is_stuck(cpu_ms * MS, ms * MS, false);
+    let at = |p: &mut Program, ms: u64, cpu_ms: u64| p.is_stuck((cpu_ms * MS, ms * MS), false, |_| 2);
     let mut p = folded();
     assert!(!at(&mut p, 50, 100));
     assert!(at(&mut p, 60, 120));
-    assert!(folded().is_stuck(20 * MS, 10 * MS, true) && !folded().is_stuck(0, 10 * MS, true));
+    for (cpu_ms, stuck) in [(20, true), (0, false)] {
+        assert_eq!(folded().is_stuck((cpu_ms * MS, 10 * MS), true, |_| 2), stuck);
+    }
     assert!(!at(&mut folded(), 60, 60));
     let mut p = folded();
     p.evidence.seen = Some(Seen { progress: 1, ..seen(4, 0) });
@@ -395,6 +397,27 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
     }
     cases[3].evidence.seen = Some(seen(4, 7));
     assert!(!at(&mut cases[3], 100, 200) && at(&mut cases[3], 160, 320), "a team that was promised");
+}
+
+#[test]
+fn a_folded_program_from_which_others_take_its_contexts_is_stuck_if_it_wants_them_all_the_time() {
+    const MS: u64 = 1_000_000;
+    let mut p = program(1);
+    p.code.teams = Teams::Fixed("so".into());
+    p.code.spins = Some("f+0x10".into());
+    grant(&mut p, 2, 0);
+    p.grant.set = Some(set("0-1"));
+    p.evidence.seen = Some(seen(4, 0));
+    let mut at = |ms: u64, threads: usize| {
+        p.is_stuck((ms * MS / 2, ms * MS), false, |most| {
+            assert_eq!(most, 3);
+            threads
+        })
+    };
+    assert!(!at(0, 4) && !at(60, 4) && !at(75, 4) && !at(90, 4));
+    assert!(!at(91, 4), "too soon after the last look");
+    assert!(!at(105, 2), "others wait for it, not it for them");
+    assert!(!at(120, 3) && !at(135, 3) && !at(150, 3) && at(165, 3));
 }
 
 #[test]

@@ -217,7 +217,9 @@ impl Daemon {
             yields |= program.learn_yields();
             let place = program.code.spins.clone().unwrap_or_default();
             let known = self.spinners.of(program.identity.uid).any(|known| *known == place);
-            if program.is_stuck(self.observer.cpu_ns(program.identity.pid).unwrap_or(0), now_ns, known) {
+            let pid = program.identity.pid;
+            let now = (self.observer.cpu_ns(pid).unwrap_or(0), now_ns);
+            if program.is_stuck(now, known, |most| self.observer.process(pid).runnable(most)) {
                 if !known {
                     if let Some(remember) = &mut self.parts.remember {
                         remember.ask(Ask::Spinner { uid: program.identity.uid, place: place.clone() });

@@ -189,7 +189,13 @@ impl Program {
     }
 
     /// Whether it waits for itself: folded in a region, with loops that spin, and [`Stuck::watch`] says so.
-    pub fn is_stuck(&mut self, cpu_ns: u64, now_ns: u64, known: bool) -> bool {
+    /// `runnable` counts its threads that run or want to, up to some number at least.
+    pub fn is_stuck(
+        &mut self,
+        (cpu_ns, now_ns): (u64, u64),
+        known: bool,
+        runnable: impl FnOnce(usize) -> usize,
+    ) -> bool {
         let seen = self.evidence.seen.filter(|seen| seen.in_region && Some(seen.team) > self.grant.dop);
         let bound = !self.resizes() || seen.is_some_and(|seen| seen.promised > 0);
         let folded = self.code.spins.is_some()
@@ -203,7 +209,8 @@ impl Program {
             self.phase.stuck = None;
             return false;
         };
-        Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known)
+        let crowded = || runnable(dop as usize + 1) > dop as usize;
+        Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known, crowded)
     }
 
     /// Whether it is known to get on with `part` contexts, without turns.

@@ -9,6 +9,8 @@ pub struct Stuck {
     pub since_ns: u64,
     cpu_ns: u64,
     progress: u64,
+    /// When its threads were last counted, and how often in a row more wanted to run than it has contexts.
+    counted: (u64, u32),
 }
 
 /// For how long a program that may spin has to get nowhere to be taken for one that does.
@@ -16,22 +18,43 @@ const STUCK_NS: u64 = 60_000_000;
 /// The same where its code is known to do so.
 const KNOWN_STUCK_NS: u64 = 5_000_000;
 
+/// How often in a row it has to have more threads that want to run than contexts, and how far apart.
+const COUNTS: u32 = 4;
+const APART_NS: u64 = 15_000_000;
+
 impl Stuck {
     /// Watches a program that is folded onto `dop` contexts in a region. True if for [`STUCK_NS`], or
     /// [`KNOWN_STUCK_NS`] if this code did so before, it has finished nothing with all its contexts busy.
+    ///
+    /// Others may take them from it: programs that are not managed, or the host of a virtual machine. So it
+    /// is also true if it wants them all that time: it is `crowded`, with more threads to run than contexts.
     pub fn watch(
         before: &mut Option<Stuck>,
         (seen, dop): (&Seen, u32),
         (cpu_ns, now_ns): (u64, u64),
         known: bool,
+        crowded: impl FnOnce() -> bool,
     ) -> bool {
-        let Some(stuck) = before.filter(|stuck| stuck.progress == seen.progress) else {
-            *before = Some(Stuck { since_ns: now_ns, cpu_ns, progress: seen.progress });
-            return false;
+        let stuck = match before {
+            Some(stuck) if stuck.progress == seen.progress => stuck,
+            _ => {
+                *before =
+                    Some(Stuck { since_ns: now_ns, cpu_ns, progress: seen.progress, counted: (now_ns, 0) });
+                return false;
+            }
         };
         let wall_ns = now_ns.saturating_sub(stuck.since_ns);
+        if wall_ns < if known { KNOWN_STUCK_NS } else { STUCK_NS } {
+            return false;
+        }
         let busy_ns = cpu_ns.saturating_sub(stuck.cpu_ns);
-        wall_ns >= if known { KNOWN_STUCK_NS } else { STUCK_NS }
-            && busy_ns as f64 >= 0.7 * wall_ns as f64 * f64::from(dop)
+        if busy_ns as f64 >= 0.7 * wall_ns as f64 * f64::from(dop) {
+            return true;
+        }
+        let (last_ns, times) = stuck.counted;
+        if now_ns.saturating_sub(last_ns) >= APART_NS {
+            stuck.counted = (now_ns, if crowded() { times + 1 } else { 0 });
+        }
+        stuck.counted.1 >= COUNTS
     }
 }
