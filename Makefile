@@ -62,7 +62,8 @@ deb-test: deb kernels
 reproducible:
 	scripts/reproducible.sh
 
-install: build
+# What `make build` built; as root, for PREFIX=/usr/local.
+install:
 	DESTDIR="$(DESTDIR)" scripts/install.sh "$(PREFIX)"
 
 clean:

@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import time
-import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
@@ -21,18 +20,30 @@ ROOT = HERE.parent
 TAG = "py3-none-manylinux_2_28_x86_64"
 
 
+def table(file: Path) -> Dict[str, Any]:
+    # Python 3.11 has it; others get as far as being told how the wheel is built.
+    import tomllib
+
+    return tomllib.loads(file.read_text())
+
+
 def version() -> str:
-    """The one version that everything has."""
-    return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"])
+    """The one version that everything has, as PEP 440 writes it: 0.3.0rc1 for SemVer's 0.3.0-rc.1."""
+    number, _, more = str(table(ROOT / "Cargo.toml")["workspace"]["package"]["version"]).partition("-")
+    word = {"alpha": "a", "beta": "b", "rc": "rc"}
+    if not more:
+        return number
+    kind, _, count = more.partition(".")
+    return f"{number}{word[kind]}{count or 0}"
 
 
 def metadata() -> str:
-    project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
+    project = table(HERE / "pyproject.toml")["project"]
     lines = ["Metadata-Version: 2.4", "Name: scaf", f"Version: {version()}"]
     lines += [f"Summary: {project['description']}"]
     lines += [f"Project-URL: {name}, {url}" for name, url in project["urls"].items()]
     lines += [f"Requires-Python: {project['requires-python']}", f"License-Expression: {project['license']}"]
-    lines += ["License-File: LICENSE", "License-File: hwloc.COPYING"]
+    lines += [f"License-File: {name}" for name in licences()]
     lines += [f"Keywords: {','.join(project['keywords'])}"]
     lines += [f"Classifier: {name}" for name in project["classifiers"]]
     lines += ["Description-Content-Type: text/markdown", "", readme()]
@@ -41,10 +52,19 @@ def metadata() -> str:
 
 def readme() -> str:
     """The page for Python users. Its links lead out of the wheel, into the repository."""
-    url = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
+    url = table(ROOT / "Cargo.toml")["workspace"]["package"]["repository"]
     text = (ROOT / "docs/python.md").read_text()
     text = re.sub(r"\]\(\.\./([^)#:]+)", rf"]({url}/blob/main/\1", text)
     return re.sub(r"\]\(([a-z][a-z_/]*\.md)", rf"]({url}/blob/main/docs/\1", text)
+
+
+def licences() -> Dict[str, Path]:
+    """scaf's, hwloc's, and those of the crates that are linked in."""
+    return {
+        "LICENSE": ROOT / "LICENSE",
+        "hwloc.COPYING": Path(os.environ["SCAF_WHEEL_HWLOC"]),
+        "crates.txt": Path(os.environ["SCAF_WHEEL_CRATES"]),
+    }
 
 
 def files() -> Iterator[Tuple[str, bytes, int]]:
@@ -63,8 +83,8 @@ def files() -> Iterator[Tuple[str, bytes, int]]:
     yield f"{about}/METADATA", metadata().encode(), 0o644
     wheel = f"Wheel-Version: 1.0\nGenerator: scaf\nRoot-Is-Purelib: false\nTag: {TAG}\n"
     yield f"{about}/WHEEL", wheel.encode(), 0o644
-    yield f"{about}/licenses/LICENSE", (ROOT / "LICENSE").read_bytes(), 0o644
-    yield f"{about}/licenses/hwloc.COPYING", Path(os.environ["SCAF_WHEEL_HWLOC"]).read_bytes(), 0o644
+    for licence, path in licences().items():
+        yield f"{about}/licenses/{licence}", path.read_bytes(), 0o644
 
 
 def build_wheel(folder: str, config: Optional[Dict[str, Any]] = None, about: Optional[str] = None) -> str:

@@ -220,6 +220,8 @@ own systemctl --user stop scafd.socket
 inside systemctl stop user@1000.service
 
 say "purge while a program runs"
+inside scaf cdi --write
+inside test -s /etc/cdi/scaf.json || fail "containers aren't told"
 start last /opt/kernels/ep --class=W --repeat=40
 until_so "a program under management" 60 attached 1
 apt purge --autoremove scaf

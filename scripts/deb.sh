@@ -5,10 +5,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 # Debian 12's Rust is too old to be asked for as a package.
-if [ -z "${SCAF_BUILT:-}" ] && ! command -v cargo >/dev/null; then
-    echo "deb: cargo is missing: install Rust 1.95 or newer (rustup.rs, or your distribution's package)" >&2
+why=$(scripts/rust.sh 2>&1) || {
+    echo "deb: $why" >&2
     exit 1
-fi
+}
 scripts/need.sh deb <<'PACKAGES'
 build-essential /usr/bin/make
 debhelper /usr/bin/dh_installsysusers
@@ -18,12 +18,13 @@ libslurm-dev /usr/include/slurm/spank.h
 libsqlite3-dev /usr/include/sqlite3.h
 libudev-dev /usr/include/libudev.h
 pkg-config /usr/bin/pkg-config
+python3 /usr/bin/python3
 PACKAGES
 
 version=$(scripts/version.sh)
 # Debian orders by ~ what SemVer orders by -: 0.2.0-rc.1 comes before 0.2.0.
 version=$(echo "$version" | tr - '~')
-: "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct)}"
+: "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Cargo.lock)}"
 # dpkg and cargo see a home of their own under debhelper.
 : "${CARGO_HOME:=$HOME/.cargo}" "${RUSTUP_HOME:=$HOME/.rustup}"
 export SOURCE_DATE_EPOCH CARGO_HOME RUSTUP_HOME

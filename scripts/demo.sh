@@ -1,16 +1,16 @@
 #!/bin/sh
 # The main job on real programs: two pairs side by side, without scaf, split by hand, and with scaf. Makes a
-# table and a picture of each pair. Takes under two minutes once everything is built. Without Rust it shows
-# the scaf that is installed.
+# table and a picture of each pair. Takes under two minutes once everything is built. Without a Rust that is
+# new enough it shows the scaf that is installed.
 set -eu
 cd "$(dirname "$0")/.."
 mixes="demo-kernels demo-real"
 
-if command -v cargo >/dev/null; then
+if why=$(scripts/rust.sh 2>&1); then
     make --no-print-directory build
     scaf=target/release/scaf
 elif scaf=$(command -v scaf); then
-    echo "demo: there is no Rust here: this is $scaf, as it is installed"
+    echo "demo: nothing is built here ($why): this is $scaf, as it is installed"
     scripts/setup.sh installed
     if command -v gcc >/dev/null; then
         make --no-print-directory -s -C bench/kernels BUILD="$PWD/build/kernels" "$PWD/build/kernels/cg" \
@@ -20,8 +20,8 @@ elif scaf=$(command -v scaf); then
         mixes=demo-real
     fi
 else
-    echo "demo: there is neither Rust to build scaf nor an installed scaf; install Rust 1.95 (rustup.rs)," \
-        "or the package or the wheel (docs/install.md)" >&2
+    echo "demo: scaf isn't installed and can't be built: $why. Or install its package or wheel" \
+        "(docs/install.md)." >&2
     exit 1
 fi
 mkdir -p build/demo

@@ -45,5 +45,7 @@ install -d "$to/share/bash-completion/completions" "$to/share/zsh/site-functions
 "$built/scaf" completions bash >"$to/share/bash-completion/completions/scaf"
 "$built/scaf" completions zsh >"$to/share/zsh/site-functions/_scaf"
 "$built/scaf" completions fish >"$to/share/fish/vendor_completions.d/scaf.fish"
+chmod 644 "$to/share/bash-completion/completions/scaf" "$to/share/zsh/site-functions/_scaf" \
+    "$to/share/fish/vendor_completions.d/scaf.fish"
 [ -n "${DESTDIR:-}" ] ||
     echo "installed below $prefix; for one daemon for all users: systemctl enable --now scafd.socket"

@@ -13,16 +13,7 @@ fail() {
 }
 
 build_needs() {
-    if ! command -v cargo >/dev/null; then
-        fail "cargo is missing: install Rust 1.95 or newer (rustup.rs, or your distribution's package)"
-    fi
-    rust=$(rustc --version | sed 's/^rustc \([0-9]*\)\.\([0-9]*\).*/\1 \2/')
-    # shellcheck disable=SC2086 # two numbers
-    set -- $rust
-    if [ "$1" -eq 1 ] && [ "$2" -lt 95 ]; then
-        fail "Rust 1.$2 is too old: 1.95 or newer is needed (rustup update)"
-    fi
-
+    why=$(scripts/rust.sh 2>&1) || fail "$why"
     scripts/need.sh setup <<'PACKAGES'
 build-essential /usr/bin/make
 gcc /usr/bin/gcc

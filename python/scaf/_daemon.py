@@ -13,6 +13,9 @@ from typing import Any, List
 from .errors import Error, NoDaemon
 
 PATIENCE_S = 2.0
+SYSTEM_SOCKET = "/run/scaf/scafd.sock"
+#: As whom the kernel shows users that a user namespace doesn't have, the host's root in a container for one.
+_UNKNOWN = 65534
 _CHUNK = 64 * 1024
 
 
@@ -23,7 +26,7 @@ def sockets() -> List[str]:
         return [named]
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     session = f"{runtime}/scaf" if os.path.isabs(runtime) else f"/tmp/scaf-{os.getuid()}"
-    return ["/run/scaf/scafd.sock", f"{session}/scafd.sock"]
+    return [SYSTEM_SOCKET, f"{session}/scafd.sock"]
 
 
 def connect() -> socket.socket:
@@ -36,10 +39,10 @@ def connect() -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         connection.settimeout(PATIENCE_S)
         try:
-            _trust(os.lstat(path).st_uid)
+            _trust(os.lstat(path).st_uid, path)
             connection.connect(path)
             peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-            _trust(struct.unpack("3i", peer)[1])
+            _trust(struct.unpack("3i", peer)[1], path)
             return connection
         except OSError as error:
             connection.close()
@@ -50,9 +53,20 @@ def connect() -> socket.socket:
     )
 
 
-def _trust(uid: int) -> None:
-    if uid not in (0, os.geteuid()):
+def _trust(uid: int, path: str) -> None:
+    # Where nobody else can put a socket.
+    safe = path in (SYSTEM_SOCKET, os.environ.get("SCAF_SOCKET"))
+    if uid not in (0, os.geteuid()) and not (uid == _UNKNOWN and safe and _hides_users()):
         raise OSError(0, f"it belongs to another user ({uid}), so it isn't used")
+
+
+def _hides_users() -> bool:
+    """Whether this process is in a user namespace that has a part of the users only."""
+    try:
+        with open("/proc/self/uid_map") as users:
+            return users.read().split() not in ([], ["0", "0", "4294967295"])
+    except OSError:
+        return False
 
 
 def ask(request: Any, key: str) -> Any:

@@ -60,6 +60,8 @@ class Library:
 
 
 _found: Optional[Library] = None
+#: Whether `load` brought it, and not `scaf run`.
+late = False
 
 
 def here() -> Optional[Library]:
@@ -84,8 +86,9 @@ def need() -> Library:
 def load(path: str) -> Library:
     """Brings the library into the process, for good. Regions of OpenMP stay unmanaged, since it comes after
     their runtime."""
-    global _found
+    global _found, late
     library = here()
     if library is None:
+        late = True
         library = _found = Library(ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_GLOBAL))
     return library

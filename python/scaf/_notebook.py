@@ -21,7 +21,7 @@ class Session:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._library: Optional[_library.Library] = None
-        self._preloaded = _library.here() is not None
+        self._preloaded = _library.here() is not None and not _library.late
         self._pool = 0
         self._work: Optional[_library.Work] = None
         self._openmp = [setter for setter in _setters.setters() if setter.mine_only]

@@ -115,17 +115,17 @@ class LimitsOnly(Block):
             self._setters.append((setter, before))
             where = " in this thread" if setter.mine_only else ""
             self.obeyed.append(f"{setter.name} ({setter.file}): {setter.get()} of {before} threads{where}")
-        self._affinities = narrow(some(cpus, self.max))
+        self._narrow = some(cpus, self.max)
+        self._affinities = narrow(self._narrow)
         self.obeyed.append(f"affinity: {self.max} of {len(cpus)} CPUs, for all threads")
 
     def undo(self) -> None:
         for setter, before in self._setters:
             setter.set(before)
-        mine = os.sched_getaffinity(0)
         for tid in threads():
-            # Threads that were born meanwhile have inherited ours.
+            # Threads that were born meanwhile have inherited it. Others may have moved some since.
             try:
-                if os.sched_getaffinity(tid) == mine:
+                if os.sched_getaffinity(tid) == self._narrow:
                     os.sched_setaffinity(tid, self._affinities.get(tid, self._all))
             except ProcessLookupError:
                 pass

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, Optional, Union
 
 from . import _cpus, _daemon, _library, _setters, _status
 from ._block import Block
-from .errors import BY_SCAF_RUN, Error, NotManaged
+from .errors import BY_SCAF_RUN, Error, NoDaemon, NotManaged
 
 #: CPUs that the process would have without scaf, as far as known, and when they were counted.
 _most = _cpus.usable()
@@ -17,7 +17,10 @@ _counted = time.monotonic()
 _asked = False
 #: The pool that stands for all threads that this process's Python code makes. A forked child keeps it.
 _pool = 0
-_PATIENCE_S = 0.5
+#: For how long a process that isn't managed is taken for one that will be at once: it looks for a daemon
+#: about once a second. Nothing once that was in vain, until it is managed.
+_PATIENCE_S = 3.0
+_in_vain = False
 
 
 def natural() -> int:
@@ -113,34 +116,48 @@ def limit(
     As a call it is for good; `with scaf.limit(max=2):` puts back what was there before. A daemon that is
     started anew knows only what `scaf run` said.
 
-    In a process without scaf, `max` is obeyed as far as a running process can obey it: by *limits only*. The
-    result says what obeyed and what didn't. `min` and `weight` raise NotManaged there.
+    In a process without scaf, and while no daemon manages it, `max` is obeyed as far as a running process
+    can obey it: by *limits only*. The result says what obeyed and what didn't. `min` and `weight` raise
+    NotManaged or NoDaemon there.
     """
     library = _library.here()
+    only_max = max if min is None and weight is None else None
     if library is None:
-        if max is None or min is not None or weight is not None:
+        if only_max is None:
             raise NotManaged(
                 f"without scaf in the process, only `max` can be limited; for the others, {BY_SCAF_RUN}"
             )
-        return _setters.LimitsOnly(max)
+        return _setters.LimitsOnly(only_max)
     wish = {"min": min, "max": max, "weight": weight}
     attach(library)
-    before = _wish({})
-    now = _wish({name: value for name, value in wish.items() if value is not None})
+    try:
+        before = _wish({})
+        now = _wish({name: value for name, value in wish.items() if value is not None})
+    except (NoDaemon, NotManaged):
+        if only_max is None:
+            raise
+        return _setters.LimitsOnly(only_max)
     return Limit(before, now)
 
 
 def _wish(wish: Dict[str, Any]) -> Dict[str, Any]:
-    """Tells the daemon. A process that has only just begun to attach is waited for."""
-    deadline = time.monotonic() + _PATIENCE_S
+    """Tells the daemon. A process that has only just begun to attach is waited for, and one whose daemon was
+    started anew."""
+    global _in_vain
+    deadline: Optional[float] = None
     while True:
         try:
             told: Dict[str, Any] = _daemon.ask({"wish": wish}, "wish")
+            _in_vain = False
             return told
         except Error as error:
             if "isn't managed" not in str(error):
                 raise
-            if time.monotonic() > deadline:
+            # The answer itself may have taken long, of a daemon that was just starting.
+            now = time.monotonic()
+            deadline = deadline or now + (0 if _in_vain else _PATIENCE_S)
+            if now >= deadline:
+                _in_vain = True
                 raise NotManaged(f"{error}; `scaf doctor` says why it may not be") from None
         time.sleep(0.01)
         share()

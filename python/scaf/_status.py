@@ -60,7 +60,11 @@ class Status:
     @property
     def me(self) -> Optional[Program]:
         """This process; None if it isn't managed."""
-        return next((program for program in self.programs if program.pid == os.getpid()), None)
+        if "asker" not in self.raw:  # a daemon of a version before 0.3
+            return next((program for program in self.programs if program.pid == os.getpid()), None)
+        # In a container this process has a process id that the daemon doesn't know.
+        both = zip(self.programs, self.raw["programs"])
+        return next((program for program, raw in both if raw["id"] == self.raw["asker"]), None)
 
     def __str__(self) -> str:
         head = (

@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, TypeVar
+from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARIES = Path(os.environ.get("SCAF_TEST_BINARIES", str(ROOT / "target/release")))
@@ -59,9 +59,9 @@ class House(unittest.TestCase):
         words: List[Any] = [BINARIES / "scafd", "--session", "--idle-exit", "0", "--policy", "equi"]
         words += ["--socket", self.socket, "--config", self.folder / "scafd.toml"]
         log = open(self.folder / "log", "w")
-        daemon = subprocess.Popen(words, env=self.environment(), stdin=subprocess.DEVNULL, stderr=log)
+        self.daemon = subprocess.Popen(words, env=self.environment(), stdin=subprocess.DEVNULL, stderr=log)
         log.close()
-        self.addCleanup(self.close, daemon)
+        self.addCleanup(self.close, self.daemon)
         wait_for("the daemon", self.socket.exists)
 
     def close(self, daemon: "subprocess.Popen[bytes]") -> None:
@@ -83,18 +83,22 @@ class House(unittest.TestCase):
         kept.update(more)
         return kept
 
-    def start(self, script: str, *options: str, managed: bool = True, **more: str) -> "subprocess.Popen[str]":
-        """Starts a script, given as text."""
+    def start(
+        self, script: str, *options: str, managed: bool = True, within: Sequence[str] = (), **more: str
+    ) -> "subprocess.Popen[str]":
+        """Starts a script, given as text, by a command that other commands are given to."""
         before = [str(BINARIES / "scaf"), "run", *options, "--"] if managed else []
-        words = [*before, sys.executable, "-c", script]
+        words = [*within, *before, sys.executable, "-c", script]
         pipe = subprocess.PIPE
         program = subprocess.Popen(words, env=self.environment(**more), stdin=pipe, stdout=pipe, text=True)
         self.programs.append(program)
         return program
 
-    def run_script(self, script: str, *options: str, managed: bool = True, **more: str) -> List[str]:
+    def run_script(
+        self, script: str, *options: str, managed: bool = True, within: Sequence[str] = (), **more: str
+    ) -> List[str]:
         """The lines that a script prints, which has to end well."""
-        program = self.start(script, *options, managed=managed, **more)
+        program = self.start(script, *options, managed=managed, within=within, **more)
         printed, _ = program.communicate(timeout=60)
         self.assertEqual(program.returncode, 0, printed)
         return printed.splitlines()

@@ -1,6 +1,7 @@
 """Programs that `scaf run` started."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 import unittest
@@ -83,6 +84,47 @@ for wrong in (dict(min=0), dict(min=3, max=2), dict(weight=0)):
             "import scaf\nwith scaf.limit(max=2): pass\nprint(scaf.status().me.max)", "--max", "1"
         )
         self.assertEqual(lines, ["1"])
+
+
+    def test_limits_count_while_there_is_no_daemon_and_under_the_next_one(self) -> None:
+        program = self.start(
+            UNTIL
+            + """
+import os, scaf
+scaf.share()
+until(scaf.managed)
+print("managed", flush=True)
+input()
+with scaf.limit(max=1) as limit:
+    print(type(limit).__name__, len(os.sched_getaffinity(0)), flush=True)
+input()
+def is_told():
+    with scaf.limit(max=1) as limit:
+        return isinstance(limit, scaf.Limit)
+until(is_told)
+print("told")
+"""
+        )
+        assert program.stdin and program.stdout
+        self.assertEqual(program.stdout.readline(), "managed\n")
+        self.daemon.terminate()
+        self.daemon.wait(30)
+        program.stdin.write("\n")
+        program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), "LimitsOnly 1\n")
+        self.open()
+        printed, _ = program.communicate("\n")
+        self.assertEqual(printed, "told\n")
+
+    def test_a_process_finds_itself_from_within_a_container(self) -> None:
+        within = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if subprocess.run([*within, "true"], capture_output=True).returncode != 0:
+            self.skipTest("process ids of its own need root")
+        script = UNTIL + (
+            "import os, scaf\nscaf.share()\nuntil(scaf.managed)\nme = scaf.status().me\n"
+            "print(os.getpid() < 10 < me.pid, me.name)"
+        )
+        self.assertEqual(self.run_script(script, "--name", "mine", within=within), ["True mine"])
 
 
 class Pool(House):

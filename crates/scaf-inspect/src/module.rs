@@ -1,7 +1,7 @@
 use crate::decode::abi;
 use crate::elf::{Elf, File as ElfFile, build_id};
 use crate::error::Error;
-use crate::functions::{FORKS, GOMP_STARTS_REGIONS, PREFIXES, THREADPRIVATE};
+use crate::functions::{FORKS, GOMP_STARTS_REGIONS, KEEPS_FOR_THREADS, PREFIXES, THREADPRIVATE};
 use crate::size_use::{self, SizeUse, Spins};
 use memchr::memmem;
 use object::elf::{self, FileHeader64, SectionHeader64};
@@ -39,7 +39,7 @@ pub struct ModuleFacts {
     pub imports_kmp: bool,
     /// Needed libraries that make teams: OpenMP runtimes, TBB, OpenBLAS.
     pub runtimes_needed: Vec<String>,
-    /// Has or uses thread-local variables, among them `threadprivate` data.
+    /// Has or uses thread-local variables, among them `threadprivate` data, or POSIX's thread-specific data.
     pub thread_local: bool,
     /// What the module does with its teams' size.
     pub size_use: SizeUse,
@@ -71,7 +71,7 @@ impl ModuleFacts {
         if let SizeUse::Depends { why } | SizeUse::Unknown { why } = &self.size_use {
             return Some(why.clone());
         }
-        let keeps = self.thread_local && self.starts_regions();
+        let keeps = self.thread_local && self.is_relevant();
         keeps.then(|| "it has thread-local variables, and threadprivate data must keep their team".into())
     }
 }
@@ -200,6 +200,10 @@ pub fn module_from_bytes(bytes: &[u8]) -> Result<ModuleFacts, Error> {
     facts(bytes, Path::new(""))
 }
 
+fn keeps_for_threads(elf: &Elf<'_>) -> bool {
+    KEEPS_FOR_THREADS.iter().any(|name| elf.imports.contains_key(*name))
+}
+
 fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error> {
     let elf = Elf::parse(file, path)?;
     let code = size_use::Code::new(&elf);
@@ -217,7 +221,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         imports_gomp,
         imports_kmp,
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
-        thread_local: elf.has_tls || starts(THREADPRIVATE),
+        thread_local: elf.has_tls || starts(THREADPRIVATE) || keeps_for_threads(&elf),
         size_use: size_use::judge(&code),
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,

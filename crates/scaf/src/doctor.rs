@@ -79,6 +79,7 @@ pub fn run(flags: &cli::Doctor) -> Result<ExitCode> {
     output::print(&text)?;
     let able = findings.library.is_some()
         && findings.daemon.as_ref().is_none_or(|it| it.other_version.is_none())
+        && (findings.daemon.is_some() || daemon::can_start())
         && findings.program.as_ref().is_none_or(|it| it.obstacle.is_none());
     Ok(if able { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -125,7 +126,15 @@ fn turns(root: &Path) -> Turns {
 
 fn no_library(why: String) -> Missing {
     let named = std::env::var_os("SCAF_LIB").is_some_and(|path| !path.is_empty());
-    Missing { why, mend: Some(if named { "unset SCAF_LIB".into() } else { mend::reinstall() }) }
+    let mend = if named {
+        Some("unset SCAF_LIB".into())
+    } else if beside_us("libscaf.so").is_some() {
+        // It is there, and says itself where it should be.
+        None
+    } else {
+        Some(mend::reinstall())
+    };
+    Missing { why, mend }
 }
 
 fn shape(topology: &scaf_policy::Topology) -> Shape {

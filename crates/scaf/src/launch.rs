@@ -6,7 +6,7 @@ use crate::{cli, daemon, filters, inherited, interleave, mold, session, target, 
 use anyhow::{Result, bail};
 use scaf_proto::rank::SPIN_OF_RANKS;
 use std::ffi::{CString, OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -164,7 +164,8 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
             };
             apply(&mut command, &environment(&wish, socket, library, &inherited));
             if let Some(threads) = molded(flags.mold, &wish, socket, &program) {
-                command.env(mold::VARIABLE, threads.to_string());
+                let set = std::env::var(mold::VARIABLE).ok();
+                command.env(mold::VARIABLE, mold::setting(threads, set.as_deref()));
             }
             watched = Some(socket).filter(|_| flags.verbose);
         }
@@ -237,7 +238,10 @@ pub fn library() -> Result<PathBuf, String> {
     };
     // The loader splits LD_PRELOAD at these, and has no way to quote them.
     if library.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte)) {
-        return Err(format!("LD_PRELOAD can't carry the blank or colon in {}", library.display()));
+        return Err(format!(
+            "LD_PRELOAD can't carry the blank or colon in {}; install scaf in a folder without one",
+            library.display()
+        ));
     }
     Ok(library)
 }
@@ -290,6 +294,22 @@ pub fn environment(
         changes.push(("GOMP_SPINCOUNT", spin.map(OsString::from)));
     }
     changes.push(("SCAF_SPIN", (!chosen).then(|| SPIN.into())));
+    changes
+}
+
+/// The changes to our own environment for a program that is to run plain, though we may be managed ourselves.
+pub fn without_us() -> Vec<Change> {
+    let before = |name: &str| std::env::var_os(name);
+    let mut changes: Vec<Change> = OURS.iter().map(|name| (*name, None)).collect();
+    if spin_is_ours(&before) {
+        changes.push(("GOMP_SPINCOUNT", None));
+    }
+    if let Some(list) = before("LD_PRELOAD") {
+        let is_ours = |library: &&[u8]| Path::new(OsStr::from_bytes(library)).ends_with("libscaf.so");
+        let others = list.as_bytes().split(|byte| b" :".contains(byte)).filter(|it| !is_ours(it));
+        let others = others.collect::<Vec<_>>().join(&b':');
+        changes.push(("LD_PRELOAD", (!others.is_empty()).then(|| OsString::from_vec(others))));
+    }
     changes
 }
 

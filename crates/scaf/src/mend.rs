@@ -33,20 +33,31 @@ pub fn restart(socket: &Path, pid: Option<u32>) -> Option<String> {
     Some(if by_systemd { "systemctl --user restart scafd".into() } else { format!("kill -9 {}", pid?) })
 }
 
+/// Whether systemd is to have a daemon for all users ready since the machine started.
+pub fn is_service_enabled() -> bool {
+    let wanted = Path::new("/etc/systemd/system/sockets.target.wants/scafd.socket");
+    Path::new("/run/systemd/system").is_dir() && wanted.exists()
+}
+
+fn is_service_installed() -> bool {
+    let folders = ["/usr/lib", "/lib", "/usr/local/lib", "/etc"];
+    folders.iter().any(|folder| Path::new(folder).join("systemd/system/scafd.socket").exists())
+}
+
 /// Starts a daemon for all users, if need be that executable; `None` for root, whose session's daemon has the
 /// same rights.
 pub fn daemon_of_roots(daemon: Option<&Path>) -> Option<String> {
-    let unit = Path::new("/usr/lib/systemd/system/scafd.socket");
     if rustix::process::geteuid().is_root() {
         None
-    } else if unit.exists() {
+    } else if is_service_installed() {
         Some("sudo systemctl enable --now scafd.socket".into())
     } else {
         Some(format!("sudo {} --system", daemon?.display()))
     }
 }
 
-/// Puts the files of ours there again that belong beside the running executable.
+/// Puts the files of ours there again that belong beside the running executable: from the file that they
+/// came from, for no index of packages is asked for a name that somebody else may have there.
 pub fn reinstall() -> String {
     let exe = std::env::current_exe().unwrap_or_default();
     reinstall_of(&exe)
@@ -59,23 +70,36 @@ fn reinstall_of(exe: &Path) -> String {
     if checkout.join("crates/scaf").is_dir() {
         format!("make -C {} build", checkout.display())
     } else if is_of_pip(prefix) {
-        format!("{}/bin/python -m pip install --force-reinstall scaf", prefix.display())
+        let wheel = "./scaf-*.whl";
+        let python = prefix.join("bin/python");
+        if prefix.join("uv-receipt.toml").exists() {
+            format!("uv tool install --force {wheel}")
+        } else if python.exists() {
+            format!("{} -m pip install --force-reinstall {wheel}", python.display())
+        } else {
+            // Of the system's Python, for all or with --user.
+            format!("python3 -m pip install --force-reinstall {wheel}")
+        }
     } else if prefix == Path::new("/usr") {
-        "sudo apt install --reinstall scaf".into()
+        "sudo apt install --reinstall ./scaf_*_amd64.deb".into()
     } else {
-        format!("make install PREFIX={}", prefix.display())
+        format!("cd CHECKOUT && make build && sudo make install PREFIX={}", prefix.display())
     }
 }
 
 /// Whether there is a Python below the prefix that knows of us.
 fn is_of_pip(prefix: &Path) -> bool {
     let folders = |of: &Path| std::fs::read_dir(of).into_iter().flatten().flatten();
-    folders(&prefix.join("lib")).any(|python| {
-        folders(&python.path().join("site-packages")).any(|package| {
+    let is_ours = |packages: &Path| {
+        folders(packages).any(|package| {
             let name = package.file_name();
             let name = name.to_string_lossy();
             name.starts_with("scaf-") && name.ends_with(".dist-info")
         })
+    };
+    // Debian's Python has another folder for what pip installs.
+    folders(&prefix.join("lib")).any(|python| {
+        ["site-packages", "dist-packages"].iter().any(|folder| is_ours(&python.path().join(folder)))
     })
 }
 
@@ -93,14 +117,21 @@ mod tests {
     }
 
     #[test]
-    fn we_are_installed_again_as_we_were_installed() {
-        assert_eq!(reinstall_of(Path::new("/usr/bin/scaf")), "sudo apt install --reinstall scaf");
+    fn we_are_installed_again_as_we_were_installed_and_from_no_index() {
+        let of_pip = "-m pip install --force-reinstall ./scaf-*.whl";
+        let package = "sudo apt install --reinstall ./scaf_*_amd64.deb";
+        assert_eq!(reinstall_of(Path::new("/usr/bin/scaf")), package);
         let folder = tempfile::tempdir().unwrap();
         let (root, at) = (folder.path(), folder.path().display());
-        assert_eq!(reinstall_of(&root.join("bin/scaf")), format!("make install PREFIX={at}"));
-        std::fs::create_dir_all(root.join("lib/python3.11/site-packages/scaf-0.2.0.dist-info")).unwrap();
-        let pip = format!("{at}/bin/python -m pip install --force-reinstall scaf");
-        assert_eq!(reinstall_of(&root.join("bin/scaf")), pip);
+        let again = || reinstall_of(&root.join("bin/scaf"));
+        assert_eq!(again(), format!("cd CHECKOUT && make build && sudo make install PREFIX={at}"));
+        std::fs::create_dir_all(root.join("lib/python3.11/dist-packages/scaf-0.2.0.dist-info")).unwrap();
+        assert_eq!(again(), format!("python3 {of_pip}"));
+        std::fs::create_dir_all(root.join("bin")).unwrap();
+        std::fs::write(root.join("bin/python"), "").unwrap();
+        assert_eq!(again(), format!("{at}/bin/python {of_pip}"));
+        std::fs::write(root.join("uv-receipt.toml"), "").unwrap();
+        assert_eq!(again(), "uv tool install --force ./scaf-*.whl");
         std::fs::create_dir_all(root.join("crates/scaf")).unwrap();
         assert_eq!(reinstall_of(&root.join("target/release/scaf")), format!("make -C {at} build"));
     }

@@ -22,9 +22,16 @@ pub fn threads(
     }
     let part = f64::from(snapshot.capacity) * weight / (there + weight);
     let share = (part as u32).max(min).max(1).min(max.unwrap_or(u32::MAX).max(1));
-    // A list has a number for each level.
     let outermost = set.and_then(|set| set.split(',').next()?.trim().parse::<u32>().ok());
     (outermost.unwrap_or(own) > share).then_some(share)
+}
+
+/// The variable's value for so many threads. A list has a number for each level: those within stay.
+pub fn setting(threads: u32, set: Option<&str>) -> String {
+    match set.and_then(|set| set.split_once(',')) {
+        Some((_, within)) => format!("{threads},{within}"),
+        None => threads.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -56,5 +63,6 @@ mod tests {
         assert_eq!(mold(1, 8, Some("2")), None);
         assert_eq!(mold(1, 8, Some(" 6,2")), Some(4));
         assert_eq!(mold(1, 8, Some("many")), Some(4));
+        assert_eq!((setting(4, Some("6,2,1")), setting(4, Some("6"))), ("4,2,1".into(), "4".into()));
     }
 }

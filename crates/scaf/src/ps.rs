@@ -257,6 +257,7 @@ pub(crate) mod tests {
             others: Others::default(),
             tried: vec![],
             other_versions: vec![],
+            asker: None,
         }
     }
 

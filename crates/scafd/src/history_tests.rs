@@ -64,6 +64,7 @@ fn snapshot(now_ns: u64, programs: Vec<Program>) -> Snapshot {
         others: Others::default(),
         tried: vec![],
         other_versions: vec![],
+        asker: None,
     }
 }
 

@@ -10,6 +10,7 @@ use super::promise::note;
 use crate::link::pages;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
+use crate::sys::arch::ticks;
 use crate::sys::settings::{self, Malleable};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::report::fact;
@@ -74,14 +75,30 @@ pub fn is_tried() -> bool {
     SAID.load(Ordering::Relaxed) & CHECK != 0
 }
 
-/// Tells `scaf check` which size a team has that may be resized.
+/// While it is tried out, a team has any size, whatever is granted: a grant lasts for many regions, and what
+/// depends on the team's size shows where two in a row have others. That is 1 to `most`.
 #[cold]
-pub fn tell_size(module: u64, team: u32) {
+pub fn any_size(most: u32) -> u32 {
+    static STATE: AtomicU32 = AtomicU32::new(0);
+    let mut x = STATE.load(Ordering::Relaxed);
+    if x == 0 {
+        x = ticks() as u32 | 1;
+    }
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    STATE.store(x, Ordering::Relaxed);
+    1 + x % most.max(1)
+}
+
+/// Tells `scaf check` which size a team has that may be resized, and would have `whole`.
+#[cold]
+pub fn tell_size(module: u64, team: u32, whole: u32) {
     // SAFETY: asks for a number.
     let headers = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
     if modules::holds(module, headers) {
         pages::report().add_size(team);
-    } else {
+    } else if team < whole {
         note(fact::TRIED_ELSEWHERE);
     }
 }

@@ -28,7 +28,10 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choi
         requested,
         // As last seen: the runtime is asked about once a second. Only a smaller team needs the exact number.
         natural: natural(),
-        budget: word.dop().map(|dop| dop.saturating_sub(in_teams()).saturating_sub(experiment::contexts())),
+        budget: word.dop().map(|dop| match tried {
+            true => permission::any_size(natural()),
+            false => dop.saturating_sub(in_teams()).saturating_sub(experiment::contexts()),
+        }),
         kept: promise::is_kept(),
         resizable: (permission.is_some() || (inspected && word.resizable())) && may,
         word: permission.is_some_and(Permission::is_word) && may && !promise::is_strict(),
@@ -69,7 +72,7 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choi
         choice = choice::choose(&facts);
     }
     if tried && choice.mechanism == Mechanism::Resize {
-        permission::tell_size(code.module, choice.team);
+        permission::tell_size(code.module, choice.team, natural());
     }
     choice
 }

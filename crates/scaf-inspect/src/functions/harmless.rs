@@ -3,6 +3,11 @@
 use super::group::Group;
 use super::group::Trait::{FillsMemory, NeverReturns};
 
+/// Functions that are told how many threads will wait for each other.
+pub(crate) const COUNTS_THREADS: [&str; 1] = ["pthread_barrier_init"];
+/// Functions that keep something for each thread, as thread-local variables do.
+pub(crate) const KEEPS_FOR_THREADS: [&str; 2] = ["pthread_setspecific", "tss_set"];
+
 #[rustfmt::skip]
 pub(super) static LIBRARIES: &[Group] = &[
     Group { why: "sets or copies a stretch of memory", is: &[FillsMemory],

@@ -4,8 +4,8 @@ use super::class::Classes;
 use super::code::Callee;
 use super::state::{Exact, Value};
 use super::walk::{Callees, ESCAPES, Walk};
-use crate::decode::Operation;
-use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH, SECOND_RESULT, STACK_POINTER};
+use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH, SECOND_RESULT};
+use crate::decode::{Flow, Operation, Target};
 use crate::functions::{Role, arguments, fills_memory, never_returns, role};
 
 const PASSED: &str =
@@ -18,13 +18,19 @@ impl<C: Callees> Walk<'_, '_, C> {
             return self.call_within(i, *function);
         }
         let name = if let Callee::Import(name) = callee { name } else { "" };
-        if SCRATCH.iter().any(|register| self.state.registers[*register].exact == Exact::SomeSlot)
-            && *callee == Callee::Unknown
+        let through = match i.target {
+            Target::Register(register) => self.state.registers[register],
+            _ => Value::CLEAN,
+        };
+        if *callee == Callee::Unknown
+            && (through.is_function()
+                || SCRATCH.iter().any(|register| self.state.registers[*register].exact == Exact::SomeSlot))
         {
             self.find(i, ESCAPES);
         }
         self.check_arguments(i, name);
         self.forget_scratch();
+        self.state.forget_written();
         let answer = match role(name) {
             Role::TeamSize => Classes::TEAM,
             Role::ThreadNumber => Classes::THREAD,
@@ -36,7 +42,6 @@ impl<C: Callees> Walk<'_, '_, C> {
 
     /// Only registers that were written since the last call can be arguments, and only in their order.
     fn check_arguments(&mut self, i: &Operation, name: &str) {
-        let mut taken = 0;
         for (position, register) in ARGUMENTS.into_iter().enumerate().take(arguments(name)) {
             if !self.state.is_defined(register) {
                 if register == SECOND_RESULT {
@@ -44,7 +49,6 @@ impl<C: Callees> Walk<'_, '_, C> {
                 }
                 break;
             }
-            taken += 1;
             let value = self.state.registers[register];
             let share = value.classes.has(Classes::QUOTIENT.or(Classes::REMAINDER));
             let length = fills_memory(name) && position == 2 && share;
@@ -56,14 +60,19 @@ impl<C: Callees> Walk<'_, '_, C> {
                 self.find(i, PASSED);
             }
         }
-        if taken == ARGUMENTS.len() && self.stack_holds_argument() {
-            self.find(i, PASSED);
+        if arguments(name) == ARGUMENTS.len() {
+            self.check_stack(i);
         }
     }
 
-    fn stack_holds_argument(&self) -> bool {
-        let top = self.state.registers[STACK_POINTER].exact;
-        matches!(top, Exact::Stack { base, offset } if self.state.lies_at(base, offset))
+    /// Arguments on the stack are refused whoever is called: callees' aren't followed. A structure is passed
+    /// there though registers are free.
+    fn check_stack(&mut self, i: &Operation) {
+        // A call at a function's end leaves the caller's return address below its arguments.
+        let above = if i.flow == Flow::Call { 0 } else { 8 };
+        if self.state.passes_on_stack(above) {
+            self.find(i, PASSED);
+        }
     }
 
     fn forget_scratch(&mut self) {
@@ -77,16 +86,14 @@ impl<C: Callees> Walk<'_, '_, C> {
         if SCRATCH.iter().any(|register| self.state.registers[*register].is_function()) {
             self.find(i, ESCAPES);
         }
-        if self.stack_holds_argument()
-            && ARGUMENTS.into_iter().all(|register| self.state.is_defined(register))
-        {
-            self.find(i, PASSED);
-        }
+        self.check_stack(i);
+        self.state.forget_written();
         self.state.define(RESULT);
         self.state.define(SECOND_RESULT);
         match self.callees.follow_call(function, &handed) {
             None => {
                 self.state.registers[RESULT] = Value::CLEAN;
+                self.state.registers[SECOND_RESULT].exact = Exact::Any;
                 true
             }
             Some(Ok(Some(left))) => {

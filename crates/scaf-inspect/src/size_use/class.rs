@@ -156,8 +156,6 @@ impl Classes {
     pub fn divided_by(self, divisor: Self) -> (Self, Self) {
         let quotient = self.pairs(divisor, |a, b| match (a, b) {
             (Self::CLEAN, b) if b.has(TEAMS) => Self::QUOTIENT,
-            // A share computed by hand: thread number * iterations / team size.
-            (Self::THREAD_PART, b) if b.has(TEAMS) => Self::START,
             (a, Self::CLEAN) => a.scaled(),
             (a, b) => a.scaled().plus(b.scaled()),
         });

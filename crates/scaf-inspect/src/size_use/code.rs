@@ -1,13 +1,18 @@
 //! The module's functions, what its calls lead to, and where it asks about the team.
 
 use crate::decode::{Flow, Target, decode, patterns};
-use crate::elf::{Elf, SlotKind};
+use crate::elf::{Elf, Piece, SlotKind};
 use crate::functions::{FORKS, Role, is_outlined_by_name, role};
+use memchr::memmem;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Most entries of one jump table; gcc makes tables for dense switches.
 const MAX_TABLE: usize = 4096;
+/// Most instructions between the load of a region's function and the call that it is for.
+const MOST_BEFORE_CALL: usize = 32;
+/// Below this address no system loads a program that can't be moved (vm.mmap_min_addr).
+const LOWEST_FIXED: u64 = 0x10000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Callee<'c> {
@@ -19,6 +24,8 @@ pub(crate) enum Callee<'c> {
 pub(crate) struct Mentions {
     /// Addresses of the calls, by the start of their function.
     pub calls: BTreeMap<u64, Vec<u64>>,
+    /// The slots and stubs that are mentioned.
+    pub met: BTreeSet<u64>,
     /// The first mention that is no call: its address and what it does.
     pub other: Option<(u64, String)>,
 }
@@ -28,7 +35,7 @@ pub(crate) struct Code<'e> {
     starts: Vec<u64>,
     slots: HashMap<u64, &'e str>,
     stubs: HashMap<u64, &'e str>,
-    handed_on: OnceCell<HashSet<u64>>,
+    handed_on: OnceCell<Vec<(u64, u64)>>,
 }
 
 impl<'e> Code<'e> {
@@ -95,7 +102,7 @@ impl<'e> Code<'e> {
         let telling = |name: &str| role(name) != Role::Other;
         let all = self.slots.iter().chain(&self.stubs);
         let targets: Vec<(u64, &str)> = all.filter(|(_, n)| telling(n)).map(|(a, n)| (*a, *n)).collect();
-        let mut found = Mentions { calls: BTreeMap::new(), other: None };
+        let mut found = Mentions { calls: BTreeMap::new(), met: BTreeSet::new(), other: None };
         let addresses: BTreeSet<u64> = targets.iter().map(|(address, _)| *address).collect();
         let mut spots: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for spot in self.spots(&addresses) {
@@ -107,7 +114,16 @@ impl<'e> Code<'e> {
         for (start, spots) in spots {
             self.mentions_in(start, &spots, &addresses, &mut found)?;
         }
-        Ok(found)
+        // It may be called by a stub that we don't know.
+        let met: HashSet<&str> =
+            targets.iter().filter(|(at, _)| found.met.contains(at)).map(|(_, name)| *name).collect();
+        let imports = self.elf.imports.keys().map(String::as_str);
+        match imports.filter(|name| telling(name)).find(|name| !met.contains(name)) {
+            Some(name) if found.other.is_none() => {
+                Err(format!("where it calls {name} could not be made out"))
+            }
+            _ => Ok(found),
+        }
     }
 
     /// Where code outside the linker's stubs may mention one of `targets`.
@@ -148,6 +164,10 @@ impl<'e> Code<'e> {
             let loads = instruction.loads_register() && memory.is_some_and(|slot| self.is_telling_slot(slot));
             if (memory.is_some() || branch) && (calls || loads) {
                 found.calls.entry(start).or_default().push(instruction.address());
+                found.met.extend(memory);
+                if let Target::Code(target) = instruction.target() {
+                    found.met.insert(target);
+                }
             } else if memory.is_some() && found.other.is_none() {
                 found.other = Some((instruction.address(), "takes the address of such a function".into()));
             }
@@ -155,35 +175,75 @@ impl<'e> Code<'e> {
         Ok(())
     }
 
-    pub fn callers(&self, target: u64) -> Vec<u64> {
+    /// The functions that call this one, as far as it is only called: `None` if code or data have its address
+    /// otherwise, so that it may be called through a pointer.
+    pub fn callers(&self, target: u64) -> Option<Vec<u64>> {
         let spots = self.spots(&BTreeSet::from([target]));
-        let before = |spot: &u64| self.elf.code_at(spot.checked_sub(1)?);
-        let calls = spots.iter().filter(|spot| before(spot).is_some_and(patterns::is_call));
+        let before = |spot: &u64| self.elf.code_at(spot.checked_sub(2)?);
+        let only_called = spots.iter().all(|spot| before(spot).is_some_and(patterns::is_call));
+        if !only_called || self.is_in_data(target) || self.is_a_constant(target) {
+            return None;
+        }
         let mut callers: Vec<u64> =
-            calls.filter_map(|spot| self.function_around(*spot)).map(|(start, _)| start).collect();
+            spots.iter().filter_map(|spot| self.function_around(*spot)).map(|(start, _)| start).collect();
         callers.dedup();
-        callers
+        Some(callers)
     }
 
-    /// Whether `function` is handed to another one as its first argument, as gcc does with GOMP_parallel, or
-    /// as its third, as clang does with __kmpc_fork_call.
-    pub fn is_handed_on(&self, function: u64) -> bool {
-        // One search finds all of them: there may be thousands, in megabytes of code.
-        self.handed_on.get_or_init(|| self.find_handed_on()).contains(&function)
+    /// Whether a pointer to it stands in data, or in the relocations that put one there.
+    fn is_in_data(&self, address: u64) -> bool {
+        let words = |piece: &Piece<'e>| {
+            let skip = piece.address.wrapping_neg() as usize % 8;
+            piece
+                .data
+                .get(skip..)
+                .is_some_and(|data| data.chunks_exact(8).any(|word| *word == address.to_le_bytes()))
+        };
+        self.elf.data.iter().any(words)
+    }
+
+    /// Whether code that can't be moved may have it as a constant.
+    fn is_a_constant(&self, address: u64) -> bool {
+        let (true, Ok(constant)) = (address >= LOWEST_FIXED, u32::try_from(address)) else { return false };
+        self.elf.text.iter().any(|piece| memmem::find(piece.data, &constant.to_le_bytes()).is_some())
+    }
+
+    /// Whether `function` is handed to a runtime as its first argument, as gcc does with GOMP_parallel, or as
+    /// its third, as clang does with __kmpc_fork_call.
+    pub fn is_handed_to_runtime(&self, function: u64) -> bool {
+        let is_it = |target: u64| target == function;
+        self.loads_of_functions().any(|(target, next)| is_it(target) && self.calls_runtime(next))
+    }
+
+    /// Whether the next call after `address` is one of a runtime's.
+    fn calls_runtime(&self, address: u64) -> bool {
+        let Some(bytes) = self.elf.code_at(address) else { return false };
+        let leaves = |flow: Flow| matches!(flow, Flow::Call | Flow::Jump);
+        let mut next = decode(bytes, address).take(MOST_BEFORE_CALL);
+        let next = next.find(|it| it.is_invalid() || leaves(it.flow()));
+        match next.filter(|it| !it.is_invalid()).map(|it| self.callee(it.target())) {
+            Some(Callee::Import(name)) => ["GOMP_", "__kmpc_"].iter().any(|start| name.starts_with(start)),
+            _ => false,
+        }
     }
 
     /// The functions that regions run: handed on, or named so by the compiler.
     pub fn regions(&self) -> BTreeSet<u64> {
-        let handed_on = self.handed_on.get_or_init(|| self.find_handed_on()).iter().copied();
+        let handed_on = self.loads_of_functions().map(|(target, _)| target);
         let named = self.elf.functions.iter().filter(|(_, name)| is_outlined_by_name(name));
         handed_on.chain(named.map(|(address, _)| *address)).collect()
     }
 
-    fn find_handed_on(&self) -> HashSet<u64> {
-        let llvms = self.elf.imports.keys().any(|name| name.starts_with(FORKS));
-        let pieces = self.elf.text.iter();
-        let handed_on = pieces.flat_map(|piece| patterns::handed_on(piece.data, piece.address, llvms));
-        handed_on.filter(|target| self.is_start(*target)).collect()
+    /// The functions that are loaded where arguments are, and where the code goes on.
+    fn loads_of_functions(&self) -> impl Iterator<Item = (u64, u64)> {
+        // One search finds all of them: there may be thousands, in megabytes of code.
+        let find = || {
+            let llvms = self.elf.imports.keys().any(|name| name.starts_with(FORKS));
+            let pieces = self.elf.text.iter();
+            let loads = pieces.flat_map(|piece| patterns::handed_on(piece.data, piece.address, llvms));
+            loads.filter(|(target, _)| self.is_start(*target)).collect()
+        };
+        self.handed_on.get_or_init(find).iter().copied()
     }
 
     pub fn is_exported(&self, function: u64) -> bool {
@@ -194,17 +254,39 @@ impl<'e> Code<'e> {
         self.elf.code_at(address)
     }
 
-    pub fn jump_table(&self, table: u64, absolute: bool, range: (u64, u64)) -> Vec<u64> {
-        let Some(bytes) = self.elf.bytes_at(table) else { return Vec::new() };
-        let inside = |target: &u64| (range.0..range.1).contains(target);
+    /// The targets of a switch. Where a table ends isn't written down: at the first entry that isn't `inside`
+    /// the function, or at the next table. gcc moves cases away that are hardly ever met; where some of these
+    /// aren't known as a part of the function, and others follow that are inside, the error is that the cases
+    /// aren't known.
+    pub fn jump_table(
+        &self,
+        (table, end): (u64, Option<u64>),
+        absolute: bool,
+        inside: impl Fn(u64) -> bool,
+    ) -> Result<Vec<u64>, ()> {
+        let Some(bytes) = self.elf.bytes_at(table) else { return Ok(Vec::new()) };
+        let most = end.map_or(usize::MAX, |end| usize::try_from(end - table).unwrap_or(usize::MAX));
+        let bytes = bytes.get(..most).unwrap_or(bytes);
         let entry = |entry: &[u8]| match entry {
             [a, b, c, d] => table.wrapping_add_signed(i64::from(i32::from_le_bytes([*a, *b, *c, *d]))),
             _ => entry.iter().rev().fold(0, |address, byte| address << 8 | u64::from(*byte)),
         };
-        let entries = bytes.chunks_exact(if absolute { 8 } else { 4 }).take(MAX_TABLE);
-        let mut targets: Vec<u64> = entries.map(entry).take_while(inside).collect();
+        let mut entries =
+            bytes.chunks_exact(if absolute { 8 } else { 4 }).take(MAX_TABLE).map(entry).peekable();
+        let mut targets: Vec<u64> = Vec::new();
+        while let Some(target) = entries.next_if(|target| inside(*target)) {
+            targets.push(target);
+        }
+        let is_away = |target: &u64| !inside(*target) && self.elf.code_at(*target).is_some();
+        let mut is_cut = false;
+        while entries.next_if(is_away).is_some() {
+            is_cut = true;
+        }
+        if is_cut && entries.next().is_some_and(&inside) {
+            return Err(());
+        }
         targets.sort_unstable();
         targets.dedup();
-        targets
+        Ok(targets)
     }
 }

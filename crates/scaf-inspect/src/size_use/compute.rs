@@ -4,6 +4,9 @@ use super::walk::{Callees, ESCAPES, STORED, VECTOR, Walk};
 use crate::decode::abi::{FRAME_POINTER, STACK_POINTER};
 use crate::decode::{Action, Effects, Fill, Operand, Operation, Pair, Register};
 
+/// Words of a copy onto the stack that are looked at as arguments.
+const MOST_COPIED: i64 = 64;
+
 impl<C: Callees> Walk<'_, '_, C> {
     pub fn compute(&mut self, i: &Operation) {
         self.condition(i);
@@ -239,6 +242,17 @@ impl<C: Callees> Walk<'_, '_, C> {
         let carries = copies && self.state.registers[from].is_stack() && held.is_confined();
         if carries || self.value(value).classes.is_confined() {
             self.find(i, STORED);
+        }
+        if let Exact::Stack { base, offset } = self.state.registers[to].exact {
+            let words = match self.state.registers[length].exact {
+                _ if !repeats => 1,
+                Exact::Constant(times) => times.clamp(1, MOST_COPIED),
+                _ => MOST_COPIED,
+            };
+            self.callees.count(words.unsigned_abs() / 4);
+            for at in (0..8 * words).step_by(8) {
+                self.state.wrote(base, offset.wrapping_add(at), 8);
+            }
         }
         if repeats {
             self.state.set(length, Value::constant(0));

@@ -23,7 +23,7 @@ impl Frame {
     /// Whether all paths of the first thread lead to the others' target, or end the program.
     fn merely_skips(&self, branch: &First) -> bool {
         if self.merely_returns(branch.other) {
-            return true;
+            return !branch.answers;
         }
         let mut before: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut seen = BTreeSet::from([branch.first]);

@@ -76,6 +76,10 @@ impl<'c, 'e> Analysis<'c, 'e> {
         frame.returned = None;
         for (block, state) in frame.states.clone() {
             let (_, next) = self.walk(&mut frame, block, state, true)?;
+            if next.iter().any(|next| !frame.states.contains_key(next)) {
+                // A switch whose cases were not known while the paths were followed.
+                return Err(Finding::unknown(block, "goes on where no path was followed"));
+            }
             frame.edges.insert(block, next);
         }
         frame.conclude();
@@ -95,6 +99,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
         frame.states = BTreeMap::from([(frame.entry, State::at_entry(handed))]);
         frame.cuts.insert(frame.entry);
         let mut work = BTreeSet::from([frame.entry]);
+        let (start, end) = self.code.function_around(frame.entry).unwrap_or_default();
         while let Some(block) = work.pop_first() {
             let Some(state) = frame.states.get(&block).cloned() else { continue };
             let tables = frame.tables.len();
@@ -118,6 +123,10 @@ impl<'c, 'e> Analysis<'c, 'e> {
                             block.last().is_some_and(|last| last.address >= target)
                         };
                         work.extend(frame.blocks.range(near).filter(through).map(|(start, _)| *start));
+                        if !(start..end).contains(&target) {
+                            // What is moved away may be among a switch's cases.
+                            work.extend(frame.states.keys());
+                        }
                         frame.states.insert(target, after).is_none()
                     }
                 };

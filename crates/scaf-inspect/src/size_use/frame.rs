@@ -29,6 +29,8 @@ pub(super) struct First {
     pub block: u64,
     pub first: u64,
     pub other: u64,
+    /// The result's register has a constant at the branch.
+    pub answers: bool,
 }
 
 #[derive(Default)]

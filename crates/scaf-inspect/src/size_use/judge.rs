@@ -8,12 +8,16 @@ use super::state::NOTHING;
 use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
-use crate::functions::{LOOKED_UP, Role, is_outlined_by_name, role};
+use crate::functions::{COUNTS_THREADS, FORKS, GOMP_STARTS_REGIONS, LOOKED_UP, Role};
+use crate::functions::{is_outlined_by_name, role};
 use memchr::memmem;
 use std::collections::BTreeSet;
 
 /// Most functions that turn out to return the team size or thread number.
 const MAX_TELLERS: usize = 32;
+/// Where the second result's register stands in `SCRATCH`.
+const SECOND: usize = 2;
+const _: () = assert!(abi::SCRATCH[SECOND] == abi::SECOND_RESULT);
 
 pub(crate) fn judge(code: &Code<'_>) -> SizeUse {
     verdict(code).unwrap_or_else(|early| early)
@@ -28,6 +32,11 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     looked_up_by_name(elf)?;
     if let Some(objection) = llvm::objection(elf) {
         return Err(objection);
+    }
+    if let Some(name) = COUNTS_THREADS.iter().find(|name| elf.imports.contains_key(**name))
+        && starts_regions(elf)
+    {
+        return Err(SizeUse::depends(format!("its threads may wait for so many of each other ({name})")));
     }
     let mut asked = elf.imports.iter().filter(|(name, _)| role(name) != Role::Other).peekable();
     if asked.peek().is_none() {
@@ -67,14 +76,19 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     let mut work: BTreeSet<u64> = analysis.askers.clone();
     while let Some(function) = work.pop_first() {
         let returned = analysis.summary(function, &NOTHING).map_err(told)?;
-        let Some(answer) = returned.map(|handed| handed[0]) else { continue };
-        if !answer.is_told() || is_outlined(code, function) || analysis.tellers.contains(&function) {
+        let Some(handed) = returned else { continue };
+        // The second register has a result, or what was left in it.
+        let second = handed[SECOND];
+        let tells = handed[0].is_told() || second.is_thread() || second.is_team();
+        if !tells || is_outlined(code, function) || analysis.tellers.contains(&function) {
             continue;
         }
-        let callers = code.callers(function);
-        if code.is_exported(function) || callers.is_empty() || analysis.tellers.len() >= MAX_TELLERS {
+        let callers = code.callers(function).filter(|callers| {
+            !(code.is_exported(function) || callers.is_empty() || analysis.tellers.len() >= MAX_TELLERS)
+        });
+        let Some(callers) = callers else {
             return Err(told(Finding::depends(function, "returns the team size or thread number")));
-        }
+        };
         analysis.add_teller(function);
         work.extend(callers);
     }
@@ -89,8 +103,12 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
 fn is_outlined(code: &Code<'_>, function: u64) -> bool {
     match code.elf.functions.get(&function) {
         Some(name) => is_outlined_by_name(name),
-        None => code.is_handed_on(function),
+        None => code.is_handed_to_runtime(function),
     }
+}
+
+fn starts_regions(elf: &Elf<'_>) -> bool {
+    elf.imports.keys().any(|name| name.starts_with(FORKS) || name.starts_with(GOMP_STARTS_REGIONS))
 }
 
 /// A program that looks a function up has its name in its data.

@@ -3,10 +3,12 @@
 use super::class::Classes;
 use crate::decode::Register;
 use crate::decode::abi::{REGISTERS, SCRATCH, STACK_POINTER};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most stack places that are followed in one function; with more, it counts as not understood.
 const MAX_SLOTS: usize = 256;
+/// Bytes above the stack pointer in which arguments are looked for.
+const MOST_ARGUMENTS: i64 = 512;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Exact {
@@ -120,6 +122,8 @@ pub(super) struct State {
     pub flags: Flags,
     /// Four bytes each, by base and offset / 4; absent ones are clean.
     slots: BTreeMap<(u8, i64), Classes>,
+    /// Those where arguments may lie, which were written on all paths since the last call.
+    written: BTreeSet<(u8, i64)>,
 }
 
 /// Classes of the scratch registers, in the order of `SCRATCH`: what one function hands to another.
@@ -133,7 +137,8 @@ impl State {
             registers[*register] = Value::of(*classes);
         }
         registers[STACK_POINTER].exact = Exact::Stack { base: 0, offset: 0 };
-        Self { registers, defined: u32::MAX, flags: Flags::Free, slots: BTreeMap::new() }
+        let (slots, written) = (BTreeMap::new(), BTreeSet::new());
+        Self { registers, defined: u32::MAX, flags: Flags::Free, slots, written }
     }
 
     pub fn handed(&self) -> Handed {
@@ -148,6 +153,7 @@ impl State {
         }
         self.defined &= other.defined;
         self.flags = self.flags.join(other.flags);
+        self.written.retain(|slot| other.written.contains(slot));
         for (slot, classes) in &mut self.slots {
             *classes = classes.or(other.slots.get(slot).copied().unwrap_or(Classes::CLEAN));
         }
@@ -191,7 +197,7 @@ impl State {
 
     /// The cost of a copy of this state, in instructions stepped over.
     pub fn weight(&self) -> u64 {
-        self.slots.len() as u64 / 4
+        (self.slots.len() + self.written.len()) as u64 / 4
     }
 
     pub fn load(&self, place: Place, size: usize) -> Classes {
@@ -212,6 +218,7 @@ impl State {
     }
 
     pub fn store(&mut self, base: u8, offset: i64, size: usize, classes: Classes) {
+        self.wrote(base, offset, size);
         for chunk in chunks(offset, size) {
             let whole = size >= 4;
             let old = self.slots.get(&(base, chunk)).copied();
@@ -224,9 +231,30 @@ impl State {
         }
     }
 
-    /// Whether a confined value lies on the stack at `offset`, as a seventh argument would.
-    pub fn lies_at(&self, base: u8, offset: i64) -> bool {
-        self.slots.get(&(base, offset.div_euclid(4))).is_some_and(|classes| classes.is_confined())
+    /// Bytes were written, with what isn't known here.
+    pub fn wrote(&mut self, base: u8, offset: i64, size: usize) {
+        let Exact::Stack { base: top, offset: lowest } = self.registers[STACK_POINTER].exact else { return };
+        let may_be_arguments = (lowest..lowest.saturating_add(MOST_ARGUMENTS)).contains(&offset);
+        if base == top && may_be_arguments {
+            self.written.extend(chunks(offset, size).map(|chunk| (base, chunk)));
+        }
+    }
+
+    /// Whether a confined value is among the arguments that lie on the stack, the first of them `above` bytes
+    /// above the stack pointer: in what was written since the last call, without a gap. Each begins with a
+    /// multiple of eight bytes, and structures lie there with all that is in them.
+    pub fn passes_on_stack(&self, above: i64) -> bool {
+        let Exact::Stack { base, offset } = self.registers[STACK_POINTER].exact else { return false };
+        let all = (offset.saturating_add(above)..offset.saturating_add(MOST_ARGUMENTS)).step_by(8);
+        let mut arguments = all.take_while(|at| self.written.contains(&(base, at.div_euclid(4))));
+        arguments.any(|at| {
+            chunks(at, 8).any(|chunk| self.slots.get(&(base, chunk)).is_some_and(|it| it.is_confined()))
+        })
+    }
+
+    /// After a call, what was written before is no argument any more.
+    pub fn forget_written(&mut self) {
+        self.written.clear();
     }
 }
 

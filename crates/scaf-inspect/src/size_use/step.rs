@@ -4,7 +4,7 @@ use super::frame::First;
 use super::state::{Exact, Flags};
 use super::walk::{Callees, ESCAPES, Walk};
 use crate::decode::abi::{RESULT, STACK_POINTER};
-use crate::decode::{Condition, Flow, Operand, Operation, Target};
+use crate::decode::{Action, Condition, Flow, Operand, Operation, Target};
 
 impl<'e, C: Callees> Walk<'_, 'e, C> {
     /// Steps over one instruction; returns the blocks that may follow if it ends the path.
@@ -63,7 +63,9 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
             (Callee::Local(target), Some(Condition::NotEqual | Condition::Above)) => (i.next, target),
             _ => return self.find(i, SPLITS),
         };
-        self.frame.firsts.push(First { at: i.address, block: self.block, first, other });
+        // What a function returns then says so: it asks on behalf of others.
+        let answers = matches!(self.state.registers[RESULT].exact, Exact::Constant(_));
+        self.frame.firsts.push(First { at: i.address, block: self.block, first, other, answers });
     }
 
     fn give_back(&mut self, i: &Operation) {
@@ -84,15 +86,19 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
             Callee::Local(target) if target == self.frame.entry => vec![target],
             Callee::Local(target) if !(tail && self.code.is_start(target)) => vec![target],
             Callee::Unknown if !matches!(i.target, Target::Slot(_)) => {
-                let targets = self.switch(i);
-                if targets.is_empty() {
-                    if tail {
-                        // A tail call through a pointer: the frame is gone.
-                        self.call(i, &Callee::Unknown);
-                        self.give_back(i);
-                    } else {
-                        self.give_up(i, "jumps to where could not be made out");
-                    }
+                let targets = self.switch(i).unwrap_or_else(|()| {
+                    self.give_up(i, "has a switch whose cases could not be made out");
+                    Vec::new()
+                });
+                if tail && (targets.is_empty() || !self.is_switch(i)) {
+                    // A tail call through a pointer: the frame is gone.
+                    self.frame.leaving.insert(self.block);
+                    let before = self.state.clone();
+                    self.call(i, &Callee::Unknown);
+                    self.give_back(i);
+                    self.state = before;
+                } else if targets.is_empty() || !self.is_switch(i) {
+                    self.give_up(i, "jumps to where could not be made out");
                 }
                 targets
             }
@@ -106,21 +112,45 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
     }
 
     /// The cases of a switch: all entries of all tables that the function has mentioned.
-    fn switch(&mut self, i: &Operation) -> Vec<u64> {
-        let Some(range) = self.code.function_around(i.address) else { return Vec::new() };
+    fn switch(&mut self, i: &Operation) -> Result<Vec<u64>, ()> {
+        // The function, and what direct branches have shown to be a part of it.
+        let mut parts: Vec<(u64, u64)> = self.code.function_around(i.address).into_iter().collect();
+        self.callees.count(self.frame.states.len() as u64 / 8);
+        for block in self.frame.states.keys() {
+            if !is_in(&parts, *block) {
+                parts.extend(self.code.function_around(*block));
+            }
+        }
+        let inside = |target: u64| is_in(&parts, target);
         if i.operands.first() == Some(&Operand::Memory)
             && let Some(memory) = i.memory.filter(|memory| memory.base.is_none() && memory.has_index)
         {
-            return self.code.jump_table(memory.displacement, true, range);
+            return self.code.jump_table((memory.displacement, None), true, inside);
         }
         let mut targets: Vec<u64> = Vec::new();
         for table in &self.frame.tables {
-            targets.extend(self.code.jump_table(*table, false, range));
+            let next = self.frame.tables.range(table + 1..).next();
+            targets.extend(self.code.jump_table((*table, next.copied()), false, inside)?);
             self.callees.count(1 + targets.len() as u64 / 4);
         }
         targets.sort_unstable();
         targets.dedup();
-        targets
+        Ok(targets)
+    }
+
+    /// Whether a jump's target is computed as a switch's is, and not taken from a table of pointers to
+    /// functions: chosen from a table at a fixed place, or a distance and the table's address added up last.
+    fn is_switch(&self, i: &Operation) -> bool {
+        let Target::Register(register) = i.target else {
+            return i.memory.is_some_and(|memory| memory.base.is_none() && memory.has_index);
+        };
+        let block = self.frame.blocks.get(&self.block);
+        let before = block.into_iter().flat_map(|all| all.iter()).take_while(|it| it.address < i.address);
+        before.filter(|it| it.destination() == Some(register)).last().is_some_and(|last| match last.action {
+            Action::Add => true,
+            Action::Address => last.memory.is_some_and(|memory| memory.has_index),
+            _ => false,
+        })
     }
 
     fn callee(&self, i: &Operation) -> Callee<'e> {
@@ -132,4 +162,8 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
             target => self.code.callee(target),
         }
     }
+}
+
+fn is_in(parts: &[(u64, u64)], address: u64) -> bool {
+    parts.iter().any(|(start, end)| (*start..*end).contains(&address))
 }

@@ -1,7 +1,7 @@
 //! `scaf check`: tries out whether a program's teams may be resized, and remembers it if so.
 //!
 //! The program is run plain a few times, then under daemons of its own that grant anything at random, with
-//! teams resized at every region whatever the judge of code says. Sizes that it fixes itself are kept, as
+//! teams of any size at every region whatever the judge of code says. Sizes that it fixes itself are kept, as
 //! they are later. If all runs end in the same way and write the same, the executable is remembered. That is
 //! evidence, not proof: it is of these arguments and these runs.
 
@@ -12,7 +12,7 @@ use crate::bench::clock;
 use crate::bench::interrupt::Interrupt;
 use crate::bench::private::Private;
 use crate::bench::progress::Progress;
-use crate::launch::{Malleable, Wish};
+use crate::launch::{self, Malleable, Wish};
 use crate::profile::Source;
 use crate::{cli, daemon, output, target};
 use anyhow::{Context, Result, bail};
@@ -63,7 +63,14 @@ pub fn run(flags: &cli::Check) -> Result<ExitCode> {
         progress: Progress::new(PLAIN + flags.runs as usize),
     };
     check.progress.at("plain");
-    let (verdict, said) = check.verdict(Trial::new(program, flags.command.clone(), flags.output.clone())?)?;
+    let mut tried = Sizes::default();
+    // What is run is what was there at the beginning.
+    if let Ok(path) = program.canonicalize() {
+        // A script has none.
+        tried.note(path).ok();
+    }
+    let trial = Trial::new(program, flags.command.clone(), flags.output.clone())?;
+    let (verdict, said) = check.verdict(trial, tried)?;
     drop(check);
     output::print(&said)?;
     Ok(verdict)
@@ -89,19 +96,18 @@ struct Plain {
 }
 
 impl Check {
-    fn verdict(&self, mut trial: Trial) -> Result<(ExitCode, String)> {
+    fn verdict(&self, mut trial: Trial, mut tried: Sizes) -> Result<(ExitCode, String)> {
         let name = &self.name;
         let plain = match self.plain(&mut trial)? {
             Ok(plain) => plain,
             Err(why) => return Ok((ExitCode::from(NOTHING), format!("{name}: not known\n{why}"))),
         };
-        let mut tried = Sizes::default();
         self.progress.at("resized");
         for seed in 1..=self.runs {
             let (came, these) = self.resized(&mut trial, seed, &plain)?;
             self.progress.step();
             let was_tried = !these.is_empty();
-            tried.add(these);
+            tried.add(these)?;
             let Some(difference) = self.difference(&plain, &came) else { continue };
             if !was_tried {
                 let why = format!(
@@ -124,7 +130,7 @@ impl Check {
         let mut wanted = PLAIN;
         loop {
             while came.len() < wanted {
-                came.push(trial.run(&[], None, &self.interrupt)?);
+                came.push(trial.run(&launch::without_us(), None, &self.interrupt)?);
                 self.progress.step();
                 if came.len() == 1 {
                     let first = &came[0];
@@ -226,7 +232,7 @@ impl Check {
         let name = &self.name;
         let checked = tried.several();
         if checked.is_empty() && !tried.elsewhere {
-            let why = if tried.own.is_empty() {
+            let why = if tried.own.values().all(|own| own.sizes.is_empty()) {
                 "none of its regions could be resized: it has none, their sizes are fixed (by a num_threads \
                  clause, or omp_set_num_threads), or it didn't run long enough to be managed"
             } else {
@@ -240,6 +246,15 @@ impl Check {
                 ),
             ));
         }
+        if plain.references.iter().all(Reference::is_empty) {
+            return Ok((
+                ExitCode::from(NOTHING),
+                format!(
+                    "{name}: not known\n  it wrote nothing that could be compared. Name the files that it \
+                     writes: --output FILE.\n"
+                ),
+            ));
+        }
         let how = if plain.references.iter().all(Reference::is_exact) {
             "wrote the same, bit by bit"
         } else {
@@ -247,33 +262,34 @@ impl Check {
         };
         let mut said =
             format!("{name}: may be resized\n  {} plain runs and {} with teams ", plain.runs, self.runs);
-        let _ = write!(said, "resized at random {how}");
+        let _ = writeln!(said, "resized at random {how}.");
         if checked.is_empty() {
             said.push_str(
-                ".\nIts regions are in libraries, which other programs may use in other ways: nothing is \
-                 remembered. Run it with: scaf run --malleable\n",
+                "Its regions are in libraries, which other programs may use in other ways: nothing is \
+                 remembered. `scaf run --malleable` permits smaller teams for one run, those of fixed sizes \
+                 as well, which were kept here.\n",
             );
             return Ok((ExitCode::SUCCESS, said));
         }
-        for (path, sizes) in checked {
-            let _ = write!(said, "; teams in {} had {} sizes", path.display(), sizes.len());
+        for (path, own) in checked {
+            let _ = writeln!(said, "  Teams in {} had {} sizes.", path.display(), own.sizes.len());
             let found = Checked {
-                executable: scaf_inspect::fingerprint(path)?,
+                executable: own.executable.clone(),
                 name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 resizable: true,
                 date: clock::date().chars().take_while(|letter| *letter != 'T').collect(),
-                runs: self.runs,
+                runs: own.runs,
             };
             let executable = found.executable.clone();
             let kept =
                 Source::find().and_then(|mut memory| memory.ask(&Request::KeepChecked(Box::new(found))));
             match kept {
                 Ok(_) => {
-                    let _ = write!(said, ".\nRemembered for the executable {executable}");
+                    let _ = write!(said, "Remembered for the executable {executable}");
                     said.push_str("; `scaf profile` shows it, and `scaf profile forget` forgets it.\n");
                 }
                 Err(why) => {
-                    let _ = writeln!(said, ".\nIt can't be remembered: {why:#}");
+                    let _ = writeln!(said, "It can't be remembered: {why:#}");
                 }
             }
         }
@@ -285,34 +301,58 @@ impl Check {
 #[derive(Default)]
 struct Sizes {
     /// In the own code of each executable.
-    own: BTreeMap<PathBuf, BTreeSet<u32>>,
-    /// Whether teams in libraries were resized.
+    own: BTreeMap<PathBuf, Own>,
+    /// Whether teams in libraries were made smaller.
     elsewhere: bool,
 }
 
+struct Own {
+    /// Its fingerprint.
+    executable: String,
+    sizes: BTreeSet<u32>,
+    /// In which it had any.
+    runs: u32,
+}
+
 impl Sizes {
-    fn add(&mut self, tried: Vec<Tried>) {
+    /// What one run's programs had. It is an error if one of them isn't what it was.
+    fn add(&mut self, tried: Vec<Tried>) -> Result<()> {
+        let mut met = BTreeSet::new();
         for program in tried {
             self.elsewhere |= program.elsewhere;
             if !program.sizes.is_empty() {
-                self.own.entry(program.executable).or_default().extend(program.sizes);
+                let is_first = met.insert(program.executable.clone());
+                let own = self.note(program.executable)?;
+                own.sizes.extend(program.sizes);
+                own.runs += u32::from(is_first);
             }
         }
+        Ok(())
+    }
+
+    fn note(&mut self, path: PathBuf) -> Result<&mut Own> {
+        let executable = scaf_inspect::fingerprint(&path)?;
+        if self.own.get(&path).is_some_and(|own| own.executable != executable) {
+            bail!("{} was changed while it was checked; check it again", path.display());
+        }
+        Ok(self.own.entry(path).or_insert(Own { executable, sizes: BTreeSet::new(), runs: 0 }))
     }
 
     /// Executables whose teams had several sizes, so that something was checked.
-    fn several(&self) -> Vec<(&Path, &BTreeSet<u32>)> {
-        let several = self.own.iter().filter(|(_, sizes)| sizes.len() > 1);
-        several.map(|(path, sizes)| (path.as_path(), sizes)).collect()
+    fn several(&self) -> Vec<(&Path, &Own)> {
+        let several = self.own.iter().filter(|(_, own)| own.sizes.len() > 1);
+        several.map(|(path, own)| (path.as_path(), own)).collect()
     }
 
     /// Forgets what earlier checks found out about them. What to do now.
     fn forget(&self, came: &Came) -> String {
-        let forgotten = self.own.keys().any(|path| {
-            let executable = scaf_inspect::fingerprint(path).unwrap_or_default();
-            let asked = Source::find().and_then(|mut memory| memory.ask(&Request::ForgetChecked(executable)));
+        let forget = |own: &&Own| {
+            let request = Request::ForgetChecked(own.executable.clone());
+            let asked = Source::find().and_then(|mut memory| memory.ask(&request));
             matches!(asked, Ok(Reply::Forgotten(1..)))
-        });
+        };
+        let tried = self.own.values().filter(|own| !own.sizes.is_empty());
+        let forgotten = tried.filter(forget).count() > 0;
         let mut said = String::from(
             "Its results depend on the sizes of its teams. Run it with: scaf run, which keeps them unless \
              the inspection of its code finds nothing against resizing; scaf run --exact keeps them in any \

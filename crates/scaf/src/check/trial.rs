@@ -7,13 +7,14 @@ use crate::launch::{self, Change};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Read, Seek};
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Longest wait for anything, where there is no limit.
 const FOR_EVER: Duration = Duration::from_secs(3600);
@@ -76,7 +77,14 @@ impl Trial {
         }
         let before = outputs.iter().map(|path| content(path)).collect::<Result<Vec<_>>>()?;
         let stdin = Path::new("/proc/self/fd/0");
-        let input = std::fs::metadata(stdin).is_ok_and(|about| about.is_file()).then(|| stdin.to_owned());
+        let about = std::fs::metadata(stdin).ok();
+        let input = about.as_ref().is_some_and(Metadata::is_file).then(|| stdin.to_owned());
+        if about.is_some_and(|about| about.file_type().is_fifo()) {
+            eprintln!(
+                "scaf: standard input is a pipe, which can't be read again and again: the program has none; \
+                 give it a file: < FILE"
+            );
+        }
         let after = before.clone();
         Ok(Trial { program, words, outputs, before, after, input })
     }
@@ -87,6 +95,7 @@ impl Trial {
     pub fn run(&mut self, environment: &[Change], cap_s: Option<f64>, interrupt: &Interrupt) -> Result<Came> {
         for (path, content) in self.outputs.iter().zip(&self.before) {
             put(path, content.as_deref())?;
+            mark_as_old(path)?;
         }
         let [mut out, mut err] = [tempfile::tempfile()?, tempfile::tempfile()?];
         let mut command = Command::new(&self.program);
@@ -119,7 +128,7 @@ impl Trial {
     pub fn keep_outputs(&mut self) -> Result<()> {
         self.after = self.outputs.iter().map(|path| content(path)).collect::<Result<Vec<_>>>()?;
         for (path, content) in self.outputs.iter().zip(&self.after) {
-            if content.is_none() {
+            if content.is_none() || is_marked_as_old(path) {
                 bail!("it writes no file {}; name with --output what it does write", path.display());
             }
         }
@@ -193,4 +202,21 @@ fn put(path: &Path, content: Option<&[u8]>) -> Result<()> {
         },
     };
     done.with_context(|| path.display().to_string())
+}
+
+/// The time that a file is said to be of before a run, so that it is seen whether the run writes it.
+fn old() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(86_400)
+}
+
+fn mark_as_old(path: &Path) -> Result<()> {
+    match File::options().write(true).open(path) {
+        Ok(file) => file.set_modified(old()).with_context(|| path.display().to_string()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e).with_context(|| path.display().to_string()),
+    }
+}
+
+fn is_marked_as_old(path: &Path) -> bool {
+    std::fs::metadata(path).and_then(|about| about.modified()).is_ok_and(|time| time == old())
 }

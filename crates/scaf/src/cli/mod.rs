@@ -98,7 +98,7 @@ pub struct Run {
     pub rigid: bool,
     /// Its results keep their bits: only what can't have sums added up in another order is done to it, so its
     /// teams and BLAS threads keep their numbers, and it may be slower beside others
-    #[arg(long, conflicts_with = "malleable")]
+    #[arg(long, conflicts_with_all = ["malleable", "mold"])]
     pub exact: bool,
     /// Its teams may be smaller than it asks for, whatever its code looks like, as OMP_DYNAMIC=true says it
     /// by the standard: it computes the same whatever its teams' sizes
@@ -243,7 +243,7 @@ pub struct Check {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Vec<PathBuf>,
     /// Leave out lines with this text, such as those that say how long it took; can be given more than once
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub ignore: Vec<String>,
     /// By how much numbers may differ, as a share of them [default: not at all if plain runs agree, else by
     /// ten times as much as these]

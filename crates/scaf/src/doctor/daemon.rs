@@ -3,9 +3,12 @@
 use crate::daemon::{self, Absent};
 use crate::mend::{self, Missing};
 use crate::output::count;
+use scafd::config::Config;
 use scafd::control::CountersAre;
+use scafd::paths;
+use scafd::verdicts;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Serialize)]
 pub struct Daemon {
@@ -68,9 +71,38 @@ fn none(absent: &[(PathBuf, Absent)]) -> Missing {
     } else if daemon::beside_us("scafd").is_none() {
         let why = "none, and there is no scafd beside scaf or in ../lib/scaf to start".into();
         Missing { why, mend: Some(mend::reinstall()) }
+    } else if let Some(wrong) = wrong_configuration(Path::new(paths::CONFIG)) {
+        wrong
+    } else if absent.iter().any(|(socket, _)| socket == Path::new(paths::SYSTEM_SOCKET))
+        && mend::is_service_enabled()
+    {
+        let why = "none for all users, though its service is enabled".into();
+        Missing { why, mend: Some("sudo systemctl restart scafd.socket".into()) }
     } else {
         Missing { why: format!("none yet; scaf run starts one ({why})"), mend: None }
     }
+}
+
+/// Whether one would start where there is none.
+pub fn can_start() -> bool {
+    wrong_configuration(Path::new(paths::CONFIG)).is_none()
+}
+
+/// No daemon starts with an error in the file that all of them read, or in one that it names.
+fn wrong_configuration(file: &Path) -> Option<Missing> {
+    let config = file.exists().then(|| Config::load(file))?;
+    let (wrong, error) = match config {
+        Err(error) => (file.to_owned(), error.to_string()),
+        Ok(config) => {
+            let named = config.verdicts?;
+            let error = verdicts::load(&named).err()?;
+            (named, error.to_string())
+        }
+    };
+    Some(Missing {
+        why: format!("none, and none can start: {error}"),
+        mend: Some(format!("sudoedit {}", wrong.display())),
+    })
 }
 
 #[cfg(test)]
@@ -81,5 +113,24 @@ mod tests {
     fn a_strangers_socket_is_avoided_by_a_folder_of_ones_own() {
         let missing = none(&[("/run/user/7/scaf/scafd.sock".into(), Absent::Foreign(7))]);
         assert!(missing.mend.is_some_and(|it| it.starts_with("export XDG_RUNTIME_DIR=/run/user/")));
+    }
+    #[test]
+    fn an_error_in_the_configuration_is_told_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("scafd.toml");
+        assert!(wrong_configuration(&file).is_none());
+        std::fs::write(&file, "policy = 'equi'\n").unwrap();
+        assert!(wrong_configuration(&file).is_none());
+        std::fs::write(&file, "policy = 'equi'\npolciy = 1\n").unwrap();
+        let missing = wrong_configuration(&file).unwrap();
+        assert!(missing.why.contains(":2") && missing.why.contains("polciy"), "{}", missing.why);
+        assert_eq!(missing.mend, Some(format!("sudoedit {}", file.display())));
+        let verdicts = folder.path().join("verdicts.toml");
+        std::fs::write(&file, format!("verdicts = '{}'\n", verdicts.display())).unwrap();
+        std::fs::write(&verdicts, "verdict = 3\n").unwrap();
+        assert_eq!(
+            wrong_configuration(&file).unwrap().mend,
+            Some(format!("sudoedit {}", verdicts.display()))
+        );
     }
 }

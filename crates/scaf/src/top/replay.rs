@@ -64,6 +64,7 @@ fn moment(entry: &Entry, came: &mut BTreeMap<u64, u64>) -> Snapshot {
         others: Others { programs: entry.hidden, contexts: 0 },
         tried: Vec::new(),
         other_versions: Vec::new(),
+        asker: None,
     }
 }
 

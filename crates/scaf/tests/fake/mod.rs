@@ -58,6 +58,7 @@ pub fn snapshot(at: u64, programs: u32) -> Snapshot {
         others: Others::default(),
         tried: vec![],
         other_versions: vec![],
+        asker: None,
     }
 }
 

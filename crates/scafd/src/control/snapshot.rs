@@ -57,6 +57,9 @@ pub struct Snapshot {
     /// Programs that run unmanaged because they speak another version of the protocol.
     #[serde(default)]
     pub other_versions: Vec<OtherVersion>,
+    /// The program that asks, if it is managed. In a container it doesn't know which process id it has here.
+    #[serde(default)]
+    pub asker: Option<u64>,
 }
 
 /// A program whose client library is of another version than the daemon.

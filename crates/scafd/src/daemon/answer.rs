@@ -87,9 +87,8 @@ impl Daemon {
     fn take_wish(&mut self, peer: Peer, wish: Wish) -> Result<Wish, String> {
         let scope = self.parts.scope;
         let program = self
-            .registry
-            .iter_mut()
-            .find(|program| program.identity.pid == peer.pid && program.identity.uid == peer.uid)
+            .program_of(peer)
+            .and_then(|id| self.registry.get_mut(id))
             .ok_or_else(|| format!("process {} isn't managed", peer.pid))?;
         wish_for(program, wish, scope, peer.uid)
     }
@@ -158,6 +157,7 @@ impl Daemon {
             programs: self.registry.iter().map(Program::snapshot).collect(),
             tried: Vec::new(),
             other_versions: Vec::new(),
+            asker: None,
         }
     }
 

@@ -147,7 +147,6 @@ impl Daemon {
             self.parts.apply.rhythm().filter(|_| attached).map(|rhythm| Instant::now() + rhythm),
             self.next_moment(),
             self.is_late().then(|| Instant::now() + late::LOOK),
-            self.parts.talk.deadline(),
             self.inspector.deadline(),
             self.idle_deadline(),
             self.parts.notify.deadline(),

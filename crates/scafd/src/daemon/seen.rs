@@ -4,7 +4,9 @@
 use super::state::Daemon;
 use crate::config::Tell;
 use crate::control::Snapshot;
+use crate::registry::Program;
 use crate::talk::Peer;
+use scaf_policy::ProgramId;
 
 impl Daemon {
     /// Whether it may change what holds for all, and see all that is known.
@@ -17,9 +19,16 @@ impl Daemon {
         (!self.may_steer(peer) && self.parts.config.tell == Tell::Own).then_some(peer.uid)
     }
 
+    /// The program that a peer is.
+    pub(super) fn program_of(&self, peer: Peer) -> Option<ProgramId> {
+        let is_it = |program: &&Program| program.identity.pid == peer.pid && program.identity.uid == peer.uid;
+        self.registry.iter().find(is_it).map(|program| program.identity.id)
+    }
+
     /// What a peer is told of everything.
     pub(super) fn snapshot_for(&self, peer: Peer) -> Snapshot {
         let mut snapshot = self.snapshot();
+        snapshot.asker = self.program_of(peer).map(|id| id.0);
         if let Some(uid) = self.sees_only(peer) {
             snapshot = snapshot.seen_by(uid);
         }

@@ -209,7 +209,9 @@ impl Program {
             self.phase.stuck = None;
             return false;
         };
-        let crowded = || runnable(dop as usize + 1) > dop as usize;
+        // Out of its turn it wants to run all the time.
+        let takes_turns = self.phase.takes_turns;
+        let crowded = || !takes_turns && runnable(dop as usize + 1) > dop as usize;
         Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known, crowded)
     }
 

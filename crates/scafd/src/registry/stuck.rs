@@ -27,7 +27,8 @@ impl Stuck {
     /// [`KNOWN_STUCK_NS`] if this code did so before, it has finished nothing with all its contexts busy.
     ///
     /// Others may take them from it: programs that are not managed, or the host of a virtual machine. So it
-    /// is also true if it wants them all that time: it is `crowded`, with more threads to run than contexts.
+    /// is also true if it has computed as much in a longer time, and wanted all its contexts meanwhile: it is
+    /// `crowded`, with more threads to run than contexts.
     pub fn watch(
         before: &mut Option<Stuck>,
         (seen, dop): (&Seen, u32),
@@ -44,11 +45,13 @@ impl Stuck {
             }
         };
         let wall_ns = now_ns.saturating_sub(stuck.since_ns);
-        if wall_ns < if known { KNOWN_STUCK_NS } else { STUCK_NS } {
+        let busy_ns = cpu_ns.saturating_sub(stuck.cpu_ns);
+        let keeps_busy_for = |ns: u64| busy_ns as f64 >= 0.7 * ns as f64 * f64::from(dop);
+        let enough_ns = if known { KNOWN_STUCK_NS } else { STUCK_NS };
+        if wall_ns < enough_ns || !keeps_busy_for(enough_ns) {
             return false;
         }
-        let busy_ns = cpu_ns.saturating_sub(stuck.cpu_ns);
-        if busy_ns as f64 >= 0.7 * wall_ns as f64 * f64::from(dop) {
+        if keeps_busy_for(wall_ns) {
             return true;
         }
         let (last_ns, times) = stuck.counted;

@@ -2,7 +2,7 @@
 
 use super::client::{Client, Stage};
 use super::peer::Peer;
-use super::{Talk, budget};
+use super::{Event, PATIENCE, Talk, budget};
 use rustix::event::epoll;
 use rustix::net::{SocketFlags, accept_with};
 use std::time::{Duration, Instant};
@@ -51,20 +51,30 @@ impl Talk {
 
     /// Whether there is room for one more connection of that user.
     fn has_room(&mut self, peer: Peer) -> bool {
+        // First, for it takes no look at the others: whoever comes too often comes very often.
+        if !self.budget.may_connect(peer.owner, Instant::now()) {
+            self.complaints.warn(
+                peer.owner,
+                format_args!(
+                    "process {} of user {} is turned away: that user connects too often",
+                    peer.pid, peer.uid
+                ),
+            );
+            return false;
+        }
         let own = || self.clients.values().filter(|client| client.peer.owner == peer.owner);
         let (of_user, pending) = (own().count(), own().filter(|client| client.is_pending()).count());
         let trusted = self.budget.is_trusted(peer.owner);
         let reserve = if trusted { 0 } else { budget::RESERVE.min(self.max_clients / 2) };
         let has_room = self.clients.len() < self.max_clients - reserve
             && of_user < self.max_per_uid + budget::PENDING
-            && (trusted || pending < budget::PENDING)
-            && self.budget.may_connect(peer.owner, Instant::now());
+            && (trusted || pending < budget::PENDING);
         if !has_room {
             self.complaints.warn(
                 peer.owner,
                 format_args!(
-                    "too many connections, or too often: process {} of user {} is turned away ({of_user} of \
-                     that user, of which {pending} wait or are silent, {} altogether)",
+                    "too many connections: process {} of user {} is turned away ({of_user} of that user, of \
+                     which {pending} wait or are silent, {} altogether)",
                     peer.pid,
                     peer.uid,
                     self.clients.len()
@@ -95,5 +105,24 @@ impl Talk {
     fn hear(&self, id: u64, what: epoll::EventFlags) -> bool {
         let Some(client) = self.clients.get(&id) else { return true };
         epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), what).is_ok()
+    }
+
+    /// When the most impatient connection has to be dropped.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.clients.values().filter(|c| c.is_pending()).map(|c| c.since + PATIENCE).min()
+    }
+
+    /// Drops whoever has said nothing, or taken nothing, for too long.
+    pub(super) fn drop_impatient(&mut self, events: &mut Vec<Event>) {
+        let now = Instant::now();
+        if self.deadline().is_none_or(|deadline| deadline > now) {
+            return;
+        }
+        let late = |c: &Client| c.is_pending() && c.since + PATIENCE <= now;
+        let late: Vec<u64> = self.clients.iter().filter(|(_, c)| late(c)).map(|(id, _)| *id).collect();
+        for id in late {
+            self.close(id);
+            events.push(Event::Gone(id));
+        }
     }
 }

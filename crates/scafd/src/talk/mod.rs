@@ -143,17 +143,23 @@ impl Talk {
         Ok(epoll::add(&self.epoll, fd, epoll::EventData::new_u64(WATCHED | token), epoll::EventFlags::IN)?)
     }
 
-    /// When the most impatient connection has to be dropped.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.clients.values().filter(|c| c.is_pending()).map(|c| c.since + PATIENCE).min()
-    }
-
-    /// Waits for something to happen, at most until `until`.
+    /// Waits for something to happen that concerns the daemon, at most until `until`. Who is turned away
+    /// doesn't.
     /// # Errors
     /// The kernel refuses to wait.
     pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
+        loop {
+            let events = self.wait_once(until)?;
+            if !events.is_empty() || until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(events);
+            }
+        }
+    }
+
+    fn wait_once(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         let mut ready = Vec::with_capacity(64);
-        let timeout = until.into_iter().chain(self.muted.until()).min().map(|until| {
+        let deadlines = [until, self.muted.until(), self.deadline()];
+        let timeout = deadlines.into_iter().flatten().min().map(|until| {
             let left = until.saturating_duration_since(Instant::now());
             Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
         });
@@ -413,19 +419,6 @@ impl Talk {
     pub fn close(&mut self, id: u64) {
         if let Some(client) = self.clients.remove(&id) {
             let _ = epoll::delete(&self.epoll, &client.fd);
-        }
-    }
-
-    fn drop_impatient(&mut self, events: &mut Vec<Event>) {
-        let now = Instant::now();
-        if self.deadline().is_none_or(|deadline| deadline > now) {
-            return;
-        }
-        let late = |c: &Client| c.is_pending() && c.since + PATIENCE <= now;
-        let late: Vec<u64> = self.clients.iter().filter(|(_, c)| late(c)).map(|(id, _)| *id).collect();
-        for id in late {
-            self.close(id);
-            events.push(Event::Gone(id));
         }
     }
 }

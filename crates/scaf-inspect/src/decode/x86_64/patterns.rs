@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 /// The linker's stubs in `code`, which lies at `address`: the slot of each, and its possible entries.
-pub(crate) fn stubs(code: &[u8], address: u64) -> impl Iterator<Item = (u64, [u64; 3])> {
+pub(crate) fn stubs(code: &[u8], address: u64) -> impl Iterator<Item = (u64, [u64; 5])> {
+    const LANDING: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
     let jumps = code.windows(6).enumerate().filter(|(_, bytes)| bytes[..2] == [0xff, 0x25]);
     jumps.map(move |(at, bytes)| {
         let jump = address.wrapping_add(at as u64);
@@ -11,8 +12,13 @@ pub(crate) fn stubs(code: &[u8], address: u64) -> impl Iterator<Item = (u64, [u6
         let before = &code[at.saturating_sub(5)..at];
         let bare = before.strip_suffix(&[0xf2]).unwrap_or(before);
         let bnd = jump.wrapping_sub((before.len() - bare.len()) as u64);
-        let landing = if bare.ends_with(&[0xf3, 0x0f, 0x1e, 0xfa]) { bnd.wrapping_sub(4) } else { bnd };
-        (relative(jump.wrapping_add(6), &bytes[2..]), [jump, bnd, landing])
+        let landing = if bare.ends_with(&LANDING) { bnd.wrapping_sub(4) } else { bnd };
+        // mold's first say their number: endbr64 or nothing, `mov $number,%r11d`.
+        let number = &code[at.saturating_sub(6)..at];
+        let numbered = if matches!(number, [0x41, 0xbb, _, _, _, _]) { jump.wrapping_sub(6) } else { jump };
+        let lands = code[at.saturating_sub(10)..at.saturating_sub(6)] == LANDING;
+        let first = if numbered != jump && lands { numbered.wrapping_sub(4) } else { numbered };
+        (relative(jump.wrapping_add(6), &bytes[2..]), [jump, bnd, landing, numbered, first])
     })
 }
 
@@ -44,21 +50,50 @@ pub(crate) fn jumps_to(code: &[u8], address: u64, targets: &BTreeSet<u64>) -> bo
     })
 }
 
-/// Whether a mention is in a direct call or jump; `code` begins one byte before the mention.
+/// Whether a mention is in a direct call, jump or branch; `code` begins two bytes before the mention.
 pub(crate) fn is_call(code: &[u8]) -> bool {
-    matches!(code.first(), Some(0xe8 | 0xe9))
+    matches!(code, [_, 0xe8 | 0xe9, ..] | [0x0f, 0x80..=0x8f, ..])
 }
 
-/// Addresses loaded into the first argument's register, or with `third` also the third argument's.
-pub(crate) fn handed_on(code: &[u8], address: u64, third: bool) -> impl Iterator<Item = u64> {
+/// Addresses loaded into the first argument's register, or with `third` also the third argument's, and where
+/// the code goes on.
+pub(crate) fn handed_on(code: &[u8], address: u64, third: bool) -> impl Iterator<Item = (u64, u64)> {
     const LEA_RDI: [u8; 3] = [0x48, 0x8d, 0x3d];
     const LEA_RDX: [u8; 3] = [0x48, 0x8d, 0x15];
     let hands = move |bytes: &[u8]| bytes.starts_with(&LEA_RDI) || (third && bytes.starts_with(&LEA_RDX));
     let found = code.windows(7).enumerate().filter(move |(_, bytes)| hands(bytes));
-    found.map(move |(at, bytes)| relative(address.wrapping_add(at as u64 + 7), &bytes[3..]))
+    found.map(move |(at, bytes)| {
+        let next = address.wrapping_add(at as u64 + 7);
+        (relative(next, &bytes[3..]), next)
+    })
 }
 
 fn relative(next: u64, offset: &[u8]) -> u64 {
     let offset = i32::from_le_bytes([offset[0], offset[1], offset[2], offset[3]]);
     next.wrapping_add_signed(i64::from(offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stubs;
+
+    #[test]
+    fn the_entries_of_all_linkers_stubs_are_known() {
+        let jump = [0xff, 0x25, 0x10, 0, 0, 0];
+        let entries = |before: &[u8]| {
+            let code = [&[0x90; 16][..], before, &jump[..]].concat();
+            let at = 0x1000 + 16 + before.len() as u64;
+            let all: Vec<(u64, [u64; 5])> = stubs(&code, 0x1000).collect();
+            let [(slot, entries)] = all.as_slice() else { panic!("{all:?}") };
+            assert_eq!(*slot, at + 6 + 0x10);
+            assert!(entries.contains(&at), "the jump itself");
+            entries.contains(&(at - before.len() as u64))
+        };
+        assert!(entries(&[]) && entries(&[0xf2]) && entries(&[0xf3, 0x0f, 0x1e, 0xfa]));
+        assert!(entries(&[0xf3, 0x0f, 0x1e, 0xfa, 0xf2]));
+        assert!(
+            entries(&[0x41, 0xbb, 7, 0, 0, 0]) && entries(&[0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb, 7, 0, 0, 0])
+        );
+        assert!(!entries(&[0x90, 0x90]));
+    }
 }
