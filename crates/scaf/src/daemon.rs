@@ -8,13 +8,14 @@
 use crate::mend;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::io::Errno;
-use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scaf_proto::hello::{ATTACH, Hello, Welcome};
 use scaf_proto::{MAGIC, VERSION};
 use scafd::control::{Decisions, Reply, Request, Snapshot};
 use scafd::observe::process::FileId;
 use scafd::paths::{self, Scope};
+use scafd::talk::Peer;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -81,8 +82,8 @@ pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
         other => Absent::Unreachable(other.to_string()),
     })?;
     // The owner of the file may have let somebody else listen.
-    let listener = socket_peercred(&connection).map_err(|error| Absent::Unreachable(error.to_string()))?;
-    trusted(listener.uid.as_raw(), socket)?;
+    let listener = Peer::of(&connection).map_err(|error| Absent::Unreachable(error.to_string()))?;
+    trusted(listener.uid, socket)?;
     Ok(connection)
 }
 
@@ -220,8 +221,9 @@ pub fn other_version(socket: &Path) -> Option<OtherVersion> {
 
 /// The command that starts the daemon at `socket` anew, if there is one.
 pub fn restart(socket: &Path) -> Option<String> {
-    let listener = connect(socket).ok().and_then(|connection| socket_peercred(&connection).ok());
-    mend::restart(socket, listener.map(|it| it.pid.as_raw_nonzero().get().cast_unsigned()))
+    let listener = connect(socket).ok().and_then(|connection| Peer::of(&connection).ok());
+    // It has none here if we are in a container and it isn't.
+    mend::restart(socket, listener.map(|it| it.pid).filter(|pid| *pid != 0))
 }
 
 /// The state of everything that the daemon at `socket` manages.
