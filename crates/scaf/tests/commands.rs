@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 struct Scaf {
     folder: tempfile::TempDir,
@@ -130,8 +131,16 @@ fn a_key_that_isnt_known_in_a_mix_is_refused_with_file_and_line() {
     assert!(said.contains(&mix) && said.contains("line 4") && said.contains("comand"), "{said}");
 }
 
+/// What measures doesn't run beside what keeps others from running.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn a_mix_without_daemons_is_measured_in_json_and_drawn() {
+    let _alone = alone();
     let scaf = Scaf::new();
     let script = "echo '{\"seconds\":0.1,\"verified\":true,\"value\":\"1\"}'; sleep 0.1";
     let mix = scaf.file(
@@ -250,6 +259,7 @@ fn completions_are_scripts() {
 
 #[test]
 fn the_doctor_looks_at_machine_and_program() {
+    let _alone = alone();
     let scaf = Scaf::new();
     let library = scaf.file("libscaf.so", "");
     let output =

@@ -12,8 +12,8 @@ const SWITCH: &str = "/proc/sys/kernel/sched_autogroup_enabled";
 const MEND: &str = "sysctl kernel.sched_autogroup_enabled=0";
 const NAP: Duration = Duration::from_millis(2);
 const TRIAL: Duration = Duration::from_millis(300);
-/// After so many seconds the other session ends by itself.
-const MOST_S: libc::c_uint = 2;
+/// After so long the other session ends by itself: its programs may keep whoever is to end them from running.
+const MOST_US: libc::suseconds_t = 700_000;
 /// Later than that on average is unfair: there are two that could be waited for, of some milliseconds each.
 const LATE_MS: f64 = 10.0;
 
@@ -120,17 +120,24 @@ impl Drop for Session {
     }
 }
 
+/// Has this process end by a signal in a moment.
+unsafe fn end_soon() {
+    let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let once = libc::itimerval { it_interval: never, it_value: libc::timeval { tv_usec: MOST_US, ..never } };
+    // SAFETY: nothing here handles SIGALRM, so it ends the process.
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &once, std::ptr::null_mut()) };
+}
+
 /// The leader of that session, and its children.
 fn play(pipes: [[i32; 2]; 2], elsewhere: u32) -> ! {
     // SAFETY: system calls on what is ours.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        // Whoever is to end us may be kept from running by us.
-        libc::alarm(MOST_S);
+        end_soon();
         libc::setsid();
         if libc::fork() == 0 {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            libc::alarm(MOST_S);
+            end_soon();
             stay_on(elsewhere);
             loop {
                 std::hint::spin_loop();
@@ -139,7 +146,7 @@ fn play(pipes: [[i32; 2]; 2], elsewhere: u32) -> ! {
         let second = libc::fork() == 0;
         if second {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            libc::alarm(MOST_S);
+            end_soon();
         }
         let (from, to) = if second { (pipes[0][0], pipes[1][1]) } else { (pipes[1][0], pipes[0][1]) };
         let mut byte = [0u8];
