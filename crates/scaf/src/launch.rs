@@ -126,16 +126,17 @@ pub fn milli(weight: f64) -> u32 {
     (weight * 1000.0).round().clamp(1.0, 1_000_000.0) as u32
 }
 
-/// Threads that the program is to start with, if that isn't left to it: its user asks for it, or has said
-/// nothing and the daemon knows that it would be slow otherwise.
-fn molded(asked: bool, wish: &Wish, socket: &Path, program: &Path) -> Option<u32> {
+/// The setting of [`mold::VARIABLE`] that the program is to start with, if that isn't left to it: its user
+/// asks for it, or has said nothing and the daemon knows that it would be slow otherwise.
+fn molded(asked: bool, wish: &Wish, socket: &Path, program: &Path) -> Option<String> {
     let set = std::env::var(mold::VARIABLE).ok();
     let unsaid = set.is_none() && !wish.exact && !wish.rigid && wish.malleable == Malleable::Unsaid;
     let molds = asked || (unsaid && daemon::is_better_molded(socket, program));
     let snapshot = if molds { daemon::snapshot(socket).ok()? } else { return None };
     let own = rustix::thread::sched_getaffinity(None).map_or(u32::MAX, |own| own.count());
     let weight = f64::from(wish.weight_milli) / 1000.0;
-    mold::threads(&snapshot, weight, (wish.min, wish.max), (set.as_deref(), own))
+    let threads = mold::threads(&snapshot, weight, (wish.min, wish.max), (set.as_deref(), own))?;
+    Some(mold::setting(threads, set.as_deref()))
 }
 
 /// Carries out `scaf run`; returns only if the program can't be started, or with `--verbose` when it has
@@ -163,9 +164,8 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
                 value => value,
             };
             apply(&mut command, &environment(&wish, socket, library, &inherited));
-            if let Some(threads) = molded(flags.mold, &wish, socket, &program) {
-                let set = std::env::var(mold::VARIABLE).ok();
-                command.env(mold::VARIABLE, mold::setting(threads, set.as_deref()));
+            if let Some(setting) = molded(flags.mold, &wish, socket, &program) {
+                command.env(mold::VARIABLE, setting);
             }
             watched = Some(socket).filter(|_| flags.verbose);
         }

@@ -358,16 +358,23 @@ fn the_latest_affinities_are_remembered_each_once() {
     assert_eq!(grant.masks.last(), Some(&set("39")));
 }
 
+const MS: u64 = 1_000_000;
+
+/// In a region with four threads on two contexts, in loops that may spin.
+fn folded_in_loops_that_may_spin() -> Program {
+    let mut p = program(1);
+    p.code.teams = Teams::Fixed("so".into());
+    p.code.spins = Some("f+0x10".into());
+    grant(&mut p, 2, 0);
+    p.grant.set = Some(set("0-1"));
+    p.evidence.seen = Some(seen(4, 0));
+    p
+}
+
 #[test]
 fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
-    const MS: u64 = 1_000_000;
     let folded = || {
-        let mut p = program(1);
-        p.code.teams = Teams::Fixed("so".into());
-        p.code.spins = Some("f+0x10".into());
-        grant(&mut p, 2, 0);
-        p.grant.set = Some(set("0-1"));
-        p.evidence.seen = Some(seen(4, 0));
+        let mut p = folded_in_loops_that_may_spin();
         assert!(!p.is_stuck((0, 0), false, |_| 0));
         p
     };
@@ -401,13 +408,7 @@ fn a_folded_program_that_burns_its_contexts_and_finishes_nothing_is_stuck() {
 
 #[test]
 fn a_folded_program_from_which_others_take_its_contexts_is_stuck_if_it_wants_them_all_the_time() {
-    const MS: u64 = 1_000_000;
-    let mut p = program(1);
-    p.code.teams = Teams::Fixed("so".into());
-    p.code.spins = Some("f+0x10".into());
-    grant(&mut p, 2, 0);
-    p.grant.set = Some(set("0-1"));
-    p.evidence.seen = Some(seen(4, 0));
+    let mut p = folded_in_loops_that_may_spin();
     let mut at = |ms: u64, threads: usize| {
         p.is_stuck((ms * MS * 3 / 5, ms * MS), false, |most| {
             assert_eq!(most, 3);

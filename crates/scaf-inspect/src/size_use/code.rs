@@ -211,8 +211,7 @@ impl<'e> Code<'e> {
     /// Whether `function` is handed to a runtime as its first argument, as gcc does with GOMP_parallel, or as
     /// its third, as clang does with __kmpc_fork_call.
     pub fn is_handed_to_runtime(&self, function: u64) -> bool {
-        let is_it = |target: u64| target == function;
-        self.loads_of_functions().any(|(target, next)| is_it(target) && self.calls_runtime(next))
+        self.loads_of_functions().any(|(target, next)| target == function && self.calls_runtime(next))
     }
 
     /// Whether the next call after `address` is one of a runtime's.

@@ -90,14 +90,15 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
                     self.give_up(i, "has a switch whose cases could not be made out");
                     Vec::new()
                 });
-                if tail && (targets.is_empty() || !self.is_switch(i)) {
+                let others = targets.is_empty() || !self.is_switch(i);
+                if others && tail {
                     // A tail call through a pointer: the frame is gone.
                     self.frame.leaving.insert(self.block);
                     let before = self.state.clone();
                     self.call(i, &Callee::Unknown);
                     self.give_back(i);
                     self.state = before;
-                } else if targets.is_empty() || !self.is_switch(i) {
+                } else if others {
                     self.give_up(i, "jumps to where could not be made out");
                 }
                 targets

@@ -114,6 +114,7 @@ mod tests {
         let missing = none(&[("/run/user/7/scaf/scafd.sock".into(), Absent::Foreign(7))]);
         assert!(missing.mend.is_some_and(|it| it.starts_with("export XDG_RUNTIME_DIR=/run/user/")));
     }
+
     #[test]
     fn an_error_in_the_configuration_is_told_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
