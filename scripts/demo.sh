@@ -6,15 +6,29 @@ set -eu
 cd "$(dirname "$0")/.."
 mixes="demo-kernels demo-real"
 
+kernels() { # the two that the demo runs
+    make --no-print-directory -s -C bench/kernels BUILD="$PWD/build/kernels" "$PWD/build/kernels/cg" \
+        "$PWD/build/kernels/mg"
+}
+
 if why=$(scripts/rust.sh 2>&1); then
-    make --no-print-directory build
+    scripts/setup.sh scaf
+    # Fetching the real programs waits for the network mostly, so it is done meanwhile.
+    log=$(mktemp)
+    scripts/setup.sh python >"$log" 2>&1 &
+    python=$!
+    trap 'kill $python 2>/dev/null || true; rm -f "$log"' EXIT
+    kernels
+    cargo build --release --locked
+    wait $python || { cat "$log" >&2; exit 1; }
+    trap - EXIT
+    rm -f "$log"
     scaf=target/release/scaf
 elif scaf=$(command -v scaf); then
     echo "demo: nothing is built here ($why): this is $scaf, as it is installed"
-    scripts/setup.sh installed
+    scripts/setup.sh python
     if command -v gcc >/dev/null; then
-        make --no-print-directory -s -C bench/kernels BUILD="$PWD/build/kernels" "$PWD/build/kernels/cg" \
-            "$PWD/build/kernels/mg"
+        kernels
     else
         echo "demo: there is no gcc either, so the kernels are left out; the real programs need none"
         mixes=demo-real

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs what building, testing and the demo need beyond Rust: Debian packages, and the real programs in a
-# Python environment in .venv; `setup.sh tests` also what only tests need, `setup.sh installed` only what the
-# demo needs with an installed scaf. Does nothing if all is there. Without root or network it says what is
-# missing.
+# Installs what building and testing need beyond Rust: Debian packages, and the real programs in a Python
+# environment in .venv; `setup.sh tests` also what only tests need, `setup.sh scaf` only the packages that scaf
+# and two kernels are built with, `setup.sh python` only that environment. Does nothing if all is there.
+# Without root or network it says what is missing.
 set -eu
-for=${1:-demo}
+for=${1:-build}
 cd "$(dirname "$0")/.."
 
 fail() {
@@ -12,20 +12,31 @@ fail() {
     exit 1
 }
 
-build_needs() {
+if [ "$for" != python ]; then
     why=$(scripts/rust.sh 2>&1) || fail "$why"
     scripts/need.sh setup <<'PACKAGES'
 build-essential /usr/bin/make
 gcc /usr/bin/gcc
+pkg-config /usr/bin/pkg-config
+libhwloc-dev /usr/include/hwloc.h
+libudev-dev /usr/include/libudev.h
+libgomp1 /usr/lib/*/libgomp.so.1
+PACKAGES
+fi
+[ "$for" != scaf ] || exit 0
+
+if [ "$for" = python ]; then
+    scripts/need.sh setup <<'PACKAGES'
+libgomp1 /usr/lib/*/libgomp.so.1
+python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
+PACKAGES
+else
+    scripts/need.sh setup <<'PACKAGES'
 g++ /usr/bin/g++
 gfortran /usr/bin/gfortran
 clang /usr/bin/clang
 libomp-dev /usr/lib/llvm-*/lib/libomp.so
-pkg-config /usr/bin/pkg-config
-libhwloc-dev /usr/include/hwloc.h
-libudev-dev /usr/include/libudev.h
 musl-tools /usr/bin/musl-gcc
-libgomp1 /usr/lib/*/libgomp.so.1
 libtbb-dev /usr/include/oneapi/tbb.h /usr/include/tbb/tbb.h
 libjemalloc2 /usr/lib/*/libjemalloc.so.2
 libtcmalloc-minimal4 /usr/lib/*/libtcmalloc_minimal.so.4
@@ -34,15 +45,6 @@ python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__in
 util-linux /usr/bin/taskset
 procps /usr/bin/pgrep
 PACKAGES
-}
-
-if [ "$for" = installed ]; then
-    scripts/need.sh setup <<'PACKAGES'
-libgomp1 /usr/lib/*/libgomp.so.1
-python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
-PACKAGES
-else
-    build_needs
 fi
 
 if [ "$for" = tests ]; then
