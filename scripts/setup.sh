@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what building and testing need beyond Rust: Debian packages, and the real programs in a Python
-# environment in .venv; `setup.sh tests` also what only tests need, `setup.sh scaf` only the packages that scaf
-# and two kernels are built with, `setup.sh python` only that environment. Does nothing if all is there.
+# environment in .venv; `setup.sh tests` also what only tests need, `setup.sh scaf` only the packages that
+# scaf and two kernels are built with, `setup.sh python` only that environment. Does nothing if all is there.
 # Without root or network it says what is missing.
 set -eu
 for=${1:-build}
