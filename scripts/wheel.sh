@@ -85,10 +85,11 @@ if [ ! -e "$hwloc/installed/lib/pkgconfig/hwloc.pc" ]; then
 fi
 
 echo "wheel: building the commands and the client library for glibc $glibc"
-export CARGO_TARGET_DIR="$work/target" CARGO_PROFILE_RELEASE_STRIP=symbols
+export CARGO_TARGET_DIR="$work/target"
 export PKG_CONFIG_PATH="$hwloc/installed/lib/pkgconfig" PKG_CONFIG_LIBDIR="$hwloc/installed/lib/pkgconfig"
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
-export RUSTFLAGS="--remap-path-prefix=$PWD=. --remap-path-prefix=$cargo_home=cargo"
+# Not by the profile: what is said there of one package keeps that one from being stripped.
+export RUSTFLAGS="-C strip=symbols --remap-path-prefix=$PWD=. --remap-path-prefix=$cargo_home=cargo"
 export CFLAGS="-ffile-prefix-map=$PWD=. -ffile-prefix-map=$cargo_home=cargo"
 cargo-zigbuild zigbuild --release --locked -j "$jobs" --target "$triple.$glibc" -p scaf -p scafd -p libscaf ||
     fail "cargo zigbuild failed"

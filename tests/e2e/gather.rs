@@ -103,6 +103,20 @@ fn gathered_members_see_what_threads_of_their_own_see() {
     }
 }
 
+/// What libgomp's threads have by themselves.
+#[test]
+fn gathered_members_keep_what_is_their_threads_own() {
+    let house = House::open("equi");
+    let doing = |kind| house.program("gathered_kept").args([kind]).option("--max", 1).start();
+    for kind in ["rounding", "choosing"] {
+        gathers_and_goes_on(doing(kind), kind, 1, 200);
+    }
+    // Its members wait in the kernel, so it is soon folded again.
+    let program = doing("ahead");
+    program.until("rounds", |program| program.regions > 500);
+    right(program.finish());
+}
+
 const SCHEDULES: [&str; 5] = ["static", "static,3", "dynamic,2", "guided", "auto"];
 
 /// The test program of loops, which leave their schedule open.

@@ -122,6 +122,8 @@ fn verdict(facts: scaf_inspect::ProcessFacts) -> Verdict {
 /// What was found out about a user's files.
 #[derive(Default)]
 struct UserFiles {
+    /// Whose the user is.
+    owner: u32,
     memory: ModuleCache,
     bytes: usize,
 }
@@ -169,7 +171,10 @@ impl Inspector {
         let kept = kept.map(|kept| {
             let memory = kept.read();
             let (files, bytes) = (memory.len(), serde_json::to_vec(&memory).map_or(0, |text| text.len()));
-            known.insert(rustix::process::getuid().as_raw(), UserFiles { memory, bytes });
+            known.insert(
+                rustix::process::getuid().as_raw(),
+                UserFiles { owner: rustix::process::getuid().as_raw(), memory, bytes },
+            );
             (kept, files)
         });
         Inspector {
@@ -243,7 +248,7 @@ impl Inspector {
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
                     verdict.others = verdict.others.chars().take(MOST_LETTERS).collect();
                     verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
-                    self.learn(helper.job.uid, learned, helper.answer.len());
+                    self.learn(&helper.job, learned, helper.answer.len());
                     verdict
                 }
                 Err(_) => Verdict::no("the inspection of its code failed or took too long"),
@@ -289,16 +294,24 @@ impl Inspector {
         Process::start(job.pid, user, known.as_deref(), self.broker.as_ref())
     }
 
-    fn learn(&mut self, uid: u32, mut learned: ModuleCache, bytes: usize) {
+    /// Makes room: somebody who has many users forgets what is known of one of them.
+    fn forget_one(&mut self) {
+        let users_of = |owner| self.known.values().filter(|files| files.owner == owner).count();
+        let most = self.known.iter().max_by_key(|(_, files)| users_of(files.owner)).map(|(uid, _)| *uid);
+        most.and_then(|uid| self.known.remove(&uid));
+    }
+
+    fn learn(&mut self, job: &Job, mut learned: ModuleCache, bytes: usize) {
         if learned.is_empty() {
             return;
         }
-        if self.known.len() >= MOST_USERS && !self.known.contains_key(&uid) {
-            self.known.clear();
+        if self.known.len() >= MOST_USERS && !self.known.contains_key(&job.uid) {
+            self.forget_one();
         }
-        let known = self.known.entry(uid).or_default();
+        let known = self.known.entry(job.uid).or_default();
+        known.owner = job.owner;
         if known.bytes + bytes > MOST_KNOWN {
-            *known = UserFiles::default();
+            *known = UserFiles { owner: job.owner, ..UserFiles::default() };
         }
         learned.cut();
         known.memory.extend(learned);

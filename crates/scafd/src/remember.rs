@@ -71,8 +71,6 @@ pub enum Told {
     Recalled {
         /// Which program.
         id: ProgramId,
-        /// Its user.
-        uid: u32,
         /// What was asked.
         key: Key,
         /// Of its earlier runs.
@@ -173,7 +171,7 @@ impl Keeper {
                     let found = self.with(uid, |memory| memory.recall(&key)).flatten().map(Box::new);
                     let spinners = self.with(uid, Profiles::spinners).unwrap_or_default();
                     let checked = self.with(uid, |memory| memory.checked(&key.executable)).flatten();
-                    Told::Recalled { id, uid, key, found, checked, spinners }
+                    Told::Recalled { id, key, found, checked, spinners }
                 }
                 Ask::Keep { uid, profile, fresh } => {
                     self.with(uid, |memory| memory.keep(&profile, fresh));

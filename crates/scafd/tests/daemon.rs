@@ -325,6 +325,9 @@ fn a_second_daemon_is_refused_with_the_firsts_pid() {
     let text = stderr(&mut second);
     assert!(text.contains(&format!("already running (pid {})", daemon.pid())), "{text}");
     assert_eq!(daemon.snapshot().pid, daemon.pid());
+    // Who could open the lock could keep the next daemon from having it.
+    let lock = daemon.socket.with_extension("lock").metadata().unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&lock) & 0o777, 0o600);
 }
 
 /// A process that was just born has its parent's lock for a moment, also where that is killed meanwhile.

@@ -41,6 +41,25 @@ fn where_there_is_nothing_to_read_the_affinity_is_all_there_is() {
     assert!(observer.busy_s(&limits.pus).is_err());
 }
 
+/// Of groups within groups that a user made without end only the outermost ones are looked at.
+#[test]
+fn a_chain_of_groups_without_end_costs_no_more_than_a_long_one() {
+    let host = tempfile::tempdir().unwrap();
+    let write = |path: String, text: &str| {
+        let path = host.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let chain = |levels: usize| "/a".repeat(levels);
+    write("proc/self/mountinfo".into(), "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    write("proc/self/cgroup".into(), &format!("0::{}\n", chain(500)));
+    for (levels, quota) in [(100, "50000 100000"), (60, "150000 100000"), (3, "300000 100000")] {
+        write(format!("sys/fs/cgroup{}/cpu.max", chain(levels)), quota);
+    }
+    let limits = Observer::new(host.path()).limits(&"0-7".parse().unwrap());
+    assert_eq!(limits.quota, Some(1.5));
+}
+
 #[test]
 fn a_group_with_the_cpu_controller_is_our_own_in_version_1_and_the_top_one_in_version_2() {
     let hosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts");

@@ -21,7 +21,7 @@ pub use program::{Done, Running, Start, is_resized_to};
 use std::time::{Duration, Instant};
 
 /// Longest wait for anything: generous, for machines that are busy with something else.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until `look` finds something; panics after [`PATIENCE`].
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

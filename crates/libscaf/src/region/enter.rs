@@ -190,7 +190,8 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         }
         frame.slot = slot.map_or(null(), |slot| slot as *const Slot);
         frame.takes_over = fold::takes_over(code.runtime);
-        frame.gathers = gather::midway::may(region, choice.team);
+        // Within a serial region a member would be told of another level.
+        frame.gathers = if (*this).serial == 0 { gather::midway::may(region, choice.team) } else { None };
         (frame.dynamic, frame.hostless) = (dynamic, hostless);
         *frame.crowd.get_mut() = crowd.of_frame();
         if borrowed {

@@ -177,6 +177,8 @@ impl<const MOST: usize> Crew<MOST> {
     pub fn narrow(&self, carriers: u32) {
         let now = self.open.0.load(Ordering::Relaxed);
         if now > carriers {
+            // Whoever leaves has nothing of its own when it comes again, so it may take the master.
+            self.planned.fetch_min(carriers, Ordering::Relaxed);
             let _ = self.open.0.compare_exchange(now, carriers, Ordering::SeqCst, Ordering::Relaxed);
         }
     }

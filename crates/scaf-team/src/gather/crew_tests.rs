@@ -126,3 +126,21 @@ fn the_master_is_taken_by_further_carriers_until_it_waits_for_the_end() {
     crew.narrow(1);
     assert!(crew.is_surplus(1) && !crew.is_surplus(0));
 }
+
+#[test]
+fn a_carrier_that_was_sent_home_and_comes_again_may_take_the_master() {
+    let crew = Crew::<8>::new();
+    let parking = Parking::default();
+    crew.begin(3, 2);
+    assert_eq!(crew.take(1, 0), Some(1));
+    crew.waits(1, Until::Turn);
+    crew.set_free(1);
+    crew.waits(0, Until::Turn);
+    crew.set_free(0);
+    // Carrier 1 has what it began with, and leaves the master to its own.
+    assert_eq!(crew.take(1, 2), Some(1));
+    crew.narrow(1);
+    assert!(crew.is_surplus(1) && crew.widen(3) && crew.board(1));
+    assert_eq!(crew.take(1, 2), Some(0));
+    crew.tell(&parking);
+}

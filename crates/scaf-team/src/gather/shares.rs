@@ -5,8 +5,9 @@
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// Shares that are open at a time; a power of two.
-pub const RING: usize = 64;
+/// Shares that are open at a time; a power of two. Runtimes have no limit, so who waits for others behind so
+/// many that it didn't wait at would wait for ever.
+pub const RING: usize = 256;
 
 /// How a loop's iterations are dealt out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,6 +9,7 @@
 
 use super::state::Daemon;
 use crate::observe::clock;
+use crate::registry::Program;
 use scaf_policy::ProgramId;
 use scaf_proto::runtimes::{Kind, Promise};
 use std::time::{Duration, Instant};
@@ -28,13 +29,18 @@ impl Daemon {
         let until = program.phase.late_ns.unwrap_or_else(|| clock::now_ns() + LONGEST.as_nanos() as u64);
         let waits = waits_its_turn || in_calls && clock::now_ns() < until;
         program.phase.late_ns = waits.then_some(until);
+        program.phase.looked_ns = clock::now_ns();
         waits
     }
 
     /// Sets what has waited long enough.
     pub(super) fn narrow_late(&mut self) {
-        let late: Vec<ProgramId> =
-            self.registry.iter().filter(|p| p.phase.late_ns.is_some()).map(|p| p.identity.id).collect();
+        let now_ns = clock::now_ns();
+        let is_due = |program: &&Program| {
+            let since_ns = now_ns.saturating_sub(program.phase.looked_ns);
+            program.phase.late_ns.is_some() && since_ns >= LOOK.as_nanos() as u64
+        };
+        let late: Vec<ProgramId> = self.registry.iter().filter(is_due).map(|p| p.identity.id).collect();
         for id in late {
             if !self.waits(id) {
                 self.set_affinity(id);
@@ -61,7 +67,7 @@ impl Daemon {
         }
     }
 
-    fn is_in_calls(&self, id: ProgramId) -> bool {
+    fn is_in_calls(&mut self, id: ProgramId) -> bool {
         let (Some(program), Some(pages)) = (self.registry.get(id), self.parts.talk.pages(id.0)) else {
             return false;
         };
@@ -77,6 +83,11 @@ impl Daemon {
         let known = program.phase.late_ns.is_some()
             || at_work && (follows || program.phase.came_at_work)
             || follows && !in_region();
-        known && self.observer.process(program.identity.pid).runnable(MOST_THREADS) > dop as usize
+        if !known {
+            return false;
+        }
+        let (running, cost) = self.observer.process(program.identity.pid).runnable(MOST_THREADS);
+        self.sweeps.moved(program.identity.owner, cost, Instant::now());
+        running > dop as usize
     }
 }

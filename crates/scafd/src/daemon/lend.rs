@@ -57,7 +57,7 @@ impl Daemon {
 /// Takes a program for serial no more if several of its threads want to run, by other means than OpenMP's. On
 /// a busy machine, or with one context, no clock shows that.
 pub(super) fn doubt(program: &mut Program, process: &Process) {
-    if program.phase.serial && process.runnable(MOST_THREADS) > 1 {
+    if program.phase.serial && process.runnable(MOST_THREADS).0 > 1 {
         program.phase.is_parallel(clock::now_ns());
     }
 }

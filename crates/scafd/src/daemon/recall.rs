@@ -10,6 +10,9 @@ use scaf_inspect::Origin;
 use scaf_memory::{Checked, Key};
 use scaf_policy::ProgramId;
 
+/// Requests about profiles that one user may have waiting.
+const MOST_ASKING: usize = 8;
+
 impl Daemon {
     /// Asks what is known of a program that was inspected, once: of modules loaded since, that is known.
     pub(super) fn recall(&mut self, id: ProgramId, origin: Origin) {
@@ -25,8 +28,8 @@ impl Daemon {
             program.forget_past();
         }
         if let Ok(file) = self.observer.process(program.identity.pid).executable() {
-            self.executables.retain(program.identity.uid, |known| known.0 != file);
-            self.executables.add(program.identity.uid, (file, executable));
+            self.executables.retain(program.identity.owner, |known| known.0 != file);
+            self.executables.add(program.identity.owner, (file, executable));
         }
         ask(remember, program);
         if let Some(past) = program.evidence.tie.past() {
@@ -40,8 +43,8 @@ impl Daemon {
         let (Some(program), Some(remember)) = (self.registry.get_mut(id), &mut self.parts.remember) else {
             return;
         };
-        let (process, uid) = (self.observer.process(program.identity.pid), program.identity.uid);
-        let same = |file| self.executables.of(uid).find(|known| known.0 == file);
+        let (process, owner) = (self.observer.process(program.identity.pid), program.identity.owner);
+        let same = |file| self.executables.of(owner).find(|known| known.0 == file);
         let known = process.executable().ok().and_then(same);
         if let Some((_, executable)) = known
             && let Ok(line) = self.parts.words.of(process.folder(), program.identity.owner)
@@ -65,17 +68,21 @@ impl Daemon {
         let mut changed = false;
         for told in told {
             match told {
-                Told::Recalled { id, uid, key, found, checked, spinners } => {
-                    spinners.into_iter().for_each(|place| self.spinners.add_older(uid, place));
+                Told::Recalled { id, key, found, checked, spinners } => {
                     self.take_check(id, checked);
                     let Some(program) = self.registry.get_mut(id) else { continue };
+                    let owner = program.identity.owner;
+                    spinners.into_iter().for_each(|place| self.spinners.add_older(owner, place));
                     program.evidence.tie.answered(&key, found);
                     if let Some(past) = program.evidence.tie.past() {
                         program.remember(past);
                         changed = true;
                     }
                 }
-                Told::Answer { connection, reply } => self.parts.talk.answer(connection, &reply),
+                Told::Answer { connection, reply } => {
+                    self.asking.retain(|(asks, _)| *asks != connection);
+                    self.parts.talk.answer(connection, &reply);
+                }
             }
         }
         changed
@@ -121,8 +128,20 @@ impl Daemon {
             Some(_) if self.parts.scope == Scope::Session && peer.uid != own => {
                 Some(format!("this daemon remembers user {own}'s programs only; ask as that user"))
             }
-            Some(remember) => (!remember.ask(Ask::Request { connection, uid: peer.uid, request }))
-                .then(|| "the memory's files don't answer; try again later".to_owned()),
+            Some(_) if peer.uid != peer.owner => Some(format!(
+                "nothing is kept of what user {}'s programs teach, who is one of user {}'s (/etc/subuid)",
+                peer.uid, peer.owner
+            )),
+            Some(_)
+                if self.asking.iter().filter(|(_, owner)| *owner == peer.owner).count() >= MOST_ASKING =>
+            {
+                Some("you ask for too much; wait a second".to_owned())
+            }
+            Some(remember) => {
+                let asks = remember.ask(Ask::Request { connection, uid: peer.uid, request });
+                self.asking.extend(asks.then_some((connection, peer.owner)));
+                (!asks).then(|| "the memory's files don't answer; try again later".to_owned())
+            }
         };
         if let Some(why) = refusal {
             self.parts.talk.answer(connection, &Reply::Error(why));
@@ -131,7 +150,9 @@ impl Daemon {
 }
 
 fn ask(remember: &mut Remember, program: &mut Program) {
-    if let Some(key) = program.evidence.tie.question().cloned()
+    // Else who has many users could have a file for each.
+    if program.identity.uid == program.identity.owner
+        && let Some(key) = program.evidence.tie.question().cloned()
         && remember.ask(Ask::Recall { id: program.identity.id, uid: program.identity.uid, key })
     {
         program.evidence.tie.asked();

@@ -101,6 +101,8 @@ pub struct Daemon {
     /// Executables, and their code's fingerprints as an inspection by that user found them: no other user
     /// relies on it.
     pub(super) executables: PerUser<(FileId, String)>,
+    /// Connections that wait for an answer of the memory's, and whose they are.
+    pub(super) asking: Vec<(u64, u32)>,
     pub(super) timers: Timers,
     pub(super) complaints: Complaints,
     pub(super) stop: bool,
@@ -138,6 +140,7 @@ impl Daemon {
             unyielding: PerUser::default(),
             tried: PerUser::default(),
             executables: PerUser::default(),
+            asking: Vec::new(),
             timers: Timers::new(),
             complaints: Complaints::default(),
             stop: false,

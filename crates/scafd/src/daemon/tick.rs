@@ -11,7 +11,7 @@ use crate::apply::Trouble;
 use crate::config::Gang;
 use crate::control::Tried;
 use crate::estimate::Page;
-use crate::log::{info, warning};
+use crate::log::warning;
 use crate::observe::clock::{self, Tsc};
 use crate::observe::counters::Note;
 use crate::observe::load::Sample;
@@ -32,6 +32,8 @@ const FORKERS: usize = 16;
 /// Processes of one generation that are looked at: a program with more children isn't worth a tick's time.
 const MOST_CHILDREN: usize = 64;
 const YOUNG_NS: u64 = 1_000_000_000;
+/// Threads that could be moved while one counter is opened, which the broker does.
+const COUNTER: u32 = 5;
 const SUSPECT_NS: u64 = 150_000_000;
 /// Contexts that others may be busy on, beyond those taken from programs, before programs are disturbed.
 const CROWDED: f64 = 0.6;
@@ -111,12 +113,23 @@ impl Daemon {
             }
             let steady_s = now.ns.saturating_sub(program.grant.granted_ns) as f64 * 1e-9;
             let (id, pid) = (program.identity.id.0, program.identity.pid);
+            let (owner, at) = (program.identity.owner, Instant::now());
+            let are_open = self.counting.counts(program.identity.id);
+            if !are_open && !self.parts.talk.is_trusted(owner) && self.sweeps.owes(owner, at) {
+                continue;
+            }
+            let complaints = &mut self.complaints;
             let counts = self.counting.read(program.identity.id, &process, cpu_ns, |note| match note {
                 Note::Chosen(why) => warning!("the configuration names an event that isn't counted: {why}"),
                 Note::Without(why) => {
-                    info!("program {id} (process {pid}) goes without counters: {why}");
+                    let text = format_args!("program {id} (process {pid}) goes without counters: {why}");
+                    complaints.warn(owner, text);
                 }
             });
+            if !are_open {
+                let opened = self.counting.opened(program.identity.id) as u32;
+                self.sweeps.moved(owner, COUNTER * opened, at);
+            }
             if let Some(counts) = counts {
                 program.counted(&counts, steady_s);
             }
@@ -207,6 +220,7 @@ impl Daemon {
         let asked = matches!(self.parts.config.gang, Some(Gang::Spinning | Gang::Auto));
         let gangs = asked && self.can_take_turns();
         let (mut found, mut yields) = (Vec::new(), false);
+        let now = Instant::now();
         for program in self.registry.iter_mut().filter(|p| p.code.spins.is_some()) {
             if program.grant.set.is_some()
                 && let Some(page) =
@@ -216,15 +230,26 @@ impl Daemon {
             }
             yields |= program.learn_yields();
             let place = program.code.spins.clone().unwrap_or_default();
-            let known = self.spinners.of(program.identity.uid).any(|known| *known == place);
+            let known = self.spinners.of(program.identity.owner).any(|known| *known == place);
             let pid = program.identity.pid;
-            let now = (self.observer.cpu_ns(pid).unwrap_or(0), now_ns);
-            if program.is_stuck(now, known, |most| self.observer.process(pid).runnable(most)) {
+            let owner = program.identity.owner;
+            let trusted = self.parts.talk.is_trusted(owner);
+            let runnable = |most| {
+                if !trusted && self.sweeps.owes(owner, now) {
+                    return 0;
+                }
+                let (running, cost) = self.observer.process(pid).runnable(most);
+                self.sweeps.moved(owner, cost, now);
+                running
+            };
+            let used = (self.observer.cpu_ns(pid).unwrap_or(0), now_ns);
+            if program.is_stuck(used, known, runnable) {
                 if !known {
-                    if let Some(remember) = &mut self.parts.remember {
-                        remember.ask(Ask::Spinner { uid: program.identity.uid, place: place.clone() });
+                    let uid = program.identity.uid;
+                    if let Some(remember) = self.parts.remember.as_mut().filter(|_| uid == owner) {
+                        remember.ask(Ask::Spinner { uid, place: place.clone() });
                     }
-                    self.spinners.add(program.identity.uid, place.clone());
+                    self.spinners.add(owner, place.clone());
                 }
                 found.push((program.identity.id, place));
             }
@@ -278,7 +303,7 @@ impl Daemon {
                     None => self.parts.apply.restore(&target),
                 };
                 if let Err(trouble @ Trouble::Denied { .. }) = result {
-                    warning!("{trouble}");
+                    self.complaints.warn(program.identity.owner, trouble);
                 }
                 self.has_moved(id);
             }
@@ -297,6 +322,8 @@ impl Daemon {
             }
             let mut family = vec![program.identity.pid];
             for _ in 0..GENERATIONS {
+                // Each file takes some 6 us to read, as to move two threads.
+                moved.push((program.identity.owner, (2 * FORKERS * family.len()) as u32));
                 family = family
                     .iter()
                     .flat_map(|parent| self.observer.process(*parent).children(FORKERS))

@@ -162,10 +162,15 @@ fn hierarchy(groups: &str, mounts: &str, controller: &str) -> Option<Hierarchy> 
     })
 }
 
+/// Levels of groups that are looked at, the outermost ones. Users may make as many as they like in theirs.
+const MOST_LEVELS: usize = 64;
+
 /// The folders from our group up to the mount point.
 fn levels(root: &Path, hierarchy: &Hierarchy) -> Vec<PathBuf> {
     let mount = root.join(hierarchy.mount.strip_prefix("/").unwrap_or(&hierarchy.mount));
-    hierarchy.group.ancestors().map(|group| mount.join(group)).filter(|folder| folder.is_dir()).collect()
+    let all: Vec<&Path> = hierarchy.group.ancestors().collect();
+    let outermost = all.iter().skip(all.len().saturating_sub(MOST_LEVELS));
+    outermost.map(|group| mount.join(group)).filter(|folder| folder.is_dir()).collect()
 }
 
 /// mountinfo writes a blank as \040.

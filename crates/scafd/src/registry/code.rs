@@ -96,7 +96,10 @@ impl Code {
     pub fn inspected(&mut self, verdict: &Verdict, modules: u8) {
         self.spins.clone_from(&verdict.spins);
         self.inspected = modules;
-        self.verdict = Some(verdict.clone());
+        let mut verdict = verdict.clone();
+        // Only its tie to other runs needs these, and there may be many.
+        verdict.origin.iter_mut().for_each(|origin| origin.modules = Vec::new());
+        self.verdict = Some(verdict);
         self.conclude();
     }
 

@@ -55,6 +55,8 @@ pub struct Phase {
     pub came_at_work: bool,
     /// Until when, in ns of CLOCK_MONOTONIC, such a library's calls are waited for before it is narrowed.
     pub late_ns: Option<u64>,
+    /// When that was looked at last.
+    pub looked_ns: u64,
     /// Since when it waits in MPI for others, outside of regions, in ns of CLOCK_MONOTONIC.
     pub waits_since_ns: Option<u64>,
     /// Since when somebody has contexts of it for that.

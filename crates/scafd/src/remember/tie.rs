@@ -11,6 +11,8 @@ use scaf_proto::rows::Key as Row;
 
 /// Longest name of a file's code that is believed, in bytes: a build-id of 32 bytes has 64 digits.
 const MOST_NAME: usize = 80;
+/// Most modules of a program that is remembered, some 80 bytes each.
+const MOST_MODULES: usize = 1024;
 /// Regions that take less of the time aren't kept.
 const LEAST_SHARE: f64 = 1e-5;
 /// Set in the numbers of regions whose module isn't loaded (yet). No address is that large.
@@ -35,6 +37,9 @@ impl Tie {
 
     /// Takes in what an inspection found. False if that can't be believed.
     pub fn met(&mut self, origin: Origin, machine: &str) -> bool {
+        if origin.modules.len() > MOST_MODULES {
+            return false;
+        }
         let names = origin.modules.iter().map(|module| &module.fingerprint).chain([&origin.executable]);
         if names.into_iter().any(|name| name.is_empty() || name.len() > MOST_NAME) {
             return false;
@@ -222,6 +227,7 @@ mod tests {
         let mut tie = Tie::default();
         assert!(!tie.met(Origin { executable: "x".repeat(81), ..origin(&["a"], 1 << 40) }, "m"));
         assert!(!tie.met(origin(&[""], 1 << 40), "m"));
+        assert!(!tie.met(origin(&["a"; MOST_MODULES + 1], 1 << 40), "m"));
         assert_eq!(tie.question(), None);
     }
 }

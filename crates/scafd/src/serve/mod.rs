@@ -204,13 +204,19 @@ impl Server {
             }
             Ask::Ended(helper) => done(u64::from(self.helpers.ended(*helper))),
             Ask::Count { pid, tid, kind, config } => {
-                if (*pid, *tid) != (0, 0) {
-                    self.attached.own(*pid)?;
-                    if !Path::new("/proc").join(format!("{pid}/task/{tid}")).exists() {
-                        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+                let is_there = |attached: &mut Attached| -> io::Result<()> {
+                    if (*pid, *tid) != (0, 0) {
+                        attached.own(*pid)?;
+                        if !Path::new("/proc").join(format!("{pid}/task/{tid}")).exists() {
+                            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+                        }
                     }
-                }
+                    Ok(())
+                };
+                is_there(&mut self.attached)?;
                 let counter = Counter::open(Code { kind: *kind, config: *config }, *tid)?;
+                // Meanwhile it may have ended, and its number be another user's thread's.
+                is_there(&mut self.attached)?;
                 Ok((Answer::Done(0), Some(counter.into())))
             }
             Ask::Member { begins, slices, who } => {

@@ -2,11 +2,13 @@
 
 use super::client::{Client, Stage};
 use super::peer::Peer;
-use super::{Event, PATIENCE, Talk, budget};
+use super::{Event, LISTENER, PATIENCE, Talk, budget};
 use rustix::event::epoll;
 use rustix::net::{SocketFlags, accept_with};
 use std::time::{Duration, Instant};
 
+/// How long nobody is taken in after one was turned away who connects too often. A client waits for 2 ms.
+const SHUT: Duration = Duration::from_millis(1);
 /// Connections that are taken in before whoever is there is heard.
 const AT_ONCE: usize = 64;
 
@@ -16,8 +18,8 @@ impl Talk {
         for _ in 0..AT_ONCE {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
-                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::CONNABORTED) => return,
-                Err(rustix::io::Errno::INTR) => continue,
+                Err(rustix::io::Errno::WOULDBLOCK) => return,
+                Err(rustix::io::Errno::CONNABORTED | rustix::io::Errno::INTR) => continue,
                 Err(e) => {
                     self.trouble.warn(format_args!("cannot accept a connection: {e}"));
                     std::thread::sleep(Duration::from_millis(10));
@@ -60,6 +62,7 @@ impl Talk {
                     peer.pid, peer.uid
                 ),
             );
+            self.shut();
             return false;
         }
         let own = || self.clients.values().filter(|client| client.peer.owner == peer.owner);
@@ -84,6 +87,22 @@ impl Talk {
         has_room
     }
 
+    /// Takes nobody in for a moment: to turn away many together costs less than each as it comes.
+    fn shut(&mut self) {
+        if self.shut_until.is_none() && self.hear(LISTENER, epoll::EventFlags::empty()) {
+            self.shut_until = Some(Instant::now() + SHUT);
+        }
+    }
+
+    /// Takes in again, if it is time.
+    pub(super) fn open(&mut self) {
+        if self.shut_until.is_some_and(|until| until <= Instant::now())
+            && self.hear(LISTENER, epoll::EventFlags::IN)
+        {
+            self.shut_until = None;
+        }
+    }
+
     /// Doesn't hear a program for a moment. That it has ended is heard all the same.
     pub(super) fn mute(&mut self, id: u64) {
         if self.hear(id, epoll::EventFlags::empty()) {
@@ -103,8 +122,12 @@ impl Talk {
 
     /// False if the kernel doesn't do it for a program that is there.
     fn hear(&self, id: u64, what: epoll::EventFlags) -> bool {
-        let Some(client) = self.clients.get(&id) else { return true };
-        epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), what).is_ok()
+        let fd = match self.clients.get(&id) {
+            Some(client) => &client.fd,
+            None if id == LISTENER => &self.listener.fd,
+            None => return true,
+        };
+        epoll::modify(&self.epoll, fd, epoll::EventData::new_u64(id), what).is_ok()
     }
 
     /// When the most impatient connection has to be dropped.

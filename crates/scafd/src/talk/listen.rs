@@ -133,7 +133,9 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
     let until = Instant::now() + PATIENCE;
     loop {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let fd = open(lock_path, flags, Mode::from_raw_mode(0o644)).map_err(io)?;
+        // Who can open it could hold the lock when we end, and no daemon would start any more.
+        let fd = open(lock_path, flags, Mode::from_raw_mode(0o600)).map_err(io)?;
+        rustix::fs::fchmod(&fd, Mode::from_raw_mode(0o600)).map_err(io)?;
         match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {

@@ -61,6 +61,8 @@ pub struct Talk {
     epoll: OwnedFd,
     listener: Listener,
     muted: Muted,
+    /// Until then nobody is taken in.
+    shut_until: Option<Instant>,
     owners: Owners,
     clients: BTreeMap<u64, Client>,
     next: u64,
@@ -100,6 +102,7 @@ impl Talk {
             epoll,
             listener,
             muted: Muted::default(),
+            shut_until: None,
             owners: Owners::of_machine(),
             clients: BTreeMap::new(),
             next: 1,
@@ -158,7 +161,7 @@ impl Talk {
 
     fn wait_once(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         let mut ready = Vec::with_capacity(64);
-        let deadlines = [until, self.muted.until(), self.deadline()];
+        let deadlines = [until, self.muted.until(), self.shut_until, self.deadline()];
         let timeout = deadlines.into_iter().flatten().min().map(|until| {
             let left = until.saturating_duration_since(Instant::now());
             Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
@@ -177,6 +180,7 @@ impl Talk {
             }
         }
         self.unmute();
+        self.open();
         self.drop_impatient(&mut events);
         Ok(events)
     }

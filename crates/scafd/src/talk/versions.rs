@@ -8,32 +8,33 @@ use std::collections::VecDeque;
 const OF_ONE_USER: usize = 16;
 const OF_ALL: usize = 256;
 
+/// With whose they are.
 #[derive(Default)]
-pub struct OtherVersions(VecDeque<OtherVersion>);
+pub struct OtherVersions(VecDeque<(u32, OtherVersion)>);
 
 impl OtherVersions {
     /// It greeted in that version just now.
     pub fn note(&mut self, peer: Peer, protocol: u32) {
         self.forget(peer.pid);
-        if self.0.iter().filter(|known| known.uid == peer.uid).count() == OF_ONE_USER
-            && let Some(oldest) = self.0.iter().position(|known| known.uid == peer.uid)
+        if self.0.iter().filter(|known| known.0 == peer.owner).count() == OF_ONE_USER
+            && let Some(oldest) = self.0.iter().position(|known| known.0 == peer.owner)
         {
             self.0.remove(oldest);
         }
         if self.0.len() == OF_ALL {
             self.0.pop_front();
         }
-        self.0.push_back(OtherVersion { pid: peer.pid, uid: peer.uid, protocol });
+        self.0.push_back((peer.owner, OtherVersion { pid: peer.pid, uid: peer.uid, protocol }));
     }
 
     /// That process attaches, so it has become another program.
     pub fn forget(&mut self, pid: u32) {
-        self.0.retain(|known| known.pid != pid);
+        self.0.retain(|known| known.1.pid != pid);
     }
 
     /// Those that `live`, the one that greeted last at the end.
     pub fn living(&self, live: impl Fn(u32) -> bool) -> Vec<OtherVersion> {
-        self.0.iter().filter(|known| live(known.pid)).copied().collect()
+        self.0.iter().map(|known| known.1).filter(|known| live(known.pid)).collect()
     }
 }
 

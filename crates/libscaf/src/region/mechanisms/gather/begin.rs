@@ -43,6 +43,10 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         TEAM.body.set(Some(region.work.run));
         TEAM.data.set(region.work.data);
         let first = TEAM.share.get();
+        // What the program chose itself may be newer than what was last found.
+        let asked = region.code.runtime.max_threads.filter(|_| region.requested != 0);
+        let most = asked.map_or_else(natural, |most| most().max(1) as u32);
+        let llvms = region.code.runtime.is_llvms();
         for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
             member.number.set(number as u32);
             member.share.set(first);
@@ -50,7 +54,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             member.task.set(Current::MEMBERS);
             member.inner.set(null());
             member.cancelled.set(0);
-            member.most.set(natural());
+            member.most.set(most);
             member.llvm.begin(number as c_int, storage::number_of(number));
             *member.context.get() = if number == 0 {
                 Context::with_storage(arch::storage())
@@ -64,7 +68,9 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
                 (*its).frame = null();
                 (*its).serial = 0;
                 (*master).depth = 1;
-                Context::fresh(end, storage, start)
+                // libgomp leaves a worker its own rounding; LLVM's runtime passes on the master's.
+                let control = if llvms { arch::control_words() } else { storage::control_of(number) };
+                Context::fresh(end, storage, control, start)
             };
         }
         TEAM.has_tasks.set(forbids::has_tasks());

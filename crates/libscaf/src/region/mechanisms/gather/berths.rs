@@ -58,7 +58,7 @@ pub unsafe fn moor(me: &'static Member) {
     // SAFETY: nobody is on the berth's stack, which is there: see `are_there`. The thread's storage is the
     // member's.
     unsafe {
-        *berth.context.get() = Context::fresh(end, arch::storage(), sleep);
+        *berth.context.get() = Context::fresh(end, arch::storage(), arch::control_words(), sleep);
         settle(switch(me.context.get(), berth.context.get(), number));
     }
 }

@@ -45,6 +45,14 @@ pub fn call(carriers: u32) {
     Futex.wake_all(&BELL);
 }
 
+/// The same where one is missing: the system may have refused a thread.
+pub fn call_missing(carriers: u32) {
+    let is_missing = |carrier: &Carrier| carrier.there.load(Ordering::Relaxed) == 0;
+    if CARRIERS.iter().take(carriers as usize).skip(1).any(is_missing) {
+        call(carriers);
+    }
+}
+
 /// Waits until no carrier but the master's is in the region that was closed.
 #[inline]
 pub fn dismiss() {

@@ -53,10 +53,14 @@ pub fn nothing(runtime: &Runtime) -> bool {
     permits(said, runtime)
 }
 
-/// A region of gcc's within one of LLVM's, or the other way round, is another runtime's.
+/// A region of gcc's within one of LLVM's, or the other way round, is another runtime's. libgomp's nestable
+/// locks are a task's, and a member's tasks all look like one.
 fn permits(said: u32, runtime: &Runtime) -> bool {
-    let both = says::GOMP | says::KMPC;
-    said & says::FORBIDDEN == 0 && said & both != both && (said & says::KMPC == 0 || runtime.is_llvms())
+    let both = |one: u32, other: u32| said & one != 0 && said & other != 0;
+    said & says::FORBIDDEN == 0
+        && !both(says::GOMP, says::KMPC)
+        && (said & says::KMPC == 0 || runtime.is_llvms())
+        && (!both(says::TASKS, says::TASKS_LOCKS) || runtime.is_llvms())
 }
 
 /// Whether the program is gcc's code.
@@ -103,6 +107,12 @@ pub fn shares_memory() -> bool {
 /// that wait for each other within loops, which on threads of one PU take a time slice each.
 pub fn are_shared_out() -> bool {
     has_tasks() || waits_within()
+}
+
+/// Whether it may choose how many levels of regions have teams.
+#[inline(always)]
+pub fn sets_levels() -> bool {
+    LOOKED.load(Ordering::Relaxed) >> SAID & says::LEVELS != 0
 }
 
 /// Whether the program may cancel constructs.

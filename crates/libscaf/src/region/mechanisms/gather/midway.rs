@@ -77,6 +77,7 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
         && CREW.open() == 0
         && CREW.is_empty()
         && may_now(code)
+        && watch::is_there()
         && berths::are_there(team);
     let Some(dop) = word.dop().filter(|_| possible) else { return false };
     storage::note_limit(code.runtime);

@@ -115,7 +115,7 @@ unsafe fn obstacle(
         // A long region whose members can't be shared out anew among more carriers begins on threads, and is
         // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
         // gathered from its beginning never is.
-        let on_threads = length != Length::Short && !begins_gathered(region);
+        let on_threads = length != Length::Short && !begins_gathered(region, length);
         let noted = !on_threads && storage::is_noted(this, region.code.runtime, size);
         // Without notes, what was found by the last ones holds for a while.
         no(Obstacle::Handlers, kernel::differs() && (noted || storage::are_new()))?;
@@ -125,15 +125,17 @@ unsafe fn obstacle(
         }
     }
     let ready = storage::are_asleep(region.code.runtime, size) && stacks::are_there(size);
-    no(Obstacle::Workers, !ready)?;
+    no(Obstacle::Workers, !ready || !watch::is_there())?;
     Ok(Readiness::Ready)
 }
 
 /// Whether the region's team is gathered at its beginning even where it is long: its members can be shared
-/// out anew, or some of them may leave it before they come to a barrier.
+/// out anew, or some of them may leave it before they come to a barrier. One that may turn nesting on has to
+/// run on threads first.
 #[inline(always)]
-fn begins_gathered(region: &Region) -> bool {
-    forbids::are_shared_out() || yields::are_made() || cancel::may_be(region.code.runtime)
+fn begins_gathered(region: &Region, length: Length) -> bool {
+    let shared_out = forbids::are_shared_out() || yields::are_made() || cancel::may_be(region.code.runtime);
+    shared_out && (length != Length::Unknown || !forbids::sets_levels())
 }
 
 /// Whether the region has to be gathered from its beginning, or will never be, and only notes are missing. It
@@ -142,7 +144,7 @@ fn begins_gathered(region: &Region) -> bool {
 pub unsafe fn needs_rehearsal(this: *mut Thread, region: &Region, length: Length) -> bool {
     // SAFETY: this thread's own state.
     let unnoted = unsafe { (*this).notes != 0 };
-    unnoted && length != Length::Short && region.kind == Kind::Plain && begins_gathered(region)
+    unnoted && length != Length::Short && region.kind == Kind::Plain && begins_gathered(region, length)
 }
 
 /// Runs a region with a gathered team.

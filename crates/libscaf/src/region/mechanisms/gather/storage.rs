@@ -20,7 +20,7 @@ use crate::link::silence;
 use crate::region::thread::{LENT, Thread};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
-use crate::sys::arch::{storage, ticks};
+use crate::sys::arch::{control_words, storage, ticks};
 use crate::sys::bare::set_blocked;
 use crate::sys::errno::keeping_errno;
 use crate::sys::signals::{Stack, block_signals, blocked, stack};
@@ -36,11 +36,18 @@ struct Worker {
     task: AtomicU32,
     /// Its number in LLVM's runtime.
     number: AtomicI32,
+    /// How it computes: [`control_words`].
+    control: AtomicU64,
 }
 
-static WORKERS: [Worker; MOST] =
-    [const { Worker { storage: AtomicUsize::new(0), task: AtomicU32::new(0), number: AtomicI32::new(0) } };
-        MOST];
+static WORKERS: [Worker; MOST] = [const {
+    Worker {
+        storage: AtomicUsize::new(0),
+        task: AtomicU32::new(0),
+        number: AtomicI32::new(0),
+        control: AtomicU64::new(0),
+    }
+}; MOST];
 /// The team that was noted, on which runtime.
 static SIZE: AtomicU32 = AtomicU32::new(0);
 static RUNTIME: AtomicPtr<Runtime> = AtomicPtr::new(null_mut());
@@ -127,6 +134,11 @@ pub fn thread_limit() -> c_int {
 /// Its number in LLVM's runtime.
 pub fn number_of(member: usize) -> c_int {
     WORKERS.get(member).map_or(0, |worker| worker.number.load(Ordering::Relaxed))
+}
+
+/// Its [`control_words`] when it was noted.
+pub fn control_of(member: usize) -> u64 {
+    WORKERS.get(member).map_or(0, |worker| worker.control.load(Ordering::Relaxed))
 }
 
 /// The kernel thread that the member of this number was noted on.
@@ -239,6 +251,7 @@ pub fn note(runtime: &Runtime) {
         && let Some(worker) = WORKERS.get(member)
     {
         worker.task.store(own_task(), Ordering::Relaxed);
+        worker.control.store(control_words(), Ordering::Relaxed);
         // SAFETY: the call knows the thread, whatever place in the source it is told.
         let number = runtime.global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
         worker.number.store(number, Ordering::Relaxed);

@@ -28,6 +28,7 @@ pub unsafe extern "C" fn start(said: usize) -> ! {
             if TEAM.has_tasks.get() {
                 meet_at_end(me);
             }
+            kernel::compare_control(me);
             CREW.is_done(me.number.get() as usize, &Futex);
             leave(me);
         }

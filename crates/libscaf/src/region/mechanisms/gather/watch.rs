@@ -61,6 +61,14 @@ pub fn again() {
     }
 }
 
+/// Whether there is one, or one can be started.
+pub fn is_there() -> bool {
+    if WATCH.load(Ordering::Relaxed) == GONE {
+        wake();
+    }
+    WATCH.load(Ordering::Relaxed) != GONE
+}
+
 #[cold]
 fn wake() {
     match WATCH.swap(AWAKE, Ordering::SeqCst) {
@@ -99,6 +107,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
                 carriers::call(carriers);
             } else {
                 CREW.narrow(carriers);
+                carriers::call_missing(CREW.open());
             }
         }
         if idle > IDLE_MS {

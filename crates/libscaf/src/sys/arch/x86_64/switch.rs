@@ -122,17 +122,17 @@ impl Context {
         Context { stack: 0, storage }
     }
 
-    /// A context that will run `start` on the stack that ends at `end`, with the calling thread's control
-    /// words.
+    /// A context that will run `start` on the stack that ends at `end`, with these
+    /// [control words](control_words).
     ///
     /// # Safety
     /// There is a stack below `end`, which nobody else uses.
-    pub unsafe fn fresh(end: *mut c_void, storage: usize, start: Start) -> Context {
+    pub unsafe fn fresh(end: *mut c_void, storage: usize, control: u64, start: Start) -> Context {
         let end = end.addr() & !15;
         // The first frame's calls find the stack aligned.
         let at = end.wrapping_sub(size_of::<Fresh>());
         let fresh = Fresh {
-            control: control_words(),
+            control: [control as u32, (control >> 32) as u32],
             registers: [0, 0, 0, start as *const () as usize, 0],
             rbp: 0,
             returns_to: switch_start as *const () as usize,
@@ -143,8 +143,10 @@ impl Context {
     }
 }
 
-/// The calling thread's MXCSR and x87 control word.
-fn control_words() -> [u32; 2] {
+/// How the calling thread rounds, and what it makes of small numbers: its MXCSR, without what happened so
+/// far, and the x87 control word above that.
+pub fn control_words() -> u64 {
+    const HAPPENED: u32 = 0x3f;
     let mut words = [0u32; 2];
     // SAFETY: stores both.
     unsafe {
@@ -155,7 +157,7 @@ fn control_words() -> [u32; 2] {
             options(nostack, preserves_flags),
         );
     }
-    words
+    u64::from(words[0] & !HAPPENED) | u64::from(words[1]) << 32
 }
 
 /// The calling thread's pointer, which is the base of its thread-local storage.
