@@ -108,12 +108,15 @@ fn gathered_members_see_what_threads_of_their_own_see() {
 fn gathered_members_keep_what_is_their_threads_own() {
     let house = House::open("equi");
     let doing = |kind| house.program("gathered_kept").args([kind]).option("--max", 1).start();
-    for kind in ["rounding", "choosing"] {
+    for kind in ["rounding", "choosing-rounding", "choosing"] {
         gathers_and_goes_on(doing(kind), kind, 1, 200);
     }
     // Its members wait in the kernel, so it is soon folded again.
     let program = doing("ahead");
-    program.until("rounds", |program| program.regions > 500);
+    program.until("members that wait in the kernel", |program| {
+        let gathered = matches!(program.mechanism, Mechanism::Gather);
+        program.regions > 500 && (gathered || program.ungathered.contains("wait for each other"))
+    });
     right(program.finish());
 }
 

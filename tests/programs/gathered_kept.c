@@ -1,7 +1,7 @@
 /* build: gcc -O2 -fopenmp -frounding-math -lm */
 /*
  * Regions of fixed size whose threads keep what they have by themselves: how they round, how many threads
- * they were told, how far ahead of others they are. The first argument says which; without one, all by turns.
+ * they were told, how far ahead of others they are. The first argument says which.
  * Prints how many results were wrong.
  */
 #include "test.h"
@@ -17,6 +17,25 @@ static void check(int right)
 {
     if (!right)
         __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+}
+
+/* What threads choose for themselves in one region they have in the next. */
+static void by_choosing_rounding(void)
+{
+    static const int modes[TEAM] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    static __thread int chosen;
+    static int had[TEAM];
+#pragma omp parallel num_threads(TEAM)
+    {
+        int me = omp_get_thread_num();
+        if (had[me])
+            check(fegetround() == modes[(had[me] - 1 + me) % TEAM]);
+        if (chosen++ % 50 == 0) {
+            had[me] = 1 + (chosen / 50) % TEAM;
+            fesetround(modes[(had[me] - 1 + me) % TEAM]);
+        }
+#pragma omp barrier
+    }
 }
 
 /* What the first thread chooses now isn't its workers', who were there before. */
@@ -76,6 +95,7 @@ static void by_running_ahead(void)
 
 static const struct kind kinds[] = {
     {"rounding", by_rounding},
+    {"choosing-rounding", by_choosing_rounding},
     {"choosing", by_choosing},
     {"ahead", by_running_ahead},
 };
@@ -86,5 +106,5 @@ int main(int count, char **words)
     /* The workers, who round as everybody does. */
 #pragma omp parallel num_threads(TEAM)
     check(fegetround() == FE_TONEAREST);
-    return do_rounds(kinds, KINDS, KINDS, count, words, &rounds, &wrong);
+    return do_rounds(kinds, KINDS, 1, count, words, &rounds, &wrong);
 }

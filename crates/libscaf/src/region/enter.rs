@@ -370,6 +370,7 @@ unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
         let around = &*frame.cast_const().cast::<Frame>();
         gather::storage::note(around.runtime());
         run_thread(frame);
+        gather::storage::note_control();
         if !eq(around.master, master()) {
             gather::storage::lend_unless_tasks(thread());
         }

@@ -414,10 +414,8 @@ pub mod says {
     pub const SHARED: u32 = 512;
     /// It may ask whether the calling task has a lock: libgomp's belong to tasks.
     pub const TASKS_LOCKS: u32 = 1024;
-    /// It may choose how many levels of regions have teams.
-    pub const LEVELS: u32 = 2048;
     /// All of these.
-    pub const ALL: u32 = 4095;
+    pub const ALL: u32 = 2047;
 }
 
 /// What calls of this function say.
@@ -465,21 +463,11 @@ fn asks(name: &[u8]) -> u32 {
         b"GOMP_loop_ull_start",
         b"GOMP_sections2_start",
     ];
-    const LEVELS: [&[u8]; 6] = [
-        b"omp_set_max_active_levels",
-        b"omp_set_max_active_levels_",
-        b"omp_set_max_active_levels_8_",
-        b"omp_set_nested",
-        b"omp_set_nested_",
-        b"omp_set_nested_8_",
-    ];
     let by_schedule = name.ends_with(b"runtime_start") || name.ends_with(b"_runtime");
     if by_schedule || QUESTIONS.contains(&name.strip_suffix(b"_").unwrap_or(name)) {
         says::CHOSEN
     } else if GIVEN.contains(&name) {
         says::CHOSEN | says::SHARED
-    } else if LEVELS.contains(&name) {
-        says::LEVELS
     } else if name.starts_with(b"omp_test_nest_lock") {
         says::TASKS_LOCKS
     } else if name == b"GOMP_cancel" {
@@ -530,12 +518,9 @@ mod tests {
     }
 
     #[test]
-    fn what_tasks_have_and_levels_are_known() {
+    fn locks_that_belong_to_tasks_are_known() {
         for name in ["omp_test_nest_lock", "omp_test_nest_lock_"] {
             assert_eq!(say(name.as_bytes()), says::TASKS_LOCKS, "{name}");
-        }
-        for name in ["omp_set_nested", "omp_set_max_active_levels_8_"] {
-            assert_eq!(say(name.as_bytes()), says::LEVELS, "{name}");
         }
     }
 

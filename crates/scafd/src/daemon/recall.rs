@@ -119,6 +119,7 @@ impl Daemon {
     /// Has a user's request answered that is about profiles.
     pub(super) fn ask_memory(&mut self, connection: u64, peer: Peer, request: Request) {
         let own = rustix::process::getuid().as_raw();
+        let asking = self.asking.iter().filter(|(_, owner)| *owner == peer.owner).count();
         let refusal = match &mut self.parts.remember {
             None => Some(
                 "this daemon keeps nothing of what programs teach: memory = false in its \
@@ -132,9 +133,7 @@ impl Daemon {
                 "nothing is kept of what user {}'s programs teach, who is one of user {}'s (/etc/subuid)",
                 peer.uid, peer.owner
             )),
-            Some(_)
-                if self.asking.iter().filter(|(_, owner)| *owner == peer.owner).count() >= MOST_ASKING =>
-            {
+            Some(_) if !self.parts.talk.is_trusted(peer.owner) && asking >= MOST_ASKING => {
                 Some("you ask for too much; wait a second".to_owned())
             }
             Some(remember) => {

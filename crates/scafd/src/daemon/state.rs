@@ -98,8 +98,8 @@ pub struct Daemon {
     pub(super) unyielding: PerUser<FileId>,
     /// What `scaf check` tried out lately.
     pub(super) tried: PerUser<Tried>,
-    /// Executables, and their code's fingerprints as an inspection by that user found them: no other user
-    /// relies on it.
+    /// Executables, and their code's fingerprints as an inspection found them, by users' owners: only where a
+    /// program's past is looked for first goes by it.
     pub(super) executables: PerUser<(FileId, String)>,
     /// Connections that wait for an answer of the memory's, and whose they are.
     pub(super) asking: Vec<(u64, u32)>,

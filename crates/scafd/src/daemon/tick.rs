@@ -115,17 +115,20 @@ impl Daemon {
             let (id, pid) = (program.identity.id.0, program.identity.pid);
             let (owner, at) = (program.identity.owner, Instant::now());
             let are_open = self.counting.counts(program.identity.id);
-            if !are_open && !self.parts.talk.is_trusted(owner) && self.sweeps.owes(owner, at) {
-                continue;
-            }
+            let may_open = self.parts.talk.is_trusted(owner) || !self.sweeps.owes(owner, at);
             let complaints = &mut self.complaints;
-            let counts = self.counting.read(program.identity.id, &process, cpu_ns, |note| match note {
+            let note = |note| match note {
                 Note::Chosen(why) => warning!("the configuration names an event that isn't counted: {why}"),
                 Note::Without(why) => {
                     let text = format_args!("program {id} (process {pid}) goes without counters: {why}");
                     complaints.warn(owner, text);
                 }
-            });
+            };
+            let counts = if are_open || may_open {
+                self.counting.read(program.identity.id, &process, cpu_ns, note)
+            } else {
+                None
+            };
             if !are_open {
                 let opened = self.counting.opened(program.identity.id) as u32;
                 self.sweeps.moved(owner, COUNTER * opened, at);
@@ -233,11 +236,10 @@ impl Daemon {
             let known = self.spinners.of(program.identity.owner).any(|known| *known == place);
             let pid = program.identity.pid;
             let owner = program.identity.owner;
-            let trusted = self.parts.talk.is_trusted(owner);
+            if !self.parts.talk.is_trusted(owner) && self.sweeps.owes(owner, now) {
+                continue;
+            }
             let runnable = |most| {
-                if !trusted && self.sweeps.owes(owner, now) {
-                    return 0;
-                }
                 let (running, cost) = self.observer.process(pid).runnable(most);
                 self.sweeps.moved(owner, cost, now);
                 running

@@ -15,10 +15,16 @@ const AT_ONCE: usize = 64;
 impl Talk {
     /// Takes in who waits, as far as there is room for them.
     pub(super) fn take_in(&mut self) {
+        let before = self.turned_away;
         for _ in 0..AT_ONCE {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
-                Err(rustix::io::Errno::WOULDBLOCK) => return,
+                Err(rustix::io::Errno::WOULDBLOCK) => {
+                    if self.turned_away != before {
+                        self.shut();
+                    }
+                    return;
+                }
                 Err(rustix::io::Errno::CONNABORTED | rustix::io::Errno::INTR) => continue,
                 Err(e) => {
                     self.trouble.warn(format_args!("cannot accept a connection: {e}"));
@@ -62,7 +68,7 @@ impl Talk {
                     peer.pid, peer.uid
                 ),
             );
-            self.shut();
+            self.turned_away += 1;
             return false;
         }
         let own = || self.clients.values().filter(|client| client.peer.owner == peer.owner);

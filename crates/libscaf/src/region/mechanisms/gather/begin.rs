@@ -7,7 +7,8 @@ use super::tasks::in_inner;
 use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
 use super::turns::{go_home, meet_at_end, start, wait};
 use super::{
-    cancel, carriers, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage, watch,
+    cancel, carriers, control, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage,
+    watch,
 };
 use crate::program::masters::natural;
 use crate::program::thread::Master;
@@ -46,7 +47,6 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         // What the program chose itself may be newer than what was last found.
         let asked = region.code.runtime.max_threads.filter(|_| region.requested != 0);
         let most = asked.map_or_else(natural, |most| most().max(1) as u32);
-        let llvms = region.code.runtime.is_llvms();
         for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
             member.number.set(number as u32);
             member.share.set(first);
@@ -68,9 +68,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
                 (*its).frame = null();
                 (*its).serial = 0;
                 (*master).depth = 1;
-                // libgomp leaves a worker its own rounding; LLVM's runtime passes on the master's.
-                let control = if llvms { arch::control_words() } else { storage::control_of(number) };
-                Context::fresh(end, storage, control, start)
+                Context::fresh(end, storage, control::first(region.code.runtime, number), start)
             };
         }
         TEAM.has_tasks.set(forbids::has_tasks());

@@ -109,12 +109,6 @@ pub fn are_shared_out() -> bool {
     has_tasks() || waits_within()
 }
 
-/// Whether it may choose how many levels of regions have teams.
-#[inline(always)]
-pub fn sets_levels() -> bool {
-    LOOKED.load(Ordering::Relaxed) >> SAID & says::LEVELS != 0
-}
-
 /// Whether the program may cancel constructs.
 #[inline(always)]
 pub fn cancels() -> bool {

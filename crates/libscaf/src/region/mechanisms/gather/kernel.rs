@@ -7,8 +7,6 @@ use super::storage;
 use super::team::{Carrier, MASTERS, MEMBERS, Member, around};
 use crate::link::silence;
 use crate::region::thread::{LENT, Thread, thread};
-use crate::runtimes::entries::Runtime;
-use crate::sys::arch::control_words;
 use crate::sys::signals::{Stack, blocked};
 use crate::sys::thread::{REGION_AT, own_task, part_of};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -42,16 +40,6 @@ pub fn compare() {
     if unsafe { storage::is_of(thread()) } && !silence::is_known() && own_task() == storage::task(0) {
         let same = storage::are_alike() && blocked() == storage::noted_signals();
         DIFFERS.store(u32::from(!same), Ordering::Relaxed);
-    }
-}
-
-/// A member is about to end. The worker whose storage it has would round as it does from now on, on libgomp.
-#[inline(always)]
-pub fn compare_control(me: &Member) {
-    // SAFETY: this thread's own state; runtimes live for ever.
-    let is_llvms = unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) };
-    if !is_llvms && control_words() != storage::control_of(me.number.get() as usize) {
-        LASTS.store(1, Ordering::Relaxed);
     }
 }
 

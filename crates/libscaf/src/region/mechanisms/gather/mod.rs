@@ -19,6 +19,7 @@ mod blocks;
 pub mod cancel;
 mod carriers;
 pub mod chosen;
+pub mod control;
 mod current;
 pub mod dealt;
 pub mod doacross;
@@ -115,7 +116,7 @@ unsafe fn obstacle(
         // A long region whose members can't be shared out anew among more carriers begins on threads, and is
         // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
         // gathered from its beginning never is.
-        let on_threads = length != Length::Short && !begins_gathered(region, length);
+        let on_threads = length != Length::Short && !begins_gathered(region);
         let noted = !on_threads && storage::is_noted(this, region.code.runtime, size);
         // Without notes, what was found by the last ones holds for a while.
         no(Obstacle::Handlers, kernel::differs() && (noted || storage::are_new()))?;
@@ -130,12 +131,10 @@ unsafe fn obstacle(
 }
 
 /// Whether the region's team is gathered at its beginning even where it is long: its members can be shared
-/// out anew, or some of them may leave it before they come to a barrier. One that may turn nesting on has to
-/// run on threads first.
+/// out anew, or some of them may leave it before they come to a barrier.
 #[inline(always)]
-fn begins_gathered(region: &Region, length: Length) -> bool {
-    let shared_out = forbids::are_shared_out() || yields::are_made() || cancel::may_be(region.code.runtime);
-    shared_out && (length != Length::Unknown || !forbids::sets_levels())
+fn begins_gathered(region: &Region) -> bool {
+    forbids::are_shared_out() || yields::are_made() || cancel::may_be(region.code.runtime)
 }
 
 /// Whether the region has to be gathered from its beginning, or will never be, and only notes are missing. It
@@ -144,7 +143,7 @@ fn begins_gathered(region: &Region, length: Length) -> bool {
 pub unsafe fn needs_rehearsal(this: *mut Thread, region: &Region, length: Length) -> bool {
     // SAFETY: this thread's own state.
     let unnoted = unsafe { (*this).notes != 0 };
-    unnoted && length != Length::Short && region.kind == Kind::Plain && begins_gathered(region, length)
+    unnoted && length != Length::Short && region.kind == Kind::Plain && begins_gathered(region)
 }
 
 /// Runs a region with a gathered team.

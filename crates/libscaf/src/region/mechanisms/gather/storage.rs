@@ -141,6 +141,21 @@ pub fn control_of(member: usize) -> u64 {
     WORKERS.get(member).map_or(0, |worker| worker.control.load(Ordering::Relaxed))
 }
 
+/// A member has left others to it.
+pub fn set_control(member: usize, words: u64) {
+    if let Some(worker) = WORKERS.get(member) {
+        worker.control.store(words, Ordering::Relaxed);
+    }
+}
+
+/// A thread that has noted where its storage is has run its part of the region: what it has set there lasts.
+pub fn note_control() {
+    let own = storage();
+    if let Some(worker) = WORKERS.iter().find(|worker| worker.storage.load(Ordering::Relaxed) == own) {
+        worker.control.store(control_words(), Ordering::Relaxed);
+    }
+}
+
 /// The kernel thread that the member of this number was noted on.
 pub fn task(member: usize) -> u32 {
     WORKERS.get(member).map_or(0, |worker| worker.task.load(Ordering::Relaxed))
@@ -251,7 +266,6 @@ pub fn note(runtime: &Runtime) {
         && let Some(worker) = WORKERS.get(member)
     {
         worker.task.store(own_task(), Ordering::Relaxed);
-        worker.control.store(control_words(), Ordering::Relaxed);
         // SAFETY: the call knows the thread, whatever place in the source it is told.
         let number = runtime.global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
         worker.number.store(number, Ordering::Relaxed);

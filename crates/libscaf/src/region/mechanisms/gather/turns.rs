@@ -1,8 +1,8 @@
 //! How members start, wait, change and end.
 
-use super::kernel;
 use super::pool::{left, run_any, with};
 use super::team::{CREW, Carrier, MEMBERS, Member, TEAM, around, was_idle};
+use super::{control, kernel};
 use crate::region::thread::thread;
 use crate::sys::arch::{self, switch};
 use crate::sys::futex::Futex;
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn start(said: usize) -> ! {
             if TEAM.has_tasks.get() {
                 meet_at_end(me);
             }
-            kernel::compare_control(me);
+            control::leave(me);
             CREW.is_done(me.number.get() as usize, &Futex);
             leave(me);
         }

@@ -11,7 +11,7 @@ pub(crate) use around::around;
 pub(crate) use entry_points::{
     answered, arguments, counted, diverted, looked_at, noted_caller, pass_on, with_all_arguments, with_caller,
 };
-pub use switch::{Context, can_switch, control_words, storage, switch};
+pub use switch::{Context, can_switch, control_words, set_control_words, storage, switch};
 pub use tasks::ENTRANCE_BYTES;
 pub(crate) use tasks::entrances;
 pub(crate) use variadic::variadic;

@@ -143,10 +143,12 @@ impl Context {
     }
 }
 
+/// Bits of MXCSR that say what happened so far.
+const HAPPENED: u32 = 0x3f;
+
 /// How the calling thread rounds, and what it makes of small numbers: its MXCSR, without what happened so
 /// far, and the x87 control word above that.
 pub fn control_words() -> u64 {
-    const HAPPENED: u32 = 0x3f;
     let mut words = [0u32; 2];
     // SAFETY: stores both.
     unsafe {
@@ -158,6 +160,25 @@ pub fn control_words() -> u64 {
         );
     }
     u64::from(words[0] & !HAPPENED) | u64::from(words[1]) << 32
+}
+
+/// Has the calling thread compute so from now on. What happened so far stays.
+pub fn set_control_words(words: u64) {
+    let mut now = [0u32; 1];
+    // SAFETY: stores it.
+    unsafe {
+        asm!("stmxcsr dword ptr [{}]", in(reg) &raw mut now, options(nostack, preserves_flags));
+    }
+    let new = [words as u32 & !HAPPENED | now[0] & HAPPENED, (words >> 32) as u32];
+    // SAFETY: a thread of the program's had them.
+    unsafe {
+        asm!(
+            "ldmxcsr dword ptr [{at}]",
+            "fldcw word ptr [{at} + 4]",
+            at = in(reg) &raw const new,
+            options(nostack, preserves_flags),
+        );
+    }
 }
 
 /// The calling thread's pointer, which is the base of its thread-local storage.
