@@ -101,19 +101,19 @@ value() {
 # A program of FROM's whose daemon is replaced by TO's, and one that comes then.
 pass() { # FROM TO WHAT SAME
     serve "$1"
-    start "$1" first 150
+    start "$1" first 4000
     until_so "$3: the program to be managed" attached "$1" 1
     serve "$2"
     if [ "$4" = yes ]; then
         until_so "$3: it to be managed again" attached "$2" 1
-        start "$1" second 50
+        start "$1" second 1000
         until_so "$3: both to be managed" attached "$2" 2
         result="managed again"
     else
         until_so "$3: the daemon's word" says "speaks version" cat "$work/log"
         [ "$2" != "$new" ] ||
             until_so "$3: scaf ps to tell" says "(${pids[first]}) runs unmanaged" "$2/scaf" ps
-        start "$1" second 50
+        start "$1" second 1000
         if [ "$1" = "$new" ]; then
             until_so "$3: scaf run to tell" \
                 says "runs unmanaged: the daemon speaks version" cat "$work/second.err"
