@@ -12,26 +12,27 @@ fail() {
     exit 1
 }
 
-if [ "$for" != python ]; then
-    why=$(scripts/rust.sh 2>&1) || fail "$why"
-    scripts/need.sh setup <<'PACKAGES'
+scaf_needs() {
+    cat <<'PACKAGES'
 build-essential /usr/bin/make
 gcc /usr/bin/gcc
 pkg-config /usr/bin/pkg-config
 libhwloc-dev /usr/include/hwloc.h
 libudev-dev /usr/include/libudev.h
-libgomp1 /usr/lib/*/libgomp.so.1
 PACKAGES
-fi
-[ "$for" != scaf ] || exit 0
+}
 
-if [ "$for" = python ]; then
-    scripts/need.sh setup <<'PACKAGES'
+python_needs() {
+    cat <<'PACKAGES'
 libgomp1 /usr/lib/*/libgomp.so.1
 python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
 PACKAGES
-else
-    scripts/need.sh setup <<'PACKAGES'
+}
+
+build_needs() {
+    scaf_needs
+    python_needs
+    cat <<'PACKAGES'
 g++ /usr/bin/g++
 gfortran /usr/bin/gfortran
 clang /usr/bin/clang
@@ -41,11 +42,17 @@ libtbb-dev /usr/include/oneapi/tbb.h /usr/include/tbb/tbb.h
 libjemalloc2 /usr/lib/*/libjemalloc.so.2
 libtcmalloc-minimal4 /usr/lib/*/libtcmalloc_minimal.so.4
 imagemagick /usr/bin/convert-im6.q16 /usr/bin/magick
-python3-venv /usr/lib/python3*/venv/__init__.py /usr/lib/python3*/ensurepip/__init__.py
 util-linux /usr/bin/taskset
 procps /usr/bin/pgrep
 PACKAGES
-fi
+}
+
+[ "$for" = python ] || why=$(scripts/rust.sh 2>&1) || fail "$why"
+case $for in
+scaf | python) "${for}_needs" ;;
+*) build_needs ;;
+esac | scripts/need.sh setup
+[ "$for" != scaf ] || exit 0
 
 if [ "$for" = tests ]; then
     had_prometheus=$(command -v promtool || true) had_slurm=$(command -v srun || true)

@@ -309,10 +309,10 @@ impl Inspector {
             self.forget_one();
         }
         let known = self.known.entry(job.uid).or_default();
-        known.owner = job.owner;
         if known.bytes + bytes > MOST_KNOWN {
-            *known = UserFiles { owner: job.owner, ..UserFiles::default() };
+            *known = UserFiles::default();
         }
+        known.owner = job.owner;
         learned.cut();
         known.memory.extend(learned);
         known.bytes += bytes;

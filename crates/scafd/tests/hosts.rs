@@ -12,6 +12,12 @@ fn hosts() -> Vec<PathBuf> {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
 #[test]
 fn every_saved_machine_gives_what_it_should() {
     let hosts = hosts();
@@ -45,16 +51,12 @@ fn where_there_is_nothing_to_read_the_affinity_is_all_there_is() {
 #[test]
 fn a_chain_of_groups_without_end_costs_no_more_than_a_long_one() {
     let host = tempfile::tempdir().unwrap();
-    let write = |path: String, text: &str| {
-        let path = host.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    };
+    let write = |path: &str, text: &str| write(host.path(), path, text);
     let chain = |levels: usize| "/a".repeat(levels);
-    write("proc/self/mountinfo".into(), "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
-    write("proc/self/cgroup".into(), &format!("0::{}\n", chain(500)));
+    write("proc/self/mountinfo", "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    write("proc/self/cgroup", &format!("0::{}\n", chain(500)));
     for (levels, quota) in [(100, "50000 100000"), (60, "150000 100000"), (3, "300000 100000")] {
-        write(format!("sys/fs/cgroup{}/cpu.max", chain(levels)), quota);
+        write(&format!("sys/fs/cgroup{}/cpu.max", chain(levels)), quota);
     }
     let limits = Observer::new(host.path()).limits(&"0-7".parse().unwrap());
     assert_eq!(limits.quota, Some(1.5));
@@ -67,11 +69,7 @@ fn a_group_with_the_cpu_controller_is_our_own_in_version_1_and_the_top_one_in_ve
     assert_eq!(cpu_group(&v1), Some((v1.join("sys/fs/cgroup/cpu,cpuacct"), false)));
     assert_eq!(cpu_group(&hosts.join("plain")), None);
     let v2 = tempfile::tempdir().unwrap();
-    let write = |path: &str, text: &str| {
-        let path = v2.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    };
+    let write = |path: &str, text: &str| write(v2.path(), path, text);
     write("proc/self/cgroup", "0::/a/b\n");
     write("proc/self/mountinfo", "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
     write("sys/fs/cgroup/cgroup.controllers", "cpuset memory\n");
@@ -83,11 +81,7 @@ fn a_group_with_the_cpu_controller_is_our_own_in_version_1_and_the_top_one_in_ve
 #[test]
 fn a_programs_groups_are_looked_up_in_our_own_mounts_whatever_it_sees_itself() {
     let host = tempfile::tempdir().unwrap();
-    let write = |path: &str, text: &str| {
-        let path = host.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    };
+    let write = |path: &str, text: &str| write(host.path(), path, text);
     let mounts = "35 24 0:30 / /cg/cpu rw - cgroup cgroup rw,cpu\n36 24 0:31 / /cg/set rw - cgroup cgroup \
                   rw,cpuset\n37 24 0:32 / /cg/two rw - cgroup2 cgroup2 rw\n";
     write("proc/self/mountinfo", mounts);

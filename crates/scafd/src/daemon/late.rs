@@ -26,10 +26,11 @@ impl Daemon {
         let waits_its_turn = self.waits_its_turn(id);
         let in_calls = !waits_its_turn && self.is_in_calls(id);
         let Some(program) = self.registry.get_mut(id) else { return false };
-        let until = program.phase.late_ns.unwrap_or_else(|| clock::now_ns() + LONGEST.as_nanos() as u64);
-        let waits = waits_its_turn || in_calls && clock::now_ns() < until;
+        let now_ns = clock::now_ns();
+        let until = program.phase.late_ns.unwrap_or(now_ns + LONGEST.as_nanos() as u64);
+        let waits = waits_its_turn || in_calls && now_ns < until;
         program.phase.late_ns = waits.then_some(until);
-        program.phase.looked_ns = clock::now_ns();
+        program.phase.looked_ns = now_ns;
         waits
     }
 
@@ -55,9 +56,7 @@ impl Daemon {
     /// Whether a program's threads have to wait until what its user has had is made up for.
     pub(super) fn waits_its_turn(&self, id: ProgramId) -> bool {
         let owner = self.registry.get(id).map(|program| program.identity.owner);
-        owner.is_some_and(|owner| {
-            !self.parts.talk.is_trusted(owner) && self.sweeps.owes(owner, Instant::now())
-        })
+        owner.is_some_and(|owner| self.sweeps.has_to_wait(&self.parts.talk, owner, Instant::now()))
     }
 
     /// A program's threads were moved.

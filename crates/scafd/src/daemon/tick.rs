@@ -114,8 +114,8 @@ impl Daemon {
             let steady_s = now.ns.saturating_sub(program.grant.granted_ns) as f64 * 1e-9;
             let (id, pid) = (program.identity.id.0, program.identity.pid);
             let (owner, at) = (program.identity.owner, Instant::now());
-            let are_open = self.counting.counts(program.identity.id);
-            let may_open = self.parts.talk.is_trusted(owner) || !self.sweeps.owes(owner, at);
+            let before = self.counting.opened(program.identity.id);
+            let may_open = !self.sweeps.has_to_wait(&self.parts.talk, owner, at);
             let complaints = &mut self.complaints;
             let note = |note| match note {
                 Note::Chosen(why) => warning!("the configuration names an event that isn't counted: {why}"),
@@ -124,15 +124,13 @@ impl Daemon {
                     complaints.warn(owner, text);
                 }
             };
-            let counts = if are_open || may_open {
+            let counts = if before > 0 || may_open {
                 self.counting.read(program.identity.id, &process, cpu_ns, note)
             } else {
                 None
             };
-            if !are_open {
-                let opened = self.counting.opened(program.identity.id) as u32;
-                self.sweeps.moved(owner, COUNTER * opened, at);
-            }
+            let opened = self.counting.opened(program.identity.id).saturating_sub(before);
+            self.sweeps.moved(owner, COUNTER * opened as u32, at);
             if let Some(counts) = counts {
                 program.counted(&counts, steady_s);
             }
@@ -236,7 +234,7 @@ impl Daemon {
             let known = self.spinners.of(program.identity.owner).any(|known| *known == place);
             let pid = program.identity.pid;
             let owner = program.identity.owner;
-            if !self.parts.talk.is_trusted(owner) && self.sweeps.owes(owner, now) {
+            if self.sweeps.has_to_wait(&self.parts.talk, owner, now) {
                 continue;
             }
             let runnable = |most| {

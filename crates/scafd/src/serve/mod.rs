@@ -17,6 +17,7 @@ use crate::broker::{Broker, pass};
 use crate::fork;
 use crate::log::Limiter;
 use crate::observe::counters::{Code, Counter};
+use crate::observe::process::Process;
 use crate::privileges;
 use attached::Attached;
 use helpers::Helpers;
@@ -103,6 +104,17 @@ impl Server {
             unstopped: VecDeque::new(),
             complaints: Limiter::default(),
         }
+    }
+
+    /// An error unless the process is one that has attached, and has that thread; for none at all, that is
+    /// this process itself.
+    fn has_thread(&mut self, pid: u32, tid: u32) -> io::Result<()> {
+        if (pid, tid) == (0, 0) {
+            return Ok(());
+        }
+        self.attached.own(pid)?;
+        let there = Process::new(Path::new("/"), pid).has_thread(tid);
+        if there { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
     }
 
     /// Answers until the daemon hangs up, and gives everything back then.
@@ -204,19 +216,10 @@ impl Server {
             }
             Ask::Ended(helper) => done(u64::from(self.helpers.ended(*helper))),
             Ask::Count { pid, tid, kind, config } => {
-                let is_there = |attached: &mut Attached| -> io::Result<()> {
-                    if (*pid, *tid) != (0, 0) {
-                        attached.own(*pid)?;
-                        if !Path::new("/proc").join(format!("{pid}/task/{tid}")).exists() {
-                            return Err(io::Error::from_raw_os_error(libc::ESRCH));
-                        }
-                    }
-                    Ok(())
-                };
-                is_there(&mut self.attached)?;
+                self.has_thread(*pid, *tid)?;
                 let counter = Counter::open(Code { kind: *kind, config: *config }, *tid)?;
                 // Meanwhile it may have ended, and its number be another user's thread's.
-                is_there(&mut self.attached)?;
+                self.has_thread(*pid, *tid)?;
                 Ok((Answer::Done(0), Some(counter.into())))
             }
             Ask::Member { begins, slices, who } => {

@@ -15,12 +15,12 @@ const AT_ONCE: usize = 64;
 impl Talk {
     /// Takes in who waits, as far as there is room for them.
     pub(super) fn take_in(&mut self) {
-        let before = self.turned_away;
+        let mut turned_away = false;
         for _ in 0..AT_ONCE {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
                 Err(rustix::io::Errno::WOULDBLOCK) => {
-                    if self.turned_away != before {
+                    if turned_away {
                         self.shut();
                     }
                     return;
@@ -34,6 +34,11 @@ impl Talk {
             };
             let Ok(peer) = Peer::of(&fd) else { continue };
             let peer = Peer { owner: self.owner_of(peer.uid), ..peer };
+            // First, for it takes no look at the others: whoever comes too often comes very often.
+            if self.comes_too_often(peer) {
+                turned_away = true;
+                continue;
+            }
             if !self.has_room(peer) {
                 continue;
             }
@@ -57,10 +62,9 @@ impl Talk {
         }
     }
 
-    /// Whether there is room for one more connection of that user.
-    fn has_room(&mut self, peer: Peer) -> bool {
-        // First, for it takes no look at the others: whoever comes too often comes very often.
-        if !self.budget.may_connect(peer.owner, Instant::now()) {
+    fn comes_too_often(&mut self, peer: Peer) -> bool {
+        let may_come = self.budget.may_connect(peer.owner, Instant::now());
+        if !may_come {
             self.complaints.warn(
                 peer.owner,
                 format_args!(
@@ -68,9 +72,12 @@ impl Talk {
                     peer.pid, peer.uid
                 ),
             );
-            self.turned_away += 1;
-            return false;
         }
+        !may_come
+    }
+
+    /// Whether there is room for one more connection of that user.
+    fn has_room(&mut self, peer: Peer) -> bool {
         let own = || self.clients.values().filter(|client| client.peer.owner == peer.owner);
         let (of_user, pending) = (own().count(), own().filter(|client| client.is_pending()).count());
         let trusted = self.budget.is_trusted(peer.owner);
@@ -95,7 +102,7 @@ impl Talk {
 
     /// Takes nobody in for a moment: to turn away many together costs less than each as it comes.
     fn shut(&mut self) {
-        if self.shut_until.is_none() && self.hear(LISTENER, epoll::EventFlags::empty()) {
+        if self.shut_until.is_none() && self.listen_for(epoll::EventFlags::empty()) {
             self.shut_until = Some(Instant::now() + SHUT);
         }
     }
@@ -103,10 +110,14 @@ impl Talk {
     /// Takes in again, if it is time.
     pub(super) fn open(&mut self) {
         if self.shut_until.is_some_and(|until| until <= Instant::now())
-            && self.hear(LISTENER, epoll::EventFlags::IN)
+            && self.listen_for(epoll::EventFlags::IN)
         {
             self.shut_until = None;
         }
+    }
+
+    fn listen_for(&self, what: epoll::EventFlags) -> bool {
+        epoll::modify(&self.epoll, &self.listener.fd, epoll::EventData::new_u64(LISTENER), what).is_ok()
     }
 
     /// Doesn't hear a program for a moment. That it has ended is heard all the same.
@@ -128,12 +139,8 @@ impl Talk {
 
     /// False if the kernel doesn't do it for a program that is there.
     fn hear(&self, id: u64, what: epoll::EventFlags) -> bool {
-        let fd = match self.clients.get(&id) {
-            Some(client) => &client.fd,
-            None if id == LISTENER => &self.listener.fd,
-            None => return true,
-        };
-        epoll::modify(&self.epoll, fd, epoll::EventData::new_u64(id), what).is_ok()
+        let Some(client) = self.clients.get(&id) else { return true };
+        epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), what).is_ok()
     }
 
     /// When the most impatient connection has to be dropped.

@@ -61,8 +61,6 @@ pub struct Talk {
     epoll: OwnedFd,
     listener: Listener,
     muted: Muted,
-    /// Connections of users who connect too often.
-    turned_away: u64,
     /// Until then nobody is taken in.
     shut_until: Option<Instant>,
     owners: Owners,
@@ -104,7 +102,6 @@ impl Talk {
             epoll,
             listener,
             muted: Muted::default(),
-            turned_away: 0,
             shut_until: None,
             owners: Owners::of_machine(),
             clients: BTreeMap::new(),

@@ -119,11 +119,6 @@ impl Counting {
         self.found.as_ref().map(|found| found.1)
     }
 
-    /// Whether a program's counters are open.
-    pub fn counts(&self, id: ProgramId) -> bool {
-        self.open.get(&id).is_some_and(|program| program.last.is_some())
-    }
-
     /// Counters that are open of a program.
     pub fn opened(&self, id: ProgramId) -> usize {
         self.open.get(&id).map_or(0, |program| program.counters.len())

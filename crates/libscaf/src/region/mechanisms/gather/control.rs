@@ -29,10 +29,12 @@ pub fn first(runtime: &Runtime, member: usize) -> u64 {
 /// A member but the master is about to end.
 #[inline(always)]
 pub fn leave(me: &Member) {
-    let (words, number) = (arch::control_words(), me.number.get() as usize);
     // SAFETY: this thread's own state; runtimes live for ever.
-    let is_llvms = unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) };
-    if !is_llvms && words != storage::control_of(number) {
+    if unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) } {
+        return;
+    }
+    let (words, number) = (arch::control_words(), me.number.get() as usize);
+    if words != storage::control_of(number) {
         leave_others(number, words);
     }
 }

@@ -151,17 +151,12 @@ const HAPPENED: u32 = 0x3f;
 /// How the calling thread rounds, and what it makes of small numbers: its MXCSR, without what happened so
 /// far, and the x87 control word above that.
 pub fn control_words() -> u64 {
-    let mut words = [0u32; 2];
-    // SAFETY: stores both.
+    let mut x87 = 0u16;
+    // SAFETY: stores it.
     unsafe {
-        asm!(
-            "stmxcsr dword ptr [{at}]",
-            "fnstcw word ptr [{at} + 4]",
-            at = in(reg) &raw mut words,
-            options(nostack, preserves_flags),
-        );
+        asm!("fnstcw word ptr [{}]", in(reg) &raw mut x87, options(nostack, preserves_flags));
     }
-    u64::from(words[0] & !HAPPENED) | u64::from(words[1]) << 32
+    u64::from(mxcsr() & !HAPPENED) | u64::from(x87) << 32
 }
 
 fn mxcsr() -> u32 {
