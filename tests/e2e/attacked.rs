@@ -33,22 +33,24 @@ fn say(socket: &Path, packet: &[u8]) -> Option<OwnedFd> {
 }
 
 /// Attaches, asks for all without taking the answer, talks garbage and says nothing, as fast as it goes.
-fn attack(socket: &Path, pus: &[u32], until: Instant) -> u64 {
+/// Gives how often it tried, and how often it was let in.
+fn attack(socket: &Path, pus: &[u32], until: Instant) -> [u64; 2] {
     become_user(ATTACKER, pus);
     let hello = Hello::new(ATTACH, 2);
     let ask = serde_json::to_vec(&Request::Snapshot).expect("JSON");
     let packets = [hello.as_bytes(), &ask, &[0xff; 100], &[]];
-    let (mut held, mut said) = (VecDeque::new(), 0);
+    let (mut held, mut tried, mut let_in) = (VecDeque::new(), 0, 0);
     while Instant::now() < until {
         for packet in packets {
-            held.extend(say(socket, packet));
-            said += 1;
+            let said = say(socket, packet);
+            (tried, let_in) = (tried + 1, let_in + u64::from(said.is_some()));
+            held.extend(said);
         }
         while held.len() > HELD {
             held.pop_front();
         }
     }
-    said
+    [tried, let_in]
 }
 
 struct Span {
@@ -92,14 +94,15 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
         (0..MANY).map(|_| house.program("loops").of(ATTACKER).threads(2).start()).collect();
     house.until("all of them", |seen| (seen.programs.len() == MANY + 2).then_some(()));
     let (socket, rest, before) = (&house.socket(), &rest, span(&house, &other));
-    let said: u64 = std::thread::scope(|scope| {
+    let [tried, let_in] = std::thread::scope(|scope| {
         let until = Instant::now() + span_of_time;
         let threads = [(); 2].map(|()| scope.spawn(move || attack(socket, rest, until)));
         while Instant::now() < until {
             assert_eq!(cpus_of(other.pid()), Some(own.clone()), "its affinity");
             std::thread::sleep(Duration::from_millis(50));
         }
-        threads.into_iter().map(|thread| thread.join().expect("an attacker")).sum()
+        let done = threads.map(|thread| thread.join().expect("an attacker"));
+        [0, 1].map(|which| done.iter().map(|all| all[which]).sum::<u64>())
     });
     let (attacked, busy) = rates(&house, &other, &before);
     let seen = other.seen().expect("it runs");
@@ -109,8 +112,8 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
     let kib: u64 = peak.trim().trim_end_matches(" kB").parse().expect("KiB");
     assert!(kib < 64 << 10, "{kib} KiB");
     println!(
-        "attacked {said} times in {seconds} s: the other program {:.2} of what it did beside one program; \
-         the daemon {:.1}% of a context (before: {:.1}%), {:.0} MiB",
+        "attacked {tried} times in {seconds} s, {let_in} times let in: the other program {:.2} of what it \
+         did beside one program; the daemon {:.1}% of a context (before: {:.1}%), {:.0} MiB",
         attacked / plain,
         100.0 * busy,
         100.0 * quiet,

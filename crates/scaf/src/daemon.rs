@@ -19,7 +19,7 @@ use scafd::talk::Peer;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Variable with a daemon's socket; `scaf run` sets it for the client library.
 pub const SOCKET_VARIABLE: &str = "SCAF_SOCKET";
@@ -27,6 +27,8 @@ pub const SOCKET_VARIABLE: &str = "SCAF_SOCKET";
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest wait of a program that is to start for what it can do without.
 const SHORT_PATIENCE: Duration = Duration::from_millis(100);
+/// Somewhat longer than whoever connects too often is kept out (`scafd::talk`).
+const KEPT_OUT: Duration = Duration::from_millis(350);
 
 /// Why there is no daemon at a socket.
 #[derive(Debug, PartialEq)]
@@ -35,6 +37,8 @@ pub enum Absent {
     Silent,
     /// The socket or its listener belongs to this other user.
     Foreign(u32),
+    /// The user may not connect, or not now.
+    Forbidden,
     /// The socket can't be reached, for this reason.
     Unreachable(String),
 }
@@ -79,6 +83,7 @@ pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
     let address = SocketAddrUnix::new(socket).map_err(|error| Absent::Unreachable(error.to_string()))?;
     let connection = open(&address).map_err(|error| match error {
         Errno::CONNREFUSED | Errno::NOENT => Absent::Silent,
+        Errno::ACCESS => Absent::Forbidden,
         other => Absent::Unreachable(other.to_string()),
     })?;
     // The owner of the file may have let somebody else listen.
@@ -108,8 +113,13 @@ fn open(address: &SocketAddrUnix) -> Result<OwnedFd, Errno> {
         rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
     set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
-    rustix::net::connect(&socket, address)?;
-    Ok(socket)
+    let until = Instant::now() + KEPT_OUT;
+    loop {
+        match rustix::net::connect(&socket, address) {
+            Err(Errno::ACCESS) if Instant::now() < until => std::thread::sleep(KEPT_OUT / 20),
+            done => return done.map(|()| socket),
+        }
+    }
 }
 
 /// A sentence about each place without a daemon.
@@ -119,6 +129,10 @@ pub fn explain(absent: &[(PathBuf, Absent)]) -> String {
         Absent::Foreign(uid) => {
             format!("{} belongs to another user ({uid}), so it isn't used", socket.display())
         }
+        Absent::Forbidden => format!(
+            "your user may not connect to {}; if others of yours connect in a loop, end these",
+            socket.display()
+        ),
         Absent::Unreachable(why) => format!("{} can't be reached: {why}", socket.display()),
     };
     absent.iter().map(part).collect::<Vec<_>>().join("; ")

@@ -82,7 +82,7 @@ fn run(args: &Args) -> Result<()> {
     talk.watch(&signals, SIGNALS)?;
     if let Some(broker) = apply.broker() {
         talk.watch(broker, BROKER)?;
-        talk.remove_by(broker.clone());
+        talk.with_broker(broker.clone());
         give_up(args, &config)?;
     }
     let remember = remember(args, scope, &config, &topology);

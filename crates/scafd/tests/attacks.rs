@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Instant;
-use support::{Client, Daemon, connect_as, is_root, until};
+use support::{Client, Daemon, connect_as, connects_until_it_is_kept_out, is_root, until};
 
 const ATTACKER: u32 = 65_533;
 const OTHER: u32 = 65_534;
@@ -114,6 +114,28 @@ fn who_attaches_all_the_time_is_turned_away_and_others_are_not() {
     let most = 128.0 + 64.0 * start.elapsed().as_secs_f64();
     assert!((100.0..=most).contains(&attached), "{attached}, at most {most}");
     assert_eq!(program_of(&daemon, OTHER).dop(), Some(2));
+}
+
+#[test]
+fn who_connects_in_a_loop_is_kept_out_by_the_kernel_for_a_moment_and_nobody_else_is() {
+    if !rooted() {
+        return;
+    }
+    let daemon = Daemon::for_all(8);
+    let program = program_of(&daemon, ATTACKER);
+    if !connects_until_it_is_kept_out(ATTACKER, &daemon.socket) {
+        return;
+    }
+    // Others come, its programs go on, and after a moment it may come as well.
+    assert_eq!(program_of(&daemon, OTHER).dop(), Some(2));
+    assert_eq!(daemon.program(program.pid()).unwrap().dop, Some(2));
+    until("it is let in", || connect_as(ATTACKER, &daemon.socket));
+    until("it is heard", || asked(&daemon, ATTACKER, &Request::Snapshot).filter(answers));
+}
+
+/// Whether an answer comes, and not the end.
+fn answers(connection: &OwnedFd) -> bool {
+    rustix::net::recv(connection, &mut [0u8; 9], rustix::net::RecvFlags::empty()).is_ok_and(|(_, n)| n > 0)
 }
 
 #[test]

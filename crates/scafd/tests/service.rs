@@ -5,13 +5,21 @@ mod support;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
 use scafd::control::{Reply, Request};
+use scafd::observe::Observer;
+use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{DEADLINE, Daemon, connect, kill, stderr, until};
+use support::{
+    DEADLINE, Daemon, connect, connect_as, connects_until_it_is_kept_out, is_root, kill, stderr, until,
+};
+
+const STRANGER: u32 = 65_533;
 
 fn made(path: &Path, kind: SocketType) -> OwnedFd {
     let fd = socket(AddressFamily::UNIX, kind, None).unwrap();
@@ -22,9 +30,14 @@ fn made(path: &Path, kind: SocketType) -> OwnedFd {
 
 /// A daemon for `path`, given `fd`. The shell knows its process id before it becomes the daemon.
 fn start(path: &Path, fd: &OwnedFd, variables: &[(&str, &str)]) -> Child {
+    start_with(&["--session".as_ref()], path, fd, variables)
+}
+
+fn start_with(args: &[&OsStr], path: &Path, fd: &OwnedFd, variables: &[(&str, &str)]) -> Child {
     let mut command = Command::new("sh");
     command.args(["-c", "LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_scafd")]);
-    command.args(["--session", "--dry-run", "--topology", "core:2 pu:1", "--idle-exit", "0", "--socket"]);
+    command.args(args);
+    command.args(["--dry-run", "--topology", "core:2 pu:1", "--idle-exit", "0", "--socket"]);
     command.arg(path).envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let fd = fd.as_raw_fd();
@@ -60,6 +73,57 @@ fn a_socket_that_is_given_is_served_and_stays() {
         assert!(child.wait().unwrap().success(), "{}", stderr(&mut child));
         assert!(path.exists());
     }
+}
+
+#[test]
+fn nobody_is_kept_out_by_a_daemon_that_was_killed() {
+    if !is_root() {
+        eprintln!("not root: users can't be played, nothing is tested here");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), Permissions::from_mode(0o711)).unwrap();
+    let path = dir.path().join("scafd.sock");
+    let fd = made(&path, SocketType::SEQPACKET);
+    std::fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
+    let config = dir.path().join("scafd.toml");
+    std::fs::write(&config, "memory = false\n").unwrap();
+    let start = || start_with(&["--system".as_ref(), "--config".as_ref(), config.as_ref()], &path, &fd, &[]);
+    for broker_too in [false, true] {
+        let mut child = start();
+        if !connects_until_it_is_kept_out(STRANGER, &path) {
+            kill(child.id(), libc::SIGTERM);
+            assert!(child.wait().unwrap().success());
+            return;
+        }
+        let broker = Observer::new(Path::new("/")).process(child.id()).children(1)[0];
+        let both = [child.id(), broker];
+        until("neither lets it in by the clock", || {
+            both.iter().for_each(|pid| kill(*pid, libc::SIGSTOP));
+            let is_out = connect_as(STRANGER, &path).is_none();
+            if !is_out {
+                both.iter().for_each(|pid| kill(*pid, libc::SIGCONT));
+                connects_until_it_is_kept_out(STRANGER, &path);
+            }
+            is_out.then_some(())
+        });
+        if broker_too {
+            kill(broker, libc::SIGKILL);
+        }
+        kill(child.id(), libc::SIGKILL);
+        child.wait().unwrap();
+        kill(broker, libc::SIGCONT);
+        if broker_too {
+            assert!(connect_as(STRANGER, &path).is_none());
+            child = start();
+        }
+        until("it is let in", || connect_as(STRANGER, &path));
+        if broker_too {
+            kill(child.id(), libc::SIGTERM);
+            assert!(child.wait().unwrap().success(), "{}", stderr(&mut child));
+        }
+    }
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o666);
 }
 
 #[test]

@@ -66,6 +66,8 @@ fn none(absent: &[(PathBuf, Absent)]) -> Missing {
     } else if absent.iter().any(|(_, why)| matches!(why, Absent::Foreign(_))) {
         let own = rustix::process::getuid().as_raw();
         Missing { why, mend: Some(format!("export XDG_RUNTIME_DIR=/run/user/{own}")) }
+    } else if absent.iter().any(|(_, why)| matches!(why, Absent::Forbidden)) {
+        Missing { why, mend: None }
     } else if let Some((socket, _)) = absent.iter().find(|(_, why)| matches!(why, Absent::Unreachable(_))) {
         Missing { why, mend: daemon::restart(socket) }
     } else if daemon::beside_us("scafd").is_none() {

@@ -4,6 +4,8 @@ use scaf_policy::PuSet;
 use scaf_proto::MASK_WORDS;
 use std::io;
 
+/// Most users that are kept out at a time.
+pub const MOST_OUT: usize = 32;
 /// Most affinities of ours that are told of a program.
 pub const MOST_MASKS: usize = 8;
 const WORDS: usize = 8 + MASK_WORDS * (MOST_MASKS + 2);
@@ -93,6 +95,8 @@ pub enum Ask {
     Wake,
     /// The socket is to be removed, and its lock.
     Unlink,
+    /// These users, at most [`MOST_OUT`], and no others, are to be kept from connecting.
+    KeepOut(Vec<u32>),
 }
 
 /// What the broker says.
@@ -220,6 +224,10 @@ impl Ask {
             Ask::Unstopped => Packet::new(14),
             Ask::Wake => Packet::new(15),
             Ask::Unlink => Packet::new(16),
+            Ask::KeepOut(users) => {
+                let users = &users[..users.len().min(MOST_OUT)];
+                users.iter().fold(Packet::new(17).put(users.len() as u64), |packet, user| packet.put(*user))
+            }
         };
         packet.bytes()
     }
@@ -257,6 +265,10 @@ impl Ask {
             14 => Ask::Unstopped,
             15 => Ask::Wake,
             16 => Ask::Unlink,
+            17 => {
+                let count = packet.take().filter(|count| *count <= MOST_OUT as u64)?;
+                Ask::KeepOut((0..count).map(|_| packet.take_small()).collect::<Option<_>>()?)
+            }
             _ => return None,
         })
     }
@@ -355,6 +367,7 @@ mod tests {
             Just(Ask::Unstopped),
             Just(Ask::Wake),
             Just(Ask::Unlink),
+            proptest::collection::vec(any::<u32>(), 0..=MOST_OUT).prop_map(Ask::KeepOut),
         ]
     }
 

@@ -8,6 +8,7 @@
 
 mod attached;
 mod helpers;
+mod keep_out;
 
 use crate::apply::gang::{Gangs, Member, Turn};
 use crate::apply::guardian::Lease;
@@ -21,6 +22,7 @@ use crate::observe::process::Process;
 use crate::privileges;
 use attached::Attached;
 use helpers::Helpers;
+use keep_out::keep_out;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -135,6 +137,8 @@ impl Server {
             let (answer, fd) = answered.unwrap_or_else(|e| (self.refusal(&e), None));
             said = pass::send(&self.line, &answer.bytes(), fd.as_ref().map(std::os::fd::AsFd::as_fd));
         }
+        // A socket of a service manager's stays, and nobody is kept out by a daemon that isn't there.
+        let _ = keep_out(&self.socket, &[]);
         0
     }
 
@@ -252,6 +256,10 @@ impl Server {
             Ask::Unlink => {
                 let _ = rustix::fs::unlink(&self.socket);
                 let _ = rustix::fs::unlink(self.socket.with_extension("lock"));
+                done(0)
+            }
+            Ask::KeepOut(users) => {
+                keep_out(&self.socket, users)?;
                 done(0)
             }
         }

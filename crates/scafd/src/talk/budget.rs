@@ -22,8 +22,10 @@ struct Allowance {
     a_second: f64,
 }
 
-/// Connections. To take one in, hear it and answer costs some 7 us, to close it at once the half.
+/// Connections. To take one in, hear it and answer costs some 7 us.
 const CONNECTIONS: Allowance = Allowance { most: 512.0, a_second: 256.0 };
+/// More of them, that are turned away one by one: 4 us each. Only who connects in a loop uses them up.
+const REFUSALS: Allowance = Allowance { most: 512.0, a_second: 512.0 };
 /// Programs that attach. Each costs a decision, some 0.1 to 0.4 ms.
 const ATTACHMENTS: Allowance = Allowance { most: 128.0, a_second: 64.0 };
 /// Threads of one that count as a further one: each is looked at, moved and given back, some 5 us.
@@ -71,6 +73,7 @@ impl Left {
 
 struct User {
     connections: Left,
+    refusals: Left,
     attachments: Left,
     packets: Left,
     answers: Left,
@@ -99,6 +102,11 @@ impl Budget {
     pub fn may_connect(&mut self, uid: u32, now: Instant) -> bool {
         let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
         user.connections.take()
+    }
+
+    /// Whether one who may not connect now is turned away at no great cost.
+    pub fn may_be_turned_away(&mut self, uid: u32, now: Instant) -> bool {
+        self.user(uid, now).is_none_or(|user| user.refusals.take())
     }
 
     /// Whether one more program of the user may attach now.
@@ -151,6 +159,7 @@ impl Budget {
         }
         let fresh = || User {
             connections: Left::new(&CONNECTIONS, now),
+            refusals: Left::new(&REFUSALS, now),
             attachments: Left::new(&ATTACHMENTS, now),
             packets: Left::new(&self.packets, now),
             answers: Left::new(&ANSWERS, now),
@@ -164,6 +173,7 @@ impl Budget {
 impl User {
     fn refill(&mut self, packets: &Allowance, now: Instant) {
         self.connections.refill(&CONNECTIONS, now);
+        self.refusals.refill(&REFUSALS, now);
         self.attachments.refill(&ATTACHMENTS, now);
         self.packets.refill(packets, now);
         self.answers.refill(&ANSWERS, now);
@@ -171,6 +181,7 @@ impl User {
 
     fn has_all(&self, packets: &Allowance) -> bool {
         self.connections.is_full(&CONNECTIONS)
+            && self.refusals.is_full(&REFUSALS)
             && self.attachments.is_full(&ATTACHMENTS)
             && self.packets.is_full(packets)
             && self.answers.is_full(&ANSWERS)
@@ -193,6 +204,20 @@ mod tests {
         assert_eq!((0..1000).filter(|_| budget.may_attach(1, later)).count(), 64);
         assert_eq!((0..1000).filter(|_| budget.may_connect(1, later)).count(), 512);
         assert!((0..1000).all(|_| budget.may_connect(0, now)));
+    }
+
+    #[test]
+    fn only_who_connects_in_a_loop_is_not_even_turned_away() {
+        let (mut budget, now) = (Budget::new(7, 2), Instant::now());
+        let mut come = |user, times: u32, now| {
+            (0..times)
+                .filter(|_| !budget.may_connect(user, now) && !budget.may_be_turned_away(user, now))
+                .count()
+        };
+        assert_eq!((come(1, 1024, now), come(1, 9, now), come(2, 9, now)), (0, 9, 0));
+        // Three times as often as is allowed, for a minute.
+        let each_second = (1..=60).map(|second| come(1, 768, now + Duration::from_secs(second)));
+        assert_eq!(each_second.sum::<usize>(), 0);
     }
 
     #[test]

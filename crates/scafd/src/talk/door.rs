@@ -7,7 +7,7 @@ use rustix::event::epoll;
 use rustix::net::{SocketFlags, accept_with};
 use std::time::{Duration, Instant};
 
-/// How long nobody is taken in after one was turned away who connects too often. A client waits for 2 ms.
+/// How long nobody is taken in after one was turned away who connects in a loop. A client waits for 2 ms.
 const SHUT: Duration = Duration::from_millis(1);
 /// Connections that are taken in before whoever is there is heard.
 const AT_ONCE: usize = 64;
@@ -15,12 +15,12 @@ const AT_ONCE: usize = 64;
 impl Talk {
     /// Takes in who waits, as far as there is room for them.
     pub(super) fn take_in(&mut self) {
-        let mut turned_away = false;
+        let mut in_a_loop = false;
         for _ in 0..AT_ONCE {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
                 Err(rustix::io::Errno::WOULDBLOCK) => {
-                    if turned_away {
+                    if in_a_loop {
                         self.shut();
                     }
                     return;
@@ -35,8 +35,8 @@ impl Talk {
             let Ok(peer) = Peer::of(&fd) else { continue };
             let peer = Peer { owner: self.owner_of(peer.uid), ..peer };
             // First, for it takes no look at the others: whoever comes too often comes very often.
-            if self.comes_too_often(peer) {
-                turned_away = true;
+            if !self.may_connect(peer) {
+                in_a_loop |= self.connects_in_a_loop(peer);
                 continue;
             }
             if !self.has_room(peer) {
@@ -62,9 +62,9 @@ impl Talk {
         }
     }
 
-    fn comes_too_often(&mut self, peer: Peer) -> bool {
-        let may_come = self.budget.may_connect(peer.owner, Instant::now());
-        if !may_come {
+    fn may_connect(&mut self, peer: Peer) -> bool {
+        let may_connect = self.budget.may_connect(peer.owner, Instant::now());
+        if !may_connect {
             self.complaints.warn(
                 peer.owner,
                 format_args!(
@@ -73,7 +73,16 @@ impl Talk {
                 ),
             );
         }
-        !may_come
+        may_connect
+    }
+
+    /// Whether that is so of a user that may not connect, who is kept out then as far as that goes.
+    fn connects_in_a_loop(&mut self, peer: Peer) -> bool {
+        let in_a_loop = !self.budget.may_be_turned_away(peer.owner, Instant::now());
+        if in_a_loop {
+            self.kept_out.add(peer.uid, peer.owner, self.listener.broker());
+        }
+        in_a_loop
     }
 
     /// Whether there is room for one more connection of that user.
@@ -100,7 +109,8 @@ impl Talk {
         has_room
     }
 
-    /// Takes nobody in for a moment: to turn away many together costs less than each as it comes.
+    /// Takes nobody in for a moment: to turn away many together costs less than each as it comes. That is for
+    /// those who can't be kept out.
     fn shut(&mut self) {
         if self.shut_until.is_none() && self.listen_for(epoll::EventFlags::empty()) {
             self.shut_until = Some(Instant::now() + SHUT);

@@ -65,7 +65,7 @@ pub struct Listener {
     lock_path: PathBuf,
     _lock: OwnedFd,
     adopted: bool,
-    remover: Option<Broker>,
+    broker: Option<Broker>,
 }
 
 impl Listener {
@@ -85,7 +85,7 @@ impl Listener {
         bind(&fd, &SocketAddrUnix::new(path).map_err(io)?).map_err(io)?;
         rustix::fs::chmod(path, Mode::from_raw_mode(mode)).map_err(io)?;
         listen(&fd, WAITING).map_err(io)?;
-        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, adopted: false, remover: None })
+        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, adopted: false, broker: None })
     }
 
     /// Takes the place `path`, where `fd` is listened on already.
@@ -104,12 +104,17 @@ impl Listener {
             return Err(Error::Other { path: path.to_owned() });
         }
         rustix::io::ioctl_fionbio(&fd, true).map_err(io)?;
-        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, adopted: true, remover: None })
+        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, adopted: true, broker: None })
     }
 
     /// Has a broker remove both files in the end.
-    pub fn remove_by(&mut self, broker: Broker) {
-        self.remover = Some(broker);
+    pub fn with_broker(&mut self, broker: Broker) {
+        self.broker = Some(broker);
+    }
+
+    /// Who removes them.
+    pub fn broker(&self) -> Option<&Broker> {
+        self.broker.as_ref()
     }
 }
 
@@ -119,7 +124,7 @@ impl Drop for Listener {
             return;
         }
         // The lock is still held, so these are ours. The socket goes first.
-        if let Some(broker) = &self.remover {
+        if let Some(broker) = &self.broker {
             let _ = broker.ask(&Ask::Unlink);
             return;
         }

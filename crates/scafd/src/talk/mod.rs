@@ -2,13 +2,14 @@
 //!
 //! One socket serves both kinds of client. A program's first packet is a `Hello`; it gets its two pages and
 //! keeps the connection for as long as it lives. The command line's first packet is JSON; it gets its answer
-//! and is closed. Nothing here blocks: what a client doesn't take waits, within its user's [`budget`], and is
-//! dropped with a stranger.
+//! and is closed. No client can block anything here: what it doesn't take waits, within its user's
+//! [`budget`], and is dropped with a stranger.
 
 mod budget;
 mod client;
 mod door;
 mod event;
+mod kept_out;
 mod listen;
 mod mute;
 mod packets;
@@ -28,6 +29,7 @@ use crate::log::{Complaints, Limiter};
 use crate::privileges::Owners;
 use budget::Budget;
 use client::{Client, Stage};
+use kept_out::KeptOut;
 use listen::Listener;
 use mute::Muted;
 use packets::{Packet, Wrong, understand};
@@ -61,6 +63,7 @@ pub struct Talk {
     epoll: OwnedFd,
     listener: Listener,
     muted: Muted,
+    kept_out: KeptOut,
     /// Until then nobody is taken in.
     shut_until: Option<Instant>,
     owners: Owners,
@@ -102,6 +105,7 @@ impl Talk {
             epoll,
             listener,
             muted: Muted::default(),
+            kept_out: KeptOut::default(),
             shut_until: None,
             owners: Owners::of_machine(),
             clients: BTreeMap::new(),
@@ -161,7 +165,7 @@ impl Talk {
 
     fn wait_once(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         let mut ready = Vec::with_capacity(64);
-        let deadlines = [until, self.muted.until(), self.shut_until, self.deadline()];
+        let deadlines = [until, self.muted.until(), self.shut_until, self.kept_out.until(), self.deadline()];
         let timeout = deadlines.into_iter().flatten().min().map(|until| {
             let left = until.saturating_duration_since(Instant::now());
             Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
@@ -181,6 +185,7 @@ impl Talk {
         }
         self.unmute();
         self.open();
+        self.kept_out.let_in(self.listener.broker());
         self.drop_impatient(&mut events);
         Ok(events)
     }
@@ -331,9 +336,11 @@ impl Talk {
         self.clients.get(&id).map(|client| client.fd.as_fd())
     }
 
-    /// Has a broker remove the socket in the end, for we may not.
-    pub fn remove_by(&mut self, broker: Broker) {
-        self.listener.remove_by(broker);
+    /// Has a broker do with the socket what we may not: remove it in the end, and keep users out.
+    pub fn with_broker(&mut self, broker: Broker) {
+        // Whom a daemon had kept out that was killed comes in again.
+        self.kept_out.tell(&broker);
+        self.listener.with_broker(broker);
     }
 
     /// Sends the welcome with the pages' file descriptors. False if the client couldn't take it and was

@@ -134,7 +134,7 @@ pub fn main() {
             }
             "flood" => {
                 let attached = (0..rest.parse().unwrap()).filter(|_| {
-                    let socket = super::connect(path.as_ref()).unwrap();
+                    let Some(socket) = super::connect(path.as_ref()) else { return false };
                     let _ = rustix::net::send(&socket, hello.as_bytes(), rustix::net::SendFlags::NOSIGNAL);
                     receive(&socket).0.is_some_and(|welcome| welcome.program != 0)
                 });

@@ -276,6 +276,17 @@ pub fn connect_as(uid: u32, path: &Path) -> Option<OwnedFd> {
     std::thread::scope(|scope| scope.spawn(connected).join().unwrap())
 }
 
+/// Connects as another user until the kernel refuses; `false` where there are no access lists for that.
+pub fn connects_until_it_is_kept_out(uid: u32, path: &Path) -> bool {
+    let list = rustix::fs::getxattr(path, "system.posix_acl_access", &mut [0u8; 99]);
+    if list == Err(rustix::io::Errno::OPNOTSUPP) {
+        eprintln!("no access lists at {}: nothing is tested", path.display());
+        return false;
+    }
+    until("it is kept out", || (0..100).any(|_| connect_as(uid, path).is_none()).then_some(()));
+    true
+}
+
 /// A program, as seen from the test.
 pub struct Client {
     pub child: Child,
