@@ -129,7 +129,7 @@ fn an_event_that_a_unit_names_in_sysfs_is_counted() {
 /// Reads a program once, with its CPU clock, and gives what was counted and what was noted.
 fn read(counting: &mut Counting, process: &Process, pid: u32) -> (Option<Counts>, Vec<Note>) {
     let mut notes = Vec::new();
-    let counts = counting.read(ProgramId(1), process, cpu_ns(pid), |note| notes.push(note));
+    let counts = counting.read(ProgramId(1), process, None, cpu_ns(pid), |note| notes.push(note));
     (counts, notes)
 }
 
@@ -153,6 +153,30 @@ fn a_program_is_counted_from_its_second_reading_on() {
     assert_eq!(notes, []);
     counting.close(ProgramId(1));
     assert_eq!(read(&mut counting, &process, client.pid()).0, None);
+}
+
+#[test]
+fn a_user_who_wants_all_counters_leaves_half_of_them_to_others() {
+    if !permitted() {
+        return;
+    }
+    let daemon = daemon();
+    let client = Client::attach(&daemon, 2);
+    let process = Process::new(Path::new("/"), client.pid());
+    let mut counting = Counting::new(Path::new("/"), Some(stand_ins()));
+    let mut opened = |id: u64, owner| {
+        counting.read(ProgramId(id), &process, owner, None, |_| ());
+        counting.opened(ProgramId(id))
+    };
+    let each = opened(0, None);
+    assert!(each > 0);
+    let of_one: usize = (1..5000).map(|id| opened(id, Some(1))).sum();
+    let of_other: usize = (5000..9999).map(|id| opened(id, Some(2))).sum();
+    let of_all: usize = (9999..20_000).map(|id| opened(id, None)).sum();
+    let most = each + of_one + of_other + of_all;
+    let near = |opened: usize, wanted: usize| (wanted - each..=wanted).contains(&opened);
+    assert!(near(of_one, (most - each) / 2), "{of_one} of {most}");
+    assert!(near(of_other, (most - each - of_one) / 2), "{of_other} of {most}, {of_one}");
 }
 
 #[test]

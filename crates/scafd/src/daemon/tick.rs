@@ -125,7 +125,8 @@ impl Daemon {
                 }
             };
             let counts = if before > 0 || may_open {
-                self.counting.read(program.identity.id, &process, cpu_ns, note)
+                let limited = Some(owner).filter(|owner| !self.parts.talk.is_trusted(*owner));
+                self.counting.read(program.identity.id, &process, limited, cpu_ns, note)
             } else {
                 None
             };

@@ -142,10 +142,13 @@ mod tests {
         })
     }
 
+    fn users() -> impl Strategy<Value = Vec<u32>> {
+        btree_set(1u32..40, 0..9).prop_map(|users| users.into_iter().collect())
+    }
+
     proptest! {
         #[test]
-        fn what_is_written_is_read_and_an_admins_entries_stay(list in admins(), users in btree_set(1u32..40, 0..9)) {
-            let users: Vec<u32> = users.into_iter().collect();
+        fn what_is_written_is_read_and_an_admins_entries_stay(list in admins(), users in users()) {
             prop_assert_eq!(parse(&to_bytes(&list)), Some(list.clone()));
             let ours = with(list.clone(), &users);
             prop_assert!(ours.is_sorted_by_key(|entry| entry.tag));

@@ -1,5 +1,5 @@
-//! Users who connect so often that even to turn them away costs too much are kept out for a moment: the kernel
-//! refuses them, and the daemon doesn't hear of it.
+//! Users who connect so often that even to turn them away costs too much are kept out for a moment: the
+//! kernel refuses them, and the daemon doesn't hear of it.
 
 use crate::broker::Broker;
 use crate::broker::wire::{Ask, MOST_OUT};
@@ -44,8 +44,8 @@ impl KeptOut {
         self.tell(broker);
     }
 
-    /// Tells the broker whom. Where it can't, because there are no access lists say, users are turned away one
-    /// by one, and those that it had kept out are let in later.
+    /// Tells the broker whom. Where it can't, because there are no access lists say, users are turned away
+    /// one by one, and those that it had kept out are let in later.
     pub fn tell(&mut self, broker: &Broker) {
         let done = broker.ask(&Ask::KeepOut(self.users.keys().copied().collect()));
         let done = done.is_ok_and(|answer| answer.done().is_ok());

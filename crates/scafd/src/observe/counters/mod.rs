@@ -1,11 +1,12 @@
 //! Hardware counters of the programs, where there are any.
 //!
-//! Each event is opened for each thread that a program has at the first tick; threads started later inherit
-//! it. So a program costs as many file descriptors as threads times events (7 at most); [`MOST_FILES`] limits
-//! all. Opening one takes 2 to 6 us, and 13 ms for the machine's first; each is read at each tick, 0.3 to 0.4
-//! us. A thread that is started just before its creator's counters are opened is missed. Then the counters'
-//! times, summed over threads, are less than the program's CPU time, and they are opened again. Most machines
-//! of clouds have no counters: that is found out once, and not tried again.
+//! Each event is opened for each thread that a program has at the first tick; threads started later
+//! inherit it. So a program costs as many file descriptors as threads times events (7 at most);
+//! [`MOST_FILES`] limits all, and a user has at most half of what others leave. Opening one takes 2 to 6
+//! us, and 13 ms for the machine's first; each is read at each tick, 0.3 to 0.4 us. A thread that is
+//! started just before its creator's counters are opened is missed. Then the counters' times, summed over
+//! threads, are less than the program's CPU time, and they are opened again. Most machines of clouds have
+//! no counters: that is found out once, and not tried again.
 
 mod name;
 mod perf;
@@ -80,6 +81,8 @@ pub struct Counting {
 
 #[derive(Debug, Default)]
 struct Program {
+    /// Whose it is, if that user may not have all.
+    owner: Option<u32>,
     counters: Vec<(Event, Counter)>,
     last: Option<(Readings, Option<u64>)>,
     tries: u32,
@@ -125,10 +128,12 @@ impl Counting {
     }
 
     /// What was counted of a program since it was read last, given its CPU clock; `None` at first or if none.
+    /// An `owner` has a part of the counters only.
     pub fn read(
         &mut self,
         id: ProgramId,
         process: &Process,
+        owner: Option<u32>,
         cpu_ns: Option<u64>,
         mut note: impl FnMut(Note),
     ) -> Option<Counts> {
@@ -138,9 +143,8 @@ impl Counting {
             self.found = Some((codes, access));
         }
         let (codes, Access::There) = self.found? else { return None };
-        let free =
-            self.most_files.saturating_sub(self.open.values().map(|program| program.counters.len()).sum());
-        let program = self.open.entry(id).or_default();
+        let free = self.free(owner);
+        let program = self.open.entry(id).or_insert_with(|| Program { owner, ..Program::default() });
         if program.last.is_none() {
             if program.tries < MOST_TRIES
                 && let Err(why) = program.set_up(&codes, process, cpu_ns, free, self.broker.as_ref())
@@ -151,6 +155,18 @@ impl Counting {
             return None;
         }
         program.read(cpu_ns)
+    }
+
+    /// Counters that may be opened of one more program of that owner's.
+    fn free(&self, owner: Option<u32>) -> usize {
+        let open = |of_owner: bool| -> usize {
+            let its = self.open.values().filter(|program| (program.owner == owner) == of_owner);
+            its.map(|program| program.counters.len()).sum()
+        };
+        let left = self.most_files.saturating_sub(open(false));
+        // So whoever comes next finds some.
+        let most = if owner.is_some() { left / 2 } else { left };
+        most.saturating_sub(open(true))
     }
 
     /// Ends counting a program.
