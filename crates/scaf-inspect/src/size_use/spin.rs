@@ -10,10 +10,11 @@
 
 use super::code::{Callee, Code};
 use super::mark;
-use crate::decode::{Effect, Flow, Instruction, Look, RegisterSet, Target, decode};
+use crate::decode::{Effect, Flow, Instruction, Look, RegisterSet, Target, decode_into};
 use scaf_team::gather::marks::Mark;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 /// Most instructions examined in one module, about 50 ns each.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
@@ -45,12 +46,13 @@ pub(crate) fn spins(code: &Code<'_>) -> Option<Spins> {
     if !code.elf.machine_supported {
         return None;
     }
-    let mut search = Search { budget: MAX_INSTRUCTIONS, place: None, marks: Some(Vec::new()) };
+    let mut search =
+        Search { budget: MAX_INSTRUCTIONS, place: None, marks: Some(Vec::new()), seen: Seen::new(code) };
     let mut met = BTreeSet::new();
     let mut next = code.regions();
     for _ in 0..=MAX_DEPTH {
         let mut callees = BTreeSet::new();
-        next.iter().for_each(|function| search.look(code, *function, &mut callees));
+        next.iter().for_each(|function| search.look(*function, &mut callees));
         met.append(&mut next);
         next = callees.difference(&met).copied().collect();
     }
@@ -59,35 +61,35 @@ pub(crate) fn spins(code: &Code<'_>) -> Option<Spins> {
     Some(Spins { place, marks })
 }
 
-struct Search {
+struct Search<'c, 'e> {
     budget: usize,
     /// Where the first loop begins.
     place: Option<u64>,
     /// `None` once a loop couldn't be marked.
     marks: Option<Vec<[u64; 2]>>,
+    seen: Seen<'c, 'e>,
 }
 
-impl Search {
+impl Search<'_, '_> {
     /// Finds the spinning loops of a function. Functions that it calls are added to `callees`.
-    fn look(&mut self, code: &Code<'_>, function: u64, callees: &mut BTreeSet<u64>) {
+    fn look(&mut self, function: u64, callees: &mut BTreeSet<u64>) {
+        let code = self.seen.code;
+        let seen = &mut self.seen;
         let (Some((start, end)), Some(bytes)) = (code.function_around(function), code.code_from(function))
         else {
             return;
         };
-        let mut seen: Vec<Instruction> = Vec::new();
-        let (mut loops, mut whole) = (Vec::new(), true);
-        for instruction in decode(bytes, start).take_while(|instruction| instruction.address() < end) {
-            if instruction.is_invalid() || self.budget == 0 {
-                whole = false;
-                break;
-            }
-            self.budget -= 1;
-            seen.push(instruction);
-            match (instruction.flow(), instruction.target()) {
-                (Flow::Branch | Flow::Jump, Target::Code(target)) if waits_from(code, &seen, target) => {
+        let whole = seen.begin(bytes, (start, end), self.budget);
+        self.budget -= seen.all.len();
+        let mut loops = Vec::new();
+        for last in 0..seen.all.len() {
+            seen.last = last;
+            match (seen.all[last].flow(), seen.all[last].target()) {
+                // Whatever leads nowhere without a yield does so with one.
+                (Flow::Branch | Flow::Jump, Target::Code(target)) if seen.leads_nowhere(target, true) => {
                     self.place.get_or_insert(target);
-                    if leads_nowhere(code, &seen, target, &[]) {
-                        loops.push(seen.len() - 1);
+                    if seen.leads_nowhere(target, false) {
+                        loops.push(last);
                     }
                 }
                 (Flow::Call, target @ Target::Code(_)) => {
@@ -99,7 +101,7 @@ impl Search {
             }
         }
         if !loops.is_empty() {
-            let marks = if whole { mark::marks(code, &seen, &loops) } else { None };
+            let marks = if whole { mark::marks(code, &seen.all, &loops) } else { None };
             self.marks = self.marks.take().zip(marks).map(|(mut all, marks)| {
                 all.extend(marks.iter().map(Mark::words));
                 all
@@ -108,84 +110,133 @@ impl Search {
     }
 }
 
-/// Whether the last of these instructions leads back to `target`, and from there a way around only reads
-/// memory. The instructions are those of a function, in their order.
-pub(super) fn waits_from(code: &Code<'_>, seen: &[Instruction], target: u64) -> bool {
-    leads_nowhere(code, seen, target, &YIELDS)
+/// The instructions of a function, in their order, of which those up to one are looked at.
+struct Seen<'c, 'e> {
+    code: &'c Code<'e>,
+    all: Vec<Instruction>,
+    last: usize,
+    /// For each the latest search that came to it, and which of `acts` it does.
+    notes: Vec<(u32, Option<NonZeroU32>)>,
+    searches: u32,
+    /// What is told is kept: to find it out takes longer than to decode an instruction.
+    acts: Vec<Act>,
 }
 
-/// The same, where the way may call these functions.
-fn leads_nowhere(code: &Code<'_>, seen: &[Instruction], target: u64, calls: &[&str]) -> bool {
-    let Some(last) = seen.last().filter(|last| target <= last.address()) else { return false };
-    // Most loops compute, and most of those that don't end here are found out without following each way.
-    if !is_reached(code, seen, target, calls) {
-        return false;
+/// What an instruction does.
+enum Act {
+    /// It changes nothing but registers.
+    Registers(Look),
+    /// The same, but for a call that yields.
+    Yields(Look),
+    More,
+}
+
+impl<'c, 'e> Seen<'c, 'e> {
+    fn new(code: &'c Code<'e>) -> Self {
+        Seen { code, all: Vec::new(), last: 0, notes: Vec::new(), searches: 0, acts: Vec::new() }
     }
-    let mut left = MAX_LOOK;
-    let mut ways = vec![(target, Way::default())];
-    while let Some((mut at, mut way)) = ways.pop() {
-        while let Ok(place) = seen.binary_search_by_key(&at, Instruction::address)
-            && let Some(rest) = left.checked_sub(1)
-            && way.takes(code, &seen[place], calls)
-        {
-            left = rest;
-            let instruction = &seen[place];
-            if instruction.address() == last.address() {
-                if way.leads_nowhere() {
+
+    /// Takes at most so many instructions of a function instead; `false` if it has more, or other bytes.
+    fn begin(&mut self, bytes: &[u8], span: (u64, u64), most: usize) -> bool {
+        let whole = decode_into(&mut self.all, bytes, span, most);
+        self.notes.clear();
+        self.notes.resize(self.all.len(), (0, None));
+        (self.last, self.searches) = (0, 0);
+        self.acts.clear();
+        whole
+    }
+
+    /// Whether the last one leads back to `target`, and from there a way around only reads memory, and may
+    /// yield or not.
+    fn leads_nowhere(&mut self, target: u64, may_yield: bool) -> bool {
+        let is_back = target <= self.all[self.last].address();
+        let Some(begin) = is_back.then(|| self.place_of(target)).flatten() else { return false };
+        // Most loops compute, and most of those that don't end here are found out without following each way.
+        if !self.is_reached(begin, may_yield) {
+            return false;
+        }
+        let mut left = MAX_LOOK;
+        let mut ways = vec![(begin, Way::default())];
+        while let Some((mut place, mut way)) = ways.pop() {
+            while let Some(rest) = left.checked_sub(1)
+                && let Some(look) = self.look(place, may_yield)
+                && way.takes(look)
+            {
+                left = rest;
+                if place == self.last {
+                    if way.leads_nowhere() {
+                        return true;
+                    }
+                    break;
+                }
+                let (next, other) = self.next(place);
+                ways.extend(other.map(|other| (other, way.clone())));
+                let Some(next) = next else { break };
+                place = next;
+            }
+        }
+        false
+    }
+
+    /// Whether the last one can be reached from there at all by what changes nothing but registers.
+    fn is_reached(&mut self, begin: usize, may_yield: bool) -> bool {
+        self.searches += 1;
+        let mut left = MAX_LOOK;
+        let mut next = vec![begin];
+        while let Some(mut place) = next.pop() {
+            while left > 0
+                && std::mem::replace(&mut self.notes[place].0, self.searches) != self.searches
+                && self.look(place, may_yield).is_some()
+            {
+                left -= 1;
+                if place == self.last {
                     return true;
                 }
-                break;
+                let (ahead, other) = self.next(place);
+                next.extend(other);
+                let Some(ahead) = ahead else { break };
+                place = ahead;
             }
-            at = match (instruction.flow(), instruction.target()) {
-                (Flow::Jump, Target::Code(target)) => target,
-                (Flow::Branch, Target::Code(target)) => {
-                    ways.push((target, way.clone()));
-                    instruction.next()
-                }
-                _ => instruction.next(),
-            };
+        }
+        false
+    }
+
+    /// Where the code goes on from one that isn't the last, and where else it may.
+    fn next(&self, place: usize) -> (Option<usize>, Option<usize>) {
+        match (self.all[place].flow(), self.all[place].target()) {
+            (Flow::Jump, Target::Code(target)) => (self.place_of(target), None),
+            (Flow::Branch, Target::Code(target)) => (Some(place + 1), self.place_of(target)),
+            _ => (Some(place + 1), None),
         }
     }
-    false
-}
 
-/// Whether the last instruction can be reached from `target` at all by what changes nothing but registers.
-fn is_reached(code: &Code<'_>, seen: &[Instruction], target: u64, calls: &[&str]) -> bool {
-    let mut met = Vec::new();
-    let mut next = vec![target];
-    while let Some(mut at) = next.pop() {
-        while let Ok(place) = seen.binary_search_by_key(&at, Instruction::address)
-            && met.len() < MAX_LOOK
-            && !met.contains(&place)
-            && look(code, &seen[place], calls).is_some()
-        {
-            met.push(place);
-            let instruction = &seen[place];
-            if place + 1 == seen.len() {
-                return true;
-            }
-            at = match (instruction.flow(), instruction.target()) {
-                (Flow::Jump, Target::Code(target)) => target,
-                (Flow::Branch, Target::Code(target)) => {
-                    next.push(target);
-                    instruction.next()
-                }
-                _ => instruction.next(),
-            };
+    fn place_of(&self, address: u64) -> Option<usize> {
+        self.all[..=self.last].binary_search_by_key(&address, Instruction::address).ok()
+    }
+
+    /// What one reads and writes, if it changes nothing but registers.
+    fn look(&mut self, place: usize, may_yield: bool) -> Option<&Look> {
+        if self.notes[place].1.is_none() {
+            self.acts.push(self.act(&self.all[place]));
+            self.notes[place].1 = u32::try_from(self.acts.len()).ok().and_then(NonZeroU32::new);
+        }
+        match self.acts.get(self.notes[place].1?.get() as usize - 1)? {
+            Act::Registers(look) => Some(look),
+            Act::Yields(look) => Some(look).filter(|_| may_yield),
+            Act::More => None,
         }
     }
-    false
-}
 
-/// What an instruction reads and writes, if it changes nothing but registers.
-fn look(code: &Code<'_>, instruction: &Instruction, calls: &[&str]) -> Option<Look> {
-    match instruction.effect() {
-        Effect::Registers(look) => Some(look),
-        Effect::Call(look) => match code.callee(instruction.target()) {
-            Callee::Import(name) if EFFECTLESS.contains(&name) || calls.contains(&name) => Some(look),
-            _ => None,
-        },
-        Effect::More => None,
+    fn act(&self, instruction: &Instruction) -> Act {
+        match instruction.effect() {
+            Effect::Registers(look) => Act::Registers(look),
+            Effect::Call(look) => match self.code.callee(instruction.target()) {
+                Callee::Import(name) if EFFECTLESS.contains(&name) => Act::Registers(look),
+                Callee::Import(name) if YIELDS.contains(&name) => Act::Yields(look),
+                _ => Act::More,
+            },
+            Effect::More => Act::More,
+        }
     }
 }
 
@@ -199,9 +250,8 @@ struct Way {
 }
 
 impl Way {
-    /// Goes on by an instruction; `false` if that changes anything, or the way is too long.
-    fn takes(&mut self, code: &Code<'_>, instruction: &Instruction, calls: &[&str]) -> bool {
-        let Some(look) = look(code, instruction, calls) else { return false };
+    /// Goes on by an instruction; `false` if the way is too long then.
+    fn takes(&mut self, look: &Look) -> bool {
         self.length += 1;
         self.looks |= look.reads_memory;
         let mut from = RegisterSet::default();

@@ -51,6 +51,31 @@ pub(crate) fn decode(code: &[u8], address: u64) -> impl Iterator<Item = Instruct
     Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().map(Instruction)
 }
 
+/// Decodes the code from `address` up to `end` into `all`, at most so many instructions; `false` if there are
+/// more, or other bytes. Each is written to its place, for copies take as long as decoding.
+pub(crate) fn decode_into(
+    all: &mut Vec<Instruction>,
+    code: &[u8],
+    (address, end): (u64, u64),
+    most: usize,
+) -> bool {
+    let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+    all.clear();
+    while decoder.can_decode() && decoder.ip() < end {
+        if all.len() == most {
+            return false;
+        }
+        all.push(Instruction(iced_x86::Instruction::default()));
+        let Some(Instruction(place)) = all.last_mut() else { return false };
+        decoder.decode_out(place);
+        if place.is_invalid() {
+            all.pop();
+            return false;
+        }
+    }
+    true
+}
+
 impl Instruction {
     pub fn address(&self) -> u64 {
         self.0.ip()

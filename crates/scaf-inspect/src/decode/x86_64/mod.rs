@@ -6,4 +6,4 @@ pub(crate) mod object;
 mod operation;
 pub(crate) mod patterns;
 
-pub(crate) use instruction::{Effect, Instruction, Look, decode};
+pub(crate) use instruction::{Effect, Instruction, Look, decode, decode_into};

@@ -1,5 +1,6 @@
 //! Searches for encodings without decoding all code.
 
+use memchr::memmem;
 use std::collections::BTreeSet;
 
 /// The linker's stubs in `code`, which lies at `address`: the slot of each, and its possible entries.
@@ -60,11 +61,11 @@ pub(crate) fn is_call(code: &[u8]) -> bool {
 pub(crate) fn handed_on(code: &[u8], address: u64, third: bool) -> impl Iterator<Item = (u64, u64)> {
     const LEA_RDI: [u8; 3] = [0x48, 0x8d, 0x3d];
     const LEA_RDX: [u8; 3] = [0x48, 0x8d, 0x15];
-    let hands = move |bytes: &[u8]| bytes.starts_with(&LEA_RDI) || (third && bytes.starts_with(&LEA_RDX));
-    let found = code.windows(7).enumerate().filter(move |(_, bytes)| hands(bytes));
-    found.map(move |(at, bytes)| {
+    let third = third.then(|| memmem::find_iter(code, &LEA_RDX));
+    let found = memmem::find_iter(code, &LEA_RDI).chain(third.into_iter().flatten());
+    found.filter_map(move |at| {
         let next = address.wrapping_add(at as u64 + 7);
-        (relative(next, &bytes[3..]), next)
+        Some((relative(next, code.get(at + 3..at + 7)?), next))
     })
 }
 
