@@ -78,9 +78,10 @@ impl Talk {
 
     /// Whether that is so of a user that may not connect, who is kept out then as far as that goes.
     fn connects_in_a_loop(&mut self, peer: Peer) -> bool {
-        let in_a_loop = !self.budget.may_be_turned_away(peer.owner, Instant::now());
+        let now = Instant::now();
+        let in_a_loop = !self.budget.may_be_turned_away(peer.owner, now);
         if in_a_loop {
-            self.kept_out.add(peer.uid, peer.owner, self.listener.broker());
+            self.kept_out.add(peer.uid, peer.owner, now, |users| self.listener.keep_out(users));
         }
         in_a_loop
     }

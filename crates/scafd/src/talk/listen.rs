@@ -112,9 +112,10 @@ impl Listener {
         self.broker = Some(broker);
     }
 
-    /// Who removes them.
-    pub fn broker(&self) -> Option<&Broker> {
-        self.broker.as_ref()
+    /// Has the broker keep these users out, and no others; without one nobody is. False if it couldn't.
+    pub fn keep_out(&self, users: Vec<u32>) -> bool {
+        let told = self.broker.as_ref().map(|broker| broker.ask(&Ask::KeepOut(users)));
+        told.is_none_or(|told| told.is_ok_and(|answer| answer.done().is_ok()))
     }
 }
 

@@ -185,7 +185,7 @@ impl Talk {
         }
         self.unmute();
         self.open();
-        self.kept_out.let_in(self.listener.broker());
+        self.kept_out.let_in(Instant::now(), |users| self.listener.keep_out(users));
         self.drop_impatient(&mut events);
         Ok(events)
     }
@@ -338,9 +338,9 @@ impl Talk {
 
     /// Has a broker do with the socket what we may not: remove it in the end, and keep users out.
     pub fn with_broker(&mut self, broker: Broker) {
-        // Whom a daemon had kept out that was killed comes in again.
-        self.kept_out.tell(&broker);
         self.listener.with_broker(broker);
+        // Whom a daemon had kept out that was killed comes in again.
+        self.kept_out.tell(Instant::now(), |users| self.listener.keep_out(users));
     }
 
     /// Sends the welcome with the pages' file descriptors. False if the client couldn't take it and was
