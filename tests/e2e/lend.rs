@@ -15,15 +15,27 @@ fn slow_house() -> House {
     House::pretending("core:4 pu:1", "curve", "rate_hz = 1\n")
 }
 
-fn decision(house: &House, number: u64) -> Option<(u64, u64)> {
+/// What was decided about the lender.
+#[derive(Debug)]
+struct Decided {
+    at_ns: u64,
+    /// Whether it was taken for serial.
+    serial: bool,
+    contexts: u64,
+}
+
+fn decision(house: &House, number: u64) -> Option<Decided> {
     let told = house.says(&["why", "lender", "--json", "--at", &number.to_string()]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     let decision = &told["decision"];
     let names = decision["names"].as_object()?;
     let id: u64 = names.iter().find(|(_, name)| **name == "lender")?.0.parse().ok()?;
-    let shares = decision["allocation"]["shares"].as_array()?;
-    let share = shares.iter().find(|share| share["id"] == id)?;
-    Some(((decision["machine"]["now_s"].as_f64()? * 1e9) as u64, share["dop"]["contexts"].as_u64()?))
+    let its = |all: &serde_json::Value| all.as_array()?.iter().find(|one| one["id"] == id).cloned();
+    Some(Decided {
+        at_ns: (decision["machine"]["now_s"].as_f64()? * 1e9) as u64,
+        serial: its(&decision["programs"])?["serial"].as_bool()?,
+        contexts: its(&decision["allocation"]["shares"])?["dop"]["contexts"].as_u64()?,
+    })
 }
 
 #[test]
@@ -37,13 +49,18 @@ fn contexts_lent_in_a_serial_phase_are_back_in_the_middle_of_the_region_that_end
     wait_for("five serial phases", || (regions(&program).len() >= 6).then_some(()));
     let (all, latest) = (regions(&program), house.snapshot().decisions);
     assert_eq!(first.natural, 4);
-    let decisions: Vec<(u64, u64)> = (1..=latest).filter_map(|number| decision(&house, number)).collect();
+    let decisions: Vec<Decided> = (1..=latest).filter_map(|number| decision(&house, number)).collect();
+    let changes =
+        |from: bool| decisions.windows(2).filter(move |two| two[0].serial == from && two[1].serial != from);
     // A tick comes once in a second; a program that returns is decided about when its region has just begun.
+    // What it has then depends on how well its threads were seen to run.
     let returned = |begin: u64, end: u64| {
-        decisions.windows(2).any(|two| two[0].1 == 1 && two[1].1 > 1 && (begin..end).contains(&two[1].0))
+        changes(true).any(|two| two[0].contexts == 1 && (begin..end).contains(&two[1].at_ns))
     };
     let back = all[1..].iter().filter(|(begin, end)| returned(*begin, *end)).count();
     assert!(back >= 4, "{back}: {all:?} {decisions:?}");
+    let lent = changes(false).filter(|two| two[0].contexts > 1 && two[1].contexts == 1).count();
+    assert!(lent >= 1, "{all:?} {decisions:?}");
     program.finish().well();
     other.finish().well();
 }
