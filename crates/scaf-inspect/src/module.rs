@@ -72,7 +72,7 @@ impl ModuleFacts {
             return Some(why.clone());
         }
         let keeps = self.thread_local && self.is_relevant();
-        keeps.then(|| "it has thread-local variables, and threadprivate data must keep their team".into())
+        keeps.then(|| "what it keeps for each thread (thread-local variables, say) must keep its team".into())
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum Role {
 pub(super) enum Trait {
     Tells(Role),
     NeverReturns,
+    /// Goes on where an exception is caught.
+    Throws,
     /// Sets or copies memory; the length, its third argument, may be a loop's share.
     FillsMemory,
 }

@@ -1,23 +1,52 @@
 //! Functions of the C, C++ and Fortran libraries of which something is known.
 
 use super::group::Group;
-use super::group::Trait::{FillsMemory, NeverReturns};
+use super::group::Trait::{FillsMemory, NeverReturns, Throws};
 
-/// Functions that are told how many threads will wait for each other.
-pub(crate) const COUNTS_THREADS: [&str; 1] = ["pthread_barrier_init"];
-/// Functions that keep something for each thread, as thread-local variables do.
-pub(crate) const KEEPS_FOR_THREADS: [&str; 2] = ["pthread_setspecific", "tss_set"];
+/// Functions that are told how many threads will wait for each other, or wait for what others do.
+pub(crate) const MAKE_THREADS_WAIT: [&str; 11] = [
+    "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
+    "cnd_timedwait",
+    "cnd_wait",
+    "pthread_barrier_init",
+    "pthread_cond_clockwait",
+    "pthread_cond_timedwait",
+    "pthread_cond_wait",
+    "sem_clockwait",
+    "sem_timedwait",
+    "sem_wait",
+    "sigwait",
+];
+/// Functions that keep something for each thread, as thread-local variables do, or tell which thread it is.
+pub(crate) const KEEPS_FOR_THREADS: [&str; 14] = [
+    "fedisableexcept",
+    "feenableexcept",
+    "feholdexcept",
+    "fesetenv",
+    "fesetmode",
+    "fesetround",
+    "feupdateenv",
+    "gettid",
+    "pthread_self",
+    "pthread_setspecific",
+    "sched_getcpu",
+    "thrd_current",
+    "tss_set",
+    "uselocale",
+];
 
 #[rustfmt::skip]
 pub(super) static LIBRARIES: &[Group] = &[
     Group { why: "sets or copies a stretch of memory", is: &[FillsMemory],
         names: &["memcpy/3", "memmove/3", "memset/3"] },
-    Group { why: "ends the program or throws", is: &[NeverReturns],
+    Group { why: "ends the program", is: &[NeverReturns],
+        names: &["_ZSt9terminatev", "__assert_fail", "__stack_chk_fail/0", "_exit", "_gfortran_runtime_error",
+            "_gfortran_stop_string", "abort/0", "exit/1"] },
+    Group { why: "throws; where that is caught, the thread goes on", is: &[NeverReturns, Throws],
         names: &["_Unwind_Resume/1", "_ZSt16__throw_bad_castv", "_ZSt17__throw_bad_allocv",
             "_ZSt20__throw_length_errorPKc", "_ZSt20__throw_out_of_rangePKc",
-            "_ZSt24__throw_out_of_range_fmtPKcz", "_ZSt28__throw_bad_array_new_lengthv", "_ZSt9terminatev",
-            "__assert_fail", "__cxa_rethrow", "__cxa_throw", "__stack_chk_fail/0", "_exit",
-            "_gfortran_runtime_error", "_gfortran_stop_string", "abort/0", "exit/1"] },
+            "_ZSt24__throw_out_of_range_fmtPKcz", "_ZSt28__throw_bad_array_new_lengthv", "__cxa_rethrow",
+            "__cxa_throw"] },
     Group { why: "leaves the region, or a thread's part of it, by another way than its end",
         is: &[NeverReturns],
         names: &["__longjmp_chk", "longjmp", "pthread_exit"] },

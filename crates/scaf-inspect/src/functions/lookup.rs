@@ -52,6 +52,10 @@ pub(crate) fn fills_memory(name: &str) -> bool {
     is(name, Trait::FillsMemory)
 }
 
+pub(crate) fn throws(name: &str) -> bool {
+    is(name, Trait::Throws)
+}
+
 pub(crate) fn never_returns(name: &str) -> bool {
     is(name, Trait::NeverReturns)
 }

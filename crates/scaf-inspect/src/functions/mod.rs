@@ -9,8 +9,8 @@ mod omp;
 
 pub(crate) use gomp::STARTS_REGIONS as GOMP_STARTS_REGIONS;
 pub(crate) use group::Role;
-pub(crate) use harmless::{COUNTS_THREADS, KEEPS_FOR_THREADS};
+pub(crate) use harmless::{KEEPS_FOR_THREADS, MAKE_THREADS_WAIT};
 pub(crate) use kmpc::{FORKS, MASKED, STATIC_LOOPS, THREADPRIVATE};
 pub(crate) use lookup::{PREFIXES, arguments, fills_memory, is_outlined_by_name};
-pub(crate) use lookup::{never_returns, role};
-pub(crate) use omp::LOOKED_UP;
+pub(crate) use lookup::{never_returns, role, throws};
+pub(crate) use omp::ASK;

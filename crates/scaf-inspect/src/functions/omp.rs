@@ -3,7 +3,8 @@
 use super::group::Trait::Tells;
 use super::group::{Group, Role};
 
-pub(crate) const LOOKED_UP: [&str; 2] = ["omp_get_num_threads", "omp_get_thread_num"];
+/// How the names of all begin that tell about a team.
+pub(crate) const ASK: [&str; 2] = ["omp_get_", "omp_in_"];
 
 #[rustfmt::skip]
 pub(super) static OMP: &[Group] = &[

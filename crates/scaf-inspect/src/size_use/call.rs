@@ -40,18 +40,16 @@ impl<C: Callees> Walk<'_, '_, C> {
         !never_returns(name)
     }
 
-    /// Only registers that were written since the last call can be arguments, and only in their order.
+    /// Only registers that were written since the last call can be arguments. One that wasn't may be a member
+    /// without a value of a structure, with others behind it.
     fn check_arguments(&mut self, i: &Operation, name: &str) {
         for (position, register) in ARGUMENTS.into_iter().enumerate().take(arguments(name)) {
             if !self.state.is_defined(register) {
-                if register == SECOND_RESULT {
-                    continue;
-                }
-                break;
+                continue;
             }
             let value = self.state.registers[register];
             let share = value.classes.has(Classes::QUOTIENT.or(Classes::REMAINDER));
-            let length = fills_memory(name) && position == 2 && share;
+            let length = position == 2 && share && self.fills_own_share(name);
             let only_share = !value.classes.is_thread() && !value.classes.is_team();
             if value.is_function() {
                 self.find(i, ESCAPES);
@@ -63,6 +61,12 @@ impl<C: Callees> Walk<'_, '_, C> {
         if arguments(name) == ARGUMENTS.len() {
             self.check_stack(i);
         }
+    }
+
+    /// Whether memory is set or copied where a thread's share begins.
+    fn fills_own_share(&self, name: &str) -> bool {
+        let is_index = |position: usize| self.state.registers[ARGUMENTS[position]].classes.is_index();
+        fills_memory(name) && is_index(0) && (name == "memset" || is_index(1))
     }
 
     /// Arguments on the stack are refused whoever is called: callees' aren't followed. A structure is passed

@@ -59,6 +59,11 @@ impl Classes {
         self.has(THREADS) != self.has(Self::STEPPED) || self.has(TEAMS.or(PARTS)) || drops_rest
     }
 
+    /// Whether a pointer goes along with a loop's index.
+    pub const fn is_index(self) -> bool {
+        self.has(Self::START.or(Self::STEPPED)) && !self.is_confined()
+    }
+
     /// Whether a result tells the caller about the team. A quotient left over on only one path does not.
     pub const fn is_told(self) -> bool {
         let index = self.has(Self::START.or(Self::STEPPED));
@@ -129,12 +134,13 @@ impl Classes {
     pub fn minus(self, other: Self) -> Self {
         let is_index = |value: Self| value.has(THREADS) && value.has(Self::STEPPED) && !value.is_confined();
         if is_index(self) && is_index(other) {
-            return Self::CLEAN;
+            return Self::QUOTIENT;
         }
-        self.pairs(
-            other,
-            |a, b| if a == Self::STEPPED && b.has(THREADS) { Self::TEAM_PART } else { a.plus(b) },
-        )
+        self.pairs(other, |a, b| match (a, b) {
+            (Self::STEPPED, b) if b.has(THREADS) => Self::TEAM_PART,
+            (Self::START | Self::SHARE, Self::START | Self::SHARE) => Self::QUOTIENT,
+            (a, b) => a.plus(b),
+        })
     }
 
     pub fn times(self, other: Self) -> Self {
@@ -153,16 +159,26 @@ impl Classes {
         })
     }
 
+    /// What divisions, shifts and bits make of two values. With a size or a share among them that may be the
+    /// thread number: `index % size`, `index / share`.
+    pub fn mixed(self, other: Self) -> Self {
+        self.pairs(other, |a, b| match (a, b) {
+            (Self::CLEAN, other) | (other, Self::CLEAN) => other.scaled(),
+            (a, b) if a.or(b).has(TEAMS.or(PARTS)) => Self::THREAD_PART,
+            (a, b) => a.scaled().plus(b.scaled()),
+        })
+    }
+
     pub fn divided_by(self, divisor: Self) -> (Self, Self) {
         let quotient = self.pairs(divisor, |a, b| match (a, b) {
             (Self::CLEAN, b) if b.has(TEAMS) => Self::QUOTIENT,
             (a, Self::CLEAN) => a.scaled(),
-            (a, b) => a.scaled().plus(b.scaled()),
+            (a, b) => a.mixed(b),
         });
         let remainder = self.pairs(divisor, |a, b| match (a, b) {
             (Self::CLEAN, b) if b.has(TEAMS) => Self::REMAINDER,
             (a, Self::CLEAN) => a.scaled(),
-            (a, b) => a.scaled().plus(b.scaled()),
+            (a, b) => a.mixed(b),
         });
         (quotient, remainder)
     }

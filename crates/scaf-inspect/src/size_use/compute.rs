@@ -26,20 +26,18 @@ impl<C: Callees> Walk<'_, '_, C> {
             Action::MultiplyWide(Pair { low, high }) => {
                 let other = self.read(i, 0);
                 let product = self.state.registers[low].classes.times(other.classes);
-                self.state.set(high, Value::of(product));
-                self.state.set(low, Value::of(product));
+                self.set_pair(Pair { low, high }, product, product);
             }
             Action::Divide(Pair { low, high }) => {
                 let divisor = self.read(i, 0);
                 let parts = self.state.registers[low].classes.divided_by(divisor.classes);
-                self.state.set(low, Value::of(parts.0));
-                self.state.set(high, Value::of(parts.1));
+                self.set_pair(Pair { low, high }, parts.0, parts.1);
             }
             Action::Scale => {
                 let value = self.read(i, 0);
                 let count = if i.operands.len() > 1 { self.read(i, 1).classes } else { Classes::CLEAN };
-                let classes = value.classes.scaled();
-                let classes = if count.is_clean() { classes } else { classes.plus(count.scaled()) };
+                let classes =
+                    if count.is_clean() { value.classes.scaled() } else { value.classes.mixed(count) };
                 self.write(i, Value { step: value.step, ..Value::of(classes) });
             }
             Action::Compare => return self.compare(i),
@@ -64,6 +62,16 @@ impl<C: Callees> Walk<'_, '_, C> {
             Action::Other(ref effects) => self.other(i, effects),
         }
         self.state.flags = flags;
+    }
+
+    fn set_pair(&mut self, Pair { low, high }: Pair, lows: Classes, highs: Classes) {
+        if low == high {
+            // The rest of the register stays.
+            let old = self.state.registers[low].classes;
+            return self.state.set(low, Value::of(old.or(lows).or(highs)));
+        }
+        self.state.set(low, Value::of(lows));
+        self.state.set(high, Value::of(highs));
     }
 
     fn copy(&mut self, i: &Operation) {
@@ -186,7 +194,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         let classes = match i.action {
             Action::OrSelf => a.classes,
             Action::Carry => a.classes.plus(b.classes).shifted(),
-            _ => a.classes.scaled().plus(b.classes.scaled()),
+            _ => a.classes.mixed(b.classes),
         };
         let exact = if a.is_stack() || b.is_stack() { Exact::SomeStack } else { Exact::Any };
         self.write(i, Value { classes, exact, step: a.step.join(b.step) });
@@ -234,7 +242,9 @@ impl<C: Callees> Walk<'_, '_, C> {
         let classes = |register: Register| self.state.registers[register].classes;
         let copies = value.is_none();
         let places = classes(to).is_confined() || (copies && classes(from).is_confined());
-        if places || classes(length).is_thread() || classes(length).is_team() {
+        let goes_along = classes(to).is_index() && (!copies || classes(from).is_index());
+        let share = classes(length).is_confined() && !goes_along;
+        if places || share || classes(length).is_thread() || classes(length).is_team() {
             self.find(i, "chooses memory to fill by its thread number or the team size");
         }
         // A copy out of the own frame may carry away anything in the frame.
@@ -281,6 +291,10 @@ impl<C: Callees> Walk<'_, '_, C> {
                 _ if classes.is_confined() => self.find(i, STORED),
                 _ => {}
             }
+        }
+        // Into registers that the decoder doesn't name, such as the x87's.
+        if classes.is_confined() && effects.writes.is_empty() && !effects.writes_memory {
+            self.find(i, VECTOR);
         }
         for register in &effects.writes {
             match *register {

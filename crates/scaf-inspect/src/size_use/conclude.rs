@@ -9,9 +9,9 @@ const BOUNDED: &str = "compares its thread number with something else than zero"
 
 impl Frame {
     pub fn conclude(&mut self) {
-        for (address, base, offset) in std::mem::take(&mut self.kept) {
-            let reachable = |(r, from): &(u8, i64)| *r != base || *from <= offset;
-            if self.taken.iter().any(reachable) {
+        for (address, ..) in std::mem::take(&mut self.kept) {
+            // Also from above: a list's link, a second base class and an array's end lie behind what is read.
+            if !self.taken.is_empty() {
                 self.find(Finding::depends(address, KEEPS));
             }
         }
@@ -20,8 +20,10 @@ impl Frame {
             let next = self.edges.get(block).into_iter().flatten();
             self.bounds.contains(block) || next.into_iter().any(|block| self.bounds.contains(block))
         };
+        // What no loop carries from one round to the next isn't its index.
+        let is_carried = self.steps.iter().any(|(_, block)| block.is_some());
         let is_loop = |at: &u64, block: &Option<u64>| {
-            self.bounded_steps.contains(at) || block.as_ref().is_some_and(bounded)
+            is_carried && self.bounded_steps.contains(at) || block.as_ref().is_some_and(bounded)
         };
         let strange: Vec<u64> =
             self.steps.iter().filter(|(at, block)| !is_loop(at, block)).map(|(at, _)| *at).collect();

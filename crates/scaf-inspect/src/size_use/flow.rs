@@ -4,12 +4,13 @@
 //! ends; a budget bounds the time.
 
 use super::class::Classes;
-use super::code::Code;
+use super::code::{Callee, Code};
 use super::frame::{Finding, Frame, Summary};
 use super::state::{Handed, State, Value};
 use super::walk::{Callees, Walk};
 use crate::decode::abi::MAX_INSTRUCTION;
 use crate::decode::{Flow, Operation, decode};
+use crate::functions::throws;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -18,6 +19,8 @@ const MAX_STEPS: u64 = 8_000_000;
 /// Most instructions in a block before it is cut; unrolled loop bodies have hundreds.
 const MAX_BLOCK: usize = 2048;
 const MAX_DEPTH: usize = 6;
+/// What handlers of C++ call first.
+const CATCHES: &str = "__cxa_begin_catch";
 /// Most data addresses mentioned by a function; any may be a jump table.
 const MAX_TABLES: usize = 1000;
 /// Most blocks of a function; the largest in scikit-learn has 3,000.
@@ -199,7 +202,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
                 walk.callees.judged.insert(instruction.address);
             }
             if let Some(next) = walk.step(instruction) {
-                if judging && next.is_empty() && !ends_the_thread(instruction) {
+                if judging && next.is_empty() && !ends_the_thread(walk.code, instruction) {
                     walk.frame.leaving.insert(block);
                 }
                 return Ok((walk.state, next));
@@ -247,7 +250,11 @@ impl Callees for Analysis<'_, '_> {
     }
 }
 
-/// Whether a path's last instruction is a call that never returns, or a trap.
-fn ends_the_thread(last: &Operation) -> bool {
-    matches!(last.flow, Flow::Call | Flow::Stop | Flow::Interrupt)
+/// Whether a path's last instruction is a call that never returns, or a trap. Who throws goes on where that
+/// is caught.
+fn ends_the_thread(code: &Code<'_>, last: &Operation) -> bool {
+    match (last.flow, code.callee(last.target)) {
+        (Flow::Call, Callee::Import(name)) => !(throws(name) && code.elf.imports.contains_key(CATCHES)),
+        (flow, _) => matches!(flow, Flow::Call | Flow::Stop | Flow::Interrupt),
+    }
 }

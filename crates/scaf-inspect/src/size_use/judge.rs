@@ -8,7 +8,7 @@ use super::state::NOTHING;
 use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
-use crate::functions::{COUNTS_THREADS, FORKS, GOMP_STARTS_REGIONS, LOOKED_UP, Role};
+use crate::functions::{ASK, FORKS, GOMP_STARTS_REGIONS, MAKE_THREADS_WAIT, Role};
 use crate::functions::{is_outlined_by_name, role};
 use memchr::memmem;
 use std::collections::BTreeSet;
@@ -33,10 +33,10 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     if let Some(objection) = llvm::objection(elf) {
         return Err(objection);
     }
-    if let Some(name) = COUNTS_THREADS.iter().find(|name| elf.imports.contains_key(**name))
+    if let Some(name) = MAKE_THREADS_WAIT.iter().find(|name| elf.imports.contains_key(**name))
         && starts_regions(elf)
     {
-        return Err(SizeUse::depends(format!("its threads may wait for so many of each other ({name})")));
+        return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
     }
     let mut asked = elf.imports.iter().filter(|(name, _)| role(name) != Role::Other).peekable();
     if asked.peek().is_none() {
@@ -115,7 +115,7 @@ fn starts_regions(elf: &Elf<'_>) -> bool {
 fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
     let tables = [".dynstr", ".dynsym", ".gnu.hash", ".eh_frame", ".eh_frame_hdr"];
     for piece in elf.data.iter().filter(|piece| !tables.contains(&piece.name.as_str())) {
-        if let Some(name) = LOOKED_UP.iter().find(|name| contains(piece.data, name.as_bytes())) {
+        if let Some(name) = ASK.iter().find_map(|start| asking_name(piece.data, start.as_bytes())) {
             let why = format!("it can look up {name} by its name, which stands in {}", piece.name);
             return Err(SizeUse::depends(why));
         }
@@ -123,9 +123,14 @@ fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
     Ok(())
 }
 
-fn contains(data: &[u8], name: &[u8]) -> bool {
-    memmem::find_iter(data, name).any(|begin| {
-        let starts = begin == 0 || data[begin - 1] == 0;
-        starts && data.get(begin + name.len()) == Some(&0)
+/// The first name in `data` that begins like this and is a function's that tells about the team.
+fn asking_name<'d>(data: &'d [u8], start: &[u8]) -> Option<&'d str> {
+    memmem::find_iter(data, start).find_map(|begin| {
+        // Before it there may be any constant.
+        let before = data[..begin].last();
+        let is_whole = before.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        let text = data.get(begin..).filter(|_| is_whole)?;
+        let name = std::str::from_utf8(text.split(|byte| *byte == 0).next()?).ok()?;
+        (text.get(name.len()) == Some(&0) && role(name) != Role::Other).then_some(name)
     })
 }

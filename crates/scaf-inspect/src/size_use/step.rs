@@ -24,7 +24,11 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
             }
             Flow::Jump => Some(self.jump(i)),
             Flow::Branch => Some(self.branch(i)),
-            Flow::Stop | Flow::Interrupt => Some(Vec::new()),
+            Flow::Stop => Some(Vec::new()),
+            Flow::Interrupt => {
+                self.give_up(i, "calls the kernel by itself");
+                Some(Vec::new())
+            }
             Flow::Transaction => {
                 self.give_up(i, "runs in a memory transaction");
                 Some(Vec::new())

@@ -92,6 +92,7 @@ impl Instruction {
     pub fn flow(&self) -> Flow {
         match self.0.flow_control() {
             FlowControl::Next => Flow::Next,
+            FlowControl::Call if self.0.mnemonic() != Mnemonic::Call => Flow::Interrupt,
             FlowControl::Call | FlowControl::IndirectCall => Flow::Call,
             FlowControl::Return => Flow::Return,
             FlowControl::UnconditionalBranch | FlowControl::IndirectBranch => Flow::Jump,

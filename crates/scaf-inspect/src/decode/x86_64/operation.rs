@@ -10,6 +10,8 @@ use iced_x86::{
 };
 
 const WIDE: Pair = Pair { low: RAX, high: RDX };
+/// Of operands of one byte both halves stand in AX.
+const NARROW: Pair = Pair { low: RAX, high: RAX };
 
 impl Instruction {
     pub fn operation(&self) -> Operation {
@@ -58,11 +60,11 @@ impl Instruction {
             M::Or => Action::Or,
             M::Xor => Action::Xor,
             M::Imul | M::Mul => match i.op_count() {
-                1 => Action::MultiplyWide(WIDE),
+                1 => Action::MultiplyWide(self.pair()),
                 2 => Action::Multiply([0, 1]),
                 _ => Action::Multiply([1, 2]),
             },
-            M::Div | M::Idiv => Action::Divide(WIDE),
+            M::Div | M::Idiv => Action::Divide(self.pair()),
             M::Shl | M::Sal | M::Shr | M::Sar | M::Neg | M::Not | M::Rol | M::Ror | M::Bswap => Action::Scale,
             M::Cmp => Action::Compare,
             M::Test if same => {
@@ -164,6 +166,15 @@ impl Instruction {
             }
             _ => false,
         }
+    }
+
+    /// Where a product goes, or where a dividend stands.
+    fn pair(&self) -> Pair {
+        let bytes = match self.0.op0_kind() {
+            OpKind::Register => self.0.op0_register().size(),
+            _ => self.0.memory_size().size(),
+        };
+        if bytes == 1 { NARROW } else { WIDE }
     }
 
     fn is_general(&self) -> bool {
