@@ -27,9 +27,18 @@ fn is(name: &str, known: Trait) -> bool {
     find(name).is_some_and(|(group, _)| group.is.contains(&known))
 }
 
+fn of_c(name: &str) -> &str {
+    name.strip_suffix("_8_").or_else(|| name.strip_suffix('_')).unwrap_or(name)
+}
+
+/// Whether this is the name of a function that is known to tell about a team.
+pub(crate) fn is_known_to_tell(name: &str) -> bool {
+    find(of_c(name)).is_some() && role(name) != Role::Other
+}
+
 /// The role of an imported function. Fortran's names have an underscore at the end.
 pub(crate) fn role(name: &str) -> Role {
-    let name = name.strip_suffix("_8_").or_else(|| name.strip_suffix('_')).unwrap_or(name);
+    let name = of_c(name);
     if !["omp_", "GOMP_"].iter().any(|prefix| name.starts_with(prefix)) {
         return Role::Other;
     }

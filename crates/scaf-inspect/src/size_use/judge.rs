@@ -9,7 +9,7 @@ use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
 use crate::functions::{ASK, FORKS, GOMP_STARTS_REGIONS, MAKE_THREADS_WAIT, Role};
-use crate::functions::{is_outlined_by_name, role};
+use crate::functions::{is_known_to_tell, is_outlined_by_name, role};
 use memchr::memmem;
 use std::collections::BTreeSet;
 
@@ -131,6 +131,6 @@ fn asking_name<'d>(data: &'d [u8], start: &[u8]) -> Option<&'d str> {
         let is_whole = before.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
         let text = data.get(begin..).filter(|_| is_whole)?;
         let name = std::str::from_utf8(text.split(|byte| *byte == 0).next()?).ok()?;
-        (text.get(name.len()) == Some(&0) && role(name) != Role::Other).then_some(name)
+        (text.get(name.len()) == Some(&0) && is_known_to_tell(name)).then_some(name)
     })
 }
