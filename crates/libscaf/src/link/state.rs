@@ -299,6 +299,13 @@ pub fn speak_again() {
     NEXT_LOOK.store(0, Ordering::Release);
 }
 
+/// Before a fork: a daemon that has answered may have moved this thread already, and only the answer says so.
+pub fn before_fork() {
+    if is_waiting() {
+        look(ticks(), None);
+    }
+}
+
 /// After a fork, in the child: a program of its own, on its own affinity, that attaches at its first region.
 pub fn after_fork() {
     if STATE.load(Ordering::Relaxed) == ATTACHED {

@@ -21,8 +21,10 @@ pub(crate) enum Role {
 pub(super) enum Trait {
     Tells(Role),
     NeverReturns,
-    /// Goes on where an exception is caught.
+    /// The thread goes on where an exception is caught.
     Throws,
+    /// The thread goes on elsewhere, or ends.
+    Leaves,
     /// Sets or copies memory; the length, its third argument, may be a loop's share.
     FillsMemory,
 }

@@ -1,21 +1,21 @@
 //! Functions of the C, C++ and Fortran libraries of which something is known.
 
 use super::group::Group;
-use super::group::Trait::{FillsMemory, NeverReturns, Throws};
+use super::group::Trait::{FillsMemory, Leaves, NeverReturns, Throws};
 
-/// Functions that are told how many threads will wait for each other, or wait for what others do.
-pub(crate) const MAKE_THREADS_WAIT: [&str; 11] = [
-    "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
+/// How the names of functions begin that are told how many threads will wait for each other, or wait for what
+/// others do.
+pub(crate) const MAKE_THREADS_WAIT: [&str; 10] = [
+    "_ZNSt18condition_variable",
+    "_ZNSt28__atomic_futex_unsigned_base",
     "cnd_timedwait",
     "cnd_wait",
     "pthread_barrier_init",
-    "pthread_cond_clockwait",
-    "pthread_cond_timedwait",
-    "pthread_cond_wait",
+    "pthread_cond_",
     "sem_clockwait",
     "sem_timedwait",
     "sem_wait",
-    "sigwait",
+    "syscall",
 ];
 /// Functions that keep something for each thread, as thread-local variables do, or tell which thread it is.
 pub(crate) const KEEPS_FOR_THREADS: [&str; 14] = [
@@ -48,7 +48,7 @@ pub(super) static LIBRARIES: &[Group] = &[
             "_ZSt24__throw_out_of_range_fmtPKcz", "_ZSt28__throw_bad_array_new_lengthv", "__cxa_rethrow",
             "__cxa_throw"] },
     Group { why: "leaves the region, or a thread's part of it, by another way than its end",
-        is: &[NeverReturns],
+        is: &[NeverReturns, Leaves],
         names: &["__longjmp_chk", "longjmp", "pthread_exit"] },
     Group { why: "nothing but its arguments is known", is: &[],
         names: &["_ZdlPv/1", "_ZdlPvm/2", "_Znam/1", "_Znwm/1", "__cxa_begin_catch/1", "__errno_location/0",

@@ -61,8 +61,9 @@ pub(crate) fn fills_memory(name: &str) -> bool {
     is(name, Trait::FillsMemory)
 }
 
-pub(crate) fn throws(name: &str) -> bool {
-    is(name, Trait::Throws)
+/// Whether the thread that calls this leaves the code around; exceptions count if they are `caught` anywhere.
+pub(crate) fn leaves(name: &str, caught: bool) -> bool {
+    is(name, Trait::Leaves) || (caught && is(name, Trait::Throws))
 }
 
 pub(crate) fn never_returns(name: &str) -> bool {

@@ -138,6 +138,7 @@ impl Classes {
         }
         self.pairs(other, |a, b| match (a, b) {
             (Self::STEPPED, b) if b.has(THREADS) => Self::TEAM_PART,
+            (Self::STEPPED, b) if b.has(TEAMS) => Self::THREAD_PART,
             (Self::START | Self::SHARE, Self::START | Self::SHARE) => Self::QUOTIENT,
             (a, b) => a.plus(b),
         })

@@ -83,7 +83,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         // The frame pointer names the frame; any other register may carry its address away.
         let away = to_memory || (plain && !moves_frame(i));
         if away && value.is_stack() {
-            self.take_address(value);
+            self.take_address();
         }
         let keeps = plain || constant || to_memory;
         self.write(i, if keeps { value } else { Value { exact: Exact::Any, ..value } });
@@ -116,7 +116,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         };
         let value = Value { classes, exact, step };
         if value.is_stack() && !moves_frame(i) {
-            self.take_address(value);
+            self.take_address();
         }
         self.write(i, value);
     }
@@ -244,7 +244,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         let places = classes(to).is_confined() || (copies && classes(from).is_confined());
         let goes_along = classes(to).is_index() && (!copies || classes(from).is_index());
         let share = classes(length).is_confined() && !goes_along;
-        if places || share || classes(length).is_thread() || classes(length).is_team() {
+        let chosen = share || classes(length).is_thread() || classes(length).is_team();
+        if places || (repeats && chosen) {
             self.find(i, "chooses memory to fill by its thread number or the team size");
         }
         // A copy out of the own frame may carry away anything in the frame.
@@ -278,7 +279,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
         let place = i.memory.map(|memory| (self.place(i), memory.bytes));
         if let Some((place, bytes)) = place.filter(|_| effects.reads_memory) {
-            classes = classes.plus(self.state.load(place, bytes.max(8)).scaled());
+            classes = classes.plus(self.state.load(place, if bytes == 0 { 8 } else { bytes }).scaled());
         }
         if effects.reads.iter().any(|register| self.state.registers[*register].is_function()) {
             self.find(i, ESCAPES);

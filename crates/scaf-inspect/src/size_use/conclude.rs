@@ -9,11 +9,10 @@ const BOUNDED: &str = "compares its thread number with something else than zero"
 
 impl Frame {
     pub fn conclude(&mut self) {
-        for (address, ..) in std::mem::take(&mut self.kept) {
-            // Also from above: a list's link, a second base class and an array's end lie behind what is read.
-            if !self.taken.is_empty() {
-                self.find(Finding::depends(address, KEEPS));
-            }
+        // Also from above: a list's link, a second base class and an array's end lie behind what is read.
+        let kept = if self.taken { std::mem::take(&mut self.kept) } else { Vec::new() };
+        for address in kept {
+            self.find(Finding::depends(address, KEEPS));
         }
         // Pointers that run along with the index are stepped as it is, but not compared themselves.
         let bounded = |block: &u64| {

@@ -10,7 +10,7 @@ use super::state::{Handed, State, Value};
 use super::walk::{Callees, Walk};
 use crate::decode::abi::MAX_INSTRUCTION;
 use crate::decode::{Flow, Operation, decode};
-use crate::functions::throws;
+use crate::functions::leaves;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -253,8 +253,11 @@ impl Callees for Analysis<'_, '_> {
 /// Whether a path's last instruction is a call that never returns, or a trap. Who throws goes on where that
 /// is caught.
 fn ends_the_thread(code: &Code<'_>, last: &Operation) -> bool {
+    let caught = code.elf.imports.contains_key(CATCHES);
     match (last.flow, code.callee(last.target)) {
-        (Flow::Call, Callee::Import(name)) => !(throws(name) && code.elf.imports.contains_key(CATCHES)),
+        (Flow::Call, Callee::Import(name)) => !leaves(name, caught),
+        // It may end by throwing.
+        (Flow::Call, Callee::Local(_)) => !caught,
         (flow, _) => matches!(flow, Flow::Call | Flow::Stop | Flow::Interrupt),
     }
 }

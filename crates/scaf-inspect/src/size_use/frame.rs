@@ -49,10 +49,10 @@ pub(super) struct Frame {
     pub leaving: BTreeSet<u64>,
     pub firsts: Vec<First>,
     pub finding: Option<Finding>,
-    /// Places of the own frame whose address is taken: other code may reach anything from there up.
-    pub taken: Vec<(u8, i64)>,
-    /// Confined values stored in the own frame: instruction, base, offset.
-    pub kept: Vec<(u64, u8, i64)>,
+    /// The address of a place in the own frame is taken: other code may reach anything in it.
+    pub taken: bool,
+    /// Instructions that store confined values in the own frame.
+    pub kept: Vec<u64>,
     /// Comparisons of the thread number that only a chunked loop justifies.
     pub bounded: Vec<u64>,
     /// Instructions that step a thread's multiple by the team's, and the block where a loop carries the sum.

@@ -126,7 +126,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             Place::Own { base, offset } => {
                 self.state.store(base, offset, size, value.classes);
                 if confined && self.judging {
-                    self.frame.kept.push((i.address, base, offset));
+                    self.frame.kept.push(i.address);
                 }
             }
             _ if confined => self.find(i, STORED),
@@ -135,12 +135,7 @@ impl<C: Callees> Walk<'_, '_, C> {
     }
 
     /// Remembers that other code may come to know a place in the own frame.
-    pub fn take_address(&mut self, value: Value) {
-        if self.judging {
-            self.frame.taken.push(match value.exact {
-                Exact::Stack { base, offset } => (base, offset),
-                _ => (0, i64::MIN),
-            });
-        }
+    pub fn take_address(&mut self) {
+        self.frame.taken |= self.judging;
     }
 }
