@@ -5,7 +5,7 @@ use super::group::Trait::{FillsMemory, Leaves, NeverReturns, Throws};
 
 /// How the names of functions begin that are told how many threads will wait for each other, or wait for what
 /// others do.
-pub(crate) const MAKE_THREADS_WAIT: [&str; 10] = [
+pub(crate) const MAKE_THREADS_WAIT: [&str; 9] = [
     "_ZNSt18condition_variable",
     "_ZNSt28__atomic_futex_unsigned_base",
     "cnd_timedwait",
@@ -15,7 +15,6 @@ pub(crate) const MAKE_THREADS_WAIT: [&str; 10] = [
     "sem_clockwait",
     "sem_timedwait",
     "sem_wait",
-    "syscall",
 ];
 /// Functions that keep something for each thread, as thread-local variables do, or tell which thread it is.
 pub(crate) const KEEPS_FOR_THREADS: [&str; 14] = [
