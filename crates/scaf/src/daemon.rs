@@ -15,6 +15,7 @@ use scaf_proto::{MAGIC, VERSION};
 use scafd::control::{Decisions, Reply, Request, Snapshot};
 use scafd::observe::process::FileId;
 use scafd::paths::{self, Scope};
+use scafd::privileges::UNKNOWN;
 use scafd::talk::Peer;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
@@ -91,9 +92,6 @@ pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
     trusted(listener.uid, socket)?;
     Ok(connection)
 }
-
-/// As whom the kernel shows users that a user namespace doesn't have, the host's root in a container for one.
-const UNKNOWN: u32 = 65_534;
 
 fn trusted(uid: u32, socket: &Path) -> Result<(), Absent> {
     let known = uid == 0 || uid == rustix::process::geteuid().as_raw();

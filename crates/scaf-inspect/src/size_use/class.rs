@@ -171,17 +171,13 @@ impl Classes {
     }
 
     pub fn divided_by(self, divisor: Self) -> (Self, Self) {
-        let quotient = self.pairs(divisor, |a, b| match (a, b) {
-            (Self::CLEAN, b) if b.has(TEAMS) => Self::QUOTIENT,
-            (a, Self::CLEAN) => a.scaled(),
-            (a, b) => a.mixed(b),
-        });
-        let remainder = self.pairs(divisor, |a, b| match (a, b) {
-            (Self::CLEAN, b) if b.has(TEAMS) => Self::REMAINDER,
-            (a, Self::CLEAN) => a.scaled(),
-            (a, b) => a.mixed(b),
-        });
-        (quotient, remainder)
+        let part = |of_team: Self| {
+            self.pairs(divisor, |a, b| match (a, b) {
+                (Self::CLEAN, b) if b.has(TEAMS) => of_team,
+                (a, b) => a.mixed(b),
+            })
+        };
+        (part(Self::QUOTIENT), part(Self::REMAINDER))
     }
 }
 

@@ -36,8 +36,8 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         return Err(objection);
     }
     let makes_wait = |name: &&String| MAKE_THREADS_WAIT.iter().any(|start| name.starts_with(start));
-    if let Some(name) = elf.imports.keys().find(makes_wait)
-        && starts_regions(elf)
+    if starts_regions(elf)
+        && let Some(name) = elf.imports.keys().find(makes_wait)
     {
         return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
     }

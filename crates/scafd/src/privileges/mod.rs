@@ -9,7 +9,7 @@ mod owners;
 
 pub use account::{Account, INSPECTOR, USER, users};
 pub use filter::{PERMITTED, only};
-pub use owners::Owners;
+pub use owners::{Owners, UNKNOWN};
 
 use rustix::process::{Gid, Uid};
 use rustix::thread::{

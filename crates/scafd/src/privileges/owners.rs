@@ -6,6 +6,9 @@ use super::account::users;
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
+/// As whom the kernel shows users that a user namespace doesn't have, the host's root in a container for one.
+pub const UNKNOWN: u32 = 65_534;
+
 const RANGES: &str = "/etc/subuid";
 const USERS: &str = "/etc/passwd";
 /// Lines of each file that are heeded.

@@ -1,6 +1,7 @@
 //! Keeps users from connecting: by the access list of the daemon's socket (`acl(5)`), so that it costs the
 //! daemon nothing. An administrator's own entries stay, all but those of users who may only execute.
 
+use crate::privileges::UNKNOWN;
 use rustix::fs::{XattrFlags, lgetxattr, lsetxattr};
 use rustix::io::Errno;
 use std::io;
@@ -19,8 +20,6 @@ const OTHERS: u16 = 0x20;
 const NOBODY: u32 = u32::MAX;
 /// To execute a socket is nothing. So this keeps a user out as 0 does, but we know it again.
 const OURS: u16 = 1;
-/// As whom the kernel shows users that a user namespace doesn't have.
-const UNKNOWN: u32 = 65_534;
 /// Room for what administrators have.
 const MOST_BYTES: usize = 4096;
 

@@ -143,18 +143,18 @@ impl Counting {
             self.found = Some((codes, access));
         }
         let (codes, Access::There) = self.found? else { return None };
+        if let Some(program) = self.open.get_mut(&id).filter(|program| program.last.is_some()) {
+            return program.read(cpu_ns);
+        }
         let free = self.free(owner);
         let program = self.open.entry(id).or_insert_with(|| Program { owner, ..Program::default() });
-        if program.last.is_none() {
-            if program.tries < MOST_TRIES
-                && let Err(why) = program.set_up(&codes, process, cpu_ns, free, self.broker.as_ref())
-            {
-                note(Note::Without(why));
-                program.tries = MOST_TRIES;
-            }
-            return None;
+        if program.tries < MOST_TRIES
+            && let Err(why) = program.set_up(&codes, process, cpu_ns, free, self.broker.as_ref())
+        {
+            note(Note::Without(why));
+            program.tries = MOST_TRIES;
         }
-        program.read(cpu_ns)
+        None
     }
 
     /// Counters that may be opened of one more program of that owner's.
