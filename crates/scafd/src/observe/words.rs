@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// Threads that read.
@@ -51,14 +51,33 @@ impl Words {
         if self.late.contains_key(&uid) || self.readers.iter().any(|reader| reader.late_for == Some(uid)) {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        let free = |reader: &&mut Reader| reader.late_for.is_none();
-        let reader = self.readers.iter_mut().find(free).ok_or(io::ErrorKind::WouldBlock)?;
-        reader.ask.send(folder.join("cmdline")).map_err(io::Error::other)?;
-        reader.told.recv_timeout(self.patience).unwrap_or_else(|_| {
-            reader.late_for = Some(uid);
-            self.late.insert(uid, Instant::now() + PENANCE);
-            Err(io::ErrorKind::TimedOut.into())
-        })
+        for _ in 0..=READERS {
+            let at = self.free().ok_or(io::ErrorKind::WouldBlock)?;
+            let reader = &mut self.readers[at];
+            let asked = reader.ask.send(folder.join("cmdline"));
+            match asked.map(|()| reader.told.recv_timeout(self.patience)) {
+                Ok(Ok(line)) => return line,
+                Ok(Err(RecvTimeoutError::Timeout)) => {
+                    reader.late_for = Some(uid);
+                    self.late.insert(uid, Instant::now() + PENANCE);
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                // Its thread has died: the standard library ends one that the system gives no memory at its
+                // start. Another one comes with the next question.
+                Ok(Err(RecvTimeoutError::Disconnected)) | Err(_) => drop(self.readers.remove(at)),
+            }
+        }
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+
+    /// A reader who isn't late; if there are fewer than there could be, one more is started.
+    fn free(&mut self) -> Option<usize> {
+        let free = self.readers.iter().position(|reader| reader.late_for.is_none());
+        if free.is_none() && self.readers.len() < READERS {
+            self.readers.push(Reader::start().ok()?);
+            return Some(self.readers.len() - 1);
+        }
+        free
     }
 }
 
@@ -79,7 +98,7 @@ impl Reader {
 
     /// Takes in what it was late with, if that is there now, and drops it.
     fn look(&mut self) {
-        self.late_for = self.late_for.filter(|_| self.told.try_recv().is_err());
+        self.late_for = self.late_for.filter(|_| matches!(self.told.try_recv(), Err(TryRecvError::Empty)));
     }
 }
 
@@ -92,6 +111,18 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn readers_whose_thread_has_died_are_replaced_and_nobody_is_punished_for_them() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("cmdline"), b"a").unwrap();
+        let dead = || Reader { ask: sync_channel(1).0, told: sync_channel(1).1, late_for: Some(7) };
+        let readers = (0..READERS).map(|_| dead()).collect();
+        let mut words = Words { readers, patience: Duration::from_secs(60), late: BTreeMap::new() };
+        for uid in [7, 8] {
+            assert_eq!(words.of(folder.path(), uid).unwrap(), b"a");
+        }
+    }
 
     #[test]
     fn a_command_line_that_never_comes_is_left_and_others_are_read() {
