@@ -19,6 +19,9 @@ static POOLS: AtomicU32 = AtomicU32::new(0);
 /// The team size that each copy of the runtime has said: they may differ.
 static NATURALS: [AtomicU32; RUNTIMES] = [const { AtomicU32::new(0) }; RUNTIMES];
 static SLOTS_TAKEN: AtomicU32 = AtomicU32::new(0);
+/// Threads of the measured team that runs; [`u32::MAX`] if there is none, or there may be others, and where
+/// one is gathered from its beginning.
+pub static LATEST: AtomicU32 = AtomicU32::new(u32::MAX);
 /// Threads in the teams of all masters; kept only while there are several masters.
 static IN_TEAMS: AtomicU32 = AtomicU32::new(0);
 
@@ -88,6 +91,37 @@ pub fn look(runtime: &Runtime) {
 pub fn one_master() -> bool {
     let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
     taken & taken.wrapping_sub(1) == 0
+}
+
+/// A team of so many threads begins; [`u32::MAX`] where it isn't the only one, or isn't known.
+#[inline(always)]
+pub fn begin_team(team: u32) {
+    let set = |team: u32| {
+        if LATEST.load(Ordering::Relaxed) != team {
+            LATEST.store(team, Ordering::Relaxed);
+        }
+    };
+    set(if one_master() { team } else { u32::MAX });
+    // Another master may have come meanwhile.
+    if !one_master() {
+        set(u32::MAX);
+    }
+}
+
+/// Whether a measured team of threads runs.
+pub fn is_team_running() -> bool {
+    LATEST.load(Ordering::Relaxed) != u32::MAX
+}
+
+/// Whether that team is larger than the grant now; where there may be others, whether a full one would be.
+#[inline(always)]
+pub fn is_latest_crowded() -> bool {
+    let word = pages::grant().word();
+    let team = match LATEST.load(Ordering::Relaxed) {
+        u32::MAX => natural(),
+        team => team,
+    };
+    word.folded() && word.dop().is_some_and(|dop| team > dop)
 }
 
 /// Whether the program's threads are more than its contexts, if one of its teams has `team` threads.
@@ -167,6 +201,7 @@ pub fn after_fork() {
     let mine = if slot == 0 || slot == NO_SLOT { 0 } else { 1 << (slot.wrapping_sub(1) & 31) };
     SLOTS_TAKEN.store(mine, Ordering::Relaxed);
     IN_TEAMS.store(0, Ordering::Relaxed);
+    LATEST.store(u32::MAX, Ordering::Relaxed);
     NATURAL.store(0, Ordering::Relaxed);
     OTHER.store(0, Ordering::Relaxed);
     POOLS.store(0, Ordering::Relaxed);

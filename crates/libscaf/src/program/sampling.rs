@@ -16,7 +16,8 @@ use scaf_proto::grant::Word;
 use scaf_proto::rows::{Key, ROWS};
 use scaf_team::choice::Length;
 
-/// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short.
+/// Regions up to this long (8 to 16 us at 2 to 4 GHz) are short with one or two threads. With more, up to as
+/// many times that as there are pairs: each thread's time costs as much.
 const SHORT_TICKS: u64 = 1 << 15;
 /// Regions from this long on (70 to 130 ms) are to follow a grant that changes meanwhile. Shorter ones follow
 /// at the next entry: a folded team takes 5 to 26% longer than a resized one (docs/decisions/waits.md).
@@ -166,7 +167,7 @@ impl Note {
     /// A run of `threads` was measured; `plain` says that it had no tasks and no nested regions.
     #[inline(always)]
     pub fn learn_team(code: Code, wall: u64, useful: u64, threads: u64, plain: bool) {
-        if wall > SHORT_TICKS || !plain {
+        if wall > short_ticks(threads) || !plain {
             return Note::learn_length(code.note, wall);
         }
         let note = Note::of(code);
@@ -190,13 +191,18 @@ impl Note {
         code.note.store(rest | (streak + 1).min(STREAK_ALONE) << 40 | wall << 16, Ordering::Relaxed);
     }
 
-    /// An unmeasured run of several threads took `wall` ticks: is the region still short?
+    /// An unmeasured run of several `threads` took `wall` ticks: is the region still short?
     #[inline(always)]
-    pub fn check(code: Code, wall: u64) {
-        if wall > 2 * SHORT_TICKS {
+    pub fn check(code: Code, threads: u64, wall: u64) {
+        if wall > 2 * short_ticks(threads) {
             Note::learn_length(code.note, wall);
         }
     }
+}
+
+#[inline(always)]
+fn short_ticks(threads: u64) -> u64 {
+    SHORT_TICKS.wrapping_mul((threads / 2).max(1))
 }
 
 #[inline(always)]

@@ -12,7 +12,7 @@ use super::kind::{Kind, Pass, Region, Work};
 use super::mechanisms::{experiment, fold, gather, resize};
 use super::thread::{Thread, thread};
 use crate::link::{pages, state};
-use crate::program::masters::{natural, one_master, slot_of};
+use crate::program::masters::{begin_team, natural, one_master, slot_of};
 use crate::program::permission;
 use crate::program::sampling::{self, Note, Runs};
 use crate::program::thread::{Master, master};
@@ -178,7 +178,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
                 let left = ticks();
                 let wall = left.wrapping_sub(at);
                 slot.leave(left, choice.team, share.of(wall.wrapping_mul(u64::from(choice.team))));
-                Note::check(code, wall);
+                Note::check(code, u64::from(choice.team), wall);
                 entered.report_run(region, choice.team, wall);
             }
             return result;
@@ -328,6 +328,7 @@ unsafe fn nested<R: Default>(this: *mut Thread, region: &Region, pass: impl Pass
             return R::default();
         }
         let requested = resize::inner_request(this, code, region.requested);
+        begin_team(u32::MAX);
         if let Some(around) = (*this).frame.as_ref() {
             around.has_nested();
         }
@@ -393,7 +394,10 @@ pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
         match slot {
             Some(_) => Entered::new(this, region, choice, slot, (at, grant)),
             // Without a slot it isn't measured.
-            None => Entered::quietly(this, region, choice),
+            None => {
+                begin_team(u32::MAX);
+                Entered::quietly(this, region, choice)
+            }
         }
     }
 }

@@ -1,18 +1,25 @@
 //! Carriers: the kernel threads that run members.
 
 use super::storage;
-use super::team::{CARRIERS, CREW, Carrier, MASTERS, reset_idle, was_idle};
+use super::team::{CARRIERS, CREW, Carrier, MASTERS, has_context, reset_idle, was_idle};
 use super::turns::carry;
+use crate::program::masters;
 use crate::sys::arch::{self, Context};
 use crate::sys::futex::Futex;
 use crate::sys::thread::{give_way, own_task, spawn};
 use core::ffi::c_void;
+use core::hint::spin_loop;
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
 
-/// What carriers without work sleep on.
+/// What carriers without work sleep on, and how many do.
 static BELL: AtomicU32 = AtomicU32::new(0);
+static SLEEPERS: AtomicU32 = AtomicU32::new(0);
+
+/// Ticks that a carrier with a context of its own waits for the next region before it sleeps (about 1 ms).
+/// The runtime's own threads spin for 15.
+const BETWEEN_TICKS: u64 = 1 << 21;
 
 /// The master begins a region; its own carrier.
 #[inline]
@@ -42,7 +49,10 @@ pub fn call(carriers: u32) {
         }
     }
     BELL.fetch_add(1, Ordering::SeqCst);
-    Futex.wake_all(&BELL);
+    // Who isn't counted yet will find the bell rung.
+    if SLEEPERS.load(Ordering::SeqCst) != 0 {
+        Futex.wake_all(&BELL);
+    }
 }
 
 /// The same where one is missing: the system may have refused a thread.
@@ -80,10 +90,30 @@ extern "C" fn run(number: *mut c_void) -> *mut c_void {
             storage::take_signals(&mut has);
             serve(carrier, number);
             CREW.unboard();
-        } else {
+        } else if !rings_soon(bell, number) {
+            SLEEPERS.fetch_add(1, Ordering::SeqCst);
             Futex.sleep(&BELL, bell, 0);
+            SLEEPERS.fetch_sub(1, Ordering::SeqCst);
         }
     }
+}
+
+/// Waits a moment for the bell, where the carrier has a context that nobody else of the program wants.
+fn rings_soon(bell: u32, number: u32) -> bool {
+    let since = arch::ticks();
+    while has_context(number)
+        && !masters::is_team_running()
+        && arch::ticks().wrapping_sub(since) < BETWEEN_TICKS
+    {
+        if BELL.load(Ordering::Acquire) != bell || CREW.open() > number {
+            return true;
+        }
+        if CREW.open() != 0 {
+            return false;
+        }
+        spin_loop();
+    }
+    false
 }
 
 /// Runs members until the carrier isn't wanted any more.
@@ -111,5 +141,6 @@ pub fn after_fork() {
     for carrier in &CARRIERS {
         carrier.there.store(0, Ordering::Relaxed);
     }
+    SLEEPERS.store(0, Ordering::Relaxed);
     CREW.after_fork();
 }

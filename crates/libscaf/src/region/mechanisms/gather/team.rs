@@ -5,12 +5,15 @@ use super::current::Current;
 use super::inner::Inner;
 use super::kept::Kept;
 use super::own::Own;
+use crate::link::pages;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;
-use crate::sys::arch::Context;
+use crate::sys::arch::{Context, ticks};
 use crate::sys::futex::Futex;
+use crate::sys::settings;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
+use core::hint::spin_loop;
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use scaf_team::gather::crew::{Cancelled, Crew};
@@ -144,6 +147,17 @@ pub unsafe fn around(this: *mut Thread) -> Option<&'static Member> {
 
 /// Longest nap of a carrier, in milliseconds.
 const NAP_MS: u32 = 2;
+/// Ticks for which a carrier with a context of its own looks again before it naps (about 0.1 ms), and rounds
+/// between two looks: each reads what the others write.
+const LOOKS_TICKS: u64 = 1 << 18;
+const ROUNDS: u32 = 16;
+
+/// Whether the carrier of that number has a context to itself, others have some, too, and threads may spin.
+/// Carriers that came where one is stuck are more than there are contexts.
+pub fn has_context(number: u32) -> bool {
+    let dop = pages::grant().word().dop().unwrap_or(0);
+    dop > 1 && number < dop && CREW.open() <= dop && settings::get().spin.is_some_and(|rounds| rounds != 0)
+}
 
 /// A carrier.
 pub struct Carrier {
@@ -188,8 +202,16 @@ impl Carrier {
         self.home.get()
     }
 
-    /// Sleeps until there may be something to do, for a while at most.
+    /// Waits until there may be something to do, for a while at most: asleep, unless that would leave a
+    /// context without use.
     pub fn nap<T>(&self, look: impl Fn() -> Option<T>) -> Option<T> {
+        let since = ticks();
+        while has_context(self.number()) && ticks().wrapping_sub(since) < LOOKS_TICKS {
+            if let Some(found) = look() {
+                return Some(found);
+            }
+            (0..ROUNDS).for_each(|_| spin_loop());
+        }
         self.naps.store(1, Ordering::Relaxed);
         let found = CREW.nap(&Futex, NAP_MS, look);
         self.naps.store(0, Ordering::Relaxed);

@@ -5,13 +5,15 @@
 //! The program's code is changed while nobody can run it: by the master on its way into a region, or by the
 //! last thread at a barrier. The runtime's threads are in the runtime then. Programs that start threads of
 //! their own are left alone. The bytes are written by `/proc/self/mem`, so the code never loses a right; they
-//! stay for as long as the process lives. A loop that yields costs some 10 ns more a round.
+//! stay for as long as the process lives. A loop that yields costs some 10 ns more a round. It does so only
+//! while the latest team is larger than the grant: a resized team's threads have a context each, and giving
+//! these up cost an LU of eight threads on eight contexts 70% (docs/decisions/spins.md).
 
 use super::team::{CREW, MOST};
 pub use super::turns::let_others;
 use super::{around, forbids};
 use crate::link::pages;
-use crate::program::masters::{natural, one_master};
+use crate::program::masters::{LATEST, is_latest_crowded, one_master};
 use crate::program::promise;
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
@@ -33,7 +35,7 @@ static MADE: AtomicU32 = AtomicU32::new(0);
 static CHANGED: [AtomicU64; MARKS] = [const { AtomicU64::new(0) }; MARKS];
 
 yielding!(
-    spun: pages::GRANT, GrantPage::WORD_AT, Word::FOLDED; CREW, Crew::<MOST>::OPEN_AT; yield_now
+    spun: pages::GRANT, GrantPage::WORD_AT, Word::FOLDED, LATEST; CREW, Crew::<MOST>::OPEN_AT; yield_now
 );
 
 /// What a loop calls each time around.
@@ -43,7 +45,7 @@ extern "C" fn yield_now() {
         // SAFETY: the caller runs the member.
         Some(me) => unsafe { let_others(me) },
         // On newer kernels, giving way to others doesn't let them run.
-        None if pages::grant().word().dop().is_some_and(|dop| dop < natural()) => nap(),
+        None if is_latest_crowded() => nap(),
         None => {}
     }
 }
