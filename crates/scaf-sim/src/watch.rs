@@ -36,7 +36,7 @@ impl Watch {
             return;
         }
         let parallel_s = account.parallel_s.min(dt_s);
-        self.stage = self.stage.next(parallel_s > 0.0);
+        self.stage = self.stage.next(parallel_s > 0.0, dt_s, parallel_s);
         if self.stage == Stage::Begins {
             self.useful.forget();
             return;
@@ -44,7 +44,7 @@ impl Watch {
         // On one context there is nobody to wait for.
         let useful_s = if dop <= 1 { parallel_s } else { account.useful_s };
         // A team that still has another size says nothing of the granted DoP.
-        if account.astray_s <= (1.0 - STEADY) * dt_s && !lent {
+        if account.astray_s <= (1.0 - STEADY) * dt_s && !lent && self.stage.is_told() {
             self.useful.add(dop, &Interval { dt_s, p: f64::from(dop), parallel_s, useful_s });
         }
         let runs: Vec<Runs> = account
@@ -65,7 +65,7 @@ impl Watch {
 
     /// Whether it has been in a region; before, it doesn't count as serial, as in scafd.
     pub fn has_begun(&self) -> bool {
-        matches!(self.stage, Stage::Begins | Stage::Begun)
+        self.stage.has_begun()
     }
 
     /// The DoP changes between two looks: the interval begins anew, but ended pieces are kept.

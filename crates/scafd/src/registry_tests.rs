@@ -65,7 +65,8 @@ pub(super) fn grant(p: &mut Program, dop: u32, at_ns: u64) {
 fn what_a_team_of_before_does_is_not_measured_as_the_larger_dop_that_was_granted() {
     let mut p = program(1);
     grant(&mut p, 1, 10);
-    p.measured(seen(1, 0), false);
+    // The first interval has its start in it.
+    (0..2).for_each(|_| p.measured(seen(1, 0), false));
     assert_eq!(p.evidence.efficiency().map(|(dop, _)| dop), Some(1));
     grant(&mut p, 4, 20);
     p.measured(seen(1, 0), false);
@@ -138,7 +139,7 @@ fn a_policy_is_told_what_earlier_runs_promise_until_something_is_measured() {
     let points: Vec<_> = p.snapshot().curve.iter().map(|it| (it.dop, it.observed)).collect();
     assert_eq!(points, [(1, Some(1.0)), (4, Some(2.0))]);
     grant(&mut p, 2, 20);
-    p.measured(seen(2, 0), false);
+    (0..2).for_each(|_| p.measured(seen(2, 0), false));
     let asked = p.request();
     assert_eq!((asked.dop, p.evidence.efficiency().map(|(_, e)| e)), (2, Some(0.5)));
     assert!((0.5..0.56).contains(&asked.efficiency.unwrap()), "{asked:?}");
@@ -222,7 +223,7 @@ fn whoever_spins_in_loops_that_do_not_yield_shares_with_a_context_for_each_threa
 fn an_efficiency_keeps_the_dop_that_it_was_measured_at() {
     let mut p = program(1);
     grant(&mut p, 2, 10);
-    p.measured(seen(2, 0), false);
+    (0..2).for_each(|_| p.measured(seen(2, 0), false));
     assert_eq!((p.request().dop, p.request().efficiency), (2, Some(0.5)));
     grant(&mut p, 4, 20);
     assert_eq!((p.request().dop, p.request().efficiency), (2, Some(0.5)));

@@ -1,15 +1,26 @@
 //! The last measurement of each program on more than one context: on one the speedup is always 1. It is
-//! forgotten after a while, or a program that was serial then, as while reading its input, would stay so.
+//! forgotten after a while, or a program that was serial then, as while reading its input, would stay so:
+//! soon at first, and then ever later, since a program that is serial indeed costs the others a look.
 
 use crate::{Machine, Program, ProgramId};
 use std::collections::BTreeMap;
 
-/// Decisions on one context (15 s at 4 Hz) after which the value is forgotten.
-const LOOK_AGAIN: u32 = 60;
+/// Seconds on one context after which the value is forgotten for the first time; twice as many each time
+/// after, up to the second number.
+const LOOK_AGAIN_S: f64 = 1.0;
+const LOOK_LAST_S: f64 = 15.0;
 
 #[derive(Debug)]
 pub(super) struct Fits<T> {
-    known: BTreeMap<ProgramId, (T, u32)>,
+    known: BTreeMap<ProgramId, Known<T>>,
+}
+
+#[derive(Debug)]
+struct Known<T> {
+    value: Option<T>,
+    /// Since when it has had one context, if it has: another measurement is waited for so long.
+    blind_s: Option<f64>,
+    patience_s: f64,
 }
 
 impl<T: Copy> Fits<T> {
@@ -27,26 +38,30 @@ impl<T: Copy> Fits<T> {
         let mut known = BTreeMap::new();
         let mut forgot = false;
         for program in programs {
+            let new = || Known { value: None, blind_s: None, patience_s: LOOK_AGAIN_S };
+            let mut it = self.known.remove(&program.id).unwrap_or_else(new);
+            // Only where there is more to be had.
+            let stuck = program.dop == 1 && program.cap() > 1 && machine.capacity as usize > programs.len();
             if let Some(value) = fit(program) {
-                known.insert(program.id, (value, 0));
-            } else if let Some(&(value, blind)) = self.known.get(&program.id) {
-                // Only where there is more to be had.
-                let stuck =
-                    program.dop == 1 && program.cap() > 1 && machine.capacity as usize > programs.len();
-                let blind = if stuck { blind + 1 } else { 0 };
-                if blind <= LOOK_AGAIN {
-                    known.insert(program.id, (value, blind));
-                } else {
+                (it.value, it.blind_s) = (Some(value), None);
+            } else if it.value.is_some() && stuck {
+                let since_s = *it.blind_s.get_or_insert(machine.now_s);
+                if machine.now_s - since_s > it.patience_s {
                     forgot = true;
+                    let patience_s = (2.0 * it.patience_s).min(LOOK_LAST_S);
+                    it = Known { value: None, blind_s: None, patience_s };
                 }
+            } else {
+                it.blind_s = None;
             }
+            known.insert(program.id, it);
         }
         self.known = known;
         forgot
     }
 
     pub fn get(&self, id: ProgramId) -> Option<T> {
-        self.known.get(&id).map(|known| known.0)
+        self.known.get(&id).and_then(|known| known.value)
     }
 
     /// The weighted mean of `of` over known programs; `None` where none is known.

@@ -9,12 +9,15 @@ fn shares(policy: &mut Scaf, programs: &[Program]) -> Vec<Share> {
     policy.allocate(&Machine::new(16, 0.0), programs).shares
 }
 
-fn dops(policy: &mut Scaf, programs: &[Program]) -> Vec<u32> {
-    let dop = |share: Share| match share.dop {
+fn contexts(share: Share) -> u32 {
+    match share.dop {
         Dop::Contexts(dop) => dop,
         Dop::Unmanaged => unreachable!("this policy manages everyone"),
-    };
-    shares(policy, programs).into_iter().map(dop).collect()
+    }
+}
+
+fn dops(policy: &mut Scaf, programs: &[Program]) -> Vec<u32> {
+    shares(policy, programs).into_iter().map(contexts).collect()
 }
 
 #[test]
@@ -55,22 +58,27 @@ fn a_program_that_lost_by_parallelism_keeps_one_context_and_the_rest_is_used() {
 fn a_program_that_was_serial_when_last_seen_is_looked_at_again() {
     let mut policy = Scaf::default();
     let mut programs = vec![program(1, 0, None), program(2, 0, None)];
-    let mut most = 0;
-    for decision in 0..200 {
-        let given = dops(&mut policy, &programs);
+    let mut looks = Vec::new();
+    for decision in 0..400 {
+        let machine = Machine::new(16, 0.25 * f64::from(decision));
+        let given = policy.allocate(&machine, &programs).shares.into_iter().map(contexts);
         for (p, dop) in programs.iter_mut().zip(given) {
-            // Program 2 reads its input for the first five seconds, and then scales as well as the other.
-            let serial = p.id == ProgramId(2) && decision < 20;
+            // Program 2 reads its input for a minute, and then scales as well as the other.
+            let serial = p.id == ProgramId(2) && decision < 240;
             p.efficiency = Some(if serial { 1.0 / f64::from(dop) } else { 0.95 });
             p.dop = dop;
         }
-        match decision {
-            10..60 => assert_eq!(programs[1].dop, 1),
-            100.. => most = most.max(programs[1].dop),
-            _ => {}
+        if programs[1].dop > 1 {
+            looks.push(decision);
         }
     }
-    assert!((6..=10).contains(&most), "{most}");
+    // Ever later while it is serial, and as soon as it is seen to scale it has its part.
+    let (serial, scales): (Vec<i32>, Vec<i32>) = looks.iter().partition(|decision| **decision <= 240);
+    let begins: Vec<i32> = serial.iter().copied().filter(|look| !serial.contains(&(look - 1))).collect();
+    let waits: Vec<i32> = begins.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(waits.is_sorted() && begins[1] < 10 && (5..=9).contains(&begins.len()), "{serial:?}");
+    assert!(scales.len() > 80, "{scales:?}");
+    assert!((6..=10).contains(&programs[1].dop), "{}", programs[1].dop);
 }
 
 #[test]

@@ -250,7 +250,8 @@ impl Daemon {
             self.complaints.warn(program.identity.owner, text);
         }
         self.parts.apply.leave(program.identity.pid);
-        self.load.detach(id, clock::now_ns(), program.contexts());
+        let cpu_ns = self.observer.cpu_ns(program.identity.pid);
+        self.load.detach(id, clock::now_ns(), cpu_ns, program.contexts());
         if self.registry.is_empty() {
             self.load.reset();
             self.take_turns(&scaf_policy::Allocation::default());

@@ -26,7 +26,7 @@ impl Daemon {
         let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.apply.pace();
         let units = self.ground.units.clone();
         let users = self.parts.config.users;
-        let machine = Machine { capacity: self.capacity(), now_s, units, gang: self.gang(), users };
+        let machine = Machine { capacity: self.within_reach(), now_s, units, gang: self.gang(), users };
         let mut allocation = with_turns(self.parts.policy.as_mut(), &machine, &requests);
         let mut entry = Entry::of(Decision {
             number: self.decisions,
@@ -46,6 +46,14 @@ impl Daemon {
             }
         }
         (allocation, Some(entry))
+    }
+
+    /// The capacity, as far as some program may use it: two that may use the same 12 of 16 have 6 each.
+    pub(super) fn within_reach(&self) -> u32 {
+        let programs = self.registry.iter().filter(|program| program.reach.alone.is_none());
+        let all = programs.fold(PuSet::new(), |all, program| all.union(&program.reach.usable));
+        let most = if all.is_empty() { u32::MAX } else { u32::try_from(all.len()).unwrap_or(u32::MAX) };
+        self.capacity().min(most)
     }
 
     pub(super) fn note(&mut self, entry: Option<Entry>) {

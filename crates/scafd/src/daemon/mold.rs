@@ -23,7 +23,7 @@ impl Daemon {
     /// Whether this user's `executable` is one of those, and others are there who can all share.
     pub(super) fn is_better_molded(&self, uid: u32, executable: FileId) -> bool {
         let others = u32::try_from(self.registry.iter().count()).unwrap_or(u32::MAX);
-        let part = (self.capacity() / others.saturating_add(1)).max(1);
+        let part = (self.within_reach() / others.saturating_add(1)).max(1);
         others > 0
             && self.unyielding.of(uid).any(|known| *known == executable)
             && self.registry.iter().all(|program| program.shares(part))

@@ -93,13 +93,16 @@ impl Load {
         self.taken = contexts(self.contexts_now(), self.taken);
     }
 
-    /// A program left at `now_ns` that had at most `dop` contexts; it is taken to have used them all since
-    /// the last sample: too little unmanaged load for one interval rather than a phantom.
-    pub fn detach(&mut self, id: ProgramId, now_ns: u64, dop: u32) {
+    /// A program left at `now_ns` that has used `cpu_ns` in all and had `dop` contexts. It is taken to have
+    /// used all of these since the last sample, or more if it has: too little unmanaged load for one
+    /// interval rather than a phantom.
+    pub fn detach(&mut self, id: ProgramId, now_ns: u64, cpu_ns: Option<u64>, dop: u32) {
         if let Some(last) = &mut self.last
-            && last.cpu_ns.remove(&id).is_some()
+            && let Some(before_ns) = last.cpu_ns.remove(&id)
         {
-            self.left_s += now_ns.saturating_sub(last.t_ns) as f64 * 1e-9 * f64::from(dop);
+            let all_s = now_ns.saturating_sub(last.t_ns) as f64 * 1e-9 * f64::from(dop);
+            let used_s = cpu_ns.map(|ns| ns.saturating_sub(before_ns) as f64 * 1e-9);
+            self.left_s += used_s.map_or(all_s, |used_s| used_s.max(all_s));
         }
     }
 
@@ -194,7 +197,7 @@ mod tests {
     fn a_program_that_left_is_no_unmanaged_load() {
         let mut load = Load::new(0.0);
         load.update(sample(0, 0.0, &[(A, 0)]));
-        load.detach(A, S / 2, 2);
+        load.detach(A, S / 2, None, 2);
         load.update(sample(1, 1.0, &[]));
         assert_eq!(load.contexts_now(), 0.0);
     }

@@ -108,12 +108,12 @@ impl Evidence {
     /// Takes in a reading and its interval's efficiency on `contexts`, if it is to be `judged` by that and no
     /// team from before the grant spent it (`astray`), nor the interval before.
     pub(super) fn measured(&mut self, seen: &Seen, contexts: u32, judged: bool, astray: bool) {
-        self.stage = self.stage.next(seen.last_team > 0);
-        let begins = self.stage == Stage::Begins;
-        if begins {
+        let Interval { dt_s, parallel_s, .. } = seen.interval;
+        self.stage = self.stage.next(seen.last_team > 0, dt_s, parallel_s);
+        if self.stage == Stage::Begins {
             self.useful.forget();
         }
-        if judged && !begins && !astray && !self.astray {
+        if judged && self.stage.is_told() && !astray && !self.astray {
             self.useful.add(contexts, &seen.interval);
         }
         self.astray = astray;
@@ -122,7 +122,8 @@ impl Evidence {
     /// Takes in what its regions did on `dop` contexts in the interval of the reading that was taken in last.
     pub(super) fn ran(&mut self, dop: u32, runs: &[Runs]) {
         if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, .. }) = self.seen
-            && self.stage == Stage::Begun
+            && self.stage.has_begun()
+            && self.stage != Stage::Begins
         {
             self.observed.add(&Spell { dop, dt_s, parallel_s, runs });
         }

@@ -259,7 +259,8 @@ mod tests {
     fn what_a_program_does_while_its_contexts_are_lent_is_not_what_it_is_judged_by() {
         let mut p = program(1);
         grant(&mut p, 4, 0);
-        p.measured(seen(4, 0), false);
+        // The first interval has its start in it.
+        (0..2).for_each(|_| p.measured(seen(4, 0), false));
         let judged = (p.request().dop, p.request().efficiency);
         assert!(judged.1.is_some());
         grant(&mut p, 1, TICK_NS);
