@@ -384,6 +384,11 @@ const FORBIDDEN: [&[u8]; 11] = [
     b"pthread_sigqueue",
 ];
 
+/// What a library only offers to its users, who are asked themselves: how its file's name begins, and the
+/// function. Arrow has a function that sends a signal to a thread, which its Python modules call in tests
+/// only; pandas and XGBoost load it.
+const OFFERED: [(&[u8], &[u8]); 1] = [(b"libarrow.so", b"pthread_kill")];
+
 /// By which a program starts threads that run code of its own.
 const STARTS: [&[u8]; 5] = [b"clone", b"mq_notify", b"pthread_create", b"thrd_create", b"timer_create"];
 
@@ -416,6 +421,11 @@ pub mod says {
     pub const TASKS_LOCKS: u32 = 1024;
     /// All of these.
     pub const ALL: u32 = 2047;
+}
+
+/// Whether the library of that file name calls the function for its users only.
+pub fn is_offered(file: &[u8], name: &[u8]) -> bool {
+    OFFERED.iter().any(|(library, function)| file.starts_with(library) && *function == name)
 }
 
 /// What calls of this function say.
@@ -515,6 +525,13 @@ mod tests {
         ] {
             assert_eq!(forbid(name.as_bytes()), forbids, "{name}");
         }
+    }
+
+    #[test]
+    fn what_a_library_offers_forbids_nothing_where_that_library_calls_it() {
+        assert!(is_offered(b"libarrow.so.2600", b"pthread_kill"));
+        assert!(!is_offered(b"libarrow.so.2600", b"pthread_sigqueue"));
+        assert!(!is_offered(b"libarrow_python.so", b"pthread_kill") && !is_offered(b"", b"pthread_kill"));
     }
 
     #[test]
