@@ -93,18 +93,21 @@ pub fn one_master() -> bool {
     taken & taken.wrapping_sub(1) == 0
 }
 
-/// A team of so many threads begins; [`u32::MAX`] where it isn't the only one, or isn't known.
+/// A measured team of so many threads begins.
 #[inline(always)]
 pub fn begin_team(team: u32) {
-    let set = |team: u32| {
-        if LATEST.load(Ordering::Relaxed) != team {
-            LATEST.store(team, Ordering::Relaxed);
-        }
-    };
-    set(if one_master() { team } else { u32::MAX });
-    // Another master may have come meanwhile.
+    LATEST.store(team, Ordering::Relaxed);
+    // Or another master came meanwhile.
     if !one_master() {
-        set(u32::MAX);
+        forget_team();
+    }
+}
+
+/// It has ended, or there may be others.
+#[inline(always)]
+pub fn forget_team() {
+    if LATEST.load(Ordering::Relaxed) != u32::MAX {
+        LATEST.store(u32::MAX, Ordering::Relaxed);
     }
 }
 
@@ -116,12 +119,10 @@ pub fn is_team_running() -> bool {
 /// Whether that team is larger than the grant now; where there may be others, whether a full one would be.
 #[inline(always)]
 pub fn is_latest_crowded() -> bool {
-    let word = pages::grant().word();
-    let team = match LATEST.load(Ordering::Relaxed) {
+    is_crowded(match LATEST.load(Ordering::Relaxed) {
         u32::MAX => natural(),
         team => team,
-    };
-    word.folded() && word.dop().is_some_and(|dop| team > dop)
+    })
 }
 
 /// Whether the program's threads are more than its contexts, if one of its teams has `team` threads.

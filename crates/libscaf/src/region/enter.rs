@@ -12,7 +12,7 @@ use super::kind::{Kind, Pass, Region, Work};
 use super::mechanisms::{experiment, fold, gather, resize};
 use super::thread::{Thread, thread};
 use crate::link::{pages, state};
-use crate::program::masters::{begin_team, natural, one_master, slot_of};
+use crate::program::masters::{forget_team, natural, one_master, slot_of};
 use crate::program::permission;
 use crate::program::sampling::{self, Note, Runs};
 use crate::program::thread::{Master, master};
@@ -328,7 +328,7 @@ unsafe fn nested<R: Default>(this: *mut Thread, region: &Region, pass: impl Pass
             return R::default();
         }
         let requested = resize::inner_request(this, code, region.requested);
-        begin_team(u32::MAX);
+        forget_team();
         if let Some(around) = (*this).frame.as_ref() {
             around.has_nested();
         }
@@ -395,7 +395,7 @@ pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
             Some(_) => Entered::new(this, region, choice, slot, (at, grant)),
             // Without a slot it isn't measured.
             None => {
-                begin_team(u32::MAX);
+                forget_team();
                 Entered::quietly(this, region, choice)
             }
         }

@@ -3,7 +3,7 @@
 use super::frame::Frame;
 use super::kind::Region;
 use super::thread::Thread;
-use crate::program::masters::{begin_team, join_teams, leave_teams};
+use crate::program::masters::{begin_team, forget_team, join_teams, leave_teams};
 use crate::program::sampling::{Note, Runs};
 use crate::program::thread::master;
 use core::ptr::null;
@@ -47,8 +47,12 @@ impl Entered {
         (at, grant): (u64, Word),
     ) -> Entered {
         let shared = join_teams(choice.team);
-        // Members yield to each other; that team has carriers.
-        begin_team(if choice.ids == 0 { choice.team } else { u32::MAX });
+        // Members yield to each other: a gathered team has carriers.
+        if shared == 0 && choice.ids == 0 {
+            begin_team(choice.team);
+        } else {
+            forget_team();
+        }
         if let Some(slot) = slot {
             if choice.promised {
                 slot.add_promised();
@@ -67,7 +71,7 @@ impl Entered {
             (*this).serial = self.serial;
             Entered::leave_unmeasured(this);
         }
-        begin_team(u32::MAX);
+        forget_team();
         leave_teams(self.shared);
     }
 

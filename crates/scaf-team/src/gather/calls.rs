@@ -389,6 +389,9 @@ const FORBIDDEN: [&[u8]; 11] = [
 /// only; pandas and XGBoost load it.
 const OFFERED: [(&[u8], &[u8]); 1] = [(b"libarrow.so", b"pthread_kill")];
 
+/// Libraries that start threads for others only, who call them for it, or to run code of their own.
+const STARTERS: [&[u8]; 2] = [b"libstdc++", b"libgfortran"];
+
 /// By which a program starts threads that run code of its own.
 const STARTS: [&[u8]; 5] = [b"clone", b"mq_notify", b"pthread_create", b"thrd_create", b"timer_create"];
 
@@ -423,9 +426,17 @@ pub mod says {
     pub const ALL: u32 = 2047;
 }
 
-/// Whether the library of that file name calls the function for its users only.
-pub fn is_offered(file: &[u8], name: &[u8]) -> bool {
-    OFFERED.iter().any(|(library, function)| file.starts_with(library) && *function == name)
+/// What a call of the function by the library of that file name says.
+pub fn say_in(file: &[u8], name: &[u8]) -> u32 {
+    let said = say(name);
+    let offers = |offered: &(&[u8], &[u8])| file.starts_with(offered.0) && offered.1 == name;
+    if said & says::FORBIDDEN != 0 && OFFERED.iter().any(offers) {
+        return 0;
+    }
+    if said & says::THREADS != 0 && STARTERS.iter().any(|library| file.starts_with(library)) {
+        return said & !says::THREADS;
+    }
+    said
 }
 
 /// What calls of this function say.
@@ -529,9 +540,13 @@ mod tests {
 
     #[test]
     fn what_a_library_offers_forbids_nothing_where_that_library_calls_it() {
-        assert!(is_offered(b"libarrow.so.2600", b"pthread_kill"));
-        assert!(!is_offered(b"libarrow.so.2600", b"pthread_sigqueue"));
-        assert!(!is_offered(b"libarrow_python.so", b"pthread_kill") && !is_offered(b"", b"pthread_kill"));
+        assert_eq!(say_in(b"libarrow.so.2600", b"pthread_kill"), 0);
+        assert_eq!(say_in(b"libarrow.so.2600", b"pthread_sigqueue"), says::FORBIDDEN);
+        for file in [&b"libarrow_python.so"[..], b""] {
+            assert_eq!(say_in(file, b"pthread_kill"), says::FORBIDDEN);
+        }
+        assert_eq!(say_in(b"libstdc++.so.6", b"pthread_create"), 0);
+        assert_eq!(say_in(b"libother.so", b"pthread_create"), says::THREADS);
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Load {
         {
             let all_s = now_ns.saturating_sub(last.t_ns) as f64 * 1e-9 * f64::from(dop);
             let used_s = cpu_ns.map(|ns| ns.saturating_sub(before_ns) as f64 * 1e-9);
-            self.left_s += used_s.map_or(all_s, |used_s| used_s.max(all_s));
+            self.left_s += used_s.unwrap_or(0.0).max(all_s);
         }
     }
 

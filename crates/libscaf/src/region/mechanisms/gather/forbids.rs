@@ -146,7 +146,6 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, said: *mut c
     unsafe {
         let Some(dynamic) = tables(&*about) else { return 0 };
         let file = file_of(&*about);
-        let passed_over = if STARTERS.iter().any(|own| file.starts_with(own)) { says::THREADS } else { 0 };
         for (first, count) in dynamic.tables {
             for number in 0..count {
                 let symbol = &*dynamic.symbols.add(((*first.add(number)).info >> 32) as usize);
@@ -154,11 +153,8 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, said: *mut c
                     continue;
                 }
                 let name = CStr::from_ptr(dynamic.names.add(symbol.st_name as usize)).to_bytes();
-                if calls::is_offered(file, name) {
-                    continue;
-                }
                 let said = said.cast::<u32>();
-                *said |= calls::say(name) & !passed_over;
+                *said |= calls::say_in(file, name);
                 if *said & says::FORBIDDEN != 0 {
                     NAME.keep(name);
                     return 1;
@@ -179,9 +175,6 @@ fn is_python() -> bool {
     let path = usize::try_from(length).ok().and_then(|length| path.get(..length)).unwrap_or(&[]);
     path.rsplit(|byte| *byte == b'/').next().is_some_and(|file| file.starts_with(b"python"))
 }
-
-/// Libraries that start threads for others only, who call them for it, or to run code of their own.
-const STARTERS: [&[u8]; 2] = [b"libstdc++", b"libgfortran"];
 
 /// The name of a module's file; empty for the program's own.
 unsafe fn file_of(about: &libc::dl_phdr_info) -> &[u8] {
