@@ -12,10 +12,17 @@ pub struct Traced {
     /// Whose calls are held; `None` until the first child is there whose they are to be.
     subject: Option<i32>,
     held: Option<i32>,
-    failing: Option<(i32, i32)>,
+    failing: Option<(i32, Failure)>,
     /// Whether it is let run from now on.
     freed: bool,
     ended: Option<ExitStatus>,
+}
+
+/// What the thread is given when it leaves the call that fails.
+enum Failure {
+    Errno(i32),
+    /// `brk` has no errors: it answers with the break as it was. The break that was asked for.
+    Break(u64),
 }
 
 /// What happened next.
@@ -122,13 +129,20 @@ impl Traced {
         self.subject = i32::try_from(child).ok();
     }
 
-    /// The held system call fails. What closes does so nevertheless, as the kernel does it.
-    pub fn fail(&mut self, number: i64, errno: i32) {
+    /// The held system call fails. What closes does so nevertheless, as the kernel does it. False for what can't
+    /// fail: a return from a handler, a look at a clock that everybody has.
+    pub fn fail(&mut self, number: i64, errno: i32) -> bool {
         let tid = self.held.expect("a call that is held");
-        self.failing = Some((tid, errno));
-        if number != libc::SYS_close {
-            self.change(tid, |registers| registers.orig_rax = u64::MAX);
-        }
+        let mut failure = Some(Failure::Errno(errno));
+        self.change(tid, |registers| match number {
+            libc::SYS_close => {}
+            libc::SYS_brk => failure = Some(Failure::Break(std::mem::take(&mut registers.rdi))),
+            libc::SYS_rt_sigreturn => failure = None,
+            libc::SYS_clock_gettime if registers.rdi < u64::from(u16::MAX) => failure = None,
+            _ => registers.orig_rax = u64::MAX,
+        });
+        self.failing = failure.map(|failure| (tid, failure));
+        self.failing.is_some()
     }
 
     pub fn set_free(&mut self) {
@@ -149,9 +163,12 @@ impl Traced {
             return Some(unsafe { about.u.entry.nr }.cast_signed());
         }
         if about.op == libc::PTRACE_SYSCALL_INFO_EXIT
-            && let Some((_, errno)) = self.failing.take_if(|(failing, _)| *failing == tid)
+            && let Some((_, failure)) = self.failing.take_if(|(failing, _)| *failing == tid)
         {
-            self.change(tid, |registers| registers.rax = i64::from(-errno).cast_unsigned());
+            self.change(tid, |registers| match failure {
+                Failure::Errno(errno) => registers.rax = i64::from(-errno).cast_unsigned(),
+                Failure::Break(wanted) => registers.rdi = wanted,
+            });
         }
         None
     }
