@@ -129,8 +129,8 @@ impl Traced {
         self.subject = i32::try_from(child).ok();
     }
 
-    /// The held system call fails. What closes does so nevertheless, as the kernel does it. False for what can't
-    /// fail: a return from a handler, a look at a clock that everybody has.
+    /// The held system call fails. What closes does so nevertheless, as the kernel does it. False for what
+    /// can't fail: a return from a handler, a look at a clock that everybody has.
     pub fn fail(&mut self, number: i64, errno: i32) -> bool {
         let tid = self.held.expect("a call that is held");
         let mut failure = Some(Failure::Errno(errno));
