@@ -211,8 +211,8 @@ fn programs(house: &House, number: u64, shared: &Shared) {
 fn check_end(place: Place, outcome: &Outcome, log: &str, tally: &mut Tally) {
     let (fault, status) = (place.fault, outcome.status);
     let said = || format!("{place:?}, {:?}: {status:?}\n{log}", outcome.hit);
-    // The standard library ends a thread or process that is refused what no kernel refuses, or memory for a new
-    // thread's handlers. The daemon starts another reader when it needs one.
+    // The standard library ends a thread or process that is refused what no kernel refuses, or memory for a
+    // new thread's handlers. The daemon starts another reader when it needs one.
     let of_std = |line: &&str| line.contains("panicked at /") && line.contains("/library/std/src/sys/");
     let its = log.lines().filter(of_std).count();
     assert!(log.matches("panicked at").count() == its, "{}", said());
