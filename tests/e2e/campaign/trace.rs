@@ -133,12 +133,14 @@ impl Traced {
     /// can't fail: a return from a handler, a look at a clock that everybody has.
     pub fn fail(&mut self, number: i64, errno: i32) -> bool {
         let tid = self.held.expect("a call that is held");
+        // Other clocks, those of a process or a thread, have negative numbers.
+        let last_clock = u64::from(libc::CLOCK_TAI.unsigned_abs());
         let mut failure = Some(Failure::Errno(errno));
         self.change(tid, |registers| match number {
             libc::SYS_close => {}
             libc::SYS_brk => failure = Some(Failure::Break(std::mem::take(&mut registers.rdi))),
             libc::SYS_rt_sigreturn => failure = None,
-            libc::SYS_clock_gettime if registers.rdi < u64::from(u16::MAX) => failure = None,
+            libc::SYS_clock_gettime if registers.rdi <= last_clock => failure = None,
             _ => registers.orig_rax = u64::MAX,
         });
         self.failing = failure.map(|failure| (tid, failure));
