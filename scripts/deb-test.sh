@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs the package into a clean Debian 12 without a compiler, booted in a container of its own: co-runs
-# programs as a normal user, upgrades while they run, and purges; then a job of Slurm's by scaf-slurm. Needs
-# root, and the network for Debian's packages; takes some 3 minutes, and one more the first time.
+# programs as a normal user, upgrades while they run, and purges; then a co-run by the wheel, and a job of
+# Slurm's by scaf-slurm. Needs root, and the network for Debian's and Python's packages; takes some 6 minutes,
+# and one more the first time.
 # PREVIOUS=FILE upgrades from that package, else from this one under a lower version.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,6 +18,7 @@ say() {
 version=$(scripts/version.sh | tr - '~')
 package=$PWD/build/scaf_${version}_amd64.deb plugin=$PWD/build/scaf-slurm_${version}_amd64.deb
 { [ -f "$package" ] && [ -f "$plugin" ]; } || fail "there is no package; run: make deb"
+wheel=$(ls build/scaf-*.whl 2>/dev/null) || fail "there is no wheel; run: make wheel"
 [ -x build/kernels/cg ] || fail "there are no programs to run; run: make kernels"
 [ "$(id -u)" -eq 0 ] || fail "a container needs root; run: sudo make deb-test"
 scripts/need.sh deb-test <<'PACKAGES'
@@ -78,6 +80,7 @@ git archive HEAD | tar -x -C "$root/opt/scaf"
 [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/pip.conf"
 cp /etc/ssl/certs/ca-certificates.crt "$root/opt/certificates.crt"
 mkdir "$root/opt/packages"
+cp "$wheel" "$root/opt/packages/"
 cp "$package" "$root/opt/packages/new.deb"
 cp "$plugin" "$root/opt/packages/slurm.deb"
 if [ -n "${PREVIOUS:-}" ]; then
@@ -196,12 +199,16 @@ user scaf ps
 ended cg
 ended ep
 
-say "make demo, without a toolchain"
-inside env HOME=/tmp/home PYTHONDONTWRITEBYTECODE=1 PIP_CERT=/opt/certificates.crt \
-    make -C /opt/scaf demo | tee "$work/demo"
-grep -q '^ scaf ' "$work/demo" || fail "the demo shows no row of scaf"
-inside test -s /opt/scaf/build/demo/demo-real.svg || fail "the demo drew no picture"
-inside rm -rf /opt/scaf/.venv /opt/scaf/build /tmp/home
+demo() { # PATH OF SCAF: by what is installed
+    say "make demo, without a toolchain, by $1"
+    inside env HOME=/tmp/home PATH="${1%/*}:/usr/sbin:/usr/bin:/sbin:/bin" PYTHONDONTWRITEBYTECODE=1 \
+        PIP_CERT=/opt/certificates.crt make -C /opt/scaf demo | tee "$work/demo"
+    grep -q "this is $1, as it is installed" "$work/demo" || fail "the demo shows another scaf"
+    grep -q '^ scaf ' "$work/demo" || fail "the demo shows no row of scaf"
+    inside test -s /opt/scaf/build/demo/demo-real.svg || fail "the demo drew no picture"
+    inside rm -rf /opt/scaf/.venv /opt/scaf/build /tmp/home
+}
+demo /usr/bin/scaf
 
 say "a user's own daemon"
 inside systemctl start user@1000.service
@@ -241,6 +248,15 @@ listing >"$work/after"
 diff "$work/before" "$work/after" || fail "the lines above are left, or missing"
 inside grep '^scaf:' /etc/passwd
 say "nothing is left but the system user"
+
+say "the wheel, in the same root: a co-run of a user's, and the demo"
+user sh -c 'cd; mkdir -p wheel/build wheel/scripts; cp /opt/packages/scaf-*.whl wheel/build/
+    cp /opt/scaf/scripts/wheel-test.sh wheel/scripts/; sh wheel/scripts/wheel-test.sh; rm -r wheel'
+inside python3 -m venv /tmp/wheel
+inside sh -c '/tmp/wheel/bin/pip install -q --disable-pip-version-check --no-index /opt/packages/scaf-*.whl'
+demo /tmp/wheel/bin/scaf
+inside rm -rf /tmp/wheel
+! inside pgrep -l scafd || fail "a daemon of the wheel's is left"
 
 say "scaf-slurm: a job of a user's on a node of one"
 apt install --no-install-recommends slurmctld slurmd slurm-client munge /opt/packages/new.deb

@@ -6,8 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The first commit with protocol 9, and the last one with protocol 8. COMMITS="..." takes others.
-commits=${COMMITS:-6347b01 3f7b0e7}
+# 0.2.0, and the last commit with protocol 8. COMMITS="..." takes others.
+commits=${COMMITS:-f8000ff 3f7b0e7}
 
 fail() {
     echo "versions: $*" >&2

@@ -23,6 +23,7 @@ def run(
     weight: Optional[float] = None,
     exact: bool = False,
     malleable: bool = False,
+    mold: bool = False,
     rigid: bool = False,
     **more: Any,
 ) -> "subprocess.CompletedProcess[Any]":
@@ -35,7 +36,12 @@ def run(
     for option, value in (("--name", name), ("--min", min), ("--max", max), ("--weight", weight)):
         if value is not None:
             words += [option, str(value)]
-    for option, wanted in (("--exact", exact), ("--malleable", malleable), ("--rigid", rigid)):
+    for option, wanted in (
+        ("--exact", exact),
+        ("--malleable", malleable),
+        ("--mold", mold),
+        ("--rigid", rigid),
+    ):
         if wanted:
             words.append(option)
     return subprocess.run([*words, "--", *command], **more)

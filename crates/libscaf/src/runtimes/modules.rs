@@ -5,7 +5,8 @@
 
 use super::linker::{module_of, size_of_module};
 use crate::sys::lock::Lock;
-use core::ffi::{c_int, c_void};
+use crate::sys::symbols::Next;
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use scaf_proto::grant::Word;
 
@@ -66,21 +67,49 @@ pub fn number_of(base: usize) -> u32 {
 
 /// If libraries were loaded since the last time, they take a number, void from the start.
 pub fn take_news() {
-    unsafe extern "C" fn count(about: *mut libc::dl_phdr_info, _: usize, loads: *mut c_void) -> c_int {
-        // SAFETY: glibc hands in its own structure, and our own out-parameter.
-        unsafe { *loads.cast::<u64>() = (*about).dlpi_adds };
-        1
-    }
     NEWS.store(0, Ordering::Relaxed);
-    let mut loads = 0u64;
-    // SAFETY: `count` has the type that is wanted.
-    unsafe { libc::dl_iterate_phdr(Some(count), (&raw mut loads).cast()) };
+    let loads = count_loads();
     let before = LOADS.swap(loads, Ordering::Relaxed);
     if before != 0 && before != loads {
         let _locked = LOCK.take();
         let met = MET.load(Ordering::Relaxed);
         // Once numbers run out nothing is resized any more (`resize::is_inspected`).
         MET.store(met.saturating_add(1), Ordering::Release);
+    }
+}
+
+/// How many libraries the dynamic linker has ever loaded.
+fn count_loads() -> u64 {
+    unsafe extern "C" fn count(about: *mut libc::dl_phdr_info, _: usize, loads: *mut c_void) -> c_int {
+        // SAFETY: glibc hands in its own structure, and our own out-parameter.
+        unsafe { *loads.cast::<u64>() = (*about).dlpi_adds };
+        1
+    }
+    let mut loads = 0u64;
+    // SAFETY: `count` has the type that is wanted.
+    unsafe { libc::dl_iterate_phdr(Some(count), (&raw mut loads).cast()) };
+    loads
+}
+
+/// Loads a library that we need and no region calls by our doing: it is no news, unless others were loaded
+/// meanwhile. `false` if it isn't there.
+pub fn load_for_us(name: &CStr) -> bool {
+    type Dlopen = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+    // Not ours, which notes the program's calls.
+    static LOAD: Next = Next::called(c"dlopen");
+    // SAFETY: dlopen's type; a library that the program might load itself.
+    unsafe {
+        let Some(load) = LOAD.get::<Dlopen>() else { return false };
+        // Counted first: if it isn't there after that, a count that is one more is its.
+        let before = count_loads();
+        let was_there = !load(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD).is_null();
+        let is_there = was_there || !load(name.as_ptr(), libc::RTLD_NOW).is_null();
+        let after = count_loads();
+        if !was_there && is_there && after == before.wrapping_add(1) {
+            // Fails where there is other news, or this was taken for news already.
+            let _ = LOADS.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        is_there
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::time::{Duration, Instant};
 
 const SWITCH: &str = "/proc/sys/kernel/sched_autogroup_enabled";
-const MEND: &str = "sysctl kernel.sched_autogroup_enabled=0";
+const MEND: &str = "sudo sysctl kernel.sched_autogroup_enabled=0";
 const NAP: Duration = Duration::from_millis(2);
 const TRIAL: Duration = Duration::from_millis(300);
 /// After so long the other session ends by itself: its programs may keep whoever is to end them from running.

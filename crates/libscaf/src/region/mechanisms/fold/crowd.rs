@@ -18,12 +18,12 @@ use crate::program::permission;
 use crate::region::frame::Frame;
 use crate::runtimes::copies::{self, RUNTIMES};
 use crate::runtimes::entries::Runtime;
+use crate::runtimes::modules;
 use crate::sys::futex::Futex;
 use crate::sys::glibc;
 use crate::sys::settings;
-use crate::sys::symbols::Next;
 use crate::sys::thread::{give_way, own_task, pause, spawn, start};
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::c_void;
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
@@ -233,12 +233,7 @@ unsafe extern "C" fn idle(_: *mut c_void) {}
 /// Whether threads may end by `pthread_exit`, as libgomp's do when the host leaves: for that glibc loads
 /// libgcc_s, which a small container may not have, and ends the program if it can't.
 fn can_end() -> bool {
-    type Dlopen = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
-    // Not ours, for it is no news of the program's.
-    static LOAD: Next = Next::called(c"dlopen");
-    // SAFETY: dlopen's type; glibc would load it in the same way.
-    let library = unsafe { LOAD.get::<Dlopen>().map(|load| load(c"libgcc_s.so.1".as_ptr(), libc::RTLD_NOW)) };
-    library.is_some_and(|library| !library.is_null())
+    modules::load_for_us(c"libgcc_s.so.1")
 }
 
 /// Whether the system permits so many more threads at once, and one.
