@@ -179,7 +179,8 @@ fn examine_program(name: &OsStr) -> Result<Program> {
     let obstacle = target::obstacle(&path);
     let advice = match (&obstacle, &facts.resizable) {
         (Some(_), _) => {
-            "Nothing can be done for it by scaf run; bind it by hand with taskset, or give it fewer threads by OMP_NUM_THREADS."
+            "Nothing can be done for it by scaf run; bind it by hand with taskset, or set \
+             OMP_NUM_THREADS."
         }
         (None, Resizable::Yes) => "Run it with: scaf run. Its teams follow the grant exactly.",
         (None, Resizable::No { .. }) => {
