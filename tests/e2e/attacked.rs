@@ -10,8 +10,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const ATTACKER: u32 = 65_533;
-const OTHER: u32 = 65_532;
+pub const ATTACKER: u32 = 65_533;
+pub const OTHER: u32 = 65_532;
 /// Programs that the attacker has besides.
 const MANY: usize = 14;
 /// Connections that an attacking thread keeps open.

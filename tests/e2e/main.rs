@@ -5,6 +5,7 @@
 //! (tests/programs).
 
 #[macro_use]
+mod hoards;
 mod support;
 
 mod affinity;

@@ -7,6 +7,7 @@ use super::arrive::GENERATIONS;
 use super::decide::target_of;
 use super::lend;
 use super::state::Daemon;
+use super::sweeps::Sweeps;
 use crate::apply::Trouble;
 use crate::config::Gang;
 use crate::control::Tried;
@@ -314,17 +315,18 @@ impl Daemon {
     /// Processes that a narrowed program has forked were born narrow; unless they attach, that isn't meant.
     fn free_children(&mut self) {
         let now_ns = clock::now_ns();
-        let mut moved = Vec::new();
         for program in self.registry.iter() {
+            let owner = program.identity.owner;
+            let has_to_wait = |sweeps: &Sweeps| sweeps.has_to_wait(&self.parts.talk, owner, Instant::now());
             let lately = program.grant.moved_ns.is_some_and(|at| now_ns.saturating_sub(at) < 2 * YOUNG_NS);
             let narrow = program.grant.set.is_some() || lately;
-            if program.grant.masks.is_empty() || !narrow || self.waits_its_turn(program.identity.id) {
+            if program.grant.masks.is_empty() || !narrow || has_to_wait(&self.sweeps) {
                 continue;
             }
             let mut family = vec![program.identity.pid];
             for _ in 0..GENERATIONS {
                 // Each file takes some 6 us to read, as to move two threads.
-                moved.push((program.identity.owner, (2 * FORKERS * family.len()) as u32));
+                self.sweeps.moved(owner, (2 * FORKERS * family.len()) as u32, Instant::now());
                 family = family
                     .iter()
                     .flat_map(|parent| self.observer.process(*parent).children(FORKERS))
@@ -333,12 +335,12 @@ impl Daemon {
                     .collect();
                 for child in &family {
                     let threads = self.parts.apply.restore_child(*child, &target_of(program));
-                    moved.push((program.identity.owner, threads));
+                    self.sweeps.moved(owner, threads, Instant::now());
+                }
+                if family.is_empty() || has_to_wait(&self.sweeps) {
+                    break;
                 }
             }
-        }
-        for (owner, threads) in moved {
-            self.sweeps.moved(owner, threads, Instant::now());
         }
     }
 }

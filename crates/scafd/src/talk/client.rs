@@ -12,6 +12,9 @@ pub(super) enum Stage {
     Attached,
     /// Waits for the rest of an answer.
     Asked,
+    /// Was a program, and hasn't taken its welcome: that counts for its user until it has hung up. The
+    /// descriptors on their way are ours, and we may have no more than so many.
+    LetGo,
 }
 
 pub(super) struct Client {
@@ -20,7 +23,8 @@ pub(super) struct Client {
     pub(super) stage: Stage,
     pub(super) since: Instant,
     pub(super) pages: Option<Pages>,
-    pub(super) fds: Option<[OwnedFd; 2]>,
+    /// Whether it was sent its pages' descriptors.
+    pub(super) welcomed: bool,
     /// Its answer, and how much of that it has taken.
     pub(super) answer: Vec<u8>,
     pub(super) taken: usize,
@@ -28,7 +32,7 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn is_pending(&self) -> bool {
-        self.stage != Stage::Attached
+        matches!(self.stage, Stage::Silent | Stage::Asked)
     }
 
     /// Bytes that it hasn't taken.

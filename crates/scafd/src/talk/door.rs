@@ -53,7 +53,7 @@ impl Talk {
                     stage: Stage::Silent,
                     since,
                     pages: None,
-                    fds: None,
+                    welcomed: false,
                     answer: Vec::new(),
                     taken: 0,
                 };

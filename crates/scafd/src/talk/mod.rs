@@ -5,6 +5,7 @@
 //! and is closed. No client can block anything here: what it doesn't take waits, within its user's
 //! [`budget`], and is dropped with a stranger.
 
+mod answers;
 mod budget;
 mod client;
 mod door;
@@ -15,6 +16,7 @@ mod mute;
 mod packets;
 mod pages;
 mod peer;
+mod spares;
 mod versions;
 
 pub use event::Event;
@@ -24,7 +26,7 @@ pub use peer::Peer;
 
 use crate::apply::MOST_PROGRAMS;
 use crate::broker::Broker;
-use crate::control::{CHUNK_BYTES, OtherVersion, Reply};
+use crate::control::{OtherVersion, Reply};
 use crate::log::{Complaints, Limiter};
 use crate::privileges::Owners;
 use budget::Budget;
@@ -34,9 +36,10 @@ use listen::Listener;
 use mute::Muted;
 use packets::{Packet, Wrong, understand};
 use rustix::event::{Timespec, epoll};
-use rustix::net::{RecvFlags, SendFlags, recv};
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, shutdown};
 use scaf_proto::hello::{ATTACH, ENTERED, Welcome};
 use scaf_proto::{MAGIC, VERSION};
+use spares::Spares;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -50,6 +53,8 @@ const MAX_PACKET: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Files that are kept for all but connections.
 const OWN_FILES: usize = 64;
+/// A client's connection, and its pages' files.
+const FILES_OF_ONE: usize = 3;
 /// With fewer there would be no room for anybody beside the reserve.
 const FEWEST_FILES: usize = OWN_FILES + 2 * budget::RESERVE;
 /// Packets of a program that are taken before others are heard.
@@ -72,6 +77,7 @@ pub struct Talk {
     max_per_uid: usize,
     max_clients: usize,
     budget: Budget,
+    spares: Spares,
     complaints: Complaints,
     trouble: Limiter,
     other_versions: OtherVersions,
@@ -101,6 +107,8 @@ impl Talk {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(io)?;
         epoll::add(&epoll, &listener.fd, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)
             .map_err(io)?;
+        let max_clients = MOST_PROGRAMS.min((files - OWN_FILES) / FILES_OF_ONE);
+        let room = (files - OWN_FILES - FILES_OF_ONE * max_clients) / 2;
         Ok(Talk {
             epoll,
             listener,
@@ -111,7 +119,8 @@ impl Talk {
             clients: BTreeMap::new(),
             next: 1,
             max_per_uid: max_per_uid as usize,
-            max_clients: MOST_PROGRAMS.min(files - OWN_FILES),
+            max_clients,
+            spares: Spares::new(max_per_uid as usize, room),
             budget: Budget::new(
                 rustix::process::getuid().as_raw(),
                 std::thread::available_parallelism().map_or(1, usize::from),
@@ -198,9 +207,13 @@ impl Talk {
     /// again if there is more.
     fn serve(&mut self, id: u64, ready: epoll::EventFlags, events: &mut Vec<Event>) {
         let Some(client) = self.clients.get(&id) else { return };
-        if client.stage == Stage::Asked {
-            self.flush(id);
-            return;
+        match client.stage {
+            Stage::Asked => return self.flush(id),
+            Stage::LetGo if ready.intersects(epoll::EventFlags::HUP | epoll::EventFlags::ERR) => {
+                return self.remove(id);
+            }
+            Stage::LetGo => return,
+            Stage::Silent | Stage::Attached => {}
         }
         if client.stage == Stage::Attached && !self.budget.may_talk(client.peer.owner, Instant::now()) {
             match ready.intersects(epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
@@ -322,12 +335,13 @@ impl Talk {
 
     /// Makes the pages of a client that wants to attach.
     /// # Errors
-    /// No memory or no file descriptor left, or the connection has ended.
+    /// No memory or no file descriptor left, or the connection has ended, or its user has too many that rest.
     pub fn prepare(&mut self, id: u64) -> io::Result<()> {
         let client = self.clients.get_mut(&id).ok_or(io::ErrorKind::NotConnected)?;
-        let (pages, fds) = Pages::create()?;
-        client.pages = Some(pages);
-        client.fds = Some(fds);
+        client.pages = Some(match self.budget.is_trusted(client.peer.owner) {
+            true => Pages::create()?,
+            false => self.spares.take(&client.peer, Instant::now())?,
+        });
         Ok(())
     }
 
@@ -347,9 +361,10 @@ impl Talk {
     /// closed.
     pub fn welcome(&mut self, id: u64) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
-        let Some(fds) = client.fds.take() else { return false };
+        let Some(pages) = client.pages.as_ref().filter(|_| !client.welcomed) else { return false };
         let welcome = Welcome { magic: MAGIC, version: VERSION, program: id };
-        let sent = peer::send_with_fds(&client.fd, welcome.as_bytes(), &fds).is_ok();
+        let sent = peer::send_with_fds(&client.fd, welcome.as_bytes(), pages.files()).is_ok();
+        client.welcomed = sent;
         if !sent {
             self.close(id);
         }
@@ -380,54 +395,30 @@ impl Talk {
         self.clients.values().filter_map(|client| client.pages.as_ref()).for_each(|it| it.renew(until_ns));
     }
 
-    /// Answers a request; the connection is closed when all of it is taken.
-    pub fn answer(&mut self, id: u64, reply: &Reply) {
-        let Some(uid) = self.clients.get(&id).map(|client| client.peer.owner) else { return };
-        let mut text = serde_json::to_vec(reply).unwrap_or_default();
-        // What it was to make counts, not what is told.
-        let made = text.len();
-        if !self.may_wait(uid, text.len()) {
-            let why = "answers wait that you haven't taken; read them, or close these connections";
-            text = serde_json::to_vec(&Reply::Error(why.into())).unwrap_or_default();
-        }
-        let now = Instant::now();
-        self.budget.answered(uid, made, now);
-        if let Some(client) = self.clients.get_mut(&id) {
-            (client.answer, client.taken, client.since) = (text, 0, now);
-        }
-        self.flush(id);
-    }
-
-    /// Whether one more answer of so many bytes may wait to be taken.
-    fn may_wait(&self, uid: u32, bytes: usize) -> bool {
-        let waiting = |of: &dyn Fn(u32) -> bool| -> usize {
-            self.clients.values().filter(|client| of(client.peer.owner)).map(Client::untaken).sum()
-        };
-        let (own, all) = (waiting(&|its| its == uid), waiting(&|_| true));
-        let fits = own == 0 || own + bytes <= budget::UNTAKEN;
-        self.budget.is_trusted(uid) || fits && all + bytes <= budget::ALL_UNTAKEN
-    }
-
-    fn flush(&mut self, id: u64) {
-        let Some(client) = self.clients.get_mut(&id) else { return };
-        while let Some(chunk) = client.answer.get(client.taken..).filter(|left| !left.is_empty()) {
-            let chunk = &chunk[..chunk.len().min(CHUNK_BYTES)];
-            match rustix::net::send(&client.fd, chunk, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-                Ok(_) => client.taken += chunk.len(),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => {
-                    let flags = epoll::EventFlags::OUT;
-                    let _ = epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), flags);
-                    return;
-                }
-                Err(_) => break,
-            }
-        }
-        self.close(id);
-    }
-
-    /// Closes a connection, if there still is one.
+    /// Closes a connection, if there still is one; a program's once that has taken its welcome.
     pub fn close(&mut self, id: u64) {
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        if let Some(pages) = client.pages.take()
+            && !self.budget.is_trusted(client.peer.owner)
+        {
+            self.spares.put_back(&client.peer, pages, Instant::now());
+        }
+        if client.stage == Stage::LetGo || client.welcomed && peer::has_untaken(&client.fd) {
+            client.stage = Stage::LetGo;
+            // That it has hung up is told all the same. It is told that there is nobody here.
+            let _ = epoll::modify(
+                &self.epoll,
+                &client.fd,
+                epoll::EventData::new_u64(id),
+                epoll::EventFlags::empty(),
+            );
+            let _ = shutdown(&client.fd, Shutdown::Write);
+            return;
+        }
+        self.remove(id);
+    }
+
+    fn remove(&mut self, id: u64) {
         if let Some(client) = self.clients.remove(&id) {
             let _ = epoll::delete(&self.epoll, &client.fd);
         }

@@ -2,7 +2,7 @@
 
 use crate::control::Runtime;
 use crate::estimate::Page;
-use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::thread::futex;
 use scaf_proto::PAGE_BYTES;
@@ -13,21 +13,24 @@ use scaf_proto::report::ReportPage;
 use scaf_proto::rows::Rows;
 use scaf_proto::runtimes::{FILE_BYTES, Kind, Promise, RuntimeCopy};
 use std::ffi::c_void;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The daemon's mappings of a client's pages.
 pub struct Pages {
     grant: Mapping,
     report: Mapping,
+    /// For the client, grant first.
+    files: [OwnedFd; 2],
 }
 
 impl Pages {
-    /// Makes both pages; the file descriptors, grant first, are for the client.
+    /// Makes both pages.
     /// # Errors
     /// No memory or no file descriptor left.
-    pub fn create() -> rustix::io::Result<(Pages, [OwnedFd; 2])> {
+    pub fn create() -> rustix::io::Result<Pages> {
         let grant_fd = memfd(c"scaf-grant")?;
         let grant = Mapping::new(&grant_fd, ProtFlags::READ | ProtFlags::WRITE)?;
         let common = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
@@ -36,9 +39,39 @@ impl Pages {
         let report = Mapping::new(&report_fd, ProtFlags::READ)?;
         // The client can't shrink the file under our mapping, which would kill us with SIGBUS.
         rustix::fs::fcntl_add_seals(&report_fd, common)?;
-        let pages = Pages { grant, report };
+        let pages = Pages { grant, report, files: [grant_fd, report_fd] };
         pages.grant_page().stamp();
-        Ok((pages, [grant_fd, report_fd]))
+        Ok(pages)
+    }
+
+    /// What the client is sent, grant first.
+    pub fn files(&self) -> &[OwnedFd; 2] {
+        &self.files
+    }
+
+    /// Itself, as it was made, for another client. Whoever had it before may still see it: no managed
+    /// program.
+    /// # Errors
+    /// The system refuses to empty the report page.
+    pub fn clean(self) -> io::Result<Pages> {
+        self.empty_report()?;
+        let words = size_of::<GrantPage>() / size_of::<u64>();
+        // SAFETY: the mapping has a page's size and alignment, lives as long as self, and holds atomics.
+        let page = unsafe { std::slice::from_raw_parts(self.grant.at.as_ptr().cast::<AtomicU64>(), words) };
+        page.iter().for_each(|word| word.store(0, Ordering::Release));
+        self.grant_page().stamp();
+        Ok(self)
+    }
+
+    /// Its client has gone: what it reported takes no memory any more.
+    pub fn forget_report(&self) {
+        // If it fails it is tried again before it is used.
+        let _ = self.empty_report();
+    }
+
+    fn empty_report(&self) -> rustix::io::Result<()> {
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        rustix::fs::fallocate(&self.files[1], hole, 0, PAGE_BYTES as u64)
     }
 
     /// Publishes a grant, and wakes the client's threads that sleep until it changes: 0.3 us without any.
@@ -174,6 +207,40 @@ fn memfd(name: &std::ffi::CStr) -> rustix::io::Result<OwnedFd> {
     };
     rustix::fs::ftruncate(&fd, PAGE_BYTES as u64)?;
     Ok(fd)
+}
+
+/// The pages where a client has them.
+#[cfg(test)]
+pub(super) struct AtAClient {
+    grant: Mapping,
+    report: Mapping,
+}
+
+#[cfg(test)]
+impl Pages {
+    pub(super) fn mapped_as_a_client(&self) -> rustix::io::Result<AtAClient> {
+        let grant = Mapping::new(&self.files[0], ProtFlags::READ)?;
+        Ok(AtAClient { grant, report: Mapping::new(&self.files[1], ProtFlags::READ | ProtFlags::WRITE)? })
+    }
+}
+
+#[cfg(test)]
+impl AtAClient {
+    fn words(of: &Mapping) -> &[AtomicU64] {
+        // SAFETY: as in `clean`.
+        unsafe { std::slice::from_raw_parts(of.at.as_ptr().cast(), PAGE_BYTES / size_of::<u64>()) }
+    }
+
+    pub(super) fn fill_report(&self, value: u64) {
+        Self::words(&self.report).iter().for_each(|word| word.store(value, Ordering::Relaxed));
+    }
+
+    pub(super) fn is_stamped_and_else_empty(&self) -> bool {
+        // SAFETY: as in `grant_page`.
+        let is_current = unsafe { &*self.grant.at.as_ptr().cast::<GrantPage>() }.is_current();
+        let are_empty = |words: &[AtomicU64]| words.iter().all(|word| word.load(Ordering::Relaxed) == 0);
+        is_current && are_empty(&Self::words(&self.grant)[1..]) && are_empty(Self::words(&self.report))
+    }
 }
 
 #[cfg(test)]

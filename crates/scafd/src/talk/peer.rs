@@ -53,6 +53,25 @@ impl Peer {
     }
 }
 
+/// Whether there is something that the other end hasn't taken, and could.
+pub(super) fn has_untaken(fd: &OwnedFd) -> bool {
+    // The kernel's `SK_MEMINFO_*`, of which this is the memory of what was sent.
+    const SENT: usize = 2;
+    let mut about = [0u32; 9];
+    let mut length = size_of_val(&about) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into `about`.
+    let rc = unsafe {
+        libc::getsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            about.as_mut_ptr().cast(),
+            &mut length,
+        )
+    };
+    rc == 0 && about[SENT] > 0
+}
+
 /// Sends one packet with two file descriptors, without waiting.
 pub(super) fn send_with_fds(to: &OwnedFd, bytes: &[u8], fds: &[OwnedFd; 2]) -> rustix::io::Result<()> {
     let fds = [fds[0].as_fd(), fds[1].as_fd()];

@@ -82,12 +82,19 @@ fn restore_all(table: &Table) {
         .filter(|(pid, _)| *pid != 0)
         .collect();
     let programs: Vec<u32> = entries.iter().map(|(pid, _)| *pid).collect();
-    for (pid, entry) in entries {
-        let own = load(&entry.own);
-        let masks: Vec<PuSet> = entry.ours.iter().map(load).filter(|mask| !mask.is_empty()).collect();
+    let masks = |entry: &Entry| -> Vec<PuSet> {
+        entry.ours.iter().map(load).filter(|mask| !mask.is_empty()).collect()
+    };
+    for (pid, entry) in &entries {
+        let masks = masks(entry);
+        let starttime = entry.starttime.load(Ordering::Relaxed);
+        let _ = sweep(&observer, *pid, starttime, &masks.iter().collect::<Vec<_>>(), &load(&entry.own));
+    }
+    // Afterwards, for one program may have any number of them.
+    for (pid, entry) in &entries {
+        let masks = masks(entry);
         let ours: Vec<&PuSet> = masks.iter().collect();
-        let _ = sweep(&observer, pid, entry.starttime.load(Ordering::Relaxed), &ours, &own);
-        restore_children(&observer, pid, &programs, &ours, &own, GENERATIONS);
+        restore_children(&observer, *pid, &programs, &ours, &load(&entry.own), GENERATIONS);
     }
 }
 

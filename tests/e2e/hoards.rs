@@ -1,0 +1,59 @@
+//! What users keep of what the daemon gives them: it costs the daemon no more than all of their programs would
+//! at once, and others nothing. Played by root.
+
+use crate::attacked::{ATTACKER, OTHER};
+use crate::support::{House, Running, Start};
+use scaf_proto::hello::{ATTACH, Hello};
+use std::time::Duration;
+
+/// How many times that user's process attaches, and whether it takes what it is sent.
+fn hoards<'h>(house: &'h House, user: u32, times: u32, word: &str) -> Start<'h> {
+    let hello: String = Hello::new(ATTACH, 2).as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let words = [house.socket().display().to_string(), hello, times.to_string(), word.to_owned()];
+    house.program("hoards").args(words).of(user).unmanaged()
+}
+
+/// Once it has attached as often as it was to.
+fn done(program: &Running) {
+    crate::support::wait_for("all its connections", || program.printed().contains("file=").then_some(()));
+}
+
+/// The kernel counts descriptors on their way for who sent them, here the daemon, and lets a user have no more
+/// of them than it may have files open.
+#[test]
+fn welcomes_that_nobody_takes_leave_others_theirs() {
+    let Some(house) = House::for_all(&["equi"], "max_clients_per_uid = 8\n") else { return };
+    house.start_daemon();
+    let few = libc::rlimit { rlim_cur: 300, rlim_max: 300 };
+    // SAFETY: a system call about the daemon only.
+    let set = unsafe {
+        libc::prlimit(house.daemon() as i32, libc::RLIMIT_NOFILE, &raw const few, std::ptr::null_mut())
+    };
+    assert_eq!(set, 0);
+    let attacker = hoards(&house, ATTACKER, 300, "leaves").start();
+    done(&attacker);
+    let other = house.program("loops").of(OTHER).threads(2).start();
+    other.until("its part", |program| program.dop.is_some());
+    assert_eq!(other.finish().well().number("wrong"), 0);
+    assert!(attacker.finish().well().number("attached") > 200);
+    // What was on its way has come back: the attacker's user may attach again.
+    let later = house.program("loops").of(ATTACKER).threads(2).start();
+    later.until("its part", |program| program.dop.is_some());
+    assert_eq!(later.finish().well().number("wrong"), 0);
+}
+
+#[test]
+fn pages_that_were_kept_are_the_same_users_next_ones() {
+    let Some(house) = House::for_all(&["equi"], "") else { return };
+    house.start_daemon();
+    let keeper = hoards(&house, ATTACKER, 1, "takes").start();
+    done(&keeper);
+    let kept = keeper.finish().well().number("file");
+    assert_ne!(kept, 0);
+    let at_once = hoards(&house, ATTACKER, 1, "takes").run().well().number("file");
+    std::thread::sleep(Duration::from_millis(10_500));
+    let others = hoards(&house, OTHER, 1, "takes").run().well().number("file");
+    let later = hoards(&house, ATTACKER, 1, "takes").run().well().number("file");
+    assert!(at_once != kept && others != kept && others != at_once && others != 0);
+    assert_eq!(later, kept);
+}
