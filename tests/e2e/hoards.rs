@@ -1,7 +1,8 @@
-//! What users keep of what the daemon gives them: it costs the daemon no more than all of their programs would
-//! at once, and others nothing. Played by root.
+//! What users keep of what the daemon gives them: it costs the daemon no more than all their programs would at
+//! once, and others nothing. Played by root.
 
 use crate::attacked::{ATTACKER, OTHER};
+use crate::campaign::scarce::limit;
 use crate::support::{House, Running, Start};
 use scaf_proto::hello::{ATTACH, Hello};
 use std::time::Duration;
@@ -9,7 +10,11 @@ use std::time::Duration;
 /// How many times that user's process attaches, and whether it takes what it is sent.
 fn hoards<'h>(house: &'h House, user: u32, times: u32, word: &str) -> Start<'h> {
     let hello: String = Hello::new(ATTACH, 2).as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    let words = [house.socket().display().to_string(), hello, times.to_string(), word.to_owned()];
+    says(house, user, &hello, times, word)
+}
+
+fn says<'h>(house: &'h House, user: u32, what: &str, times: u32, word: &str) -> Start<'h> {
+    let words = [house.socket().display().to_string(), what.to_owned(), times.to_string(), word.to_owned()];
     house.program("hoards").args(words).of(user).unmanaged()
 }
 
@@ -18,8 +23,8 @@ fn done(program: &Running) {
     crate::support::wait_for("all its connections", || program.printed().contains("file=").then_some(()));
 }
 
-/// The kernel counts descriptors on their way for who sent them, here the daemon, and lets a user have no more
-/// of them than it may have files open.
+/// The kernel counts descriptors on their way for who sent them, here the daemon, which may have no more of
+/// them than files open.
 #[test]
 fn welcomes_that_nobody_takes_leave_others_theirs() {
     let Some(house) = House::for_all(&["equi"], "max_clients_per_uid = 8\n") else { return };
@@ -56,4 +61,19 @@ fn pages_that_were_kept_are_the_same_users_next_ones() {
     let later = hoards(&house, ATTACKER, 1, "takes").run().well().number("file");
     assert!(at_once != kept && others != kept && others != at_once && others != 0);
     assert_eq!(later, kept);
+}
+
+#[test]
+fn root_is_answered_where_others_have_all_connections() {
+    let Some(house) = House::for_all(&["equi"], "") else { return };
+    // Room for 63 connections, of which 31 are root's.
+    house.start_changed_daemon(|command| limit(command, libc::RLIMIT_NOFILE, 64 + 3 * 63));
+    let silent = [ATTACKER, ATTACKER - 5].map(|user| says(&house, user, "", 32, "leaves").start());
+    silent.iter().for_each(done);
+    assert_eq!(hoards(&house, OTHER, 1, "takes").run().well().number("file"), 0, "there is room left");
+    assert!(house.ask().is_some(), "{}", house.log());
+    silent.into_iter().for_each(|program| drop(program.finish().well()));
+    let other = house.program("loops").of(OTHER).threads(2).start();
+    other.until("its part", |program| program.dop.is_some());
+    assert_eq!(other.finish().well().number("wrong"), 0);
 }

@@ -1,6 +1,7 @@
 /* build: gcc -O2 */
-/* Attaches again and again, and gives nothing back: hoards SOCKET HELLO TIMES takes|leaves. HELLO is the packet
- * in hexadecimal digits. Keeps all connections, and the files of its pages where it takes its welcomes. */
+/* Attaches again and again, and gives nothing back: hoards SOCKET HELLO TIMES takes|leaves. HELLO is the
+ * packet in hexadecimal digits; with none it says nothing. Keeps all connections, and the files of its pages
+ * where it takes its welcomes. */
 #include "test.h"
 
 #include <sys/socket.h>
@@ -44,7 +45,7 @@ int main(int count, char **words)
         int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof at))
             continue;
-        attached += send(fd, hello, length, MSG_NOSIGNAL) == (ssize_t)length;
+        attached += !length || send(fd, hello, length, MSG_NOSIGNAL) == (ssize_t)length;
         if (*words[4] == 't')
             file = taken(fd);
         /* Others' turn. */

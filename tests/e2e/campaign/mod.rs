@@ -10,7 +10,7 @@ mod crew;
 mod moments;
 mod packets;
 mod people;
-mod scarce;
+pub mod scarce;
 mod trace;
 mod vanish;
 

@@ -55,7 +55,7 @@ fn serve(what: &str, tally: &mut Tally, change: impl FnOnce(&House, &mut Command
 }
 
 /// Sets a limit right before the daemon's program is loaded.
-fn limit(command: &mut Command, which: libc::__rlimit_resource_t, to: u64) {
+pub fn limit(command: &mut Command, which: libc::__rlimit_resource_t, to: u64) {
     let limit = libc::rlimit { rlim_cur: to, rlim_max: to };
     // SAFETY: one system call between fork and exec.
     unsafe {

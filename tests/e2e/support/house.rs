@@ -181,7 +181,14 @@ impl House {
     }
 
     pub fn start_daemon(&self) {
-        *self.daemon.borrow_mut() = Some(self.daemon_command().spawn().expect("starting scafd"));
+        self.start_changed_daemon(|_| {});
+    }
+
+    /// The same with another command.
+    pub fn start_changed_daemon(&self, change: impl FnOnce(&mut Command)) {
+        let mut command = self.daemon_command();
+        change(&mut command);
+        *self.daemon.borrow_mut() = Some(command.spawn().expect("starting scafd"));
         wait_for("the daemon answers", || self.ask());
     }
 
@@ -209,7 +216,7 @@ impl House {
         daemon.children(usize::MAX).into_iter().find(named)
     }
 
-    fn ask(&self) -> Option<Snapshot> {
+    pub fn ask(&self) -> Option<Snapshot> {
         serde_json::from_slice(&self.scaf(&["ps", "--json"]).stdout).ok()
     }
 
