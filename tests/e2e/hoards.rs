@@ -1,5 +1,5 @@
-//! What users keep of what the daemon gives them: it costs the daemon no more than all their programs would at
-//! once, and others nothing. Played by root.
+//! What users keep of what the daemon gives them: it costs the daemon no more than all their programs at once
+//! would, and others nothing. Played by root.
 
 use crate::attacked::{ATTACKER, OTHER};
 use crate::campaign::scarce::limit;
