@@ -55,7 +55,7 @@ deb:
 	scripts/deb.sh
 
 # The package in a clean Debian 12 without a compiler; needs root and the network, some minutes.
-deb-test: deb kernels
+deb-test: deb wheel kernels
 	scripts/deb-test.sh
 
 # Package and wheel built twice from clean clones, and compared; some ten minutes.

@@ -28,13 +28,7 @@ fn done(program: &Running) {
 #[test]
 fn welcomes_that_nobody_takes_leave_others_theirs() {
     let Some(house) = House::for_all(&["equi"], "max_clients_per_uid = 8\n") else { return };
-    house.start_daemon();
-    let few = libc::rlimit { rlim_cur: 300, rlim_max: 300 };
-    // SAFETY: a system call about the daemon only.
-    let set = unsafe {
-        libc::prlimit(house.daemon() as i32, libc::RLIMIT_NOFILE, &raw const few, std::ptr::null_mut())
-    };
-    assert_eq!(set, 0);
+    house.start_changed_daemon(|command| limit(command, libc::RLIMIT_NOFILE, 300));
     let attacker = hoards(&house, ATTACKER, 300, "leaves").start();
     done(&attacker);
     let other = house.program("loops").of(OTHER).threads(2).start();

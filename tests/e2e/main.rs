@@ -5,7 +5,6 @@
 //! (tests/programs).
 
 #[macro_use]
-mod hoards;
 mod support;
 
 mod affinity;
@@ -28,6 +27,7 @@ mod gather;
 mod gather_cancel;
 mod gather_dangers;
 mod gather_mid;
+mod hoards;
 mod kernels;
 mod kmpc;
 mod lend;
