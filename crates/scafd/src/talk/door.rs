@@ -150,7 +150,9 @@ impl Talk {
 
     /// False if the kernel doesn't do it for a program that is there.
     fn hear(&self, id: u64, what: epoll::EventFlags) -> bool {
-        let Some(client) = self.clients.get(&id) else { return true };
+        // Who was let go isn't heard any more.
+        let is_there = |client: &&Client| client.stage != Stage::LetGo;
+        let Some(client) = self.clients.get(&id).filter(is_there) else { return true };
         epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), what).is_ok()
     }
 
