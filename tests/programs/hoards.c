@@ -1,5 +1,5 @@
 /* build: gcc -O2 */
-/* Attaches again and again, and gives nothing back: hoards SOCKET HELLO TIMES takes|leaves. HELLO is the
+/* Attaches again and again, and gives nothing back: hoards SOCKET HELLO TIMES takes|leaves|shuts. HELLO is the
  * packet in hexadecimal digits; with none it says nothing. Keeps all connections, and the files of its pages
  * where it takes its welcomes. */
 #include "test.h"
@@ -48,6 +48,8 @@ int main(int count, char **words)
         attached += !length || send(fd, hello, length, MSG_NOSIGNAL) == (ssize_t)length;
         if (*words[4] == 't')
             file = taken(fd);
+        if (*words[4] == 's')
+            shutdown(fd, SHUT_RDWR);
         /* Others' turn. */
         usleep(5000);
     }

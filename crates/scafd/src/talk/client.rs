@@ -12,7 +12,7 @@ pub(super) enum Stage {
     Attached,
     /// Waits for the rest of an answer.
     Asked,
-    /// Was a program, and hasn't taken its welcome: that counts for its user until it has hung up. The
+    /// Was a program, and hasn't taken its welcome: that counts for its user until it does. The
     /// descriptors on their way are ours, and we may have no more than so many.
     LetGo,
 }

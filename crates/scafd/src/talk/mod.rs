@@ -55,6 +55,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OWN_FILES: usize = 64;
 /// A client's connection, and its pages' files.
 const FILES_OF_ONE: usize = 3;
+/// The same with a pair of pages that rests.
+const FILES_WITH_A_SPARE: usize = 5;
+/// Time between two looks whether somebody who was let go has taken his welcome.
+const LOOK: Duration = Duration::from_secs(1);
 /// With fewer there would be no room for anybody beside the reserve.
 const FEWEST_FILES: usize = OWN_FILES + 2 * budget::RESERVE;
 /// Packets of a program that are taken before others are heard.
@@ -78,6 +82,8 @@ pub struct Talk {
     max_clients: usize,
     budget: Budget,
     spares: Spares,
+    /// When to look at whom was let go, if there is anybody.
+    look_at: Option<Instant>,
     complaints: Complaints,
     trouble: Limiter,
     other_versions: OtherVersions,
@@ -107,7 +113,7 @@ impl Talk {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(io)?;
         epoll::add(&epoll, &listener.fd, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)
             .map_err(io)?;
-        let max_clients = MOST_PROGRAMS.min((files - OWN_FILES) / FILES_OF_ONE);
+        let max_clients = MOST_PROGRAMS.min((files - OWN_FILES) / FILES_WITH_A_SPARE);
         let room = (files - OWN_FILES - FILES_OF_ONE * max_clients) / 2;
         Ok(Talk {
             epoll,
@@ -121,6 +127,7 @@ impl Talk {
             max_per_uid: max_per_uid as usize,
             max_clients,
             spares: Spares::new(max_per_uid as usize, room),
+            look_at: None,
             budget: Budget::new(
                 rustix::process::getuid().as_raw(),
                 std::thread::available_parallelism().map_or(1, usize::from),
@@ -174,7 +181,14 @@ impl Talk {
 
     fn wait_once(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         let mut ready = Vec::with_capacity(64);
-        let deadlines = [until, self.muted.until(), self.shut_until, self.kept_out.until(), self.deadline()];
+        let deadlines = [
+            until,
+            self.muted.until(),
+            self.shut_until,
+            self.kept_out.until(),
+            self.deadline(),
+            self.look_at,
+        ];
         let timeout = deadlines.into_iter().flatten().min().map(|until| {
             let left = until.saturating_duration_since(Instant::now());
             Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
@@ -196,6 +210,7 @@ impl Talk {
         self.open();
         self.kept_out.let_in(Instant::now(), |users| self.listener.keep_out(users));
         self.drop_impatient(&mut events);
+        self.look_after_let_go();
         Ok(events)
     }
 
@@ -209,9 +224,6 @@ impl Talk {
         let Some(client) = self.clients.get(&id) else { return };
         match client.stage {
             Stage::Asked => return self.flush(id),
-            Stage::LetGo if ready.intersects(epoll::EventFlags::HUP | epoll::EventFlags::ERR) => {
-                return self.remove(id);
-            }
             Stage::LetGo => return,
             Stage::Silent | Stage::Attached => {}
         }
@@ -403,25 +415,31 @@ impl Talk {
         {
             self.spares.put_back(&client.peer, pages, Instant::now());
         }
-        if client.stage == Stage::LetGo || client.welcomed && peer::has_untaken(&client.fd) {
-            client.stage = Stage::LetGo;
-            // That it has hung up is told all the same. It is told that there is nobody here.
-            let _ = epoll::modify(
-                &self.epoll,
-                &client.fd,
-                epoll::EventData::new_u64(id),
-                epoll::EventFlags::empty(),
-            );
-            let _ = shutdown(&client.fd, Shutdown::Write);
+        if client.stage == Stage::LetGo {
             return;
         }
-        self.remove(id);
-    }
-
-    fn remove(&mut self, id: u64) {
+        if client.welcomed && peer::has_untaken(&client.fd) {
+            // It is told that nobody is here. What it says isn't heard, and that it hung up says nothing: its
+            // socket may be there still.
+            client.stage = Stage::LetGo;
+            let _ = epoll::delete(&self.epoll, &client.fd);
+            let _ = shutdown(&client.fd, Shutdown::Write);
+            self.look_at.get_or_insert_with(|| Instant::now() + LOOK);
+            return;
+        }
         if let Some(client) = self.clients.remove(&id) {
             let _ = epoll::delete(&self.epoll, &client.fd);
         }
+    }
+
+    /// Forgets who was let go and has taken his welcome by now, or is gone with it.
+    fn look_after_let_go(&mut self) {
+        if self.look_at.is_none_or(|at| at > Instant::now()) {
+            return;
+        }
+        self.clients.retain(|_, client| client.stage != Stage::LetGo || peer::has_untaken(&client.fd));
+        let is_there = self.clients.values().any(|client| client.stage == Stage::LetGo);
+        self.look_at = is_there.then(|| Instant::now() + LOOK);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::control::Runtime;
 use crate::estimate::Page;
-use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
+use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::thread::futex;
 use scaf_proto::PAGE_BYTES;
@@ -13,7 +13,6 @@ use scaf_proto::report::ReportPage;
 use scaf_proto::rows::Rows;
 use scaf_proto::runtimes::{FILE_BYTES, Kind, Promise, RuntimeCopy};
 use std::ffi::c_void;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -36,7 +35,8 @@ impl Pages {
         let common = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         rustix::fs::fcntl_add_seals(&grant_fd, common | SealFlags::FUTURE_WRITE)?;
         let report_fd = memfd(c"scaf-report")?;
-        let report = Mapping::new(&report_fd, ProtFlags::READ)?;
+        // We write there only while no client is meant to have it.
+        let report = Mapping::new(&report_fd, ProtFlags::READ | ProtFlags::WRITE)?;
         // The client can't shrink the file under our mapping, which would kill us with SIGBUS.
         rustix::fs::fcntl_add_seals(&report_fd, common)?;
         let pages = Pages { grant, report, files: [grant_fd, report_fd] };
@@ -49,29 +49,13 @@ impl Pages {
         &self.files
     }
 
-    /// Itself, as it was made, for another client. Whoever had it before may still see it: no managed
-    /// program.
-    /// # Errors
-    /// The system refuses to empty the report page.
-    pub fn clean(self) -> io::Result<Pages> {
-        self.empty_report()?;
-        let words = size_of::<GrantPage>() / size_of::<u64>();
-        // SAFETY: the mapping has a page's size and alignment, lives as long as self, and holds atomics.
-        let page = unsafe { std::slice::from_raw_parts(self.grant.at.as_ptr().cast::<AtomicU64>(), words) };
-        page.iter().for_each(|word| word.store(0, Ordering::Release));
+    /// As they were made, for another client. Whoever had them before may still see them: no managed program.
+    /// By stores only: a call about a file that a client has could be held up by that client for ever, which
+    /// may be writing from memory that never comes.
+    pub fn clean(&self) {
+        self.grant.empty(size_of::<GrantPage>());
+        self.report.empty(PAGE_BYTES);
         self.grant_page().stamp();
-        Ok(self)
-    }
-
-    /// Its client has gone: what it reported takes no memory any more.
-    pub fn forget_report(&self) {
-        // If it fails it is tried again before it is used.
-        let _ = self.empty_report();
-    }
-
-    fn empty_report(&self) -> rustix::io::Result<()> {
-        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        rustix::fs::fallocate(&self.files[1], hole, 0, PAGE_BYTES as u64)
     }
 
     /// Publishes a grant, and wakes the client's threads that sleep until it changes: 0.3 us without any.
@@ -188,6 +172,14 @@ impl Mapping {
         // SAFETY: a fresh mapping at an address of the kernel's choice.
         let at = unsafe { mmap(std::ptr::null_mut(), PAGE_BYTES, prot, MapFlags::SHARED, fd, 0)? };
         NonNull::new(at).map(|at| Mapping { at }).ok_or(rustix::io::Errno::NOMEM)
+    }
+
+    /// Its first bytes become zero; it is writable.
+    fn empty(&self, bytes: usize) {
+        let words = bytes.min(PAGE_BYTES) / size_of::<u64>();
+        // SAFETY: the mapping has a page's size and alignment, lives as long as self, and holds atomics.
+        let words = unsafe { std::slice::from_raw_parts(self.at.as_ptr().cast::<AtomicU64>(), words) };
+        words.iter().for_each(|word| word.store(0, Ordering::Release));
     }
 }
 

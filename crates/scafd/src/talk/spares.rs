@@ -10,26 +10,30 @@ use std::time::{Duration, Instant};
 
 /// How long pages rest. A process that was forked finds its own affinity on its parent's, which may have gone
 /// by then, and a program that was let go looks at its own until it notices, within a second of running.
-const REST: Duration = Duration::from_secs(10);
+const REST: Duration = Duration::from_secs(5);
 /// Pairs of pages that a user may have beyond those of programs that are attached: as many as rest while he
 /// has programs attach as often as he may ([`super::budget`]).
-const BEYOND: usize = 1024;
-/// Pairs that rest altogether before those who have had the fewest lose theirs.
+const BEYOND: usize = 512;
+/// Pairs that rest altogether before those who have the fewest lose theirs.
 const MOST: usize = 2048;
+/// A pair that was given up counts for its user as if it were there: somebody may have it mapped. One in so
+/// long is forgiven.
+const FORGIVEN: Duration = Duration::from_secs(10);
 
 /// What is kept.
 pub(super) struct Spares {
     most_of_user: usize,
     most: usize,
+    resting: usize,
     users: BTreeMap<u32, OfUser>,
 }
 
-#[derive(Default)]
 struct OfUser {
-    /// Pairs that were made and weren't given up: those attached, and those that rest.
-    made: usize,
+    attached: usize,
     /// The longest first.
     resting: VecDeque<Resting>,
+    given_up: usize,
+    forgiven: Instant,
 }
 
 struct Resting {
@@ -39,52 +43,79 @@ struct Resting {
 }
 
 impl OfUser {
-    fn is_there(&self) -> bool {
-        self.made > self.resting.len()
+    fn new(now: Instant) -> OfUser {
+        OfUser { attached: 0, resting: VecDeque::new(), given_up: 0, forgiven: now }
+    }
+
+    fn pairs(&self) -> usize {
+        self.attached + self.resting.len() + self.given_up
+    }
+
+    fn forgive(&mut self, now: Instant) {
+        if self.given_up == 0 {
+            self.forgiven = now;
+        }
+        while self.given_up > 0 && now.saturating_duration_since(self.forgiven) >= FORGIVEN {
+            self.forgiven += FORGIVEN;
+            self.given_up -= 1;
+        }
     }
 }
 
 impl Spares {
     /// For users with so many programs each, and so many pairs at most that rest.
     pub(super) fn new(programs_of_user: usize, room: usize) -> Spares {
-        Spares { most_of_user: programs_of_user + BEYOND, most: MOST.min(room), users: BTreeMap::new() }
+        let most_of_user = programs_of_user + BEYOND.min(room / 2);
+        Spares { most_of_user, most: MOST.min(room), resting: 0, users: BTreeMap::new() }
     }
 
     /// Pages for a program.
     /// # Errors
     /// No memory or no file descriptor left, or the user has too many that rest.
     pub(super) fn take(&mut self, peer: &Peer, now: Instant) -> io::Result<Pages> {
-        let of_user = self.users.entry(peer.owner).or_default();
+        let of_user = self.users.entry(peer.owner).or_insert_with(|| OfUser::new(now));
+        of_user.forgive(now);
         // Where an owner has several users these are kept apart.
         let is_ready = |it: &Resting| it.uid == peer.uid && now.saturating_duration_since(it.since) >= REST;
         let ready = of_user.resting.iter().position(is_ready);
         if let Some(resting) = ready.and_then(|at| of_user.resting.remove(at)) {
-            return resting.pages.clean().inspect_err(|_| of_user.made -= 1);
+            self.resting -= 1;
+            of_user.attached += 1;
+            resting.pages.clean();
+            return Ok(resting.pages);
         }
-        if of_user.made >= self.most_of_user {
+        if of_user.pairs() >= self.most_of_user {
             return Err(io::Error::other("too many programs of its user have come and gone lately"));
         }
         let pages = Pages::create()?;
-        of_user.made += 1;
+        of_user.attached += 1;
         Ok(pages)
     }
 
     /// That program has gone.
     pub(super) fn put_back(&mut self, peer: &Peer, pages: Pages, now: Instant) {
-        let of_user = self.users.entry(peer.owner).or_default();
-        pages.forget_report();
+        if self.resting >= self.most {
+            self.make_room();
+        }
+        let of_user = self.users.entry(peer.owner).or_insert_with(|| OfUser::new(now));
+        of_user.attached = of_user.attached.saturating_sub(1);
+        if self.resting >= self.most {
+            of_user.given_up += 1;
+            return;
+        }
         of_user.resting.push_back(Resting { uid: peer.uid, since: now, pages });
-        self.make_room();
+        self.resting += 1;
     }
 
+    /// Gives up what those users have who have no program and, of these, the fewest; users who have nothing
+    /// more are forgotten.
     fn make_room(&mut self) {
-        while self.users.values().map(|of_user| of_user.resting.len()).sum::<usize>() > self.most {
-            // Who keeps pages to do harm has many.
-            let absent = self.users.iter().filter(|(_, of_user)| !of_user.is_there());
-            let Some(fewest) = absent.min_by_key(|(_, of_user)| of_user.made).map(|(owner, _)| *owner) else {
-                return;
-            };
-            self.users.remove(&fewest);
+        self.users.retain(|_, of_user| of_user.pairs() > 0);
+        let absent = self.users.values_mut().filter(|it| it.attached == 0 && !it.resting.is_empty());
+        if let Some(fewest) = absent.min_by_key(|it| it.pairs()) {
+            self.resting -= fewest.resting.len();
+            fewest.given_up += fewest.resting.len();
+            fewest.resting.clear();
         }
     }
 }
@@ -138,23 +169,39 @@ mod tests {
             spares.put_back(&peer(1, 1), pages, now);
             now += REST / 16;
         }
-        assert_eq!(spares.users[&1].made, 20);
+        assert_eq!(spares.users[&1].pairs(), 20);
+    }
+
+    fn rest(spares: &mut Spares, user: u32, pairs: usize, now: Instant) {
+        let taken: Vec<Pages> = (0..pairs).map(|_| spares.take(&peer(user, user), now).unwrap()).collect();
+        taken.into_iter().for_each(|pages| spares.put_back(&peer(user, user), pages, now));
     }
 
     #[test]
-    fn where_too_many_rest_those_lose_theirs_who_had_few_and_left() {
+    fn where_too_many_rest_those_lose_theirs_who_had_few_and_left_and_owe_them() {
         let (mut spares, now) = (Spares::new(8, 10), Instant::now());
+        spares.most_of_user = 8;
         let here = spares.take(&peer(3, 3), now).unwrap();
-        let rest = |spares: &mut Spares, user: u32, pairs: usize| {
-            let taken: Vec<Pages> =
-                (0..pairs).map(|_| spares.take(&peer(user, user), now).unwrap()).collect();
-            taken.into_iter().for_each(|pages| spares.put_back(&peer(user, user), pages, now));
+        rest(&mut spares, 1, 8, now);
+        rest(&mut spares, 2, 2, now);
+        rest(&mut spares, 3, 1, now);
+        let has = |spares: &Spares, user: u32| {
+            let of_user = &spares.users[&user];
+            (of_user.attached, of_user.resting.len(), of_user.given_up)
         };
-        rest(&mut spares, 1, 8);
-        rest(&mut spares, 2, 2);
-        rest(&mut spares, 3, 1);
-        assert_eq!(spares.users.keys().copied().collect::<Vec<_>>(), [1, 3]);
+        assert_eq!([1, 2, 3].map(|user| has(&spares, user)), [(0, 8, 0), (0, 0, 2), (1, 1, 0)]);
         spares.put_back(&peer(3, 3), here, now);
-        assert_eq!(spares.users[&1].made, 8);
+        assert_eq!((has(&spares, 3), spares.resting), ((0, 2, 0), 10));
+        rest(&mut spares, 2, 6, now);
+        assert!(spares.take(&peer(2, 2), now).is_err());
+        let later = now + FORGIVEN;
+        assert!(spares.take(&peer(2, 2), later).is_ok() && spares.take(&peer(2, 2), later).is_err());
+    }
+
+    #[test]
+    fn where_there_is_no_room_none_rest_and_all_count() {
+        let (mut spares, now) = (Spares::new(8, 0), Instant::now());
+        rest(&mut spares, 1, 8, now);
+        assert!(spares.take(&peer(1, 1), now).is_err() && spares.resting == 0);
     }
 }
