@@ -1,7 +1,7 @@
 /* build: gcc -O2 */
-/* Attaches again and again, and gives nothing back: hoards SOCKET HELLO TIMES takes|leaves|shuts. HELLO is the
- * packet in hexadecimal digits; with none it says nothing. Keeps all connections, and the files of its pages
- * where it takes its welcomes. */
+/* Attaches again and again, and gives nothing back: hoards SOCKET HELLO TIMES takes|leaves|shuts. HELLO is
+ * the packet in hexadecimal digits; with none it says nothing. Keeps all connections, and the files of its
+ * pages where it takes its welcomes; or shuts them down without taking them. */
 #include "test.h"
 
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 //! Who is taken in, and who is heard.
 
 use super::client::{Client, Stage};
-use super::peer::Peer;
+use super::peer::{self, Peer};
 use super::{Event, LISTENER, PATIENCE, Talk, budget};
 use rustix::event::epoll;
 use rustix::net::{SocketFlags, accept_with};
@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How long nobody is taken in after one was turned away who connects in a loop. A client waits for 2 ms.
 const SHUT: Duration = Duration::from_millis(1);
+/// Time between two looks whether somebody who was let go has taken his welcome.
+pub(super) const LOOK: Duration = Duration::from_secs(1);
 /// Connections that are taken in before whoever is there is heard.
 const AT_ONCE: usize = 64;
 
@@ -173,5 +175,15 @@ impl Talk {
             self.close(id);
             events.push(Event::Gone(id));
         }
+    }
+
+    /// Forgets who was let go and has taken his welcome by now, or is gone with it.
+    pub(super) fn look_after_let_go(&mut self) {
+        if self.look_at.is_none_or(|at| at > Instant::now()) {
+            return;
+        }
+        self.clients.retain(|_, client| client.stage != Stage::LetGo || peer::has_untaken(&client.fd));
+        let is_there = self.clients.values().any(|client| client.stage == Stage::LetGo);
+        self.look_at = is_there.then(|| Instant::now() + LOOK);
     }
 }

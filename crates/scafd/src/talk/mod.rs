@@ -57,8 +57,6 @@ const OWN_FILES: usize = 64;
 const FILES_OF_ONE: usize = 3;
 /// The same with a pair of pages that rests.
 const FILES_WITH_A_SPARE: usize = 5;
-/// Time between two looks whether somebody who was let go has taken his welcome.
-const LOOK: Duration = Duration::from_secs(1);
 /// With fewer there would be no room for anybody beside the reserve.
 const FEWEST_FILES: usize = OWN_FILES + 2 * budget::RESERVE;
 /// Packets of a program that are taken before others are heard.
@@ -424,22 +422,12 @@ impl Talk {
             client.stage = Stage::LetGo;
             let _ = epoll::delete(&self.epoll, &client.fd);
             let _ = shutdown(&client.fd, Shutdown::Write);
-            self.look_at.get_or_insert_with(|| Instant::now() + LOOK);
+            self.look_at.get_or_insert_with(|| Instant::now() + door::LOOK);
             return;
         }
         if let Some(client) = self.clients.remove(&id) {
             let _ = epoll::delete(&self.epoll, &client.fd);
         }
-    }
-
-    /// Forgets who was let go and has taken his welcome by now, or is gone with it.
-    fn look_after_let_go(&mut self) {
-        if self.look_at.is_none_or(|at| at > Instant::now()) {
-            return;
-        }
-        self.clients.retain(|_, client| client.stage != Stage::LetGo || peer::has_untaken(&client.fd));
-        let is_there = self.clients.values().any(|client| client.stage == Stage::LetGo);
-        self.look_at = is_there.then(|| Instant::now() + LOOK);
     }
 }
 
