@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How long nobody is taken in after one was turned away who connects in a loop. A client waits for 2 ms.
 const SHUT: Duration = Duration::from_millis(1);
 /// Time between two looks whether somebody who was let go has taken his welcome.
-pub(super) const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_secs(1);
 /// Connections that are taken in before whoever is there is heard.
 const AT_ONCE: usize = 64;
 
@@ -175,6 +175,11 @@ impl Talk {
             self.close(id);
             events.push(Event::Gone(id));
         }
+    }
+
+    /// Somebody was let go.
+    pub(super) fn look_soon(&mut self) {
+        self.look_at.get_or_insert_with(|| Instant::now() + LOOK);
     }
 
     /// Forgets who was let go and has taken his welcome by now, or is gone with it.

@@ -422,7 +422,7 @@ impl Talk {
             client.stage = Stage::LetGo;
             let _ = epoll::delete(&self.epoll, &client.fd);
             let _ = shutdown(&client.fd, Shutdown::Write);
-            self.look_at.get_or_insert_with(|| Instant::now() + door::LOOK);
+            self.look_soon();
             return;
         }
         if let Some(client) = self.clients.remove(&id) {
