@@ -31,7 +31,7 @@ fn welcomes_that_nobody_takes_leave_others_theirs() {
     house.start_changed_daemon(|command| limit(command, libc::RLIMIT_NOFILE, 400));
     let attacker = hoards(&house, ATTACKER, 200, "leaves").start();
     let second = hoards(&house, ATTACKER - 5, 200, "shuts").start();
-    [&attacker, &second].map(done);
+    [&attacker, &second].into_iter().for_each(done);
     let other = house.program("loops").of(OTHER).threads(2).start();
     other.until("its part", |program| program.dop.is_some());
     assert_eq!(other.finish().well().number("wrong"), 0);
