@@ -2,8 +2,7 @@
 //! would, and others nothing. Played by root.
 
 use crate::attacked::{ATTACKER, OTHER};
-use crate::campaign::scarce::limit;
-use crate::support::{House, Running, Start};
+use crate::support::{House, Running, Start, limit, wait_for};
 use scaf_proto::hello::{ATTACH, Hello};
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ fn says<'h>(house: &'h House, user: u32, what: &str, times: u32, word: &str) -> 
 
 /// Once it has attached as often as it was to.
 fn done(program: &Running) {
-    crate::support::wait_for("all its connections", || program.printed().contains("file=").then_some(()));
+    wait_for("all its connections", || program.printed().contains("file=").then_some(()));
 }
 
 /// The kernel counts descriptors on their way for who sent them, here the daemon, which may have no more of

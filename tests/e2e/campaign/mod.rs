@@ -10,7 +10,7 @@ mod crew;
 mod moments;
 mod packets;
 mod people;
-pub mod scarce;
+mod scarce;
 mod trace;
 mod vanish;
 

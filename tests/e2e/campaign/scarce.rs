@@ -4,7 +4,7 @@
 use super::Tally;
 use super::crew::{BRIEF as KERNELS, ENDLESS};
 use super::people::{BRIEF, LEASE, ask, nothing_is_left, send, soon};
-use crate::support::{House, root_user};
+use crate::support::{House, limit, root_user};
 use std::ffi::CString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
@@ -52,18 +52,6 @@ fn serve(what: &str, tally: &mut Tally, change: impl FnOnce(&House, &mut Command
         _ => panic!("{what}: {status:?}\n{log}"),
     }
     nothing_is_left(&house, &[]);
-}
-
-/// Sets a limit right before the daemon's program is loaded.
-pub fn limit(command: &mut Command, which: libc::__rlimit_resource_t, to: u64) {
-    let limit = libc::rlimit { rlim_cur: to, rlim_max: to };
-    // SAFETY: one system call between fork and exec.
-    unsafe {
-        command.pre_exec(move || match libc::setrlimit(which, &raw const limit) {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        });
-    }
 }
 
 /// Each so many of them in an ordinary run of the tests.

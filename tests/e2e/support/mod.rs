@@ -18,6 +18,8 @@ pub use build::{By, clang_kernel, compiled, compiled_by, example, kernel, librar
 pub use house::{House, stay_on};
 pub use program::{Done, Running, Start, is_resized_to};
 
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Longest wait for anything: generous, for machines that are busy with something else.
@@ -38,6 +40,18 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// Whether we are root. For other users, tests of what only root can do pass.
 pub fn root_user() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// Sets a limit right before a command's program is loaded.
+pub fn limit(command: &mut Command, which: libc::__rlimit_resource_t, to: u64) {
+    let limit = libc::rlimit { rlim_cur: to, rlim_max: to };
+    // SAFETY: one system call between fork and exec.
+    unsafe {
+        command.pre_exec(move || match libc::setrlimit(which, &raw const limit) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    }
 }
 
 pub fn kill(pid: u32) {

@@ -12,9 +12,6 @@ pub(super) enum Stage {
     Attached,
     /// Waits for the rest of an answer.
     Asked,
-    /// Was a program, and hasn't taken its welcome: that counts for its user until it does. The
-    /// descriptors on their way are ours, and we may have no more than so many.
-    LetGo,
 }
 
 pub(super) struct Client {
@@ -32,7 +29,7 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn is_pending(&self) -> bool {
-        matches!(self.stage, Stage::Silent | Stage::Asked)
+        self.stage != Stage::Attached
     }
 
     /// Bytes that it hasn't taken.

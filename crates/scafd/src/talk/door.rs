@@ -1,7 +1,7 @@
 //! Who is taken in, and who is heard.
 
 use super::client::{Client, Stage};
-use super::peer::{self, Peer};
+use super::peer::Peer;
 use super::{Event, LISTENER, PATIENCE, Talk, budget};
 use rustix::event::epoll;
 use rustix::net::{SocketFlags, accept_with};
@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 
 /// How long nobody is taken in after one was turned away who connects in a loop. A client waits for 2 ms.
 const SHUT: Duration = Duration::from_millis(1);
-/// Time between two looks whether somebody who was let go has taken his welcome.
-const LOOK: Duration = Duration::from_secs(1);
 /// Connections that are taken in before whoever is there is heard.
 const AT_ONCE: usize = 64;
 
@@ -91,10 +89,11 @@ impl Talk {
     /// Whether there is room for one more connection of that user.
     fn has_room(&mut self, peer: Peer) -> bool {
         let own = || self.clients.values().filter(|client| client.peer.owner == peer.owner);
-        let (of_user, pending) = (own().count(), own().filter(|client| client.is_pending()).count());
+        let of_user = own().count() + self.let_go.of(peer.owner);
+        let pending = own().filter(|client| client.is_pending()).count();
         let trusted = self.budget.is_trusted(peer.owner);
         let reserve = if trusted { 0 } else { budget::RESERVE.min(self.max_clients / 2) };
-        let has_room = self.clients.len() < self.max_clients - reserve
+        let has_room = self.clients() < self.max_clients - reserve
             && of_user < self.max_per_uid + budget::PENDING
             && (trusted || pending < budget::PENDING);
         if !has_room {
@@ -105,7 +104,7 @@ impl Talk {
                      which {pending} wait or are silent, {} altogether)",
                     peer.pid,
                     peer.uid,
-                    self.clients.len()
+                    self.clients()
                 ),
             );
         }
@@ -152,9 +151,7 @@ impl Talk {
 
     /// False if the kernel doesn't do it for a program that is there.
     fn hear(&self, id: u64, what: epoll::EventFlags) -> bool {
-        // Who was let go isn't heard any more.
-        let is_there = |client: &&Client| client.stage != Stage::LetGo;
-        let Some(client) = self.clients.get(&id).filter(is_there) else { return true };
+        let Some(client) = self.clients.get(&id) else { return true };
         epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), what).is_ok()
     }
 
@@ -175,20 +172,5 @@ impl Talk {
             self.close(id);
             events.push(Event::Gone(id));
         }
-    }
-
-    /// Somebody was let go.
-    pub(super) fn look_soon(&mut self) {
-        self.look_at.get_or_insert_with(|| Instant::now() + LOOK);
-    }
-
-    /// Forgets who was let go and has taken his welcome by now, or is gone with it.
-    pub(super) fn look_after_let_go(&mut self) {
-        if self.look_at.is_none_or(|at| at > Instant::now()) {
-            return;
-        }
-        self.clients.retain(|_, client| client.stage != Stage::LetGo || peer::has_untaken(&client.fd));
-        let is_there = self.clients.values().any(|client| client.stage == Stage::LetGo);
-        self.look_at = is_there.then(|| Instant::now() + LOOK);
     }
 }

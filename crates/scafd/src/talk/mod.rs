@@ -11,6 +11,7 @@ mod client;
 mod door;
 mod event;
 mod kept_out;
+mod let_go;
 mod listen;
 mod mute;
 mod packets;
@@ -32,6 +33,7 @@ use crate::privileges::Owners;
 use budget::Budget;
 use client::{Client, Stage};
 use kept_out::KeptOut;
+use let_go::LetGo;
 use listen::Listener;
 use mute::Muted;
 use packets::{Packet, Wrong, understand};
@@ -80,8 +82,7 @@ pub struct Talk {
     max_clients: usize,
     budget: Budget,
     spares: Spares,
-    /// When to look at whom was let go, if there is anybody.
-    look_at: Option<Instant>,
+    let_go: LetGo,
     complaints: Complaints,
     trouble: Limiter,
     other_versions: OtherVersions,
@@ -125,7 +126,7 @@ impl Talk {
             max_per_uid: max_per_uid as usize,
             max_clients,
             spares: Spares::new(max_per_uid as usize, room),
-            look_at: None,
+            let_go: LetGo::default(),
             budget: Budget::new(
                 rustix::process::getuid().as_raw(),
                 std::thread::available_parallelism().map_or(1, usize::from),
@@ -149,7 +150,7 @@ impl Talk {
 
     /// Connections at this moment.
     pub fn clients(&self) -> usize {
-        self.clients.len()
+        self.clients.len() + self.let_go.len()
     }
 
     /// Whether that user is root or the daemon's own.
@@ -185,7 +186,7 @@ impl Talk {
             self.shut_until,
             self.kept_out.until(),
             self.deadline(),
-            self.look_at,
+            self.let_go.until(),
         ];
         let timeout = deadlines.into_iter().flatten().min().map(|until| {
             let left = until.saturating_duration_since(Instant::now());
@@ -208,22 +209,22 @@ impl Talk {
         self.open();
         self.kept_out.let_in(Instant::now(), |users| self.listener.keep_out(users));
         self.drop_impatient(&mut events);
-        self.look_after_let_go();
+        self.let_go.look();
         Ok(events)
     }
 
     fn programs_of(&self, owner: u32) -> usize {
-        self.clients.values().filter(|client| client.peer.owner == owner && !client.is_pending()).count()
+        let programs = self.clients.values().filter(|it| it.peer.owner == owner && !it.is_pending());
+        programs.count() + self.let_go.of(owner)
     }
 
     /// Takes one packet from a client, or some from a program, and sends what it is owed. The socket tells
     /// again if there is more.
     fn serve(&mut self, id: u64, ready: epoll::EventFlags, events: &mut Vec<Event>) {
         let Some(client) = self.clients.get(&id) else { return };
-        match client.stage {
-            Stage::Asked => return self.flush(id),
-            Stage::LetGo => return,
-            Stage::Silent | Stage::Attached => {}
+        if client.stage == Stage::Asked {
+            self.flush(id);
+            return;
         }
         if client.stage == Stage::Attached && !self.budget.may_talk(client.peer.owner, Instant::now()) {
             match ready.intersects(epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
@@ -407,26 +408,17 @@ impl Talk {
 
     /// Closes a connection, if there still is one; a program's once that has taken its welcome.
     pub fn close(&mut self, id: u64) {
-        let Some(client) = self.clients.get_mut(&id) else { return };
-        if let Some(pages) = client.pages.take()
+        let Some(client) = self.clients.remove(&id) else { return };
+        let _ = epoll::delete(&self.epoll, &client.fd);
+        if let Some(pages) = client.pages
             && !self.budget.is_trusted(client.peer.owner)
         {
             self.spares.put_back(&client.peer, pages, Instant::now());
         }
-        if client.stage == Stage::LetGo {
-            return;
-        }
         if client.welcomed && peer::has_untaken(&client.fd) {
-            // It is told that nobody is here. What it says isn't heard, and that it hung up says nothing: its
-            // socket may be there still.
-            client.stage = Stage::LetGo;
-            let _ = epoll::delete(&self.epoll, &client.fd);
+            // It is told that nobody is here.
             let _ = shutdown(&client.fd, Shutdown::Write);
-            self.look_soon();
-            return;
-        }
-        if let Some(client) = self.clients.remove(&id) {
-            let _ = epoll::delete(&self.epoll, &client.fd);
+            self.let_go.add(client.fd, client.peer.owner);
         }
     }
 }

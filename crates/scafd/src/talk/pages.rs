@@ -53,8 +53,8 @@ impl Pages {
     /// By stores only: a call about a file that a client has could be held up by that client for ever, which
     /// may be writing from memory that never comes.
     pub fn clean(&self) {
-        self.grant.empty(size_of::<GrantPage>());
-        self.report.empty(PAGE_BYTES);
+        let grant = self.grant.words().iter().take(size_of::<GrantPage>() / size_of::<u64>());
+        grant.chain(self.report.words()).for_each(|word| word.store(0, Ordering::Release));
         self.grant_page().stamp();
     }
 
@@ -174,12 +174,10 @@ impl Mapping {
         NonNull::new(at).map(|at| Mapping { at }).ok_or(rustix::io::Errno::NOMEM)
     }
 
-    /// Its first bytes become zero; it is writable.
-    fn empty(&self, bytes: usize) {
-        let words = bytes.min(PAGE_BYTES) / size_of::<u64>();
+    /// All of it.
+    fn words(&self) -> &[AtomicU64] {
         // SAFETY: the mapping has a page's size and alignment, lives as long as self, and holds atomics.
-        let words = unsafe { std::slice::from_raw_parts(self.at.as_ptr().cast::<AtomicU64>(), words) };
-        words.iter().for_each(|word| word.store(0, Ordering::Release));
+        unsafe { std::slice::from_raw_parts(self.at.as_ptr().cast(), PAGE_BYTES / size_of::<u64>()) }
     }
 }
 
@@ -218,20 +216,15 @@ impl Pages {
 
 #[cfg(test)]
 impl AtAClient {
-    fn words(of: &Mapping) -> &[AtomicU64] {
-        // SAFETY: as in `clean`.
-        unsafe { std::slice::from_raw_parts(of.at.as_ptr().cast(), PAGE_BYTES / size_of::<u64>()) }
-    }
-
     pub(super) fn fill_report(&self, value: u64) {
-        Self::words(&self.report).iter().for_each(|word| word.store(value, Ordering::Relaxed));
+        self.report.words().iter().for_each(|word| word.store(value, Ordering::Relaxed));
     }
 
     pub(super) fn is_stamped_and_else_empty(&self) -> bool {
         // SAFETY: as in `grant_page`.
         let is_current = unsafe { &*self.grant.at.as_ptr().cast::<GrantPage>() }.is_current();
         let are_empty = |words: &[AtomicU64]| words.iter().all(|word| word.load(Ordering::Relaxed) == 0);
-        is_current && are_empty(&Self::words(&self.grant)[1..]) && are_empty(Self::words(&self.report))
+        is_current && are_empty(&self.grant.words()[1..]) && are_empty(self.report.words())
     }
 }
 

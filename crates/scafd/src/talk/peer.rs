@@ -27,22 +27,10 @@ impl Peer {
     /// # Errors
     /// It is no socket.
     pub fn of(fd: &OwnedFd) -> io::Result<Peer> {
-        let mut cred = libc::ucred { pid: 0, uid: 0, gid: 0 };
-        let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+        let nobody = libc::ucred { pid: 0, uid: 0, gid: 0 };
         // Not by rustix: its process ids can't be 0, and a client in another namespace has that one.
-        // SAFETY: the kernel writes at most `length` bytes into `cred`.
-        let rc = unsafe {
-            libc::getsockopt(
-                fd.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_PEERCRED,
-                (&raw mut cred).cast(),
-                &mut length,
-            )
-        };
-        if rc != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        // SAFETY: its type in the kernel, of plain numbers.
+        let cred = unsafe { option(fd, libc::SO_PEERCRED, nobody)? };
         Ok(Peer {
             pid: u32::try_from(cred.pid).unwrap_or(0),
             uid: cred.uid,
@@ -57,19 +45,21 @@ impl Peer {
 pub(super) fn has_untaken(fd: &OwnedFd) -> bool {
     // The kernel's `SK_MEMINFO_*`, of which this is the memory of what was sent.
     const SENT: usize = 2;
-    let mut about = [0u32; 9];
-    let mut length = size_of_val(&about) as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes into `about`.
+    // SAFETY: its type in the kernel, of plain numbers.
+    let about = unsafe { option(fd, libc::SO_MEMINFO, [0u32; 9]) };
+    about.is_ok_and(|about| about[SENT] > 0)
+}
+
+/// What the kernel says of a socket.
+/// # Safety
+/// `T` is that option's type, and any bytes are one.
+unsafe fn option<T>(fd: &OwnedFd, which: libc::c_int, mut value: T) -> io::Result<T> {
+    let mut length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into `value`.
     let rc = unsafe {
-        libc::getsockopt(
-            fd.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MEMINFO,
-            about.as_mut_ptr().cast(),
-            &mut length,
-        )
+        libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, which, (&raw mut value).cast(), &mut length)
     };
-    rc == 0 && about[SENT] > 0
+    if rc == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Sends one packet with two file descriptors, without waiting.

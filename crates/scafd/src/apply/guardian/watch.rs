@@ -73,51 +73,56 @@ fn wait_for_end(table: &Table, lease: &Lease, wait: BorrowedFd) -> Option<Late> 
     }
 }
 
-fn restore_all(table: &Table) {
-    let observer = Observer::new(Path::new("/"));
-    let entries: Vec<(u32, &Entry)> = table
-        .entries
-        .iter()
-        .map(|entry| (entry.pid.load(Ordering::Acquire), entry))
-        .filter(|(pid, _)| *pid != 0)
-        .collect();
-    let programs: Vec<u32> = entries.iter().map(|(pid, _)| *pid).collect();
-    let masks = |entry: &Entry| -> Vec<PuSet> {
-        entry.ours.iter().map(load).filter(|mask| !mask.is_empty()).collect()
-    };
-    for (pid, entry) in &entries {
-        let masks = masks(entry);
-        let starttime = entry.starttime.load(Ordering::Relaxed);
-        let _ = sweep(&observer, *pid, starttime, &masks.iter().collect::<Vec<_>>(), &load(&entry.own));
+/// A program whose affinity is ours.
+struct Noted {
+    pid: u32,
+    starttime: u64,
+    own: PuSet,
+    ours: Vec<PuSet>,
+}
+
+impl Noted {
+    fn of(entry: &Entry) -> Option<Noted> {
+        Some(Noted {
+            pid: Some(entry.pid.load(Ordering::Acquire)).filter(|pid| *pid != 0)?,
+            starttime: entry.starttime.load(Ordering::Relaxed),
+            own: load(&entry.own),
+            ours: entry.ours.iter().map(load).filter(|mask| !mask.is_empty()).collect(),
+        })
     }
-    // Afterwards, for one program may have any number of them.
-    for (pid, entry) in &entries {
-        let masks = masks(entry);
-        let ours: Vec<&PuSet> = masks.iter().collect();
-        restore_children(&observer, *pid, &programs, &ours, &load(&entry.own), GENERATIONS);
+
+    /// Gives a process what it would have without us: the program itself, or a child of its.
+    fn restore(&self, observer: &Observer, pid: u32, starttime: u64) {
+        let _ = sweep(observer, pid, starttime, &self.ours.iter().collect::<Vec<_>>(), &self.own);
+    }
+
+    /// Children born with a narrowed affinity have it still, and nobody else knows.
+    fn restore_children(&self, observer: &Observer, pid: u32, programs: &[u32], depth: u32) {
+        for child in observer.process(pid).children(usize::MAX) {
+            if programs.contains(&child) {
+                continue;
+            }
+            if affinity(child).is_ok_and(|mask| self.ours.contains(&mask))
+                && let Ok(stat) = observer.process(child).stat()
+            {
+                self.restore(observer, child, stat.starttime);
+            }
+            if depth > 1 {
+                self.restore_children(observer, child, programs, depth - 1);
+            }
+        }
     }
 }
 
-/// Children born with a narrowed affinity have it still, and nobody else knows.
-fn restore_children(
-    observer: &Observer,
-    pid: u32,
-    programs: &[u32],
-    ours: &[&PuSet],
-    own: &PuSet,
-    depth: u32,
-) {
-    for child in observer.process(pid).children(usize::MAX) {
-        if programs.contains(&child) {
-            continue;
-        }
-        if affinity(child).is_ok_and(|mask| ours.contains(&&mask))
-            && let Ok(stat) = observer.process(child).stat()
-        {
-            let _ = sweep(observer, child, stat.starttime, ours, own);
-        }
-        if depth > 1 {
-            restore_children(observer, child, programs, ours, own, depth - 1);
-        }
+fn restore_all(table: &Table) {
+    let observer = Observer::new(Path::new("/"));
+    let all: Vec<Noted> = table.entries.iter().filter_map(Noted::of).collect();
+    for noted in &all {
+        noted.restore(&observer, noted.pid, noted.starttime);
+    }
+    // Afterwards, for one program may have any number of them.
+    let programs: Vec<u32> = all.iter().map(|noted| noted.pid).collect();
+    for noted in &all {
+        noted.restore_children(&observer, noted.pid, &programs, GENERATIONS);
     }
 }
