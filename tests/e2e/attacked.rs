@@ -1,6 +1,7 @@
 //! Two users' real programs under a daemon for all users. One user attacks by all means at once; the other
 //! one's program has its user's part all the time. Played by root.
 
+use crate::hoards::hoards;
 use crate::support::{House, Running, cpus_of, stay_on};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scaf_proto::hello::{ATTACH, Hello};
@@ -93,6 +94,11 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
     let many: Vec<Running> =
         (0..MANY).map(|_| house.program("loops").of(ATTACKER).threads(2).start()).collect();
     house.until("all of them", |seen| (seen.programs.len() == MANY + 2).then_some(()));
+    // What the threads below send is a root process's, whose identity isn't the attacker's.
+    let pus: Vec<String> = rest.iter().map(ToString::to_string).collect();
+    let stay = ["taskset", "-c", &pus.join(",")];
+    let hurrying: Vec<Running> =
+        (0..2).map(|_| hoards(&house, ATTACKER, u32::MAX, "hurries").under(&stay).start()).collect();
     let (socket, rest, before) = (&house.socket(), &rest, span(&house, &other));
     let [tried, let_in] = std::thread::scope(|scope| {
         let until = Instant::now() + span_of_time;
@@ -124,6 +130,8 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
         100.0 * quiet,
         kib as f64 / 1024.0
     );
+    let attached: i64 = hurrying.into_iter().map(|program| program.finish().well().number("attached")).sum();
+    println!("programs of the attacker's sent {attached} attachments besides");
     for program in many.into_iter().chain([one, other]) {
         assert_eq!(program.finish().well().number("wrong"), 0);
     }

@@ -1,5 +1,6 @@
 //! The daemon dies, stops, comes back, comes late; programs die. Nobody else is harmed.
 
+use crate::campaign::people::{Who, child_of};
 use crate::support::{House, cpus_of, kernel, wait_for};
 
 #[test]
@@ -93,6 +94,41 @@ fn where_daemon_and_guardian_are_killed_together_programs_free_themselves() {
     house.end_daemon(libc::SIGKILL);
     wait_for("both PUs again", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 2));
     assert_eq!(program.finish().well().number("wrong"), 0);
+}
+
+/// The program is stopped: it can do nothing about it itself.
+#[test]
+fn a_new_daemon_gives_back_what_one_had_narrowed_that_was_killed_with_its_guardian() {
+    gives_back_what_one_had_narrowed(&House::open("equi"));
+}
+
+/// What is narrowed is its broker's to write down.
+#[test]
+fn a_new_daemon_for_all_users_gives_back_what_one_had_narrowed() {
+    let Some(house) = House::for_all(&["equi"], "") else { return };
+    house.start_daemon();
+    gives_back_what_one_had_narrowed(&house);
+}
+
+fn gives_back_what_one_had_narrowed(house: &House) {
+    let program = house.program("loops").option("--max", 1).start();
+    program.until_resized_to(1);
+    wait_for("one PU", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
+    program.signal(libc::SIGSTOP);
+    house.signal_daemon(libc::SIGSTOP);
+    let helpers = [Who::Broker, Who::Guardian].map(|who| child_of(house.daemon(), who));
+    assert!(helpers[1].is_some(), "a guardian");
+    helpers.into_iter().flatten().for_each(crate::support::stop);
+    helpers.into_iter().flatten().for_each(crate::support::kill);
+    house.end_daemon(libc::SIGKILL);
+    assert_eq!(cpus_of(program.pid()).map(|cpus| cpus.len()), Some(1));
+    house.start_daemon();
+    wait_for("both PUs again", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 2));
+    program.signal(libc::SIGCONT);
+    program.until_resized_to(1);
+    assert_eq!(program.finish().well().number("wrong"), 0);
+    house.end_daemon(libc::SIGTERM);
+    assert!(!house.socket().with_extension("narrowed").exists());
 }
 
 #[test]

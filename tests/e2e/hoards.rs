@@ -6,8 +6,8 @@ use crate::support::{House, Running, Start, limit, wait_for};
 use scaf_proto::hello::{ATTACH, Hello};
 use std::time::Duration;
 
-/// How many times that user's process attaches, and whether it takes what it is sent.
-fn hoards<'h>(house: &'h House, user: u32, times: u32, word: &str) -> Start<'h> {
+/// How many times that user's process attaches, and what it does with what it is sent.
+pub fn hoards<'h>(house: &'h House, user: u32, times: u32, word: &str) -> Start<'h> {
     let hello: String = Hello::new(ATTACH, 2).as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     says(house, user, &hello, times, word)
 }

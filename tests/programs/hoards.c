@@ -1,7 +1,8 @@
 /* build: gcc -O2 */
-/* Attaches again and again, and gives nothing back: hoards SOCKET HELLO TIMES takes|leaves|shuts. HELLO is
- * the packet in hexadecimal digits; with none it says nothing. Keeps all connections, and the files of its
- * pages where it takes its welcomes; or shuts them down without taking them. */
+/* Attaches again and again, and gives nothing back: hoards SOCKET HELLO TIMES takes|leaves|shuts|hurries.
+ * HELLO is the packet in hexadecimal digits; with none it says nothing. Keeps all connections, and the files
+ * of its pages where it takes its welcomes; or shuts them down without taking them. Or it hangs up at once
+ * each time, as fast as it goes. */
 #include "test.h"
 
 #include <sys/socket.h>
@@ -41,17 +42,24 @@ int main(int count, char **words)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     snprintf(at.sun_path, sizeof at.sun_path, "%s", words[1]);
     long attached = 0, file = 0;
-    for (long i = 0; i < atol(words[3]); i++) {
+    int hurries = *words[4] == 'h';
+    for (long i = 0; i < atol(words[3]) && (!hurries || going()); i++) {
         int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof at))
+        if (fd < 0)
             continue;
+        if (connect(fd, (struct sockaddr *)&at, sizeof at)) {
+            close(fd);
+            continue;
+        }
         attached += !length || send(fd, hello, length, MSG_NOSIGNAL) == (ssize_t)length;
         if (*words[4] == 't')
             file = taken(fd);
         if (*words[4] == 's')
             shutdown(fd, SHUT_RDWR);
-        /* Others' turn. */
-        usleep(5000);
+        if (hurries)
+            close(fd);
+        else
+            usleep(5000); /* Others' turn. */
     }
     say("attached", attached);
     say("file", file);

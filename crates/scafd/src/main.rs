@@ -17,7 +17,7 @@ use scafd::paths::{self, Scope};
 use scafd::privileges::{self, Account};
 use scafd::remember::Remember;
 use scafd::service::{self, Notify};
-use scafd::talk::Talk;
+use scafd::talk::{Talk, is_taken};
 use scafd::verdicts::{self, Verdicts};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::os::fd::OwnedFd;
@@ -65,8 +65,11 @@ fn run(args: &Args) -> Result<()> {
     };
     let path = socket(args, scope)?;
     // Before there is anything else: a fork takes along whatever there is.
-    let apply =
-        if is_split(args) { split(args, &config, &path)? } else { hands(args, &config, Lease::new()?)? };
+    let apply = if is_split(args) {
+        split(args, &config, &path)?
+    } else {
+        hands(args, &config, Lease::new()?, &path)?
+    };
     let (signals, write) = UnixStream::pair()?;
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
@@ -167,12 +170,17 @@ fn is_split(args: &Args) -> bool {
 }
 
 /// The hands of the daemon or of its broker.
-fn hands(args: &Args, config: &Config, lease: Lease) -> Result<Apply> {
+fn hands(args: &Args, config: &Config, lease: Lease, socket: &Path) -> Result<Apply> {
     Ok(match &args.slow_motion {
         _ if args.dry_run => Apply::dry_run(),
         Some(folder) => Apply::slow(Slow::new(Contexts::open(folder)?)),
         None => {
-            let guardian = Guardian::start(lease).context("cannot start the guardian process")?;
+            // Where another daemon is at work this one soon ends, and programs are that one's.
+            let guardian = match is_taken(socket) {
+                true => Guardian::start(lease),
+                false => Guardian::recorded(lease, &socket.with_extension("narrowed")),
+            };
+            let guardian = guardian.context("cannot start the guardian process")?;
             let gangs = gangs(config, &guardian);
             Apply::new(guardian).with_gangs(gangs)
         }
@@ -183,7 +191,7 @@ fn split(args: &Args, config: &Config, socket: &Path) -> Result<Apply> {
     let lease = Lease::new()?;
     let turns = config.gang != Some(Gang::Off) && !args.dry_run;
     let rights = if turns { privileges::BROKERS | privileges::GANGS } else { privileges::BROKERS };
-    let (broker, way) = scafd::serve::start(socket, rights, lease, || hands(args, config, lease))?;
+    let (broker, way) = scafd::serve::start(socket, rights, lease, || hands(args, config, lease, socket))?;
     let slice = Duration::from_millis(config.slice_ms.into());
     let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, slice));
     Ok(Apply::through(broker, lease, args.dry_run).with_gangs(gangs))

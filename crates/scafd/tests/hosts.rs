@@ -62,6 +62,28 @@ fn a_chain_of_groups_without_end_costs_no_more_than_a_long_one() {
     assert_eq!(limits.quota, Some(1.5));
 }
 
+/// What is looked at counts for their user.
+#[test]
+fn levels_that_are_looked_at_are_counted_once_for_all_programs_of_a_group() {
+    let host = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| write(host.path(), path, text);
+    write("proc/self/mountinfo", "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    for (pid, levels) in [(7, 10), (8, 10), (9, 500), (10, 500)] {
+        write(&format!("proc/{pid}/cgroup"), &format!("0::{}\n", "/a".repeat(levels)));
+    }
+    write(&format!("sys/fs/cgroup{}/cpu.max", "/a".repeat(100)), "max 100000\n");
+    let observer = Observer::new(host.path());
+    let mut groups = observer.groups();
+    let mut looks_of = |pid: &str| {
+        let before = groups.looks();
+        groups.of(pid);
+        groups.looks() - before
+    };
+    let [first, same, long, same_long] = ["7", "8", "9", "10"].map(&mut looks_of);
+    assert!(first > 9 && long > 5 * first && long < 100, "{first} {long}");
+    assert_eq!((same, same_long), (0, 0));
+}
+
 #[test]
 fn a_group_with_the_cpu_controller_is_our_own_in_version_1_and_the_top_one_in_version_2() {
     let hosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts");

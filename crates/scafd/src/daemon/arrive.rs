@@ -3,6 +3,7 @@
 use super::decide::target_of;
 use super::limits::why_bound;
 use super::state::Daemon;
+use super::sweeps::A_LEVEL;
 use crate::apply::Trouble;
 use crate::inspect::{Job, Verdict};
 use crate::log::info;
@@ -13,6 +14,7 @@ use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, n
 use crate::talk::Peer;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello};
+use std::time::Instant;
 
 /// How far up a newcomer's ancestors, and down a leaver's descendants, inherited affinities are looked for.
 pub(super) const GENERATIONS: usize = 8;
@@ -53,7 +55,9 @@ impl Daemon {
             self.wake();
         }
         let (own, set) = self.own_affinity(peer.pid, &stat, hello)?;
-        let cgroup = self.observer.groups().of(&peer.pid.to_string());
+        let mut groups = self.observer.groups();
+        let cgroup = groups.of(&peer.pid.to_string());
+        self.sweeps.moved(peer.owner, A_LEVEL * groups.looks(), Instant::now());
         let usable = match self.parts.pretended {
             true => self.limits.pus.clone(),
             false => usable(&own, &self.limits.pus, &cgroup),

@@ -2,6 +2,7 @@
 
 use super::ground::{Ground, grown};
 use super::state::Daemon;
+use super::sweeps::A_LEVEL;
 use crate::apply::bound_thread;
 use crate::log::{info, warning};
 use crate::observe::{Limits, Observer};
@@ -9,6 +10,7 @@ use crate::paths::Scope;
 use crate::registry::Program;
 use scaf_policy::{PuSet, Users};
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 impl Daemon {
     pub(super) fn refresh_limits(&mut self) {
@@ -30,8 +32,14 @@ impl Daemon {
         self.parts.talk.refresh_owners();
         let mut groups = self.observer.groups();
         for program in self.registry.iter_mut() {
-            let (grant, pid) = (&program.grant, program.identity.pid);
-            program.reach.cgroup = groups.of(&pid.to_string());
+            let (grant, pid, owner) = (&program.grant, program.identity.pid, program.identity.owner);
+            // Chains of groups are their user's to make. Who has had enough looked at keeps what was found.
+            if !self.sweeps.has_to_wait(&self.parts.talk, owner, Instant::now()) {
+                let before = groups.looks();
+                program.reach.cgroup = groups.of(&pid.to_string());
+                let looks = groups.looks() - before;
+                self.sweeps.moved(owner, A_LEVEL * looks, Instant::now());
+            }
             program.reach.follow(&pus, pretended, |own| {
                 let known: Vec<&PuSet> = std::iter::once(own).chain(&grant.masks).collect();
                 (!unbound).then(|| why_bound(&self.observer, pid, own, &known)).flatten()

@@ -134,6 +134,20 @@ impl Drop for Listener {
     }
 }
 
+/// Whether a daemon serves that place now.
+pub fn is_taken(socket: &Path) -> bool {
+    let until = Instant::now() + PATIENCE;
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let Ok(fd) = open(socket.with_extension("lock"), flags, Mode::empty()) else { return false };
+    while flock(&fd, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK) {
+        if !has_ended(&holder(&fd)) || Instant::now() >= until {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
 fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
     let io = |source: rustix::io::Errno| Error::Io { path: lock_path.to_owned(), source: source.into() };
     let until = Instant::now() + PATIENCE;
@@ -145,9 +159,7 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
         match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
-                let mut pid = [0u8; 16];
-                let n = rustix::io::read(&fd, &mut pid).unwrap_or(0);
-                let pid = String::from_utf8_lossy(&pid[..n]).trim().to_owned();
+                let pid = holder(&fd);
                 if has_ended(&pid) && Instant::now() < until {
                     std::thread::sleep(Duration::from_millis(5));
                     continue;
@@ -164,6 +176,13 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
             return Ok(fd);
         }
     }
+}
+
+/// The process id of whoever has the lock, as that wrote it.
+fn holder(lock: &OwnedFd) -> String {
+    let mut pid = [0u8; 16];
+    let n = rustix::io::pread(lock, &mut pid, 0).unwrap_or(0);
+    String::from_utf8_lossy(&pid[..n]).trim().to_owned()
 }
 
 /// Whether a process that had the lock has ended. A child that was just born has it for a moment still.

@@ -21,7 +21,7 @@ mod spares;
 mod versions;
 
 pub use event::Event;
-pub use listen::Error as ListenError;
+pub use listen::{Error as ListenError, is_taken};
 pub use pages::Pages;
 pub use peer::Peer;
 

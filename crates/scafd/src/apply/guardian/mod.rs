@@ -3,10 +3,13 @@
 //! `read` on a pipe whose other end the daemon holds ([`pulse`]); when the daemon dies, the read ends
 //! ([`watch`]). What is narrowed stands in an anonymous mapping that both share. After a clean exit it is
 //! empty and the guardian just ends. Where the guardian dies, another one takes its place at once while
-//! programs are attached, and before anything else is changed.
+//! programs are attached, and before anything else is changed. Where both are killed together, the next
+//! daemon finds what was narrowed in a file ([`record`]).
 
 mod lease;
+mod noted;
 mod pulse;
+mod record;
 mod stopped;
 pub mod stops;
 mod table;
@@ -17,6 +20,7 @@ pub use lease::Lease;
 use crate::observe::Observer;
 use lease::share;
 use pulse::Pulse;
+use record::Record;
 use scaf_policy::PuSet;
 use std::collections::BTreeMap;
 use std::io;
@@ -31,6 +35,7 @@ pub struct Guardian {
     places: BTreeMap<u32, usize>,
     pulse: Pulse,
     lease: Lease,
+    record: Option<Record>,
 }
 
 impl Guardian {
@@ -38,8 +43,22 @@ impl Guardian {
     /// # Errors
     /// No memory, no process or no file descriptor left.
     pub fn start(lease: Lease) -> io::Result<Guardian> {
+        Guardian::with(lease, None)
+    }
+
+    /// The same; all is noted in a file, too, that is removed in the end, unless it can't be written. What is
+    /// in it from a daemon that was killed with its guardian is given back first.
+    /// # Errors
+    /// As for [`Guardian::start`].
+    pub fn recorded(lease: Lease, path: &Path) -> io::Result<Guardian> {
+        noted::give_back(&record::left(path));
+        Guardian::with(lease, Record::begin(path).ok())
+    }
+
+    fn with(lease: Lease, record: Option<Record>) -> io::Result<Guardian> {
         let table = share::<Table>()?;
-        Ok(Guardian { table, places: BTreeMap::new(), pulse: Pulse::start(table, lease)?, lease })
+        let pulse = Pulse::start(table, lease, record.as_ref().map(Record::place))?;
+        Ok(Guardian { table, places: BTreeMap::new(), pulse, lease, record })
     }
 
     /// Where the gangs' thread notes whom it stops.
@@ -74,6 +93,9 @@ impl Guardian {
         }
         entry.pid.store(pid, Ordering::Release);
         self.places.insert(pid, at);
+        if let Some(record) = &self.record {
+            record.note(at, entry);
+        }
     }
 
     /// Says until when what is noted is to stay so. True if that was over before.
@@ -118,6 +140,9 @@ impl Guardian {
     pub fn clear(&mut self, pid: u32) {
         if let Some(at) = self.places.remove(&pid) {
             self.table.entries[at].pid.store(0, Ordering::Release);
+            if let Some(record) = &self.record {
+                record.clear(at);
+            }
         }
     }
 }

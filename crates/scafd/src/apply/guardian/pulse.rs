@@ -5,6 +5,7 @@
 //! changed.
 
 use super::lease::Lease;
+use super::record::Place;
 use super::table::Table;
 use super::watch;
 use crate::fork;
@@ -19,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Pulse {
     table: &'static Table,
     lease: Lease,
+    record: Option<Place>,
     alive: Arc<Mutex<Option<Alive>>>,
 }
 
@@ -28,9 +30,10 @@ struct Alive {
 }
 
 impl Pulse {
-    /// Starts the guardian of what stands in `table`.
-    pub(super) fn start(table: &'static Table, lease: Lease) -> io::Result<Pulse> {
-        Ok(Pulse { table, lease, alive: Arc::new(Mutex::new(Some(Alive::start(table, lease)?))) })
+    /// Starts the guardian of what stands in `table`, and in that file.
+    pub(super) fn start(table: &'static Table, lease: Lease, record: Option<Place>) -> io::Result<Pulse> {
+        let alive = Alive::start(table, lease, record)?;
+        Ok(Pulse { table, lease, record, alive: Arc::new(Mutex::new(Some(alive))) })
     }
 
     /// Whether there is a guardian; where it has died there is another one by then, if there can be.
@@ -41,7 +44,7 @@ impl Pulse {
             return true;
         }
         last.bury();
-        match Alive::start(self.table, self.lease) {
+        match Alive::start(self.table, self.lease, self.record) {
             Ok(next) => {
                 let pid = next.pid.as_raw_nonzero();
                 warning!("the guardian has died; process {pid} is the next");
@@ -78,7 +81,7 @@ impl Pulse {
 }
 
 impl Alive {
-    fn start(table: &'static Table, lease: Lease) -> io::Result<Alive> {
+    fn start(table: &'static Table, lease: Lease, record: Option<Place>) -> io::Result<Alive> {
         let (wait, pipe) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         // SAFETY: the child has this thread only. It takes no lock of ours and prints nothing; glibc keeps
         // the allocator usable.
@@ -86,7 +89,7 @@ impl Alive {
             -1 => Err(io::Error::last_os_error()),
             0 => {
                 fork::detach(c"scafd-guardian", wait.as_raw_fd());
-                watch::watch(table, &lease, wait.as_fd())
+                watch::watch(table, &lease, record, wait.as_fd())
             }
             pid => {
                 let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave pid 0"))?;

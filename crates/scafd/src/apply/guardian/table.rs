@@ -8,7 +8,7 @@ use scaf_proto::MASK_WORDS;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Masks in an entry: those that are remembered, the one that is being set, and what the kernel made of it.
-const SLOTS: usize = MASKS + 2;
+pub(super) const SLOTS: usize = MASKS + 2;
 pub(super) type SharedMask = [AtomicU64; MASK_WORDS];
 
 /// One narrowed program. `pid` is written last and cleared first; 0 marks a free entry.

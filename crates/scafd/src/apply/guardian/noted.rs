@@ -1,0 +1,72 @@
+//! A program whose affinity is ours, and giving it back.
+
+use super::table::{Table, load};
+use crate::apply::threads::sweep;
+use crate::observe::{Observer, affinity};
+use scaf_policy::PuSet;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+const GENERATIONS: u32 = 8;
+
+/// One program.
+pub(super) struct Noted {
+    pub(super) pid: u32,
+    pub(super) starttime: u64,
+    pub(super) own: PuSet,
+    pub(super) ours: Vec<PuSet>,
+}
+
+/// All that stand in the table.
+pub(super) fn all(table: &Table) -> Vec<Noted> {
+    let there = |pid: &u32| *pid != 0;
+    let entries = table.entries.iter();
+    entries
+        .filter_map(|entry| {
+            Some(Noted {
+                pid: Some(entry.pid.load(Ordering::Acquire)).filter(there)?,
+                starttime: entry.starttime.load(Ordering::Relaxed),
+                own: load(&entry.own),
+                ours: entry.ours.iter().map(load).filter(|mask| !mask.is_empty()).collect(),
+            })
+        })
+        .collect()
+}
+
+/// Gives these their own affinities back.
+pub(super) fn give_back(all: &[Noted]) {
+    let observer = Observer::new(Path::new("/"));
+    for noted in all {
+        let _ = sweep(&observer, noted.pid, noted.starttime, &noted.masks(), &noted.own);
+    }
+    // Afterwards, for one program may have any number of children.
+    let programs: Vec<u32> = all.iter().map(|noted| noted.pid).collect();
+    for noted in all {
+        if observer.process(noted.pid).stat().is_ok_and(|stat| stat.starttime == noted.starttime) {
+            noted.free_children(&observer, noted.pid, &programs, GENERATIONS);
+        }
+    }
+}
+
+impl Noted {
+    fn masks(&self) -> Vec<&PuSet> {
+        self.ours.iter().collect()
+    }
+
+    /// Children born with a narrowed affinity have it still, and nobody else knows.
+    fn free_children(&self, observer: &Observer, pid: u32, programs: &[u32], depth: u32) {
+        for child in observer.process(pid).children(usize::MAX) {
+            if programs.contains(&child) {
+                continue;
+            }
+            if affinity(child).is_ok_and(|mask| self.ours.contains(&mask))
+                && let Ok(stat) = observer.process(child).stat()
+            {
+                let _ = sweep(observer, child, stat.starttime, &self.masks(), &self.own);
+            }
+            if depth > 1 {
+                self.free_children(observer, child, programs, depth - 1);
+            }
+        }
+    }
+}
