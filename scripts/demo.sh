@@ -1,7 +1,7 @@
 #!/bin/sh
 # The main job on real programs: two pairs side by side, without scaf, split by hand, and with scaf. Makes a
 # table and a picture of each pair. Takes under two minutes once everything is built. Without a Rust that is
-# new enough it shows the scaf that is installed.
+# new enough, or what else it takes to build, it shows the scaf that is installed.
 set -eu
 cd "$(dirname "$0")/.."
 mixes="demo-kernels demo-real"
@@ -11,17 +11,22 @@ kernels() { # the two that the demo runs
         "$PWD/build/kernels/mg"
 }
 
-if why=$(scripts/rust.sh 2>&1); then
-    scripts/setup.sh scaf
+can_build() { # says why not
+    why=$(scripts/rust.sh 2>&1) || return 1
+    scripts/setup.sh scaf || { why="see above"; return 1; }
+}
+
+if can_build; then
     # Fetching the real programs waits for the network mostly, so it is done meanwhile.
     log=$(mktemp)
-    scripts/setup.sh python >"$log" 2>&1 &
+    setsid scripts/setup.sh python >"$log" 2>&1 & # its children end with it
     python=$!
-    trap 'kill $python 2>/dev/null || true; rm -f "$log"' EXIT
+    trap 'kill -- -$python 2>/dev/null || true; rm -f "$log"' EXIT
+    trap 'exit 130' INT TERM
     kernels
     cargo build --release --locked
     wait $python || { cat "$log" >&2; exit 1; }
-    trap - EXIT
+    trap - EXIT INT TERM
     rm -f "$log"
     scaf=target/release/scaf
 elif scaf=$(command -v scaf); then

@@ -2,7 +2,7 @@
 //! one's program has its user's part all the time. Played by root.
 
 use crate::hoards::hoards;
-use crate::support::{House, Running, cpus_of, stay_on};
+use crate::support::{House, Running, compiled, cpus_of, stay_on};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scaf_proto::hello::{ATTACH, Hello};
 use scafd::control::Request;
@@ -73,6 +73,13 @@ fn rates(house: &House, program: &Running, before: &Span) -> (f64, f64) {
     ((now.regions - before.regions) as f64 / seconds, daemon)
 }
 
+/// What the daemon had in memory at most.
+fn peak_kib(house: &House) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", house.daemon())).expect("the daemon");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its memory");
+    peak.trim().trim_end_matches(" kB").parse().expect("KiB")
+}
+
 /// `SCAF_ATTACK_S`: how long; what is printed is for docs/security.md.
 #[test]
 fn another_users_program_has_its_users_part_while_one_attacks() {
@@ -113,9 +120,7 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
     let (attacked, busy) = rates(&house, &other, &before);
     let seen = other.seen().expect("it runs");
     assert_eq!((seen.dop, seen.pus), (Some(1), half.pus), "its part");
-    let status = std::fs::read_to_string(format!("/proc/{}/status", house.daemon())).expect("the daemon");
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its memory");
-    let kib: u64 = peak.trim().trim_end_matches(" kB").parse().expect("KiB");
+    let kib = peak_kib(&house);
     assert!(kib < 64 << 10, "{kib} KiB");
     // Far from what is measured (docs/security.md), for other processes may compute here, too.
     assert!(
@@ -154,4 +159,47 @@ fn a_program_with_a_right_of_its_own_is_narrowed_and_given_back() {
     assert_eq!(two.finish().well().number("wrong"), 0);
     house.until("both contexts", |_| (pus() == Some(2)).then_some(()));
     assert_eq!(one.finish().well().number("wrong"), 0);
+}
+
+/// The copy says of a section of read-only data that it is longer than what a helper may have in memory. The
+/// file takes no room, and the program doesn't mind.
+fn with_a_huge_section(program: &Path, copy: &Path) {
+    const MIB: u64 = 1 << 20;
+    let mut bytes = std::fs::read(program).expect("a program");
+    let length = bytes.len() as u64;
+    let number = |at: usize, size: usize| {
+        bytes[at..at + size].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+    };
+    // ELF-64: the headers of sections begin at e_shoff, each of e_shentsize bytes, e_shnum of them.
+    let (first, size, count) = (number(0x28, 8) as usize, number(0x3a, 2) as usize, number(0x3c, 2) as usize);
+    const PROGBITS: u64 = 1;
+    const ALLOC: u64 = 2;
+    let plain_data = |at: &usize| number(at + 4, 4) == PROGBITS && number(at + 8, 8) == ALLOC;
+    let header = (0..count).map(|i| first + i * size).find(plain_data).expect("a section of read-only data");
+    bytes[header + 0x18..header + 0x20].copy_from_slice(&length.to_le_bytes());
+    bytes[header + 0x20..header + 0x28].copy_from_slice(&(200 * MIB).to_le_bytes());
+    std::fs::write(copy, bytes).expect("its copy");
+    std::fs::File::options().write(true).open(copy).expect("it").set_len(length + 200 * MIB).expect("a hole");
+    let all_may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(copy, all_may_run).expect("its permissions");
+}
+
+#[test]
+fn what_a_helper_has_no_memory_for_ends_the_helper_only() {
+    let Some(house) = House::for_all(&["equi"], "") else { return };
+    house.start_daemon();
+    let huge = house.folder().join("huge");
+    with_a_huge_section(&compiled("loops"), &huge);
+    let program = house.at(&huge).of(ATTACKER).threads(2).start();
+    let why = program.until("it was looked at", |program| {
+        let why = &program.mechanism_reason;
+        (program.regions > 0 && !why.contains("is being inspected")).then(|| why.clone())
+    });
+    assert!(why.contains("the inspection of its code failed"), "{why}");
+    let other = house.program("loops").of(OTHER).threads(2).start();
+    other.until_resized_to(1);
+    for program in [program, other] {
+        assert_eq!(program.finish().well().number("wrong"), 0);
+    }
+    assert!(peak_kib(&house) < 64 << 10);
 }

@@ -44,10 +44,10 @@ fn is_service_installed() -> bool {
     folders.iter().any(|folder| Path::new(folder).join("systemd/system/scafd.socket").exists())
 }
 
-/// Starts a daemon for all users, if need be that executable; `None` for root, whose session's daemon has the
-/// same rights.
+/// Starts a daemon for all users, if need be that executable; `None` where there is one, and for root, whose
+/// session's daemon has the same rights.
 pub fn daemon_of_roots(daemon: Option<&Path>) -> Option<String> {
-    if rustix::process::geteuid().is_root() {
+    if rustix::process::geteuid().is_root() || paths::socket(Scope::System).exists() {
         None
     } else if is_service_installed() {
         Some("sudo systemctl enable --now scafd.socket".into())

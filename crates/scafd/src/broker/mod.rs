@@ -121,8 +121,9 @@ impl Drop for Line {
     /// Hangs up, upon which the broker gives everything back and ends, and waits until it has. For one that
     /// doesn't answer the guardian acts.
     fn drop(&mut self) {
-        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
-        let lost = *self.lost.get_mut();
+        // Where that is refused it hears of our end only.
+        let deaf = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both).is_err();
+        let lost = deaf || *self.lost.get_mut();
         let _ = waitpid(Some(self.pid), if lost { WaitOptions::NOHANG } else { WaitOptions::empty() });
     }
 }

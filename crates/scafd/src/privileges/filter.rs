@@ -1,7 +1,9 @@
 //! The system calls that the daemon makes once it has begun. Others fail: it can't start processes, open
-//! connections, send signals, or change anything about other processes.
+//! connections, send signals but to itself, or change anything about other processes.
 
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
 use std::collections::BTreeMap;
 
 /// All of them. Those in the second part are for the files that hold what programs teach.
@@ -104,18 +106,33 @@ const OLDER: &[libc::c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[libc::c_long] = &[];
 
-/// The filter that permits the daemon's calls.
+/// The filter that permits the daemon's calls, for this process.
 /// # Errors
 /// There is none for this machine.
 pub fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
-    only(PERMITTED.iter().chain(OLDER).copied())
+    // So abort() ends the daemon: where it may not send its signal it goes on to an instruction that faults.
+    let is_us =
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(std::process::id()))?;
+    let to_us = (libc::SYS_tgkill, vec![SeccompRule::new(vec![is_us])?]);
+    compile(free(PERMITTED.iter().chain(OLDER).copied()).chain([to_us]))
 }
 
 /// A filter that permits these calls, and has others fail.
 /// # Errors
 /// There is none for this machine.
 pub fn only(calls: impl Iterator<Item = libc::c_long>) -> Result<BpfProgram, seccompiler::BackendError> {
-    let rules: BTreeMap<i64, Vec<_>> = calls.map(|call| (call, Vec::new())).collect();
+    compile(free(calls))
+}
+
+fn free(calls: impl Iterator<Item = libc::c_long>) -> impl Iterator<Item = Rule> {
+    calls.map(|call| (call, Vec::new()))
+}
+
+/// A call, and what its arguments have to be like; anything where there is no rule.
+type Rule = (libc::c_long, Vec<SeccompRule>);
+
+fn compile(rules: impl Iterator<Item = Rule>) -> Result<BpfProgram, seccompiler::BackendError> {
+    let rules: BTreeMap<i64, Vec<_>> = rules.collect();
     let refused = SeccompAction::Errno(libc::EPERM as u32);
     SeccompFilter::new(rules, refused, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
 }
@@ -130,6 +147,28 @@ mod tests {
     }
 
     #[test]
+    fn a_signal_reaches_nobody_but_us() {
+        // SAFETY: system calls; the child allocates, which the C library permits, and ends.
+        let status = unsafe {
+            let (parent, child) = (libc::getpid(), libc::fork());
+            if child == 0 {
+                libc::prctl(libc::PR_SET_DUMPABLE, 0);
+                libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+                let is_set = filter().is_ok_and(|filter| seccompiler::apply_filter(&filter).is_ok());
+                let sent = libc::syscall(libc::SYS_tgkill, parent, parent, 0);
+                if is_set && sent == -1 {
+                    libc::abort();
+                }
+                libc::_exit(1);
+            }
+            let mut status = 0;
+            libc::waitpid(child, &raw mut status, 0);
+            status
+        };
+        assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT, "{status}");
+    }
+
+    #[test]
     fn what_would_reach_other_processes_is_not_permitted() {
         for call in [
             libc::SYS_clone,
@@ -139,6 +178,8 @@ mod tests {
             libc::SYS_connect,
             libc::SYS_bind,
             libc::SYS_kill,
+            libc::SYS_tgkill,
+            libc::SYS_tkill,
             libc::SYS_ptrace,
             libc::SYS_sched_setaffinity,
             libc::SYS_process_vm_readv,
