@@ -161,8 +161,8 @@ fn a_program_with_a_right_of_its_own_is_narrowed_and_given_back() {
     assert_eq!(one.finish().well().number("wrong"), 0);
 }
 
-/// The copy says of a section of read-only data that it has so many bytes. It takes no room on the disk, and the
-/// program doesn't mind.
+/// The copy says of a section of read-only data that it has so many bytes. It takes no room on the disk, and
+/// the program doesn't mind.
 fn with_a_section_of(more: u64, program: &Path, copy: &Path) {
     let mut bytes = std::fs::read(program).expect("a program");
     let length = bytes.len() as u64;

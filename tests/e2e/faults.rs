@@ -132,6 +132,22 @@ fn gives_back_what_one_had_narrowed(house: &House) {
 }
 
 #[test]
+fn of_daemons_that_start_at_once_one_stays_and_what_it_narrows_is_written_down() {
+    let house = House::prepared(&["equi"], "");
+    let narrowed = house.socket().with_extension("narrowed");
+    let mut all: Vec<_> = (0..5).map(|_| house.daemon_command().spawn().expect("a daemon")).collect();
+    wait_for("all but one end", || {
+        all.retain_mut(|daemon| matches!(daemon.try_wait(), Ok(None)));
+        (all.len() <= 1).then_some(())
+    });
+    let mut last = all.pop().expect("one that stays");
+    wait_for("it answers", || house.ask());
+    assert!(narrowed.exists());
+    crate::support::end(&mut last);
+    assert!(!narrowed.exists() && !house.socket().exists());
+}
+
+#[test]
 fn a_guardian_that_is_stopped_keeps_no_daemon_from_ending() {
     let house = House::open("equi");
     let guardian = house.guardian().expect("a guardian");

@@ -17,7 +17,7 @@ use scafd::paths::{self, Scope};
 use scafd::privileges::{self, Account};
 use scafd::remember::Remember;
 use scafd::service::{self, Notify};
-use scafd::talk::{Talk, is_taken};
+use scafd::talk::{Place, Talk};
 use scafd::verdicts::{self, Verdicts};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::os::fd::OwnedFd;
@@ -64,6 +64,8 @@ fn run(args: &Args) -> Result<()> {
         None => scaf_policy::by_name(&config.policy, &config.settings()).context("the policy has gone")?,
     };
     let path = socket(args, scope)?;
+    // First, for what an earlier daemon had narrowed is given back by its successor only.
+    let place = Place::take(&path)?;
     // Before there is anything else: a fork takes along whatever there is.
     let apply = if is_split(args) {
         split(args, &config, &path)?
@@ -80,7 +82,7 @@ fn run(args: &Args) -> Result<()> {
     };
     let topology = scaf_topology::load(&source)?;
     // The client trusts a socket that root listens on.
-    let mut talk = listen(&path, scope, &config, given)?;
+    let mut talk = listen(place, scope, &config, given)?;
     let notify = Notify::of_environment();
     talk.watch(&signals, SIGNALS)?;
     if let Some(broker) = apply.broker() {
@@ -175,11 +177,7 @@ fn hands(args: &Args, config: &Config, lease: Lease, socket: &Path) -> Result<Ap
         _ if args.dry_run => Apply::dry_run(),
         Some(folder) => Apply::slow(Slow::new(Contexts::open(folder)?)),
         None => {
-            // Where another daemon is at work this one soon ends, and programs are that one's.
-            let guardian = match is_taken(socket) {
-                true => Guardian::start(lease),
-                false => Guardian::recorded(lease, &socket.with_extension("narrowed")),
-            };
+            let guardian = Guardian::recorded(lease, &socket.with_extension("narrowed"));
             let guardian = guardian.context("cannot start the guardian process")?;
             let gangs = gangs(config, &guardian);
             Apply::new(guardian).with_gangs(gangs)
@@ -191,6 +189,8 @@ fn split(args: &Args, config: &Config, socket: &Path) -> Result<Apply> {
     let lease = Lease::new()?;
     let turns = config.gang != Some(Gang::Off) && !args.dry_run;
     let rights = if turns { privileges::BROKERS | privileges::GANGS } else { privileges::BROKERS };
+    // The broker is in another folder.
+    let socket = &std::path::absolute(socket)?;
     let (broker, way) = scafd::serve::start(socket, rights, lease, || hands(args, config, lease, socket))?;
     let slice = Duration::from_millis(config.slice_ms.into());
     let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, slice));
@@ -258,14 +258,14 @@ fn socket(args: &Args, scope: Scope) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn listen(path: &Path, scope: Scope, config: &Config, given: Option<OwnedFd>) -> Result<Talk> {
+fn listen(place: Place, scope: Scope, config: &Config, given: Option<OwnedFd>) -> Result<Talk> {
     let mode = match scope {
         Scope::System => 0o666,
         Scope::Session => 0o600,
     };
     let max = config.max_clients_per_uid;
     Ok(match given {
-        Some(socket) => Talk::adopt(socket, path, max)?,
-        None => Talk::listen(path, mode, max)?,
+        Some(socket) => Talk::adopt(socket, place, max)?,
+        None => Talk::listen(place, mode, max)?,
     })
 }

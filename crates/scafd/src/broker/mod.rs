@@ -18,6 +18,8 @@ use wire::{Answer, Ask, BYTES};
 
 /// How long an answer may take: as long as a lease holds by default, after which the guardian acts.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long its start may take.
+const START: Duration = Duration::from_secs(60);
 
 /// A way to ask it.
 #[derive(Clone, Debug)]
@@ -47,7 +49,11 @@ impl Broker {
     /// # Errors
     /// It couldn't begin.
     pub fn greeting(&self) -> io::Result<u32> {
-        match self.0.answer()?.0 {
+        // It may have to give back what an earlier daemon had narrowed, of any number of processes.
+        set_socket_timeout(&self.0.socket, Timeout::Recv, Some(START))?;
+        let said = self.0.answer();
+        set_socket_timeout(&self.0.socket, Timeout::Recv, Some(PATIENCE))?;
+        match said?.0 {
             Answer::Ready(way) => Ok(way),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }

@@ -14,7 +14,6 @@ use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, n
 use crate::talk::Peer;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello};
-use std::time::Instant;
 
 /// How far up a newcomer's ancestors, and down a leaver's descendants, inherited affinities are looked for.
 pub(super) const GENERATIONS: usize = 8;
@@ -57,7 +56,7 @@ impl Daemon {
         let (own, set) = self.own_affinity(peer.pid, &stat, hello)?;
         let mut groups = self.observer.groups();
         let cgroup = groups.of(&peer.pid.to_string());
-        self.sweeps.moved(peer.owner, A_LEVEL * groups.looks(), Instant::now());
+        self.parts.talk.has_threads(peer.owner, A_LEVEL * groups.unusual());
         let usable = match self.parts.pretended {
             true => self.limits.pus.clone(),
             false => usable(&own, &self.limits.pus, &cgroup),

@@ -35,10 +35,10 @@ impl Daemon {
             let (grant, pid, owner) = (&program.grant, program.identity.pid, program.identity.owner);
             // Chains of groups are their user's to make. Who has had enough looked at keeps what was found.
             if !self.sweeps.has_to_wait(&self.parts.talk, owner, Instant::now()) {
-                let before = groups.looks();
+                let before = groups.unusual();
                 program.reach.cgroup = groups.of(&pid.to_string());
-                let looks = groups.looks() - before;
-                self.sweeps.moved(owner, A_LEVEL * looks, Instant::now());
+                let levels = groups.unusual() - before;
+                self.sweeps.moved(owner, A_LEVEL * levels, Instant::now());
             }
             program.reach.follow(&pus, pretended, |own| {
                 let known: Vec<&PuSet> = std::iter::once(own).chain(&grant.masks).collect();

@@ -12,7 +12,8 @@ const AT_ONCE: f64 = 8000.0;
 /// See [`AT_ONCE`].
 const A_SECOND: f64 = 16_000.0;
 
-/// Threads that could be moved while one level of control groups is looked at: two files, 6 us each.
+/// Threads that could be moved while one level of control groups is looked at: two files, 6 us each. Charged
+/// for levels that are unusual only.
 pub(super) const A_LEVEL: u32 = 4;
 
 /// Threads that were moved for users and aren't made up for.

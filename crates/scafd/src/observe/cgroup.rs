@@ -28,15 +28,15 @@ pub struct Groups<'r> {
     root: &'r Path,
     mounts: String,
     known: BTreeMap<String, Cgroup>,
-    /// Levels that were looked at.
-    looks: u32,
+    /// See [`Groups::unusual`].
+    unusual: u32,
 }
 
 impl Groups<'_> {
     /// Reads below `root`.
     pub fn new(root: &Path) -> Groups<'_> {
         let mounts = read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
-        Groups { root, mounts, known: BTreeMap::new(), looks: 0 }
+        Groups { root, mounts, known: BTreeMap::new(), unusual: 0 }
     }
 
     /// A process's; `self` for ours.
@@ -46,23 +46,24 @@ impl Groups<'_> {
         if let Some(known) = self.known.get(&groups) {
             return known.clone();
         }
-        let found = read(self.root, &groups, &self.mounts, &mut self.looks);
+        let found = read(self.root, &groups, &self.mounts, &mut self.unusual);
         self.known.insert(groups, found.clone());
         found
     }
 
-    /// Levels that were looked at so far: each takes two files, some 6 us to read.
-    pub fn looks(&self) -> u32 {
-        self.looks
+    /// How many levels deeper than groups usually lie those were that were looked at so far, together. Each
+    /// takes two files, some 6 us to read.
+    pub fn unusual(&self) -> u32 {
+        self.unusual
     }
 }
 
 /// What is missing, unreadable or out of our sight allows everything.
-fn read(root: &Path, groups: &str, mounts: &str, looks: &mut u32) -> Cgroup {
+fn read(root: &Path, groups: &str, mounts: &str, unusual: &mut u32) -> Cgroup {
     let hierarchy = |controller| hierarchy(groups, mounts, controller).filter(|found| !found.outside);
     let mut levels = |hierarchy: &Hierarchy| {
         let levels = levels(root, hierarchy);
-        *looks += levels.len() as u32;
+        *unusual += levels.len().saturating_sub(USUAL_LEVELS) as u32;
         levels
     };
     let mut found = Cgroup::default();
@@ -173,6 +174,9 @@ fn hierarchy(groups: &str, mounts: &str, controller: &str) -> Option<Hierarchy> 
         Some(Hierarchy { mount: PathBuf::from(unescape(mount)), group, outside })
     })
 }
+
+/// Service managers, and containers within containers, make fewer.
+const USUAL_LEVELS: usize = 16;
 
 /// Levels of groups that are looked at, the outermost ones. Users may make as many as they like in theirs.
 const MOST_LEVELS: usize = 64;

@@ -57,25 +57,50 @@ pub enum Error {
     },
 }
 
-/// The listening socket and its lock; both files are removed on drop, unless the socket was adopted.
-pub struct Listener {
-    /// The socket.
-    pub fd: OwnedFd,
+/// A socket's place, which is this daemon's for as long as it has this. The file that is locked is removed on
+/// drop.
+pub struct Place {
     path: PathBuf,
     lock_path: PathBuf,
     _lock: OwnedFd,
-    adopted: bool,
+    stays: bool,
+}
+
+impl Place {
+    /// Takes the place of the socket `path`.
+    /// # Errors
+    /// Another daemon has it, or the file can't be made.
+    pub fn take(path: &Path) -> Result<Place, Error> {
+        let lock_path = path.with_extension("lock");
+        let _lock = lock(&lock_path, path)?;
+        Ok(Place { path: path.to_owned(), lock_path, _lock, stays: false })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // The lock is still held, so this is ours.
+        if !self.stays {
+            let _ = rustix::fs::unlink(&self.lock_path);
+        }
+    }
+}
+
+/// The listening socket in its place; its file is removed on drop, unless the socket was adopted.
+pub struct Listener {
+    /// The socket.
+    pub fd: OwnedFd,
+    place: Place,
     broker: Option<Broker>,
 }
 
 impl Listener {
-    /// Takes the place `path`; the socket gets the permissions `mode`.
+    /// Listens in that place; the socket gets the permissions `mode`.
     /// # Errors
-    /// Another daemon has it, or a file cannot be made.
-    pub fn new(path: &Path, mode: u32) -> Result<Listener, Error> {
-        let lock_path = path.with_extension("lock");
-        let _lock = lock(&lock_path, path)?;
-        let io = |source: rustix::io::Errno| Error::Io { path: path.to_owned(), source: source.into() };
+    /// The socket can't be made.
+    pub fn new(place: Place, mode: u32) -> Result<Listener, Error> {
+        let path = &place.path;
+        let io = |source: rustix::io::Errno| Error::Io { path: path.clone(), source: source.into() };
         match rustix::fs::unlink(path) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => {}
             Err(e) => return Err(io(e)),
@@ -85,26 +110,31 @@ impl Listener {
         bind(&fd, &SocketAddrUnix::new(path).map_err(io)?).map_err(io)?;
         rustix::fs::chmod(path, Mode::from_raw_mode(mode)).map_err(io)?;
         listen(&fd, WAITING).map_err(io)?;
-        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, adopted: false, broker: None })
+        Ok(Listener { fd, place, broker: None })
     }
 
-    /// Takes the place `path`, where `fd` is listened on already.
+    /// Listens in that place by `fd`, which is listened on already.
     /// # Errors
-    /// Another daemon has the place, or `fd` isn't that socket.
-    pub fn adopt(fd: OwnedFd, path: &Path) -> Result<Listener, Error> {
-        let lock_path = path.with_extension("lock");
-        let _lock = lock(&lock_path, path)?;
-        let io = |source: rustix::io::Errno| Error::Io { path: path.to_owned(), source: source.into() };
-        let place = SocketAddrUnix::new(path).map_err(io)?;
+    /// `fd` isn't that socket.
+    pub fn adopt(fd: OwnedFd, mut place: Place) -> Result<Listener, Error> {
+        let path = &place.path;
+        let io = |source: rustix::io::Errno| Error::Io { path: path.clone(), source: source.into() };
+        let name = SocketAddrUnix::new(path).map_err(io)?;
         let is_ours =
-            getsockname(&fd).and_then(SocketAddrUnix::try_from).is_ok_and(|name| name.path() == place.path())
+            getsockname(&fd).and_then(SocketAddrUnix::try_from).is_ok_and(|own| own.path() == name.path())
                 && socket_type(&fd).is_ok_and(|kind| kind == SocketType::SEQPACKET)
                 && socket_acceptconn(&fd).is_ok_and(|listens| listens);
         if !is_ours {
-            return Err(Error::Other { path: path.to_owned() });
+            return Err(Error::Other { path: path.clone() });
         }
         rustix::io::ioctl_fionbio(&fd, true).map_err(io)?;
-        Ok(Listener { fd, path: path.to_owned(), lock_path, _lock, adopted: true, broker: None })
+        place.stays = true;
+        Ok(Listener { fd, place, broker: None })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.place.path
     }
 
     /// Has a broker remove both files in the end.
@@ -121,31 +151,15 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if self.adopted {
+        // The socket goes before the lock.
+        if self.place.stays {
             return;
         }
-        // The lock is still held, so these are ours. The socket goes first.
-        if let Some(broker) = &self.broker {
-            let _ = broker.ask(&Ask::Unlink);
-            return;
+        match &self.broker {
+            Some(broker) => drop(broker.ask(&Ask::Unlink)),
+            None => drop(rustix::fs::unlink(&self.place.path)),
         }
-        let _ = rustix::fs::unlink(&self.path);
-        let _ = rustix::fs::unlink(&self.lock_path);
     }
-}
-
-/// Whether a daemon serves that place now.
-pub fn is_taken(socket: &Path) -> bool {
-    let until = Instant::now() + PATIENCE;
-    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let Ok(fd) = open(socket.with_extension("lock"), flags, Mode::empty()) else { return false };
-    while flock(&fd, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK) {
-        if !has_ended(&holder(&fd)) || Instant::now() >= until {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    false
 }
 
 fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {

@@ -21,7 +21,7 @@ mod spares;
 mod versions;
 
 pub use event::Event;
-pub use listen::{Error as ListenError, is_taken};
+pub use listen::{Error as ListenError, Place};
 pub use pages::Pages;
 pub use peer::Peer;
 
@@ -45,7 +45,6 @@ use spares::Spares;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
 use std::time::{Duration, Instant};
 use versions::OtherVersions;
 
@@ -89,26 +88,29 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// Listens at `path`; the socket gets the permissions `mode`.
+    /// Listens in that place; the socket gets the permissions `mode`.
     /// # Errors
-    /// Another daemon has that place, or a file cannot be made.
-    pub fn listen(path: &Path, mode: u32, max_per_uid: u32) -> Result<Talk, ListenError> {
-        Talk::on(Listener::new(path, mode)?, path, max_per_uid)
+    /// The socket can't be made.
+    pub fn listen(place: Place, mode: u32, max_per_uid: u32) -> Result<Talk, ListenError> {
+        Talk::on(Listener::new(place, mode)?, max_per_uid)
     }
 
-    /// Listens at `path` by a socket that is listened on already, and that whoever made it will remove.
+    /// Listens in that place by a socket that is listened on already, and that whoever made it will remove.
     /// # Errors
-    /// Another daemon has that place, or the socket is another one.
-    pub fn adopt(socket: OwnedFd, path: &Path, max_per_uid: u32) -> Result<Talk, ListenError> {
-        Talk::on(Listener::adopt(socket, path)?, path, max_per_uid)
+    /// The socket is another one.
+    pub fn adopt(socket: OwnedFd, place: Place, max_per_uid: u32) -> Result<Talk, ListenError> {
+        Talk::on(Listener::adopt(socket, place)?, max_per_uid)
     }
 
-    fn on(listener: Listener, path: &Path, max_per_uid: u32) -> Result<Talk, ListenError> {
+    fn on(listener: Listener, max_per_uid: u32) -> Result<Talk, ListenError> {
         let files = file_limit();
         if files < FEWEST_FILES {
             return Err(ListenError::Files { files, needed: FEWEST_FILES });
         }
-        let io = |source: rustix::io::Errno| ListenError::Io { path: path.to_owned(), source: source.into() };
+        let io = |source: rustix::io::Errno| ListenError::Io {
+            path: listener.path().to_owned(),
+            source: source.into(),
+        };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(io)?;
         epoll::add(&epoll, &listener.fd, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)
             .map_err(io)?;

@@ -17,6 +17,7 @@ mod watch;
 
 pub use lease::Lease;
 
+use crate::log::warning;
 use crate::observe::Observer;
 use lease::share;
 use pulse::Pulse;
@@ -52,7 +53,10 @@ impl Guardian {
     /// As for [`Guardian::start`].
     pub fn recorded(lease: Lease, path: &Path) -> io::Result<Guardian> {
         noted::give_back(&record::left(path));
-        Guardian::with(lease, Record::begin(path).ok())
+        let record = Record::begin(path).map_err(|error| {
+            warning!("{}: {error}; no daemon after this one will know what it narrowed", path.display());
+        });
+        Guardian::with(lease, record.ok())
     }
 
     fn with(lease: Lease, record: Option<Record>) -> io::Result<Guardian> {
@@ -94,7 +98,7 @@ impl Guardian {
         entry.pid.store(pid, Ordering::Release);
         self.places.insert(pid, at);
         if let Some(record) = &self.record {
-            record.note(at, entry);
+            record.note(at, entry, masks);
         }
     }
 

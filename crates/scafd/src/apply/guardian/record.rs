@@ -50,19 +50,28 @@ impl Record {
     pub(super) fn begin(path: &Path) -> io::Result<Record> {
         // Another inode than the last one's, whose guardian may still be about to remove that.
         let first = path.with_extension("narrowed-first");
-        match unlink(&first) {
+        let begun = Record::begin_at(&first, path);
+        if begun.is_err() {
+            // What stands there has been given back.
+            let _ = unlink(&first);
+            let _ = unlink(path);
+        }
+        begun
+    }
+
+    fn begin_at(first: &Path, path: &Path) -> io::Result<Record> {
+        match unlink(first) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => {}
             Err(e) => return Err(e.into()),
         }
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let file = open(&first, flags, Mode::RUSR | Mode::WUSR)?;
-        rename(&first, path)?;
+        let file = open(first, flags, Mode::RUSR | Mode::WUSR)?;
+        pwrite(&file, &head().to_ne_bytes(), 0)?;
+        rename(first, path)?;
         // A daemon has one. Its guardian is in another folder.
         let path = Box::leak(std::path::absolute(path)?.into_boxed_path());
         let place = Place { path, inode: fstat(&file)?.st_ino };
-        let record = Record { file, place };
-        record.write(0, &head().to_ne_bytes())?;
-        Ok(record)
+        Ok(Record { file, place })
     }
 
     /// Where it is.
@@ -70,13 +79,15 @@ impl Record {
         self.place
     }
 
-    /// What stands at a place of the table now. Where it can't be written the guardian has to do.
-    pub(super) fn note(&self, at: usize, entry: &Entry) {
+    /// What stands at a place of the table now, but for masks that threads don't have any more: who comes
+    /// later can't tell these from the user's own. Where it can't be written the guardian has to do.
+    pub(super) fn note(&self, at: usize, entry: &Entry, masks: &[&PuSet]) {
         let mut words =
             vec![u64::from(entry.pid.load(Ordering::Relaxed)), entry.starttime.load(Ordering::Relaxed)];
-        for mask in std::iter::once(&entry.own).chain(&entry.ours) {
-            words.extend(mask_words(&load(mask)));
-        }
+        words.extend(mask_words(&load(&entry.own)));
+        let none = PuSet::new();
+        let slots = masks.iter().copied().chain(std::iter::repeat(&none)).take(SLOTS);
+        words.extend(slots.flat_map(mask_words));
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let _ = self.write(HEAD + at * RECORD, &bytes);
     }
@@ -160,13 +171,17 @@ mod tests {
     use proptest::collection;
     use proptest::prelude::*;
 
-    fn some_entry(pid: u32, own: &str, ours: &str) -> Box<Entry> {
+    fn set(text: &str) -> PuSet {
+        text.parse().unwrap()
+    }
+
+    fn some_entry(pid: u32, own: &str) -> Box<Entry> {
         // SAFETY: an entry consists of atomics, for which zero is a value.
         let entry: Box<Entry> = unsafe { Box::new(std::mem::zeroed()) };
         entry.pid.store(pid, Ordering::Relaxed);
         entry.starttime.store(7, Ordering::Relaxed);
-        super::super::table::store(&entry.own, &own.parse().unwrap());
-        super::super::table::store(&entry.ours[SLOTS - 1], &ours.parse().unwrap());
+        super::super::table::store(&entry.own, &set(own));
+        super::super::table::store(&entry.ours[SLOTS - 1], &set("2"));
         entry
     }
 
@@ -176,9 +191,9 @@ mod tests {
         let path = folder.path().join("narrowed");
         assert!(left(&path).is_empty());
         let record = Record::begin(&path).unwrap();
-        record.note(3, &some_entry(41, "0-5", "1"));
-        record.note(0, &some_entry(42, "0-1", "0"));
-        record.note(9, &some_entry(43, "0-1", "0"));
+        record.note(3, &some_entry(41, "0-5"), &[&set("1")]);
+        record.note(0, &some_entry(42, "0-1"), &[&set("0")]);
+        record.note(9, &some_entry(43, "0-1"), &[&set("0"), &set("1")]);
         record.clear(9);
         let found = left(&path);
         assert_eq!(found.iter().map(|noted| noted.pid).collect::<Vec<_>>(), [42, 41]);
@@ -195,7 +210,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("narrowed");
         let record = Record::begin(&path).unwrap();
-        record.note(0, &some_entry(42, "0-1", "0"));
+        record.note(0, &some_entry(42, "0-1"), &[&set("0")]);
         assert_eq!(parse(&std::fs::read(&path).unwrap(), head() ^ 1).len(), 0);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         assert!(left(&path).is_empty());
