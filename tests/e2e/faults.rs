@@ -1,6 +1,5 @@
 //! The daemon dies, stops, comes back, comes late; programs die. Nobody else is harmed.
 
-use crate::campaign::people::{Who, child_of};
 use crate::support::{House, cpus_of, kernel, wait_for};
 
 #[test]
@@ -116,7 +115,7 @@ fn gives_back_what_one_had_narrowed(house: &House) {
     wait_for("one PU", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
     program.signal(libc::SIGSTOP);
     house.signal_daemon(libc::SIGSTOP);
-    let helpers = [Who::Broker, Who::Guardian].map(|who| child_of(house.daemon(), who));
+    let helpers = [house.broker(), house.guardian()];
     assert!(helpers[1].is_some(), "a guardian");
     helpers.into_iter().flatten().for_each(crate::support::stop);
     helpers.into_iter().flatten().for_each(crate::support::kill);

@@ -9,7 +9,7 @@ mod calls;
 mod crew;
 mod moments;
 mod packets;
-pub mod people;
+mod people;
 mod scarce;
 mod trace;
 mod vanish;

@@ -4,7 +4,6 @@
 use crate::support::{House, cpu_list};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scafd::control::{Reply, Request, Snapshot};
-use scafd::observe::Observer;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
@@ -30,21 +29,11 @@ pub enum Who {
 
 /// A daemon's broker or guardian, or one of its helpers, if there is one.
 pub fn child_of(daemon: u32, who: Who) -> Option<u32> {
-    let is_it = |pid: &u32| {
-        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        // One that has ended has no words.
-        !words.is_empty()
-            && match who {
-                Who::Broker => name.trim() == "scafd-broker",
-                Who::Guardian => name.trim() == "scafd-guardian",
-                _ => words.split(|byte| *byte == 0).any(|word| word == b"--inspect"),
-            }
-    };
-    let children = |pid| Observer::new(Path::new("/")).process(pid).children(usize::MAX);
-    let own = children(daemon);
-    // What needs rights is the broker's.
-    own.iter().copied().find(is_it).or_else(|| own.iter().flat_map(|pid| children(*pid)).find(is_it))
+    crate::support::child_of(daemon, |name, words| match who {
+        Who::Broker => name == "scafd-broker",
+        Who::Guardian => name == "scafd-guardian",
+        _ => words.split(|byte| *byte == 0).any(|word| word == b"--inspect"),
+    })
 }
 
 pub fn send(pid: u32, signal: i32) {

@@ -207,13 +207,12 @@ impl House {
 
     /// The daemon's guardian, if there is one.
     pub fn guardian(&self) -> Option<u32> {
-        let named = |pid: &u32| {
-            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-            let ended = scafd::observe::clock::cpu_ns(*pid).is_none();
-            name.trim() == "scafd-guardian" && !ended
-        };
-        let daemon = scafd::observe::Observer::new(Path::new("/")).process(self.daemon());
-        daemon.children(usize::MAX).into_iter().find(named)
+        child_of(self.daemon(), |name, _| name == "scafd-guardian")
+    }
+
+    /// The broker of a daemon for all users.
+    pub fn broker(&self) -> Option<u32> {
+        child_of(self.daemon(), |name, _| name == "scafd-broker")
     }
 
     pub fn ask(&self) -> Option<Snapshot> {
@@ -347,6 +346,19 @@ pub fn send(pid: u32, signal: i32) {
     let pid = i32::try_from(pid).expect("a process id");
     // SAFETY: a plain system call.
     unsafe { libc::kill(pid, signal) };
+}
+
+/// A daemon's child by its name and its command line, or one of its broker's, which has what needs rights.
+pub fn child_of(daemon: u32, is_it: impl Fn(&str, &[u8]) -> bool) -> Option<u32> {
+    let is_it = |pid: &u32| {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        // One that has ended has no words.
+        !words.is_empty() && is_it(name.trim(), &words)
+    };
+    let children = |pid| scafd::observe::Observer::new(Path::new("/")).process(pid).children(usize::MAX);
+    let own = children(daemon);
+    own.iter().copied().find(is_it).or_else(|| own.iter().flat_map(|pid| children(*pid)).find(is_it))
 }
 
 /// Ends a child as whoever started it would: told to, and killed where it doesn't listen.

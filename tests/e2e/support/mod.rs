@@ -15,7 +15,7 @@ mod program;
 pub mod slurm;
 
 pub use build::{By, clang_kernel, compiled, compiled_by, example, kernel, library_folder, released, root};
-pub use house::{House, end, stay_on};
+pub use house::{House, child_of, end, stay_on};
 pub use program::{Done, Running, Start, is_resized_to};
 
 use std::os::unix::process::CommandExt;

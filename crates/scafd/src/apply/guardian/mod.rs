@@ -61,7 +61,7 @@ impl Guardian {
 
     fn with(lease: Lease, record: Option<Record>) -> io::Result<Guardian> {
         let table = share::<Table>()?;
-        let pulse = Pulse::start(table, lease, record.as_ref().map(Record::place))?;
+        let pulse = Pulse::start(table, lease, record.as_ref().map(Record::site))?;
         Ok(Guardian { table, places: BTreeMap::new(), pulse, lease, record })
     }
 

@@ -5,7 +5,7 @@
 //! changed.
 
 use super::lease::Lease;
-use super::record::Place;
+use super::record::Site;
 use super::table::Table;
 use super::watch;
 use crate::fork;
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Pulse {
     table: &'static Table,
     lease: Lease,
-    record: Option<Place>,
+    record: Option<Site>,
     alive: Arc<Mutex<Option<Alive>>>,
 }
 
@@ -31,7 +31,7 @@ struct Alive {
 
 impl Pulse {
     /// Starts the guardian of what stands in `table`, and in that file.
-    pub(super) fn start(table: &'static Table, lease: Lease, record: Option<Place>) -> io::Result<Pulse> {
+    pub(super) fn start(table: &'static Table, lease: Lease, record: Option<Site>) -> io::Result<Pulse> {
         let alive = Alive::start(table, lease, record)?;
         Ok(Pulse { table, lease, record, alive: Arc::new(Mutex::new(Some(alive))) })
     }
@@ -81,7 +81,7 @@ impl Pulse {
 }
 
 impl Alive {
-    fn start(table: &'static Table, lease: Lease, record: Option<Place>) -> io::Result<Alive> {
+    fn start(table: &'static Table, lease: Lease, record: Option<Site>) -> io::Result<Alive> {
         let (wait, pipe) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         // SAFETY: the child has this thread only. It takes no lock of ours and prints nothing; glibc keeps
         // the allocator usable.

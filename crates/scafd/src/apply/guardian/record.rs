@@ -7,10 +7,11 @@ use super::table::{Entry, SLOTS, load};
 use crate::apply::most::MOST_PROGRAMS;
 use crate::apply::threads::mask_words;
 use rustix::fs::{FileType, Mode, OFlags, fstat, lstat, open, rename, unlink};
-use rustix::io::{pwrite, read};
+use rustix::io::pwrite;
 use scaf_policy::PuSet;
 use scaf_proto::MASK_WORDS;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -20,21 +21,23 @@ const WORDS: usize = 2 + (1 + SLOTS) * MASK_WORDS;
 const RECORD: usize = WORDS * size_of::<u64>();
 /// In front stands of which start of the machine, and of which version, the rest is.
 const HEAD: usize = size_of::<u64>();
+/// Bytes of a whole file.
+const MOST: u64 = (HEAD + MOST_PROGRAMS * RECORD) as u64;
 
 /// The file; removed on drop.
 pub(super) struct Record {
     file: OwnedFd,
-    place: Place,
+    site: Site,
 }
 
 /// Where it is, for a guardian, which has no file open.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Site {
     path: &'static Path,
     inode: u64,
 }
 
-impl Place {
+impl Site {
     /// Removes it, unless another daemon's is there by now.
     pub(super) fn remove(&self) {
         if lstat(self.path).is_ok_and(|status| status.st_ino == self.inode) {
@@ -70,13 +73,13 @@ impl Record {
         rename(first, path)?;
         // A daemon has one. Its guardian is in another folder.
         let path = Box::leak(std::path::absolute(path)?.into_boxed_path());
-        let place = Place { path, inode: fstat(&file)?.st_ino };
-        Ok(Record { file, place })
+        let site = Site { path, inode: fstat(&file)?.st_ino };
+        Ok(Record { file, site })
     }
 
     /// Where it is.
-    pub(super) fn place(&self) -> Place {
-        self.place
+    pub(super) fn site(&self) -> Site {
+        self.site
     }
 
     /// What stands at a place of the table now, but for masks that threads don't have any more: who comes
@@ -89,24 +92,23 @@ impl Record {
         let slots = masks.iter().copied().chain(std::iter::repeat(&none)).take(SLOTS);
         words.extend(slots.flat_map(mask_words));
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        let _ = self.write(HEAD + at * RECORD, &bytes);
+        self.write(HEAD + at * RECORD, &bytes);
     }
 
     /// Nobody stands at that place any more.
     pub(super) fn clear(&self, at: usize) {
-        let _ = self.write(HEAD + at * RECORD, &[0; size_of::<u64>()]);
+        self.write(HEAD + at * RECORD, &[0; size_of::<u64>()]);
     }
 
-    fn write(&self, at: usize, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, at: usize, bytes: &[u8]) {
         // Less than all of it is no less than nothing: its masks are looked at one by one.
-        pwrite(&self.file, bytes, at as u64)?;
-        Ok(())
+        let _ = pwrite(&self.file, bytes, at as u64);
     }
 }
 
 impl Drop for Record {
     fn drop(&mut self) {
-        self.place.remove();
+        self.site.remove();
     }
 }
 
@@ -125,17 +127,8 @@ fn contents(path: &Path) -> io::Result<Vec<u8>> {
     if !is_ours {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let mut bytes = vec![0; HEAD + MOST_PROGRAMS * RECORD];
-    let mut length = 0;
-    while let Some(rest) = bytes.get_mut(length..).filter(|rest| !rest.is_empty()) {
-        match read(&file, rest) {
-            Ok(0) => break,
-            Ok(more) => length += more,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(e) => return Err(e.into()),
-        }
-    }
-    bytes.truncate(length);
+    let mut bytes = Vec::new();
+    File::from(file).take(MOST).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -2,7 +2,7 @@
 
 use super::lease::Lease;
 use super::noted::{self, give_back};
-use super::record::Place;
+use super::record::Site;
 use super::table::Table;
 use crate::privileges;
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -17,7 +17,7 @@ const SLOW_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 const TRIES: u32 = 500;
 
 /// The guardian itself. Never returns.
-pub(super) fn watch(table: &Table, lease: &Lease, record: Option<Place>, wait: BorrowedFd) -> ! {
+pub(super) fn watch(table: &Table, lease: &Lease, record: Option<Site>, wait: BorrowedFd) -> ! {
     let _ = privileges::keep(privileges::GUARDIANS);
     while let Some(late) = wait_for_end(table, lease, wait) {
         // The daemon is stopped, or hangs. When it goes on, it stops and narrows them again.
